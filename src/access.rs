@@ -5,7 +5,7 @@ use std::path::Path;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 
-use confine::policy::policy;
+use confine::policy::make_policy;
 use confine::{RawConfine, RealHost, RequestedAccess, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
@@ -43,6 +43,6 @@ pub fn confinement_reach(confine: String, root: String, host_env: Option<String>
     let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
     let environment = host_env.unwrap_or_else(sys::environment);
     let host = RealHost { environment: &environment };
-    let held = policy(&options, Path::new(&root), &host).map_err(|error| refused(error.to_string()))?;
-    serde_json::to_string(&held.reach(Path::new(&root))).map_err(|error| refused(error.to_string()))
+    let held = make_policy(&options, Path::new(&root), &host).map_err(|error| refused(error.to_string()))?;
+    serde_json::to_string(&held.command_reach(Path::new(&root))).map_err(|error| refused(error.to_string()))
 }

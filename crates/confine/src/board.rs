@@ -35,7 +35,7 @@ impl WorldStatusBoard {
     }
 
     /// Returns another descriptor of the same board.
-    pub fn another(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn each_place_has_its_own_number_for_all_that_share_the_board() {
         let board = WorldStatusBoard::new().expect("a board");
-        let other = board.another().expect("the same");
+        let other = board.try_clone().expect("the same");
         board.post(WorldStatusSlot::Guards, 7).expect("room");
         other.post(WorldStatusSlot::Records, u64::MAX).expect("room");
         let read = |place| board.read(place).expect("a number");

@@ -22,7 +22,7 @@ struct GitSetting {
 pub fn work_tree(config: &[u8]) -> Option<PathBuf> {
     let mut found = None;
     for setting in settings(config).flatten() {
-        if setting.is("core", "worktree") {
+        if setting.is_setting("core", "worktree") {
             found = Some(setting.value?);
         }
     }
@@ -40,7 +40,7 @@ pub fn has_strategy_path(options: &[u8]) -> bool {
 /// Returns a configuration without the settings by which git runs programs, or trusts what it should not. `None`: it
 /// has none of them. Nothing is left of a file that is not understood. `may_change` says whether a path, relative to
 /// the directory of the file, is one that the command may change.
-pub fn harmless(config: &[u8], may_change: impl Fn(&Path) -> bool) -> Option<Vec<u8>> {
+pub fn without_dangerous_settings(config: &[u8], may_change: impl Fn(&Path) -> bool) -> Option<Vec<u8>> {
     let Some(all) = settings(config).map(|one| one.filter(|one| one.value.is_some())).collect::<Option<Vec<_>>>()
     else {
         return Some(NOTHING.as_bytes().to_vec());
@@ -49,7 +49,7 @@ pub fn harmless(config: &[u8], may_change: impl Fn(&Path) -> bool) -> Option<Vec
     if !all.iter().any(is_dangerous) {
         return None;
     }
-    Some(all.iter().filter(|one| !is_dangerous(one)).flat_map(GitSetting::text).collect())
+    Some(all.iter().filter(|one| !is_dangerous(one)).flat_map(GitSetting::to_config_text).collect())
 }
 
 /// The least that a configuration has.
@@ -122,18 +122,18 @@ impl GitSetting {
         runs || is_named || !is_plain && WORDS.iter().any(counts)
     }
 
-    fn is(&self, section: &str, name: &str) -> bool {
+    fn is_setting(&self, section: &str, name: &str) -> bool {
         (self.section.as_str(), self.part.is_none(), self.name.as_str()) == (section, true, name)
     }
 
     /// Returns the work tree that the setting gives to the repository.
     fn work_tree(&self) -> Option<&Path> {
-        let value = self.value.as_ref().filter(|value| !value.is_empty() && self.is("core", "worktree"))?;
+        let value = self.value.as_ref().filter(|value| !value.is_empty() && self.is_setting("core", "worktree"))?;
         Some(Path::new(OsStr::from_bytes(value)))
     }
 
     /// Returns the setting as git reads it.
-    fn text(&self) -> Vec<u8> {
+    fn to_config_text(&self) -> Vec<u8> {
         let quoted = |text: &[u8]| {
             let mut quoted = vec![b'"'];
             for byte in text {
@@ -226,12 +226,12 @@ fn value(text: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use std::path::Path;
 
-    use super::{NOTHING, harmless, work_tree};
+    use super::{NOTHING, without_dangerous_settings, work_tree};
 
     #[test]
     fn settings_that_run_programs_are_taken_out() {
         let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tfsmonitor = true\n[remote \"origin\"]\n\turl = git@host.test:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A B\n\temail = a@b.test\n[submodule \"x\"]\n\turl = https://host.test/x\n\tactive = true\n[pager]\n\tlog = false\n[transfer]\n\tunpackLimit = 1\n[uploadpack]\n\tallowFilter = true\n[core]\n\tworktree = ../../../x\n";
-        let harmless = |config: &[u8]| harmless(config, |path| path == Path::new("../../../x"));
+        let harmless = |config: &[u8]| without_dangerous_settings(config, |path| path == Path::new("../../../x"));
         assert_eq!(harmless(plain.as_bytes()), None);
         let evil = [plain, "[core]\nfsmonitor = ./x\n"].concat();
         let reduced = String::from_utf8(harmless(evil.as_bytes()).expect("it has one")).expect("text");

@@ -62,7 +62,7 @@ impl ConfinementMechanism {
     }
 
     /// Returns what confines a command besides the parts that are held.
-    pub fn besides(self) -> &'static str {
+    pub fn additional_bounds(self) -> &'static str {
         match self {
             Self::Namespaces => "Landlock as a second guard (5.19)",
             Self::Listener => "Landlock as a second guard (5.13), TCP (6.7), signals (6.12)",
@@ -100,7 +100,7 @@ pub struct WorldFacts {
 
 impl WorldFacts {
     /// Returns the time of now.
-    pub(crate) fn now() -> (i64, u32) {
+    pub(crate) fn current_file_time() -> (i64, u32) {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         (i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos())
     }

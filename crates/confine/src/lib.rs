@@ -31,8 +31,8 @@ pub use held::{ConfinementMechanism, ConfinementReport, ReportedWorldError, Worl
 pub use parts::{ConfinementPart, MissingPart, WorldError};
 pub use policy::{
     AllowEntry, AllowHost, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy, PolicyError,
-    PolicyProfile, RawConfine, ReadScope, RealHost, RequestedAccess, TmpPlacement, confine, facts, forget,
-    missing_access,
+    PolicyProfile, RawConfine, ReadScope, RealHost, RequestedAccess, TmpPlacement, facts, forget_owner, missing_access,
+    policy_for_owner,
 };
 pub use reads::refused_reads;
 pub use world::remedy_of;

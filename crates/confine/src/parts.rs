@@ -50,7 +50,7 @@ pub struct MissingPart {
 
 impl MissingPart {
     /// Returns one message for all missing parts, with the reason and the remedy of each.
-    pub fn all(missing: &[Self]) -> String {
+    pub fn describe_all(missing: &[Self]) -> String {
         let is_alike = |one: &Self, other: &Self| (&one.why, &one.remedy) == (&other.why, &other.remedy);
         let each = missing.chunk_by(is_alike).map(|alike| {
             let parts: Vec<_> = alike.iter().map(|missing| missing.part.name()).collect();
@@ -90,7 +90,7 @@ mod tests {
         let all = [files, network, missing(ConfinementPart::Syscalls, "no filter", "update")];
         let message = "the command cannot be confined as required, and nothing was started: files, network: no \
                        namespaces (allow them); syscalls: no filter (update)";
-        assert_eq!(MissingPart::all(&all), message);
+        assert_eq!(MissingPart::describe_all(&all), message);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn refused_reads(output: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDen
         let mut named: Vec<PathBuf> = Vec::new();
         for path in line.split(is_border).filter_map(|word| path_of(word, line, cwd)) {
             if hidden.iter().any(|hidden| path.starts_with(hidden)) && !named.contains(&path) {
-                denials.add(DenialKind::Read, &path.to_string_lossy(), program(line), None);
+                denials.add(DenialKind::Read, &path.to_string_lossy(), reporting_program(line), None);
                 named.push(path);
             }
         }
@@ -65,7 +65,7 @@ fn path_of(word: &str, line: &str, cwd: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the program in a line: `cat: PATH: Permission denied`. The name of an error is not a program.
-fn program(line: &str) -> &str {
+fn reporting_program(line: &str) -> &str {
     let name = line.split_once(": ").map_or("", |(name, _)| name);
     let name = name.rsplit('/').next().unwrap_or_default();
     if name.contains(char::is_whitespace) || name.ends_with("Error") { "" } else { name }

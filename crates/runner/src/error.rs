@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Request(RequestError),
     /// Required parts of a confinement cannot be held.
-    #[error("{}", MissingPart::all(.0))]
+    #[error("{}", MissingPart::describe_all(.0))]
     Confinement(Vec<MissingPart>),
     /// The caller's `env` has an entry that no environment can hold.
     #[error(transparent)]

@@ -54,12 +54,12 @@ const fn step(code: u16, value: u32) -> Instruction {
 
 /// Returns the offset of an argument's lower half. Arguments have eight bytes, and both machines have the lower half
 /// first.
-fn lower(argument: usize) -> u32 {
+fn lower_half_offset(argument: usize) -> u32 {
     ARGUMENTS + 8 * argument as u32
 }
 
 /// Returns the name of a machine in the description of a call.
-fn audit(machine: Machine) -> u32 {
+fn audit_architecture(machine: Machine) -> u32 {
     match machine {
         Machine::X86 => AUDIT_X86,
         Machine::Arm => AUDIT_ARM,
@@ -69,12 +69,12 @@ fn audit(machine: Machine) -> u32 {
 /// Returns whether a call comes from the machine's own call table, not from another ABI (32 bits, x32) in the same
 /// process.
 pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
-    of == audit(machine) && number < X32
+    of == audit_architecture(machine) && number < X32
 }
 
 /// Returns the answer to calls of other kinds of machines in the same process (32 bits, x32). Few programs make such
 /// calls, so a filter that only records asks the listener about each of them.
-fn other(variant: SyscallFilterMode) -> u32 {
+fn foreign_machine_answer(variant: SyscallFilterMode) -> u32 {
     if variant == SyscallFilterMode::Recorded { NOTIFY } else { ERRNO | EPERM }
 }
 
@@ -82,11 +82,11 @@ fn other(variant: SyscallFilterMode) -> u32 {
 pub fn program(machine: Machine, variant: SyscallFilterMode) -> Vec<Instruction> {
     let mut program = vec![
         step(LOAD, MACHINE),
-        Instruction { code: EQUAL, yes: 1, no: 0, value: audit(machine) },
-        step(RETURN, other(variant)),
+        Instruction { code: EQUAL, yes: 1, no: 0, value: audit_architecture(machine) },
+        step(RETURN, foreign_machine_answer(variant)),
         step(LOAD, NUMBER),
     ];
-    program.extend(search(&ranges(machine, variant)));
+    program.extend(search_program(&syscall_ranges(machine, variant)));
     program
 }
 
@@ -94,8 +94,9 @@ pub fn program(machine: Machine, variant: SyscallFilterMode) -> Vec<Instruction>
 type SyscallRange = (u32, Vec<Instruction>);
 
 /// Returns all calls as ranges, in their order. The last range has no end.
-fn ranges(machine: Machine, variant: SyscallFilterMode) -> Vec<SyscallRange> {
-    let blocks = table::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
+fn syscall_ranges(machine: Machine, variant: SyscallFilterMode) -> Vec<SyscallRange> {
+    let blocks = table::all()
+        .map(|entry| (syscall_number(entry, machine), action_block(&conditional_actions(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
     let allowed = vec![step(RETURN, ALLOW)];
     let mut ranges = vec![(0, allowed.clone())];
@@ -110,7 +111,7 @@ fn ranges(machine: Machine, variant: SyscallFilterMode) -> Vec<SyscallRange> {
     if variant.performs() {
         ranges.push((performed::UNKNOWN, vec![step(RETURN, ERRNO | ENOSYS)]));
     }
-    ranges.push((X32, vec![step(RETURN, other(variant))]));
+    ranges.push((X32, vec![step(RETURN, foreign_machine_answer(variant))]));
     ranges.dedup_by(|range, before| range.1 == before.1);
     ranges
 }
@@ -128,17 +129,17 @@ enum BranchTarget {
 ///
 /// Each command installs the program. The kernel then translates it, and runs it for every number to learn which calls
 /// are always allowed. With a list of all calls that took 0.2 ms.
-fn search(ranges: &[SyscallRange]) -> Vec<Instruction> {
-    tree(ranges).unwrap_or_else(|| {
+fn search_program(ranges: &[SyscallRange]) -> Vec<Instruction> {
+    search_tree(ranges).unwrap_or_else(|| {
         let (lower, upper) = ranges.split_at(ranges.len() / 2);
-        let (first, lower, upper) = (upper[0].0, search(lower), search(upper));
+        let (first, lower, upper) = (upper[0].0, search_program(lower), search_program(upper));
         let choice = Instruction { code: AT_LEAST, yes: 0, no: 1, value: first };
         [vec![choice, step(JUMP, lower.len() as u32)], lower, upper].concat()
     })
 }
 
 /// Finds the range of a number by one search tree. `None`: a comparison cannot lead as far as a block.
-fn tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
+fn search_tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
     let mut blocks: Vec<Vec<Instruction>> = Vec::new();
     let mut places = Vec::new();
     for (first, block) in ranges {
@@ -149,7 +150,7 @@ fn tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
         }
     }
     let mut branches = Vec::new();
-    halve(&places, &mut branches);
+    add_comparisons(&places, &mut branches);
     let begins = blocks.iter().scan(branches.len(), |next, block| Some(std::mem::replace(next, *next + block.len())));
     let begins: Vec<_> = begins.collect();
     let branch = |(at, (first, targets)): (usize, &(u32, [BranchTarget; 2]))| {
@@ -166,7 +167,7 @@ fn tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
 }
 
 /// Adds the comparisons that lead to the blocks of these ranges. Each comparison leads only to later instructions.
-fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [BranchTarget; 2])>) -> BranchTarget {
+fn add_comparisons(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [BranchTarget; 2])>) -> BranchTarget {
     let (lower, upper) = ranges.split_at(ranges.len() / 2);
     let [(first, block), ..] = upper else { return BranchTarget::Block(0) };
     if lower.is_empty() {
@@ -174,13 +175,13 @@ fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [BranchTarget; 2])>) 
     }
     let at = branches.len();
     branches.push((*first, [BranchTarget::Branch(at); 2]));
-    let no = halve(lower, branches);
-    branches[at].1 = [halve(upper, branches), no];
+    let no = add_comparisons(lower, branches);
+    branches[at].1 = [add_comparisons(upper, branches), no];
     BranchTarget::Branch(at)
 }
 
 /// Returns the number of a call on a machine.
-pub fn number(entry: &SyscallEntry, machine: Machine) -> u32 {
+pub fn syscall_number(entry: &SyscallEntry, machine: Machine) -> u32 {
     match machine {
         Machine::X86 => entry.x86,
         Machine::Arm => entry.arm,
@@ -190,36 +191,36 @@ pub fn number(entry: &SyscallEntry, machine: Machine) -> u32 {
 /// Tests, and the action if all of them hold.
 type ConditionalAction = (Vec<RegisterTest>, SyscallAction);
 
-fn decision(SyscallCase(tests, action): &SyscallCase) -> ConditionalAction {
+fn conditional_action(SyscallCase(tests, action): &SyscallCase) -> ConditionalAction {
     (tests.to_vec(), *action)
 }
 
 /// Returns the decisions about a call. With `ConfinedAndRecorded`, the filter also records the calls that confinement
 /// allows.
-fn cases(entry: &SyscallEntry, variant: SyscallFilterMode) -> Vec<ConditionalAction> {
-    let record: SyscallRule = recorded::rule(entry.name);
-    let rule = performed::rule(entry.name).filter(|_| variant.performs()).unwrap_or(entry.rule);
+fn conditional_actions(entry: &SyscallEntry, variant: SyscallFilterMode) -> Vec<ConditionalAction> {
+    let record: SyscallRule = recorded::recorded_rule(entry.name);
+    let rule = performed::performed_rule(entry.name).filter(|_| variant.performs()).unwrap_or(entry.rule);
     match variant {
         SyscallFilterMode::Silent | SyscallFilterMode::Confined | SyscallFilterMode::Performed => {
-            rule.iter().map(decision).collect()
+            rule.iter().map(conditional_action).collect()
         }
-        SyscallFilterMode::Recorded => recorded::rule_alone(entry.name).iter().map(decision).collect(),
+        SyscallFilterMode::Recorded => recorded::rule_alone(entry.name).iter().map(conditional_action).collect(),
         SyscallFilterMode::ConfinedAndRecorded | SyscallFilterMode::PerformedAndRecorded => {
             let allowed = |case: &SyscallCase| {
                 let both = |SyscallCase(tests, action): &SyscallCase| ([case.0, tests].concat(), *action);
                 record.iter().filter(|_| case.1 == SyscallAction::Allow).map(both).collect::<Vec<_>>()
             };
-            let confined = rule.iter().flat_map(|case| allowed(case).into_iter().chain([decision(case)]));
-            confined.chain(record.iter().map(decision)).collect()
+            let confined = rule.iter().flat_map(|case| allowed(case).into_iter().chain([conditional_action(case)]));
+            confined.chain(record.iter().map(conditional_action)).collect()
         }
     }
 }
 
 /// Returns the instructions for all decisions about a call. The accumulator has no known value at the start.
-fn block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<Instruction> {
+fn action_block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<Instruction> {
     let mut block = Vec::new();
     for (tests, action) in cases {
-        let end = step(RETURN, code(*action, variant.has_listener()));
+        let end = step(RETURN, action_code(*action, variant.has_listener()));
         let tests: Vec<Vec<Instruction>> = tests.iter().map(|test| instructions(*test)).collect();
         let length = tests.iter().map(Vec::len).sum::<usize>();
         let mut left = length + 1;
@@ -246,19 +247,24 @@ fn block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<Instruc
 fn instructions(test: RegisterTest) -> Vec<Instruction> {
     match test {
         RegisterTest::Always => Vec::new(),
-        RegisterTest::AtCurrent => vec![step(LOAD, lower(0)), step(EQUAL, AT_FDCWD)],
-        RegisterTest::Bits(argument, mask) => vec![step(LOAD, lower(argument)), step(ANY_BIT, mask)],
-        RegisterTest::Is(argument, value) => vec![step(LOAD, lower(argument)), step(EQUAL, value)],
+        RegisterTest::AtCurrent => vec![step(LOAD, lower_half_offset(0)), step(EQUAL, AT_FDCWD)],
+        RegisterTest::Bits(argument, mask) => vec![step(LOAD, lower_half_offset(argument)), step(ANY_BIT, mask)],
+        RegisterTest::Is(argument, value) => vec![step(LOAD, lower_half_offset(argument)), step(EQUAL, value)],
         RegisterTest::Masked(argument, mask, value) => {
-            vec![step(LOAD, lower(argument)), step(AND, mask), step(EQUAL, value)]
+            vec![step(LOAD, lower_half_offset(argument)), step(AND, mask), step(EQUAL, value)]
         }
         RegisterTest::Null(argument) => {
-            vec![step(LOAD, lower(argument)), step(EQUAL, 0), step(LOAD, lower(argument) + 4), step(EQUAL, 0)]
+            vec![
+                step(LOAD, lower_half_offset(argument)),
+                step(EQUAL, 0),
+                step(LOAD, lower_half_offset(argument) + 4),
+                step(EQUAL, 0),
+            ]
         }
     }
 }
 
-fn code(action: SyscallAction, listener: bool) -> u32 {
+fn action_code(action: SyscallAction, listener: bool) -> u32 {
     match action {
         SyscallAction::Allow => ALLOW,
         SyscallAction::Refuse(errno) => ERRNO | u32::from(errno),

@@ -116,7 +116,7 @@ pub struct SyscallEntry {
     /// Number on 64-bit ARM.
     pub arm: u32,
     /// The listener's handling of the call.
-    pub question: SyscallHandling,
+    pub handling: SyscallHandling,
     /// The decisions of the filter.
     pub rule: SyscallRule,
 }
@@ -129,7 +129,7 @@ impl SyscallEntry {
 }
 
 const fn entry(name: &'static str, x86: u32, arm: u32, question: SyscallHandling, rule: SyscallRule) -> SyscallEntry {
-    SyscallEntry { name, x86, arm, question, rule }
+    SyscallEntry { name, x86, arm, handling: question, rule }
 }
 
 const fn denied(name: &'static str, x86: u32, arm: u32) -> SyscallEntry {
@@ -145,7 +145,7 @@ const NO: SyscallRule = &[SyscallCase(&[Always], Refuse(EPERM))];
 pub const ABSENT: SyscallRule = &[SyscallCase(&[Always], Refuse(ENOSYS))];
 
 /// Tests the flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write.
-pub const fn opening<const AT: usize>() -> SyscallRule {
+pub const fn open_rule<const AT: usize>() -> SyscallRule {
     const { &[SyscallCase(&[Bits(AT, O_PATH)], Allow), SyscallCase(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
 }
 /// The flags of `open` by which a file may change.
@@ -154,7 +154,7 @@ pub const O_PATH: u32 = 0o10_000_000;
 
 /// Refuses set-user-id bits, and asks about set-group-id bits, which the listener sets on directories only. Argument
 /// `at` is the mode.
-const fn privileged<const AT: usize>() -> SyscallRule {
+const fn set_id_rule<const AT: usize>() -> SyscallRule {
     const {
         &[
             SyscallCase(&[Bits(AT, SET_USER)], Refuse(EPERM)),
@@ -187,8 +187,8 @@ const CLONE_FILES: u32 = 0x400;
 
 /// Calls that create or write files.
 const FILES: &[SyscallEntry] = &[
-    entry("openat", 257, 56, SyscallHandling::OpenAt, opening::<2>()),
-    entry("open", 2, NONE, SyscallHandling::Open, opening::<1>()),
+    entry("openat", 257, 56, SyscallHandling::OpenAt, open_rule::<2>()),
+    entry("open", 2, NONE, SyscallHandling::Open, open_rule::<1>()),
     entry("creat", 85, NONE, SyscallHandling::Creat, ASK),
     // The flags of openat2 are in memory. Programs fall back to openat, as on kernels before 5.6.
     entry("openat2", 437, 437, SyscallHandling::OpenAt2, ABSENT),
@@ -208,10 +208,10 @@ const FILES: &[SyscallEntry] = &[
     entry("rmdir", 84, NONE, SyscallHandling::Entry(0), ASK),
     entry("unlinkat", 263, 35, SyscallHandling::Entry(1), AT_CURRENT),
     entry("truncate", 76, 45, SyscallHandling::Truncate, ASK),
-    entry("chmod", 90, NONE, SyscallHandling::Chmod, privileged::<1>()),
-    entry("fchmod", 91, 52, SyscallHandling::Fchmod, privileged::<1>()),
-    entry("fchmodat", 268, 53, SyscallHandling::ChmodAt, privileged::<2>()),
-    entry("fchmodat2", 452, 452, SyscallHandling::ChmodAt, privileged::<2>()),
+    entry("chmod", 90, NONE, SyscallHandling::Chmod, set_id_rule::<1>()),
+    entry("fchmod", 91, 52, SyscallHandling::Fchmod, set_id_rule::<1>()),
+    entry("fchmodat", 268, 53, SyscallHandling::ChmodAt, set_id_rule::<2>()),
+    entry("fchmodat2", 452, 452, SyscallHandling::ChmodAt, set_id_rule::<2>()),
     entry("chown", 92, NONE, SyscallHandling::File(0), ASK),
     entry("lchown", 94, NONE, SyscallHandling::Itself(0), ASK),
     entry("fchownat", 260, 54, SyscallHandling::FileAt(1, 4), ASK),
@@ -244,7 +244,7 @@ const RAW: RegisterTest = Masked(1, 0xf, 3);
 const ROUTE: RegisterTest = Is(2, 0);
 
 /// The rule of `socket`. `internet`: the action for TCP and UDP.
-pub const fn socket(internet: SyscallAction) -> [SyscallCase; 13] {
+pub const fn socket_rule(internet: SyscallAction) -> [SyscallCase; 13] {
     [
         // `sendmsg` has its name in memory, and is hot. So no socket exists with which it could reach a name.
         SyscallCase(&[UNIX, DATAGRAM], Deny),
@@ -271,7 +271,7 @@ const SOCKETS: &[SyscallEntry] = &[
     entry("bind", 49, 200, SyscallHandling::Bind, ASK),
     // Without a name, the call is a plain send.
     entry("sendto", 44, 206, SyscallHandling::SendTo, &[SyscallCase(&[Null(4)], Allow), SyscallCase(&[Always], Ask)]),
-    entry("socket", 41, 198, SyscallHandling::Socket, &socket(Allow)),
+    entry("socket", 41, 198, SyscallHandling::Socket, &socket_rule(Allow)),
     entry(
         "socketpair",
         53,
@@ -289,7 +289,7 @@ const SOCKETS: &[SyscallEntry] = &[
 /// Returns the rule of `ioctl`. `rest` is the action for requests that do no harm in a world with mounts and processes
 /// of its own: `FIOSETOWN` and `SIOCSPGRP`, by which the kernel sends signals, and those about subvolumes of btrfs. The
 /// requests of btrfs that share blocks are allowed, because they need a descriptor for writing.
-pub const fn ioctl(rest: SyscallAction) -> [SyscallCase; 16] {
+pub const fn ioctl_rule(rest: SyscallAction) -> [SyscallCase; 16] {
     [
         // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for line disciplines that no program
         // here has.
@@ -328,7 +328,7 @@ const PROCESSES: &[SyscallEntry] = &[
     refused("clone3", 435, 435, ABSENT),
     refused("unshare", 272, 97, &[SyscallCase(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
     entry("kill", 62, 129, SyscallHandling::Process, &[SyscallCase(&[Is(0, u32::MAX)], Refuse(EPERM))]),
-    refused("ioctl", 16, 29, &ioctl(Allow)),
+    refused("ioctl", 16, 29, &ioctl_rule(Allow)),
     refused("fcntl", 72, 25, &[LEASE]),
     // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses with the same error.
     refused("seccomp", 317, 277, &[SyscallCase(&[Is(0, 1), Bits(1, 8)], Refuse(EBUSY))]),
@@ -419,6 +419,6 @@ const RIGHTS: &[SyscallEntry] = &[
 ];
 
 /// Returns the calls of this table.
-pub fn own() -> impl Iterator<Item = &'static SyscallEntry> {
+pub fn table_entries() -> impl Iterator<Item = &'static SyscallEntry> {
     [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL].into_iter().flatten()
 }

@@ -40,7 +40,7 @@ pub fn program(machine: Machine, variant: SyscallFilterMode) -> Filter {
 pub fn by_number(machine: Machine) -> Vec<Option<&'static SyscallEntry>> {
     let mut table = Vec::new();
     for entry in table::all() {
-        let number = assemble::number(entry, machine);
+        let number = assemble::syscall_number(entry, machine);
         if number == calls::NONE {
             continue;
         }

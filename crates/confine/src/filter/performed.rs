@@ -4,7 +4,7 @@
 //! was opened for reading is enough to change modes, owners, times and attributes. Reading and writing need a
 //! descriptor that the listener has opened, so they are free.
 
-use super::calls::{ABSENT, ASK, LEASE, NONE, SyscallEntry, SyscallHandling, ioctl, socket};
+use super::calls::{ABSENT, ASK, LEASE, NONE, SyscallEntry, SyscallHandling, ioctl_rule, socket_rule};
 use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule};
 use RegisterTest::{Always, Bits, Is, Null};
 use SyscallAction::{Allow, Ask, Refuse};
@@ -19,7 +19,7 @@ const EOPNOTSUPP: u16 = 95;
 /// is not known.
 pub const UNKNOWN: u32 = 470;
 
-const IOCTL: [SyscallCase; 16] = ioctl(Refuse(EPERM));
+const IOCTL: [SyscallCase; 16] = ioctl_rule(Refuse(EPERM));
 
 /// `F_SETOWN` and `F_SETOWN_EX`, by which the kernel sends signals.
 const FCNTL: SyscallRule = &[LEASE, SyscallCase(&[Is(1, 8)], Refuse(EPERM)), SyscallCase(&[Is(1, 15)], Refuse(EPERM))];
@@ -29,7 +29,7 @@ const FCNTL: SyscallRule = &[LEASE, SyscallCase(&[Is(1, 8)], Refuse(EPERM)), Sys
 const PRCTL: SyscallRule = &[SyscallCase(&[Is(0, 4)], Refuse(0)), SyscallCase(&[Is(0, 62)], Refuse(EINVAL))];
 
 /// Sockets of TCP are the listener's matter.
-const SOCKET: [SyscallCase; 13] = socket(Ask);
+const SOCKET: [SyscallCase; 13] = socket_rule(Ask);
 /// `MSG_FASTOPEN`, with which a send connects.
 const FASTOPEN: u32 = 0x2000_0000;
 
@@ -41,7 +41,7 @@ const OF_PID: SyscallRule = &[SyscallCase(&[Is(0, 0)], Allow), SyscallCase(&[Alw
 const LIMITS: SyscallRule =
     &[SyscallCase(&[Is(0, 0)], Allow), SyscallCase(&[Null(2)], Ask), SyscallCase(&[Always], Refuse(EPERM))];
 /// A call about a process (`which` is `first`), a group of processes, or a user. 0 is the caller, or its group.
-const fn priority<const PROCESS: u32, const GROUP: u32>() -> SyscallRule {
+const fn priority_rule<const PROCESS: u32, const GROUP: u32>() -> SyscallRule {
     const {
         &[
             SyscallCase(&[Is(0, PROCESS), Is(1, 0)], Allow),
@@ -55,7 +55,7 @@ const fn priority<const PROCESS: u32, const GROUP: u32>() -> SyscallRule {
 const PAGES: SyscallRule = &[SyscallCase(&[Is(0, 0)], Allow), SyscallCase(&[Always], Refuse(EPERM))];
 
 const fn entry(name: &'static str, x86: u32, arm: u32, question: SyscallHandling) -> SyscallEntry {
-    SyscallEntry { name, x86, arm, question, rule: &[] }
+    SyscallEntry { name, x86, arm, handling: question, rule: &[] }
 }
 
 /// Calls that are decided here alone.
@@ -112,7 +112,7 @@ pub const MORE: &[SyscallEntry] = &[
 ];
 
 /// Returns the decisions about a call, if they differ from those of a command with mounts of its own.
-pub fn rule(name: &str) -> Option<SyscallRule> {
+pub fn performed_rule(name: &str) -> Option<SyscallRule> {
     Some(match name {
         "ioctl" => &IOCTL,
         "fcntl" => FCNTL,
@@ -129,8 +129,8 @@ pub fn rule(name: &str) -> Option<SyscallRule> {
         "setsockopt" => &[SyscallCase(&[Is(1, 0), Is(2, 4)], Refuse(EPERM))],
         "listen" | "getsockname" | "getpeername" => ASK,
         "kill" => KILL,
-        "setpriority" | "getpriority" => priority::<0, 1>(),
-        "ioprio_set" | "ioprio_get" => priority::<1, 2>(),
+        "setpriority" | "getpriority" => priority_rule::<0, 1>(),
+        "ioprio_set" | "ioprio_get" => priority_rule::<1, 2>(),
         "sched_setparam" | "sched_setscheduler" | "sched_setaffinity" | "sched_setattr" => OF_PID,
         "sched_getparam"
         | "sched_getscheduler"

@@ -114,7 +114,7 @@ fn whatever_opens_changes_or_names_a_file_is_asked_about() {
             let filter = program(machine, variant);
             for (name, args, end) in TABLE {
                 let entry = table::all().find(|entry| entry.name == *name).expect(name);
-                let number = assemble::number(entry, machine);
+                let number = assemble::syscall_number(entry, machine);
                 if number != calls::NONE {
                     assert_eq!(run(&filter.program, audit, number, *args), *end, "{name} {args:x?} {variant:?}");
                 }

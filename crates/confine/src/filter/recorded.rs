@@ -3,7 +3,7 @@
 //! Writing, shortening and mapping a file need a descriptor that was opened for writing, so only the opening is asked
 //! about. Calls that change the meaning of paths for the caller are asked about as well.
 
-use super::calls::{ABSENT, ASK, opening};
+use super::calls::{ABSENT, ASK, open_rule};
 use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
 use RegisterTest::Bits;
 use SyscallAction::Ask;
@@ -76,14 +76,14 @@ pub const RIGHTS: &[&str] = &[
 /// Returns the decisions about a call of a command that is not confined.
 pub fn rule_alone(name: &str) -> SyscallRule {
     // The listener has the directories of changes open, so that a file system with such a directory would be busy.
-    if name == "umount2" || RIGHTS.contains(&name) { ASK } else { rule(name) }
+    if name == "umount2" || RIGHTS.contains(&name) { ASK } else { recorded_rule(name) }
 }
 
 /// Returns the decisions about a call. A call without a decision is allowed.
-pub fn rule(name: &str) -> SyscallRule {
+pub fn recorded_rule(name: &str) -> SyscallRule {
     match name {
-        "openat" => opening::<2>(),
-        "open" => opening::<1>(),
+        "openat" => open_rule::<2>(),
+        "open" => open_rule::<1>(),
         "open_by_handle_at" => const { &[SyscallCase(&[Bits(2, WRITES)], Ask)] },
         "unshare" => const { &[SyscallCase(&[Bits(0, OTHER_PATHS)], Ask)] },
         // Programs work without io_uring. Its operations would not be seen.

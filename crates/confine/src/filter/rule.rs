@@ -36,7 +36,7 @@ impl SyscallFilterMode {
     }
 
     /// Returns the filter for commands whose changes are recorded.
-    pub fn recorded(self) -> Self {
+    pub fn with_recording(self) -> Self {
         if self.performs() { Self::PerformedAndRecorded } else { Self::ConfinedAndRecorded }
     }
 }

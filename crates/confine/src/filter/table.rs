@@ -5,5 +5,5 @@ use super::performed;
 
 /// Returns all calls.
 pub fn all() -> impl Iterator<Item = &'static SyscallEntry> {
-    calls::own().chain(performed::MORE)
+    calls::table_entries().chain(performed::MORE)
 }

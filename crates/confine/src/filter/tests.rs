@@ -175,7 +175,7 @@ fn each_call_ends_as_the_table_says_on_both_machines() {
             (program(machine, SyscallFilterMode::Confined), program(machine, SyscallFilterMode::Silent));
         for (name, args, asked, alone) in TABLE {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
-            let number = assemble::number(entry, machine);
+            let number = assemble::syscall_number(entry, machine);
             if number == calls::NONE {
                 continue;
             }
@@ -192,7 +192,7 @@ fn each_change_of_a_file_is_asked_about_if_it_is_recorded() {
             (program(machine, SyscallFilterMode::Recorded), program(machine, SyscallFilterMode::ConfinedAndRecorded));
         for (name, args, recorded, confined) in RECORDED {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
-            let number = assemble::number(entry, machine);
+            let number = assemble::syscall_number(entry, machine);
             if number == calls::NONE {
                 continue;
             }
@@ -209,7 +209,7 @@ fn a_record_loosens_no_confinement() {
             (program(machine, SyscallFilterMode::Confined), program(machine, SyscallFilterMode::ConfinedAndRecorded));
         for (name, args, ..) in TABLE.iter().chain(RECORDED) {
             let entry = table::all().find(|entry| entry.name == *name).expect(name);
-            let number = assemble::number(entry, machine);
+            let number = assemble::syscall_number(entry, machine);
             if number == calls::NONE {
                 continue;
             }
@@ -263,7 +263,7 @@ fn other_machines_and_x32_are_refused_or_recorded() {
 fn no_number_appears_twice_and_programs_fit() {
     for (machine, _) in MACHINES {
         let mut numbers: Vec<u32> = table::all()
-            .map(|entry| assemble::number(entry, machine))
+            .map(|entry| assemble::syscall_number(entry, machine))
             .filter(|number| *number != calls::NONE)
             .collect();
         let count = numbers.len();

@@ -113,10 +113,10 @@ impl GatedConnection {
     }
 
     /// Returns the number of bytes that the connection keeps.
-    pub fn kept(&self) -> usize {
+    pub fn kept_bytes(&self) -> usize {
         match &self.stage {
-            ConnectionStage::Open(relay) => relay.kept(),
-            ConnectionStage::ResolverQueries(queries) => queries.kept(),
+            ConnectionStage::Open(relay) => relay.kept_bytes(),
+            ConnectionStage::ResolverQueries(queries) => queries.kept_bytes(),
             _ => 0,
         }
     }
@@ -139,7 +139,7 @@ impl GatedConnection {
     }
 
     /// Turns this into a connection to the resolver.
-    pub fn ask(&mut self) -> ConnectionNeed {
+    pub fn become_dns_stream(&mut self) -> ConnectionNeed {
         self.deadline = None;
         match std::mem::replace(&mut self.stage, ConnectionStage::Over) {
             ConnectionStage::Waiting(client) => {
@@ -157,7 +157,7 @@ impl GatedConnection {
     }
 
     /// Sends the answers to the queries that were read.
-    pub fn answer(&mut self, answers: Vec<Vec<u8>>) -> ConnectionNeed {
+    pub fn send_dns_answers(&mut self, answers: Vec<Vec<u8>>) -> ConnectionNeed {
         let ConnectionStage::ResolverQueries(asking) = &mut self.stage else { return ConnectionNeed::End };
         if matches!(asking.answer(answers), Ok(true)) { ConnectionNeed::Event } else { ConnectionNeed::End }
     }

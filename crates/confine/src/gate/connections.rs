@@ -71,7 +71,7 @@ impl ConnectionTable {
     }
 
     /// Returns the connection at a place, with a buffer for its reads.
-    pub fn at(&mut self, slot: usize) -> Option<(&mut GatedConnection, &mut [u8])> {
+    pub fn connection_at(&mut self, slot: usize) -> Option<(&mut GatedConnection, &mut [u8])> {
         let length = if self.kept > KEPT { SMALL } else { LARGE };
         let place = self.places.get_mut(slot)?.as_mut()?;
         Some((&mut place.connection, &mut self.buffer[..length]))
@@ -89,7 +89,7 @@ impl ConnectionTable {
     }
 
     /// Counts a change in the bytes that a connection keeps. Returns whether there is room for the change.
-    pub fn recount(&mut self, before: usize, after: usize) -> bool {
+    pub fn count_kept_bytes(&mut self, before: usize, after: usize) -> bool {
         self.kept = self.kept.saturating_sub(before) + after;
         after <= before || self.kept <= MOST_KEPT
     }
@@ -97,7 +97,7 @@ impl ConnectionTable {
     /// Removes a connection. Its sockets close.
     pub fn remove(&mut self, slot: usize) {
         if let Some(place) = self.places.get_mut(slot).and_then(Option::take) {
-            self.recount(place.connection.kept(), 0);
+            self.count_kept_bytes(place.connection.kept_bytes(), 0);
             self.free.push(slot);
         }
     }
@@ -106,7 +106,7 @@ impl ConnectionTable {
     /// registered.
     pub fn watch(&mut self, poller: &Poller, slot: usize) -> bool {
         let kind = self.kind;
-        let Some((connection, _)) = self.at(slot) else { return true };
+        let Some((connection, _)) = self.connection_at(slot) else { return true };
         let mut watched = connection.watched;
         let mut done = true;
         for (index, side) in [RelaySide::Client, RelaySide::Server].into_iter().enumerate() {
@@ -130,7 +130,7 @@ impl ConnectionTable {
     }
 
     /// Returns the places whose connections have waited long enough.
-    pub fn late(&mut self, now: Instant) -> Vec<usize> {
+    pub fn expired_slots(&mut self, now: Instant) -> Vec<usize> {
         if self.earliest.is_none_or(|at| at > now) {
             return Vec::new();
         }
@@ -197,11 +197,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let mut connections = ConnectionTable::new(7);
         let slot = connections.add(connection(&listener));
-        assert_eq!(connections.at(slot).map(|(_, buffer)| buffer.len()), Some(LARGE));
-        assert!(connections.recount(0, KEPT + 1));
-        assert_eq!(connections.at(slot).map(|(_, buffer)| buffer.len()), Some(SMALL));
-        assert!(!connections.recount(0, MOST_KEPT));
-        assert!(connections.recount(MOST_KEPT, 0), "less is always possible");
+        assert_eq!(connections.connection_at(slot).map(|(_, buffer)| buffer.len()), Some(LARGE));
+        assert!(connections.count_kept_bytes(0, KEPT + 1));
+        assert_eq!(connections.connection_at(slot).map(|(_, buffer)| buffer.len()), Some(SMALL));
+        assert!(!connections.count_kept_bytes(0, MOST_KEPT));
+        assert!(connections.count_kept_bytes(MOST_KEPT, 0), "less is always possible");
     }
 
     #[cfg(target_os = "linux")]
@@ -214,8 +214,8 @@ mod tests {
         let slot = connections.add(connection(&listener));
         assert!(connections.watch(&poller, slot));
         let wait = connections.timeout(now).expect("a time");
-        assert!(connections.late(now).is_empty());
-        assert_eq!(connections.late(now + wait + Duration::from_secs(1)), [slot]);
+        assert!(connections.expired_slots(now).is_empty());
+        assert_eq!(connections.expired_slots(now + wait + Duration::from_secs(1)), [slot]);
         assert_eq!(connections.timeout(now), None, "it is reported once");
     }
 }

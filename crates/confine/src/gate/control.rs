@@ -84,7 +84,7 @@ impl GateControl {
     }
 
     /// Waits until the gate listens. An error says why the gate cannot listen.
-    pub fn started(&self) -> io::Result<()> {
+    pub fn wait_until_started(&self) -> io::Result<()> {
         match self.ask(&GateRequest::Started)? {
             GateAnswer::Started => Ok(()),
             GateAnswer::Failed(step, errno) => {
@@ -116,7 +116,7 @@ impl GateControl {
     ///
     /// # Errors
     /// The error of `bind`.
-    pub fn serve(&self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
+    pub fn port_for_server(&self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
         match self.ask(&GateRequest::Serve(asked, families)) {
             Ok(GateAnswer::Port(port)) => port.map_err(Errno::from_raw),
             _ => Err(Errno::EADDRINUSE),
@@ -127,7 +127,7 @@ impl GateControl {
     ///
     /// # Errors
     /// The error of `connect`.
-    pub fn reach(&self, journey: RequestedConnection) -> Result<SocketAddr, Errno> {
+    pub fn reach_address(&self, journey: RequestedConnection) -> Result<SocketAddr, Errno> {
         self.address(&GateRequest::Reach(journey)).unwrap_or(Err(Errno::ENETUNREACH))
     }
 
@@ -144,7 +144,7 @@ impl GateControl {
     }
 
     /// Returns another handle.
-    pub fn another(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         self.0.try_clone().map(Self)
     }
 
@@ -153,7 +153,7 @@ impl GateControl {
         let bytes = postcard::to_allocvec(request).map_err(io::Error::other)?;
         sys::send(self.0.as_fd(), &bytes, &[theirs.as_raw_fd()])?;
         drop(theirs);
-        answered(ours.as_fd())?;
+        wait_for_answer(ours.as_fd())?;
         let mut buffer = vec![0; LARGEST];
         match sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new())? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -163,7 +163,7 @@ impl GateControl {
 }
 
 /// Waits for an answer. A signal does not end the wait, because the supervisor gets a signal for each child that exits.
-fn answered(socket: BorrowedFd<'_>) -> io::Result<()> {
+fn wait_for_answer(socket: BorrowedFd<'_>) -> io::Result<()> {
     let end = Instant::now() + PATIENCE;
     loop {
         let left = end.saturating_duration_since(Instant::now());
@@ -186,7 +186,7 @@ pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(GateRequest, OwnedFd)>
 }
 
 /// Answers a question. An asker that is gone needs no answer.
-pub(super) fn answer(socket: &OwnedFd, answer: &GateAnswer) {
+pub(super) fn send_answer(socket: &OwnedFd, answer: &GateAnswer) {
     if let Ok(bytes) = postcard::to_allocvec(answer) {
         let _ = sys::send(socket.as_fd(), &bytes, &[]);
     }

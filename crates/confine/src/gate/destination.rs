@@ -40,7 +40,7 @@ impl RefusedTarget {
 
     /// Returns the refusal of a packet without a listener. Datagrams are never allowed, even where connections are.
     pub fn by_kernel(rules: &AllowedHosts, names: &NameAddressTable, transport: Transport, to: SocketAddr) -> Self {
-        let target = target(names, to);
+        let target = target_text(names, to);
         if transport == Transport::Tcp {
             return Self::of_stranger(target);
         }
@@ -63,19 +63,23 @@ impl RefusedTarget {
 }
 
 /// Decides about a connection to an address, which may stand for a name.
-pub(super) fn decide(rules: &Arc<AllowedHosts>, names: &NameAddressTable, to: SocketAddr) -> ConnectionDecision {
+pub(super) fn decide_by_address(
+    rules: &Arc<AllowedHosts>,
+    names: &NameAddressTable,
+    to: SocketAddr,
+) -> ConnectionDecision {
     let (ip, port) = (to.ip().to_canonical(), to.port());
     let Some(name) = names.name_of(ip) else {
         if rules.allows_address(ip, port) {
             let dialled = DialledDestination::Address { address: ip, port, rules: rules.clone() };
             return ConnectionDecision::Dial(vec![SocketAddr::new(ip, port)], dialled);
         }
-        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target(names, to)));
+        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target_text(names, to)));
     };
     if !rules.allows_name(name, port) {
-        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target(names, to)));
+        return ConnectionDecision::Refuse(RefusedTarget::of_stranger(target_text(names, to)));
     }
-    match rules.mapped(name) {
+    match rules.mapped_address(name) {
         Some(ip) => {
             let dialled = DialledDestination::Name { name: name.to_owned(), mapped: true };
             ConnectionDecision::Dial(vec![SocketAddr::new(ip, port)], dialled)
@@ -85,7 +89,12 @@ pub(super) fn decide(rules: &Arc<AllowedHosts>, names: &NameAddressTable, to: So
 }
 
 /// Decides which addresses of a name may be dialled.
-pub(super) fn check(rules: &AllowedHosts, name: &str, port: u16, addresses: &[IpAddr]) -> ConnectionDecision {
+pub(super) fn decide_by_resolved_name(
+    rules: &AllowedHosts,
+    name: &str,
+    port: u16,
+    addresses: &[IpAddr],
+) -> ConnectionDecision {
     let may = |ip: &IpAddr| (is_public(*ip) && !is_own(*ip)) || rules.allows_address(*ip, port);
     let all: Vec<IpAddr> = addresses.iter().map(IpAddr::to_canonical).collect();
     let checked: Vec<SocketAddr> = all.iter().copied().filter(may).map(|ip| SocketAddr::new(ip, port)).collect();
@@ -100,7 +109,7 @@ pub(super) fn check(rules: &AllowedHosts, name: &str, port: u16, addresses: &[Ip
 }
 
 /// Returns the text for the destination of a program: the name that the address stands for, or else the address.
-pub(super) fn target(names: &NameAddressTable, to: SocketAddr) -> String {
+pub(super) fn target_text(names: &NameAddressTable, to: SocketAddr) -> String {
     let ip = to.ip().to_canonical();
     match names.name_of(ip) {
         Some(name) => format!("{name}:{}", to.port()),
@@ -159,7 +168,7 @@ mod tests {
             ("169.254.169.254:9".to_owned(), "refuse 169.254.169.254:9, 169.254.169.254:9"),
             ("[2001:db8::1]:80".to_owned(), "refuse [2001:db8::1]:80, [2001:db8::1]:80"),
         ] {
-            assert_eq!(text(&decide(&rules(), &names, to.parse().expect("an address"))), expected, "{to}");
+            assert_eq!(text(&decide_by_address(&rules(), &names, to.parse().expect("an address"))), expected, "{to}");
         }
     }
 
@@ -175,7 +184,7 @@ mod tests {
             ("a.test", 443, vec![], "dial []"),
         ] {
             let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().expect("an address")).collect();
-            assert_eq!(text(&check(&rules(), name, port, &addresses)), expected);
+            assert_eq!(text(&decide_by_resolved_name(&rules(), name, port, &addresses)), expected);
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum AddressFamilies {
 
 impl AddressFamilies {
     /// Returns, for each family, whether it is IPv6.
-    fn each(self) -> &'static [bool] {
+    fn v6_flags(self) -> &'static [bool] {
         match self {
             Self::V4 => &[false],
             Self::V6 => &[true],
@@ -142,14 +142,14 @@ impl WorldLoopback {
 
     /// Returns the port for a server that asks for an address, of the loopback or of all. The system finds out whether
     /// another server has it already.
-    pub(super) fn serve(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
-        let known = families.each().iter().find_map(|family| self.ports.get(&(*family, asked.port())).copied());
+    pub(super) fn add_server(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
+        let known = families.v6_flags().iter().find_map(|family| self.ports.get(&(*family, asked.port())).copied());
         let port = match known {
             Some(port) => port,
-            None => self.hold(asked, families)?,
+            None => self.hold_server_port(asked, families)?,
         };
         let name = if asked.port() == 0 { port } else { asked.port() };
-        for family in families.each() {
+        for family in families.v6_flags() {
             self.ports.insert((*family, name), port);
         }
         if let Some(server) = self.servers.iter_mut().find(|server| server.port == port) {
@@ -169,7 +169,7 @@ impl WorldLoopback {
     }
 
     /// Takes another port.
-    fn hold(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
+    fn hold_server_port(&mut self, asked: SocketAddr, families: AddressFamilies) -> Result<u16, Errno> {
         if self.servers.len() >= MANY {
             self.give_up();
         }
@@ -177,9 +177,9 @@ impl WorldLoopback {
             return Err(Errno::EADDRINUSE);
         }
         for _ in 0..TRIES {
-            let (port, held) = hold(next(self.own), 0)?;
-            let is_taken = families.each().iter().any(|family| self.ports.contains_key(&(*family, port)));
-            if (asked.port() != 0 || !is_taken) && hold(self.own, port).is_ok() {
+            let (port, held) = bind_port(holding_address(self.own), 0)?;
+            let is_taken = families.v6_flags().iter().any(|family| self.ports.contains_key(&(*family, port)));
+            if (asked.port() != 0 || !is_taken) && bind_port(self.own, port).is_ok() {
                 self.servers.push(LoopbackServer { port, asked, _held: held });
                 return Ok(port);
             }
@@ -190,13 +190,13 @@ impl WorldLoopback {
     /// Forgets the servers that have ended.
     fn give_up(&mut self) {
         let own = self.own;
-        self.servers.retain(|server| hold(own, server.port).is_err());
+        self.servers.retain(|server| bind_port(own, server.port).is_err());
         let servers = &self.servers;
         self.ports.retain(|_, port| servers.iter().any(|server| server.port == *port));
     }
 
     /// Returns the servers at a port of the loopback.
-    pub(super) fn servers(&self, port: u16) -> impl Iterator<Item = SocketAddr> {
+    pub(super) fn servers_at_port(&self, port: u16) -> impl Iterator<Item = SocketAddr> {
         let own = self.own;
         [false, true]
             .into_iter()
@@ -205,7 +205,7 @@ impl WorldLoopback {
     }
 
     /// Returns the server that a loopback address means. `None`: the address is no loopback.
-    pub(super) fn server(&self, to: SocketAddr) -> Option<Result<SocketAddr, Errno>> {
+    pub(super) fn server_at(&self, to: SocketAddr) -> Option<Result<SocketAddr, Errno>> {
         let ip = to.ip().to_canonical();
         if !ip.is_loopback() && !ip.is_unspecified() {
             return None;
@@ -217,7 +217,7 @@ impl WorldLoopback {
     }
 
     /// Expects a connection from a port, which leads to an address. Returns the address of the gate.
-    pub(super) fn expect(&mut self, from: u16, to: SocketAddr) -> SocketAddr {
+    pub(super) fn expect_connection(&mut self, from: u16, to: SocketAddr) -> SocketAddr {
         if self.expected.len() >= MOST {
             self.expected.clear();
         }
@@ -226,7 +226,7 @@ impl WorldLoopback {
     }
 
     /// Returns where a connection from an address leads.
-    pub(super) fn arrived(&mut self, from: SocketAddr) -> Option<SocketAddr> {
+    pub(super) fn take_expected(&mut self, from: SocketAddr) -> Option<SocketAddr> {
         self.expected.remove(&from.port())
     }
 
@@ -242,7 +242,7 @@ impl WorldLoopback {
     }
 
     /// Makes a socket that comes from the world.
-    pub(super) fn socket(&self) -> io::Result<OwnedFd> {
+    pub(super) fn outgoing_socket(&self) -> io::Result<OwnedFd> {
         let socket = sys::stream_socket(false)?;
         bind(socket.as_raw_fd(), &sockaddr(self.own, 0))?;
         Ok(socket)
@@ -257,7 +257,7 @@ fn any_address() -> Ipv4Addr {
 }
 
 /// Returns the address at which the ports of servers are held.
-fn next(own: Ipv4Addr) -> Ipv4Addr {
+fn holding_address(own: Ipv4Addr) -> Ipv4Addr {
     Ipv4Addr::from_bits(own.to_bits() + 1)
 }
 
@@ -267,7 +267,7 @@ fn sockaddr(ip: Ipv4Addr, port: u16) -> SockaddrIn {
 }
 
 /// Binds a socket to a port. Fails if another socket has the port.
-fn hold(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
+fn bind_port(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
     let socket = sys::stream_socket(false).map_err(|_| Errno::EMFILE)?;
     bind(socket.as_raw_fd(), &sockaddr(ip, port))?;
     let bound: SockaddrIn = getsockname(socket.as_raw_fd())?;
@@ -298,7 +298,7 @@ mod tests {
     fn a_server_is_found_at_the_port_that_it_has_asked_for() {
         let (home, mut loopback) = claimed();
         let asked = at("127.0.0.1:3000");
-        let port = loopback.serve(asked, AddressFamilies::V4).expect("a port");
+        let port = loopback.add_server(asked, AddressFamilies::V4).expect("a port");
         let own = SocketAddr::from((loopback.own, port));
         let _server = listen(&loopback, port);
         for (to, server) in [
@@ -310,10 +310,14 @@ mod tests {
             ("127.0.0.1:3001", Some(Err(Errno::ECONNREFUSED))),
             ("192.0.2.1:3000", None),
         ] {
-            assert_eq!(loopback.server(at(to)), server, "{to}");
+            assert_eq!(loopback.server_at(at(to)), server, "{to}");
         }
-        assert_eq!(loopback.server((loopback.own, port).into()), Some(Ok(own)), "the port that it really has");
-        assert_eq!(loopback.server((loopback.own, loopback.port).into()), Some(Err(Errno::ECONNREFUSED)), "the gate");
+        assert_eq!(loopback.server_at((loopback.own, port).into()), Some(Ok(own)), "the port that it really has");
+        assert_eq!(
+            loopback.server_at((loopback.own, loopback.port).into()),
+            Some(Err(Errno::ECONNREFUSED)),
+            "the gate"
+        );
         assert_eq!((loopback.name(port), loopback.name(1)), (asked, at("127.0.0.1:1")));
         assert_eq!(servers_of(home.path()), Some(vec![(own, asked)]));
         assert_eq!(servers_of(&home.path().join("none")), None);
@@ -323,36 +327,36 @@ mod tests {
     #[test]
     fn families_share_a_port_or_do_not() {
         let (_home, mut loopback) = claimed();
-        let four = loopback.serve(at("0.0.0.0:80"), AddressFamilies::V4).expect("a port");
-        let six = loopback.serve(at("[::]:80"), AddressFamilies::V6).expect("a port");
+        let four = loopback.add_server(at("0.0.0.0:80"), AddressFamilies::V4).expect("a port");
+        let six = loopback.add_server(at("[::]:80"), AddressFamilies::V6).expect("a port");
         assert_ne!(four, six);
-        assert_eq!(loopback.servers(80).map(|server| server.port()).collect::<Vec<_>>(), [four, six]);
-        let both = loopback.serve(at("[::]:81"), AddressFamilies::Both).expect("a port");
-        let reached = ["127.0.0.1:81", "[::1]:81"].map(|to| loopback.server(at(to)));
+        assert_eq!(loopback.servers_at_port(80).map(|server| server.port()).collect::<Vec<_>>(), [four, six]);
+        let both = loopback.add_server(at("[::]:81"), AddressFamilies::Both).expect("a port");
+        let reached = ["127.0.0.1:81", "[::1]:81"].map(|to| loopback.server_at(at(to)));
         assert_eq!(reached, [Some(Ok((loopback.own, both).into())); 2]);
         // The system then finds that the port is taken, or that both servers share it.
-        assert_eq!(loopback.serve(at("127.0.0.1:80"), AddressFamilies::V4), Ok(four));
-        let any = loopback.serve(at("127.0.0.1:0"), AddressFamilies::V4).expect("a port");
-        assert_eq!(loopback.server((Ipv4Addr::LOCALHOST, any).into()), Some(Ok((loopback.own, any).into())));
+        assert_eq!(loopback.add_server(at("127.0.0.1:80"), AddressFamilies::V4), Ok(four));
+        let any = loopback.add_server(at("127.0.0.1:0"), AddressFamilies::V4).expect("a port");
+        assert_eq!(loopback.server_at((Ipv4Addr::LOCALHOST, any).into()), Some(Ok((loopback.own, any).into())));
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn nobody_else_gets_the_port_of_a_server_that_has_ended() {
         let (_home, mut loopback) = claimed();
-        let port = loopback.serve(at("127.0.0.1:3000"), AddressFamilies::V4).expect("a port");
+        let port = loopback.add_server(at("127.0.0.1:3000"), AddressFamilies::V4).expect("a port");
         drop(listen(&loopback, port));
         // With SO_REUSEADDR, as most servers have it.
         let error = TcpListener::bind(("0.0.0.0", port)).expect_err("held");
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
         let _again = listen(&loopback, port);
         for number in 0..MANY as u16 {
-            loopback.serve(at(&format!("127.0.0.1:{}", 10_000 + number)), AddressFamilies::V4).expect("a port");
+            loopback.add_server(at(&format!("127.0.0.1:{}", 10_000 + number)), AddressFamilies::V4).expect("a port");
         }
         // Only the living server is left of those before.
         assert!(loopback.servers.len() <= 2, "{}", loopback.servers.len());
-        assert_eq!(loopback.servers(3000).count(), 1);
-        assert_eq!(loopback.servers(10_000).count(), 0);
+        assert_eq!(loopback.servers_at_port(3000).count(), 1);
+        assert_eq!(loopback.servers_at_port(10_000).count(), 0);
     }
 
     #[cfg(target_os = "linux")]
@@ -365,7 +369,7 @@ mod tests {
         let patience = std::time::Duration::from_millis(200);
         let other = std::net::TcpStream::connect_timeout(&entry, patience);
         assert_eq!(other.is_ok(), loopback.is_open, "{other:?}");
-        let own = std::net::TcpStream::from(loopback.socket().expect("a socket"));
+        let own = std::net::TcpStream::from(loopback.outgoing_socket().expect("a socket"));
         own.set_nonblocking(false).expect("it waits");
         nix::sys::socket::connect(own.as_raw_fd(), &sockaddr(loopback.own, loopback.port)).expect("heard");
     }
@@ -374,8 +378,8 @@ mod tests {
     fn a_connection_is_expected_once() {
         let (_home, mut loopback) = claimed();
         let (to, from) = (at("192.0.2.1:443"), SocketAddr::from((loopback.own, 5)));
-        assert_eq!(loopback.expect(5, to), (loopback.own, loopback.port).into());
-        assert_eq!((loopback.arrived(from), loopback.arrived(from)), (Some(to), None));
+        assert_eq!(loopback.expect_connection(5, to), (loopback.own, loopback.port).into());
+        assert_eq!((loopback.take_expected(from), loopback.take_expected(from)), (Some(to), None));
         assert!(loopback.is_gate(loopback.port) && !loopback.is_gate(5));
         let (_other, other) = claimed();
         assert_ne!(loopback.own, other.own);

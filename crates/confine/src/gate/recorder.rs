@@ -63,13 +63,13 @@ impl RefusalRecorder {
     }
 
     /// Records an attempt. The program still exists while it waits for the answer.
-    pub fn refuse(&mut self, attempted: RefusedAttempt) {
-        let found = self.search(attempted.transport, attempted.from).unwrap_or_default();
+    pub fn record_attempt(&mut self, attempted: RefusedAttempt) {
+        let found = self.find_program(attempted.transport, attempted.from).unwrap_or_default();
         self.record(found, attempted);
     }
 
     /// Records an attempt of a process that is known.
-    pub fn refuse_of(&mut self, process: Pid, attempted: RefusedAttempt) {
+    pub fn record_attempt_of(&mut self, process: Pid, attempted: RefusedAttempt) {
         self.record((sys::program(process).executable, sys::variable_of(process, &self.variable)), attempted);
     }
 
@@ -98,7 +98,7 @@ impl RefusalRecorder {
     }
 
     /// Returns the program with a socket, and the mark of its command.
-    fn search(&mut self, transport: Transport, from: SocketAddr) -> Option<(String, Option<String>)> {
+    fn find_program(&mut self, transport: Transport, from: SocketAddr) -> Option<(String, Option<String>)> {
         let begun = Instant::now();
         let passed = (begun - self.counted).as_secs_f64();
         self.counted = begun;

@@ -68,7 +68,7 @@ impl GateRefusals {
         let mut denials = CommandDenials::default();
         let listed: u64 = self.listed.iter().map(|one| one.count).sum();
         for CountedRefusal { target, program, count, grant, address } in self.listed {
-            let attempt = || attempts.iter().find(|attempt| Some(plain(attempt.address)) == address);
+            let attempt = || attempts.iter().find(|attempt| Some(without_v4_mapping(attempt.address)) == address);
             let program = if program.is_empty() { attempt().map_or("", |found| &found.program) } else { &program };
             denials.add(DenialKind::Network, &target, program, grant);
             denials.total += count - 1;
@@ -83,7 +83,7 @@ impl GateRefusals {
 }
 
 /// Returns the address without the IPv4-in-IPv6 form that sockets of both families report.
-pub(super) fn plain(address: SocketAddr) -> SocketAddr {
+pub(super) fn without_v4_mapping(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 

@@ -123,8 +123,10 @@ impl ConnectionRelay {
 
     /// Returns the number of kept bytes. Bytes are kept if a receiver is slow, or the client's bytes do not suffice for
     /// a decision.
-    pub fn kept(&self) -> usize {
-        self.up.pending.len() + self.down.pending.len() + self.inspector.as_ref().map_or(0, HandshakeInspector::kept)
+    pub fn kept_bytes(&self) -> usize {
+        self.up.pending.len()
+            + self.down.pending.len()
+            + self.inspector.as_ref().map_or(0, HandshakeInspector::kept_bytes)
     }
 
     /// Returns the events to report about a side. `None`: no events, not even the close, which would be reported all

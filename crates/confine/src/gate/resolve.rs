@@ -64,18 +64,18 @@ impl ResolverPool {
     }
 
     /// Returns the addresses of a name that was resolved a moment ago.
-    pub fn remembered(&self, name: &str) -> Option<Vec<IpAddr>> {
+    pub fn remembered_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         let (at, addresses) = self.remembered.get(name)?;
         (at.elapsed() < LIFETIME).then(|| addresses.clone())
     }
 
     /// Starts the resolution of a name. Its addresses are returned by [`Pool::take`].
-    pub fn ask(&mut self, name: String) -> io::Result<()> {
+    pub fn start_resolving(&mut self, name: String) -> io::Result<()> {
         let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.waiting.push_back(name);
         if queue.idle < queue.waiting.len() && self.threads < THREADS {
             let shared = self.shared.clone();
-            let started = thread::Builder::new().stack_size(STACK).spawn(move || shared.work());
+            let started = thread::Builder::new().stack_size(STACK).spawn(move || shared.resolve_queued_names());
             // One thread suffices to continue.
             if started.is_err() && self.threads == 0 {
                 queue.waiting.pop_back();
@@ -110,7 +110,7 @@ impl AsFd for ResolverPool {
 
 impl ResolverPoolState {
     /// Runs a thread, which ends with the process.
-    fn work(&self) {
+    fn resolve_queued_names(&self) {
         loop {
             let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
             queue.idle += 1;
@@ -143,7 +143,7 @@ mod tests {
             .expect("a pool");
         let mut found = Vec::new();
         for name in ["a.test", "b.test"] {
-            pool.ask(name.into()).expect("asked");
+            pool.start_resolving(name.into()).expect("asked");
         }
         while found.len() < 2 {
             wait_for(pool.as_fd(), PollFlags::POLLIN).expect("an answer");
@@ -151,15 +151,15 @@ mod tests {
         }
         found.sort();
         assert_eq!(found, [("a.test".to_owned(), vec![[1, 1, 1, 1].into()]), ("b.test".to_owned(), vec![])]);
-        assert_eq!(pool.remembered("a.test"), Some(vec![[1, 1, 1, 1].into()]));
-        assert_eq!(pool.remembered("b.test"), None, "a failure is tried again");
+        assert_eq!(pool.remembered_addresses("a.test"), Some(vec![[1, 1, 1, 1].into()]));
+        assert_eq!(pool.remembered_addresses("b.test"), None, "a failure is tried again");
     }
 
     #[test]
     fn many_names_need_few_threads() {
         let mut pool = ResolverPool::new(|_| vec![[1, 1, 1, 1].into()]).expect("a pool");
         for n in 0..1_000 {
-            pool.ask(n.to_string()).expect("asked");
+            pool.start_resolving(n.to_string()).expect("asked");
         }
         let mut found = 0;
         while found < 1_000 {

@@ -33,7 +33,7 @@ impl AllowedHosts {
     }
 
     /// Returns whether an entry has this name, at any port.
-    pub fn knows(&self, name: &str) -> bool {
+    pub fn has_entry_for(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.host.has_name(name))
     }
 
@@ -54,7 +54,7 @@ impl AllowedHosts {
     }
 
     /// Returns the address that the caller gave to a name.
-    pub fn mapped(&self, name: &str) -> Option<IpAddr> {
+    pub fn mapped_address(&self, name: &str) -> Option<IpAddr> {
         self.hosts.get(name).copied()
     }
 
@@ -135,7 +135,7 @@ mod tests {
         ] {
             assert_eq!(rules().allows_name(name, port), allowed, "{name}:{port}");
         }
-        assert!(rules().knows("a.example.net") && !rules().knows("example.net"));
+        assert!(rules().has_entry_for("a.example.net") && !rules().has_entry_for("example.net"));
     }
 
     #[test]

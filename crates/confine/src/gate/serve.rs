@@ -24,15 +24,15 @@ pub fn serve(setup: GateSetup) -> ! {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard.min(DESCRIPTORS), hard);
     }
     let control = setup.control.try_clone();
-    let done = open(setup).and_then(|mut gate| gate.run().map_err(GateError::at("the gate failed")));
+    let done = open(setup).and_then(|mut gate| gate.run().map_err(GateError::at_step("the gate failed")));
     if let (Err(error), Ok(control)) = (&done, control) {
-        report(&control, error);
+        report_error(&control, error);
     }
     sys::exit_now(i32::from(done.is_err()));
 }
 
 /// Reports to the supervisor why there is no gate. The supervisor asks first.
-fn report(control: &OwnedFd, error: &GateError) {
+fn report_error(control: &OwnedFd, error: &GateError) {
     let (step, source) = match error {
         GateError::Step { step, source } => ((*step).to_owned(), source),
         GateError::Expose { source, .. } => (error.to_string(), source),
@@ -40,24 +40,24 @@ fn report(control: &OwnedFd, error: &GateError) {
     if wait_for(control.as_fd(), nix::poll::PollFlags::POLLIN).is_ok()
         && let Some((_, asker)) = control::receive(control.as_fd())
     {
-        control::answer(&asker, &GateAnswer::Failed(step, source.raw_os_error().unwrap_or(libc::EIO)));
+        control::send_answer(&asker, &GateAnswer::Failed(step, source.raw_os_error().unwrap_or(libc::EIO)));
     }
 }
 
 /// Opens all sockets on which a gate listens. This process has one thread.
 fn open(setup: GateSetup) -> Result<GateServer, GateError> {
     let (sockets, spring) = match &setup.network {
-        GateNetwork::Namespaces(namespaces) => enter(namespaces, &setup)?,
+        GateNetwork::Namespaces(namespaces) => open_in_namespaces(namespaces, &setup)?,
         GateNetwork::HostLoopback(_) => (LinkSockets::default(), None),
     };
     // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
-    let pool = ResolverPool::new(resolve::by_host).map_err(GateError::at("no pipe could be made"))?;
-    GateServer::new(setup, sockets, spring, pool).map_err(GateError::at("readiness cannot be waited for"))
+    let pool = ResolverPool::new(resolve::by_host).map_err(GateError::at_step("no pipe could be made"))?;
+    GateServer::new(setup, sockets, spring, pool).map_err(GateError::at_step("readiness cannot be waited for"))
 }
 
 /// Opens the sockets in the namespaces of a world.
-fn enter(
+fn open_in_namespaces(
     namespaces: &GateNamespaces,
     setup: &GateSetup,
 ) -> Result<(LinkSockets, Option<NamespacedSocketFactory>), GateError> {
@@ -65,7 +65,7 @@ fn enter(
     let with_user = |network| user.iter().chain([network]).map(AsFd::as_fd).collect::<Vec<BorrowedFd<'_>>>();
     let sockets = match gate {
         Some(gate) => LinkSockets::open_in(&with_user(gate), || LinkSockets::open(&setup.rules.ports()))
-            .map_err(GateError::at("the gate cannot listen in the network of its world"))?,
+            .map_err(GateError::at_step("the gate cannot listen in the network of its world"))?,
         // Without a resolver no name resolves either. Only the record of the names is missing then.
         None if setup.isolated => {
             LinkSockets::open_in(&with_user(world), LinkSockets::open_resolver).unwrap_or_default()
@@ -73,5 +73,5 @@ fn enter(
         None => LinkSockets::default(),
     };
     let spring = (!setup.exposed.is_empty()).then(|| NamespacedSocketFactory::start(&with_user(world))).transpose();
-    Ok((sockets, spring.map_err(GateError::at("the gate cannot enter the network of its world"))?))
+    Ok((sockets, spring.map_err(GateError::at_step("the gate cannot enter the network of its world"))?))
 }

@@ -26,7 +26,7 @@ use super::loopback::WorldLoopback;
 use super::names::NameAddressTable;
 use super::openings;
 use super::recorder::{RefusalRecorder, RefusedAttempt};
-use super::refusals::plain;
+use super::refusals::without_v4_mapping;
 use super::resolve::ResolverPool;
 use super::rules::AllowedHosts;
 use super::setup::{GateNetwork, GateSetup};
@@ -187,11 +187,11 @@ impl GateServer {
                     }
                 }
             }
-            for slot in self.connections.late(Instant::now()) {
+            for slot in self.connections.expired_slots(Instant::now()) {
                 self.step(slot, |connection, _| connection.on_late());
             }
             if self.entrances.paused {
-                self.pause(self.connections.is_full());
+                self.set_paused(self.connections.is_full());
             }
         }
     }
@@ -214,39 +214,44 @@ impl GateServer {
             GateRequest::Serve(asked, families) => {
                 let port = self.inside.loopback().ok_or(Errno::EADDRNOTAVAIL);
                 GateAnswer::Port(
-                    port.and_then(|loopback| loopback.serve(asked, families)).map_err(|errno| errno as i32),
+                    port.and_then(|loopback| loopback.add_server(asked, families)).map_err(|errno| errno as i32),
                 )
             }
-            GateRequest::Reach(journey) => GateAnswer::Address(self.reach(journey).map_err(|errno| errno as i32)),
+            GateRequest::Reach(journey) => {
+                GateAnswer::Address(self.reach_address(journey).map_err(|errno| errno as i32))
+            }
             GateRequest::Name(port, peer) => GateAnswer::Address(self.name(port, peer).ok_or(libc::ENOTCONN)),
         };
-        control::answer(&asker, &answer);
+        control::send_answer(&asker, &answer);
     }
 
     fn listens(&self, port: u16) -> bool {
         match &self.inside {
-            WorldNetworkRoute::HostLoopback(loopback) => loopback.servers(port).any(sys::listens_at),
+            WorldNetworkRoute::HostLoopback(loopback) => loopback.servers_at_port(port).any(sys::listens_at),
             WorldNetworkRoute::NoNetwork | WorldNetworkRoute::Namespace(_) => self.recorder.listens(port),
         }
     }
 
     /// Returns the address to which a socket of a world without namespaces is connected. A connection that no entry of
     /// the policy allows is refused at once.
-    fn reach(&mut self, RequestedConnection { from, to, process }: RequestedConnection) -> Result<SocketAddr, Errno> {
+    fn reach_address(
+        &mut self,
+        RequestedConnection { from, to, process }: RequestedConnection,
+    ) -> Result<SocketAddr, Errno> {
         let loopback = self.inside.loopback().ok_or(Errno::ENETUNREACH)?;
-        if let Some(server) = loopback.server(to) {
+        if let Some(server) = loopback.server_at(to) {
             return server;
         }
         if !is_resolver(to)
             && let ConnectionDecision::Refuse(RefusedTarget { target, grant }) =
-                destination::decide(&self.rules, &self.names, to)
+                destination::decide_by_address(&self.rules, &self.names, to)
         {
-            let (from, to) = ((loopback.address(), from).into(), Some(plain(to)));
+            let (from, to) = ((loopback.address(), from).into(), Some(without_v4_mapping(to)));
             let attempted = RefusedAttempt { target, grant, transport: Transport::Tcp, from, to };
-            self.recorder.refuse_of(Pid::from_raw(process), attempted);
+            self.recorder.record_attempt_of(Pid::from_raw(process), attempted);
             return Err(Errno::ECONNREFUSED);
         }
-        Ok(loopback.expect(from, to))
+        Ok(loopback.expect_connection(from, to))
     }
 
     /// Returns the address that a socket has for its program.
@@ -282,7 +287,7 @@ impl GateServer {
             if !served {
                 let (transport, from) = (opening.transport, opening.from);
                 let RefusedTarget { target, grant } = RefusedTarget::by_kernel(&self.rules, &self.names, transport, to);
-                self.recorder.refuse(RefusedAttempt { target, grant, transport, from, to: Some(to) });
+                self.recorder.record_attempt(RefusedAttempt { target, grant, transport, from, to: Some(to) });
             }
         }
         true
@@ -301,10 +306,10 @@ impl GateServer {
     /// Answers a query. A refused name is recorded before the program has its answer and goes on.
     fn answer(&mut self, query: &[u8], transport: Transport, from: SocketAddr) -> Option<Vec<u8>> {
         let v6 = self.entrances.resolvers.len() > 1;
-        let looked =
-            WorldResolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }.look(query)?;
+        let looked = WorldResolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }
+            .answer_query(query)?;
         if let Some(RefusedTarget { target, grant }) = looked.refused {
-            self.recorder.refuse(RefusedAttempt { target, grant, transport, from, to: None });
+            self.recorder.record_attempt(RefusedAttempt { target, grant, transport, from, to: None });
         }
         Some(looked.answer)
     }
@@ -313,12 +318,12 @@ impl GateServer {
     fn on_arrivals(&mut self, index: usize) -> bool {
         for _ in 0..TURNS {
             let Some((slot, to)) = self.accept(|entrances| &entrances.listeners[index].1) else { return false };
-            let Some(to) = self.arrived(slot, to) else { continue };
+            let Some(to) = self.destination_of(slot, to) else { continue };
             if is_resolver(to) {
-                self.step(slot, |connection, _| connection.ask());
+                self.step(slot, |connection, _| connection.become_dns_stream());
                 continue;
             }
-            match destination::decide(&self.rules, &self.names, to) {
+            match destination::decide_by_address(&self.rules, &self.names, to) {
                 ConnectionDecision::Resolve(name) => self.resolve(slot, to.port(), name),
                 known => self.go_to(slot, known),
             }
@@ -327,10 +332,10 @@ impl GateServer {
     }
 
     /// Returns where a connection leads. Without namespaces only its listener knows, which has said it before.
-    fn arrived(&mut self, slot: usize, to: SocketAddr) -> Option<SocketAddr> {
+    fn destination_of(&mut self, slot: usize, to: SocketAddr) -> Option<SocketAddr> {
         let Some(loopback) = self.inside.loopback() else { return Some(to) };
-        let expected = self.connections.at(slot).and_then(|(connection, _)| {
-            connection.to = loopback.arrived(connection.from)?;
+        let expected = self.connections.connection_at(slot).and_then(|(connection, _)| {
+            connection.to = loopback.take_expected(connection.from)?;
             Some(connection.to)
         });
         if expected.is_none() {
@@ -345,7 +350,7 @@ impl GateServer {
             let Some((slot, to)) = self.accept(|entrances| &entrances.exposed[index]) else { return };
             let candidates = match &self.inside {
                 WorldNetworkRoute::HostLoopback(loopback) => {
-                    loopback.servers(to.port()).map(DialCandidate::inside).collect()
+                    loopback.servers_at_port(to.port()).map(DialCandidate::inside).collect()
                 }
                 WorldNetworkRoute::NoNetwork | WorldNetworkRoute::Namespace(_) => DialCandidate::loopback(to.port()),
             };
@@ -356,7 +361,7 @@ impl GateServer {
     /// Accepts a connection, and gives it a place. Returns the address that it has dialled.
     fn accept(&mut self, listener: impl Fn(&GateListeners) -> &TcpListener) -> Option<(usize, SocketAddr)> {
         if self.connections.is_full() {
-            self.pause(true);
+            self.set_paused(true);
             return None;
         }
         let accepted = listener(&self.entrances).accept().and_then(|(client, from)| {
@@ -364,14 +369,15 @@ impl GateServer {
             Ok((client.local_addr()?, from, client))
         });
         match accepted {
-            Ok((to, from, client)) => {
-                Some((self.connections.add(GatedConnection::new(client, plain(from), plain(to))), plain(to)))
-            }
+            Ok((to, from, client)) => Some((
+                self.connections.add(GatedConnection::new(client, without_v4_mapping(from), without_v4_mapping(to))),
+                without_v4_mapping(to),
+            )),
             Err(error) => {
                 // Without free descriptors the listener would be reported again at once.
                 let exhausted = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
                 if error.raw_os_error().is_some_and(|errno| exhausted.contains(&errno)) {
-                    self.pause(true);
+                    self.set_paused(true);
                 }
                 None
             }
@@ -379,7 +385,7 @@ impl GateServer {
     }
 
     /// Stops accepting, or starts again.
-    fn pause(&mut self, pause: bool) {
+    fn set_paused(&mut self, pause: bool) {
         let interest = if pause { Interest::NONE } else { Interest::READ };
         for (index, (_, listener)) in self.entrances.listeners.iter().enumerate() {
             let _ = self.poller.change(listener.as_fd(), token(LISTENER, index), interest);
@@ -392,13 +398,13 @@ impl GateServer {
 
     /// Starts the resolution of a name. The connection waits.
     fn resolve(&mut self, slot: usize, port: u16, name: String) {
-        if let Some(addresses) = self.pool.remembered(&name) {
-            return self.go_to(slot, destination::check(&self.rules, &name, port, &addresses));
+        if let Some(addresses) = self.pool.remembered_addresses(&name) {
+            return self.go_to(slot, destination::decide_by_resolved_name(&self.rules, &name, port, &addresses));
         }
         let Some(serial) = self.connections.serial_of(slot) else { return };
         if let Some(others) = self.waiting.get_mut(&name) {
             others.push((slot, serial));
-        } else if self.pool.ask(name.clone()).is_ok() {
+        } else if self.pool.start_resolving(name.clone()).is_ok() {
             self.waiting.insert(name, vec![(slot, serial)]);
         } else {
             return self.step(slot, |connection, _| connection.on_late());
@@ -411,9 +417,9 @@ impl GateServer {
             for (slot, serial) in self.waiting.remove(&name).unwrap_or_default() {
                 // The program may have given up, and the place may be taken by another connection.
                 if self.connections.serial_of(slot) == Some(serial)
-                    && let Some(port) = self.connections.at(slot).map(|(connection, _)| connection.to.port())
+                    && let Some(port) = self.connections.connection_at(slot).map(|(connection, _)| connection.to.port())
                 {
-                    self.go_to(slot, destination::check(&self.rules, &name, port, &addresses));
+                    self.go_to(slot, destination::decide_by_resolved_name(&self.rules, &name, port, &addresses));
                 }
             }
         }
@@ -433,21 +439,21 @@ impl GateServer {
 
     /// Records the refusal and ends a connection. Its program still waits, so it can be found.
     fn refuse(&mut self, slot: usize, RefusedTarget { target, grant }: RefusedTarget) {
-        let Some((connection, _)) = self.connections.at(slot) else { return };
+        let Some((connection, _)) = self.connections.connection_at(slot) else { return };
         let (from, to) = (connection.from, Some(connection.to));
         connection.reset();
-        self.recorder.refuse(RefusedAttempt { target, grant, transport: Transport::Tcp, from, to });
+        self.recorder.record_attempt(RefusedAttempt { target, grant, transport: Transport::Tcp, from, to });
         self.connections.remove(slot);
     }
 
     /// Lets a connection take a step, and serves its next need.
     fn step(&mut self, slot: usize, step: impl FnOnce(&mut GatedConnection, &mut [u8]) -> ConnectionNeed) {
-        let Some((connection, buffer)) = self.connections.at(slot) else { return };
-        let before = connection.kept();
+        let Some((connection, buffer)) = self.connections.connection_at(slot) else { return };
+        let before = connection.kept_bytes();
         let need = step(connection, buffer);
-        let after = connection.kept();
+        let after = connection.kept_bytes();
         match need {
-            _ if !self.connections.recount(before, after) => self.give_up(slot),
+            _ if !self.connections.count_kept_bytes(before, after) => self.give_up(slot),
             ConnectionNeed::Event => {
                 if !self.connections.watch(&self.poller, slot) {
                     self.connections.remove(slot);
@@ -457,7 +463,7 @@ impl GateServer {
             ConnectionNeed::Answers => self.answer_queries(slot),
             ConnectionNeed::End => self.connections.remove(slot),
             ConnectionNeed::Refuse(mismatch) => {
-                let Some((connection, _)) = self.connections.at(slot) else { return };
+                let Some((connection, _)) = self.connections.connection_at(slot) else { return };
                 let refusal = RefusedTarget::of_handshake(connection.dialled.as_ref(), connection.to, mismatch);
                 self.refuse(slot, refusal);
             }
@@ -466,7 +472,7 @@ impl GateServer {
 
     /// Resets a connection. This is no denial.
     fn give_up(&mut self, slot: usize) {
-        if let Some((connection, _)) = self.connections.at(slot) {
+        if let Some((connection, _)) = self.connections.connection_at(slot) {
             connection.reset();
         }
         self.connections.remove(slot);
@@ -475,12 +481,12 @@ impl GateServer {
     /// Dials the next address of a connection that can be dialled.
     fn dial(&mut self, slot: usize) {
         loop {
-            let Some((connection, _)) = self.connections.at(slot) else { return };
+            let Some((connection, _)) = self.connections.connection_at(slot) else { return };
             let Some(candidate) = connection.next_candidate() else { return self.give_up(slot) };
             let v6 = candidate.address.is_ipv6();
             let socket = match &self.inside {
-                WorldNetworkRoute::Namespace(spring) if candidate.inside => spring.socket(v6),
-                WorldNetworkRoute::HostLoopback(loopback) if candidate.inside => loopback.socket(),
+                WorldNetworkRoute::Namespace(spring) if candidate.inside => spring.new_socket(v6),
+                WorldNetworkRoute::HostLoopback(loopback) if candidate.inside => loopback.outgoing_socket(),
                 _ => sys::stream_socket(v6),
             };
             if let Ok(server) = socket.and_then(|socket| candidate.dial(socket)) {
@@ -491,13 +497,13 @@ impl GateServer {
 
     fn answer_queries(&mut self, slot: usize) {
         let mut queries = Vec::new();
-        let Some((connection, buffer)) = self.connections.at(slot) else { return };
+        let Some((connection, buffer)) = self.connections.connection_at(slot) else { return };
         let from = connection.from;
         let need = connection.read_queries(buffer, &mut queries);
         let answers: Option<Vec<Vec<u8>>> =
             queries.iter().map(|query| self.answer(query, Transport::Tcp, from)).collect();
         match answers {
-            Some(answers) if need => self.step(slot, |connection, _| connection.answer(answers)),
+            Some(answers) if need => self.step(slot, |connection, _| connection.send_dns_answers(answers)),
             _ => self.connections.remove(slot),
         }
     }

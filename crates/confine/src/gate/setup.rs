@@ -35,7 +35,7 @@ pub enum GateError {
 
 impl GateError {
     /// Names the step that failed.
-    pub(super) fn at(step: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn at_step(step: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Step { step, source }
     }
 }
@@ -91,7 +91,7 @@ impl GateSetup {
         for port in expose {
             exposed.extend(bind(*port).map_err(|source| GateError::Expose { port: *port, source })?);
         }
-        let (ours, theirs) = sys::packet_pair().map_err(GateError::at("a socket pair could not be made"))?;
+        let (ours, theirs) = sys::packet_pair().map_err(GateError::at_step("a socket pair could not be made"))?;
         let rules = AllowedHosts::new(network);
         let variable = variable.to_owned();
         let isolated = *network == NetworkScope::None;

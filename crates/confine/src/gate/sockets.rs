@@ -52,7 +52,8 @@ impl LinkSockets {
         let (ours, theirs) = sys::packet_pair()?;
         let Fork::Parent(child) = sys::fork()? else {
             drop(ours);
-            let sent = enter(namespaces).and_then(|()| open()).and_then(|sockets| sockets.send(theirs.as_fd()));
+            let sent =
+                enter_namespaces(namespaces).and_then(|()| open()).and_then(|sockets| sockets.send(theirs.as_fd()));
             let errno = sent.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
             let _ = sys::send(theirs.as_fd(), &errno.to_ne_bytes(), &[]);
             sys::exit_now(0);
@@ -131,7 +132,7 @@ impl LinkSocketKind {
 }
 
 /// Moves this thread into namespaces, the user namespace first.
-pub(super) fn enter(namespaces: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn enter_namespaces(namespaces: &[BorrowedFd<'_>]) -> io::Result<()> {
     namespaces.iter().try_for_each(|namespace| sys::enter_namespace(*namespace))
 }
 

@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use sys::Fork;
 
-use super::sockets::{enter, wait_for};
+use super::sockets::{enter_namespaces, wait_for};
 
 /// Time limit for making a socket.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -23,11 +23,11 @@ impl NamespacedSocketFactory {
     pub fn start(namespaces: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;
         let Fork::Parent(_) = sys::fork()? else {
-            if enter(namespaces).is_ok() {
+            if enter_namespaces(namespaces).is_ok() {
                 // No descriptor of the gate may stay open here, or its ports would stay taken.
                 sys::close_all_but(&[theirs.as_raw_fd()]);
                 give_up_privileges();
-                flow(&theirs);
+                serve_sockets(&theirs);
             }
             sys::exit_now(0);
         };
@@ -36,12 +36,12 @@ impl NamespacedSocketFactory {
 
     /// Returns a spring whose other end is served by a caller of [`flow`].
     #[cfg(test)]
-    pub fn at(end: OwnedFd) -> Self {
+    pub fn from_socket(end: OwnedFd) -> Self {
         Self(end)
     }
 
     /// Returns a new socket in the network of the world.
-    pub fn socket(&self, v6: bool) -> io::Result<OwnedFd> {
+    pub fn new_socket(&self, v6: bool) -> io::Result<OwnedFd> {
         sys::send(self.0.as_fd(), &[u8::from(v6)], &[])?;
         let patience = PollTimeout::try_from(PATIENCE).unwrap_or(PollTimeout::MAX);
         if poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], patience)? == 0 {
@@ -61,7 +61,7 @@ pub(super) fn give_up_privileges() {
 }
 
 /// Makes sockets in the network of this thread until the gate is gone.
-pub(super) fn flow(end: &OwnedFd) {
+pub(super) fn serve_sockets(end: &OwnedFd) {
     loop {
         let mut wanted = [0];
         let asked = wait_for(end.as_fd(), PollFlags::POLLIN)

@@ -24,7 +24,7 @@ impl CopiedSocketAddress {
         if length > LONGEST {
             return Err(Errno::EINVAL);
         }
-        asked.bytes(at, length).map(Self)
+        asked.copy_bytes(at, length).map(Self)
     }
 
     fn family(&self) -> u16 {
@@ -64,7 +64,7 @@ impl CopiedSocketAddress {
     }
 
     /// Returns an internet address that leads out of the world.
-    pub fn outside(&self) -> Option<SocketAddr> {
+    pub fn address_outside_world(&self) -> Option<SocketAddr> {
         let address = self.internet()?;
         let ip = address.ip().to_canonical();
         let inside = ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();

@@ -13,9 +13,9 @@ use super::caller::{CallerTable, CallerThread};
 use super::elsewhere::LinkedDirectories;
 use super::guards::GuardedNames;
 use super::left::RepositoriesLeft;
-use super::links::{link_of, path_of, shown};
+use super::links::{link_of, path_of, path_of_open};
 use super::perform::{self, WorldBounds};
-use super::place::{CallerPath, PathStart, last, parent};
+use super::place::{CallerPath, PathStart, last_component, split_parent};
 use super::record::{DenialLog, PolicyPaths};
 use super::settings::ListenerSettings;
 use super::threads::AnswerThreads;
@@ -68,18 +68,18 @@ impl PendingSyscall<'_> {
     }
 
     /// Copies a string of the caller. Checks and later steps must use this same copy.
-    pub fn text(&mut self, at: usize) -> Result<CString, Errno> {
-        self.shared.callers.text(self.call.thread, self.call.args[at])
+    pub fn copy_string(&mut self, at: usize) -> Result<CString, Errno> {
+        self.shared.callers.copy_string(self.call.thread, self.call.args[at])
     }
 
     /// Copies this many bytes of the caller, as [`Self::text`] does.
-    pub fn bytes(&mut self, at: usize, count: usize) -> Result<Vec<u8>, Errno> {
-        self.shared.callers.bytes(self.call.thread, self.call.args[at], count)
+    pub fn copy_bytes(&mut self, at: usize, count: usize) -> Result<Vec<u8>, Errno> {
+        self.shared.callers.copy_bytes(self.call.thread, self.call.args[at], count)
     }
 
     /// Returns the place of a path in argument `at`, relative to a descriptor of the caller.
-    pub fn place(&mut self, descriptor: i32, at: usize) -> Result<CallerPath, Errno> {
-        let path = self.text(at)?;
+    pub fn resolve_path(&mut self, descriptor: i32, at: usize) -> Result<CallerPath, Errno> {
+        let path = self.copy_string(at)?;
         self.place_of(descriptor, path)
     }
 
@@ -88,13 +88,13 @@ impl PendingSyscall<'_> {
         let ListenerState { bounds, callers, .. } = &mut *self.shared;
         let thread = self.call.thread;
         let is_relative = !matches!(path.to_bytes(), [] | [b'/', ..]);
-        if is_relative && let Some(base) = callers.base(thread, descriptor) {
+        if is_relative && let Some(base) = callers.remembered_path_start(thread, descriptor) {
             return Ok(CallerPath::Path(PathStart::Directory(base), path));
         }
         match bounds {
-            Some(bounds) => perform::place(callers, thread, (descriptor, path), bounds.held()),
+            Some(bounds) => perform::resolve_path(callers, thread, (descriptor, path), bounds.held_world()),
             None if is_relative => {
-                let base = callers.get(thread)?.beginning(descriptor)?;
+                let base = callers.get(thread)?.open_path_start(descriptor)?;
                 Ok(CallerPath::Path(PathStart::Directory(callers.remember_base(base)), path))
             }
             None => CallerPath::of(callers.get(thread)?, descriptor, path),
@@ -103,7 +103,7 @@ impl PendingSyscall<'_> {
 
     /// Makes sure that everything read from the caller is the caller's: its pid has not got another owner meanwhile. No
     /// change is made before this check.
-    pub fn check(&self) -> Result<(), Errno> {
+    pub fn check_caller(&self) -> Result<(), Errno> {
         let is_there = self.shared.callers.is_proven() || sys::still_waits(self.listener.as_fd(), self.call.id);
         if is_there { Ok(()) } else { Err(Errno::ESRCH) }
     }
@@ -119,45 +119,45 @@ impl PendingSyscall<'_> {
     }
 
     /// Returns the directory and the name of the file that a call creates. Fails if the name is guarded there.
-    pub fn creation(&mut self, base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
-        let (directory, name) = parent(base, path)?;
+    pub fn creation_target(&mut self, base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
+        let (directory, name) = split_parent(base, path)?;
         if self.shared.bounds.is_some() {
             self.judge_new(&directory, &name)?;
         }
-        self.guard(&directory, &name)?;
-        self.left.appears(&directory, &name);
+        self.check_guards(&directory, &name)?;
+        self.left.note_appearance(&directory, &name);
         Ok((directory, name))
     }
 
     /// Fails if git runs something by a file, in a repository that another process has made since the command began.
     pub fn guard_git(&mut self, path: &Path) -> Result<(), Errno> {
         let protects = |name: &str| self.shared.settings.policy.protect.iter().any(|one| one == Path::new(name));
-        let is_guarded = RepositoriesLeft::runs(path.file_name().unwrap_or_default().as_bytes())
+        let is_guarded = RepositoriesLeft::may_run_entry(path.file_name().unwrap_or_default().as_bytes())
             && protects(".git/config")
             && protects(".git/hooks")
-            && self.left.foreign(path);
+            && self.left.is_foreign_entry(path);
         if !is_guarded {
             return Ok(());
         }
         // A path that was protected when the command started is refused by its mount.
         let is_protected = match &self.shared.bounds {
             Some(bounds) => !bounds.may_change(path),
-            None => super::links::text(path.as_os_str().as_bytes())
+            None => super::links::c_string(path.as_os_str().as_bytes())
                 .and_then(|path| sys::open_place(nix::fcntl::AT_FDCWD, &path, false, Follow::Nothing))
                 .is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true)),
         };
         if is_protected {
             return Ok(());
         }
-        self.refuse(path);
+        self.count_refused_change(path);
         Err(Errno::EACCES)
     }
 
     /// Fails if a name is guarded in a directory.
-    pub fn guard(&mut self, directory: &PathStart, name: &CStr) -> Result<(), Errno> {
-        let (_, bare) = last(name);
-        if RepositoriesLeft::runs(bare) {
-            let path = shown(directory.descriptor())?.join(OsStr::from_bytes(bare));
+    pub fn check_guards(&mut self, directory: &PathStart, name: &CStr) -> Result<(), Errno> {
+        let (_, bare) = last_component(name);
+        if RepositoriesLeft::may_run_entry(bare) {
+            let path = path_of_open(directory.descriptor())?.join(OsStr::from_bytes(bare));
             self.guard_git(&path)?;
         }
         let Some(guarded) = self.names.directories(bare) else { return Ok(()) };
@@ -170,26 +170,26 @@ impl PendingSyscall<'_> {
         if !guarded.contains(&id) {
             return Ok(());
         }
-        let path = self.absolute(directory, name);
+        let path = self.absolute_path(directory, name);
         let program = self.program();
         self.record.write(&path, &program, None);
         Err(Errno::EACCES)
     }
 
     /// Records that a change failed with this error, if confinement is the reason, and returns the error.
-    pub fn refused(&mut self, base: &PathStart, path: &CStr, errno: Errno) -> Errno {
+    pub fn record_failed_change(&mut self, base: &PathStart, path: &CStr, errno: Errno) -> Errno {
         if matches!(errno, Errno::EROFS | Errno::EACCES | Errno::EPERM) {
-            let path = self.absolute(base, path);
+            let path = self.absolute_path(base, path);
             if errno == Errno::EROFS || !self.shared.paths.may_change(&path) {
-                self.refuse(&path);
+                self.count_refused_change(&path);
             }
         }
         errno
     }
 
     /// Counts a refused change.
-    pub fn refuse(&mut self, path: &Path) {
-        let grant = self.shared.paths.grant(path, path.symlink_metadata().is_ok());
+    pub fn count_refused_change(&mut self, path: &Path) {
+        let grant = self.shared.paths.grant_for_change(path, path.symlink_metadata().is_ok());
         let program = self.program();
         self.record.write(path, &program, grant);
     }
@@ -200,11 +200,11 @@ impl PendingSyscall<'_> {
     }
 
     /// Returns the absolute path of a file, as far as its directories exist.
-    pub fn absolute(&self, base: &PathStart, path: &CStr) -> PathBuf {
-        let (begin, name) = last(path);
+    pub fn absolute_path(&self, base: &PathStart, path: &CStr) -> PathBuf {
+        let (begin, name) = last_component(path);
         let name = OsStr::from_bytes(name);
         let beginning = &path.to_bytes()[..begin];
-        let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::links::text(beginning) };
+        let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::links::c_string(beginning) };
         let found = directory
             .and_then(|directory| sys::open_directory(base.descriptor(), &directory, Follow::Texts))
             .and_then(|directory| path_of(directory.as_fd()));

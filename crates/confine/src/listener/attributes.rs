@@ -14,7 +14,7 @@ use nix::unistd::{Gid, Uid};
 
 use super::asked::PendingSyscall;
 use super::caller::CallerThread;
-use super::links::{link_of, shown};
+use super::links::{link_of, path_of_open};
 use super::place::CallerPath;
 use super::reply::SyscallReply;
 use crate::filter::{SET_GROUP, SyscallEntry, SyscallHandling};
@@ -29,9 +29,9 @@ const LONGEST: usize = 64 * 1024;
 pub(super) const NO_FOLLOW: i32 = 0x100;
 
 /// Changes the file of a call.
-pub(super) fn change(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
+pub(super) fn change_attributes(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     let base = |at: usize| if at == 0 { libc::AT_FDCWD } else { asked.int(0) };
-    let (place, at, flags) = match entry.question {
+    let (place, at, flags) = match entry.handling {
         SyscallHandling::Fchmod | SyscallHandling::Descriptor => return of_descriptor(asked, entry),
         // Without a path, these calls change the file of the descriptor.
         SyscallHandling::Times(1) | SyscallHandling::TimesAt(1, _) if asked.call.args[1] == 0 => {
@@ -44,28 +44,28 @@ pub(super) fn change(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Re
         SyscallHandling::FileAt(at, flags) | SyscallHandling::TimesAt(at, flags) => (base(at), at, asked.int(flags)),
         _ => return Err(Errno::ENOSYS),
     };
-    if flags & EMPTY_PATH != 0 && asked.text(at)?.is_empty() {
+    if flags & EMPTY_PATH != 0 && asked.copy_string(at)?.is_empty() {
         return of_descriptor(asked, entry);
     }
-    let act = act(asked, entry)?;
-    let thing = named(asked, place, at, flags)?;
+    let act = copy_change(asked, entry)?;
+    let thing = open_named(asked, place, at, flags)?;
     asked.judge_change(thing.as_fd())?;
-    let thing = asked.parted(thing)?;
-    perform(asked, &thing, &act)
+    let thing = asked.file_to_change(thing)?;
+    apply_to_file(asked, &thing, &act)
 }
 
 /// Changes the file of the descriptor that is the first argument.
 fn of_descriptor(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
-    let act = act(asked, entry)?;
+    let act = copy_change(asked, entry)?;
     if asked.shared.bounds.is_none() && !act.is_privileged() && is_alone(asked, asked.int(0)) {
         return Ok(SyscallReply::CONTINUE);
     }
     let number = asked.int(0);
     let thing = asked.caller()?.place_of_descriptor(number)?;
-    asked.check()?;
+    asked.check_caller()?;
     asked.judge_change(thing.as_fd())?;
     asked.stay_here(thing.as_fd())?;
-    perform(asked, &thing, &act)
+    apply_to_file(asked, &thing, &act)
 }
 
 /// Returns whether a descriptor of the caller is for a file with one name, and no other thread can exchange it.
@@ -76,28 +76,40 @@ fn is_alone(asked: &mut PendingSyscall<'_>, number: i32) -> bool {
 }
 
 /// Opens the thing that a path names as a place.
-pub(super) fn named(asked: &mut PendingSyscall<'_>, descriptor: i32, at: usize, flags: i32) -> Result<OwnedFd, Errno> {
+pub(super) fn open_named(
+    asked: &mut PendingSyscall<'_>,
+    descriptor: i32,
+    at: usize,
+    flags: i32,
+) -> Result<OwnedFd, Errno> {
     let follow = flags & NO_FOLLOW == 0;
-    let path = asked.text(at)?;
+    let path = asked.copy_string(at)?;
     let thing = match asked.place_of(descriptor, path)? {
-        CallerPath::Path(base, path) => sys::open_place(base.descriptor(), &path, follow, Follow::Texts)
-            .map_err(|errno| if asked.shared.bounds.is_none() { asked.refused(&base, &path, errno) } else { errno })?,
+        CallerPath::Path(base, path) => {
+            sys::open_place(base.descriptor(), &path, follow, Follow::Texts).map_err(|errno| {
+                if asked.shared.bounds.is_none() { asked.record_failed_change(&base, &path, errno) } else { errno }
+            })?
+        }
         CallerPath::OwnProc(directory, path) => sys::open_place(directory.as_fd(), &path, follow, Follow::Texts)?,
         CallerPath::Open(thing) => thing,
     };
-    asked.check()?;
+    asked.check_caller()?;
     Ok(thing)
 }
 
-fn perform(asked: &mut PendingSyscall<'_>, thing: &OwnedFd, act: &AttributeChange) -> Result<SyscallReply, Errno> {
+fn apply_to_file(
+    asked: &mut PendingSyscall<'_>,
+    thing: &OwnedFd,
+    act: &AttributeChange,
+) -> Result<SyscallReply, Errno> {
     // A directory may have the set-group-id bit, as shared repositories do; a program may not.
     if act.is_privileged() && !sys::file_status(thing.as_fd())?.is(DIRECTORY) {
         return Err(Errno::EPERM);
     }
-    let done = act.perform(&link_of(thing.as_fd())?);
+    let done = act.apply_at_link(&link_of(thing.as_fd())?);
     if done == Err(Errno::EROFS) {
-        let path = shown(thing.as_fd())?;
-        asked.refuse(&path);
+        let path = path_of_open(thing.as_fd())?;
+        asked.count_refused_change(&path);
     }
     done.map(|()| SyscallReply::DONE)
 }
@@ -118,7 +130,7 @@ impl AttributeChange {
     }
 
     /// Performs the change at a link of `/proc` to the open file.
-    fn perform(&self, link: &CStr) -> Result<(), Errno> {
+    fn apply_at_link(&self, link: &CStr) -> Result<(), Errno> {
         match self {
             Self::Mode(mode) => fchmodat(AT_FDCWD, link, Mode::from_bits_truncate(*mode), FchmodatFlags::FollowSymlink),
             Self::Size(length) => nix::unistd::truncate(link, *length),
@@ -135,25 +147,25 @@ impl AttributeChange {
 }
 
 /// Copies the arguments of a call.
-fn act(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<AttributeChange, Errno> {
+fn copy_change(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<AttributeChange, Errno> {
     Ok(match entry.name {
         "chmod" | "fchmod" => AttributeChange::Mode(asked.unsigned(1)),
         "fchmodat" | "fchmodat2" => AttributeChange::Mode(asked.unsigned(2)),
         "truncate" => AttributeChange::Size(i64::from_ne_bytes(asked.call.args[1].to_ne_bytes())),
         "chown" | "lchown" | "fchown" => AttributeChange::Own(asked.unsigned(1), asked.unsigned(2)),
         "fchownat" => AttributeChange::Own(asked.unsigned(2), asked.unsigned(3)),
-        "utime" => AttributeChange::Times(times(asked, 1, FileTimeUnit::Seconds)?),
-        "utimes" => AttributeChange::Times(times(asked, 1, FileTimeUnit::Microseconds)?),
-        "futimesat" => AttributeChange::Times(times(asked, 2, FileTimeUnit::Microseconds)?),
-        "utimensat" => AttributeChange::Times(times(asked, 2, FileTimeUnit::Nanoseconds)?),
+        "utime" => AttributeChange::Times(copy_times(asked, 1, FileTimeUnit::Seconds)?),
+        "utimes" => AttributeChange::Times(copy_times(asked, 1, FileTimeUnit::Microseconds)?),
+        "futimesat" => AttributeChange::Times(copy_times(asked, 2, FileTimeUnit::Microseconds)?),
+        "utimensat" => AttributeChange::Times(copy_times(asked, 2, FileTimeUnit::Nanoseconds)?),
         "setxattr" | "lsetxattr" | "fsetxattr" => {
             let size = usize::try_from(asked.call.args[3]).unwrap_or(usize::MAX);
             if size > LONGEST {
                 return Err(Errno::E2BIG);
             }
-            AttributeChange::Set(asked.text(1)?, asked.bytes(2, size)?, asked.int(4))
+            AttributeChange::Set(asked.copy_string(1)?, asked.copy_bytes(2, size)?, asked.int(4))
         }
-        "removexattr" | "lremovexattr" | "fremovexattr" => AttributeChange::Remove(asked.text(1)?),
+        "removexattr" | "lremovexattr" | "fremovexattr" => AttributeChange::Remove(asked.copy_string(1)?),
         _ => return Err(Errno::ENOSYS),
     })
 }
@@ -168,12 +180,12 @@ enum FileTimeUnit {
 }
 
 /// Copies two times from argument `at`. A null pointer means now.
-fn times(asked: &mut PendingSyscall<'_>, at: usize, unit: FileTimeUnit) -> Result<[TimeSpec; 2], Errno> {
+fn copy_times(asked: &mut PendingSyscall<'_>, at: usize, unit: FileTimeUnit) -> Result<[TimeSpec; 2], Errno> {
     if asked.call.args[at] == 0 {
         return Ok([TimeSpec::new(0, libc::UTIME_NOW); 2]);
     }
     let count = if unit == FileTimeUnit::Seconds { 2 } else { 4 };
-    let bytes = asked.bytes(at, count * 8)?;
+    let bytes = asked.copy_bytes(at, count * 8)?;
     let words: Vec<i64> =
         bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(i64::from_ne_bytes)).collect();
     let time = |seconds: i64, parts: i64| match unit {

@@ -25,7 +25,7 @@ impl HostNetworkFallback {
     }
 
     /// Keeps a socket that this process has made, in the place of the oldest one if there are many.
-    pub fn keep(&mut self, inode: u64, socket: OwnedFd) {
+    pub fn keep_socket(&mut self, inode: u64, socket: OwnedFd) {
         if self.made.len() >= KEPT {
             self.made.pop_front();
         }

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
 use super::directories::{RecentDirectories, RememberedDirectory};
-use super::links::text;
+use super::links::c_string;
 use super::own::OwnMounts;
 use super::rights::ThreadRights;
 use sys::{Being, Follow, PlaceId, Process};
@@ -57,7 +57,7 @@ impl CallerThread {
         if thread <= 0 {
             return Err(Errno::ESRCH);
         }
-        let path = text(format!("/proc/{thread}"))?;
+        let path = c_string(format!("/proc/{thread}"))?;
         let directory = sys::open_directory(AT_FDCWD, &path, Follow::Texts)?;
         let status = sys::open_path(directory.as_fd(), c"status", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
         let mut buffer = [0_u8; 1024];
@@ -84,12 +84,12 @@ impl CallerThread {
 
     /// Opens the directory at which a path begins: that of a descriptor, or the current one for `AT_FDCWD`. Fails if it
     /// belongs to another world.
-    pub fn beginning(&self, descriptor: i32) -> Result<OwnedFd, Errno> {
-        if descriptor == libc::AT_FDCWD { self.current() } else { self.open_descriptor(descriptor) }
+    pub fn open_path_start(&self, descriptor: i32) -> Result<OwnedFd, Errno> {
+        if descriptor == libc::AT_FDCWD { self.open_current_directory() } else { self.open_descriptor(descriptor) }
     }
 
     /// Opens the current directory. Fails if it belongs to another world.
-    pub fn current(&self) -> Result<OwnedFd, Errno> {
+    pub fn open_current_directory(&self) -> Result<OwnedFd, Errno> {
         let directory = sys::open_directory(self.directory.as_fd(), c"cwd", Follow::Everything)?;
         self.check(directory)
     }
@@ -102,7 +102,8 @@ impl CallerThread {
         if self.own.is_none() {
             return self.process.descriptor(number);
         }
-        let opened = sys::open_directory(self.directory.as_fd(), &text(format!("fd/{number}"))?, Follow::Everything);
+        let opened =
+            sys::open_directory(self.directory.as_fd(), &c_string(format!("fd/{number}"))?, Follow::Everything);
         let opened = opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })?;
         self.check(opened)
     }
@@ -122,7 +123,8 @@ impl CallerThread {
         if number < 0 {
             return Err(Errno::EBADF);
         }
-        let opened = sys::open_place(self.directory.as_fd(), &text(format!("fd/{number}"))?, true, Follow::Everything);
+        let opened =
+            sys::open_place(self.directory.as_fd(), &c_string(format!("fd/{number}"))?, true, Follow::Everything);
         opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })
     }
 
@@ -194,7 +196,7 @@ impl CallerTable {
     }
 
     /// Reads a string of a caller. Within one call of a caller in a world, each string is read once.
-    pub fn text(&mut self, thread: i32, at: u64) -> Result<CString, Errno> {
+    pub fn copy_string(&mut self, thread: i32, at: u64) -> Result<CString, Errno> {
         self.is_proven = false;
         if let Some((_, text)) = self.texts.iter().find(|(known, _)| *known == at) {
             return Ok(text.clone());
@@ -207,7 +209,7 @@ impl CallerTable {
     }
 
     /// Reads exactly this many bytes of a caller, once.
-    pub fn bytes(&mut self, thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
+    pub fn copy_bytes(&mut self, thread: i32, at: u64, count: usize) -> Result<Vec<u8>, Errno> {
         self.is_proven = false;
         read_bytes(thread, at, count)
     }
@@ -219,11 +221,11 @@ impl CallerTable {
 
     /// Returns the directory at which a path of a thread begins, if a path began there lately. The way to it leads
     /// through the thread's directory in `/proc`, so an answer means that the thread exists.
-    pub fn base(&mut self, thread: i32, descriptor: i32) -> Option<Arc<OwnedFd>> {
+    pub fn remembered_path_start(&mut self, thread: i32, descriptor: i32) -> Option<Arc<OwnedFd>> {
         let caller = self.known.get_mut(&thread).filter(|_| !self.bases.is_empty())?;
         let id = match descriptor {
             libc::AT_FDCWD => sys::place_id(caller.directory.as_fd(), c"cwd"),
-            0.. => sys::place_id(caller.directory.as_fd(), &text(format!("fd/{descriptor}")).ok()?),
+            0.. => sys::place_id(caller.directory.as_fd(), &c_string(format!("fd/{descriptor}")).ok()?),
             _ => return None,
         };
         let base = Arc::clone(self.bases.get(&id.ok()?)?);
@@ -275,7 +277,7 @@ impl CallerTable {
 
     /// Returns the remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`. The
     /// path begins at the thread's directory in `/proc`, so an answer means that the thread exists.
-    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<RememberedDirectory> {
+    pub fn remembered_directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<RememberedDirectory> {
         if self.directories.is_empty() {
             return None;
         }
@@ -301,7 +303,7 @@ impl CallerTable {
     /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
     pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut CallerThread, Being)> {
         let caller = self.known.get_mut(&thread)?;
-        let open = sys::being(caller.directory.as_fd(), &text(format!("fd/{number}")).ok()?, true).ok()?;
+        let open = sys::being(caller.directory.as_fd(), &c_string(format!("fd/{number}")).ok()?, true).ok()?;
         caller.seen_at = self.call;
         Some((caller, open))
     }
@@ -319,14 +321,14 @@ impl CallerTable {
     }
 
     /// Records that a thread is about to create a file where nothing exists.
-    pub fn creates(&mut self, thread: i32, directory: &Arc<OwnedFd>, name: &CStr) {
+    pub fn note_creation(&mut self, thread: i32, directory: &Arc<OwnedFd>, name: &CStr) {
         if let Some(caller) = self.known.get_mut(&thread) {
             caller.created = Some((Arc::clone(directory), name.to_owned()));
         }
     }
 
     /// Leaves and closes the directories of changes. Returns whether there were any.
-    pub fn leave(&mut self) -> bool {
+    pub fn leave_directories(&mut self) -> bool {
         sys::stand_nowhere();
         self.known.values_mut().for_each(|caller| caller.created = None);
         self.bases.clear();
@@ -336,7 +338,7 @@ impl CallerTable {
     /// Forgets facts that may have changed before this command.
     pub fn on_command(&mut self) {
         self.own.iter().for_each(|own| own.forget());
-        self.leave();
+        self.leave_directories();
     }
 
     /// Returns whether a thread sees the same files at the same paths as this process, whose mount namespace has this
@@ -359,7 +361,7 @@ impl CallerTable {
     }
 
     /// Forgets the threads of a process. Returns its pid.
-    pub fn forget(&mut self, thread: i32) -> Option<i32> {
+    pub fn forget_process(&mut self, thread: i32) -> Option<i32> {
         let pid = self.get(thread).ok()?.pid;
         self.known.retain(|_, caller| caller.pid != pid);
         Some(pid)
@@ -390,7 +392,7 @@ fn read_text(thread: i32, at: u64) -> Result<CString, Errno> {
     let count = FIRST.min((PAGE - at % PAGE) as usize);
     let got = sys::read_foreign(thread, at, &mut first[..count])?;
     if let Some(end) = memchr::memchr(0, &first[..got]) {
-        return text(&first[..end]);
+        return c_string(&first[..end]);
     }
     read_long(thread, at)
 }
@@ -408,7 +410,7 @@ fn read_long(thread: i32, at: u64) -> Result<CString, Errno> {
         bytes.truncate(known + got);
         if let Some(end) = memchr::memchr(0, &bytes[known..]) {
             bytes.truncate(known + end);
-            return text(bytes);
+            return c_string(bytes);
         }
         if got == 0 {
             return Err(Errno::EFAULT);
@@ -439,23 +441,26 @@ mod tests {
         let [mut one, other] = [&one, &other].map(|place| OwnedFd::from(std::fs::File::open(place).expect("opened")));
         let [first, second] = [&one, &other].map(AsRawFd::as_raw_fd);
         callers.on_call();
-        let opened = callers.get(thread).expect("there").beginning(first).expect("a directory");
+        let opened = callers.get(thread).expect("there").open_path_start(first).expect("a directory");
         let known = callers.remember_base(opened);
-        assert!(callers.base(thread, first).is_some_and(|base| Arc::ptr_eq(&base, &known)));
+        assert!(callers.remembered_path_start(thread, first).is_some_and(|base| Arc::ptr_eq(&base, &known)));
         assert!(!callers.is_proven(), "the thread was found at this call");
         callers.on_call();
-        assert!(callers.base(thread, second).is_none() && callers.base(thread, libc::AT_FDCWD).is_none());
+        assert!(
+            callers.remembered_path_start(thread, second).is_none()
+                && callers.remembered_path_start(thread, libc::AT_FDCWD).is_none()
+        );
         assert!(!callers.is_proven());
-        assert!(callers.base(thread, first).is_some());
+        assert!(callers.remembered_path_start(thread, first).is_some());
         assert_eq!(callers.is_proven(), sys::waits_killable());
         let name = c"name";
-        assert_eq!(callers.text(thread, name.as_ptr() as u64).as_deref(), Ok(name));
+        assert_eq!(callers.copy_string(thread, name.as_ptr() as u64).as_deref(), Ok(name));
         assert!(!callers.is_proven(), "what was read may be another thread's");
         // The number means another directory now.
         nix::unistd::dup2(&other, &mut one).expect("replaced");
-        assert!(callers.base(thread, first).is_none());
+        assert!(callers.remembered_path_start(thread, first).is_none());
         assert!(callers.holds_directories());
-        callers.leave();
+        callers.leave_directories();
         assert!(!callers.holds_directories());
     }
 }

@@ -7,10 +7,10 @@ use nix::fcntl::AtFlags;
 use nix::sys::stat::fstatat;
 
 use super::journal::{DirectoryEntryLocation, PendingChangeKind, PendingFileChange};
-use super::links::text;
-use super::place::last;
+use super::links::c_string;
+use super::place::last_component;
 use super::skip::{UnrecordedSyscall, to_path};
-use super::spots::{SyscallReader, of_file, unreadable};
+use super::spots::{SyscallReader, of_file, skip_unreadable_caller};
 use crate::filter::{SyscallEntry, SyscallHandling};
 
 /// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
@@ -30,25 +30,29 @@ const WHITEOUT: u32 = 4;
 
 impl SyscallReader<'_> {
     /// Returns the change that a call may make.
-    pub fn change(&mut self, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
+    pub fn change_of_syscall(&mut self, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
         let call = self.call;
         let base = |at: usize| if at == 0 { libc::AT_FDCWD } else { call.int(0) };
-        match entry.question {
-            SyscallHandling::Open => self.opened(libc::AT_FDCWD, 0, call.int(1)),
-            SyscallHandling::OpenAt => self.opened(call.int(0), 1, call.int(2)),
-            SyscallHandling::Creat => self.opened(libc::AT_FDCWD, 0, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC),
+        match entry.handling {
+            SyscallHandling::Open => self.open_change(libc::AT_FDCWD, 0, call.int(1)),
+            SyscallHandling::OpenAt => self.open_change(call.int(0), 1, call.int(2)),
+            SyscallHandling::Creat => {
+                self.open_change(libc::AT_FDCWD, 0, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC)
+            }
             SyscallHandling::OpenAt2 => self.opened_as(call.args[2], call.args[3]),
-            SyscallHandling::Mkdir => self.named(libc::AT_FDCWD, 0, PendingChangeKind::MakeDirectory),
-            SyscallHandling::MkdirAt => self.named(call.int(0), 1, PendingChangeKind::MakeDirectory),
-            SyscallHandling::Mknod => self.named(libc::AT_FDCWD, 0, PendingChangeKind::Create),
-            SyscallHandling::MknodAt => self.named(call.int(0), 1, PendingChangeKind::Create),
-            SyscallHandling::Symlink => self.symlinked(libc::AT_FDCWD, 1),
-            SyscallHandling::SymlinkAt => self.symlinked(call.int(1), 2),
-            SyscallHandling::Link => self.linked((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
-            SyscallHandling::LinkAt => self.linked((call.int(0), 1), (call.int(2), 3), call.int(4)),
-            SyscallHandling::Rename => self.renamed((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
-            SyscallHandling::RenameAt => self.renamed((call.int(0), 1), (call.int(2), 3), entry.rename_flags(&call)),
-            SyscallHandling::Bind => self.bound(),
+            SyscallHandling::Mkdir => self.change_of_name(libc::AT_FDCWD, 0, PendingChangeKind::MakeDirectory),
+            SyscallHandling::MkdirAt => self.change_of_name(call.int(0), 1, PendingChangeKind::MakeDirectory),
+            SyscallHandling::Mknod => self.change_of_name(libc::AT_FDCWD, 0, PendingChangeKind::Create),
+            SyscallHandling::MknodAt => self.change_of_name(call.int(0), 1, PendingChangeKind::Create),
+            SyscallHandling::Symlink => self.symlink_change(libc::AT_FDCWD, 1),
+            SyscallHandling::SymlinkAt => self.symlink_change(call.int(1), 2),
+            SyscallHandling::Link => self.link_change((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            SyscallHandling::LinkAt => self.link_change((call.int(0), 1), (call.int(2), 3), call.int(4)),
+            SyscallHandling::Rename => self.rename_change((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            SyscallHandling::RenameAt => {
+                self.rename_change((call.int(0), 1), (call.int(2), 3), entry.rename_flags(&call))
+            }
+            SyscallHandling::Bind => self.bind_change(),
             SyscallHandling::Truncate => self.of_path(libc::AT_FDCWD, 0, 0, PendingChangeKind::Rewrite),
             SyscallHandling::Chmod => self.of_path(libc::AT_FDCWD, 0, 0, PendingChangeKind::Meta),
             SyscallHandling::ChmodAt => {
@@ -71,7 +75,7 @@ impl SyscallReader<'_> {
             }
             SyscallHandling::Entry(at) => {
                 let is_plain = entry.name == "unlink" || entry.name == "unlinkat" && call.args[2] == 0;
-                self.removed(base(at), at, is_plain)
+                self.removal_change(base(at), at, is_plain)
             }
             SyscallHandling::Denied
             | SyscallHandling::Connect
@@ -85,8 +89,8 @@ impl SyscallReader<'_> {
         }
     }
 
-    fn opened(&mut self, descriptor: i32, at: usize, flags: i32) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let text = self.text(at)?;
+    fn open_change(&mut self, descriptor: i32, at: usize, flags: i32) -> Result<PendingFileChange, UnrecordedSyscall> {
+        let text = self.copy_string(at)?;
         self.opened_text(descriptor, text, flags)
     }
 
@@ -94,12 +98,12 @@ impl SyscallReader<'_> {
     fn opened_as(&mut self, how: u64, size: u64) -> Result<PendingFileChange, UnrecordedSyscall> {
         let thread = self.call.thread;
         // Flags, mode, and how the path is resolved.
-        let bytes = self.callers.bytes(thread, how, 24).map_err(|errno| unreadable(thread, errno))?;
+        let bytes = self.callers.copy_bytes(thread, how, 24).map_err(|errno| skip_unreadable_caller(thread, errno))?;
         let word = |at: usize| bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
         if size < 24 {
             return Err(UnrecordedSyscall::Nothing);
         }
-        let text = self.text(1)?;
+        let text = self.copy_string(1)?;
         let flags = word(0) as i32;
         if word(16) & IN_ROOT != 0 && may_change(flags) {
             return Err(UnrecordedSyscall::Missed(to_path(text.to_bytes()), "its path begins at another root"));
@@ -123,9 +127,9 @@ impl SyscallReader<'_> {
         if matches!(text.to_bytes(), b"/dev/null" | b"/dev/tty") {
             return Err(UnrecordedSyscall::Nothing);
         }
-        let spot = self.spot(descriptor, text, !has(libc::O_NOFOLLOW) && !exclusive)?;
+        let spot = self.locate_entry(descriptor, text, !has(libc::O_NOFOLLOW) && !exclusive)?;
         if spot.is_vacant {
-            self.callers.creates(self.call.thread, &spot.directory, &spot.name);
+            self.callers.note_creation(self.call.thread, &spot.directory, &spot.name);
         }
         let act = match (has(libc::O_CREAT), writes && !exclusive) {
             (true, true) => PendingChangeKind::Write,
@@ -136,37 +140,42 @@ impl SyscallReader<'_> {
     }
 
     /// Returns a change of a name, which is not followed.
-    fn named(
+    fn change_of_name(
         &mut self,
         descriptor: i32,
         at: usize,
         act: PendingChangeKind,
     ) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let text = self.text(at)?;
-        Ok(PendingFileChange { spot: self.spot(descriptor, text, false)?, act })
+        let text = self.copy_string(at)?;
+        Ok(PendingFileChange { spot: self.locate_entry(descriptor, text, false)?, act })
     }
 
     /// Returns the creation of a symbolic link.
-    fn symlinked(&mut self, descriptor: i32, at: usize) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let text = self.text(at)?;
-        let entry = self.remembered(descriptor, &text);
+    fn symlink_change(&mut self, descriptor: i32, at: usize) -> Result<PendingFileChange, UnrecordedSyscall> {
+        let text = self.copy_string(at)?;
+        let entry = self.remembered_directory(descriptor, &text);
         if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
-            self.callers.directories.link(known.id);
-            self.callers.directories.make(known.id, name);
+            self.callers.directories.mark_linked(known.id);
+            self.callers.directories.note_new_name(known.id, name);
             return Err(UnrecordedSyscall::Nothing);
         }
         let spot = self.spot_at(descriptor, text, false, entry)?;
         if let Ok(id) = sys::place_id(spot.directory.as_fd(), c"") {
-            self.callers.directories.link(id);
+            self.callers.directories.mark_linked(id);
         }
         Ok(PendingFileChange { spot, act: PendingChangeKind::Create })
     }
 
     /// Returns the removal of a name. With `plain`, the name cannot be a directory's.
-    fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let text = self.text(at)?;
+    fn removal_change(
+        &mut self,
+        descriptor: i32,
+        at: usize,
+        plain: bool,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
+        let text = self.copy_string(at)?;
         let is_plain = plain && !text.to_bytes().ends_with(b"/");
-        let spot = self.spot(descriptor, text, false)?;
+        let spot = self.locate_entry(descriptor, text, false)?;
         Ok(PendingFileChange {
             spot,
             act: if is_plain { PendingChangeKind::Unlink } else { PendingChangeKind::Remove },
@@ -181,11 +190,11 @@ impl SyscallReader<'_> {
         flags: i32,
         act: PendingChangeKind,
     ) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let text = self.text(at)?;
+        let text = self.copy_string(at)?;
         if text.is_empty() && flags & EMPTY_PATH != 0 && descriptor != libc::AT_FDCWD {
             return self.of_descriptor(descriptor, act);
         }
-        Ok(PendingFileChange { spot: self.spot(descriptor, text, flags & NO_FOLLOW == 0)?, act })
+        Ok(PendingFileChange { spot: self.locate_entry(descriptor, text, flags & NO_FOLLOW == 0)?, act })
     }
 
     fn of_descriptor(&mut self, number: i32, act: PendingChangeKind) -> Result<PendingFileChange, UnrecordedSyscall> {
@@ -196,7 +205,7 @@ impl SyscallReader<'_> {
             return Ok(PendingFileChange { spot: spot?, act });
         }
         let thread = self.call.thread;
-        let file = self.caller()?.place_of_descriptor(number).map_err(|errno| unreadable(thread, errno))?;
+        let file = self.caller()?.place_of_descriptor(number).map_err(|errno| skip_unreadable_caller(thread, errno))?;
         Ok(PendingFileChange { spot: of_file(file)?, act })
     }
 
@@ -217,13 +226,13 @@ impl SyscallReader<'_> {
     /// Returns the name of an open file of the caller, if its directory is remembered. Skips a file in a directory of
     /// the run's own.
     fn named_by(&mut self, number: i32) -> Option<Result<DirectoryEntryLocation, UnrecordedSyscall>> {
-        let link = text(format!("fd/{number}")).ok()?;
+        let link = c_string(format!("fd/{number}")).ok()?;
         let caller = self.caller().ok()?.directory.as_fd();
         let path = sys::link_text(caller, &link).ok()?;
         let file = fstatat(caller, link.as_c_str(), AtFlags::empty()).ok()?;
-        let (begin, name) = last(&path);
+        let (begin, name) = last_component(&path);
         let name = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/'))?;
-        let known = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
+        let known = self.callers.remembered_directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
         let found = fstatat(&*known.directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
         match (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino) {
             true if known.is_own => Some(Err(UnrecordedSyscall::Nothing)),
@@ -232,19 +241,19 @@ impl SyscallReader<'_> {
         }
     }
 
-    fn linked(
+    fn link_change(
         &mut self,
         from: (i32, usize),
         to: (i32, usize),
         flags: i32,
     ) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let old = self.text(from.1)?;
+        let old = self.copy_string(from.1)?;
         let file = if old.is_empty() && flags & EMPTY_PATH != 0 && from.0 != libc::AT_FDCWD {
             self.of_descriptor(from.0, PendingChangeKind::Meta).map(|change| change.spot)
         } else {
             self.any_spot(from.0, old, flags & SYMLINK_FOLLOW != 0)
         };
-        let new = self.text(to.1)?;
+        let new = self.copy_string(to.1)?;
         let new = self.any_spot(to.0, new, false)?;
         match file {
             Ok(spot) => Ok(PendingFileChange { spot, act: PendingChangeKind::Link(new) }),
@@ -254,13 +263,13 @@ impl SyscallReader<'_> {
         }
     }
 
-    fn renamed(
+    fn rename_change(
         &mut self,
         from: (i32, usize),
         to: (i32, usize),
         flags: u32,
     ) -> Result<PendingFileChange, UnrecordedSyscall> {
-        let (old, new) = (self.text(from.1)?, self.text(to.1)?);
+        let (old, new) = (self.copy_string(from.1)?, self.copy_string(to.1)?);
         if flags & WHITEOUT != 0 {
             return Err(UnrecordedSyscall::Missed(to_path(old.to_bytes()), "a whiteout took its name"));
         }
@@ -270,18 +279,20 @@ impl SyscallReader<'_> {
     }
 
     /// `bind`: a socket with a path is a file.
-    fn bound(&mut self) -> Result<PendingFileChange, UnrecordedSyscall> {
+    fn bind_change(&mut self) -> Result<PendingFileChange, UnrecordedSyscall> {
         let thread = self.call.thread;
         let length = usize::try_from(self.call.unsigned(2)).unwrap_or(0).min(size_of::<libc::sockaddr_un>());
-        let address =
-            self.callers.bytes(thread, self.call.args[1], length).map_err(|errno| unreadable(thread, errno))?;
+        let address = self
+            .callers
+            .copy_bytes(thread, self.call.args[1], length)
+            .map_err(|errno| skip_unreadable_caller(thread, errno))?;
         let Some((family, path)) = address.split_first_chunk::<2>() else { return Err(UnrecordedSyscall::Nothing) };
         let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
         if i32::from(u16::from_ne_bytes(*family)) != libc::AF_UNIX || path.is_empty() {
             return Err(UnrecordedSyscall::Nothing);
         }
         let path = CString::new(path).map_err(|_| UnrecordedSyscall::Nothing)?;
-        Ok(PendingFileChange { spot: self.spot(libc::AT_FDCWD, path, false)?, act: PendingChangeKind::Create })
+        Ok(PendingFileChange { spot: self.locate_entry(libc::AT_FDCWD, path, false)?, act: PendingChangeKind::Create })
     }
 }
 

@@ -14,7 +14,7 @@ use nix::sys::stat::Mode;
 
 use super::asked::PendingSyscall;
 use super::links::path_of;
-use super::place::{CallerPath, PathStart, parent};
+use super::place::{CallerPath, PathStart, split_parent};
 use super::reply::SyscallReply;
 use sys::Follow;
 
@@ -38,24 +38,24 @@ impl ChangedObject {
 }
 
 /// Records a change that is about to fail.
-pub(super) fn record(
+pub(super) fn record_refused_change(
     asked: &mut PendingSyscall<'_>,
     descriptor: i32,
     at: usize,
     change: ChangedObject,
 ) -> Result<SyscallReply, Errno> {
     // The kernel reports an error here itself.
-    let Ok(path) = asked.text(at) else { return Ok(SyscallReply::CONTINUE) };
+    let Ok(path) = asked.copy_string(at) else { return Ok(SyscallReply::CONTINUE) };
     // Write roots contain mount points that cannot be removed.
     if !change.is_of_directory() && is_plainly_allowed(asked, path.to_bytes()) {
         return Ok(SyscallReply::CONTINUE);
     }
     let place = asked.caller().and_then(|caller| CallerPath::of(caller, descriptor, path));
     if let Ok(CallerPath::Path(base, path)) = place
-        && asked.check().is_ok()
-        && let Some(refused) = refused(asked, base, path, change)
+        && asked.check_caller().is_ok()
+        && let Some(refused) = refused_path(asked, base, path, change)
     {
-        asked.refuse(&refused);
+        asked.count_refused_change(&refused);
     }
     Ok(SyscallReply::CONTINUE)
 }
@@ -85,8 +85,8 @@ fn holds_more(base: BorrowedFd<'_>, name: &CStr, nested: u32) -> bool {
 }
 
 /// Returns the path of a file or directory that the kernel will refuse to change.
-fn refused(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: ChangedObject) -> Option<PathBuf> {
-    let (base, path) = if change.is_of_directory() { parent(base, &path).ok()? } else { (base, path) };
+fn refused_path(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: ChangedObject) -> Option<PathBuf> {
+    let (base, path) = if change.is_of_directory() { split_parent(base, &path).ok()? } else { (base, path) };
     let place = if change.is_of_directory() {
         sys::open_place(base.descriptor(), c".", true, Follow::Texts)
     } else {
@@ -96,7 +96,7 @@ fn refused(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: C
         Ok(place) => place,
         // The path is hidden or lies below a hidden path.
         Err(Errno::EACCES) => {
-            let path = asked.absolute(&base, &path);
+            let path = asked.absolute_path(&base, &path);
             return (!asked.shared.paths.may_change(&path)).then_some(path);
         }
         Err(_) => return None,
@@ -124,5 +124,5 @@ fn refused(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: C
     let exists = sys::open_place(base.descriptor(), &path, false, Follow::Texts).is_ok();
     // These calls fail for another reason.
     let fails_anyway = (change == ChangedObject::Entry && !exists) || (change == ChangedObject::Creation && exists);
-    (!fails_anyway).then(|| asked.absolute(&base, &path))
+    (!fails_anyway).then(|| asked.absolute_path(&base, &path))
 }

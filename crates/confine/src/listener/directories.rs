@@ -67,7 +67,7 @@ impl RecentDirectories {
             return None;
         }
         let directory = self.remember(directory);
-        self.own(&directory);
+        self.mark_own(&directory);
         self.get(id)
     }
 
@@ -83,7 +83,7 @@ impl RecentDirectories {
     }
 
     /// Marks a remembered directory that the run made.
-    fn own(&mut self, directory: &Arc<OwnedFd>) {
+    fn mark_own(&mut self, directory: &Arc<OwnedFd>) {
         let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
         if let Some(known) = self.known.get_mut(&id).filter(|_| !self.mixed.contains(&id)) {
             known.is_own = true;
@@ -96,7 +96,7 @@ impl RecentDirectories {
     }
 
     /// Records that something of before comes into a directory.
-    fn mix(&mut self, directory: &Arc<OwnedFd>) {
+    fn mark_mixed(&mut self, directory: &Arc<OwnedFd>) {
         let Ok(id) = sys::place_id(directory.as_fd(), c"") else { return };
         self.mixed.insert(id);
         if let Some(known) = self.known.get_mut(&id) {
@@ -105,7 +105,7 @@ impl RecentDirectories {
     }
 
     /// Records that the run makes a symbolic link in a directory.
-    pub fn link(&mut self, directory: PlaceId) {
+    pub fn mark_linked(&mut self, directory: PlaceId) {
         self.linked.insert(directory);
     }
 
@@ -115,7 +115,7 @@ impl RecentDirectories {
     }
 
     /// Records that the run may make a name in a directory of its own.
-    pub fn make(&mut self, directory: PlaceId, name: &CStr) {
+    pub fn note_new_name(&mut self, directory: PlaceId, name: &CStr) {
         self.names.push(name_key(directory.inode, name.to_bytes()));
     }
 
@@ -125,7 +125,7 @@ impl RecentDirectories {
     }
 
     /// Records a rename between two directories of the run. A symbolic link may be what moves.
-    fn moves(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
+    fn note_rename(&mut self, from: &Arc<OwnedFd>, to: &Arc<OwnedFd>) {
         let id = |directory: &Arc<OwnedFd>| sys::place_id(directory.as_fd(), c"");
         if !self.linked.is_empty() && id(from).is_ok_and(|from| self.has_links(from)) {
             self.linked.extend(id(to));
@@ -134,34 +134,34 @@ impl RecentDirectories {
 
     /// Marks the directory of a change, if the run made it, so that later changes in it are no news. A directory into
     /// which something of before may come is no longer marked.
-    pub fn mark(&mut self, change: &PendingFileChange, own: [bool; 2]) {
+    pub fn note_change(&mut self, change: &PendingFileChange, own: [bool; 2]) {
         let from = &change.spot.directory;
         let one = own[0] && self.is_pure(from);
         let (PendingChangeKind::Link(to) | PendingChangeKind::Rename(to) | PendingChangeKind::Swap(to)) = &change.act
         else {
             if one {
-                self.own(from);
+                self.mark_own(from);
             }
             return;
         };
         let (to, is_swap) = (&to.directory, matches!(change.act, PendingChangeKind::Swap(_)));
         let other = own[1] && self.is_pure(to);
         if !one {
-            self.mix(to);
+            self.mark_mixed(to);
         }
         if is_swap && !other {
-            self.mix(from);
+            self.mark_mixed(from);
         }
         if one && other {
-            self.moves(from, to);
+            self.note_rename(from, to);
             if is_swap {
-                self.moves(to, from);
+                self.note_rename(to, from);
             }
         }
     }
 
     /// Takes all directories for those of before, if another run begins.
-    pub fn begin(&mut self, run: u64) {
+    pub fn begin_run(&mut self, run: u64) {
         if self.run != run {
             self.run = run;
             self.mixed.clear();

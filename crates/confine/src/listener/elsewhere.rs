@@ -39,7 +39,7 @@ impl LinkedDirectories {
     }
 
     /// Searches directories for inodes with several names.
-    pub fn search(&mut self, roots: &[PathBuf]) {
+    pub fn search_linked_files(&mut self, roots: &[PathBuf]) {
         self.is_searched = true;
         let (mut queue, mut found, mut left) = (roots.to_vec(), Vec::new(), SEARCHED);
         let mut first: HashMap<u64, usize> = HashMap::new();

@@ -20,7 +20,7 @@ impl GuardedNames {
     pub fn add(&mut self, guards: &NameGuards) {
         for guarded in &guards.directories {
             for name in &guarded.names {
-                self.0.entry(key(name)).or_default().push(guarded.directory);
+                self.0.entry(comparable_name(name)).or_default().push(guarded.directory);
             }
         }
     }
@@ -36,6 +36,6 @@ impl GuardedNames {
     }
 }
 
-fn key(name: &OsString) -> Vec<u8> {
+fn comparable_name(name: &OsString) -> Vec<u8> {
     name.as_bytes().to_ascii_lowercase()
 }

@@ -19,34 +19,34 @@ pub trait FileChangeJournal {
     ///
     /// # Errors
     /// If the change must not be made.
-    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno>;
+    fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno>;
 
     /// Records an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the change
     /// itself.
     ///
     /// # Errors
     /// As [`Journal::before`].
-    fn make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
-        self.before(change)
+    fn record_or_make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+        self.record_before(change)
     }
 
     /// Returns a number that no other run of this process has.
-    fn run(&self) -> u64 {
+    fn run_number(&self) -> u64 {
         0
     }
 
     /// Records names that the command may make in directories that it made itself, by their [`name_key`]s. Their
     /// changes are not recorded otherwise.
-    fn make_names(&self, _keys: Vec<u64>) {}
+    fn record_own_names(&self, _keys: Vec<u64>) {}
 
     /// Records that the command makes no calls for a while, or the first call after that.
-    fn rest(&self, _rests: bool) {}
+    fn set_resting(&self, _rests: bool) {}
 
     /// Records a change that cannot be followed: its path or another description, and the reason.
     ///
     /// # Errors
     /// If the change must not be made.
-    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno>;
+    fn record_unfollowed(&self, path: &Path, why: &str) -> Result<(), Errno>;
 }
 
 /// Returns a number for a name in a directory with this inode.
@@ -144,13 +144,13 @@ impl DirectoryEntryLocation {
     }
 
     /// Returns the [`name_key`] of the spot.
-    pub fn key(&self) -> Option<u64> {
+    pub fn key_of_name(&self) -> Option<u64> {
         let directory = sys::place_id(self.directory.as_fd(), c"").ok()?;
         Some(name_key(directory.inode, self.name.to_bytes()))
     }
 
     /// Returns the path by which this process reaches the file, even if the directory is moved or replaced.
-    pub fn reach(&self) -> PathBuf {
+    pub fn reachable_path(&self) -> PathBuf {
         sys::path_in(&self.directory, OsStr::from_bytes(self.name.to_bytes()))
     }
 
@@ -160,7 +160,7 @@ impl DirectoryEntryLocation {
         if sys::stand_in(&self.directory) {
             Path::new(OsStr::from_bytes(self.name.to_bytes())).into()
         } else {
-            self.reach().into()
+            self.reachable_path().into()
         }
     }
 }

@@ -17,7 +17,7 @@ const WHY: &str = "its path leads through another process";
 pub(super) fn in_proc(path: &[u8], end: &[u8]) -> UnrecordedSyscall {
     let mut parts = end.split(|byte| *byte == b'/');
     let leads_on = parts.any(|part| matches!(part, b"fd" | b"cwd" | b"root" | b"map_files"));
-    if leads_on { missed(path) } else { UnrecordedSyscall::Nothing }
+    if leads_on { skip_missed(path) } else { UnrecordedSyscall::Nothing }
 }
 
 /// Skips a path to a directory that this process does not find. The caller does not find it either, unless the path
@@ -26,7 +26,7 @@ pub(super) fn not_found(shown: &[u8], base: PathStart, path: &[u8]) -> Unrecorde
     if shown.starts_with(b"/proc/") {
         return in_proc(shown, shown);
     }
-    if enters_proc(base, path) { missed(shown) } else { UnrecordedSyscall::Nothing }
+    if enters_proc(base, path) { skip_missed(shown) } else { UnrecordedSyscall::Nothing }
 }
 
 /// Returns whether a directory is one of this process itself. A path that leads there would lead its caller to another.
@@ -34,7 +34,7 @@ pub(super) fn is_of_listener(directory: &Path) -> bool {
     directory.strip_prefix("/proc").is_ok_and(|rest| rest.starts_with(std::process::id().to_string()))
 }
 
-pub(super) fn missed(path: &[u8]) -> UnrecordedSyscall {
+pub(super) fn skip_missed(path: &[u8]) -> UnrecordedSyscall {
     UnrecordedSyscall::Missed(to_path(path), WHY)
 }
 

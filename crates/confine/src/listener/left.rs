@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::AT_FDCWD;
 
 use super::journal::FileChangeJournal;
-use super::links::{shown, text};
+use super::links::{c_string, path_of_open};
 use super::perform::WorldBounds;
-use super::place::{PathStart, last};
+use super::place::{PathStart, last_component};
 use super::settlement::{NAMES, RepositorySettlement, is_like_git};
 use crate::{CommandDenials, ConfinementPolicy, WorldFacts};
 use sys::Follow;
@@ -80,23 +80,23 @@ const ENTRIES: [&[u8]; 4] = [b"config", b"config.worktree", b"hooks", b"commondi
 
 impl RepositoriesLeft {
     /// Begins with a command.
-    pub fn now() -> Self {
+    pub fn at_start_of_command() -> Self {
         let (named, moved, made) = (BTreeSet::new(), BTreeSet::new(), HashMap::new());
-        Self { begun: WorldFacts::now(), named, moved, is_full: false, made }
+        Self { begun: WorldFacts::current_file_time(), named, moved, is_full: false, made }
     }
 
     /// Returns whether a name may make its directory one in which git finds something to run.
-    pub fn counts(name: &[u8]) -> bool {
+    pub fn is_relevant_name(name: &[u8]) -> bool {
         NAMES.contains(&name)
     }
 
     /// Returns whether git may run something by an entry with this name.
-    pub fn runs(name: &[u8]) -> bool {
+    pub fn may_run_entry(name: &[u8]) -> bool {
         ENTRIES.contains(&name) || HOOKS.contains(&name)
     }
 
     /// Remembers a directory that the command has made.
-    pub fn makes(&mut self, directory: &PathStart, name: &CStr) {
+    pub fn note_made_directory(&mut self, directory: &PathStart, name: &CStr) {
         if let Ok(made) = sys::being(directory.descriptor(), name, false)
             && self.made.len() < MADE
         {
@@ -106,12 +106,12 @@ impl RepositoriesLeft {
 
     /// Returns whether a file is such an entry of a repository that another process has made. A directory of before the
     /// command was no repository then, or its entries would be protected.
-    pub fn foreign(&self, path: &Path) -> bool {
+    pub fn is_foreign_entry(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().as_bytes();
         let Some(above) = path.parent() else { return false };
         let is_hook = HOOKS.contains(&name) && above.file_name().is_some_and(|name| name == "hooks");
         let git = if is_hook { above.parent() } else { Some(above).filter(|_| ENTRIES.contains(&name)) };
-        let Some(git) = git.and_then(|git| text(git.as_os_str().as_bytes()).ok()) else { return false };
+        let Some(git) = git.and_then(|git| c_string(git.as_os_str().as_bytes()).ok()) else { return false };
         let Ok(directory) = sys::open_directory(AT_FDCWD, &git, Follow::Nothing) else { return false };
         let is_own = |found: sys::Being| {
             found.born.is_some_and(|born| born < self.begun)
@@ -121,20 +121,20 @@ impl RepositoriesLeft {
     }
 
     /// Remembers a directory in which a name appears, if the name counts.
-    pub fn appears(&mut self, directory: &PathStart, name: &CStr) {
-        if Self::counts(last(name).1)
-            && let Ok(path) = shown(directory.descriptor())
+    pub fn note_appearance(&mut self, directory: &PathStart, name: &CStr) {
+        if Self::is_relevant_name(last_component(name).1)
+            && let Ok(path) = path_of_open(directory.descriptor())
         {
             self.is_full |= !add(&mut self.named, path);
         }
     }
 
     /// Remembers a name to which something was moved, if that is a directory.
-    pub fn moves(&mut self, directory: &PathStart, name: &CStr) {
-        self.appears(directory, name);
+    pub fn note_move(&mut self, directory: &PathStart, name: &CStr) {
+        self.note_appearance(directory, name);
         let is_directory = sys::open_directory(directory.descriptor(), name, Follow::Nothing).is_ok();
-        if is_directory && let Ok(path) = shown(directory.descriptor()) {
-            self.is_full |= !add(&mut self.moved, path.join(OsStr::from_bytes(last(name).1)));
+        if is_directory && let Ok(path) = path_of_open(directory.descriptor()) {
+            self.is_full |= !add(&mut self.moved, path.join(OsStr::from_bytes(last_component(name).1)));
         }
     }
 
@@ -143,7 +143,7 @@ impl RepositoriesLeft {
     }
 
     /// Puts out of force what git would run. `is_left`: the command has left processes, which may have files open.
-    pub fn settle(
+    pub fn settle_repositories(
         &mut self,
         policy: &ConfinementPolicy,
         bounds: Option<&WorldBounds>,
@@ -155,9 +155,9 @@ impl RepositoriesLeft {
         }
         let (named, mut moved) = (std::mem::take(&mut self.named), std::mem::take(&mut self.moved));
         if std::mem::take(&mut self.is_full) {
-            moved.extend(policy.roots().map(Path::to_owned));
+            moved.extend(policy.changeable_roots().map(Path::to_owned));
         }
-        RepositorySettlement::new(policy, bounds, journal, is_left).settle(&named, moved)
+        RepositorySettlement::new(policy, bounds, journal, is_left).settle_directories(&named, moved)
     }
 }
 

@@ -12,7 +12,7 @@ use nix::fcntl::AT_FDCWD;
 pub(super) const LINKS: usize = 40;
 
 /// Makes a C string from a text of this process.
-pub(super) fn text(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {
+pub(super) fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Errno> {
     CString::new(text).map_err(|_| Errno::EINVAL)
 }
 
@@ -23,10 +23,10 @@ pub(super) fn path_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
 
 /// Returns the path in `/proc` that stands for a descriptor of this process.
 pub(super) fn link_of(file: BorrowedFd<'_>) -> Result<CString, Errno> {
-    text(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    c_string(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Returns the path of an open thing, as the kernel shows it.
-pub(super) fn shown(thing: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
+pub(super) fn path_of_open(thing: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
     Ok(PathBuf::from(OsStr::from_bytes(path_of(thing)?.to_bytes())))
 }

@@ -13,21 +13,21 @@ use super::reply::SyscallReply;
 use sys::Follow;
 
 /// `mkdir`
-pub(super) fn directory(
+pub(super) fn create_directory(
     asked: &mut PendingSyscall<'_>,
     descriptor: i32,
     at: usize,
     mode: u32,
 ) -> Result<SyscallReply, Errno> {
-    let (base, path) = asked.place(descriptor, at)?.path()?;
+    let (base, path) = asked.resolve_path(descriptor, at)?.path()?;
     asked.take_umask()?;
-    asked.check()?;
-    let (base, name) = asked.creation(base, &path)?;
+    asked.check_caller()?;
+    let (base, name) = asked.creation_target(base, &path)?;
     let made = sys::make_directory(base.descriptor(), &name, mode & 0o1777);
     if made.is_ok() {
-        asked.left.makes(&base, &name);
+        asked.left.note_made_directory(&base, &name);
     }
-    done(asked, &base, &name, made)
+    creation_reply(asked, &base, &name, made)
 }
 
 /// `mknod`
@@ -38,11 +38,11 @@ pub(super) fn node(
     mode: u32,
 ) -> Result<SyscallReply, Errno> {
     let device = asked.call.args[at + 2];
-    let (base, path) = asked.place(descriptor, at)?.path()?;
+    let (base, path) = asked.resolve_path(descriptor, at)?.path()?;
     asked.take_umask()?;
-    asked.check()?;
-    let (base, name) = asked.creation(base, &path)?;
-    done(asked, &base, &name, sys::make_node(base.descriptor(), &name, mode, device))
+    asked.check_caller()?;
+    let (base, name) = asked.creation_target(base, &path)?;
+    creation_reply(asked, &base, &name, sys::make_node(base.descriptor(), &name, mode, device))
 }
 
 /// `symlink`
@@ -52,11 +52,11 @@ pub(super) fn symlink(
     descriptor: i32,
     at: usize,
 ) -> Result<SyscallReply, Errno> {
-    let text = asked.text(text)?;
-    let (base, path) = asked.place(descriptor, at)?.path()?;
-    asked.check()?;
-    let (base, name) = asked.creation(base, &path)?;
-    done(asked, &base, &name, sys::make_symlink(&text, base.descriptor(), &name))
+    let text = asked.copy_string(text)?;
+    let (base, path) = asked.resolve_path(descriptor, at)?.path()?;
+    asked.check_caller()?;
+    let (base, name) = asked.creation_target(base, &path)?;
+    creation_reply(asked, &base, &name, sys::make_symlink(&text, base.descriptor(), &name))
 }
 
 /// The two paths of a call, each as the descriptor that it starts at and the index of an argument.
@@ -72,16 +72,16 @@ const SYMLINK_FOLLOW: i32 = 0x400;
 
 /// `link`
 pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: i32) -> Result<SyscallReply, Errno> {
-    let old = asked.text(two.from.1)?;
+    let old = asked.copy_string(two.from.1)?;
     let open = flags & EMPTY_PATH != 0 && old.is_empty() && two.from.0 != libc::AT_FDCWD;
     let from = if open {
         CallerPath::Open(asked.caller()?.process.descriptor(two.from.0)?)
     } else {
         CallerPath::of(asked.caller()?, two.from.0, old)?
     };
-    let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
-    asked.check()?;
-    let (base, name) = asked.creation(base, &path)?;
+    let (base, path) = asked.resolve_path(two.to.0, two.to.1)?.path()?;
+    asked.check_caller()?;
+    let (base, name) = asked.creation_target(base, &path)?;
     let to = (base.descriptor(), name.as_c_str());
     let made = match &from {
         // This is how a file without a name gets a name.
@@ -97,11 +97,11 @@ pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags:
             sys::make_link((AT_FDCWD, &link_of(from.as_fd())?), to, SYMLINK_FOLLOW)
         }
     };
-    done(asked, &base, &name, made)
+    creation_reply(asked, &base, &name, made)
 }
 
 /// Returns the answer to a call that creates a name.
-pub(super) fn done(
+pub(super) fn creation_reply(
     asked: &mut PendingSyscall<'_>,
     base: &PathStart,
     name: &CStr,
@@ -109,6 +109,6 @@ pub(super) fn done(
 ) -> Result<SyscallReply, Errno> {
     match made {
         Ok(()) => Ok(SyscallReply::DONE),
-        Err(errno) => Err(asked.refused(base, name, errno)),
+        Err(errno) => Err(asked.record_failed_change(base, name, errno)),
     }
 }

@@ -15,7 +15,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use super::asked::PendingSyscall;
 use super::left::RepositoriesLeft;
 use super::links::{LINKS, path_of};
-use super::place::{CallerPath, PathStart, last, parent};
+use super::place::{CallerPath, PathStart, last_component, split_parent};
 use super::reply::SyscallReply;
 use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
@@ -55,7 +55,7 @@ impl OpenRequest {
     }
 
     /// Returns the flags for an existing file. Nothing here may block.
-    pub fn existing(self) -> OFlag {
+    pub fn flags_for_existing(self) -> OFlag {
         (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
     }
 
@@ -76,20 +76,20 @@ pub(super) fn open(
     if wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
-    let mut place = asked.place(descriptor, at)?;
+    let mut place = asked.resolve_path(descriptor, at)?;
     asked.take_umask()?;
-    asked.check()?;
+    asked.check_caller()?;
     for _ in 0..LINKS {
         let step = match place {
             CallerPath::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
-            CallerPath::Path(base, path) => existing(asked, wish, base, path)?,
+            CallerPath::Path(base, path) => open_existing(asked, wish, base, path)?,
             CallerPath::OwnProc(..) | CallerPath::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
             CallerPath::OwnProc(directory, path) => {
-                let flags = wish.existing() | OFlag::O_NOFOLLOW;
+                let flags = wish.flags_for_existing() | OFlag::O_NOFOLLOW;
                 let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, Follow::Texts)?;
-                OpenStep::Reply(finish(asked, wish, file)?)
+                OpenStep::Reply(finish_open(asked, wish, file)?)
             }
-            CallerPath::Open(file) => OpenStep::Reply(again(asked, wish, file)?),
+            CallerPath::Open(file) => OpenStep::Reply(reopen_for_caller(asked, wish, file)?),
         };
         match step {
             OpenStep::Reply(reply) => return Ok(reply),
@@ -106,21 +106,22 @@ fn create(
     base: PathStart,
     path: CString,
 ) -> Result<OpenStep, Errno> {
-    let (_, bare) = last(&path);
-    let matters =
-        RepositoriesLeft::counts(bare) || RepositoriesLeft::runs(bare) || asked.names.directories(bare).is_some();
-    let (base, path) = if matters { asked.creation(base, &path)? } else { (base, path) };
+    let (_, bare) = last_component(&path);
+    let matters = RepositoriesLeft::is_relevant_name(bare)
+        || RepositoriesLeft::may_run_entry(bare)
+        || asked.names.directories(bare).is_some();
+    let (base, path) = if matters { asked.creation_target(base, &path)? } else { (base, path) };
     let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
     match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {
         Ok(file) => Ok(wish.reply(file)),
-        Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => existing(asked, wish, base, path),
-        Err(errno) => Err(asked.refused(&base, &path, errno)),
+        Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => open_existing(asked, wish, base, path),
+        Err(errno) => Err(asked.record_failed_change(&base, &path, errno)),
     }
 }
 
 /// Opens an existing file. One that may change is opened as a place first, because the other end of a FIFO would notice
 /// the opening, and other names of a file the change.
-fn existing(
+fn open_existing(
     asked: &mut PendingSyscall<'_>,
     wish: OpenRequest,
     base: PathStart,
@@ -131,23 +132,27 @@ fn existing(
         Ok(place) => place,
         // The file is gone again.
         Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => return Ok(OpenStep::Again(CallerPath::Path(base, path))),
-        Err(errno) => return Err(asked.refused(&base, &path, errno)),
+        Err(errno) => return Err(asked.record_failed_change(&base, &path, errno)),
     };
     if sys::file_status(place.as_fd())?.is(LINK) {
-        return if wish.has(OFlag::O_NOFOLLOW) { Err(Errno::ELOOP) } else { follow(asked, base, path) };
+        return if wish.has(OFlag::O_NOFOLLOW) { Err(Errno::ELOOP) } else { follow_last_link(asked, base, path) };
     }
     if sys::is_of_proc(place.as_fd())? && is_of_process(&place) {
         return Err(Errno::EACCES);
     }
-    match again(asked, wish, place) {
-        Err(errno) => Err(asked.refused(&base, &path, errno)),
+    match reopen_for_caller(asked, wish, place) {
+        Err(errno) => Err(asked.record_failed_change(&base, &path, errno)),
         reply => reply.map(OpenStep::Reply),
     }
 }
 
 /// Follows a symbolic link at the end of a path.
-pub(super) fn follow(asked: &mut PendingSyscall<'_>, base: PathStart, path: CString) -> Result<OpenStep, Errno> {
-    let (directory, name) = parent(base, &path)?;
+pub(super) fn follow_last_link(
+    asked: &mut PendingSyscall<'_>,
+    base: PathStart,
+    path: CString,
+) -> Result<OpenStep, Errno> {
+    let (directory, name) = split_parent(base, &path)?;
     let PathStart::Directory(directory) = directory else { return Err(Errno::ELOOP) };
     // Links of a procfs have no text, or their text names files of the listener.
     if sys::is_of_proc(directory.as_fd())? {
@@ -170,7 +175,7 @@ fn stay_inside(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: &OwnedFd
         return Ok(());
     }
     let path = path_of(file.as_fd())?;
-    asked.refuse(Path::new(OsStr::from_bytes(path.to_bytes())));
+    asked.count_refused_change(Path::new(OsStr::from_bytes(path.to_bytes())));
     Err(Errno::EACCES)
 }
 
@@ -182,16 +187,16 @@ fn is_of_process(file: &OwnedFd) -> bool {
 }
 
 /// Opens a file again that the caller or the listener has open, or has as a place.
-fn again(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
+fn reopen_for_caller(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
         return Err(Errno::EISDIR);
     }
     if status.is(CHARACTERS) && status.device == TERMINAL {
-        return terminal(asked, wish);
+        return open_terminal(asked, wish);
     }
     stay_inside(asked, wish, &file)?;
-    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
     // An open file may come from outside of the world's mounts. It must not become writable here.
     let has = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
     let access = |flags: OFlag| flags & OFlag::O_ACCMODE;
@@ -201,8 +206,8 @@ fn again(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Re
     }
     let file = if wish.changes() { asked.may_be_written(file)? } else { file };
     match PendingSyscall::reopen(file.as_fd(), flags.bits()) {
-        Ok(opened) => finish(asked, wish, opened),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &file),
+        Ok(opened) => finish_open(asked, wish, opened),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &file),
         Err(errno) => Err(errno),
     }
 }
@@ -216,15 +221,15 @@ fn place_flag() -> OFlag {
 const TERMINAL: u64 = 5 << 8;
 
 /// Opens the controlling terminal of the caller. The listener has none.
-pub(super) fn terminal(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
-    let (major, minor) = parts(own_terminal(asked)?.unwrap_or_default());
+pub(super) fn open_terminal(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
+    let (major, minor) = device_number_parts(own_terminal(asked)?.unwrap_or_default());
     if !(136..=143).contains(&major) {
         return Err(Errno::ENXIO);
     }
-    let path = super::links::text(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
-    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let path = super::links::c_string(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
+    let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
     let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
-    finish(asked, wish, opened)
+    finish_open(asked, wish, opened)
 }
 
 /// Returns the number of the caller's controlling terminal.
@@ -240,12 +245,16 @@ pub(super) fn own_terminal(asked: &mut PendingSyscall<'_>) -> Result<Option<u64>
 }
 
 /// Returns the parts of a device number: bits 8 to 19 and the rest. Pseudo-terminals have 136 to 143.
-fn parts(number: u64) -> (u64, u64) {
+fn device_number_parts(number: u64) -> (u64, u64) {
     (number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xf_ff00)
 }
 
 /// Returns a file that was opened without blocking, as if it had been opened with the caller's flags.
-pub(super) fn finish(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
+pub(super) fn finish_open(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    file: OwnedFd,
+) -> Result<SyscallReply, Errno> {
     stay_inside(asked, wish, &file)?;
     let status = sys::file_status(file.as_fd())?;
     if status.is(DIRECTORY) {
@@ -255,7 +264,7 @@ pub(super) fn finish(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: Ow
         return Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)));
     }
     if status.is(FIFO) && wish.flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
-        return wait(asked, wish, &file);
+        return wait_for_fifo(asked, wish, &file);
     }
     let flags = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
     fcntl(file.as_fd(), FcntlArg::F_SETFL(flags - OFlag::O_NONBLOCK))?;
@@ -263,10 +272,14 @@ pub(super) fn finish(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: Ow
 }
 
 /// Opens a FIFO, and waits for its other end.
-pub(super) fn wait(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: &OwnedFd) -> Result<SyscallReply, Errno> {
+pub(super) fn wait_for_fifo(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    file: &OwnedFd,
+) -> Result<SyscallReply, Errno> {
     let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::links::link_of(file.as_fd())?, true, Follow::Everything)?;
-    let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
+    let flags = wish.flags_for_existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work =
         move || Ok(SyscallReply::File(PendingSyscall::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
-    asked.shared.threads.answer(asked.listener, asked.call, work)
+    asked.shared.threads.answer_in_thread(asked.listener, asked.call, work)
 }

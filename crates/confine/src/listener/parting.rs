@@ -22,7 +22,7 @@ use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, unlinkat};
 
 use super::asked::PendingSyscall;
 use super::elsewhere::PLAIN;
-use super::links::{shown, text};
+use super::links::{c_string, path_of_open};
 use super::place::PathStart;
 use sys::{DIRECTORY, FileStatus, Follow, REGULAR};
 
@@ -38,7 +38,7 @@ impl PendingSyscall<'_> {
     /// Remembers where the names of an open file are that is about to get another name in a directory.
     pub fn remember_names(&mut self, thing: BorrowedFd<'_>, directory: &PathStart) {
         if let (Ok(status), Ok(path), Ok(other)) =
-            (sys::file_status(thing), shown(thing), shown(directory.descriptor()))
+            (sys::file_status(thing), path_of_open(thing), path_of_open(directory.descriptor()))
         {
             let own = path.parent().map(Path::to_owned);
             self.shared.elsewhere.add(status.id.1, own.into_iter().chain([other]));
@@ -46,38 +46,38 @@ impl PendingSyscall<'_> {
     }
 
     /// Returns the file to change in the place of an open one: itself, or a copy that has its name now.
-    pub fn parted(&mut self, thing: OwnedFd) -> Result<OwnedFd, Errno> {
-        match self.elsewhere(thing.as_fd())? {
+    pub fn file_to_change(&mut self, thing: OwnedFd) -> Result<OwnedFd, Errno> {
+        match self.status_if_named_elsewhere(thing.as_fd())? {
             None => Ok(thing),
-            Some((status, path)) => part(&thing, &status, &path).map_err(|_| self.refused_elsewhere(&path)),
+            Some((status, path)) => replace_by_copy(&thing, &status, &path).map_err(|_| self.refused_elsewhere(&path)),
         }
     }
 
     /// Returns the file to write in the place of an open one, as [`Self::parted`] does.
     pub fn may_be_written(&mut self, thing: OwnedFd) -> Result<OwnedFd, Errno> {
-        let path = shown(thing.as_fd())?;
+        let path = path_of_open(thing.as_fd())?;
         self.guard_git(&path)?;
-        self.parted(thing)
+        self.file_to_change(thing)
     }
 
     /// Fails if an open file has names where the command may change nothing.
     pub fn stay_here(&mut self, thing: BorrowedFd<'_>) -> Result<(), Errno> {
-        self.elsewhere(thing)?.map_or(Ok(()), |(_, path)| Err(self.refused_elsewhere(&path)))
+        self.status_if_named_elsewhere(thing)?.map_or(Ok(()), |(_, path)| Err(self.refused_elsewhere(&path)))
     }
 
     fn refused_elsewhere(&mut self, path: &Path) -> Errno {
-        self.refuse(path);
+        self.count_refused_change(path);
         Errno::EROFS
     }
 
     /// Returns the status and the path of an open file that has names where the command may change nothing.
-    fn elsewhere(&mut self, thing: BorrowedFd<'_>) -> Result<Option<(FileStatus, PathBuf)>, Errno> {
+    fn status_if_named_elsewhere(&mut self, thing: BorrowedFd<'_>) -> Result<Option<(FileStatus, PathBuf)>, Errno> {
         let status = sys::file_status(thing)?;
         if status.links < 2 || status.is(DIRECTORY) {
             return Ok(None);
         }
-        let path = shown(thing)?;
-        let roots = self.roots();
+        let path = path_of_open(thing)?;
+        let roots = self.changeable_roots();
         let is_granted = |root: &PathBuf| *root == path || root == Path::new("/");
         if roots.iter().any(is_granted) || !roots.iter().any(|root| path.starts_with(root)) {
             return Ok(None);
@@ -86,10 +86,10 @@ impl PendingSyscall<'_> {
     }
 
     /// Returns the paths below which the command may change files that others may have.
-    fn roots(&self) -> Vec<PathBuf> {
+    fn changeable_roots(&self) -> Vec<PathBuf> {
         match &self.shared.bounds {
-            Some(bounds) => bounds.roots().map(Path::to_owned).collect(),
-            None => self.shared.paths.host().to_vec(),
+            Some(bounds) => bounds.changeable_roots().map(Path::to_owned).collect(),
+            None => self.shared.paths.host_roots().to_vec(),
         }
     }
 
@@ -101,11 +101,11 @@ impl PendingSyscall<'_> {
             std::thread::sleep(Duration::from_millis(TICK.unsigned_abs()));
             before = sys::file_status(thing)?;
         }
-        let mut count = self.count(before.id, path);
+        let mut count = self.count_changeable_names(before.id, path);
         if count < before.links && !self.shared.elsewhere.is_searched {
-            let roots = self.roots();
-            self.shared.elsewhere.search(&roots);
-            count = self.count(before.id, path);
+            let roots = self.changeable_roots();
+            self.shared.elsewhere.search_linked_files(&roots);
+            count = self.count_changeable_names(before.id, path);
         }
         let after = sys::file_status(thing)?;
         let is_same = (after.links, after.changed) == (before.links, before.changed);
@@ -114,13 +114,13 @@ impl PendingSyscall<'_> {
 
     /// Counts the names of a file by which the command may change it, in the directories that are known and that of a
     /// path.
-    fn count(&self, id: (u64, u64), path: &Path) -> u64 {
+    fn count_changeable_names(&self, id: (u64, u64), path: &Path) -> u64 {
         let known = self.shared.elsewhere.directories.get(&id.1).into_iter().flatten().map(PathBuf::as_path);
         let directories: BTreeSet<&Path> = known.chain(path.parent()).collect();
         let mut seen = HashSet::new();
         let mut count = 0;
         for directory in directories {
-            let Ok(directory) = text(directory.as_os_str().as_bytes())
+            let Ok(directory) = c_string(directory.as_os_str().as_bytes())
                 .and_then(|path| sys::open_path(AT_FDCWD, &path, PLAIN.bits(), 0, Follow::Nothing))
             else {
                 continue;
@@ -144,7 +144,7 @@ impl PendingSyscall<'_> {
 
     fn may_change(&self, place: BorrowedFd<'_>) -> bool {
         match &self.shared.bounds {
-            Some(bounds) => shown(place).is_ok_and(|path| bounds.may_change(&path)),
+            Some(bounds) => path_of_open(place).is_ok_and(|path| bounds.may_change(&path)),
             None => sys::is_read_only(place) == Ok(false),
         }
     }
@@ -158,18 +158,18 @@ fn is_fresh(changed: (i64, i64)) -> Result<bool, Errno> {
 }
 
 /// Gives the name of a file to a copy. Returns the copy.
-fn part(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<OwnedFd, Errno> {
+fn replace_by_copy(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<OwnedFd, Errno> {
     let (above, name) = path.parent().zip(path.file_name()).ok_or(Errno::EBUSY)?;
-    let above = text(above.as_os_str().as_bytes())?;
+    let above = c_string(above.as_os_str().as_bytes())?;
     let directory = sys::open_directory(AT_FDCWD, &above, Follow::Nothing)?;
-    let (here, name) = (directory.as_fd(), text(name.as_bytes())?);
+    let (here, name) = (directory.as_fd(), c_string(name.as_bytes())?);
     let leads_to = |name| sys::file_status(sys::open_place(here, name, false, Follow::Nothing)?.as_fd());
     let size = fstat(thing)?.st_size;
     if !status.is(REGULAR) || size.unsigned_abs() > COPIED || leads_to(&name)?.id != status.id {
         return Err(Errno::EBUSY);
     }
-    let new = unused(here)?;
-    let made = copy(thing, (&directory, &name), &new).and_then(|()| {
+    let new = create_unused_name(here)?;
+    let made = copy_file(thing, (&directory, &name), &new).and_then(|()| {
         match sys::rename_file((here, &new), (here, &name), EXCHANGE) {
             // The file system cannot exchange names.
             Err(Errno::EINVAL) => sys::rename_file((here, &new), (here, &name), 0),
@@ -191,9 +191,9 @@ fn part(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<OwnedFd, Er
 }
 
 /// Makes an empty file with a name that no other has.
-fn unused(directory: BorrowedFd<'_>) -> Result<CString, Errno> {
+fn create_unused_name(directory: BorrowedFd<'_>) -> Result<CString, Errno> {
     for number in 0..100 {
-        let name = text(format!(".agent-bash-{}-{number}", std::process::id()))?;
+        let name = c_string(format!(".agent-bash-{}-{number}", std::process::id()))?;
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NOFOLLOW;
         match sys::open_path(directory, &name, flags, 0o600, Follow::Nothing) {
             Err(Errno::EEXIST) => {}
@@ -204,7 +204,7 @@ fn unused(directory: BorrowedFd<'_>) -> Result<CString, Errno> {
 }
 
 /// Copies contents, attributes, owners, permissions and times of a file.
-fn copy(thing: &OwnedFd, (directory, name): (&OwnedFd, &CString), new: &CString) -> Result<(), Errno> {
+fn copy_file(thing: &OwnedFd, (directory, name): (&OwnedFd, &CString), new: &CString) -> Result<(), Errno> {
     let errno = |error: std::io::Error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO));
     let at = |name: &CString| sys::path_in(directory, OsStr::from_bytes(name.to_bytes()));
     let flags = OFlag::O_WRONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::caller::CallerThread;
-use super::links::text;
+use super::links::c_string;
 use sys::Follow;
 
 /// The start of a path.
@@ -50,8 +50,8 @@ impl CallerPath {
     pub fn of(caller: &CallerThread, descriptor: i32, path: CString) -> Result<Self, Errno> {
         match path.to_bytes() {
             [] => Err(Errno::ENOENT),
-            [b'/', ..] => Ok(special(caller, path.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, path))),
-            _ => Ok(Self::Path(PathStart::Directory(caller.beginning(descriptor)?.into()), path)),
+            [b'/', ..] => Ok(caller_own_path(caller, path.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, path))),
+            _ => Ok(Self::Path(PathStart::Directory(caller.open_path_start(descriptor)?.into()), path)),
         }
     }
 
@@ -59,7 +59,7 @@ impl CallerPath {
     pub fn of_link(caller: &CallerThread, parent: Arc<OwnedFd>, link: CString) -> Result<Self, Errno> {
         match link.to_bytes() {
             [] => Err(Errno::ENOENT),
-            [b'/', ..] => Ok(special(caller, link.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, link))),
+            [b'/', ..] => Ok(caller_own_path(caller, link.to_bytes())?.unwrap_or(Self::Path(PathStart::Root, link))),
             _ => Ok(Self::Path(PathStart::Directory(parent), link)),
         }
     }
@@ -75,7 +75,7 @@ impl CallerPath {
 }
 
 /// Replaces the beginning of an absolute path that means the caller itself.
-fn special(caller: &CallerThread, path: &[u8]) -> Result<Option<CallerPath>, Errno> {
+fn caller_own_path(caller: &CallerThread, path: &[u8]) -> Result<Option<CallerPath>, Errno> {
     let mut words = path.split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b"."));
     match words.next() {
         Some(b"dev") => match words.next() {
@@ -89,8 +89,8 @@ fn special(caller: &CallerThread, path: &[u8]) -> Result<Option<CallerPath>, Err
             _ => Ok(None),
         },
         Some(b"proc") => match words.next() {
-            Some(b"self" | b"thread-self") => own(caller, words),
-            Some(pid) if pid == caller.pid.to_string().as_bytes() => own(caller, words),
+            Some(b"self" | b"thread-self") => own_proc_path(caller, words),
+            Some(pid) if pid == caller.pid.to_string().as_bytes() => own_proc_path(caller, words),
             Some(pid) if pid.iter().all(u8::is_ascii_digit) => Err(Errno::EACCES),
             _ => Ok(None),
         },
@@ -99,25 +99,28 @@ fn special(caller: &CallerThread, path: &[u8]) -> Result<Option<CallerPath>, Err
 }
 
 /// Returns a path below the caller's own directory in `/proc`.
-fn own<'a>(caller: &CallerThread, mut words: impl Iterator<Item = &'a [u8]>) -> Result<Option<CallerPath>, Errno> {
+fn own_proc_path<'a>(
+    caller: &CallerThread,
+    mut words: impl Iterator<Item = &'a [u8]>,
+) -> Result<Option<CallerPath>, Errno> {
     match words.next() {
         None => Ok(None),
         Some(b"fd") => match words.next() {
             Some(number) => open_file(caller, number, words),
             None => Err(Errno::EISDIR),
         },
-        Some(b"cwd") => rest(PathStart::Directory(caller.current()?.into()), words),
+        Some(b"cwd") => path_of_rest(PathStart::Directory(caller.open_current_directory()?.into()), words),
         Some(b"root") => {
-            let path = [b"/", join(words).as_slice()].concat();
-            Ok(Some(CallerPath::Path(PathStart::Root, text(path)?)))
+            let path = [b"/", join_components(words).as_slice()].concat();
+            Ok(Some(CallerPath::Path(PathStart::Root, c_string(path)?)))
         }
         Some(first) => {
-            let path = join(std::iter::once(first).chain(words));
+            let path = join_components(std::iter::once(first).chain(words));
             // The path leaves the directory again.
             if path.split(|byte| *byte == b'/').any(|word| word == b"..") {
                 return Err(Errno::EACCES);
             }
-            Ok(Some(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?)))
+            Ok(Some(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, c_string(path)?)))
         }
     }
 }
@@ -134,20 +137,20 @@ fn open_file<'a>(
         return Ok(Some(CallerPath::Open(caller.process.descriptor(number).map_err(known)?)));
     }
     // The directory may belong to another world, like a directory that a call names directly.
-    rest(PathStart::Directory(caller.open_descriptor(number).map_err(known)?.into()), words)
+    path_of_rest(PathStart::Directory(caller.open_descriptor(number).map_err(known)?.into()), words)
 }
 
-fn rest<'a>(base: PathStart, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<CallerPath>, Errno> {
-    let path = join(words);
-    Ok(Some(CallerPath::Path(base, text(if path.is_empty() { b".".to_vec() } else { path })?)))
+fn path_of_rest<'a>(base: PathStart, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<CallerPath>, Errno> {
+    let path = join_components(words);
+    Ok(Some(CallerPath::Path(base, c_string(if path.is_empty() { b".".to_vec() } else { path })?)))
 }
 
-fn join<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+fn join_components<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     words.collect::<Vec<_>>().join(&b'/')
 }
 
 /// Returns the last component of a path: its start, and its name without slashes at the end.
-pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
+pub(super) fn last_component(path: &CStr) -> (usize, &[u8]) {
     let bytes = path.to_bytes();
     let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
     let begin = bytes[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
@@ -156,18 +159,18 @@ pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
 
 /// Returns the directory of the last component of a path, and that component with the slashes after it. The directory
 /// stays the same directory, whatever happens to the path.
-pub(super) fn parent(base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
-    let (begin, _) = last(path);
+pub(super) fn split_parent(base: PathStart, path: &CStr) -> Result<(PathStart, CString), Errno> {
+    let (begin, _) = last_component(path);
     let bytes = path.to_bytes();
     let name = if begin == bytes.len() || bytes[begin..].iter().all(|byte| *byte == b'/') {
         c".".to_owned()
     } else {
-        text(&bytes[begin..])?
+        c_string(&bytes[begin..])?
     };
     if begin == 0 && matches!(base, PathStart::Directory(_)) && bytes.first() != Some(&b'/') {
         return Ok((base, name));
     }
-    let directory = if begin == 0 { c"/".to_owned() } else { text(&bytes[..begin])? };
+    let directory = if begin == 0 { c"/".to_owned() } else { c_string(&bytes[..begin])? };
     let directory = sys::open_directory(base.descriptor(), &directory, Follow::Texts)?;
     Ok((PathStart::Directory(directory.into()), name))
 }

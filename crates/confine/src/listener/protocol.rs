@@ -114,7 +114,7 @@ impl ListenerLink {
     pub fn pair() -> io::Result<(Self, ListenerEndpoint)> {
         let (ours, theirs) = sys::message_pair()?;
         let board = WorldStatusBoard::new()?;
-        let ends = ListenerEndpoint { socket: theirs, board: board.another()?, gate: None };
+        let ends = ListenerEndpoint { socket: theirs, board: board.try_clone()?, gate: None };
         Ok((Self { socket: sys::above_inherited(&ours)?, board, taken: Cell::new(0) }, ends))
     }
 
@@ -125,23 +125,23 @@ impl ListenerLink {
 
     /// Prepares the beginning of a command, before its child is made. Returns the message that the child sends with the
     /// descriptor of its filter.
-    pub fn begin(&self, command: u64, guards: &NameGuards) -> io::Result<Vec<u8>> {
-        let mut parts = parts(command, guards);
+    pub fn begin_message(&self, command: u64, guards: &NameGuards) -> io::Result<Vec<u8>> {
+        let mut parts = guard_messages(command, guards);
         let last = parts.pop().ok_or(io::ErrorKind::InvalidData)?;
         parts.iter().try_for_each(|part| self.send(part))?;
         postcard::to_allocvec(&last).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
     /// Gives the command that begins next a journal at the other end of this socket.
-    pub fn record(&self, command: u64, journal: &OwnedFd) -> io::Result<()> {
+    pub fn send_journal(&self, command: u64, journal: &OwnedFd) -> io::Result<()> {
         let bytes = postcard::to_allocvec(&ToListener::Journal { command }).map_err(|_| io::ErrorKind::InvalidData)?;
         sys::send(self.socket.as_fd(), &bytes, &[journal.as_raw_fd()]).map(drop)
     }
 
     /// Replaces the names that a command must not create, and discards earlier denials. The change applies to every
     /// call that is made later.
-    pub fn guard(&self, command: u64, guards: &NameGuards) -> io::Result<()> {
-        parts(command, guards).iter().try_for_each(|part| self.send(part))
+    pub fn replace_guards(&self, command: u64, guards: &NameGuards) -> io::Result<()> {
+        guard_messages(command, guards).iter().try_for_each(|part| self.send(part))
     }
 
     /// Ends a command, and returns the listener's record of it. `None`: the listener has posted nothing since the last
@@ -150,29 +150,29 @@ impl ListenerLink {
     /// The shim collects the denials of its listener and of the gate, and sends them before `Ended`. For a task it adds
     /// them to the state file, soon after its listener has announced a denial (`DenialNews`). The command of a session
     /// ends before its shell does, so the addon asks for the denials then (`ToShim::Denials`).
-    pub fn end(&self, command: u64) -> io::Result<Option<ListenerReport>> {
+    pub fn end_command(&self, command: u64) -> io::Result<Option<ListenerReport>> {
         let posted = self.board.read(WorldStatusSlot::Records)?;
         if self.taken.replace(posted) == posted {
             return Ok(None);
         }
-        self.ask(command).map(Some)
+        self.end_and_report(command).map(Some)
     }
 
     /// Like [`Link::end`], but always asks.
-    pub(super) fn ask(&self, command: u64) -> io::Result<ListenerReport> {
+    pub(super) fn end_and_report(&self, command: u64) -> io::Result<ListenerReport> {
         self.send(&ToListener::End { command })?;
-        self.report(command)
+        self.receive_report(command)
     }
 
     /// Returns the listener's record of a command that goes on, and lets the listener announce its next entry.
     pub fn take(&self, command: u64) -> io::Result<ListenerReport> {
         self.taken.set(self.board.read(WorldStatusSlot::Records)?);
         self.send(&ToListener::Take { command })?;
-        self.report(command)
+        self.receive_report(command)
     }
 
     /// Returns a descriptor that becomes readable with an announcement, for a process that takes the record then.
-    pub fn news(&self) -> io::Result<OwnedFd> {
+    pub fn announcements(&self) -> io::Result<OwnedFd> {
         self.socket.try_clone()
     }
 
@@ -182,7 +182,7 @@ impl ListenerLink {
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready == 0)
     }
 
-    fn report(&self, command: u64) -> io::Result<ListenerReport> {
+    fn receive_report(&self, command: u64) -> io::Result<ListenerReport> {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -208,7 +208,7 @@ impl AsFd for ListenerLink {
 }
 
 /// Splits the names that a command must not create into messages that are not too large. Returns at least one message.
-fn parts(command: u64, guards: &NameGuards) -> Vec<ToListener> {
+fn guard_messages(command: u64, guards: &NameGuards) -> Vec<ToListener> {
     let mut parts: Vec<_> = guards.directories.chunks(GUARDS).map(<[_]>::to_vec).collect();
     if parts.is_empty() {
         parts.push(Vec::new());

@@ -50,27 +50,27 @@ impl PolicyPaths {
 
     /// Returns whether a path, by its text, may be changed.
     pub fn may_change(&self, path: &Path) -> bool {
-        below(&self.writable, path)
+        is_below_any(&self.writable, path)
     }
 
     /// Returns the paths below which files of the host may be changed.
-    pub fn host(&self) -> &[PathBuf] {
+    pub fn host_roots(&self) -> &[PathBuf] {
         &self.host
     }
 
     /// Returns whether a path, by its text, may belong to the host and may be changed.
     pub fn is_of_host(&self, path: &Path) -> bool {
-        below(&self.host, path)
+        is_below_any(&self.host, path)
     }
 
     /// Returns whether the socket at a path may be reached.
     pub fn may_reach(&self, path: &Path) -> bool {
-        below(&self.own, path) || (below(&self.sockets, path) && !below(&self.hidden, path))
+        is_below_any(&self.own, path) || (is_below_any(&self.sockets, path) && !is_below_any(&self.hidden, path))
     }
 
     /// Returns the smallest grant that allows a change.
-    pub fn grant(&self, path: &Path, exists: bool) -> Option<SuggestedGrant> {
-        if below(&self.hidden, path) || self.may_change(path) {
+    pub fn grant_for_change(&self, path: &Path, exists: bool) -> Option<SuggestedGrant> {
+        if is_below_any(&self.hidden, path) || self.may_change(path) {
             return None;
         }
         let granted = if exists { path } else { path.parent().unwrap_or(path) };
@@ -78,7 +78,7 @@ impl PolicyPaths {
     }
 }
 
-fn below(roots: &[PathBuf], path: &Path) -> bool {
+fn is_below_any(roots: &[PathBuf], path: &Path) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
@@ -91,7 +91,7 @@ pub(super) struct DenialLog {
 
 impl DenialLog {
     /// Returns a number that grows with each entry.
-    pub fn size(&self) -> u64 {
+    pub fn entry_count(&self) -> u64 {
         self.denials.total + self.attempts.len() as u64
     }
 
@@ -101,7 +101,7 @@ impl DenialLog {
     }
 
     /// Records a connection that leads out of the world. If a gate decides, the gate counts refused connections.
-    pub fn connection(&mut self, network: &NetworkScope, gate: bool, address: SocketAddr, program: &str) {
+    pub fn record_connection(&mut self, network: &NetworkScope, gate: bool, address: SocketAddr, program: &str) {
         if gate && is_resolver(address) {
             return;
         }

@@ -22,7 +22,7 @@ use super::directories::RecentDirectories;
 use super::journal::{
     DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange,
 };
-use super::links::text;
+use super::links::c_string;
 use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.
@@ -117,7 +117,7 @@ impl RemoteEntryLocation {
     }
 
     /// Opens the directory, to which no link may lead.
-    fn open(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
+    fn open_directory(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
         let path = self.parent.as_os_str().as_bytes();
         let known = directories.find(AT_FDCWD, path).map(|known| known.directory).filter(sys::stand_in);
         if let Some(directory) = known
@@ -126,12 +126,12 @@ impl RemoteEntryLocation {
             return Some(directory);
         }
         let flags = libc::O_PATH | libc::O_DIRECTORY;
-        let directory = sys::open_path(AT_FDCWD, &text(path).ok()?, flags, 0, Follow::Nothing).ok()?;
+        let directory = sys::open_path(AT_FDCWD, &c_string(path).ok()?, flags, 0, Follow::Nothing).ok()?;
         Some(directories.remember(directory))
     }
 
     /// Returns the same name for this process.
-    fn here(self, directories: &mut RecentDirectories) -> Result<DirectoryEntryLocation, UntranslatableName> {
+    fn translate(self, directories: &mut RecentDirectories) -> Result<DirectoryEntryLocation, UntranslatableName> {
         let is_vacant = self.thing.is_none();
         match self.directory_here(directories) {
             Some(directory) => {
@@ -144,7 +144,7 @@ impl RemoteEntryLocation {
 
     /// Returns the directory, if it is the same directory here, or the same file has the name in it.
     fn directory_here(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
-        let directory = self.open(directories)?;
+        let directory = self.open_directory(directories)?;
         // The directory above a mount point of a world may be another directory there.
         let is_same = self.thing.is_some() || sys::file_status(directory.as_fd()).ok()?.id == self.directory;
         (is_same && id_of(directory.as_fd(), &self.name) == self.thing).then_some(directory)
@@ -187,7 +187,7 @@ impl RemoteChangeKind {
         })
     }
 
-    fn here(self, directories: &mut RecentDirectories) -> Result<PendingChangeKind, UntranslatableName> {
+    fn translate(self, directories: &mut RecentDirectories) -> Result<PendingChangeKind, UntranslatableName> {
         Ok(match self {
             Self::Rewrite => PendingChangeKind::Rewrite,
             Self::Write => PendingChangeKind::Write,
@@ -196,9 +196,9 @@ impl RemoteChangeKind {
             Self::Remove => PendingChangeKind::Remove,
             Self::Meta => PendingChangeKind::Meta,
             Self::Times => PendingChangeKind::Times,
-            Self::Link(to) => PendingChangeKind::Link(to.here(directories)?),
-            Self::Rename(to) => PendingChangeKind::Rename(to.here(directories)?),
-            Self::Swap(with) => PendingChangeKind::Swap(with.here(directories)?),
+            Self::Link(to) => PendingChangeKind::Link(to.translate(directories)?),
+            Self::Rename(to) => PendingChangeKind::Rename(to.translate(directories)?),
+            Self::Swap(with) => PendingChangeKind::Swap(with.translate(directories)?),
         })
     }
 }
@@ -235,7 +235,7 @@ impl RemoteJournal {
         let asked = postcard::to_allocvec(message)
             .map_err(|_| io::ErrorKind::InvalidData.into())
             .and_then(|bytes| sys::send(self.socket.as_fd(), &bytes, &[]))
-            .and_then(|_| self.answer());
+            .and_then(|_| self.receive_answer());
         match asked {
             Ok(JournalAnswer { errno: 0, own }) => Ok(JournaledChange { made: false, own }),
             Err(_) => Ok(JournaledChange::default()),
@@ -243,7 +243,7 @@ impl RemoteJournal {
         }
     }
 
-    fn answer(&self) -> io::Result<JournalAnswer> {
+    fn receive_answer(&self) -> io::Result<JournalAnswer> {
         loop {
             match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
                 Ok(_) => break,
@@ -258,32 +258,32 @@ impl RemoteJournal {
 }
 
 impl FileChangeJournal for RemoteJournal {
-    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+    fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         // A file that cannot be described is gone.
         let Ok(spot) = RemoteEntryLocation::of(&change.spot) else { return Ok(JournaledChange::default()) };
         let Ok(act) = RemoteChangeKind::of(&change.act) else { return Ok(JournaledChange::default()) };
         self.ask(&JournalMessage::Change(spot, act))
     }
 
-    fn make_names(&self, keys: Vec<u64>) {
+    fn record_own_names(&self, keys: Vec<u64>) {
         self.names.borrow_mut().extend(keys);
         if self.names.borrow().len() >= NAMES {
             self.tell_names();
         }
     }
 
-    fn rest(&self, rests: bool) {
+    fn set_resting(&self, rests: bool) {
         let _lost_with_the_journal = self.ask(&JournalMessage::Rest(rests));
     }
 
-    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
+    fn record_unfollowed(&self, path: &Path, why: &str) -> Result<(), Errno> {
         self.ask(&JournalMessage::Miss { path: path.to_owned(), why: why.to_owned() }).map(drop)
     }
 }
 
 /// Answers the next message of a listener with a journal of this process. Returns `false` once the listener is gone, or
 /// sends no valid message.
-pub(super) fn answer(
+pub(super) fn answer_message(
     socket: BorrowedFd<'_>,
     journal: Option<&dyn FileChangeJournal>,
     directories: &mut RecentDirectories,
@@ -298,25 +298,26 @@ pub(super) fn answer(
     let none = JournaledChange::default();
     let result = journal.map_or(Ok(none), |journal| match message {
         JournalMessage::Change(spot, act) => {
-            let change =
-                spot.here(directories).and_then(|spot| Ok(PendingFileChange { spot, act: act.here(directories)? }));
+            let change = spot
+                .translate(directories)
+                .and_then(|spot| Ok(PendingFileChange { spot, act: act.translate(directories)? }));
             match change {
-                Ok(change) => journal.before(&change),
+                Ok(change) => journal.record_before(&change),
                 Err(UntranslatableName::Private) => Ok(none),
                 Err(UntranslatableName::Changed(path)) => {
-                    journal.miss(&path, "another process changed it at the same time").map(|()| none)
+                    journal.record_unfollowed(&path, "another process changed it at the same time").map(|()| none)
                 }
             }
         }
         JournalMessage::Names(names) => {
-            journal.make_names(names);
+            journal.record_own_names(names);
             Ok(none)
         }
         JournalMessage::Rest(rests) => {
-            journal.rest(rests);
+            journal.set_resting(rests);
             Ok(none)
         }
-        JournalMessage::Miss { path, why } => journal.miss(&path, &why).map(|()| none),
+        JournalMessage::Miss { path, why } => journal.record_unfollowed(&path, &why).map(|()| none),
     });
     let answer = match result {
         Ok(noted) => JournalAnswer { errno: 0, own: noted.own },
@@ -347,24 +348,24 @@ mod tests {
         fs::write(&path, "one").expect("written");
         fs::write(&other, "two").expect("written");
         let changed = || UntranslatableName::Changed(path.clone());
-        assert!(named(&path).here(&mut RecentDirectories::default()).is_ok());
+        assert!(named(&path).translate(&mut RecentDirectories::default()).is_ok());
         let before = named(&path);
         fs::rename(&other, &path).expect("renamed");
-        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("another file"), changed());
+        assert_eq!(before.translate(&mut RecentDirectories::default()).expect_err("another file"), changed());
         let before = named(&path);
         fs::remove_file(&path).expect("removed");
-        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("no file"), changed());
+        assert_eq!(before.translate(&mut RecentDirectories::default()).expect_err("no file"), changed());
         let before = named(&path);
         fs::write(&path, "three").expect("written");
-        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("a new file"), changed());
+        assert_eq!(before.translate(&mut RecentDirectories::default()).expect_err("a new file"), changed());
         fs::remove_file(&path).expect("removed");
         let before = named(&path);
         fs::rename(root.join("d"), root.join("e")).expect("renamed");
         fs::create_dir(root.join("d")).expect("made");
-        assert_eq!(before.here(&mut RecentDirectories::default()).expect_err("another directory"), changed());
+        assert_eq!(before.translate(&mut RecentDirectories::default()).expect_err("another directory"), changed());
         fs::remove_dir(root.join("d")).expect("removed");
         std::os::unix::fs::symlink("e", root.join("d")).expect("linked");
-        assert!(named(&root.join("e/f")).here(&mut RecentDirectories::default()).is_ok());
+        assert!(named(&root.join("e/f")).translate(&mut RecentDirectories::default()).is_ok());
     }
 
     #[test]
@@ -376,9 +377,15 @@ mod tests {
         // No file system has it.
         private.directory.0 = u64::MAX;
         private.thing = Some((u64::MAX, 1));
-        assert_eq!(private.here(&mut RecentDirectories::default()).expect_err("private"), UntranslatableName::Private);
+        assert_eq!(
+            private.translate(&mut RecentDirectories::default()).expect_err("private"),
+            UntranslatableName::Private
+        );
         let mut covered = named(&root.join("f"));
         covered.thing = Some((u64::MAX, 1));
-        assert_eq!(covered.here(&mut RecentDirectories::default()).expect_err("private"), UntranslatableName::Private);
+        assert_eq!(
+            covered.translate(&mut RecentDirectories::default()).expect_err("private"),
+            UntranslatableName::Private
+        );
     }
 }

@@ -10,8 +10,8 @@ use nix::fcntl::OFlag;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::asked::PendingSyscall;
-use super::names::{SyscallPathPair, done};
-use super::place::{PathStart, parent};
+use super::names::{SyscallPathPair, creation_reply};
+use super::place::{PathStart, split_parent};
 use super::reply::SyscallReply;
 use sys::{Follow, REGULAR};
 
@@ -23,13 +23,13 @@ pub(super) type RenamePath<'a> = (BorrowedFd<'a>, &'a CStr);
 
 /// `rename`. With `RENAME_EXCHANGE` both names are new, so both are checked.
 pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: u32) -> Result<SyscallReply, Errno> {
-    let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
-    let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
-    asked.check()?;
-    let (from, old) = parent(from, &old)?;
-    let (base, name) = asked.creation(base, &path)?;
+    let (from, old) = asked.resolve_path(two.from.0, two.from.1)?.path()?;
+    let (base, path) = asked.resolve_path(two.to.0, two.to.1)?.path()?;
+    asked.check_caller()?;
+    let (from, old) = split_parent(from, &old)?;
+    let (base, name) = asked.creation_target(base, &path)?;
     if flags != 0 {
-        asked.guard(&from, &old)?;
+        asked.check_guards(&from, &old)?;
     }
     let (source, target) = ((from.descriptor(), old.as_c_str()), (base.descriptor(), name.as_c_str()));
     match sys::rename_file(source, target, flags) {
@@ -37,18 +37,18 @@ pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flag
             unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
             Ok(SyscallReply::DONE)
         }
-        Err(Errno::EBUSY) => Err(busy(asked, &[(&base, &name), (&from, &old)])),
+        Err(Errno::EBUSY) => Err(record_mount_point(asked, &[(&base, &name), (&from, &old)])),
         // The reason may be on either side.
         Err(Errno::EROFS) => {
             let side = if is_read_only(&from) { (&from, &old) } else { (&base, &name) };
-            Err(asked.refused(side.0, side.1, Errno::EROFS))
+            Err(asked.record_failed_change(side.0, side.1, Errno::EROFS))
         }
         renamed => {
-            asked.left.moves(&base, &name);
+            asked.left.note_move(&base, &name);
             if flags != 0 {
-                asked.left.moves(&from, &old);
+                asked.left.note_move(&from, &old);
             }
-            done(asked, &base, &name, renamed)
+            creation_reply(asked, &base, &name, renamed)
         }
     }
 }
@@ -59,11 +59,11 @@ fn is_read_only(base: &PathStart) -> bool {
 
 /// Records the name that is a mount point, because it or a path below it is protected. Returns the error that programs
 /// expect for a mount point.
-fn busy(asked: &mut PendingSyscall<'_>, sides: &[(&PathStart, &CString)]) -> Errno {
+fn record_mount_point(asked: &mut PendingSyscall<'_>, sides: &[(&PathStart, &CString)]) -> Errno {
     for (base, name) in sides {
         if sys::is_mount_point(base.descriptor(), name).unwrap_or(false) {
-            let path = asked.absolute(base, name);
-            asked.refuse(&path);
+            let path = asked.absolute_path(base, name);
+            asked.count_refused_change(&path);
             let place = sys::open_place(base.descriptor(), name, false, Follow::Texts);
             let is_read_only = place.is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true));
             return if is_read_only { Errno::EROFS } else { Errno::EACCES };
@@ -80,11 +80,11 @@ fn changes_nothing(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
 
 /// Returns whether two small files have equal content.
 pub(super) fn is_alike(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
-    content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
+    small_file_content(target).is_some_and(|old| small_file_content(source).is_some_and(|new| new == old))
 }
 
 /// Returns the content of a small regular file.
-fn content((base, name): RenamePath<'_>) -> Option<Vec<u8>> {
+fn small_file_content((base, name): RenamePath<'_>) -> Option<Vec<u8>> {
     let place = sys::open_place(base, name, false, Follow::Texts).ok()?;
     if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {
         return None;

@@ -37,21 +37,21 @@ impl ThreadRights {
         if lines.len() != LINES.len() {
             return Err(Errno::ENODATA);
         }
-        Ok(Self { lines, users: sys::link_text(thread, c"ns/user")?, label: label(thread) })
+        Ok(Self { lines, users: sys::link_text(thread, c"ns/user")?, label: security_label(thread) })
     }
 
     /// Reads the rights of this thread.
-    pub fn own() -> Result<Self, Errno> {
+    pub fn of_this_thread() -> Result<Self, Errno> {
         Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", Follow::Texts)?.as_fd())
     }
 
     /// Returns whether a thread that had these rights has the same label, which changes with its program.
     pub fn is_label_of(&self, thread: BorrowedFd<'_>) -> bool {
-        self.label.is_empty() || self.label == label(thread)
+        self.label.is_empty() || self.label == security_label(thread)
     }
 }
 
-fn label(thread: BorrowedFd<'_>) -> Vec<u8> {
+fn security_label(thread: BorrowedFd<'_>) -> Vec<u8> {
     read(thread, c"attr/current").unwrap_or_default()
 }
 

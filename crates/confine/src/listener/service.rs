@@ -58,17 +58,17 @@ struct ListenedCommand {
 
 impl ListenedCommand {
     /// Tells the journal of the command that it makes no calls.
-    fn rest(&mut self) {
+    fn report_rest(&mut self) {
         if let Some(journal) = self.journal.as_ref().filter(|_| !self.rests && !self.ended) {
-            journal.rest(true);
+            journal.set_resting(true);
         }
         self.rests = true;
     }
 
     /// Tells the journal of the command that it makes calls again.
-    fn wake(&mut self) {
+    fn report_wake(&mut self) {
         if let Some(journal) = self.journal.as_ref().filter(|_| self.rests && !self.ended) {
-            journal.rest(false);
+            journal.set_resting(false);
         }
         self.rests = false;
     }
@@ -89,7 +89,7 @@ pub(super) struct ListenerService {
 impl ListenerService {
     pub fn new(mut ends: ListenerEndpoint, settings: ListenerSettings) -> Self {
         let mut paths = PolicyPaths::of(&settings.policy, settings.mounts);
-        settings.held.iter().for_each(|held| paths.add(held.directories()));
+        settings.held.iter().for_each(|held| paths.add(held.own_directories()));
         let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
         let bounds = settings.held.clone().map(|held| WorldBounds::new(&settings.policy, held));
@@ -107,24 +107,24 @@ impl ListenerService {
                 self.commands.iter().filter_map(|command| command.listener.clone()).collect();
             let ready = self.wait(&listeners)?;
             // Messages that the shim sent before a call was made take effect before its answer.
-            if ready.first().is_some_and(|events| !events.is_empty()) && !self.hear()? {
+            if ready.first().is_some_and(|events| !events.is_empty()) && !self.handle_messages()? {
                 return Ok(());
             }
             for (listener, events) in listeners.iter().zip(ready.iter().skip(1)) {
                 if events.contains(PollFlags::POLLIN) {
                     self.answer(listener);
                 } else if !events.is_empty() {
-                    self.forget(listener);
+                    self.forget_filter(listener);
                 }
             }
             if self.shared.threads.are_running() {
                 self.shared.threads.sweep();
             }
             if ready.iter().all(|events| events.is_empty()) {
-                self.shared.callers.leave();
+                self.shared.callers.leave_directories();
                 // A call that takes its time may still make its change.
                 if !self.shared.threads.are_running() {
-                    self.commands.iter_mut().for_each(ListenedCommand::rest);
+                    self.commands.iter_mut().for_each(ListenedCommand::report_rest);
                 }
             }
         }
@@ -148,12 +148,12 @@ impl ListenerService {
     }
 
     /// Handles all messages of the shim. Returns `false` if the shim is gone.
-    fn hear(&mut self) -> io::Result<bool> {
+    fn handle_messages(&mut self) -> io::Result<bool> {
         loop {
             match protocol::receive(self.ends.socket.as_fd(), &mut self.buffer)? {
                 LinkReceiveOutcome::Message(message, listener) => {
                     let is_journal = matches!(message, ToListener::Journal { .. });
-                    self.obey(message)?;
+                    self.handle_message(message)?;
                     match (listener, self.commands.last_mut()) {
                         (Some(socket), Some(last)) if is_journal => last.journal = Some(RemoteJournal::new(socket)),
                         (Some(listener), Some(last)) => {
@@ -169,27 +169,27 @@ impl ListenerService {
         }
     }
 
-    fn obey(&mut self, message: ToListener) -> io::Result<()> {
+    fn handle_message(&mut self, message: ToListener) -> io::Result<()> {
         match message {
             ToListener::Guards { command, first, guards } => {
                 self.begin_once(command);
                 if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
                     if first {
-                        self.shared.bounds.iter_mut().for_each(WorldBounds::protect);
+                        self.shared.bounds.iter_mut().for_each(WorldBounds::refresh_protection);
                         (known.names, known.record) = (GuardedNames::default(), DenialLog::default());
                     }
                     known.names.add(&guards);
                 }
             }
             ToListener::Journal { command } => self.begin_once(command),
-            ToListener::Take { command } => self.report(command, false)?,
-            ToListener::End { command } => self.report(command, true)?,
+            ToListener::Take { command } => self.send_report(command, false)?,
+            ToListener::End { command } => self.send_report(command, true)?,
         }
         Ok(())
     }
 
     /// Sends the record of a command, starts a new record, and ends the command with `last`.
-    fn report(&mut self, command: u64, last: bool) -> io::Result<()> {
+    fn send_report(&mut self, command: u64, last: bool) -> io::Result<()> {
         let mut report = ListenerReport::default();
         if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
             let DenialLog { mut denials, attempts } = std::mem::take(&mut known.record);
@@ -212,25 +212,25 @@ impl ListenerService {
 
     fn begin_once(&mut self, command: u64) {
         if self.commands.last().is_none_or(|last| last.id != command) {
-            self.begin(command);
+            self.begin_command(command);
         }
     }
 
     /// Begins a command, which ends all earlier commands.
-    fn begin(&mut self, id: u64) {
+    fn begin_command(&mut self, id: u64) {
         self.shared.callers.on_command();
         self.shared.elsewhere.forget();
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (GuardedNames::default(), DenialLog::default());
-        let (left, journal, listener) = (RepositoriesLeft::now(), None, None);
+        let (left, journal, listener) = (RepositoriesLeft::at_start_of_command(), None, None);
         let command =
             ListenedCommand { id, listener, names, record, left, journal, ended: false, rests: true, news: false };
         self.commands.push(command);
     }
 
     /// Forgets a filter that no process has.
-    fn forget(&mut self, listener: &Arc<OwnedFd>) {
+    fn forget_filter(&mut self, listener: &Arc<OwnedFd>) {
         for command in &mut self.commands {
             if command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener)) {
                 command.listener = None;
@@ -248,29 +248,29 @@ impl ListenerService {
         };
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
-        command.wake();
+        command.report_wake();
         let ListenedCommand { id, names, record, left, journal, ended, news, .. } = command;
         let journal = journal.as_ref().filter(|_| !*ended);
         let is_untold = || journal.is_some_and(RemoteJournal::is_untold);
-        let (before, was_untold) = ((record.size(), left.is_empty()), is_untold());
+        let (before, was_untold) = ((record.entry_count(), left.is_empty()), is_untold());
         let mut asked = PendingSyscall { call, listener, names, record, left, shared: &mut self.shared };
         let reply = match entry {
             Some(entry) => {
-                let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal, *id));
-                noted.and_then(|()| reply(&mut asked, entry)).unwrap_or_else(SyscallReply::fail)
+                let noted = journal.map_or(Ok(()), |journal| report_to_journal(&mut asked, entry, journal, *id));
+                noted.and_then(|()| find_reply(&mut asked, entry)).unwrap_or_else(SyscallReply::fail)
             }
             None => SyscallReply::fail(Errno::ENOSYS),
         };
         let touches_network =
-            entry.is_some_and(|entry| matches!(entry.question, SyscallHandling::Connect | SyscallHandling::SendTo));
-        if touches_network || (record.size(), left.is_empty()) != before || is_untold() && !was_untold {
+            entry.is_some_and(|entry| matches!(entry.handling, SyscallHandling::Connect | SyscallHandling::SendTo));
+        if touches_network || (record.entry_count(), left.is_empty()) != before || is_untold() && !was_untold {
             self.posted += 1;
             // If this fails, the shim misses the record, and nothing else is lost.
             let _ = self.ends.board.post(WorldStatusSlot::Records, self.posted);
         }
         if *ended {
             *record = DenialLog::default();
-            left.settle(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true);
+            left.settle_repositories(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true);
         }
         if *news && (record.denials.total > 0 || !record.attempts.is_empty()) {
             *news = false;
@@ -289,47 +289,47 @@ fn settle(command: &mut ListenedCommand, shared: &ListenerState) -> CommandDenia
     };
     let is_left = command.listener.as_ref().is_some_and(|listener| !hung_up(listener));
     let journal = command.journal.as_ref().map(|journal| journal as &dyn FileChangeJournal);
-    command.left.settle(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left)
+    command.left.settle_repositories(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left)
 }
 
 /// Reports the change that a call may make to the journal. Private directories have no journal.
-fn note(
+fn report_to_journal(
     asked: &mut PendingSyscall<'_>,
     entry: &SyscallEntry,
     journal: &dyn FileChangeJournal,
     command: u64,
 ) -> Result<(), Errno> {
-    asked.shared.callers.directories.begin(command);
-    let change = SyscallReader { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
+    asked.shared.callers.directories.begin_run(command);
+    let change = SyscallReader { call: asked.call, callers: &mut asked.shared.callers }.change_of_syscall(entry);
     let names = asked.shared.callers.directories.take_names();
     if !names.is_empty() {
-        journal.make_names(names);
+        journal.record_own_names(names);
     }
     match change {
         Ok(change) if asked.shared.paths.is_of_host(&change.spot.path()) => {
-            asked.check()?;
-            let noted = journal.before(&change)?;
-            asked.shared.callers.directories.mark(&change, noted.own);
+            asked.check_caller()?;
+            let noted = journal.record_before(&change)?;
+            asked.shared.callers.directories.note_change(&change, noted.own);
             Ok(())
         }
         Ok(_) | Err(UnrecordedSyscall::Nothing) => Ok(()),
         Err(UnrecordedSyscall::Missed(path, why)) => {
-            asked.check()?;
-            journal.miss(&path, why)
+            asked.check_caller()?;
+            journal.record_unfollowed(&path, why)
         }
     }
 }
 
 /// Finds the answer to a call.
-fn reply(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
+fn find_reply(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     if asked.shared.bounds.is_some() {
-        return perform::reply(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
+        return perform::perform_call(asked, entry).unwrap_or_else(|| reply_as_with_mounts(asked, entry));
     }
     if is_left_to_landlock(asked)
-        && let Some((descriptor, at, change)) = path_of_creation(asked, entry.question)
+        && let Some((descriptor, at, change)) = path_of_creation(asked, entry.handling)
     {
         // Landlock sets the bounds, and names have no bounds.
-        return changes::record(asked, descriptor, at, change);
+        return changes::record_refused_change(asked, descriptor, at, change);
     }
     reply_as_with_mounts(asked, entry)
 }
@@ -342,13 +342,13 @@ fn is_left_to_landlock(asked: &PendingSyscall<'_>) -> bool {
 /// Finds the answer to a call that mounts, Landlock or the judgement of names bound.
 fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     let two = |from, to| SyscallPathPair { from, to };
-    match entry.question {
-        SyscallHandling::Denied | SyscallHandling::Socket => Ok(denied(asked, entry.name)),
-        SyscallHandling::OpenAt => opened(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
-        SyscallHandling::Open => opened(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
+    match entry.handling {
+        SyscallHandling::Denied | SyscallHandling::Socket => Ok(deny_call(asked, entry.name)),
+        SyscallHandling::OpenAt => open_reply(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
+        SyscallHandling::Open => open_reply(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
         SyscallHandling::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
-        SyscallHandling::Mkdir => names::directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
-        SyscallHandling::MkdirAt => names::directory(asked, asked.int(0), 1, asked.unsigned(2)),
+        SyscallHandling::Mkdir => names::create_directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
+        SyscallHandling::MkdirAt => names::create_directory(asked, asked.int(0), 1, asked.unsigned(2)),
         SyscallHandling::Mknod => names::node(asked, AT_FDCWD, 0, asked.unsigned(1)),
         SyscallHandling::MknodAt => names::node(asked, asked.int(0), 1, asked.unsigned(2)),
         SyscallHandling::Symlink => names::symlink(asked, 0, AT_FDCWD, 1),
@@ -371,9 +371,9 @@ fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) ->
         SyscallHandling::Process | SyscallHandling::Listen | SyscallHandling::Name => Ok(SyscallReply::CONTINUE),
         SyscallHandling::OpenAt2 | SyscallHandling::Watch => Err(Errno::ENOSYS),
         SyscallHandling::Entry(1) if asked.int(0) != AT_FDCWD => Ok(SyscallReply::CONTINUE),
-        SyscallHandling::Entry(at) => changes::record(asked, AT_FDCWD, at, ChangedObject::Entry),
+        SyscallHandling::Entry(at) => changes::record_refused_change(asked, AT_FDCWD, at, ChangedObject::Entry),
         SyscallHandling::Truncate if is_left_to_landlock(asked) => {
-            changes::record(asked, AT_FDCWD, 0, ChangedObject::Contents)
+            changes::record_refused_change(asked, AT_FDCWD, 0, ChangedObject::Contents)
         }
         SyscallHandling::Truncate
         | SyscallHandling::Chmod
@@ -384,7 +384,7 @@ fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) ->
         | SyscallHandling::Itself(_)
         | SyscallHandling::FileAt(..)
         | SyscallHandling::Times(_)
-        | SyscallHandling::TimesAt(..) => attributes::change(asked, entry),
+        | SyscallHandling::TimesAt(..) => attributes::change_attributes(asked, entry),
     }
 }
 
@@ -393,7 +393,7 @@ const NAMELESS: i32 = 0o20_000_000;
 /// The flags of `creat`.
 const CREAT: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
 
-fn opened(
+fn open_reply(
     asked: &mut PendingSyscall<'_>,
     descriptor: i32,
     at: usize,
@@ -403,7 +403,7 @@ fn opened(
     // Landlock sets the bounds of existing files, or the kernel makes a new one.
     let is_existing = is_left_to_landlock(asked) && flags.cast_unsigned() & CREATES == 0;
     if is_existing || flags & NAMELESS != 0 {
-        return changes::record(asked, descriptor, at, ChangedObject::Contents);
+        return changes::record_refused_change(asked, descriptor, at, ChangedObject::Contents);
     }
     open::open(asked, descriptor, at, flags, mode)
 }
@@ -432,7 +432,7 @@ fn path_of_creation(asked: &PendingSyscall<'_>, question: SyscallHandling) -> Op
 }
 
 /// Records a call that only attacks need.
-fn denied(asked: &mut PendingSyscall<'_>, name: &str) -> SyscallReply {
+fn deny_call(asked: &mut PendingSyscall<'_>, name: &str) -> SyscallReply {
     let inspects = matches!(name, "ptrace" | "process_vm_readv" | "process_vm_writev" | "pidfd_getfd");
     let kind = if inspects { DenialKind::Process } else { DenialKind::Syscall };
     let program = asked.program();

@@ -17,9 +17,9 @@ use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::journal::{DirectoryEntryLocation, FileChangeJournal, PendingChangeKind, PendingFileChange};
-use super::links::{shown, text};
+use super::links::{c_string, path_of_open};
 use super::perform::WorldBounds;
-use crate::git_settings::{harmless, has_strategy_path};
+use crate::git_settings::{has_strategy_path, without_dangerous_settings};
 use crate::{CommandDenials, ConfinementPolicy, DenialKind};
 use sys::{DIRECTORY, Follow, REGULAR};
 
@@ -72,14 +72,14 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Looks at directories in which names appeared, and below directories that were moved.
-    pub fn settle(mut self, named: &BTreeSet<PathBuf>, moved: BTreeSet<PathBuf>) -> CommandDenials {
+    pub fn settle_directories(mut self, named: &BTreeSet<PathBuf>, moved: BTreeSet<PathBuf>) -> CommandDenials {
         if self.protects(CONFIG) || self.protects(HOOKS) {
             let mut tops: Vec<_> = moved.into_iter().collect();
             tops.dedup_by(|path, top| path.starts_with(top));
-            tops.into_iter().for_each(|path| self.search(path));
+            tops.into_iter().for_each(|path| self.inspect_tree(path));
             named.iter().for_each(|path| {
-                self.look(path);
-                self.look(&path.join(".git"));
+                self.inspect_directory(path);
+                self.inspect_directory(&path.join(".git"));
             });
         }
         for (path, mode) in self.unlocked.iter().rev() {
@@ -89,12 +89,12 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Looks at a directory and all below it.
-    fn search(&mut self, top: PathBuf) {
+    fn inspect_tree(&mut self, top: PathBuf) {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
             let mut entries = Dir::open(&path, PLAIN, Mode::empty());
             if entries.as_ref().err() == Some(&Errno::EACCES) {
-                self.unlock(&path);
+                self.unlock_directory(&path);
                 entries = Dir::open(&path, PLAIN, Mode::empty());
             }
             let mut counts = false;
@@ -106,14 +106,14 @@ impl<'a> RepositorySettlement<'a> {
                 }
             }
             if counts {
-                self.look(&path);
+                self.inspect_directory(&path);
             }
         }
     }
 
     /// Gives the user the rights to look into a directory. A command may have taken them away, for a later one to give
     /// them back.
-    fn unlock(&mut self, path: &Path) {
+    fn unlock_directory(&mut self, path: &Path) {
         for directory in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
             let Ok(status) = directory.symlink_metadata() else { return };
             let mode = status.mode() & 0o7777;
@@ -128,13 +128,13 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Opens a directory in which names can be found.
-    fn opened(&mut self, path: &Path) -> Option<OwnedFd> {
-        let inside = text([path.as_os_str().as_bytes(), b"/."].concat()).ok()?;
+    fn open_searchable(&mut self, path: &Path) -> Option<OwnedFd> {
+        let inside = c_string([path.as_os_str().as_bytes(), b"/."].concat()).ok()?;
         let open = || sys::open_directory(AT_FDCWD, &inside, Follow::Nothing);
         open()
             .or_else(|errno| {
                 if errno == Errno::EACCES {
-                    self.unlock(path);
+                    self.unlock_directory(path);
                 }
                 open()
             })
@@ -142,37 +142,37 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Looks at a directory, which may be gone.
-    fn look(&mut self, path: &Path) {
-        let Some(directory) = self.opened(path).map(Arc::new) else { return };
-        self.steps(&directory);
-        self.strategy(&directory, path);
+    fn inspect_directory(&mut self, path: &Path) {
+        let Some(directory) = self.open_searchable(path).map(Arc::new) else { return };
+        self.disarm_rebase_steps(&directory);
+        self.disarm_strategy(&directory, path);
         // A later command may complete the repository, and its hooks would be protected from us by then.
         if !is_like_git(directory.as_fd()) && path.file_name() != Some(OsStr::new(".git")) {
             return;
         }
         if self.protects(CONFIG) {
-            self.settings(&directory, c"config");
-            self.settings(&directory, c"config.worktree");
+            self.disarm_settings(&directory, c"config");
+            self.disarm_settings(&directory, c"config.worktree");
         }
         if self.protects(HOOKS) {
-            self.hooks(&directory);
+            self.disarm_hooks(&directory);
         }
     }
 
     /// Takes commands out of a configuration.
-    fn settings(&mut self, directory: &Arc<OwnedFd>, name: &CStr) {
+    fn disarm_settings(&mut self, directory: &Arc<OwnedFd>, name: &CStr) {
         let Some(bytes) = self.read(directory, name) else { return };
         let bytes = bytes.unwrap_or_else(|| b"?".to_vec());
-        let above = shown(directory.as_fd()).unwrap_or_default();
-        match harmless(&bytes, |work_tree| self.is_inside(&above.join(work_tree))) {
-            Some(left) => self.replace(directory, name, &left),
-            None if self.is_left => self.renew(directory, name, &bytes),
+        let above = path_of_open(directory.as_fd()).unwrap_or_default();
+        match without_dangerous_settings(&bytes, |work_tree| self.is_inside(&above.join(work_tree))) {
+            Some(left) => self.replace_file(directory, name, &left),
+            None if self.is_left => self.replace_by_equal(directory, name, &bytes),
             None => {}
         }
     }
 
     /// Takes commands out of the steps of a rebase.
-    fn steps(&mut self, directory: &Arc<OwnedFd>) {
+    fn disarm_rebase_steps(&mut self, directory: &Arc<OwnedFd>) {
         let Some(bytes) = self.read(directory, c"git-rebase-todo") else { return };
         let bytes = bytes.unwrap_or_default();
         let runs = |line: &[u8]| {
@@ -182,12 +182,12 @@ impl<'a> RepositorySettlement<'a> {
         let lines = || bytes.split(|byte| *byte == b'\n');
         if lines().any(runs) {
             let left: Vec<_> = lines().filter(|line| !runs(line)).collect();
-            self.replace(directory, c"git-rebase-todo", &left.join(&b'\n'));
+            self.replace_file(directory, c"git-rebase-todo", &left.join(&b'\n'));
         }
     }
 
     /// Takes away a strategy that is the path of a program, with which a rebase, a cherry-pick or a revert would go on.
-    fn strategy(&mut self, directory: &Arc<OwnedFd>, path: &Path) {
+    fn disarm_strategy(&mut self, directory: &Arc<OwnedFd>, path: &Path) {
         let (name, is_path): (_, fn(&[u8]) -> bool) = match path.file_name().map(OsStr::as_bytes) {
             Some(b"rebase-merge") => (c"strategy", |text| text.contains(&b'/')),
             Some(b"sequencer") => (c"opts", has_strategy_path),
@@ -196,15 +196,15 @@ impl<'a> RepositorySettlement<'a> {
         if let Some(bytes) = self.read(directory, name)
             && bytes.is_none_or(|bytes| is_path(&bytes))
         {
-            self.aside(directory, name);
+            self.move_aside(directory, name);
         }
     }
 
     /// Moves hooks aside.
-    fn hooks(&mut self, directory: &Arc<OwnedFd>) {
+    fn disarm_hooks(&mut self, directory: &Arc<OwnedFd>) {
         let Ok(hooks) = sys::open_path(directory.as_fd(), c"hooks", PLAIN.bits(), 0, Follow::Nothing) else {
             if sys::open_place(directory.as_fd(), c"hooks", false, Follow::Nothing).is_ok() {
-                self.aside(directory, c"hooks");
+                self.move_aside(directory, c"hooks");
             }
             return;
         };
@@ -220,7 +220,7 @@ impl<'a> RepositorySettlement<'a> {
             let is_inert =
                 |status: sys::FileStatus| status.is(DIRECTORY) || status.is(REGULAR) && status.mode & 0o111 == 0;
             if !status.is_ok_and(is_inert) {
-                self.aside(&hooks, &name);
+                self.move_aside(&hooks, &name);
             }
         }
     }
@@ -245,7 +245,7 @@ impl<'a> RepositorySettlement<'a> {
 
     fn may_change(&self, place: BorrowedFd<'_>) -> bool {
         match self.bounds {
-            Some(bounds) => shown(place).is_ok_and(|path| bounds.may_change(&path)),
+            Some(bounds) => path_of_open(place).is_ok_and(|path| bounds.may_change(&path)),
             None => sys::is_read_only(place) == Ok(false),
         }
     }
@@ -257,11 +257,11 @@ impl<'a> RepositorySettlement<'a> {
     /// Returns whether a path leads to a directory of the workspace. One for temporary files may be the command's own.
     fn is_inside(&self, path: &Path) -> bool {
         let place = place_at(path);
-        place.and_then(|place| shown(place.as_fd())).is_ok_and(|path| self.policy.reaches(&path))
+        place.and_then(|place| path_of_open(place.as_fd())).is_ok_and(|path| self.policy.permits_change(&path))
     }
 
     /// Puts an equal file in the place of one that a process may have open.
-    fn renew(&self, directory: &Arc<OwnedFd>, name: &CStr, content: &[u8]) {
+    fn replace_by_equal(&self, directory: &Arc<OwnedFd>, name: &CStr, content: &[u8]) {
         let gone = unlinkat(&**directory, name, UnlinkatFlags::NoRemoveDir);
         if gone.is_ok() {
             self.write(directory, name, content);
@@ -277,25 +277,25 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Moves a file aside, and puts another one in its place.
-    fn replace(&mut self, directory: &Arc<OwnedFd>, name: &CStr, content: &[u8]) {
-        if !self.aside(directory, name) {
+    fn replace_file(&mut self, directory: &Arc<OwnedFd>, name: &CStr, content: &[u8]) {
+        if !self.move_aside(directory, name) {
             return;
         }
-        self.tell(directory, name, PendingChangeKind::Write);
+        self.report_to_journal(directory, name, PendingChangeKind::Write);
         self.write(directory, name, content);
     }
 
     /// Moves an entry to a name that git does not know. Returns whether it has gone.
-    fn aside(&mut self, directory: &Arc<OwnedFd>, name: &CStr) -> bool {
+    fn move_aside(&mut self, directory: &Arc<OwnedFd>, name: &CStr) -> bool {
         let Ok(new) = CString::new([name.to_bytes(), ASIDE.as_bytes()].concat()) else { return false };
         if let Ok(to) = DirectoryEntryLocation::new(Arc::clone(directory), new.clone()) {
-            self.tell(directory, name, PendingChangeKind::Rename(to));
+            self.report_to_journal(directory, name, PendingChangeKind::Rename(to));
         }
         let here = directory.as_fd();
         let moved = sys::rename_file((here, name), (here, &new), 0)
             .or_else(|_| unlinkat(&**directory, name, UnlinkatFlags::NoRemoveDir));
         let is_gone = moved.is_ok() || moved == Err(Errno::ENOENT);
-        if let Ok(path) = shown(here) {
+        if let Ok(path) = path_of_open(here) {
             let path = path.join(OsStr::from_bytes(name.to_bytes()));
             self.denials.add(DenialKind::Write, &path.to_string_lossy(), "git", None);
             self.denials.aside.push(path.to_string_lossy().into_owned());
@@ -304,21 +304,21 @@ impl<'a> RepositorySettlement<'a> {
     }
 
     /// Reports a change to the journal, which must not prevent it.
-    fn tell(&self, directory: &Arc<OwnedFd>, name: &CStr, act: PendingChangeKind) {
+    fn report_to_journal(&self, directory: &Arc<OwnedFd>, name: &CStr, act: PendingChangeKind) {
         let (Some(journal), Ok(spot)) =
             (self.journal, DirectoryEntryLocation::new(Arc::clone(directory), name.to_owned()))
         else {
             return;
         };
         let path = spot.path();
-        if journal.before(&PendingFileChange { spot, act }).is_err() {
-            let _ = journal.miss(&path, "it was put out of force when the command ended");
+        if journal.record_before(&PendingFileChange { spot, act }).is_err() {
+            let _ = journal.record_unfollowed(&path, "it was put out of force when the command ended");
         }
     }
 }
 
 fn place_at(path: &Path) -> Result<OwnedFd, Errno> {
-    sys::open_place(AT_FDCWD, &text(path.as_os_str().as_bytes())?, true, Follow::Texts)
+    sys::open_place(AT_FDCWD, &c_string(path.as_os_str().as_bytes())?, true, Follow::Texts)
 }
 
 /// Returns whether git may take a directory for a repository, or for a part of one.

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 
 use super::address::CopiedSocketAddress;
 use super::asked::PendingSyscall;
-use super::links::{link_of, path_of, text};
+use super::links::{c_string, link_of, path_of};
 use super::perform::network;
 use super::place::CallerPath;
 use super::reply::SyscallReply;
@@ -31,8 +31,8 @@ fn is_left_to_kernel(asked: &PendingSyscall<'_>, address: &CopiedSocketAddress) 
 /// `connect`
 pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     let address = CopiedSocketAddress::read(asked, 1, 2)?;
-    if let Some(outside) = address.outside() {
-        note(asked, outside);
+    if let Some(outside) = address.address_outside_world() {
+        record_connection(asked, outside);
     }
     if asked.shared.beside.is_some() && !address.is_local() {
         return network::connect(asked, address);
@@ -42,14 +42,14 @@ pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Er
     }
     let socket = asked.socket();
     let Some(path) = address.path() else {
-        asked.check()?;
+        asked.check_caller()?;
         if address.is_abstract() {
             stay_inside(asked, &address)?;
         }
-        return perform(asked, socket?, address, None);
+        return connect_duplicate(asked, socket?, address, None);
     };
-    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
-    asked.check()?;
+    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, c_string(path)?)?;
+    asked.check_caller()?;
     let (base, path) = place.path().map_err(|_| Errno::ECONNREFUSED)?;
     let target = sys::open_place(base.descriptor(), &path, true, Follow::Texts)?;
     let found = path_of(target.as_fd())?;
@@ -63,7 +63,7 @@ pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Er
     match socket {
         // Containers forbid a duplicate of the socket. Where no part is at stake, the kernel connects it.
         Err(Errno::EPERM | Errno::ENOSYS) if !asked.shared.settings.mounts => Ok(SyscallReply::CONTINUE),
-        socket => perform(asked, socket?, address, Some(target)),
+        socket => connect_duplicate(asked, socket?, address, Some(target)),
     }
 }
 
@@ -88,7 +88,7 @@ fn is_older(file: &OwnedFd, begun: (i64, u32)) -> bool {
 }
 
 /// Connects the duplicate. If that may take time, a thread connects it, and `target` lives as long.
-fn perform(
+fn connect_duplicate(
     asked: &mut PendingSyscall<'_>,
     socket: OwnedFd,
     address: CopiedSocketAddress,
@@ -106,7 +106,7 @@ fn perform(
         let _target = target;
         sys::connect_to(socket.as_fd(), address.bytes()).map(|()| SyscallReply::DONE)
     };
-    asked.shared.threads.answer(asked.listener, asked.call, work)
+    asked.shared.threads.answer_in_thread(asked.listener, asked.call, work)
 }
 
 /// Refuses abstract names where the network is the host's, because a command could reach a server of the host there, or
@@ -132,18 +132,18 @@ pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno
     }
     let socket = asked.socket()?;
     let Some(path) = address.path() else {
-        asked.check()?;
+        asked.check_caller()?;
         if address.is_abstract() {
             stay_inside(asked, &address)?;
         }
         sys::bind_to(socket.as_fd(), address.bytes())?;
         return Ok(SyscallReply::DONE);
     };
-    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
+    let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, c_string(path)?)?;
     asked.take_umask()?;
-    asked.check()?;
+    asked.check_caller()?;
     let (base, path) = place.path().map_err(|_| Errno::EADDRINUSE)?;
-    let (base, name) = asked.creation(base, &path)?;
+    let (base, name) = asked.creation_target(base, &path)?;
     let super::place::PathStart::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
     let (here, address) = match as_written(asked, directory.as_fd(), &name, &address)? {
         Some(here) => (here, address),
@@ -164,7 +164,7 @@ pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno
     nix::unistd::chdir("/")?;
     match bound {
         Ok(()) => Ok(SyscallReply::DONE),
-        Err(errno) => Err(asked.refused(&base, &name, errno)),
+        Err(errno) => Err(asked.record_failed_change(&base, &name, errno)),
     }
 }
 
@@ -180,7 +180,7 @@ fn as_written(
     let Some(path) = address.path().filter(|_| asked.names.directories(name.to_bytes()).is_none()) else {
         return Ok(None);
     };
-    let current = asked.caller()?.current()?;
+    let current = asked.caller()?.open_current_directory()?;
     let written = Path::new(OsStr::from_bytes(path_of(current.as_fd())?.to_bytes())).join(OsStr::from_bytes(path));
     let found = Path::new(OsStr::from_bytes(path_of(directory)?.to_bytes())).join(OsStr::from_bytes(name.to_bytes()));
     Ok((written.as_os_str() == found.as_os_str()).then_some(current))
@@ -189,15 +189,15 @@ fn as_written(
 /// `sendto` with an address. No socket exists that could send to a path, so the call is only recorded.
 pub(super) fn send(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     if let Ok(address) = CopiedSocketAddress::read(asked, 4, 5)
-        && let Some(outside) = address.outside()
-        && asked.check().is_ok()
+        && let Some(outside) = address.address_outside_world()
+        && asked.check_caller().is_ok()
     {
-        note(asked, outside);
+        record_connection(asked, outside);
     }
     Ok(SyscallReply::CONTINUE)
 }
 
-fn note(asked: &mut PendingSyscall<'_>, outside: SocketAddr) {
+fn record_connection(asked: &mut PendingSyscall<'_>, outside: SocketAddr) {
     let ListenerSettings { policy, own_network, .. } = &asked.shared.settings;
     let is_bounded = *own_network || asked.shared.beside.is_some() || sys::landlock_bounds_tcp();
     if policy.network == NetworkScope::Full || !is_bounded {
@@ -205,5 +205,5 @@ fn note(asked: &mut PendingSyscall<'_>, outside: SocketAddr) {
     }
     let program = asked.program();
     let settings = &asked.shared.settings;
-    asked.record.connection(&settings.policy.network, settings.gate, outside, &program);
+    asked.record.record_connection(&settings.policy.network, settings.gate, outside, &program);
 }

@@ -13,9 +13,9 @@ use nix::sys::stat::{fstat, fstatat};
 use super::caller::{CallerTable, CallerThread};
 use super::directories::RememberedDirectory;
 use super::journal::DirectoryEntryLocation;
-use super::jumps::{in_proc, is_of_listener, missed, not_found};
+use super::jumps::{in_proc, is_of_listener, not_found, skip_missed};
 use super::links::{LINKS, path_of};
-use super::place::{CallerPath, PathStart, last, parent};
+use super::place::{CallerPath, PathStart, last_component, split_parent};
 use super::skip::{UnrecordedSyscall, to_path};
 use sys::{Call, Follow};
 
@@ -28,23 +28,23 @@ pub(super) struct SyscallReader<'a> {
 impl SyscallReader<'_> {
     pub fn caller(&mut self) -> Result<&CallerThread, UnrecordedSyscall> {
         let thread = self.call.thread;
-        self.callers.get(thread).map_err(|errno| unreadable(thread, errno))
+        self.callers.get(thread).map_err(|errno| skip_unreadable_caller(thread, errno))
     }
 
     /// Reads a string of the caller.
-    pub fn text(&mut self, at: usize) -> Result<CString, UnrecordedSyscall> {
+    pub fn copy_string(&mut self, at: usize) -> Result<CString, UnrecordedSyscall> {
         let thread = self.call.thread;
-        self.callers.text(thread, self.call.args[at]).map_err(|errno| unreadable(thread, errno))
+        self.callers.copy_string(thread, self.call.args[at]).map_err(|errno| skip_unreadable_caller(thread, errno))
     }
 
     /// Returns the directory and the name of a path, if the directory is remembered.
-    pub fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(RememberedDirectory, CString)> {
-        let (begin, name) = last(path);
+    pub fn remembered_directory(&mut self, descriptor: i32, path: &CString) -> Option<(RememberedDirectory, CString)> {
+        let (begin, name) = last_component(path);
         let (directory, ending) = path.to_bytes().split_at(begin);
         if matches!(name, b"" | b"." | b"..") || ending != name || may_jump(directory) {
             return None;
         }
-        let directory = self.callers.directory(self.call.thread, descriptor, directory)?;
+        let directory = self.callers.remembered_directory(self.call.thread, descriptor, directory)?;
         Some((directory, CString::new(name).ok()?))
     }
 
@@ -54,21 +54,21 @@ impl SyscallReader<'_> {
         if follow && self.callers.directories.has_links(known.id) && leads_on() {
             return Ok(());
         }
-        self.callers.directories.make(known.id, name);
+        self.callers.directories.note_new_name(known.id, name);
         // Nothing of before has the name.
-        self.callers.creates(self.call.thread, &known.directory, name);
+        self.callers.note_creation(self.call.thread, &known.directory, name);
         Err(UnrecordedSyscall::Nothing)
     }
 
     /// Returns the place that a path names, with `follow` after a symbolic link at its end. Skips a place in a
     /// directory of the run's own.
-    pub fn spot(
+    pub fn locate_entry(
         &mut self,
         descriptor: i32,
         text: CString,
         follow: bool,
     ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
-        let entry = self.remembered(descriptor, &text);
+        let entry = self.remembered_directory(descriptor, &text);
         if let Some((known, name)) = entry.as_ref().filter(|(known, _)| known.is_own) {
             self.in_own(known, name, follow)?;
         }
@@ -82,7 +82,7 @@ impl SyscallReader<'_> {
         text: CString,
         follow: bool,
     ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
-        let entry = self.remembered(descriptor, &text);
+        let entry = self.remembered_directory(descriptor, &text);
         self.spot_at(descriptor, text, follow, entry)
     }
 
@@ -129,9 +129,9 @@ impl SyscallReader<'_> {
                 .map_err(|errno| UnrecordedSyscall::on_path(shown, errno))?;
             spot.is_vacant = link == Err(Errno::ENOENT);
             if is_of_kernel(&spot.parent) {
-                return followed(shown, spot, link.is_ok());
+                return accept_proc_file(shown, spot, link.is_ok());
             }
-            let Ok(link) = link else { return settled(spot) };
+            let Ok(link) = link else { return skip_removed_directory(spot) };
             place = Some(CallerPath::of_link(self.caller()?, spot.directory, link).map_err(begins_badly)?);
         }
         Err(UnrecordedSyscall::Nothing)
@@ -145,7 +145,7 @@ fn may_jump(path: &[u8]) -> bool {
 
 /// Returns the directory of the last component of a path, and that component without slashes after it.
 fn entry_of(base: PathStart, path: CString) -> Result<(Arc<OwnedFd>, CString), Errno> {
-    let (base, name) = parent(base, &path)?;
+    let (base, name) = split_parent(base, &path)?;
     let PathStart::Directory(directory) = base else { return Err(Errno::EINVAL) };
     let bytes = name.to_bytes();
     let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
@@ -155,23 +155,23 @@ fn entry_of(base: PathStart, path: CString) -> Result<(Arc<OwnedFd>, CString), E
 
 /// Accepts or skips a file in `/proc`: a link there leads to a file of a process, and other files there are the
 /// kernel's.
-fn followed(
+fn accept_proc_file(
     shown: &[u8],
     spot: DirectoryEntryLocation,
     is_link: bool,
 ) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
     if is_of_listener(&spot.parent) {
-        return Err(missed(shown));
+        return Err(skip_missed(shown));
     }
     if !is_link {
         return Err(UnrecordedSyscall::Nothing);
     }
     let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
-    of_file(file.map_err(|_| missed(shown))?)
+    of_file(file.map_err(|_| skip_missed(shown))?)
 }
 
 /// Skips a name in a removed directory, which has no entries left.
-fn settled(spot: DirectoryEntryLocation) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
+fn skip_removed_directory(spot: DirectoryEntryLocation) -> Result<DirectoryEntryLocation, UnrecordedSyscall> {
     let is_gone = spot.parent.as_os_str().as_bytes().ends_with(b" (deleted)")
         && fstat(&spot.directory).is_ok_and(|status| status.st_nlink == 0);
     if is_gone || !spot.parent.is_absolute() { Err(UnrecordedSyscall::Nothing) } else { Ok(spot) }
@@ -202,7 +202,7 @@ pub(super) fn of_file(file: OwnedFd) -> Result<DirectoryEntryLocation, Unrecorde
 }
 
 /// Handles a caller whose memory or descriptors cannot be read.
-pub(super) fn unreadable(thread: i32, errno: Errno) -> UnrecordedSyscall {
+pub(super) fn skip_unreadable_caller(thread: i32, errno: Errno) -> UnrecordedSyscall {
     match errno {
         Errno::EPERM | Errno::EACCES | Errno::ESRCH | Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => {
             UnrecordedSyscall::Missed(format!("/proc/{thread}").into(), "a program that cannot be read")
@@ -214,7 +214,7 @@ pub(super) fn unreadable(thread: i32, errno: Errno) -> UnrecordedSyscall {
 /// Handles a path whose beginning cannot be found.
 fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> UnrecordedSyscall {
     if path.first() != Some(&b'/') {
-        return unreadable(thread, errno);
+        return skip_unreadable_caller(thread, errno);
     }
     in_proc(path, path)
 }

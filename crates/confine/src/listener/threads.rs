@@ -33,7 +33,7 @@ impl AnswerThreads {
     }
 
     /// Answers a call with the result of work that may block.
-    pub fn answer(
+    pub fn answer_in_thread(
         &mut self,
         listener: &Arc<OwnedFd>,
         call: Call,

@@ -56,9 +56,9 @@ impl UnconfinedListener {
         let Ok(Some(call)) = sys::next_call(listener) else { return };
         self.callers.on_call();
         if let Some(journal) = journal {
-            self.callers.directories.begin(journal.run());
+            self.callers.directories.begin_run(journal.run_number());
         }
-        let noted = journal.map_or(Ok(false), |journal| self.note(listener, call, journal));
+        let noted = journal.map_or(Ok(false), |journal| self.handle_call(listener, call, journal));
         let answer = match noted {
             Ok(true) => Answer::Value(0),
             Ok(false) => Answer::Continue,
@@ -69,22 +69,29 @@ impl UnconfinedListener {
 
     /// Answers the next message of a world's listener. Returns `false` once the listener is gone, or sends no message.
     pub fn answer_remote(&mut self, socket: BorrowedFd<'_>, journal: Option<&dyn FileChangeJournal>) -> bool {
-        remote::answer(socket, journal, &mut self.callers.directories)
+        remote::answer_message(socket, journal, &mut self.callers.directories)
     }
 
     /// Leaves and closes the directories of changes, in which another process may want to unmount a file system.
     /// Returns whether there were any.
-    pub fn rest(&mut self) -> bool {
-        self.callers.leave()
+    pub fn leave_directories(&mut self) -> bool {
+        self.callers.leave_directories()
     }
 
     /// Handles a call, and returns whether its change is made.
-    fn note(&mut self, listener: BorrowedFd<'_>, call: Call, journal: &dyn FileChangeJournal) -> Result<bool, Errno> {
+    fn handle_call(
+        &mut self,
+        listener: BorrowedFd<'_>,
+        call: Call,
+        journal: &dyn FileChangeJournal,
+    ) -> Result<bool, Errno> {
         if !Machine::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
-            return journal.miss(&self.program(call), "a program for another kind of machine").map(|()| false);
+            return journal
+                .record_unfollowed(&self.program(call), "a program for another kind of machine")
+                .map(|()| false);
         }
         let Some(entry) = self.table.get(call.number as usize).copied().flatten() else { return Ok(false) };
-        if entry.question == SyscallHandling::Denied {
+        if entry.handling == SyscallHandling::Denied {
             return self.on_rare(call, entry, journal).map(|()| false);
         }
         // Identifying a program that asks for the first time takes several calls.
@@ -96,12 +103,14 @@ impl UnconfinedListener {
         let is_proven = early.is_some() && self.callers.is_same(call.thread);
         // An error means that the caller is gone or cannot be read, which shows again below.
         if let Ok(false) = self.callers.sees_same(call.thread, &self.mounts) {
-            return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
+            return journal
+                .record_unfollowed(&self.program(call), "a program with other mounts or another root")
+                .map(|()| false);
         }
         let change = early.unwrap_or_else(|| self.read(call, entry));
         let names = self.callers.directories.take_names();
         if !names.is_empty() {
-            journal.make_names(names);
+            journal.record_own_names(names);
         }
         let may_make = change.as_ref().is_ok_and(|change| self.may_make(call, change));
         if self.callers.pid(call.thread).is_some_and(|pid| self.movers.contains(&pid)) {
@@ -110,19 +119,19 @@ impl UnconfinedListener {
         match change {
             // If the caller is gone, the path may be another process's. Keeping an unchanged file does no harm.
             Ok(change) if !may_make || is_proven || sys::still_waits(listener, call.id) => {
-                let noted = if may_make { journal.make(&change) } else { journal.before(&change) }?;
-                self.callers.directories.mark(&change, noted.own);
+                let noted = if may_make { journal.record_or_make(&change) } else { journal.record_before(&change) }?;
+                self.callers.directories.note_change(&change, noted.own);
                 Ok(noted.made)
             }
             Err(UnrecordedSyscall::Missed(path, why)) if sys::still_waits(listener, call.id) => {
-                journal.miss(&path, why).map(|()| false)
+                journal.record_unfollowed(&path, why).map(|()| false)
             }
             Ok(_) | Err(_) => Ok(false),
         }
     }
 
     fn read(&mut self, call: Call, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
-        SyscallReader { call, callers: &mut self.callers }.change(entry)
+        SyscallReader { call, callers: &mut self.callers }.change_of_syscall(entry)
     }
 
     /// Returns whether this process may make a change in the place of its caller.
@@ -130,7 +139,7 @@ impl UnconfinedListener {
         if !matches!(change.act, PendingChangeKind::Unlink) {
             return false;
         }
-        let own = || ThreadRights::own().ok().filter(|_| sys::waits_killable());
+        let own = || ThreadRights::of_this_thread().ok().filter(|_| sys::waits_killable());
         let rights = self.rights.get_or_init(own).as_ref();
         rights.is_some_and(|rights| self.callers.is_equal(call.thread, rights))
     }
@@ -139,10 +148,10 @@ impl UnconfinedListener {
     /// another meaning for the process.
     fn on_rare(&mut self, call: Call, entry: &SyscallEntry, journal: &dyn FileChangeJournal) -> Result<(), Errno> {
         if entry.name == "open_by_handle_at" {
-            return journal.miss(&self.program(call), "a file was opened without a path");
+            return journal.record_unfollowed(&self.program(call), "a file was opened without a path");
         }
         if entry.name == "umount2" {
-            self.callers.leave();
+            self.callers.leave_directories();
             return Ok(());
         }
         if entry.name == OWN_RULES {
@@ -150,7 +159,7 @@ impl UnconfinedListener {
             return Ok(());
         }
         // The call takes effect later than this.
-        self.movers.extend(self.callers.forget(call.thread));
+        self.movers.extend(self.callers.forget_process(call.thread));
         Ok(())
     }
 
@@ -163,7 +172,7 @@ impl UnconfinedListener {
 
 /// Returns whether a call opens a device that nearly every command opens, by its usual path.
 fn opens_device(call: Call, entry: &SyscallEntry) -> bool {
-    let path = match entry.question {
+    let path = match entry.handling {
         SyscallHandling::Open => call.args[0],
         SyscallHandling::OpenAt => call.args[1],
         _ => return false,

@@ -37,7 +37,7 @@ fn run(scene: &WorldTestScene, policy: &ConfinementPolicy, script: &str) -> (Str
         let entrance = world.entrance().expect("an entrance");
         let settings = ListenerSettings::sample(policy.clone());
         let (link, listener) = listen(&world, &entrance, settings);
-        let message = link.begin(1, &world.guarded()).expect("begun");
+        let message = link.begin_message(1, &world.name_guards()).expect("begun");
         let filter = filter::program(Machine::HERE.expect("a machine"), filter::SyscallFilterMode::Confined);
         let spaces = world.namespaces.as_ref().expect("namespaces");
         let (read, write) = sys::pipe().expect("a pipe");
@@ -60,7 +60,7 @@ fn run(scene: &WorldTestScene, policy: &ConfinementPolicy, script: &str) -> (Str
                 let mut output = String::new();
                 File::from(read).read_to_string(&mut output).expect("read");
                 waitpid(child, None).expect("reaped");
-                let report = link.end(1).expect("a report").unwrap_or_default();
+                let report = link.end_command(1).expect("a report").unwrap_or_default();
                 drop(link);
                 assert!(matches!(waitpid(listener, None), Ok(WaitStatus::Exited(_, 0))));
                 end(world);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::{PolicyError, PolicyFault};
-use super::make::policy;
-use super::paths::{existing, expanded, settled, within};
+use super::make::make_policy;
+use super::paths::{expand_entry, is_within, resolve_existing_part, resolve_existing_paths};
 use super::raw::{RawConfine, RawNetwork};
 use super::surroundings::PolicyEnvironment;
 use super::types::{AllowEntry, ConfinementPolicy, NetworkScope};
@@ -37,12 +37,12 @@ pub fn missing_access(
     asked: &RequestedAccess,
     host: &impl PolicyEnvironment,
 ) -> Result<RequestedAccess, PolicyError> {
-    let held = policy(raw, root, host)?;
+    let held = make_policy(raw, root, host)?;
     let write = missing_paths(&held, cwd, &asked.write, host)?;
     let network = missing_hosts(&held.network, &asked.network)?;
     let access = RequestedAccess { write, network };
     // Together they have to be a valid policy as well.
-    policy(&with_access(raw.clone(), &access), root, host)?;
+    make_policy(&with_access(raw.clone(), &access), root, host)?;
     Ok(access)
 }
 
@@ -67,29 +67,29 @@ fn missing_paths(
     asked: &[String],
     host: &impl PolicyEnvironment,
 ) -> Result<Vec<String>, PolicyError> {
-    let homes = defaults::homes(host);
+    let homes = defaults::user_homes(host);
     let mut missing = Vec::new();
     for text in asked {
         let invalid = |fault| PolicyError::invalid("access.write", text, fault);
-        let named = match expanded(text, &homes) {
+        let named = match expand_entry(text, &homes) {
             Err(PolicyFault::Relative) => vec![cwd.join(text)],
             named => named.map_err(invalid)?,
         };
-        let settled: Vec<PathBuf> = named.iter().map(|path| settled(path, host)).collect();
+        let settled: Vec<PathBuf> = named.iter().map(|path| resolve_existing_part(path, host)).collect();
         for path in &settled {
-            if let Some(hidden) = held.hide.iter().find(|hidden| within(path, hidden)) {
+            if let Some(hidden) = held.hide.iter().find(|hidden| is_within(path, hidden)) {
                 return Err(invalid(PolicyFault::Hidden(hidden.clone())));
             }
-            if let Some(name) = protecting(held, path) {
+            if let Some(name) = protected_name_of(held, path) {
                 return Err(invalid(PolicyFault::Protected(name)));
             }
         }
         // A path below a write root need not exist.
-        let known = |path: &PathBuf| held.write.iter().any(|root| within(path, root));
+        let known = |path: &PathBuf| held.write.iter().any(|root| is_within(path, root));
         if settled.iter().all(known) {
             continue;
         }
-        let found = existing(&named, host).map_err(|(_, error)| match error.kind() {
+        let found = resolve_existing_paths(&named, host).map_err(|(_, error)| match error.kind() {
             io::ErrorKind::NotFound => invalid(PolicyFault::NotThere),
             _ => PolicyError::no_write_root(&named[0], &error),
         })?;
@@ -105,11 +105,11 @@ fn missing_paths(
 
 /// Returns the protected name that a path has or lies in, wherever the path lies: a model must not ask for the hooks of
 /// another repository either.
-fn protecting(held: &ConfinementPolicy, path: &Path) -> Option<String> {
+fn protected_name_of(held: &ConfinementPolicy, path: &Path) -> Option<String> {
     let names = held.protect.iter().cloned().chain(PROTECT.iter().map(PathBuf::from));
     let is_in = |name: &PathBuf| {
         let mut bases = path.ancestors().skip(1);
-        if name.is_absolute() { within(path, name) } else { bases.any(|base| within(path, &base.join(name))) }
+        if name.is_absolute() { is_within(path, name) } else { bases.any(|base| is_within(path, &base.join(name))) }
     };
     names.into_iter().find(is_in).map(|name| name.to_string_lossy().into_owned())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::defaults::SYSTEM;
 use super::error::{PolicyError, PolicyFault};
-use super::paths::{ListedPath, within, without_dots};
+use super::paths::{ListedPath, is_within, without_dots};
 use super::surroundings::PolicyEnvironment;
 use super::types::{CacheAccess, ConfinementPolicy, PolicyProfile, ReadScope, TmpPlacement};
 
@@ -18,34 +18,34 @@ const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 impl ConfinementPolicy {
     /// Returns whether commands may change or create a file at this resolved path. Protected paths count, too, because
     /// they can be reached through the files beside them.
-    pub fn reaches(&self, path: &Path) -> bool {
-        self.roots().any(|root| within(path, root))
+    pub fn permits_change(&self, path: &Path) -> bool {
+        self.changeable_roots().any(|root| is_within(path, root))
     }
 
     /// Returns the paths below which commands may change files.
-    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+    pub fn changeable_roots(&self) -> impl Iterator<Item = &Path> {
         let caches = self.caches.1.iter().filter(|_| self.caches.0 == CacheAccess::Shared);
         let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == TmpPlacement::Shared);
         self.write.iter().chain(caches).map(PathBuf::as_path).chain(shared)
     }
 
     /// Returns whether commands can read a file at this resolved path.
-    pub fn shows(&self, path: &Path) -> bool {
-        let lies_in = |places: &[PathBuf]| places.iter().any(|place| within(path, place));
+    pub fn permits_read(&self, path: &Path) -> bool {
+        let lies_in = |places: &[PathBuf]| places.iter().any(|place| is_within(path, place));
         if lies_in(&self.hide) {
             return false;
         }
         match &self.read {
-            ReadScope::All => lies_in(&self.write) || within(path, &self.root) || !self.covers(path),
+            ReadScope::All => lies_in(&self.write) || is_within(path, &self.root) || !self.is_under_private_tmp(path),
             ReadScope::Only(read) => {
-                let is_system = SYSTEM.iter().any(|place| within(path, Path::new(place)));
-                lies_in(&self.write) || lies_in(read) || is_system && !self.covers(path)
+                let is_system = SYSTEM.iter().any(|place| is_within(path, Path::new(place)));
+                lies_in(&self.write) || lies_in(read) || is_system && !self.is_under_private_tmp(path)
             }
         }
     }
 
     /// Returns whether this path lies in a place that a private directory for temporary files covers.
-    pub fn covers(&self, path: &Path) -> bool {
+    pub fn is_under_private_tmp(&self, path: &Path) -> bool {
         self.tmp == TmpPlacement::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
     }
 }
@@ -94,7 +94,7 @@ impl WritablePath<'_> {
 ///
 /// # Errors
 /// The first contradiction.
-pub fn contradictions(
+pub fn check_contradictions(
     policy: &ConfinementPolicy,
     root: &OwnerDirectory,
     (write, hidden): (&[ListedPath], &[ListedPath]),
@@ -117,7 +117,7 @@ pub fn contradictions(
     }
     for one in &writable {
         can_be_written(one)?;
-        if let Some(hidden) = policy.hide.iter().find(|hidden| within(one.path, hidden)) {
+        if let Some(hidden) = policy.hide.iter().find(|hidden| is_within(one.path, hidden)) {
             return Err(one.fault(PolicyFault::Hidden(hidden.clone())));
         }
         leads_not_out(one, &writable)?;
@@ -126,7 +126,7 @@ pub fn contradictions(
     }
     if let ReadScope::Only(read) = &policy.read {
         for path in read {
-            if let Some(hidden) = policy.hide.iter().find(|hidden| within(path, hidden)) {
+            if let Some(hidden) = policy.hide.iter().find(|hidden| is_within(path, hidden)) {
                 return Err(PolicyError::invalid(
                     "confine.read",
                     path.to_string_lossy(),
@@ -144,7 +144,7 @@ fn root_is_visible(
     root: &OwnerDirectory,
     hidden: &[ListedPath],
 ) -> Result<(), PolicyError> {
-    if let Some(entry) = hidden.iter().find(|entry| within(&root.path, &entry.path)) {
+    if let Some(entry) = hidden.iter().find(|entry| is_within(&root.path, &entry.path)) {
         return Err(match &entry.text {
             Some(text) => PolicyError::invalid("confine.hide", text, PolicyFault::HidesRoot(root.path.clone())),
             None => PolicyError::invalid("cwd", root.named.to_string_lossy(), PolicyFault::Hidden(entry.path.clone())),
@@ -152,7 +152,7 @@ fn root_is_visible(
     }
     if let ReadScope::Only(read) = &policy.read {
         // The directories above a readable directory can be entered, too.
-        let seen = |path: &Path| within(&root.path, path) || within(path, &root.path);
+        let seen = |path: &Path| is_within(&root.path, path) || is_within(path, &root.path);
         let system = SYSTEM.iter().any(|path| seen(Path::new(path)));
         if !system && !read.iter().chain(&policy.write).any(|path| seen(path)) {
             return Err(PolicyError::invalid("cwd", root.named.to_string_lossy(), PolicyFault::RootUnread));
@@ -163,7 +163,7 @@ fn root_is_visible(
 
 fn can_be_written(one: &WritablePath<'_>) -> Result<(), PolicyError> {
     let kernel =
-        KERNEL.iter().any(|path| within(one.path, Path::new(path))) && !within(one.path, Path::new("/dev/shm"));
+        KERNEL.iter().any(|path| is_within(one.path, Path::new(path))) && !is_within(one.path, Path::new("/dev/shm"));
     let all = one.path.parent().is_none();
     match one.option {
         "cwd" if kernel || all => Err(one.fault(PolicyFault::Workspace)),
@@ -177,8 +177,8 @@ fn can_be_written(one: &WritablePath<'_>) -> Result<(), PolicyError> {
 /// command anywhere.
 fn leads_not_out(one: &WritablePath<'_>, all: &[WritablePath<'_>]) -> Result<(), PolicyError> {
     let around = all.iter().find(|other| {
-        let inside = [other.named, other.path].into_iter().any(|path| one.named != path && within(one.named, path));
-        inside && !within(one.path, other.path)
+        let inside = [other.named, other.path].into_iter().any(|path| one.named != path && is_within(one.named, path));
+        inside && !is_within(one.path, other.path)
     });
     match around {
         None => Ok(()),
@@ -196,7 +196,7 @@ fn leads_not_out_of(
     one: &WritablePath<'_>,
     host: &impl PolicyEnvironment,
 ) -> Result<(), PolicyError> {
-    let outside: Vec<_> = others.iter().filter(|other| !within(one.path, other)).collect();
+    let outside: Vec<_> = others.iter().filter(|other| !is_within(one.path, other)).collect();
     if outside.is_empty() {
         return Ok(());
     }
@@ -204,7 +204,7 @@ fn leads_not_out_of(
     for step in one.named.ancestors() {
         let Some((above, name)) = step.parent().zip(step.file_name()) else { continue };
         let Ok(place) = host.resolve(above).map(|above| above.join(name)) else { continue };
-        if let Some(other) = outside.iter().find(|other| within(&place, other) && place != ***other) {
+        if let Some(other) = outside.iter().find(|other| is_within(&place, other) && place != ***other) {
             let fault = PolicyFault::LinkOut { target: one.path.to_owned(), inside: other.to_path_buf() };
             return Err(one.fault(fault));
         }
@@ -219,16 +219,16 @@ fn is_not_protected(
     host: &impl PolicyEnvironment,
 ) -> Result<(), PolicyError> {
     let protected = |name: &Path| Err(one.fault(PolicyFault::Protected(name.to_string_lossy().into_owned())));
-    if let Some(path) = policy.protect.iter().find(|path| path.is_absolute() && within(one.path, path)) {
+    if let Some(path) = policy.protect.iter().find(|path| path.is_absolute() && is_within(one.path, path)) {
         return protected(path);
     }
-    let outer = policy.write.iter().filter(|outer| within(one.path, outer));
+    let outer = policy.write.iter().filter(|outer| is_within(one.path, outer));
     for outer in outer {
-        let above = one.path.ancestors().skip(1).take_while(|directory| within(directory, outer));
+        let above = one.path.ancestors().skip(1).take_while(|directory| is_within(directory, outer));
         let bases = above.filter(|base| base == outer || host.resolve(&base.join(".git")).is_ok());
         for base in bases {
             let names = policy.protect.iter().filter(|name| !name.is_absolute());
-            if let Some(name) = names.into_iter().find(|name| within(one.path, &base.join(name))) {
+            if let Some(name) = names.into_iter().find(|name| is_within(one.path, &base.join(name))) {
                 return protected(name);
             }
         }
@@ -257,10 +257,10 @@ mod tests {
             ("/opt/x", true, true),
             ("/optional/x", true, false),
         ] {
-            let shown = [&all, &only].map(|policy| policy.shows(Path::new(path)));
+            let shown = [&all, &only].map(|policy| policy.permits_read(Path::new(path)));
             assert_eq!(shown, [of_all, of_some], "{path}");
         }
         let shared = ConfinementPolicy { tmp: TmpPlacement::Shared, ..all };
-        assert!(shared.shows(Path::new("/tmp/other/x")));
+        assert!(shared.permits_read(Path::new("/tmp/other/x")));
     }
 }

@@ -137,7 +137,7 @@ const CACHES: [(&str, &str, &str); 33] = [
 pub const UNDO_PLACE: &str = ".agent-bash-undo-";
 
 /// Returns the homes of the user: `$HOME`, and the home in the user database.
-pub(super) fn homes(host: &impl PolicyEnvironment) -> Vec<PathBuf> {
+pub(super) fn user_homes(host: &impl PolicyEnvironment) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = Vec::new();
     let own = host.variable("HOME").map(Path::new);
     for home in own.into_iter().chain(host.home()).filter(|home| home.is_absolute()) {
@@ -150,7 +150,7 @@ pub(super) fn homes(host: &impl PolicyEnvironment) -> Vec<PathBuf> {
 
 /// Returns the default list of hidden paths. It includes our own directories: the tasks and the output of other
 /// commands, the state of the user's shell, and the sockets of hosts.
-pub(super) fn hidden(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn default_hidden_paths(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut hidden: Vec<PathBuf> = Vec::new();
     for home in homes {
         hidden.extend(HIDE.home.iter().map(|one| home.join(&one.path)));
@@ -169,14 +169,14 @@ pub(super) fn hidden(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<Pa
 }
 
 /// Returns the default list of protected names and paths.
-pub(super) fn protected(homes: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn default_protected_paths(homes: &[PathBuf]) -> Vec<PathBuf> {
     let at_home = homes.iter().flat_map(|home| PROTECT_AT_HOME.iter().map(|name| home.join(name)));
     PROTECT.iter().map(PathBuf::from).chain(at_home).collect()
 }
 
 /// Returns the places in which caches may lie, with the user's whole cache directory, because a program may create new
 /// entries there.
-pub(super) fn caches(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn default_cache_paths(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     for (variable, below, in_home) in CACHES {
         match host.variable(variable) {

@@ -47,7 +47,7 @@ pub enum PolicyError {
     #[error("Working directory is not a directory: {}", .0.display())]
     RootNotDirectory(PathBuf),
     /// A write root does not exist.
-    #[error("{}", MissingPart::all(.0))]
+    #[error("{}", MissingPart::describe_all(.0))]
     Missing(Vec<MissingPart>),
 }
 

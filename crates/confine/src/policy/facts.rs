@@ -11,21 +11,21 @@ use crate::{ConfinementMechanism, ConfinementPart};
 pub fn facts() -> Value {
     json!({
         "protect": PROTECT.as_slice(),
-        "hide": told(&HIDE.home),
-        "hideOfSystem": told(&HIDE.system),
+        "hide": described_paths(&HIDE.home),
+        "hideOfSystem": described_paths(&HIDE.system),
         "system": SYSTEM.as_slice(),
         "maxEntries": MOST_ENTRIES,
         "maxExposed": MOST_EXPOSED,
         "maxDenials": LISTED,
         "parts": ConfinementPart::ALL.map(ConfinementPart::name),
         "ways": ConfinementMechanism::ALL.map(|way| {
-            json!({ "name": way.name(), "needs": ConfinementPart::ALL.map(|part| way.needs(part)), "besides": way.besides() })
+            json!({ "name": way.name(), "needs": ConfinementPart::ALL.map(|part| way.needs(part)), "besides": way.additional_bounds() })
         }),
     })
 }
 
 /// Returns paths with what they have, and where that is said.
-fn told(paths: &[HiddenPath]) -> Vec<Value> {
+fn described_paths(paths: &[HiddenPath]) -> Vec<Value> {
     paths
         .iter()
         .map(|HiddenPath { path, what, source }| json!({ "path": path, "what": what, "source": source }))

@@ -43,7 +43,7 @@ impl fmt::Display for AllowHost {
         match self {
             Self::Name(name) => f.write_str(name),
             Self::Below(domain) => write!(f, "*.{domain}"),
-            Self::Net(address, prefix) if *prefix == bits(*address) => write!(f, "{address}"),
+            Self::Net(address, prefix) if *prefix == address_bits(*address) => write!(f, "{address}"),
             Self::Net(address, prefix) => write!(f, "{address}/{prefix}"),
         }
     }
@@ -55,7 +55,7 @@ impl AllowHost {
         match self {
             Self::Name(name) => name == "localhost",
             Self::Below(_) => false,
-            Self::Net(address, prefix) => address.is_loopback() && *prefix == bits(*address),
+            Self::Net(address, prefix) => address.is_loopback() && *prefix == address_bits(*address),
         }
     }
 
@@ -97,11 +97,11 @@ fn port_of(text: &str) -> Result<u16, PolicyFault> {
 fn host_of(text: &str) -> Result<AllowHost, PolicyFault> {
     if let Some((address, prefix)) = text.split_once('/') {
         let address = address.parse().map_err(|_| PolicyFault::NoHost)?;
-        return network(address, prefix);
+        return network_of_prefix(address, prefix);
     }
     if let Ok(address) = text.parse::<IpAddr>() {
         let address = address.to_canonical();
-        return Ok(AllowHost::Net(address, bits(address)));
+        return Ok(AllowHost::Net(address, address_bits(address)));
     }
     match text.strip_prefix('*') {
         Some("") => Err(PolicyFault::Everything),
@@ -114,11 +114,11 @@ fn host_of(text: &str) -> Result<AllowHost, PolicyFault> {
 }
 
 /// Returns the network of an address with a prefix (`10.0.0.0/8`).
-fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, PolicyFault> {
-    let most = bits(address);
+fn network_of_prefix(address: IpAddr, prefix: &str) -> Result<AllowHost, PolicyFault> {
+    let most = address_bits(address);
     let digits = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
     let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= most).ok_or(PolicyFault::Prefix(most))?;
-    let network = masked(address, prefix);
+    let network = masked_address(address, prefix);
     if network != address {
         return Err(PolicyFault::HostBits(format!("{network}/{prefix}")));
     }
@@ -130,12 +130,12 @@ fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, PolicyFault> {
 }
 
 /// Returns the length of an address in bits.
-fn bits(address: IpAddr) -> u8 {
+fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
 /// Returns the network of this prefix that an address lies in.
-fn masked(address: IpAddr, prefix: u8) -> IpAddr {
+fn masked_address(address: IpAddr, prefix: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
             let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);

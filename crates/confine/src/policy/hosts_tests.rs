@@ -131,7 +131,7 @@ fn a_host() -> impl Strategy<Value = AllowHost> {
     let v4 = (any::<u32>(), 0..=32_u8).prop_map(|(bits, prefix)| (IpAddr::V4(bits.into()), prefix));
     // Not the part of IPv6 that is IPv4.
     let v6 = (any::<u128>(), 0..=128_u8).prop_map(|(bits, prefix)| (IpAddr::V6((bits | 1 << 127).into()), prefix));
-    let net = prop_oneof![v4, v6].prop_map(|(address, prefix)| AllowHost::Net(masked(address, prefix), prefix));
+    let net = prop_oneof![v4, v6].prop_map(|(address, prefix)| AllowHost::Net(masked_address(address, prefix), prefix));
     prop_oneof![a_name().prop_map(AllowHost::Name), a_name().prop_map(AllowHost::Below), net]
 }
 
@@ -158,7 +158,7 @@ proptest! {
 
     #[test]
     fn a_network_is_what_its_addresses_share(a in any::<u32>(), b in any::<u32>(), prefix in 0..=32_u8) {
-        let network = |bits: u32| masked(IpAddr::V4(bits.into()), prefix);
+        let network = |bits: u32| masked_address(IpAddr::V4(bits.into()), prefix);
         let same = u32::BITS - (a ^ b).leading_zeros() <= 32 - u32::from(prefix);
         prop_assert_eq!(network(a) == network(b), same);
     }

@@ -25,7 +25,7 @@ struct PolicyCacheKey {
 
 static KNOWN: LazyLock<Mutex<HashMap<PolicyCacheKey, Arc<OwnedPolicy>>>> = LazyLock::new(Mutex::default);
 
-fn known() -> MutexGuard<'static, HashMap<PolicyCacheKey, Arc<OwnedPolicy>>> {
+fn lock_cache() -> MutexGuard<'static, HashMap<PolicyCacheKey, Arc<OwnedPolicy>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -34,7 +34,7 @@ fn known() -> MutexGuard<'static, HashMap<PolicyCacheKey, Arc<OwnedPolicy>>> {
 ///
 /// # Errors
 /// As [`policy_beside`].
-pub fn confine(
+pub fn policy_for_owner(
     raw: RawConfine,
     owner: u64,
     root: &Path,
@@ -42,14 +42,14 @@ pub fn confine(
 ) -> Result<Arc<OwnedPolicy>, PolicyError> {
     let home = host.variable("HOME").map(str::to_owned);
     let key = PolicyCacheKey { owner, root: root.to_owned(), home, raw };
-    if let Some(made) = known().get(&key) {
+    if let Some(made) = lock_cache().get(&key) {
         return Ok(Arc::clone(made));
     }
-    let mut others: Vec<PathBuf> = known().values().flat_map(|made| made.policy.write.iter().cloned()).collect();
+    let mut others: Vec<PathBuf> = lock_cache().values().flat_map(|made| made.policy.write.iter().cloned()).collect();
     others.sort_unstable();
     others.dedup();
     let made = Arc::new(OwnedPolicy { policy: policy_beside(&others, &key.raw, root, host)?, owner });
-    let mut known = known();
+    let mut known = lock_cache();
     if known.len() >= MOST
         && let Some(any) = known.keys().find(|key| key.owner == 0).or_else(|| known.keys().next()).cloned()
     {
@@ -59,8 +59,8 @@ pub fn confine(
 }
 
 /// Forgets the policies of an owner that has ended.
-pub fn forget(owner: u64) {
-    known().retain(|key, _| key.owner != owner);
+pub fn forget_owner(owner: u64) {
+    lock_cache().retain(|key, _| key.owner != owner);
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
         let (link, host) = (base.join("link"), RealHost { environment: "HOME=/none\0" });
         let raw = RawConfine { write: vec![link.to_string_lossy().into_owned()], ..RawConfine::default() };
         let write = |owner| {
-            let made = confine(raw.clone(), owner, &base.join("root"), &host).expect("valid");
+            let made = policy_for_owner(raw.clone(), owner, &base.join("root"), &host).expect("valid");
             assert_eq!(made.owner, owner);
             made.policy.write.clone()
         };
@@ -91,10 +91,10 @@ mod tests {
         symlink(base.join("two"), &link).expect("linked");
         assert_eq!(write(u64::MAX), first);
         assert_eq!(write(u64::MAX - 1), [base.join("root"), base.join("two")]);
-        forget(u64::MAX);
+        forget_owner(u64::MAX);
         assert_eq!(write(u64::MAX), [base.join("root"), base.join("two")]);
-        forget(u64::MAX);
-        forget(u64::MAX - 1);
+        forget_owner(u64::MAX);
+        forget_owner(u64::MAX - 1);
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         }
         let host = RealHost { environment: "HOME=/none\0" };
         let made = |root: &str, write: Vec<String>| {
-            confine(RawConfine { write, ..RawConfine::default() }, OWNER, &base.join(root), &host).map(|_| ())
+            policy_for_owner(RawConfine { write, ..RawConfine::default() }, OWNER, &base.join(root), &host).map(|_| ())
         };
         made("work", Vec::new()).expect("valid");
         for inside in ["work/plain", "work/in", "entry", "entry/in", "elsewhere/below"] {
@@ -122,6 +122,6 @@ mod tests {
             let named = base.join(outside).to_string_lossy().into_owned();
             made("elsewhere", vec![named]).expect_err(outside);
         }
-        forget(OWNER);
+        forget_owner(OWNER);
     }
 }

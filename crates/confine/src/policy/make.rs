@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::check::{OwnerDirectory, contradictions};
+use super::check::{OwnerDirectory, check_contradictions};
 use super::defaults::{self, UNDO_PLACE};
 use super::error::{PolicyError, PolicyFault};
 use super::hosts::{address_of, name_of};
-use super::paths::{CachedPathResolver, ListedPath, existing, expanded, outermost, settled, within, without_dots};
+use super::paths::{
+    CachedPathResolver, ListedPath, expand_entry, is_within, outermost_paths, resolve_existing_part,
+    resolve_existing_paths, without_dots,
+};
 use super::raw::{RawConfine, RawNetwork, RawRead};
 use super::surroundings::PolicyEnvironment;
 use super::types::{
@@ -25,7 +28,11 @@ pub const MOST_EXPOSED: usize = 64;
 ///
 /// # Errors
 /// A [`PolicyError`] that names the option, its value and a remedy.
-pub fn policy(raw: &RawConfine, root: &Path, host: &impl PolicyEnvironment) -> Result<ConfinementPolicy, PolicyError> {
+pub fn make_policy(
+    raw: &RawConfine,
+    root: &Path,
+    host: &impl PolicyEnvironment,
+) -> Result<ConfinementPolicy, PolicyError> {
     policy_beside(&[], raw, root, host)
 }
 
@@ -40,31 +47,31 @@ pub fn policy_beside(
     host: &impl PolicyEnvironment,
 ) -> Result<ConfinementPolicy, PolicyError> {
     check_lengths(raw)?;
-    let homes = defaults::homes(host);
+    let homes = defaults::user_homes(host);
     let profile = profile(raw)?;
     let root = OwnerDirectory::of(root, host)?;
     let given = write_roots(raw, &homes, host)?;
-    let mut hidden = hidden(raw, &homes, host)?;
-    let protect = protected(raw, &homes, host)?;
+    let mut hidden = hidden_paths(raw, &homes, host)?;
+    let protect = protected_paths(raw, &homes, host)?;
     let own_root = (profile == PolicyProfile::Workspace).then(|| root.path.clone());
-    let write = outermost(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
+    let write = outermost_paths(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
     let network = network(raw)?;
     let read = read(raw, &homes, host)?;
-    hidden.extend(stores(raw, &root, (&write, &read), host));
+    hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
     // A path that is a link now may be a file later.
     let hide = hidden.iter().flat_map(|entry| [entry.path.clone(), without_dots(&entry.named)]);
-    let hide = outermost(hide.collect());
+    let hide = outermost_paths(hide.collect());
     let policy = ConfinementPolicy {
         read,
-        expose: exposed(raw, &network)?,
-        tmp: word(
+        expose: exposed_ports(raw, &network)?,
+        tmp: parse_word(
             "confine.tmp",
             raw.tmp.as_deref(),
             "private, shared",
             &[TmpPlacement::Private, TmpPlacement::Shared],
         )?,
         caches: caches(raw, &homes, host, &write, &hide)?,
-        require: required(raw, &network)?,
+        require: required_parts(raw, &network)?,
         root: root.path.clone(),
         profile,
         git: git(raw, &homes, host)?,
@@ -73,7 +80,7 @@ pub fn policy_beside(
         hide,
         network,
     };
-    contradictions(&policy, &root, (&given, &hidden), others, host)?;
+    check_contradictions(&policy, &root, (&given, &hidden), others, host)?;
     Ok(policy)
 }
 
@@ -101,7 +108,7 @@ fn check_lengths(raw: &RawConfine) -> Result<(), PolicyError> {
 }
 
 /// Returns the value of a word, by its place in the list of all words. The first word is the default.
-fn word<T: Copy>(
+fn parse_word<T: Copy>(
     option: &'static str,
     given: Option<&str>,
     words: &'static str,
@@ -114,7 +121,7 @@ fn word<T: Copy>(
 
 fn profile(raw: &RawConfine) -> Result<PolicyProfile, PolicyError> {
     let values = [PolicyProfile::Workspace, PolicyProfile::ReadOnly];
-    word("confine.profile", raw.profile.as_deref(), "workspace, read-only", &values)
+    parse_word("confine.profile", raw.profile.as_deref(), "workspace, read-only", &values)
 }
 
 /// Returns the write roots that the caller names. Each of them exists.
@@ -125,28 +132,41 @@ fn write_roots(
 ) -> Result<Vec<ListedPath>, PolicyError> {
     let mut roots = Vec::new();
     for text in &raw.write {
-        let named = expanded(text, homes).map_err(|fault| PolicyError::invalid("confine.write", text, fault))?;
-        let found = existing(&named, host).map_err(|(path, error)| PolicyError::no_write_root(&path, &error))?;
+        let named = expand_entry(text, homes).map_err(|fault| PolicyError::invalid("confine.write", text, fault))?;
+        let found =
+            resolve_existing_paths(&named, host).map_err(|(path, error)| PolicyError::no_write_root(&path, &error))?;
         roots.extend(found.into_iter().map(|(named, path)| ListedPath { text: Some(text.clone()), path, named }));
     }
     Ok(roots)
 }
 
 fn git(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<GitScope, PolicyError> {
-    let repository = word("confine.git", raw.git.as_deref(), "repository, none", &[true, false])?;
-    let homes = || homes.iter().map(|home| settled(home, host)).collect();
+    let repository = parse_word("confine.git", raw.git.as_deref(), "repository, none", &[true, false])?;
+    let homes = || homes.iter().map(|home| resolve_existing_part(home, host)).collect();
     Ok(if repository { GitScope::Repository { homes: homes() } } else { GitScope::None })
 }
 
 /// Returns all hidden paths, the default paths first.
-fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<ListedPath>, PolicyError> {
-    let entry =
-        |text: Option<&String>, named: PathBuf| ListedPath { text: text.cloned(), path: settled(&named, host), named };
+fn hidden_paths(
+    raw: &RawConfine,
+    homes: &[PathBuf],
+    host: &impl PolicyEnvironment,
+) -> Result<Vec<ListedPath>, PolicyError> {
+    let entry = |text: Option<&String>, named: PathBuf| ListedPath {
+        text: text.cloned(),
+        path: resolve_existing_part(&named, host),
+        named,
+    };
     let mut places = CachedPathResolver::default();
-    let own = |named: PathBuf| ListedPath { text: None, path: places.settled(&without_dots(&named), host), named };
-    let mut hidden: Vec<ListedPath> = defaults::hidden(host, homes).into_iter().map(own).collect();
+    let own = |named: PathBuf| ListedPath {
+        text: None,
+        path: places.resolve_existing_part(&without_dots(&named), host),
+        named,
+    };
+    let mut hidden: Vec<ListedPath> = defaults::default_hidden_paths(host, homes).into_iter().map(own).collect();
     for text in &raw.hide {
-        let named = literal(text, homes, host).map_err(|fault| PolicyError::invalid("confine.hide", text, fault))?;
+        let named =
+            literal_paths(text, homes, host).map_err(|fault| PolicyError::invalid("confine.hide", text, fault))?;
         hidden.extend(named.into_iter().map(|path| entry(Some(text), path)));
     }
     Ok(hidden)
@@ -154,7 +174,7 @@ fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) ->
 
 /// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
 /// earlier versions of files, including hidden files.
-fn stores(
+fn undo_store_paths(
     raw: &RawConfine,
     root: &OwnerDirectory,
     (write, read): (&[PathBuf], &ReadScope),
@@ -164,16 +184,16 @@ fn stores(
     let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
     let places = above.map(|above| above.join(format!("{UNDO_PLACE}{}", host.user())));
     let read: &[PathBuf] = if let ReadScope::Only(read) = read { read } else { &[] };
-    let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| within(path, store));
+    let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| is_within(path, store));
     let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));
-    let entries = stores.map(|named| ListedPath { text: None, path: settled(&named, host), named });
+    let entries = stores.map(|named| ListedPath { text: None, path: resolve_existing_part(&named, host), named });
     entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
 }
 
 /// Returns the paths that an entry means. A pattern is refused, because it would hide and protect nothing, unless a
 /// file has that name.
-fn literal(text: &str, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<PathBuf>, PolicyFault> {
-    let named = expanded(text, homes)?;
+fn literal_paths(text: &str, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<PathBuf>, PolicyFault> {
+    let named = expand_entry(text, homes)?;
     let exists = || named.iter().any(|path| host.resolve(path).is_ok());
     if is_pattern(text) && !exists() { Err(PolicyFault::Pattern) } else { Ok(named) }
 }
@@ -182,15 +202,19 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
 }
 
-fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> Result<Vec<PathBuf>, PolicyError> {
+fn protected_paths(
+    raw: &RawConfine,
+    homes: &[PathBuf],
+    host: &impl PolicyEnvironment,
+) -> Result<Vec<PathBuf>, PolicyError> {
     let Some(given) = &raw.protect else {
-        let homes: Vec<_> = homes.iter().map(|home| settled(home, host)).collect();
-        return Ok(defaults::protected(&homes));
+        let homes: Vec<_> = homes.iter().map(|home| resolve_existing_part(home, host)).collect();
+        return Ok(defaults::default_protected_paths(&homes));
     };
     let mut protected: Vec<PathBuf> = Vec::new();
     for text in given {
-        match literal(text, homes, host) {
-            Ok(paths) => protected.extend(paths.iter().map(|path| settled(path, host))),
+        match literal_paths(text, homes, host) {
+            Ok(paths) => protected.extend(paths.iter().map(|path| resolve_existing_part(path, host))),
             Err(PolicyFault::Relative) => protected
                 .push(relative_name(text).map_err(|fault| PolicyError::invalid("confine.protect", text, fault))?),
             Err(fault) => return Err(PolicyError::invalid("confine.protect", text, fault)),
@@ -223,10 +247,10 @@ fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> R
         Some(RawRead::Only(given)) => {
             let mut paths = Vec::new();
             for text in given {
-                let named = literal(text, homes, host).map_err(|fault| invalid(text, fault))?;
-                paths.extend(named.iter().map(|path| settled(path, host)));
+                let named = literal_paths(text, homes, host).map_err(|fault| invalid(text, fault))?;
+                paths.extend(named.iter().map(|path| resolve_existing_part(path, host)));
             }
-            Ok(ReadScope::Only(outermost(paths)))
+            Ok(ReadScope::Only(outermost_paths(paths)))
         }
     }
 }
@@ -276,7 +300,7 @@ fn mapped_hosts(given: &BTreeMap<String, String>) -> Result<BTreeMap<String, IpA
     Ok(hosts)
 }
 
-fn exposed(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<u16>, PolicyError> {
+fn exposed_ports(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<u16>, PolicyError> {
     if !raw.expose.is_empty() && *network == NetworkScope::Full {
         return Err(PolicyError::ExposeInFull);
     }
@@ -299,22 +323,22 @@ fn caches(
     hide: &[PathBuf],
 ) -> Result<(CacheAccess, Vec<PathBuf>), PolicyError> {
     let values = [CacheAccess::Overlay, CacheAccess::Shared, CacheAccess::None];
-    let kind = word("confine.caches", raw.caches.as_deref(), "overlay, shared, none", &values)?;
+    let kind = parse_word("confine.caches", raw.caches.as_deref(), "overlay, shared, none", &values)?;
     if kind == CacheAccess::None {
         return Ok((kind, Vec::new()));
     }
-    let homes: Vec<PathBuf> = homes.iter().map(|home| settled(home, host)).collect();
-    let places = defaults::caches(host, &homes);
+    let homes: Vec<PathBuf> = homes.iter().map(|home| resolve_existing_part(home, host)).collect();
+    let places = defaults::default_cache_paths(host, &homes);
     let found = places.iter().filter_map(|place| host.resolve(place).ok()).filter(|place| {
-        let covered = write.iter().chain(hide).any(|path| within(place, path));
+        let covered = write.iter().chain(hide).any(|path| is_within(place, path));
         // A variable may name any directory.
-        let too_much = homes.iter().any(|home| within(home, place)) || place.parent().is_none();
+        let too_much = homes.iter().any(|home| is_within(home, place)) || place.parent().is_none();
         !covered && !too_much && host.is_directory(place)
     });
-    Ok((kind, outermost(found.collect())))
+    Ok((kind, outermost_paths(found.collect())))
 }
 
-fn required(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<ConfinementPart>, PolicyError> {
+fn required_parts(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<ConfinementPart>, PolicyError> {
     let full = *network == NetworkScope::Full;
     let Some(given) = &raw.require else {
         return Ok(ConfinementPart::ALL

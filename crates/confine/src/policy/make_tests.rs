@@ -78,11 +78,11 @@ fn raw(json: &str) -> RawConfine {
 }
 
 fn made(json: &str, root: &str, entries: &[&str]) -> ConfinementPolicy {
-    policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect("valid")
+    make_policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect("valid")
 }
 
 fn refused(json: &str, root: &str, entries: &[&str]) -> String {
-    policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect_err(json).to_string()
+    make_policy(&raw(json), Path::new(root), &FakeHost::of(entries)).expect_err(json).to_string()
 }
 
 fn paths(list: &[&str]) -> Vec<PathBuf> {
@@ -135,7 +135,7 @@ fn a_tilde_is_both_homes() {
     let entries = ["/home/ann/out/", "/users/ann/out/", "/users/ann/only/"];
     let host = FakeHost { home: Some("/users/ann".into()), ..FakeHost::of(&entries) };
     let json = r#"{"write":["~/out","~/only"],"hide":["~/secret"],"protect":["~/kept"],"read":["~/lib","/proj"]}"#;
-    let policy = policy(&raw(json), Path::new("/proj"), &host).expect("valid");
+    let policy = make_policy(&raw(json), Path::new("/proj"), &host).expect("valid");
     assert_eq!(policy.write, paths(&["/home/ann/out", "/proj", "/users/ann/only", "/users/ann/out"]));
     for path in ["/home/ann/secret", "/users/ann/secret", "/home/ann/.aws", "/users/ann/.aws"] {
         assert!(policy.hide.contains(&path.into()), "{path}");
@@ -143,7 +143,7 @@ fn a_tilde_is_both_homes() {
     assert_eq!(policy.protect, paths(&["/home/ann/kept", "/users/ann/kept"]));
     assert_eq!(policy.read, ReadScope::Only(paths(&["/home/ann/lib", "/proj", "/users/ann/lib"])));
     let homeless = FakeHost { home: None, variables: Vec::new(), ..FakeHost::of(&[]) };
-    let message = super::policy(&raw(r#"{"hide":["~/x"]}"#), Path::new("/proj"), &homeless).expect_err("no home");
+    let message = super::make_policy(&raw(r#"{"hide":["~/x"]}"#), Path::new("/proj"), &homeless).expect_err("no home");
     let wanted = r#"confine.hide: "~/x" begins with ~, and this user has no home directory; write an absolute path"#;
     assert_eq!(message.to_string(), wanted);
 }
@@ -158,7 +158,7 @@ fn our_own_directories_are_hidden_wherever_variables_move_them() {
         ("TMPDIR", "/t"),
     ];
     let host = FakeHost { variables, ..FakeHost::of(&[]) };
-    let policy = policy(&raw("{}"), Path::new("/proj"), &host).expect("valid");
+    let policy = make_policy(&raw("{}"), Path::new("/proj"), &host).expect("valid");
     let here = ["/state/agent-bash", "/cache/agent-bash", "/runtime/agent-bash", "/t/agent-bash-7"];
     for path in here.into_iter().chain(["/home/ann/.local/state/agent-bash", "/run/user/7/agent-bash"]) {
         assert!(policy.hide.contains(&path.into()), "{path}");
@@ -171,7 +171,7 @@ fn caches_are_those_that_exist() {
     let of = |caches: &str, root: &str| {
         let host =
             FakeHost { variables: vec![("HOME", "/home/ann"), ("CARGO_HOME", "/cargo")], ..FakeHost::of(&entries) };
-        policy(&raw(&format!(r#"{{"caches":"{caches}"}}"#)), Path::new(root), &host).expect("valid").caches
+        make_policy(&raw(&format!(r#"{{"caches":"{caches}"}}"#)), Path::new(root), &host).expect("valid").caches
     };
     let all = paths(&["/cargo/registry", "/home/ann/.cache", "/home/ann/.npm"]);
     assert_eq!(of("overlay", "/proj"), (CacheAccess::Overlay, all.clone()));
@@ -181,7 +181,7 @@ fn caches_are_those_that_exist() {
     assert_eq!(of("overlay", "/home/ann"), (CacheAccess::Overlay, paths(&["/cargo/registry"])));
     let host =
         FakeHost { variables: vec![("HOME", "/home/ann"), ("XDG_CACHE_HOME", "/home")], ..FakeHost::of(&entries) };
-    let odd = policy(&raw("{}"), Path::new("/proj"), &host).expect("valid").caches.1;
+    let odd = make_policy(&raw("{}"), Path::new("/proj"), &host).expect("valid").caches.1;
     assert!(!odd.contains(&"/home".into()), "a layer over the home itself");
 }
 
@@ -373,19 +373,20 @@ fn paths_that_only_look_as_if_they_contradicted_each_other_pass() {
         (r#"{"read":["/out"]}"#, "/proj"),
         ("{}", "/home/ann"),
     ] {
-        policy(&raw(json), Path::new(root), &FakeHost::of(&entries)).expect(json);
+        make_policy(&raw(json), Path::new(root), &FakeHost::of(&entries)).expect(json);
     }
 }
 
 #[test]
 fn a_write_root_that_is_missing_is_a_part_that_cannot_be_held() {
-    let error = policy(&raw(r#"{"write":["/none/x"]}"#), Path::new("/proj"), &FakeHost::of(&[])).expect_err("missing");
+    let error =
+        make_policy(&raw(r#"{"write":["/none/x"]}"#), Path::new("/proj"), &FakeHost::of(&[])).expect_err("missing");
     let PolicyError::Missing(missing) = error else { panic!("{error}") };
     assert_eq!((missing.len(), missing[0].part), (1, ConfinementPart::Files));
     assert_eq!(missing[0].why, "the write root /none/x does not exist");
-    let error = policy(&raw("{}"), Path::new("/none"), &FakeHost::of(&[])).expect_err("missing");
+    let error = make_policy(&raw("{}"), Path::new("/none"), &FakeHost::of(&[])).expect_err("missing");
     assert_eq!(error.to_string(), "Working directory does not exist: /none");
-    let error = policy(&raw("{}"), Path::new("/file"), &FakeHost::of(&["/file"])).expect_err("a file");
+    let error = make_policy(&raw("{}"), Path::new("/file"), &FakeHost::of(&["/file"])).expect_err("a file");
     assert_eq!(error.to_string(), "Working directory is not a directory: /file");
 }
 

@@ -30,9 +30,9 @@ pub use access::{RequestedAccess, missing_access};
 pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
 pub use error::{PolicyError, PolicyFault};
 pub use facts::facts;
-pub use known::{confine, forget};
-pub use make::policy;
-pub(crate) use paths::outermost;
+pub use known::{forget_owner, policy_for_owner};
+pub use make::make_policy;
+pub(crate) use paths::outermost_paths;
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use surroundings::{PolicyEnvironment, RealHost};
 pub use types::{

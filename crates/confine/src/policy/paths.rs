@@ -22,7 +22,7 @@ pub struct ListedPath {
 ///
 /// # Errors
 /// If the entry is no absolute path and not below `~`.
-pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyFault> {
+pub fn expand_entry(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyFault> {
     if text.is_empty() {
         return Err(PolicyFault::Empty);
     }
@@ -43,7 +43,7 @@ pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyFau
 }
 
 /// Returns a path without links as far as it exists. The rest stays as it is, without `.` and `..`.
-pub fn settled(path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
+pub fn resolve_existing_part(path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
     let mut rest: Vec<&OsStr> = Vec::new();
     let plain = without_dots(path);
     let mut existing: &Path = path;
@@ -72,17 +72,17 @@ pub fn without_dots(path: &Path) -> PathBuf {
 }
 
 /// Returns whether a path is the directory or lies below it.
-pub fn within(path: &Path, directory: &Path) -> bool {
+pub fn is_within(path: &Path, directory: &Path) -> bool {
     path.starts_with(directory)
 }
 
 /// Sorts paths, and leaves out paths that lie below others.
-pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+pub fn outermost_paths(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     // Paths are compared by their components, so what lies below a path follows it at once.
     paths.sort();
     let mut outer: Vec<PathBuf> = Vec::new();
     for path in paths {
-        if !outer.last().is_some_and(|one| within(&path, one)) {
+        if !outer.last().is_some_and(|one| is_within(&path, one)) {
             outer.push(path);
         }
     }
@@ -95,17 +95,17 @@ pub struct CachedPathResolver(HashMap<PathBuf, (PathBuf, bool)>);
 
 impl CachedPathResolver {
     /// Returns what [`settled`] returns.
-    pub fn settled(&mut self, path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
-        self.place(path, host).0
+    pub fn resolve_existing_part(&mut self, path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
+        self.resolve_and_check(path, host).0
     }
 
     /// Returns a path without links, and whether it exists.
-    fn place(&mut self, path: &Path, host: &impl PolicyEnvironment) -> (PathBuf, bool) {
+    fn resolve_and_check(&mut self, path: &Path, host: &impl PolicyEnvironment) -> (PathBuf, bool) {
         if let Some(known) = self.0.get(path) {
             return known.clone();
         }
         let Some((above, name)) = path.parent().zip(path.file_name()) else { return (path.to_owned(), true) };
-        let (above, is_there) = self.place(above, host);
+        let (above, is_there) = self.resolve_and_check(above, host);
         let resolved = if is_there { host.resolve(path).ok() } else { None };
         let place = resolved.map_or_else(|| (above.join(name), false), |path| (path, true));
         self.0.insert(path.to_owned(), place.clone());
@@ -117,7 +117,7 @@ impl CachedPathResolver {
 ///
 /// # Errors
 /// The first error, if no path exists.
-pub fn existing(
+pub fn resolve_existing_paths(
     paths: &[PathBuf],
     host: &impl PolicyEnvironment,
 ) -> Result<Vec<(PathBuf, PathBuf)>, (PathBuf, io::Error)> {

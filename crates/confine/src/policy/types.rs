@@ -151,7 +151,7 @@ pub struct CommandReach {
 
 impl ConfinementPolicy {
     /// Returns the parts that the options ask for, in the order of [`Part::ALL`].
-    pub fn parts(&self) -> impl Iterator<Item = ConfinementPart> {
+    pub fn wanted_parts(&self) -> impl Iterator<Item = ConfinementPart> {
         ConfinementPart::ALL
             .into_iter()
             .filter(|part| *part != ConfinementPart::Network || self.network != NetworkScope::Full)
@@ -159,7 +159,7 @@ impl ConfinementPolicy {
 
     /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
     /// required may not hold, so it limits nothing.
-    pub fn reach(&self, root: &Path) -> CommandReach {
+    pub fn command_reach(&self, root: &Path) -> CommandReach {
         let holds = |part| self.require.contains(&part);
         let (caches, places) = &self.caches;
         let shared = if *caches == CacheAccess::Shared { places.as_slice() } else { &[] };
@@ -177,7 +177,7 @@ impl ConfinementPolicy {
 
     /// Returns the parts that are held if these are missing.
     pub fn held_without(&self, missing: &[MissingPart]) -> Vec<ConfinementPart> {
-        self.parts().filter(|part| missing.iter().all(|missing| missing.part != *part)).collect()
+        self.wanted_parts().filter(|part| missing.iter().all(|missing| missing.part != *part)).collect()
     }
 }
 

@@ -73,14 +73,14 @@ const TMP: [&str; 3] = ["/private/tmp", "/private/var/tmp", "/private/var/folder
 ///
 /// # Errors
 /// `InvalidInput` for a path that a profile cannot contain.
-pub fn profile(policy: &ConfinementPolicy, places: &SeatbeltPaths) -> io::Result<CString> {
+pub fn profile_of_policy(policy: &ConfinementPolicy, places: &SeatbeltPaths) -> io::Result<CString> {
     let mut profile = SeatbeltProfile::new();
     profile.add(BASE);
     add_reading(&mut profile, policy, places)?;
     profile.add(DEVICES);
-    let changed = changed(policy, places);
+    let changed = changeable_paths(policy, places);
     profile.rule("allow file-read* file-write*", SeatbeltPathFilter::Below, changed.iter().copied())?;
-    profile.rule("deny file-write-unlink", SeatbeltPathFilter::Exactly, roots(policy))?;
+    profile.rule("deny file-write-unlink", SeatbeltPathFilter::Exactly, write_roots(policy))?;
     profile.rule("deny file-write-unlink", SeatbeltPathFilter::Exactly, places.pinned.iter().map(PathBuf::as_path))?;
     profile.rule("deny file-write*", SeatbeltPathFilter::Below, places.protected.iter().map(PathBuf::as_path))?;
     profile.rule("deny file-read* file-write*", SeatbeltPathFilter::Below, policy.hide.iter().map(PathBuf::as_path))?;
@@ -89,15 +89,15 @@ pub fn profile(policy: &ConfinementPolicy, places: &SeatbeltPaths) -> io::Result
     profile.finish()
 }
 
-fn roots(policy: &ConfinementPolicy) -> impl Iterator<Item = &Path> {
+fn write_roots(policy: &ConfinementPolicy) -> impl Iterator<Item = &Path> {
     policy.write.iter().map(PathBuf::as_path)
 }
 
 /// Returns the paths that may be changed.
-fn changed<'a>(policy: &'a ConfinementPolicy, places: &'a SeatbeltPaths) -> Vec<&'a Path> {
+fn changeable_paths<'a>(policy: &'a ConfinementPolicy, places: &'a SeatbeltPaths) -> Vec<&'a Path> {
     let shared = if policy.tmp == TmpPlacement::Shared { TMP.as_slice() } else { &[] };
     let caches = if policy.caches.0 == CacheAccess::Shared { policy.caches.1.as_slice() } else { &[] };
-    roots(policy)
+    write_roots(policy)
         .chain(caches.iter().map(PathBuf::as_path))
         .chain(shared.iter().map(Path::new))
         .chain(places.tmp.as_deref())
@@ -113,7 +113,7 @@ fn add_reading(profile: &mut SeatbeltProfile, policy: &ConfinementPolicy, places
     let readable: Vec<_> = readable.iter().map(PathBuf::as_path).chain(system).collect();
     profile.rule("allow file-read*", SeatbeltPathFilter::Below, readable.iter().copied())?;
     // Programs read the attributes of each directory on the way.
-    let all = readable.iter().copied().chain(changed(policy, places));
+    let all = readable.iter().copied().chain(changeable_paths(policy, places));
     let above: BTreeSet<_> = all.flat_map(|path| path.ancestors().skip(1)).collect();
     profile.rule("allow file-read-metadata", SeatbeltPathFilter::Exactly, above)?;
     profile.rule("allow file-read*", SeatbeltPathFilter::Exactly, [Path::new("/")])
@@ -138,7 +138,7 @@ fn add_network(profile: &mut SeatbeltProfile, policy: &ConfinementPolicy, change
         }
         NetworkScope::Allow { entries, .. } => {
             profile.add(NETWORK);
-            for port in ports(entries) {
+            for port in distinct_ports(entries) {
                 profile.add(&format!("(allow network-outbound (remote tcp \"*:{port}\"))\n"));
             }
         }
@@ -147,7 +147,7 @@ fn add_network(profile: &mut SeatbeltProfile, policy: &ConfinementPolicy, change
 }
 
 /// Returns the ports of these entries, each once.
-fn ports(entries: &[AllowEntry]) -> BTreeSet<u16> {
+fn distinct_ports(entries: &[AllowEntry]) -> BTreeSet<u16> {
     let each = |entry: &AllowEntry| entry.port.map_or(DEFAULT_PORTS.to_vec(), |port| vec![port]);
     entries.iter().flat_map(each).collect()
 }

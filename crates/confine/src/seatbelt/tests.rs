@@ -22,7 +22,7 @@ fn places() -> SeatbeltPaths {
 }
 
 fn text(policy: &ConfinementPolicy) -> String {
-    profile(policy, &places()).expect("a profile").into_string().expect("UTF-8")
+    profile_of_policy(policy, &places()).expect("a profile").into_string().expect("UTF-8")
 }
 
 /// Returns the rules of a profile, one per line, in their order.
@@ -146,7 +146,7 @@ fn a_path_cannot_end_its_string() {
     let text = text(&ConfinementPolicy { write: vec![hostile.into()], ..policy() });
     assert!(text.contains(r#"(subpath "/work/\") (allow default) (x \"\\")"#), "{text}");
     for path in [OsStr::from_bytes(b"/work/\xff"), OsStr::new("/work/a\nb"), OsStr::new("/work/\u{7f}")] {
-        let refused = profile(&ConfinementPolicy { write: vec![path.into()], ..policy() }, &places());
+        let refused = profile_of_policy(&ConfinementPolicy { write: vec![path.into()], ..policy() }, &places());
         assert_eq!(refused.expect_err("refused").kind(), io::ErrorKind::InvalidInput, "{path:?}");
     }
 }

@@ -18,7 +18,7 @@ pub(super) enum SeatbeltPathFilter {
 }
 
 impl SeatbeltPathFilter {
-    fn with(self, path: &str) -> String {
+    fn for_path(self, path: &str) -> String {
         match self {
             Self::Exactly => format!("(literal {path})"),
             Self::Below => format!("(subpath {path})"),
@@ -51,7 +51,7 @@ impl SeatbeltProfile {
         paths: impl IntoIterator<Item = &'a Path>,
     ) -> io::Result<()> {
         let filters: Vec<_> =
-            paths.into_iter().map(|path| Ok(filter.with(&quoted(path)?))).collect::<io::Result<_>>()?;
+            paths.into_iter().map(|path| Ok(filter.for_path(&quoted_path(path)?))).collect::<io::Result<_>>()?;
         if !filters.is_empty() {
             self.0.push_str(&format!("({action}\n  {})\n", filters.join("\n  ")));
         }
@@ -68,7 +68,7 @@ impl SeatbeltProfile {
 ///
 /// # Errors
 /// `InvalidInput` if the path is not UTF-8 or has control characters, which a profile's string may read differently.
-fn quoted(path: &Path) -> io::Result<String> {
+fn quoted_path(path: &Path) -> io::Result<String> {
     let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
     let text = text.ok_or_else(|| {
         let message = format!("{} cannot be named in a profile of Seatbelt", path.display());

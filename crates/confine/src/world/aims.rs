@@ -30,7 +30,7 @@ impl PathEnds {
         let mut aims = Self::default();
         let is_above = |end: &Path| end.components().count() < 3 || kept.iter().any(|one| one.starts_with(end));
         for path in named {
-            match aims.follow(path) {
+            match aims.follow_to_end(path) {
                 Some((end, _)) if is_above(&end) && !named.contains(&end) => {}
                 Some((end, true)) => {
                     aims.present.extend(mounts.aliases(&end));
@@ -49,13 +49,13 @@ impl PathEnds {
     }
 
     /// Returns the path that a path leads to, and whether it exists. `None`: it leads nowhere.
-    fn follow(&mut self, named: &Path) -> Option<(PathBuf, bool)> {
+    fn follow_to_end(&mut self, named: &Path) -> Option<(PathBuf, bool)> {
         let mut path = named.to_owned();
         for _ in 0..LINKS {
             let Some((above, name)) = path.parent().zip(path.file_name()) else {
                 return path.canonicalize().ok().map(|path| (path, true));
             };
-            let Some(above) = self.directory(above) else { return Some((path, false)) };
+            let Some(above) = self.resolve_directory(above) else { return Some((path, false)) };
             let here = above.join(name);
             let text = match here.read_link() {
                 Ok(text) => text,
@@ -68,26 +68,26 @@ impl PathEnds {
     }
 
     /// Returns the path of a directory without links. Nothing is below a directory that is missing.
-    fn directory(&mut self, path: &Path) -> Option<PathBuf> {
+    fn resolve_directory(&mut self, path: &Path) -> Option<PathBuf> {
         if let Some(known) = self.directories.get(path) {
             return known.clone();
         }
-        let is_below = path.parent().is_none_or(|above| self.directory(above).is_some());
+        let is_below = path.parent().is_none_or(|above| self.resolve_directory(above).is_some());
         let real = if is_below { path.canonicalize().ok().filter(|real| real.is_dir()) } else { None };
         self.directories.insert(path.to_owned(), real.clone());
         real
     }
 
     /// Returns the directories in which a change may lead a path elsewhere.
-    pub fn above(&mut self) -> BTreeSet<PathBuf> {
+    pub fn parent_directories(&mut self) -> BTreeSet<PathBuf> {
         let all: Vec<_> = self.all().cloned().collect();
-        all.iter().filter_map(|path| path.ancestors().skip(1).find_map(|above| self.directory(above))).collect()
+        all.iter().filter_map(|path| path.ancestors().skip(1).find_map(|above| self.resolve_directory(above))).collect()
     }
 }
 
 /// Returns the path that a path leads to, whether it exists or not.
-pub(super) fn aim(path: &Path) -> Option<PathBuf> {
-    PathEnds::default().follow(path).map(|(end, _)| end)
+pub(super) fn end_of_path(path: &Path) -> Option<PathBuf> {
+    PathEnds::default().follow_to_end(path).map(|(end, _)| end)
 }
 
 #[cfg(test)]
@@ -127,6 +127,6 @@ mod tests {
         }
         let mut found = PathEnds::of(&[at("two")], &[], &MountTable::default());
         assert_eq!(found.links, ["one", "two"].map(at).into());
-        assert_eq!(found.above(), [base.clone(), at("real")].into());
+        assert_eq!(found.parent_directories(), [base.clone(), at("real")].into());
     }
 }

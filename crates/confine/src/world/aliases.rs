@@ -42,7 +42,7 @@ impl MountTable {
 
     /// Returns where the processes of this machine can be seen besides `/proc`: in another procfs, such as below a
     /// directory for chroot.
-    pub fn processes(&self) -> impl Iterator<Item = &PathBuf> {
+    pub fn other_procfs_mounts(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.iter().filter(|mount| mount.is_proc && !mount.at.starts_with("/proc")).map(|mount| &mount.at)
     }
 
@@ -120,6 +120,6 @@ mod tests {
     #[test]
     fn another_procfs_is_found() {
         let mounts = MountTable::parse(MOUNTS);
-        assert_eq!(mounts.processes().collect::<Vec<_>>(), [Path::new("/srv/jail/proc")]);
+        assert_eq!(mounts.other_procfs_mounts().collect::<Vec<_>>(), [Path::new("/srv/jail/proc")]);
     }
 }

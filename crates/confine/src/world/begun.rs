@@ -58,11 +58,11 @@ pub struct BlankWorld {
 impl BlankWorld {
     /// Begins a world ahead of its policy, with a network of its own. `None`: none can be begun here. The reason shows
     /// when a world is made. The arguments are as in [`Begun::now`].
-    pub fn ahead(state: &Path, caches: &[PathBuf]) -> Option<Self> {
+    pub fn begin_ahead(state: &Path, caches: &[PathBuf]) -> Option<Self> {
         if sys::HAS_SEATBELT || NAMESPACES.is_off() {
             return None;
         }
-        Self::now(state, true, caches).ok()
+        Self::begin(state, true, caches).ok()
     }
 
     /// Begins a world, which keeps its private files in a directory of `state`. This process has one thread. `network`:
@@ -70,16 +70,19 @@ impl BlankWorld {
     ///
     /// # Errors
     /// If a step fails. Nothing is left then.
-    pub(super) fn now(state: &Path, network: bool, caches: &[PathBuf]) -> Result<Self, BlankWorldError> {
-        let mounts = HostMounts::watch().step(|| "the mounts of the host".into())?;
+    pub(super) fn begin(state: &Path, network: bool, caches: &[PathBuf]) -> Result<Self, BlankWorldError> {
+        let mounts = HostMounts::open_mount_watch().at_step(|| "the mounts of the host".into())?;
         let private = PrivateDirectory::create(state);
-        let private = private.step(|| format!("a private directory in {}", state.display()))?;
-        let listener = private.listen().inspect_err(|_| private.remove()).step(|| "the socket of init".into())?;
+        let private = private.at_step(|| format!("a private directory in {}", state.display()))?;
+        let listener = private
+            .listen_for_supervisors()
+            .inspect_err(|_| private.remove())
+            .at_step(|| "the socket of init".into())?;
         let places = [private.path.clone(), private.tmp()];
-        let (control, inits) = sys::socket_pair().step(|| "a socket pair".into())?;
-        let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
-        let inits_board = board.another().step(|| "a descriptor".into())?;
-        let (ended, ends) = sys::pipe().step(|| "a pipe".into())?;
+        let (control, inits) = sys::socket_pair().at_step(|| "a socket pair".into())?;
+        let board = WorldStatusBoard::new().at_step(|| "a file without a name".into())?;
+        let inits_board = board.try_clone().at_step(|| "a descriptor".into())?;
+        let (ended, ends) = sys::pipe().at_step(|| "a pipe".into())?;
         let init = match sys::fork_world(network) {
             Ok(Fork::Child) => {
                 let held = init::InitDescriptors { control: inits, ends, private, listener, board: inits_board };
@@ -98,8 +101,8 @@ impl BlankWorld {
         let begun =
             |network| Self { init, board, ended, network, control, private: places, state: state.to_owned(), mounts };
         // Later, init refuses this process, too.
-        let spaces = network.then(|| network_of(init)).transpose().step(|| "the network namespace".into());
-        let mapped = ids::map_ids(init).step(|| "the map of user ids".into());
+        let spaces = network.then(|| network_of(init)).transpose().at_step(|| "the network namespace".into());
+        let mapped = ids::map_ids(init).at_step(|| "the map of user ids".into());
         match spaces.and_then(|spaces| mapped.map(|()| spaces)) {
             Ok(spaces) => {
                 let begun = begun(spaces);
@@ -137,7 +140,7 @@ impl BlankWorld {
 }
 
 /// Returns the caches that a world with this policy overlays.
-pub fn overlaid(policy: &ConfinementPolicy) -> &[PathBuf] {
+pub fn overlaid_caches(policy: &ConfinementPolicy) -> &[PathBuf] {
     let (kind, places) = &policy.caches;
     if *kind == CacheAccess::Overlay { places } else { &[] }
 }
@@ -153,7 +156,7 @@ fn network_of(process: Pid) -> io::Result<[OwnedFd; 2]> {
 struct HostMounts(File);
 
 impl HostMounts {
-    fn watch() -> io::Result<Self> {
+    fn open_mount_watch() -> io::Result<Self> {
         File::open("/proc/self/mounts").map(Self)
     }
 

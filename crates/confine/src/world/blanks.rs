@@ -40,7 +40,7 @@ impl EmptyCovers {
                 resolver: sys::open_unread(&text)?,
             })
         };
-        created().step(|| "covers for hidden paths".into())
+        created().at_step(|| "covers for hidden paths".into())
     }
 
     /// Covers a path. A missing path needs no cover.
@@ -51,7 +51,7 @@ impl EmptyCovers {
     }
 
     /// Returns a mount of a `resolv.conf` that names the gate.
-    pub fn resolver(&self) -> io::Result<OwnedFd> {
+    pub fn resolver_mount(&self) -> io::Result<OwnedFd> {
         sys::copy_tree_at(self.resolver.as_fd(), Path::new(""))
     }
 }

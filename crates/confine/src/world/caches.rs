@@ -23,10 +23,10 @@ pub(super) struct PreparedOverlay {
 }
 
 /// Makes overlays of these caches, as far as this is possible.
-pub(super) fn ahead(places: &[PathBuf], private: &PrivateDirectory) -> Vec<PreparedOverlay> {
+pub(super) fn prepare_overlays(places: &[PathBuf], private: &PrivateDirectory) -> Vec<PreparedOverlay> {
     let make = |(number, place): (usize, &PathBuf)| {
-        let shows = identity(place)?;
-        let tree = overlay(place, &room(private, number)).ok()?;
+        let shows = device_and_inode(place)?;
+        let tree = mount_overlay(place, &overlay_directory(private, number)).ok()?;
         Some(PreparedOverlay { place: place.clone(), shows, tree })
     };
     places.iter().enumerate().filter_map(make).collect()
@@ -34,7 +34,7 @@ pub(super) fn ahead(places: &[PathBuf], private: &PrivateDirectory) -> Vec<Prepa
 
 /// Returns the layers of caches, and adds a note for each cache that differs from the policy. `before`: the number of
 /// overlays that were to be made ahead, and those that were made.
-pub(super) fn layers(
+pub(super) fn cache_layers(
     policy: &ConfinementPolicy,
     private: &PrivateDirectory,
     (before, mut made): (usize, Vec<PreparedOverlay>),
@@ -47,14 +47,14 @@ pub(super) fn layers(
         CacheAccess::Overlay => {
             let mut layers = Vec::new();
             for (number, place) in places.enumerate() {
-                let is_same = |one: &PreparedOverlay| one.place == *place && identity(place) == Some(one.shows);
+                let is_same = |one: &PreparedOverlay| one.place == *place && device_and_inode(place) == Some(one.shows);
                 if let Some(at) = made.iter().position(is_same) {
                     layers.push(MountLayer { at: place.clone(), what: LayerKind::Tree(made.swap_remove(at).tree) });
                     continue;
                 }
                 // No two overlays may have one room.
-                let own = room(private, before + number);
-                match overlay(place, &own) {
+                let own = overlay_directory(private, before + number);
+                match mount_overlay(place, &own) {
                     Ok(tree) => layers.push(MountLayer { at: place.clone(), what: LayerKind::Tree(tree) }),
                     Err(error) => {
                         layers.push(MountLayer::copy(&own.join("upper"), place, MountFlags::NO_DEVICES)?);
@@ -69,13 +69,13 @@ pub(super) fn layers(
 }
 
 /// Returns the device and the inode of a directory.
-fn identity(place: &Path) -> Option<(u64, u64)> {
+fn device_and_inode(place: &Path) -> Option<(u64, u64)> {
     let data = fs::metadata(place).ok().filter(fs::Metadata::is_dir)?;
     Some((data.dev(), data.ino()))
 }
 
 /// Returns the directory for the changes of a cache.
-fn room(private: &PrivateDirectory, number: usize) -> PathBuf {
+fn overlay_directory(private: &PrivateDirectory, number: usize) -> PathBuf {
     private.path.join(format!("cache-{number}"))
 }
 
@@ -88,7 +88,7 @@ fn make_room(own: &Path) -> io::Result<[PathBuf; 2]> {
 
 /// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world. The changes
 /// end with the world, so its end does not write them to the disk.
-fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
+fn mount_overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
     let [upper, work] = make_room(own)?;
     // The mount uses descriptors, because commas and colons in a path would have a meaning.
     let opened = [sys::open_unread(lower)?, sys::open_unread(&upper)?, sys::open_unread(&work)?];

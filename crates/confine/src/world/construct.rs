@@ -51,12 +51,12 @@ pub(super) struct BlankWorldBase {
 
 impl BlankWorldBase {
     /// Makes the parts in this process, which is alone in its namespaces.
-    pub fn lay(ground: &BlankWorldOptions, private: &PrivateDirectory) -> Result<Self, WorldStepFailure> {
+    pub fn prepare(ground: &BlankWorldOptions, private: &PrivateDirectory) -> Result<Self, WorldStepFailure> {
         let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
-        let network = network.step(|| "the network namespace".into())?;
-        let settings = ground.network.then(network::start);
-        let caches = (ground.caches.len(), caches::ahead(&ground.caches, private));
-        Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copies()?, caches })
+        let network = network.at_step(|| "the network namespace".into())?;
+        let settings = ground.network.then(network::start_loopback);
+        let caches = (ground.caches.len(), caches::prepare_overlays(&ground.caches, private));
+        Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copy_devices()?, caches })
     }
 }
 
@@ -64,7 +64,7 @@ impl BlankWorldBase {
 ///
 /// # Errors
 /// If a step fails that every world needs. A step that belongs to one part only makes that part missing.
-pub(super) fn construct(
+pub(super) fn build_world(
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
     private: &PrivateDirectory,
@@ -76,19 +76,19 @@ pub(super) fn construct(
     let mut built =
         BuiltWorldFacts { write: policy.write.clone(), notes: git.notes.clone(), ..BuiltWorldFacts::default() };
     let own_network = policy.network != NetworkScope::Full;
-    let linked = settings.zip(network.as_ref()).map(|(settings, own)| network::connect(policy, &settings?, own));
+    let linked = settings.zip(network.as_ref()).map(|(settings, own)| network::connect_gate(policy, &settings?, own));
     let gate = match linked.transpose() {
         Ok(gate) => gate.flatten(),
         Err(failure) => {
-            built.missing.push(missing(ConfinementPart::Network, failure)?);
+            built.missing.push(missing_part(ConfinementPart::Network, failure)?);
             None
         }
     };
     let (protection, shown, terminals) =
-        match files::arrange(policy, (git, devices, caches), (place, private), &mut built.notes) {
-            Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
+        match files::arrange_mounts(policy, (git, devices, caches), (place, private), &mut built.notes) {
+            Ok((protection, shown)) => (protection, shown, Some(files::mount_terminals()?)),
             Err(failure) => {
-                built.missing.push(missing(ConfinementPart::Files, failure)?);
+                built.missing.push(missing_part(ConfinementPart::Files, failure)?);
                 (PathProtection::none(), ShownFiles::none(), None)
             }
         };
@@ -99,9 +99,9 @@ pub(super) fn construct(
 }
 
 /// Turns a failure into a missing part if this machine lacks a feature. Any other failure stays a failure.
-fn missing(part: ConfinementPart, failure: WorldStepFailure) -> Result<MissingPart, WorldStepFailure> {
+fn missing_part(part: ConfinementPart, failure: WorldStepFailure) -> Result<MissingPart, WorldStepFailure> {
     match remedy::of_failure(&failure) {
-        Some(remedy) => Ok(MissingPart { part, why: failure.why(), remedy }),
+        Some(remedy) => Ok(MissingPart { part, why: failure.describe(), remedy }),
         None => Err(failure),
     }
 }

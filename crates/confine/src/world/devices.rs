@@ -26,7 +26,7 @@ const LINKS: [(&str, &str); 5] = [
 pub(super) type DeviceCopies = Vec<(&'static str, OwnedFd)>;
 
 /// Copies the host's devices before they are covered.
-pub(super) fn copies() -> Result<DeviceCopies, WorldStepFailure> {
+pub(super) fn copy_devices() -> Result<DeviceCopies, WorldStepFailure> {
     let copy = |name: &'static str| -> Option<io::Result<(&str, OwnedFd)>> {
         let path = Path::new("/dev").join(name);
         let copied = || {
@@ -37,18 +37,18 @@ pub(super) fn copies() -> Result<DeviceCopies, WorldStepFailure> {
         };
         path.exists().then(copied)
     };
-    DEVICES.into_iter().filter_map(copy).collect::<io::Result<_>>().step(|| "the devices".into())
+    DEVICES.into_iter().filter_map(copy).collect::<io::Result<_>>().at_step(|| "the devices".into())
 }
 
 /// Copies the host's shared memory, if it is shared.
 pub(super) fn shared_memory(tmp: TmpPlacement) -> Result<Option<OwnedFd>, WorldStepFailure> {
     let shm = Path::new("/dev/shm");
     let shared = tmp == TmpPlacement::Shared && shm.is_dir();
-    shared.then(|| sys::copy_tree(shm)).transpose().step(|| "the shared memory".into())
+    shared.then(|| sys::copy_tree(shm)).transpose().at_step(|| "the shared memory".into())
 }
 
 /// Mounts `/dev`, with these devices and this shared memory, or an own one.
-pub(super) fn attach(devices: DeviceCopies, shared: Option<OwnedFd>) -> Result<(), WorldStepFailure> {
+pub(super) fn mount_devices(devices: DeviceCopies, shared: Option<OwnedFd>) -> Result<(), WorldStepFailure> {
     let dev = Path::new("/dev");
     let new = |kind: &CStr, options: &[(&CStr, Option<&CStr>)], at: &Path| -> io::Result<()> {
         sys::attach_tree(&sys::new_mount(kind, options, MountFlags::PLAIN)?, at)
@@ -73,5 +73,5 @@ pub(super) fn attach(devices: DeviceCopies, shared: Option<OwnedFd>) -> Result<(
         }
         sys::restrict_path(dev, MountFlags { read_only: true, ..MountFlags::PLAIN }, false)
     };
-    attached().step(|| "/dev".into())
+    attached().at_step(|| "/dev".into())
 }

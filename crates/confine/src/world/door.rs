@@ -28,11 +28,11 @@ pub struct InitConnection {
 impl InitConnection {
     /// Wraps the socket to init.
     pub fn new(socket: OwnedFd) -> Self {
-        Self::with(socket, None)
+        Self::from_socket(socket, None)
     }
 
     /// Wraps the socket, with the facts that show whether a question is needed.
-    pub(super) fn with(socket: OwnedFd, freshness: Option<GuardFreshness>) -> Self {
+    pub(super) fn from_socket(socket: OwnedFd, freshness: Option<GuardFreshness>) -> Self {
         Self { socket, number: 0, guards: NameGuards::default(), freshness }
     }
 
@@ -45,7 +45,7 @@ impl InitConnection {
             return Ok(());
         }
         messages::send(&self.socket, REFRESH, self.number, &[])?;
-        let mut answer = messages::expect(&self.socket, GUARDS, PATIENCE)?;
+        let mut answer = messages::receive_within(&self.socket, GUARDS, PATIENCE)?;
         if let Some(file) = answer.fds.pop() {
             self.guards = messages::unpack(file)?;
             self.number = answer.number;
@@ -64,7 +64,7 @@ impl InitConnection {
     /// If init is gone, or a command of the world has put another file in the way.
     pub fn show(&mut self, path: &Path) -> io::Result<()> {
         messages::send(&self.socket, SHOW, 0, &[messages::pack(&path)?.as_fd()])?;
-        match messages::expect(&self.socket, SHOWN, PATIENCE)?.number {
+        match messages::receive_within(&self.socket, SHOWN, PATIENCE)?.number {
             0 => Ok(()),
             errno => Err(io::Error::from_raw_os_error(i32::try_from(errno).unwrap_or(libc::EIO))),
         }
@@ -88,11 +88,11 @@ impl InitConnection {
     }
 
     /// Returns another way to the same init.
-    pub(super) fn another(&self) -> io::Result<Self> {
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
         let (ours, inits) = sys::socket_pair()?;
         messages::send(&self.socket, DOOR, 0, &[inits.as_fd()])?;
-        let freshness = self.freshness.as_ref().map(GuardFreshness::another).transpose()?;
-        Ok(Self { number: self.number, guards: self.guards.clone(), ..Self::with(ours, freshness) })
+        let freshness = self.freshness.as_ref().map(GuardFreshness::try_clone).transpose()?;
+        Ok(Self { number: self.number, guards: self.guards.clone(), ..Self::from_socket(ours, freshness) })
     }
 
     /// Keeps the world until this process has exited.

@@ -13,7 +13,7 @@ pub(super) struct WorldStepFailure {
 
 impl WorldStepFailure {
     /// Returns the step and its error, in words.
-    pub fn why(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{} failed: {}", self.step, self.source)
     }
 }
@@ -27,11 +27,11 @@ impl From<WorldStepFailure> for WorldError {
 /// Names the step of a result.
 pub(super) trait StepContext<T> {
     /// Names the step, if it failed.
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure>;
+    fn at_step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure>;
 }
 
 impl<T, E: Into<io::Error>> StepContext<T> for Result<T, E> {
-    fn step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure> {
+    fn at_step(self, step: impl FnOnce() -> String) -> Result<T, WorldStepFailure> {
         self.map_err(|source| WorldStepFailure { step: step(), source: source.into() })
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn with_seatbelt(
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
 ) -> Result<ConfinedWorld, WorldError> {
-    let missing = missing(policy);
+    let missing = missing_parts(policy);
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
         return Err(WorldError::Missing(missing));
     }
@@ -25,7 +25,7 @@ pub(super) fn with_seatbelt(
     }
     let is_private = policy.tmp == TmpPlacement::Private;
     let private = is_private.then(|| PrivateDirectory::create(place.state)).transpose();
-    let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
+    let private = private.at_step(|| format!("a private directory in {}", place.state.display()))?;
     let tmp = private.as_ref().map(PrivateDirectory::tmp);
     let mut seatbelt = SeatbeltProfileSource::new(policy, private);
     // A path that no profile can name is reported now.
@@ -38,10 +38,10 @@ pub(super) fn with_seatbelt(
         environment: tmp.iter().map(|tmp| ("TMPDIR".to_owned(), Some(tmp.display().to_string()))).collect(),
         tmp,
         home: None,
-        notes: notes(policy),
-        begun: WorldFacts::now(),
+        notes: limit_notes(policy),
+        begun: WorldFacts::current_file_time(),
     };
-    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    let board = WorldStatusBoard::new().at_step(|| "a file without a name".into())?;
     Ok(ConfinedWorld {
         namespaces: None,
         landlock: None,
@@ -55,7 +55,7 @@ pub(super) fn with_seatbelt(
 }
 
 /// Returns the parts that a policy asks for and Seatbelt cannot hold.
-fn missing(policy: &ConfinementPolicy) -> Vec<MissingPart> {
+fn missing_parts(policy: &ConfinementPolicy) -> Vec<MissingPart> {
     let mut missing = Vec::new();
     if matches!(policy.network, NetworkScope::Allow { .. }) {
         missing.push(MissingPart {
@@ -74,7 +74,7 @@ fn missing(policy: &ConfinementPolicy) -> Vec<MissingPart> {
     missing
 }
 
-fn notes(policy: &ConfinementPolicy) -> Vec<String> {
+fn limit_notes(policy: &ConfinementPolicy) -> Vec<String> {
     let mut notes = vec!["Seatbelt confines the command, and reports no denials".to_owned()];
     if policy.tmp == TmpPlacement::Private {
         notes.push("/tmp and /var/tmp are read-only, and TMPDIR names a private directory".to_owned());

@@ -26,55 +26,58 @@ use sys::MountFlags;
 
 /// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots.
 /// Adds a note for each difference from the policy.
-pub(super) fn arrange(
+pub(super) fn arrange_mounts(
     policy: &ConfinementPolicy,
     (git, devices, before): (GitDirectoryGrants, DeviceCopies, (usize, Vec<PreparedOverlay>)),
     (place, private): (&WorldHostPaths<'_>, &PrivateDirectory),
     notes: &mut Vec<String>,
 ) -> Result<(PathProtection, ShownFiles), WorldStepFailure> {
-    sys::stop_propagation().step(|| "the mounts of a world".into())?;
+    sys::stop_propagation().at_step(|| "the mounts of a world".into())?;
     let mounts = MountTable::of_this_namespace();
     // Copies come first, because the later steps cover their sources or make them read-only.
-    let mut found = writable(policy, &git)?;
-    found.extend(temporary(policy, private)?);
-    found.extend(caches::layers(policy, private, before, notes)?);
+    let mut found = writable_layers(policy, &git)?;
+    found.extend(temporary_layers(policy, private)?);
+    found.extend(caches::cache_layers(policy, private, before, notes)?);
     let own = private_mounts(policy);
-    found.extend(readable(policy, place)?);
+    found.extend(readable_layers(policy, place)?);
     let shared = devices::shared_memory(policy.tmp)?;
     let whole = policy.write.iter().any(|root| root == Path::new("/"));
     let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
-    sys::restrict_path(Path::new("/"), flags, true).step(|| "read-only mounts".into())?;
+    sys::restrict_path(Path::new("/"), flags, true).at_step(|| "read-only mounts".into())?;
     let blanks = EmptyCovers::new()?;
-    found.extend(resolver(policy, &blanks)?);
+    found.extend(resolver_layer(policy, &blanks)?);
     attach_proc(&blanks)?;
-    devices::attach(devices, shared)?;
-    let (mut named, mut aims) = hidden(policy, place, &mounts);
+    devices::mount_devices(devices, shared)?;
+    let (mut named, mut aims) = hidden_paths(policy, place, &mounts);
     named.retain(|path| is_there(path, policy, &found));
     aims.present.retain(|path| is_there(path, policy, &found));
     found.extend(aims.present.iter().map(|at| MountLayer { at: at.clone(), what: LayerKind::Hidden }));
-    found.extend(visible::veils(policy, &found)?);
-    let shown = ShownFiles::before(policy, &found);
-    layers::attach(found, &blanks)?;
+    found.extend(visible::veil_layers(policy, &found)?);
+    let shown = ShownFiles::open_before_covering(policy, &found);
+    layers::attach_layers(found, &blanks)?;
     let hidden = HiddenPathCovers::new(named, &policy.write, (mounts, aims), blanks);
     let protection = PathProtection::new(policy, git, (own, hidden), place.watches);
-    let protection = protection.step(|| "the protected files".into())?;
+    let protection = protection.at_step(|| "the protected files".into())?;
     Ok((protection, shown))
 }
 
 /// Returns the mounts through which files of the world can be changed. No other mount permits changes.
-fn writable(policy: &ConfinementPolicy, git: &GitDirectoryGrants) -> Result<Vec<MountLayer>, WorldStepFailure> {
+fn writable_layers(policy: &ConfinementPolicy, git: &GitDirectoryGrants) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
     let layer = |root: &PathBuf| match git.open(root) {
         Some(directory) => {
             let tree = sys::copy_tree_at(directory.as_fd(), Path::new(""));
-            MountLayer::of(tree, root, MountFlags::NO_DEVICES).step(|| format!("the mount of {}", root.display()))
+            MountLayer::of(tree, root, MountFlags::NO_DEVICES).at_step(|| format!("the mount of {}", root.display()))
         }
         None => MountLayer::copy(root, root, MountFlags::NO_DEVICES),
     };
     roots.map(layer).collect()
 }
 
-fn temporary(policy: &ConfinementPolicy, private: &PrivateDirectory) -> Result<Vec<MountLayer>, WorldStepFailure> {
+fn temporary_layers(
+    policy: &ConfinementPolicy,
+    private: &PrivateDirectory,
+) -> Result<Vec<MountLayer>, WorldStepFailure> {
     const PLACES: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
     let mut found = Vec::new();
     for (at, name) in PLACES {
@@ -97,7 +100,10 @@ fn private_mounts(policy: &ConfinementPolicy) -> Vec<PathBuf> {
 }
 
 /// Returns files and directories that can be read although a private directory would cover them.
-fn readable(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<Vec<MountLayer>, WorldStepFailure> {
+fn readable_layers(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let is_writable = |path: &Path| policy.write.iter().any(|root| path.starts_with(root));
     let is_covered = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
     let listed = match &policy.read {
@@ -111,9 +117,13 @@ fn readable(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<Ve
 
 /// Returns the hidden paths as they are named, with the processes of the host, and where they lead. Paths inside write
 /// roots are hidden there.
-fn hidden(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>, mounts: &MountTable) -> (Vec<PathBuf>, PathEnds) {
+fn hidden_paths(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    mounts: &MountTable,
+) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
-    let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.processes()).cloned().collect();
+    let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect();
     let aims = PathEnds::of(&named, &policy.write, mounts);
     (named, aims)
 }
@@ -127,24 +137,24 @@ fn is_there(path: &Path, policy: &ConfinementPolicy, layers: &[MountLayer]) -> b
 }
 
 /// Names the gate as the resolver, unless the world has the network of the host.
-fn resolver(policy: &ConfinementPolicy, blanks: &EmptyCovers) -> Result<Option<MountLayer>, WorldStepFailure> {
+fn resolver_layer(policy: &ConfinementPolicy, blanks: &EmptyCovers) -> Result<Option<MountLayer>, WorldStepFailure> {
     let Ok(at) = fs::canonicalize("/etc/resolv.conf") else { return Ok(None) };
     if policy.network == NetworkScope::Full {
         return Ok(None);
     }
-    let tree = blanks.resolver().step(|| "the resolver's configuration".into())?;
+    let tree = blanks.resolver_mount().at_step(|| "the resolver's configuration".into())?;
     Ok(Some(MountLayer { at, what: LayerKind::Tree(tree) }))
 }
 
 /// Returns a detached mount of the procfs of this process's pid namespace.
 pub(super) fn new_proc() -> Result<OwnedFd, WorldStepFailure> {
     let flags = MountFlags { no_exec: true, ..MountFlags::NO_DEVICES };
-    sys::new_mount(c"proc", &[], flags).step(|| "a procfs".into())
+    sys::new_mount(c"proc", &[], flags).at_step(|| "a procfs".into())
 }
 
 /// Returns the mounted directory with the pseudo-terminals of the world.
-pub(super) fn terminals() -> Result<OwnedFd, WorldStepFailure> {
-    sys::open_unread(Path::new("/dev/pts")).map(OwnedFd::from).step(|| "the terminals".into())
+pub(super) fn mount_terminals() -> Result<OwnedFd, WorldStepFailure> {
+    sys::open_unread(Path::new("/dev/pts")).map(OwnedFd::from).at_step(|| "the terminals".into())
 }
 
 /// Mounts `/proc`. Files that would change the machine are read-only, because a process with the user id of root may
@@ -168,5 +178,5 @@ fn attach_proc(blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
         }
         Ok(())
     };
-    sys::attach_tree(&new_proc()?, proc).and_then(|()| attached()).step(|| "/proc".into())
+    sys::attach_tree(&new_proc()?, proc).and_then(|()| attached()).at_step(|| "/proc".into())
 }

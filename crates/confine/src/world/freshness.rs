@@ -33,9 +33,9 @@ impl GuardFreshness {
     }
 
     /// Returns duplicates of the descriptors.
-    pub fn another(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         let [first, second] = &self.watches;
-        Ok(Self { board: self.board.another()?, watches: [first.try_clone()?, second.try_clone()?] })
+        Ok(Self { board: self.board.try_clone()?, watches: [first.try_clone()?, second.try_clone()?] })
     }
 
     /// Returns all descriptors, in the order of [`Freshness::new`].

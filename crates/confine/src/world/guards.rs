@@ -25,7 +25,7 @@ pub struct NameGuards {
 
 impl NameGuards {
     /// Returns whether this name must not be created in the directory with this device and inode.
-    pub fn forbid(&self, directory: (u64, u64), name: &OsStr) -> bool {
+    pub fn forbids_name(&self, directory: (u64, u64), name: &OsStr) -> bool {
         let guarded = self.directories.iter().filter(|guarded| guarded.directory == directory);
         guarded.flat_map(|guarded| &guarded.names).any(|guarded| guarded == name)
     }
@@ -64,7 +64,7 @@ mod tests {
         for (directory, name, expected) in
             [((1, 2), ".idea", true), ((1, 3), ".idea", false), ((2, 2), ".idea", false), ((1, 2), ".ide", false)]
         {
-            assert_eq!(guards.forbid(directory, OsStr::new(name)), expected, "{directory:?} {name}");
+            assert_eq!(guards.forbids_name(directory, OsStr::new(name)), expected, "{directory:?} {name}");
         }
     }
 }

@@ -77,7 +77,7 @@ impl ListenerHeldWorld {
         if let Some(path) = &resolver {
             // Datagrams do not reach the resolver.
             std::fs::write(path, format!("{RESOLV_CONF}options use-vc\n"))?;
-            show(&private.path, path)?;
+            show_file(&private.path, path)?;
         }
         let targets = Rc::new(RefCell::new(ProtectionTargets::of(policy, git, false)));
         let named = [policy.hide.clone(), policy.write.clone()];
@@ -85,17 +85,17 @@ impl ListenerHeldWorld {
     }
 
     /// Returns the directories that belong to the world alone.
-    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+    pub fn own_directories(&self) -> impl Iterator<Item = &Path> {
         self.own.iter().map(PathBuf::as_path)
     }
 
     /// Returns the directory in the place of `/dev/shm`. `None`: that of the machine.
-    pub fn memory(&self) -> Option<&Path> {
+    pub fn shared_memory_directory(&self) -> Option<&Path> {
         self.memory.as_deref()
     }
 
     /// Returns the file in the place of `/etc/resolv.conf`. `None`: that of the machine.
-    pub fn resolver(&self) -> Option<&Path> {
+    pub fn resolver_file(&self) -> Option<&Path> {
         self.resolver.as_deref()
     }
 
@@ -105,20 +105,20 @@ impl ListenerHeldWorld {
     }
 
     /// Returns whether a file was shown with [`show`].
-    pub fn shows(&self, path: &Path) -> bool {
+    pub fn is_shown(&self, path: &Path) -> bool {
         let list = std::fs::read(&self.shown).unwrap_or_default();
         list.split(|byte| *byte == 0).any(|shown| shown == path.as_os_str().as_bytes())
     }
 
     /// Looks for repositories. Returns the paths that are protected now.
-    pub fn protected(&self) -> ProtectedPaths {
-        self.targets.borrow_mut().protected()
+    pub fn protected_paths(&self) -> ProtectedPaths {
+        self.targets.borrow_mut().protected_paths()
     }
 
     /// Returns the paths that are hidden now, wherever they lead.
-    pub fn hidden(&self) -> HashSet<PathBuf> {
+    pub fn hidden_paths(&self) -> HashSet<PathBuf> {
         let [named, roots] = &self.named;
-        let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden()).collect();
+        let named: Vec<_> = named.iter().cloned().chain(self.targets.borrow().hidden_stores()).collect();
         PathEnds::of(&named, roots, &MountTable::of_this_namespace()).all().cloned().collect()
     }
 }
@@ -128,7 +128,7 @@ const SHOWN: &str = "shown";
 
 /// Lets the commands of a world without namespaces read a file at its own path. `home` is the directory of the world's
 /// private files.
-pub fn show(home: &Path, path: &Path) -> io::Result<()> {
+pub fn show_file(home: &Path, path: &Path) -> io::Result<()> {
     let mut list = File::options().append(true).create(true).open(home.join(SHOWN))?;
     list.write_all(&[path.as_os_str().as_bytes(), &[0]].concat())
 }

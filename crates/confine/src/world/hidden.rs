@@ -43,7 +43,7 @@ impl HiddenPathCovers {
     }
 
     /// Returns the hidden paths, whether they exist or not, and the links that lead to them.
-    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+    pub fn hidden_paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.aims.all()
     }
 
@@ -59,14 +59,14 @@ impl HiddenPathCovers {
     }
 
     /// Covers a hidden directory with an unlistable directory in which other mounts can be made.
-    pub fn veil(&mut self, path: &Path) -> io::Result<()> {
+    pub fn veil_directory(&mut self, path: &Path) -> io::Result<()> {
         sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(c"0111"))], MountFlags::NO_DEVICES)?, path)?;
         self.covers.insert(path.to_owned(), sys::mount_of(path)?.mount);
         Ok(())
     }
 
     /// Covers new hidden paths, and paths that have lost their cover.
-    pub fn cover(&mut self) {
+    pub fn cover_new_paths(&mut self) {
         self.aims = PathEnds::of(&self.named, &self.roots, &self.mounts);
         for path in &self.aims.present {
             let Ok(file) = sys::mount_of(path) else { continue };
@@ -83,7 +83,7 @@ impl HiddenPathCovers {
     }
 
     /// Returns the directories in which a change may uncover a path.
-    pub fn above(&mut self) -> BTreeSet<PathBuf> {
-        self.aims.above()
+    pub fn parent_directories(&mut self) -> BTreeSet<PathBuf> {
+        self.aims.parent_directories()
     }
 }

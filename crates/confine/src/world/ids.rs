@@ -10,7 +10,7 @@ use nix::unistd::{Pid, getegid, geteuid};
 pub(super) fn map_ids(child: Pid) -> io::Result<()> {
     let write = |name: &str, text: &str| fs::write(format!("/proc/{child}/{name}"), text);
     if geteuid().is_root() {
-        let all = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).map(|map| identity(&map));
+        let all = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).map(|map| identity_map(&map));
         let mapped = all("uid_map").and_then(|map| write("uid_map", &map));
         // In a container, this process may lack the capability.
         if mapped.is_ok() && all("gid_map").and_then(|map| write("gid_map", &map)).is_ok() {
@@ -33,7 +33,7 @@ fn map_own_group(child: Pid) -> io::Result<()> {
 }
 
 /// Returns a map of every id of this namespace to itself, from the map of this namespace.
-fn identity(map: &str) -> String {
+fn identity_map(map: &str) -> String {
     let range = |line: &str| {
         let mut words = line.split_ascii_whitespace();
         Some((words.next()?.to_owned(), words.nth(1)?.to_owned()))
@@ -43,7 +43,7 @@ fn identity(map: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::identity;
+    use super::identity_map;
 
     #[test]
     fn ids_are_mapped_to_themselves() {
@@ -52,7 +52,7 @@ mod tests {
             ("0 1000 1\n1 100000 65536\n", "0 0 1\n1 1 65536\n"),
             ("", ""),
         ] {
-            assert_eq!(identity(map), expected);
+            assert_eq!(identity_map(map), expected);
         }
     }
 }

@@ -11,7 +11,7 @@ use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpid};
 
 use super::WorldHostPaths;
-use super::construct::{BlankWorldBase, BlankWorldOptions, ConstructedWorld, construct};
+use super::construct::{BlankWorldBase, BlankWorldOptions, ConstructedWorld, build_world};
 use super::failure::{StepContext, WorldStepFailure};
 use super::joined;
 use super::messages::{
@@ -52,7 +52,7 @@ pub(super) fn run(ground: BlankWorldOptions, state: &Path, held: InitDescriptors
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.extend(held.private.descriptors());
     sys::close_all_but(&kept);
-    let built = prepare(&held.control).is_ok().then(|| build(&ground, state, &held));
+    let built = detach_and_wait_for_ids(&held.control).is_ok().then(|| build_when_ordered(&ground, state, &held));
     match built {
         Some(Ok(Some(made))) if hand_out(&held.control, &made).is_ok() => {
             let InitDescriptors { control, private, listener, ends, board } = held;
@@ -62,7 +62,7 @@ pub(super) fn run(ground: BlankWorldOptions, state: &Path, held: InitDescriptors
             let mut init =
                 WorldInit { owners, doors, kept, listener, world: made, published, ends, board, blind, full: false };
             init.serve();
-            init.finish(&private);
+            init.end_world(&private);
             sys::exit_now(0)
         }
         Some(Err(failure)) => {
@@ -77,21 +77,21 @@ pub(super) fn run(ground: BlankWorldOptions, state: &Path, held: InitDescriptors
 }
 
 /// Builds the world. `None`: its maker has dropped it before it had a policy.
-fn build(
+fn build_when_ordered(
     ground: &BlankWorldOptions,
     state: &Path,
     held: &InitDescriptors,
 ) -> Result<Option<ConstructedWorld>, WorldStepFailure> {
-    let base = BlankWorldBase::lay(ground, &held.private)?;
+    let base = BlankWorldBase::prepare(ground, &held.private)?;
     let received = messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
     let Ok(Some(order)) = received else { return Ok(None) };
     let WorldBuildOrder { policy, readable, watches } =
-        messages::unpack(order).step(|| "the policy of a world".into())?;
-    construct(&policy, &WorldHostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
+        messages::unpack(order).at_step(|| "the policy of a world".into())?;
+    build_world(&policy, &WorldHostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
 }
 
 /// Leaves the maker's session and output, and waits until ids are mapped.
-fn prepare(control: &OwnedFd) -> io::Result<()> {
+fn detach_and_wait_for_ids(control: &OwnedFd) -> io::Result<()> {
     sys::reset_signals()?;
     sys::leave_output()?;
     nix::unistd::setsid()?;
@@ -100,7 +100,7 @@ fn prepare(control: &OwnedFd) -> io::Result<()> {
     // Each shim and each question costs descriptors here. No program is started from this process.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
-    messages::expect(control, START, PATIENCE)?;
+    messages::receive_within(control, START, PATIENCE)?;
     // Commands cannot look into this process, which keeps its capabilities. Earlier, the maker could not have mapped
     // the ids.
     sys::refuse_tracers()
@@ -165,7 +165,7 @@ struct ReadyDescriptors {
 impl WorldInit {
     /// Serves until the world has no owner and no process that it is kept for.
     fn serve(&mut self) {
-        if self.post().is_err() {
+        if self.post_guard_number().is_err() {
             return;
         }
         while !self.owners.is_empty() || !self.kept.is_empty() {
@@ -204,23 +204,27 @@ impl WorldInit {
     fn protect(&mut self, changes: bool) -> io::Result<()> {
         let protection = &mut self.world.protection;
         if protection.is_behind() {
-            protection.proceed()?;
-            self.post()?;
+            protection.search_repositories()?;
+            self.post_guard_number()?;
         }
         let protection = &mut self.world.protection;
         if changes || protection.is_blind() {
             self.board.post(WorldStatusSlot::Guards, 0)?;
             protection.on_change();
             self.blind = BLIND[1].min(self.blind * 2);
-            self.post()?;
+            self.post_guard_number()?;
         }
         Ok(())
     }
 
     /// Posts the number of the guards, unless a change could go unnoticed.
-    fn post(&self) -> io::Result<()> {
+    fn post_guard_number(&self) -> io::Result<()> {
         let protection = &self.world.protection;
-        if protection.is_watching() { self.board.post(WorldStatusSlot::Guards, protection.number()) } else { Ok(()) }
+        if protection.is_watching() {
+            self.board.post(WorldStatusSlot::Guards, protection.guard_number())
+        } else {
+            Ok(())
+        }
     }
 
     /// Posts whether there is room for another shim, if that has changed.
@@ -234,7 +238,7 @@ impl WorldInit {
 
     /// Waits until a descriptor is ready. Does not wait while there is work to do.
     fn wait(&self) -> io::Result<ReadyDescriptors> {
-        let changes = self.world.protection.changes();
+        let changes = self.world.protection.change_descriptor();
         let counts = [changes.iter().count(), 1, self.owners.len(), self.doors.len()];
         let fds = changes.into_iter().chain([self.listener.as_fd()]);
         let fds = fds.chain(self.owners.iter().chain(&self.doors).chain(&self.kept).map(AsFd::as_fd));
@@ -287,9 +291,9 @@ impl WorldInit {
         self.blind = BLIND[0];
         self.board.post(WorldStatusSlot::Guards, 0)?;
         self.world.protection.refresh()?;
-        self.post()?;
+        self.post_guard_number()?;
         let protection = &self.world.protection;
-        let number = protection.number();
+        let number = protection.guard_number();
         if number == known {
             return messages::send(door, GUARDS, number, &[]);
         }
@@ -301,7 +305,7 @@ impl WorldInit {
     fn show(&mut self, door: &OwnedFd, mut fds: Vec<OwnedFd>) -> io::Result<()> {
         let path: PathBuf = messages::unpack(fds.pop().ok_or(io::ErrorKind::InvalidData)?)?;
         let ConstructedWorld { protection, shown, landlock, .. } = &mut self.world;
-        let shown = shown.show(&path, protection.hidden(), landlock.as_ref());
+        let shown = shown.show(&path, protection.hidden_covers(), landlock.as_ref());
         let errno = shown.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
         messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
     }
@@ -315,7 +319,7 @@ impl WorldInit {
         let optional = [network.as_ref(), gate.as_ref(), landlock.as_ref(), control, terminals.as_ref()];
         let [network, gate, landlock, control, terminals] = optional.map(|fd| fd.map(AsFd::as_fd));
         let optional = [network, gate, landlock, control, terminals, first, second];
-        let number = joined::number(optional.map(|fd| fd.is_some()));
+        let number = joined::presence_bits(optional.map(|fd| fd.is_some()));
         let send = |fds: &[BorrowedFd<'_>]| messages::send(door, JOIN, number, fds);
         let published = self.published.first().ok_or(io::ErrorKind::NotFound)?;
         send(&[published.as_fd(), proc.as_fd(), ended.as_fd(), self.board.as_fd()])?;
@@ -327,14 +331,14 @@ impl WorldInit {
     }
 
     /// Ends every process of the world, and removes its files.
-    fn finish(&self, private: &PrivateDirectory) {
+    fn end_world(&self, private: &PrivateDirectory) {
         // A process that asks from here on learns that the world has ended. If the post fails, the kill below still
         // ends every process that could ask.
         let _ = self.board.post(WorldStatusSlot::Guards, 0);
         // The kernel spares the caller.
         let _ = nix::sys::signal::kill(Pid::from_raw(-1), nix::sys::signal::Signal::SIGKILL);
         while nix::sys::wait::waitpid(None, None).is_ok() {}
-        self.world.protection.detach();
+        self.world.protection.detach_private_files();
         private.remove();
     }
 }

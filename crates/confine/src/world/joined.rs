@@ -30,7 +30,7 @@ pub struct JoinedWorld {
 /// Joins the world whose private files lie in a directory of `state`. Returns `None` if the world has ended or differs
 /// from this policy.
 pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> Option<JoinedWorld> {
-    let door = OwnedFd::from(private::connect(state, home).ok()?);
+    let door = OwnedFd::from(private::connect_to_init(state, home).ok()?);
     let (published, joined) = receive(door).ok()?;
     (published.policy == *policy && published.roots == roots_of(policy)).then_some(joined)
 }
@@ -38,7 +38,7 @@ pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> Option<Joi
 fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     messages::send(&door, JOIN, 0, &[])?;
     let message = || {
-        let message = messages::expect(&door, JOIN, PATIENCE)?;
+        let message = messages::receive_within(&door, JOIN, PATIENCE)?;
         io::Result::Ok((message.number, message.fds.into_iter()))
     };
     let next = |fds: &mut std::vec::IntoIter<OwnedFd>| fds.next().ok_or(io::ErrorKind::UnexpectedEof);
@@ -48,18 +48,18 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     let (_, mut fds) = message()?;
     let [user, mounts, processes, ipc, names] =
         [next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?];
-    let has = optional(number);
+    let has = present_descriptors(number);
     let (_, mut fds) = message()?;
     let [network, gate, landlock, control, terminals, first, second] =
         has.map(|has| has.then(|| next(&mut fds)).transpose());
     let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
     let watches = first?.zip(second?);
-    let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.another()?, [first, second]));
+    let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.try_clone()?, [first, second]));
     let freshness = watches.map(fresh).transpose()?;
     let namespaces =
         WorldNamespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
     let facts = published.facts.clone();
-    let door = Some(RefCell::new(InitConnection::with(door, freshness)));
+    let door = Some(RefCell::new(InitConnection::from_socket(door, freshness)));
     let world = ConfinedWorld {
         namespaces: Some(namespaces),
         landlock,
@@ -74,11 +74,11 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
 }
 
 /// Returns the number of a message, which shows the optional descriptors that exist.
-pub(super) fn number(has: [bool; OPTIONAL]) -> u64 {
+pub(super) fn presence_bits(has: [bool; OPTIONAL]) -> u64 {
     has.into_iter().rev().fold(0, |number, has| number << 1 | u64::from(has))
 }
 
-fn optional(number: u64) -> [bool; OPTIONAL] {
+fn present_descriptors(number: u64) -> [bool; OPTIONAL] {
     std::array::from_fn(|bit| number >> bit & 1 == 1)
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn a_number_says_which_descriptors_there_are() {
         let some = [[0, 2, 6], [1, 3, 4], [3, 3, 5]].map(|some| std::array::from_fn(|bit| some.contains(&bit)));
         for has in [[false; OPTIONAL], [true; OPTIONAL]].into_iter().chain(some) {
-            assert_eq!(optional(number(has)), has);
+            assert_eq!(present_descriptors(presence_bits(has)), has);
         }
     }
 }

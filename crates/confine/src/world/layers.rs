@@ -32,7 +32,7 @@ pub(super) struct MountLayer {
 impl MountLayer {
     /// Mounts the files at and below `source`.
     pub fn copy(source: &Path, at: &Path, flags: MountFlags) -> Result<Self, WorldStepFailure> {
-        Self::of(sys::copy_tree(source), at, flags).step(|| format!("the mount of {}", source.display()))
+        Self::of(sys::copy_tree(source), at, flags).at_step(|| format!("the mount of {}", source.display()))
     }
 
     /// Mounts a detached tree, with these flags.
@@ -44,7 +44,7 @@ impl MountLayer {
 }
 
 /// Attaches layers. A layer below another is attached after it. At the same path, hiding layers come last.
-pub(super) fn attach(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
+pub(super) fn attach_layers(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
     let rank = |what: &LayerKind| match what {
         LayerKind::Veil => 0,
         LayerKind::Tree(_) => 1,
@@ -58,14 +58,16 @@ pub(super) fn attach(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -> Resul
         let has_trees = || trees.iter().any(|tree| *tree != at && tree.starts_with(&at));
         let attached = match what {
             LayerKind::Tree(tree) => attach_tree(tree, &at),
-            LayerKind::Veil => veil(c"0755", &at).map(|()| veils.push(at.clone())),
-            LayerKind::Hidden if at.is_dir() && has_trees() => veil(c"0111", &at).map(|()| veils.push(at.clone())),
+            LayerKind::Veil => mount_veil(c"0755", &at).map(|()| veils.push(at.clone())),
+            LayerKind::Hidden if at.is_dir() && has_trees() => {
+                mount_veil(c"0111", &at).map(|()| veils.push(at.clone()))
+            }
             LayerKind::Hidden => blanks.cover(&at),
         };
-        attached.step(|| format!("the mount at {}", at.display()))?;
+        attached.at_step(|| format!("the mount at {}", at.display()))?;
     }
     for veil in veils {
-        sys::restrict_path(&veil, MountFlags::READ_ONLY, false).step(|| "a read-only mount".into())?;
+        sys::restrict_path(&veil, MountFlags::READ_ONLY, false).at_step(|| "a read-only mount".into())?;
     }
     Ok(())
 }
@@ -76,7 +78,7 @@ fn attach_tree(tree: OwnedFd, at: &Path) -> io::Result<()> {
     sys::attach_tree(&tree, at)
 }
 
-fn veil(mode: &CStr, at: &Path) -> io::Result<()> {
+fn mount_veil(mode: &CStr, at: &Path) -> io::Result<()> {
     sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(mode))], MountFlags::NO_DEVICES)?, at)
 }
 

@@ -29,9 +29,9 @@ pub fn build(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<C
     if let Some(world) = without_namespaces(policy, place) {
         return world;
     }
-    match BlankWorld::now(place.state, policy.network != NetworkScope::Full, &[]) {
-        Ok(begun) => finish(begun, policy, place),
-        Err(BlankWorldError::NoNamespaces(failure)) => ways::after(policy, place, failure),
+    match BlankWorld::begin(place.state, policy.network != NetworkScope::Full, &[]) {
+        Ok(begun) => finish_world(begun, policy, place),
+        Err(BlankWorldError::NoNamespaces(failure)) => ways::after_failure(policy, place, failure),
         Err(BlankWorldError::Step(failure)) => Err(failure.into()),
     }
 }
@@ -40,12 +40,12 @@ pub fn build(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<C
 ///
 /// # Errors
 /// As [`build`].
-pub fn finish(
+pub fn finish_world(
     begun: BlankWorld,
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
 ) -> Result<ConfinedWorld, WorldError> {
-    let built = apply(&begun, policy, place).and_then(|()| receive(&begun));
+    let built = send_policy(&begun, policy, place).and_then(|()| receive(&begun));
     match built {
         Ok((_, built)) if built.missing.iter().any(|missing| policy.require.contains(&missing.part)) => {
             begun.abandon();
@@ -56,8 +56,8 @@ pub fn finish(
             let tmp = (policy.tmp == TmpPlacement::Private).then_some(tmp);
             notes.extend(own_loopback(policy));
             let watched =
-                received.watches.map(|watches| board.another().map(|board| GuardFreshness::new(board, watches)));
-            let freshness = watched.transpose().step(|| "a descriptor".into())?;
+                received.watches.map(|watches| board.try_clone().map(|board| GuardFreshness::new(board, watches)));
+            let freshness = watched.transpose().at_step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
             let (way, home) = (ConfinementMechanism::Namespaces, Some(home));
             let WorldDescriptors {
@@ -87,15 +87,15 @@ pub fn finish(
                     home,
                     environment: Vec::new(),
                     notes,
-                    begun: WorldFacts::now(),
+                    begun: WorldFacts::current_file_time(),
                 },
                 board,
-                door: Some(RefCell::new(InitConnection::with(control, freshness))),
+                door: Some(RefCell::new(InitConnection::from_socket(control, freshness))),
             })
         }
         Err(failure) => {
             begun.abandon();
-            ways::after(policy, place, failure)
+            ways::after_failure(policy, place, failure)
         }
     }
 }
@@ -131,7 +131,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         require: Vec::new(),
     };
     let world = build(&policy, &WorldHostPaths { state, readable: &[], watches: false })?;
-    let (facts, first) = (world.facts.clone(), world.first());
+    let (facts, first) = (world.facts.clone(), world.lifetime_process());
     drop(world);
     if let Some(first) = first {
         let _ = nix::sys::wait::waitpid(first, None);
@@ -153,9 +153,13 @@ fn own_loopback(policy: &ConfinementPolicy) -> Vec<String> {
 }
 
 /// Gives init the policy. If init has failed before, its report says why.
-fn apply(begun: &BlankWorld, policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<(), WorldStepFailure> {
+fn send_policy(
+    begun: &BlankWorld,
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+) -> Result<(), WorldStepFailure> {
     let order = WorldBuildOrder { policy: policy.clone(), readable: place.readable.to_vec(), watches: place.watches };
-    let order = messages::pack(&order).step(|| "the policy of a world".into())?;
+    let order = messages::pack(&order).at_step(|| "the policy of a world".into())?;
     let _ = messages::send(&begun.control, POLICY, 0, &[order.as_fd()]);
     Ok(())
 }
@@ -173,14 +177,14 @@ struct WorldDescriptors {
 
 fn receive(begun: &BlankWorld) -> Result<(WorldDescriptors, BuiltWorldFacts), WorldStepFailure> {
     let received = || -> io::Result<_> {
-        let mut first = messages::expect(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
+        let mut first = messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || first.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
         let built = match messages::unpack(next()?)? {
             WorldBuildReport::Built(built) => built,
             WorldBuildReport::Failed { step, errno } => return Ok(Err((step, errno))),
         };
         let spaces = [next()?, next()?, next()?, next()?, next()?];
-        let mut second = messages::expect(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
+        let mut second = messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || second.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
         let proc = next()?;
         let terminals = built.terminals.then(&mut next).transpose()?;
@@ -190,7 +194,7 @@ fn receive(begun: &BlankWorld) -> Result<(WorldDescriptors, BuiltWorldFacts), Wo
         let watches = if built.watches { Some([next()?, next()?]) } else { None };
         Ok(Ok((WorldDescriptors { spaces, proc, terminals, network, gate, landlock, watches }, built)))
     };
-    match received().step(|| "the answer of init".into())? {
+    match received().at_step(|| "the answer of init".into())? {
         Ok(received) => Ok(received),
         Err((step, errno)) => Err(WorldStepFailure { step, source: io::Error::from_raw_os_error(errno) }),
     }

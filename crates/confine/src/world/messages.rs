@@ -111,11 +111,11 @@ pub(super) fn receive(socket: &impl AsFd) -> io::Result<Option<InitMessage>> {
 /// Waits for a message of this kind as long as the other side is there.
 pub(super) fn wait_for(socket: &impl AsFd, kind: u8) -> io::Result<InitMessage> {
     while !is_readable(socket.as_fd(), u16::MAX)? {}
-    expect(socket, kind, 0)
+    receive_within(socket, kind, 0)
 }
 
 /// Receives a message of this kind, for which it waits this many milliseconds.
-pub(super) fn expect(socket: &impl AsFd, kind: u8, timeout: u16) -> io::Result<InitMessage> {
+pub(super) fn receive_within(socket: &impl AsFd, kind: u8, timeout: u16) -> io::Result<InitMessage> {
     if !is_readable(socket.as_fd(), timeout)? {
         return Err(io::ErrorKind::TimedOut.into());
     }

@@ -72,13 +72,13 @@ use nix::unistd::Pid;
 
 use super::{WorldFacts, WorldStatusBoard, WorldStatusSlot};
 use crate::filter::SyscallFilterMode;
-pub use begun::{BlankWorld, overlaid};
+pub use begun::{BlankWorld, overlaid_caches};
 pub use door::InitConnection;
 pub use freshness::GuardFreshness;
 pub use guards::{GuardedDirectory, NameGuards};
-pub use held::{ListenerHeldWorld, WorldCleanupProcess, show};
+pub use held::{ListenerHeldWorld, WorldCleanupProcess, show_file};
 pub use joined::{JoinedWorld, join};
-pub use make::{build, finish, probe};
+pub use make::{build, finish_world, probe};
 pub use private::WorldLeftovers;
 pub use published::PublishedWorld;
 pub use remedy::of as remedy_of;
@@ -186,7 +186,7 @@ impl ConfinedWorld {
     }
 
     /// Returns the process whose end is the end of the world, if this process has made it.
-    pub fn first(&self) -> Option<Pid> {
+    pub fn lifetime_process(&self) -> Option<Pid> {
         let init = self.namespaces.as_ref().and_then(|spaces| spaces.init);
         init.or_else(|| self.held.as_ref().map(|(_, keeper)| keeper.pid))
     }
@@ -199,7 +199,7 @@ impl ConfinedWorld {
     }
 
     /// Returns the names that must not be created, as of the last [`World::refresh`].
-    pub fn guarded(&self) -> NameGuards {
+    pub fn name_guards(&self) -> NameGuards {
         self.door.as_ref().map(|door| door.borrow().guards().clone()).unwrap_or_default()
     }
 
@@ -215,7 +215,7 @@ impl ConfinedWorld {
 
     /// Returns another way to init, for a shim. `None` without namespaces.
     pub fn open_door(&self) -> io::Result<Option<InitConnection>> {
-        self.door.as_ref().map(|door| door.borrow().another()).transpose()
+        self.door.as_ref().map(|door| door.borrow().try_clone()).transpose()
     }
 
     /// Keeps the world until this process has exited, even if this value is dropped before. Init then kills the

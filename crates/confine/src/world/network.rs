@@ -20,14 +20,14 @@ const INDEX: u32 = 1000;
 pub(super) const DEVICES: &str = "a pair of network devices (veth)";
 
 /// Starts the loopback of this process's network namespace. Returns the settings of the namespace.
-pub(super) fn start() -> Result<NetworkSettings, WorldStepFailure> {
-    let settings = NetworkSettings::open().step(|| "rtnetlink".into())?;
-    settings.start(LOOPBACK).step(|| "the start of the loopback".into())?;
+pub(super) fn start_loopback() -> Result<NetworkSettings, WorldStepFailure> {
+    let settings = NetworkSettings::open().at_step(|| "rtnetlink".into())?;
+    settings.start(LOOPBACK).at_step(|| "the start of the loopback".into())?;
     Ok(settings)
 }
 
 /// Returns the namespace of the gate, if the policy needs one. This process's network namespace is `own`.
-pub(super) fn connect(
+pub(super) fn connect_gate(
     policy: &ConfinementPolicy,
     settings: &NetworkSettings,
     own: &OwnedFd,
@@ -35,25 +35,25 @@ pub(super) fn connect(
     if !matches!(policy.network, NetworkScope::Allow { .. }) {
         return Ok(None);
     }
-    sys::new_network().step(|| "the network of the gate".into())?;
-    let gate = sys::own_namespace(Namespace::Network).step(|| "the network of the gate".into())?;
+    sys::new_network().at_step(|| "the network of the gate".into())?;
+    let gate = sys::own_namespace(Namespace::Network).at_step(|| "the network of the gate".into())?;
     let linked = link(settings, own);
-    sys::enter_namespace(own.as_fd()).step(|| "the network namespace".into())?;
+    sys::enter_namespace(own.as_fd()).at_step(|| "the network namespace".into())?;
     linked.map(|()| Some(gate))
 }
 
 /// Links the namespace of `world`, to which `own` belongs, with this process's namespace.
 fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), WorldStepFailure> {
-    let gate = NetworkSettings::open().step(|| "rtnetlink".into())?;
-    gate.create_pair(NAME, INDEX, own.as_fd()).step(|| DEVICES.into())?;
+    let gate = NetworkSettings::open().at_step(|| "rtnetlink".into())?;
+    gate.create_pair(NAME, INDEX, own.as_fd()).at_step(|| DEVICES.into())?;
     for (settings, index) in [(&gate, LOOPBACK), (&gate, INDEX), (world, INDEX)] {
-        settings.start(index).step(|| "the start of a network device".into())?;
+        settings.start(index).at_step(|| "the start of a network device".into())?;
     }
     let address = |settings: &NetworkSettings, address: IpAddr, prefix| {
-        settings.add_address(INDEX, address, prefix).step(|| format!("the address {address}"))
+        settings.add_address(INDEX, address, prefix).at_step(|| format!("the address {address}"))
     };
     let route =
-        |settings: &NetworkSettings, index, kind| settings.add_default_route(index, kind).step(|| "a route".into());
+        |settings: &NetworkSettings, index, kind| settings.add_default_route(index, kind).at_step(|| "a route".into());
     address(&gate, GATE_V4.into(), PREFIX_V4)?;
     address(world, WORLD_V4.into(), PREFIX_V4)?;
     route(&gate, LOOPBACK, RouteKind::ToThisHost { v6: false })?;

@@ -55,7 +55,7 @@ impl PrivateDirectory {
     }
 
     /// Creates the socket for [`connect`].
-    pub fn listen(&self) -> io::Result<UnixListener> {
+    pub fn listen_for_supervisors(&self) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(sys::short_path(&self.lock, &self.path.join(DOOR)))?;
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -86,7 +86,7 @@ fn is_locked_at(directory: &File, path: &Path) -> io::Result<bool> {
 
 /// Connects to the init of a world by the path of its private directory, which has to be one of `state`: a command may
 /// have made any other, and would answer as a world without bounds.
-pub(super) fn connect(state: &Path, path: &Path) -> io::Result<UnixStream> {
+pub(super) fn connect_to_init(state: &Path, path: &Path) -> io::Result<UnixStream> {
     let state = state.canonicalize()?;
     let name = path.file_name().filter(|name| is_ours(name) && path.parent() == Some(&state));
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -141,17 +141,17 @@ impl WorldLeftovers {
 fn remove_all(parent: &File, name: &OsStr) {
     let Ok(top) = open_directory(parent, name) else { return };
     let mut number = 0;
-    while empty(&top, |inner| move_up(inner, &top, &mut number)) {}
+    while empty_directory(&top, |inner| move_up(inner, &top, &mut number)) {}
     let _ = unlinkat(parent, name, UnlinkatFlags::RemoveDir);
 }
 
 /// Removes the entries of `top`, except for directories two levels below, which get new names in it. Returns whether
 /// anything has changed.
-fn empty(top: &File, mut move_up: impl FnMut(LeftoverEntry<'_>) -> bool) -> bool {
-    each(top, |name| {
+fn empty_directory(top: &File, mut move_up: impl FnMut(LeftoverEntry<'_>) -> bool) -> bool {
+    any_name(top, |name| {
         remove(top, name) || {
             let Ok(directory) = open_directory(top, name) else { return false };
-            let emptied = each(&directory, |inner| remove(&directory, inner) || move_up((&directory, inner)));
+            let emptied = any_name(&directory, |inner| remove(&directory, inner) || move_up((&directory, inner)));
             unlinkat(top, name, UnlinkatFlags::RemoveDir).is_ok() || emptied
         }
     })
@@ -168,7 +168,7 @@ fn move_up((directory, name): LeftoverEntry<'_>, top: &File, number: &mut u64) -
         match renameat(directory, name, top, number.to_string().as_str()) {
             Err(Errno::EEXIST | Errno::ENOTEMPTY | Errno::ENOTDIR) => {}
             Err(Errno::EACCES) if !permitted => {
-                permit(directory, name);
+                permit_owner(directory, name);
                 permitted = true;
             }
             moved => return moved.is_ok(),
@@ -182,7 +182,7 @@ fn remove(directory: &File, name: &OsStr) -> bool {
 }
 
 /// Calls a closure with each name in a directory. Returns whether any call returned `true`.
-fn each(directory: &File, mut call: impl FnMut(&OsStr) -> bool) -> bool {
+fn any_name(directory: &File, mut call: impl FnMut(&OsStr) -> bool) -> bool {
     let Ok(mut list) = Dir::openat(directory, ".", FLAGS, Mode::empty()) else { return false };
     let names = list.iter().flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
     // Each closure has to be called, so `any` would end too early.
@@ -193,7 +193,7 @@ fn each(directory: &File, mut call: impl FnMut(&OsStr) -> bool) -> bool {
 fn open_directory(parent: &File, name: &OsStr) -> nix::Result<File> {
     let open = || openat(parent, name, FLAGS, Mode::empty()).map(File::from);
     let directory = open().or_else(|_| {
-        permit(parent, name);
+        permit_owner(parent, name);
         open()
     })?;
     if directory.metadata().is_ok_and(|data| data.mode() & 0o700 != 0o700) {
@@ -203,7 +203,7 @@ fn open_directory(parent: &File, name: &OsStr) -> nix::Result<File> {
 }
 
 /// Makes a directory, which is no link, readable and writable for its owner.
-fn permit(parent: &File, name: &OsStr) {
+fn permit_owner(parent: &File, name: &OsStr) {
     let _ = fchmodat(parent, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink);
 }
 
@@ -241,12 +241,12 @@ mod tests {
         let (state, elsewhere) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
         let world = PrivateDirectory::create(state.path()).expect("created");
         let forged = PrivateDirectory::create(elsewhere.path()).expect("created");
-        let _doors = [world.listen().expect("bound"), forged.listen().expect("bound")];
+        let _doors = [world.listen_for_supervisors().expect("bound"), forged.listen_for_supervisors().expect("bound")];
         std::os::unix::fs::symlink(&forged.path, state.path().join("world-link")).expect("linked");
         let state = state.path().canonicalize().expect("a path");
-        assert!(connect(&state, &world.path).is_ok());
+        assert!(connect_to_init(&state, &world.path).is_ok());
         for path in [forged.path.clone(), state.join("world-link"), world.path.join("tmp"), state.join("..")] {
-            assert!(connect(&state, &path).is_err(), "{}", path.display());
+            assert!(connect_to_init(&state, &path).is_err(), "{}", path.display());
         }
     }
 

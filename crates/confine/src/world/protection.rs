@@ -59,9 +59,9 @@ impl PathProtection {
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
         };
         // Some paths may be newer than their covers.
-        all.cover();
-        all.pin()?;
-        all.protect()?;
+        all.cover_hidden_paths();
+        all.pin_hidden_ancestors()?;
+        all.protect_all()?;
         Ok(all)
     }
 
@@ -85,12 +85,12 @@ impl PathProtection {
     }
 
     /// Returns the number of the guards, which grows with each change. The first number is 1.
-    pub fn number(&self) -> u64 {
+    pub fn guard_number(&self) -> u64 {
         self.number
     }
 
     /// Returns a descriptor that becomes readable when [`Protection::on_change`] has to be called.
-    pub fn changes(&self) -> Option<BorrowedFd<'_>> {
+    pub fn change_descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().map(AsFd::as_fd)
     }
 
@@ -102,7 +102,7 @@ impl PathProtection {
 
     /// Returns the watches that show whether something has changed.
     pub fn watches(&self) -> Option<[BorrowedFd<'_>; 2]> {
-        Some([self.changes()?, self.targets.repositories.watch()?])
+        Some([self.change_descriptor()?, self.targets.repositories.complete_watch()?])
     }
 
     /// Returns whether every change that needs protection shows in these watches, and nothing has to be done now.
@@ -116,29 +116,29 @@ impl PathProtection {
         let matters = |name: &OsStr| self.names.contains(name);
         let seen = self.watch.as_ref().map_or(all, |watch| watch.seen(matters));
         if seen.entries {
-            self.cover();
+            self.cover_hidden_paths();
             // A failure shows again before the next command.
-            let _ = self.pin();
+            let _ = self.pin_hidden_ancestors();
         }
         // A name that must not be created has appeared: another process has made it.
         if seen.files || (seen.entries && self.guards.are_broken()) {
             // A failure shows again before the next command, which then does not start.
-            let _ = self.protect();
+            let _ = self.protect_all();
         }
     }
 
     /// Covers the hidden paths again that need a cover.
-    fn cover(&mut self) {
+    fn cover_hidden_paths(&mut self) {
         let Some(hidden) = &mut self.hidden else { return };
         // A directory is watched before the last look at it.
-        let mut above = hidden.above();
+        let mut above = hidden.parent_directories();
         loop {
             if self.watch.as_ref().is_some_and(|watch| above.iter().any(|one| watch.add(one).is_err_and(is_full))) {
                 self.watch = None;
             }
-            hidden.cover();
-            let now = hidden.above();
-            self.names.extend(hidden.paths().flat_map(|path| path.iter()).map(OsStr::to_owned));
+            hidden.cover_new_paths();
+            let now = hidden.parent_directories();
+            self.names.extend(hidden.hidden_paths().flat_map(|path| path.iter()).map(OsStr::to_owned));
             if self.watch.is_none() || now.is_subset(&above) {
                 return;
             }
@@ -148,29 +148,30 @@ impl PathProtection {
 
     /// Keeps the directories above a hidden path in their places: another world would look for the path there, and find
     /// nothing to hide.
-    fn pin(&mut self) -> io::Result<()> {
+    fn pin_hidden_ancestors(&mut self) -> io::Result<()> {
         let is_inside = |path: &&PathBuf| self.targets.roots.iter().any(|root| path.starts_with(root));
-        let fixed: Vec<_> = self.hidden.iter().flat_map(HiddenPathCovers::paths).filter(is_inside).cloned().collect();
+        let fixed: Vec<_> =
+            self.hidden.iter().flat_map(HiddenPathCovers::hidden_paths).filter(is_inside).cloned().collect();
         for path in fixed {
             if let Some(above) = path.parent().filter(|_| path.symlink_metadata().is_ok()) {
-                self.keep(above, None).or_else(unless_gone)?;
+                self.protect_path(above, None).or_else(unless_gone)?;
             }
         }
         Ok(())
     }
 
     /// Returns the hidden paths, if there are any.
-    pub fn hidden(&mut self) -> Option<&mut HiddenPathCovers> {
+    pub fn hidden_covers(&mut self) -> Option<&mut HiddenPathCovers> {
         self.hidden.as_mut()
     }
 
     /// Protects paths that are new since the last call.
     pub fn refresh(&mut self) -> io::Result<()> {
         if self.watch.is_none() {
-            self.cover();
+            self.cover_hidden_paths();
         }
-        self.pin()?;
-        if self.targets.repositories.update() || self.watch.is_none() { self.protect() } else { Ok(()) }
+        self.pin_hidden_ancestors()?;
+        if self.targets.repositories.update() || self.watch.is_none() { self.protect_all() } else { Ok(()) }
     }
 
     /// Returns whether there are directories in which repositories were not searched yet.
@@ -179,23 +180,23 @@ impl PathProtection {
     }
 
     /// Searches some of these directories for repositories.
-    pub fn proceed(&mut self) -> io::Result<()> {
-        self.targets.repositories.proceed();
-        if self.is_behind() { Ok(()) } else { self.protect() }
+    pub fn search_repositories(&mut self) -> io::Result<()> {
+        self.targets.repositories.scan_queued();
+        if self.is_behind() { Ok(()) } else { self.protect_all() }
     }
 
     /// Detaches the private files of the world, so that they can be removed.
-    pub fn detach(&self) {
+    pub fn detach_private_files(&self) {
         for path in &self.private {
             let _ = sys::detach_tree(path);
         }
     }
 
     /// Protects all paths again that need protection.
-    fn protect(&mut self) -> io::Result<()> {
+    fn protect_all(&mut self) -> io::Result<()> {
         let (mut guards, mut ids) = (NameGuards::default(), HashMap::new());
         for target in self.targets.all() {
-            self.keep(&target, Some((&mut guards, &mut ids))).or_else(unless_gone)?;
+            self.protect_path(&target, Some((&mut guards, &mut ids))).or_else(unless_gone)?;
         }
         if guards != self.guards || self.number == 0 {
             for GuardedDirectory { path, names, .. } in &guards.directories {
@@ -207,17 +208,21 @@ impl PathProtection {
             self.guards = guards;
             self.number += 1;
         }
-        if self.hidden.as_mut().is_some_and(|hidden| hidden.add(self.targets.hidden())) {
-            self.cover();
-            self.pin()?;
+        if self.hidden.as_mut().is_some_and(|hidden| hidden.add(self.targets.hidden_stores())) {
+            self.cover_hidden_paths();
+            self.pin_hidden_ancestors()?;
         }
         Ok(())
     }
 
     /// Protects a path, and the targets of symbolic links on the way. Places outside of the write roots are read-only
     /// already. Without `guards`, with the directories that they have, the path is only kept in its place.
-    fn keep(&mut self, target: &Path, mut guards: Option<(&mut NameGuards, &mut DirectoryIdCache)>) -> io::Result<()> {
-        let (mut path, mut left) = self.begin(target);
+    fn protect_path(
+        &mut self,
+        target: &Path,
+        mut guards: Option<(&mut NameGuards, &mut DirectoryIdCache)>,
+    ) -> io::Result<()> {
+        let (mut path, mut left) = self.split_at_root(target);
         let mut links = 0;
         while let Some(name) = left.pop_front() {
             let directory = path.clone();
@@ -230,19 +235,19 @@ impl PathProtection {
             match sys::mount_of(&path) {
                 Ok(file) if file.is_link => {
                     if is_inside {
-                        self.mount(&path, file, true)?;
+                        self.mount_on_itself(&path, file, true)?;
                     }
                     links += 1;
                     if links > LINKS {
                         return Ok(());
                     }
-                    let mut aim = components(&fs::read_link(&path)?);
+                    let mut aim = path_components(&fs::read_link(&path)?);
                     path = if aim.front().is_some_and(|first| first == "/") { PathBuf::new() } else { directory };
                     aim.append(&mut left);
                     left = aim;
                 }
-                Ok(file) if is_inside && left.is_empty() => self.mount(&path, file, guards.is_some())?,
-                Ok(file) if file.is_directory && is_inside => self.mount(&path, file, false)?,
+                Ok(file) if is_inside && left.is_empty() => self.mount_on_itself(&path, file, guards.is_some())?,
+                Ok(file) if file.is_directory && is_inside => self.mount_on_itself(&path, file, false)?,
                 Ok(file) if file.is_directory => {}
                 // Nothing can be created below a file.
                 Ok(_) => return Ok(()),
@@ -264,16 +269,16 @@ impl PathProtection {
     }
 
     /// Returns where the way to a path begins, and the rest of the way. Write roots contain no links.
-    fn begin(&self, target: &Path) -> (PathBuf, VecDeque<OsString>) {
+    fn split_at_root(&self, target: &Path) -> (PathBuf, VecDeque<OsString>) {
         let root = self.targets.roots.iter().find(|root| target.starts_with(root));
-        match root.and_then(|root| target.strip_prefix(root).ok().map(|rest| (root.clone(), components(rest)))) {
+        match root.and_then(|root| target.strip_prefix(root).ok().map(|rest| (root.clone(), path_components(rest)))) {
             Some(within) => within,
-            None => (PathBuf::new(), components(target)),
+            None => (PathBuf::new(), path_components(target)),
         }
     }
 
     /// Mounts a path on itself, so that it can be neither renamed nor removed, and if `read_only` not changed.
-    fn mount(&mut self, path: &Path, file: MountedFile, read_only: bool) -> io::Result<()> {
+    fn mount_on_itself(&mut self, path: &Path, file: MountedFile, read_only: bool) -> io::Result<()> {
         let is_held = |(mount, is_read_only): &(u64, bool)| *mount == file.mount && (*is_read_only || !read_only);
         if file.is_mount && self.mounts.get(path).is_some_and(is_held) {
             return Ok(());
@@ -303,6 +308,6 @@ fn unless_gone(error: io::Error) -> io::Result<()> {
 }
 
 /// Returns the components of a path, with `/` first if the path is absolute.
-fn components(path: &Path) -> VecDeque<OsString> {
+fn path_components(path: &Path) -> VecDeque<OsString> {
     path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect()
 }

@@ -18,7 +18,7 @@ pub struct PublishedWorld {
 
 impl PublishedWorld {
     /// Describes a world that is made now.
-    pub fn now(policy: &ConfinementPolicy, facts: &WorldFacts) -> Self {
+    pub fn describe_world(policy: &ConfinementPolicy, facts: &WorldFacts) -> Self {
         Self { policy: policy.clone(), roots: roots_of(policy), facts: facts.clone() }
     }
 }

@@ -19,7 +19,7 @@ pub fn of(error: &io::Error) -> Option<String> {
     }
     let remedy = match error.raw_os_error()? {
         libc::EPERM | libc::EACCES => of_permissions(),
-        libc::ENOSPC | libc::EUSERS if number("user/max_user_namespaces") == Some(0) => {
+        libc::ENOSPC | libc::EUSERS if sysctl_number("user/max_user_namespaces") == Some(0) => {
             "run agent-bash doctor --fix, which sets the sysctl user.max_user_namespaces to 10000"
         }
         libc::ENOSPC | libc::EUSERS => "raise the limits below /proc/sys/user, or end other sandboxes",
@@ -44,9 +44,9 @@ pub(super) fn of_failure(failure: &WorldStepFailure) -> Option<String> {
 
 fn of_permissions() -> &'static str {
     let is_container = ["/.dockerenv", "/run/.containerenv"].into_iter().any(|path| Path::new(path).exists());
-    if number("kernel/unprivileged_userns_clone") == Some(0) {
+    if sysctl_number("kernel/unprivileged_userns_clone") == Some(0) {
         "run agent-bash doctor --fix, which sets the sysctl kernel.unprivileged_userns_clone to 1"
-    } else if number("kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
+    } else if sysctl_number("kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
         "run agent-bash doctor --fix, which adds an AppArmor profile with the permission userns, or set the sysctl \
          kernel.apparmor_restrict_unprivileged_userns to 0"
     } else if is_container {
@@ -58,7 +58,7 @@ fn of_permissions() -> &'static str {
 }
 
 /// Returns the value of a sysctl.
-fn number(name: &str) -> Option<u64> {
+fn sysctl_number(name: &str) -> Option<u64> {
     fs::read_to_string(Path::new("/proc/sys").join(name)).ok()?.trim().parse().ok()
 }
 

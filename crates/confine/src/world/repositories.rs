@@ -56,7 +56,7 @@ pub(super) struct RepositoryFinder {
 
 impl RepositoryFinder {
     /// Scans the directories below these roots, and these git directories.
-    pub fn below(roots: Vec<PathBuf>, known: Vec<PathBuf>, watches: bool) -> Self {
+    pub fn scan_below(roots: Vec<PathBuf>, known: Vec<PathBuf>, watches: bool) -> Self {
         let queues = [VecDeque::new(), VecDeque::new()];
         let mut all = Self {
             roots,
@@ -68,7 +68,7 @@ impl RepositoryFinder {
             paths: HashMap::new(),
             queues,
         };
-        all.begin();
+        all.begin_scan();
         all.scan_some(AT_ONCE);
         all
     }
@@ -86,7 +86,7 @@ impl RepositoryFinder {
             }
             // Some changes were lost, or there is no watch.
             Some(Ok(Watched::Lost) | Err(_)) | None => {
-                self.begin();
+                self.begin_scan();
                 true
             }
         };
@@ -94,7 +94,7 @@ impl RepositoryFinder {
     }
 
     /// Returns the watch, if all changes since the beginning show in it.
-    pub fn watch(&self) -> Option<BorrowedFd<'_>> {
+    pub fn complete_watch(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().filter(|_| !self.replaced).map(AsFd::as_fd)
     }
 
@@ -104,7 +104,7 @@ impl RepositoryFinder {
     }
 
     /// Scans some of these directories.
-    pub fn proceed(&mut self) {
+    pub fn scan_queued(&mut self) {
         self.scan_some(MEANWHILE);
     }
 
@@ -135,7 +135,7 @@ impl RepositoryFinder {
     }
 
     /// Begins to scan everything.
-    fn begin(&mut self) {
+    fn begin_scan(&mut self) {
         if self.watch.is_none() {
             self.watch = self.watches.then(DirectoryWatch::new).and_then(Result::ok);
             self.replaced = true;
@@ -219,7 +219,7 @@ impl RepositoryFinder {
         self.found.git.insert(git.to_owned());
         let worktrees = git.join("worktrees");
         self.watch_directory(&worktrees);
-        for worktree in directories(&worktrees) {
+        for worktree in subdirectories(&worktrees) {
             self.watch_directory(&worktree);
             self.add_modules(&worktree.join("modules"));
             self.found.git.insert(worktree);
@@ -230,7 +230,7 @@ impl RepositoryFinder {
     /// Adds the directories of submodules. A submodule's name may have slashes.
     fn add_modules(&mut self, modules: &Path) {
         self.watch_directory(modules);
-        for module in directories(modules) {
+        for module in subdirectories(modules) {
             if module.join("HEAD").exists() { self.add_git(&module) } else { self.add_modules(&module) }
         }
     }
@@ -274,7 +274,7 @@ fn for_each_entry(directory: &Path, mut call: impl FnMut(&OsStr, bool)) -> io::R
 }
 
 /// Returns the subdirectories of a directory. Returns none if the directory cannot be read.
-fn directories(directory: &Path) -> Vec<PathBuf> {
+fn subdirectories(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let _ = for_each_entry(directory, |name, is_directory| {
         if is_directory {

@@ -35,14 +35,14 @@ impl ProcessRoster {
     /// Adds a shim. Called by the supervisor alone, before the shim starts anything.
     pub(in crate::world) fn add(&self, shim: Pid) -> io::Result<()> {
         let started = sys::identity(shim).ok_or(io::ErrorKind::NotFound)?.started;
-        let lines: Vec<_> = self.living().into_iter().chain([(shim, started)]).map(line).collect();
+        let lines: Vec<_> = self.living_shims().into_iter().chain([(shim, started)]).map(roster_line).collect();
         let next = self.shims.with_extension("next");
         fs::write(&next, lines.concat())?;
         fs::rename(next, &self.shims)
     }
 
     /// Returns the living shims.
-    fn living(&self) -> Vec<RosterProcess> {
+    fn living_shims(&self) -> Vec<RosterProcess> {
         let text = fs::read_to_string(&self.shims).unwrap_or_default();
         let known = text.lines().filter_map(|line| {
             let (pid, started) = line.split_once(' ')?;
@@ -54,14 +54,14 @@ impl ProcessRoster {
     /// Returns whether a process belongs to the world. Its line of parents is read twice: it changes if a process on it
     /// ends meanwhile, and another process gets its pid.
     pub fn has(&self, process: Pid) -> bool {
-        let shims = self.living();
-        let found = ancestors(process, &shims);
-        found.is_some() && found == ancestors(process, &shims)
+        let shims = self.living_shims();
+        let found = ancestors_below_shim(process, &shims);
+        found.is_some() && found == ancestors_below_shim(process, &shims)
     }
 
     /// Returns the processes of the world, including zombies.
     pub fn all(&self) -> Vec<Pid> {
-        let mut waiting: Vec<_> = self.living().into_iter().map(|(shim, _)| shim).collect();
+        let mut waiting: Vec<_> = self.living_shims().into_iter().map(|(shim, _)| shim).collect();
         let mut found = Vec::new();
         while let Some(parent) = waiting.pop() {
             let children = sys::children(parent);
@@ -72,7 +72,7 @@ impl ProcessRoster {
     }
 
     /// Returns the directory that stands for `/proc` where a command lists it.
-    pub fn list(&self) -> &Path {
+    pub fn list_directory(&self) -> &Path {
         &self.list
     }
 
@@ -96,14 +96,14 @@ impl ProcessRoster {
         missing.iter().try_for_each(|pid| unless_there(fs::create_dir(self.list.join(pid))))?;
         if is_new {
             for entry in fs::read_dir("/proc")?.flatten() {
-                self.copy(&entry)?;
+                self.list_other_entry(&entry)?;
             }
         }
         Ok(())
     }
 
     /// Lists an entry of `/proc` that is no process.
-    fn copy(&self, entry: &DirEntry) -> io::Result<()> {
+    fn list_other_entry(&self, entry: &DirEntry) -> io::Result<()> {
         let (name, kind) = (entry.file_name(), entry.file_type()?);
         let there = self.list.join(&name);
         if name.to_string_lossy().parse::<i32>().is_ok() {
@@ -119,7 +119,7 @@ impl ProcessRoster {
     }
 }
 
-fn line((pid, started): RosterProcess) -> String {
+fn roster_line((pid, started): RosterProcess) -> String {
     format!("{pid} {started}\n")
 }
 
@@ -128,7 +128,7 @@ fn unless_there(made: io::Result<()>) -> io::Result<()> {
 }
 
 /// Returns a process and its parents below a shim. `None`: no shim is above it.
-fn ancestors(process: Pid, shims: &[RosterProcess]) -> Option<Vec<RosterProcess>> {
+fn ancestors_below_shim(process: Pid, shims: &[RosterProcess]) -> Option<Vec<RosterProcess>> {
     let mut line = Vec::new();
     let mut at = process;
     while line.len() < DEPTH {

@@ -30,11 +30,11 @@ pub(super) fn ruleset(
         // processes.
         signals: !has_world,
     };
-    let ruleset = Ruleset::new(with).step(|| "a ruleset of Landlock".into())?;
-    for (path, right) in grants(policy, place, has_world) {
+    let ruleset = Ruleset::new(with).at_step(|| "a ruleset of Landlock".into())?;
+    for (path, right) in granted_rights(policy, place, has_world) {
         let Ok(opened) = sys::open_unread(&path) else { continue };
         let is_directory = opened.metadata().is_ok_and(|data| data.is_dir());
-        ruleset.grant(&opened, right, is_directory).step(|| format!("a rule for {}", path.display()))?;
+        ruleset.grant(&opened, right, is_directory).at_step(|| format!("a rule for {}", path.display()))?;
     }
     Ok(Some(ruleset.into_fd()))
 }
@@ -48,11 +48,15 @@ pub(super) fn second_guard(policy: &ConfinementPolicy) -> Result<Option<OwnedFd>
     // A command may execute any program, and the kernel reads it then.
     let with =
         Landlocked { reads: false, tcp: policy.network != NetworkScope::Full, abstract_sockets: true, signals: true };
-    Ok(Some(Ruleset::new(with).step(|| "a ruleset of Landlock".into())?.into_fd()))
+    Ok(Some(Ruleset::new(with).at_step(|| "a ruleset of Landlock".into())?.into_fd()))
 }
 
 /// Returns all paths with the rights that commands have there. Mounts restrict some rights further.
-fn grants(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>, has_world: bool) -> Vec<(PathBuf, FileRight)> {
+fn granted_rights(
+    policy: &ConfinementPolicy,
+    place: &WorldHostPaths<'_>,
+    has_world: bool,
+) -> Vec<(PathBuf, FileRight)> {
     let mut grants: Vec<(PathBuf, FileRight)> = Vec::new();
     let mut grant = |right: FileRight, paths: &mut dyn Iterator<Item = &Path>| {
         grants.extend(paths.map(|path| (path.to_owned(), right)));

@@ -7,7 +7,7 @@ use super::git::GitDirectoryGrants;
 use super::private::PrivateDirectory;
 use super::targets::{ProtectedPaths, ProtectionTargets};
 use crate::ConfinementPolicy;
-use crate::seatbelt::{SeatbeltPaths, profile};
+use crate::seatbelt::{SeatbeltPaths, profile_of_policy};
 
 /// The facts that the profiles of a world are made of.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl SeatbeltProfileSource {
     /// # Errors
     /// If no profile can name a path.
     pub fn profile(&mut self) -> io::Result<CString> {
-        let ProtectedPaths { protected, pinned } = self.targets.protected();
+        let ProtectedPaths { protected, pinned } = self.targets.protected_paths();
         let places = SeatbeltPaths { tmp: self.private.as_ref().map(PrivateDirectory::tmp), protected, pinned };
-        profile(&self.policy, &places)
+        profile_of_policy(&self.policy, &places)
     }
 }

@@ -40,7 +40,7 @@ enum CoveringMount {
 
 impl ShownFiles {
     /// Opens the directories that layers are about to cover.
-    pub fn before(policy: &ConfinementPolicy, layers: &[MountLayer]) -> Self {
+    pub fn open_before_covering(policy: &ConfinementPolicy, layers: &[MountLayer]) -> Self {
         let is_tmp =
             |at: &Path| policy.tmp == TmpPlacement::Private && [Path::new("/tmp"), Path::new("/var/tmp")].contains(&at);
         let place = |layer: &MountLayer| {
@@ -87,7 +87,7 @@ impl ShownFiles {
         self.forget_removed();
         let Some(at) = path.ancestors().skip(1).find(|at| self.places.contains_key(*at)) else { return Ok(()) };
         let Some(place) = self.places.get_mut(at) else { return Ok(()) };
-        let rest = names(path.strip_prefix(at).unwrap_or(path))?;
+        let rest = path_names(path.strip_prefix(at).unwrap_or(path))?;
         let (source, own) = match place {
             CoveringMount::Open => return Ok(()),
             CoveringMount::Private(below) => (find(below, &rest)?, None),
@@ -100,15 +100,15 @@ impl ShownFiles {
         let tree = sys::copy_tree_at(source.as_fd(), Path::new(""))?;
         sys::restrict_tree(&tree, MountFlags { no_exec: true, ..MountFlags::READ_ONLY })?;
         let attached = match own {
-            None => attach(&tree, at, &rest),
+            None => attach_file(&tree, at, &rest),
             Some(own) => {
                 if !*own {
-                    hidden.ok_or(io::ErrorKind::NotFound)?.veil(at)?;
+                    hidden.ok_or(io::ErrorKind::NotFound)?.veil_directory(at)?;
                     *own = true;
                 }
                 // Commands have no rights in this directory, and it has no room for anything that matters.
                 sys::set_read_only(at, false)?;
-                let attached = attach(&tree, at, &rest);
+                let attached = attach_file(&tree, at, &rest);
                 sys::set_read_only(at, true)?;
                 attached
             }
@@ -130,7 +130,7 @@ impl ShownFiles {
 }
 
 /// Returns the names of a relative path.
-fn names(path: &Path) -> io::Result<Vec<CString>> {
+fn path_names(path: &Path) -> io::Result<Vec<CString>> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Ok(CString::new(OsStr::as_bytes(name))?),
         _ => Err(io::ErrorKind::InvalidInput.into()),
@@ -149,24 +149,24 @@ fn find(below: &File, names: &[CString]) -> io::Result<File> {
 
 /// Attaches a file below a directory, and creates a place for it there. Returns the file as it is mounted. Commands of
 /// the world may change that directory meanwhile, so no link is followed.
-fn attach(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File> {
+fn attach_file(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File> {
     let (last, above) = names.split_last().ok_or(io::ErrorKind::InvalidInput)?;
     let mut directory = sys::open_unread(at)?;
     for name in above {
-        exists(sys::make_directory(directory.as_fd(), name, 0o755))?;
+        accept_existing(sys::make_directory(directory.as_fd(), name, 0o755))?;
         directory = File::from(sys::open_place(directory.as_fd(), name, false, Follow::Texts)?);
         if !directory.metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
     }
-    exists(sys::make_node(directory.as_fd(), last, libc::S_IFREG | 0o600, 0))?;
+    accept_existing(sys::make_node(directory.as_fd(), last, libc::S_IFREG | 0o600, 0))?;
     let here: BorrowedFd<'_> = directory.as_fd();
     sys::attach_tree_at(tree, here, last)?;
     Ok(File::from(sys::open_place(here, last, false, Follow::Texts)?))
 }
 
 /// Treats an existing file like a new file.
-fn exists(made: nix::Result<()>) -> io::Result<()> {
+fn accept_existing(made: nix::Result<()>) -> io::Result<()> {
     match made {
         Ok(()) | Err(nix::errno::Errno::EEXIST) => Ok(()),
         Err(error) => Err(error.into()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::aims::aim;
+use super::aims::end_of_path;
 use super::git::{GitDirectoryGrants, work_tree_of};
 use super::repositories::RepositoryFinder;
 use crate::ConfinementPolicy;
@@ -72,28 +72,28 @@ impl ProtectionTargets {
         let is_searched = |root: &&PathBuf| git.open(root).is_none();
         let searched = roots.iter().filter(is_searched).cloned().collect();
         let known = git.paths().map(Path::to_owned).collect();
-        let repositories = RepositoryFinder::below(searched, known, watches);
+        let repositories = RepositoryFinder::scan_below(searched, known, watches);
         Self { roots, git, names, git_names, paths, repositories }
     }
 
     /// Returns no paths.
     pub fn none() -> Self {
-        let repositories = RepositoryFinder::below(Vec::new(), Vec::new(), false);
+        let repositories = RepositoryFinder::scan_below(Vec::new(), Vec::new(), false);
         let (roots, git) = (Vec::new(), GitDirectoryGrants::default());
         Self { roots, git, names: Vec::new(), git_names: Vec::new(), paths: Vec::new(), repositories }
     }
 
     /// Looks for repositories. Returns the paths that are protected now.
-    pub fn protected(&mut self) -> ProtectedPaths {
+    pub fn protected_paths(&mut self) -> ProtectedPaths {
         self.repositories.update();
         while self.repositories.is_behind() {
-            self.repositories.proceed();
+            self.repositories.scan_queued();
         }
         let mut found = ProtectedPaths::default();
         for target in self.all() {
             found.add(&target, &self.roots);
             // A link leads elsewhere, perhaps to a writable place.
-            if let Some(aim) = aim(&target).filter(|aim| *aim != target) {
+            if let Some(aim) = end_of_path(&target).filter(|aim| *aim != target) {
                 found.add(&aim, &self.roots);
             }
         }
@@ -115,7 +115,7 @@ impl ProtectionTargets {
 
     /// Returns the paths in write roots that are hidden: undo stores, which have earlier versions of hidden files, and
     /// the locks of registries, which a reader could hold for ever.
-    pub fn hidden(&self) -> impl Iterator<Item = PathBuf> {
+    pub fn hidden_stores(&self) -> impl Iterator<Item = PathBuf> {
         let found = &self.repositories.found;
         found.stores.iter().cloned().chain(found.registries.iter().map(|registry| registry.join("lock")))
     }

@@ -42,21 +42,21 @@ static MEMORY: [u8; 8] = *b"readable";
 ///
 /// # Errors
 /// If no child can be made.
-pub(super) fn tried() -> io::Result<UsableMechanisms> {
+pub(super) fn probe_mechanisms() -> io::Result<UsableMechanisms> {
     static KNOWN: OnceLock<UsableMechanisms> = OnceLock::new();
     match KNOWN.get() {
         Some(known) => Ok(*known),
-        None => attempt().map(|tried| *KNOWN.get_or_init(|| tried)),
+        None => try_in_child().map(|tried| *KNOWN.get_or_init(|| tried)),
     }
 }
 
 /// Tries the parts in a child, which is to its own child what a listener is to a command.
-fn attempt() -> io::Result<UsableMechanisms> {
+fn try_in_child() -> io::Result<UsableMechanisms> {
     let (ours, theirs) = sys::socket_pair()?;
     let listener = match sys::fork()? {
         Fork::Child => {
             drop(ours);
-            let answer = listen().unwrap_or(0);
+            let answer = try_as_listener().unwrap_or(0);
             let _ = File::from(theirs).write_all(&[answer]);
             sys::exit_now(0)
         }
@@ -79,12 +79,12 @@ fn attempt() -> io::Result<UsableMechanisms> {
 }
 
 /// Confines a child, and answers two of its calls. Returns what worked.
-fn listen() -> io::Result<u8> {
+fn try_as_listener() -> io::Result<u8> {
     let (ours, theirs) = sys::socket_pair()?;
     let confined = match sys::fork()? {
         Fork::Child => {
             drop(ours);
-            let answer = confine(&theirs);
+            let answer = try_as_command(&theirs);
             let mut theirs = File::from(theirs);
             // Its memory is there until the other end is closed.
             let _ = theirs.write_all(&[answer]).and_then(|()| theirs.read_exact(&mut [0]));
@@ -103,7 +103,7 @@ fn listen() -> io::Result<u8> {
 }
 
 /// Confines this process as a command is confined, and returns what worked. Sends the descriptor of its filter.
-fn confine(socket: &OwnedFd) -> u8 {
+fn try_as_command(socket: &OwnedFd) -> u8 {
     let ruleset = Ruleset::new(Landlocked::default()).ok().map(Ruleset::into_fd);
     let obeys = ruleset.as_ref().is_some_and(|ruleset| sys::give_up_privileges(Some(ruleset.as_raw_fd())).is_ok());
     let answer = if obeys { LANDLOCK } else { 0 };

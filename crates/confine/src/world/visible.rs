@@ -10,14 +10,17 @@ use crate::{ConfinementPolicy, ReadScope};
 use sys::MountFlags;
 
 /// Returns layers that hide everything in `/` except the policy's readable paths and the existing layers.
-pub(super) fn veils(policy: &ConfinementPolicy, layers: &[MountLayer]) -> Result<Vec<MountLayer>, WorldStepFailure> {
+pub(super) fn veil_layers(
+    policy: &ConfinementPolicy,
+    layers: &[MountLayer],
+) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let ReadScope::Only(readable) = &policy.read else { return Ok(Vec::new()) };
     let shown = readable.iter().map(PathBuf::as_path).chain(SYSTEM.iter().map(Path::new));
     let shown: Vec<_> = shown.filter(|path| path.exists()).collect();
     let trees = layers.iter().filter(|layer| matches!(layer.what, LayerKind::Tree(_))).map(|layer| layer.at.as_path());
     let shown: Vec<_> = shown.into_iter().chain(trees).collect();
     let mut veils = Vec::new();
-    for entry in fs::read_dir("/").step(|| "the list of /".into())?.flatten() {
+    for entry in fs::read_dir("/").at_step(|| "the list of /".into())?.flatten() {
         let at = entry.path();
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
         if is_link || shown.contains(&at.as_path()) {

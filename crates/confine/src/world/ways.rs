@@ -6,7 +6,7 @@ use super::failure::{StepContext, WorldStepFailure};
 use super::git::GitDirectoryGrants;
 use super::held::environment;
 use super::private::PrivateDirectory;
-use super::tried::{UsableMechanisms, tried};
+use super::tried::{UsableMechanisms, probe_mechanisms};
 use super::{ConfinedWorld, ListenerHeldWorld, NAMESPACES, WorldCleanupProcess, WorldHostPaths, remedy, rules};
 use crate::filter::SyscallFilterMode;
 use crate::{
@@ -31,7 +31,7 @@ impl NamespaceObstacle {
     /// Returns the obstacle behind a failed step, or the failure if this machine is not its cause.
     fn of(failure: WorldStepFailure) -> Result<Self, WorldStepFailure> {
         match remedy::of_failure(&failure) {
-            Some(remedy) => Ok(Self { why: failure.why(), remedy }),
+            Some(remedy) => Ok(Self { why: failure.describe(), remedy }),
             None => Err(failure),
         }
     }
@@ -41,7 +41,7 @@ impl NamespaceObstacle {
 ///
 /// # Errors
 /// As [`without_namespaces`]. [`WorldError::Step`] if the machine is not the cause of the failure.
-pub(super) fn after(
+pub(super) fn after_failure(
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
     failure: WorldStepFailure,
@@ -76,25 +76,25 @@ pub(super) fn without_namespaces(
     place: &WorldHostPaths<'_>,
     obstacle: &NamespaceObstacle,
 ) -> Result<ConfinedWorld, WorldError> {
-    let tried = tried().step(|| "a process that tries to confine itself".into())?;
-    let missing: Vec<_> = policy.parts().filter_map(|part| missing(tried, part, obstacle)).collect();
+    let tried = probe_mechanisms().at_step(|| "a process that tries to confine itself".into())?;
+    let missing: Vec<_> = policy.wanted_parts().filter_map(|part| missing_part(tried, part, obstacle)).collect();
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
         return Err(WorldError::Missing(missing));
     }
     if tried.performs {
-        return held(policy, place, tried, missing);
+        return listener_held_world(policy, place, tried, missing);
     }
     let place = WorldHostPaths { state: Path::new(""), readable: &[], watches: false };
     let landlock = if tried.landlock { rules::ruleset(policy, &place, false)? } else { None };
     let facts = WorldFacts {
         held: policy.held_without(&missing),
         missing,
-        way: way(tried),
+        way: first_usable_mechanism(tried),
         write: policy.write.clone(),
-        notes: notes(policy, tried, sys::landlock_version()),
+        notes: limit_notes(policy, tried, sys::landlock_version()),
         ..WorldFacts::default()
     };
-    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    let board = WorldStatusBoard::new().at_step(|| "a file without a name".into())?;
     Ok(ConfinedWorld {
         namespaces: None,
         landlock,
@@ -108,7 +108,7 @@ pub(super) fn without_namespaces(
 }
 
 /// Returns a world whose listeners hold its files.
-fn held(
+fn listener_held_world(
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
     tried: UsableMechanisms,
@@ -119,11 +119,11 @@ fn held(
     let mut notes = git.notes.clone();
     notes.extend(of_listener(&policy, tried));
     let landlock = if tried.landlock { rules::second_guard(&policy)? } else { None };
-    let board = WorldStatusBoard::new().step(|| "a file without a name".into())?;
+    let board = WorldStatusBoard::new().at_step(|| "a file without a name".into())?;
     let private = PrivateDirectory::create(place.state);
-    let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
+    let private = private.at_step(|| format!("a private directory in {}", place.state.display()))?;
     let held = ListenerHeldWorld::create(&policy, git, &private).inspect_err(|_| private.remove());
-    let held = held.step(|| "the private directories".into())?;
+    let held = held.at_step(|| "the private directories".into())?;
     let facts = WorldFacts {
         held: policy.held_without(&missing),
         missing,
@@ -133,15 +133,16 @@ fn held(
         home: Some(private.path.clone()),
         tmp: (policy.tmp == TmpPlacement::Private).then(|| private.tmp()),
         notes,
-        begun: WorldFacts::now(),
+        begun: WorldFacts::current_file_time(),
     };
-    let keeper = WorldCleanupProcess::start(private).step(|| "a process that keeps the private directories".into())?;
+    let keeper =
+        WorldCleanupProcess::start(private).at_step(|| "a process that keeps the private directories".into())?;
     let (filter, held) = (Some(SyscallFilterMode::Performed), Some((held, keeper)));
     Ok(ConfinedWorld { namespaces: None, landlock, seatbelt: None, filter, held, facts, board, door: None })
 }
 
 /// Returns the first way that works.
-fn way(tried: UsableMechanisms) -> ConfinementMechanism {
+fn first_usable_mechanism(tried: UsableMechanisms) -> ConfinementMechanism {
     match tried {
         UsableMechanisms { performs: true, .. } => ConfinementMechanism::Listener,
         UsableMechanisms { filter: None, landlock: false, .. } => ConfinementMechanism::None,
@@ -151,7 +152,7 @@ fn way(tried: UsableMechanisms) -> ConfinementMechanism {
 }
 
 /// Returns why a part is missing. `None`: it is held.
-fn missing(tried: UsableMechanisms, part: ConfinementPart, obstacle: &NamespaceObstacle) -> Option<MissingPart> {
+fn missing_part(tried: UsableMechanisms, part: ConfinementPart, obstacle: &NamespaceObstacle) -> Option<MissingPart> {
     let NamespaceObstacle { why, remedy } = obstacle.clone();
     match part {
         ConfinementPart::Syscalls if tried.filter.is_some() => None,
@@ -167,7 +168,7 @@ fn missing(tried: UsableMechanisms, part: ConfinementPart, obstacle: &NamespaceO
 }
 
 /// Returns notes on the limits of a way. `version` is that of Landlock.
-fn notes(policy: &ConfinementPolicy, tried: UsableMechanisms, version: u32) -> Vec<String> {
+fn limit_notes(policy: &ConfinementPolicy, tried: UsableMechanisms, version: u32) -> Vec<String> {
     let mut notes = Vec::new();
     match (tried.landlock, tried.filter) {
         (true, _) => notes.extend(of_landlock(policy, version)),
@@ -237,20 +238,20 @@ mod tests {
     fn held(tried: UsableMechanisms) -> Vec<ConfinementPart> {
         let policy = ConfinementPolicy::sample(Path::new("/work"));
         let obstacle = NamespaceObstacle::switched_off();
-        let missing: Vec<_> = policy.parts().filter_map(|part| missing(tried, part, &obstacle)).collect();
+        let missing: Vec<_> = policy.wanted_parts().filter_map(|part| missing_part(tried, part, &obstacle)).collect();
         policy.held_without(&missing)
     }
 
     #[test]
     fn a_way_holds_what_its_table_says() {
         for tried in [LISTENER, ALL, SILENT, FILTER, NONE] {
-            let way = way(tried);
+            let way = first_usable_mechanism(tried);
             let promised: Vec<_> = ConfinementPart::ALL.into_iter().filter(|part| way.needs(*part).is_some()).collect();
             assert_eq!(held(tried), promised, "{way:?}");
         }
-        assert_eq!(way(LISTENER), ConfinementMechanism::Listener);
+        assert_eq!(first_usable_mechanism(LISTENER), ConfinementMechanism::Listener);
         assert_eq!(
-            [ALL, SILENT, FILTER, NONE].map(way),
+            [ALL, SILENT, FILTER, NONE].map(first_usable_mechanism),
             [
                 ConfinementMechanism::Landlock,
                 ConfinementMechanism::Landlock,
@@ -259,13 +260,13 @@ mod tests {
             ]
         );
         // A kernel with Landlock and without seccomp.
-        assert_eq!((way(LANDLOCK), held(LANDLOCK)), (ConfinementMechanism::Landlock, Vec::new()));
+        assert_eq!((first_usable_mechanism(LANDLOCK), held(LANDLOCK)), (ConfinementMechanism::Landlock, Vec::new()));
     }
 
     #[test]
     fn notes_tell_what_is_not_confined() {
         let policy = ConfinementPolicy { tmp: TmpPlacement::Shared, ..ConfinementPolicy::sample(Path::new("/work")) };
-        let text = |tried, version| notes(&policy, tried, version).join("\n");
+        let text = |tried, version| limit_notes(&policy, tried, version).join("\n");
         for (version, has) in
             [(1, [true, true, false]), (2, [false, true, false]), (3, [false; 3]), (4, [false, false, true])]
         {
@@ -278,7 +279,7 @@ mod tests {
         assert!(text(FILTER, 0).starts_with("no file is confined"));
         assert!(text(NONE, 0).starts_with("nothing confines the command"));
         let open = ConfinementPolicy { network: NetworkScope::Full, ..policy.clone() };
-        assert!(!notes(&open, ALL, 6).join("").contains("TCP"));
+        assert!(!limit_notes(&open, ALL, 6).join("").contains("TCP"));
     }
 
     #[test]

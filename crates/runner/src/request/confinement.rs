@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::raw::RawWorld;
-use confine::{OwnedPolicy, PolicyError, RawConfine, RealHost, confine};
+use confine::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 
 /// Returns the world of a command that starts in `cwd`. `environment` is the host's environment, as text.
 ///
@@ -13,7 +13,7 @@ use confine::{OwnedPolicy, PolicyError, RawConfine, RealHost, confine};
 pub fn check_world(raw: &RawWorld, cwd: &str, environment: &str) -> Result<Arc<OwnedPolicy>, PolicyError> {
     let options = RawConfine::from_json(&raw.options)?;
     let root = raw.root.as_deref().unwrap_or(cwd);
-    confine(options, raw.owner, Path::new(root), &RealHost { environment })
+    policy_for_owner(options, raw.owner, Path::new(root), &RealHost { environment })
 }
 
 #[cfg(test)]

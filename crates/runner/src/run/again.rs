@@ -243,7 +243,7 @@ fn analysis(request: &Request) -> Option<Analysis> {
 /// Returns where a confined command may write, if it reaches no host and has its own place for temporary files.
 fn places(request: &Request) -> Option<Places> {
     let policy = &request.confine.as_ref()?.policy;
-    let reach = policy.reach(&policy.root);
+    let reach = policy.command_reach(&policy.root);
     (reach.offline && policy.tmp == TmpPlacement::Private).then_some(reach.write)
 }
 

@@ -213,7 +213,7 @@ fn shows(policy: &ConfinementPolicy, path: &Path) -> bool {
     let real = fs::canonicalize(path).ok();
     let beside =
         path.parent().zip(path.file_name()).and_then(|(place, name)| Some(place.canonicalize().ok()?.join(name)));
-    [real.as_deref(), beside.as_deref()].into_iter().all(|path| path.is_some_and(|path| policy.shows(path)))
+    [real.as_deref(), beside.as_deref()].into_iter().all(|path| path.is_some_and(|path| policy.permits_read(path)))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Owner {
     /// Ends the owner's worlds, and the world that is being begun. May be called again.
     pub fn end(&self) {
         self.has_ended.store(true, Ordering::SeqCst);
-        confine::forget(self.number);
+        confine::forget_owner(self.number);
         if let Some(helpers) = Helpers::if_made() {
             helpers.end_worlds(self.number);
         }
@@ -56,7 +56,7 @@ impl Owner {
                 owner.make_first(first, helpers).await;
             }
             if owner.has_ended() {
-                confine::forget(owner.number);
+                confine::forget_owner(owner.number);
             }
         });
     }

@@ -103,7 +103,7 @@ fn hides_descriptors(request: &Request) -> bool {
 /// world with its own, so a confined command gets the directory they lead to.
 fn directory(request: &Request) -> Cow<'_, Path> {
     let cwd = Path::new(&request.cwd);
-    let is_covered = request.confine.as_ref().is_some_and(|confine| confine.policy.covers(cwd));
+    let is_covered = request.confine.as_ref().is_some_and(|confine| confine.policy.is_under_private_tmp(cwd));
     let resolved = is_covered.then(|| cwd.canonicalize().ok()).flatten();
     resolved.map_or(Cow::Borrowed(cwd), Cow::Owned)
 }

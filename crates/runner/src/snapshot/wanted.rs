@@ -110,7 +110,7 @@ impl Wanted {
     fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, Error> {
         let Some(world) = &raw.confine else { return Ok(None) };
         let policy = &check_world(world, &raw.cwd, &raw.host_env).map_err(RequestError::from)?.policy;
-        let reaches = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| policy.reaches(&path));
+        let reaches = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| policy.permits_change(&path));
         let home = self.environment.home.to_path_buf();
         Ok([&self.shell].into_iter().chain(&self.files).chain([&home]).find(reaches).cloned())
     }

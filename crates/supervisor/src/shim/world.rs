@@ -54,7 +54,7 @@ struct Filters {
 impl Filters {
     fn recorded(&mut self) -> Option<Rc<Filter>> {
         let machine = Machine::HERE?;
-        let program = || Rc::new(filter::program(machine, self.variant.recorded()));
+        let program = || Rc::new(filter::program(machine, self.variant.with_recording()));
         Some(Rc::clone(self.recorded.get_or_insert_with(program)))
     }
 }
@@ -119,10 +119,10 @@ impl ShimWorld {
         self.refresh()?;
         self.command += 1;
         if let Some((listener, journal)) = self.listener.as_ref().zip(journal.as_ref()) {
-            listener.record(self.command, journal)?;
+            listener.send_journal(self.command, journal)?;
         }
         let begin = |listener: &ListenerLink| {
-            io::Result::Ok((listener.descriptor(), listener.begin(self.command, &self.guards())?))
+            io::Result::Ok((listener.descriptor(), listener.begin_message(self.command, &self.guards())?))
         };
         let listener = self.listener.as_ref().map(begin).transpose()?;
         let profile = self.seatbelt.as_mut().map(SeatbeltProfileSource::profile).transpose()?;
@@ -140,7 +140,7 @@ impl ShimWorld {
     /// until then are forgotten.
     pub fn protect(&mut self) -> io::Result<()> {
         self.refresh()?;
-        self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards()))
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards()))
     }
 
     fn refresh(&mut self) -> io::Result<()> {
@@ -154,9 +154,9 @@ impl ShimWorld {
     /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the facts that
     /// show whether the world has changed when the shell gets its command.
     pub fn warmed_up(&self) -> Option<(u64, GuardFreshness)> {
-        self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards())).ok()?;
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards())).ok()?;
         let (number, freshness) = self.door.as_ref()?.freshness()?;
-        Some((number, freshness.another().ok()?))
+        Some((number, freshness.try_clone().ok()?))
     }
 
     /// Returns the descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
@@ -203,13 +203,13 @@ impl ShimWorld {
         if let Some(door) = &mut self.door {
             let _ = door.show(path);
         } else if let Some(home) = &self.home {
-            let _ = confine::world::show(home, path);
+            let _ = confine::world::show_file(home, path);
         }
     }
 
     /// Returns a descriptor that becomes readable when the command has denials again after [`ShimWorld::take`].
     pub fn news(&self) -> Option<OwnedFd> {
-        self.listener.as_ref().filter(|_| !self.ended[0])?.news().ok()
+        self.listener.as_ref().filter(|_| !self.ended[0])?.announcements().ok()
     }
 
     /// Returns the denials of the command with this mark since the last call. The command goes on.
@@ -220,7 +220,7 @@ impl ShimWorld {
 
     /// Ends the command with this mark, and with it the journal of its changes. Returns its denials.
     pub fn end(&mut self, mark: Option<&str>) -> CommandDenials {
-        let report = self.listener.as_ref().map(|listener| listener.end(self.command));
+        let report = self.listener.as_ref().map(|listener| listener.end_command(self.command));
         self.ended[0] |= matches!(report, Some(Err(_)));
         let report = report.and_then(Result::ok).flatten();
         self.denials(report, mark)

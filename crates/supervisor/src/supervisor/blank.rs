@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use confine::ConfinementPolicy;
 use confine::gate::GateControl;
-use confine::world::{BlankWorld, overlaid};
+use confine::world::{BlankWorld, overlaid_caches};
 
 /// Time a blank world waits for its policy.
 const KEPT: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ impl BlankPlace {
             blank.until = until;
             return None;
         }
-        let begun = BlankWorld::ahead(state, &self.caches)?;
+        let begun = BlankWorld::begin_ahead(state, &self.caches)?;
         let init = begun.init;
         let gate = if self.is_isolated { open_gate(&begun) } else { None };
         self.blank = Some(Blank { begun, gate, until });
@@ -61,7 +61,7 @@ impl BlankPlace {
         state: &Path,
         is_isolated: bool,
     ) -> Option<(BlankWorld, Option<BlankGate>)> {
-        (self.caches, self.is_isolated) = (overlaid(policy).to_vec(), is_isolated);
+        (self.caches, self.is_isolated) = (overlaid_caches(policy).to_vec(), is_isolated);
         let has_gate = |blank: &Blank| blank.gate.is_none() || is_isolated;
         let Blank { begun, gate, .. } =
             self.blank.take_if(|blank| has_gate(blank) && blank.begun.fits(policy, state))?;

@@ -12,7 +12,7 @@ use confine::ConfinementPart;
 use confine::gate::GateControl;
 use confine::world::BlankWorld;
 use confine::world::testing::{WorldTestScene, end, isolated, users};
-use confine::world::{WorldHostPaths, finish};
+use confine::world::{WorldHostPaths, finish_world};
 use protocol::plan::WorldId;
 use sys::{Fork, Signal};
 
@@ -49,7 +49,7 @@ fn a_blank_world_is_claimed_once() {
         let (begun, _) = place.claim(&policy, &scene.state, true).expect("it fits");
         assert!(place.claim(&policy, &scene.state, true).is_none());
         let host = WorldHostPaths { state: &scene.state, readable: &[], watches: false };
-        let world = finish(begun, &policy, &host).expect("made");
+        let world = finish_world(begun, &policy, &host).expect("made");
         assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
         end(world);
     });

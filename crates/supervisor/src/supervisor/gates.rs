@@ -31,7 +31,7 @@ pub fn open_blank_gate(begun: &BlankWorld) -> Result<(Pid, GateControl), Reporte
     let Some([user, network]) = &begun.network else { return Err(failed("a network", io::ErrorKind::NotFound.into())) };
     let copied = || {
         let namespaces = GateNamespaces { user: Some(user.try_clone()?), gate: None, world: network.try_clone()? };
-        io::Result::Ok((namespaces, begun.ended.try_clone()?, begun.board.another()?))
+        io::Result::Ok((namespaces, begun.ended.try_clone()?, begun.board.try_clone()?))
     };
     let (namespaces, lifeline, board) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
     let network = GateNetwork::Namespaces(namespaces);

@@ -126,7 +126,7 @@ impl Worlds {
             // The blank world may have ended since it was claimed.
             Some(Err(WorldError::Step { .. })) | None => (world::build(policy, &place)?, None),
         };
-        if let Some(first) = world.first() {
+        if let Some(first) = world.lifetime_process() {
             self.inits.insert(first, Some(id));
             self.watching.extend(watches.then_some(first));
         }
@@ -137,7 +137,7 @@ impl Worlds {
             }
             None => self.open_gate(id, policy, &mut world)?,
         };
-        let published = PublishedWorld::now(policy, &world.facts);
+        let published = PublishedWorld::describe_world(policy, &world.facts);
         world
             .publish(&published, gate.as_ref().map(|(gate, _)| gate.as_fd()))
             .map_err(|error| failed("its description", error))?;
@@ -152,7 +152,7 @@ impl Worlds {
         place: &WorldHostPaths<'_>,
     ) -> Result<(ConfinedWorld, Option<BlankGate>), WorldError> {
         let init = begun.init;
-        let world = world::finish(begun, policy, place);
+        let world = world::finish_world(begun, policy, place);
         let is_made = world.as_ref().is_ok_and(|world| world.namespaces.is_some());
         if !is_made {
             // It was reaped, and the gate ends with it.
@@ -235,7 +235,7 @@ impl Worlds {
             }
         };
         let setup =
-            setup.posting_on(world.board.another().map_err(|error| failed("the descriptors of its gate", error))?);
+            setup.posting_on(world.board.try_clone().map_err(|error| failed("the descriptors of its gate", error))?);
         let loopback = setup.loopback();
         world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
@@ -244,7 +244,7 @@ impl Worlds {
         };
         drop(setup);
         if !opens_late(policy) {
-            control.started().map_err(|error| failed("its gate", error))?;
+            control.wait_until_started().map_err(|error| failed("its gate", error))?;
         }
         Ok(Some((control, loopback)))
     }
@@ -327,7 +327,7 @@ impl Worlds {
         let gate = made
             .gate
             .as_ref()
-            .map(|gate| io::Result::Ok((gate.another()?, made.world.board.another()?)))
+            .map(|gate| io::Result::Ok((gate.try_clone()?, made.world.board.try_clone()?)))
             .transpose()?;
         let owner = made.owner.1.try_clone()?;
         let home = made.world.facts.home.clone();
@@ -343,7 +343,10 @@ impl Worlds {
         match forked {
             Forked::Parent(forked) => {
                 let late = made.gate.as_ref().filter(|_| std::mem::take(&mut made.opens));
-                let started = made.world.keep_for(forked.shim).and_then(|()| late.map_or(Ok(()), GateControl::started));
+                let started = made
+                    .world
+                    .keep_for(forked.shim)
+                    .and_then(|()| late.map_or(Ok(()), GateControl::wait_until_started));
                 started.inspect_err(|_| sys::signal(forked.child, Signal::SIGKILL))?;
                 Ok(ForkedShim::Parent(forked))
             }
@@ -383,7 +386,7 @@ impl Made {
     /// Returns the ways of a shim and of its listener to each other.
     fn listener(&self) -> io::Result<(ListenerLink, ListenerEndpoint)> {
         let (link, ends) = ListenerLink::pair()?;
-        let gate = self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::another);
+        let gate = self.gate.as_ref().filter(|_| self.settings.loopback.is_some()).map(GateControl::try_clone);
         Ok((link, ends.with_gate(gate.transpose()?)))
     }
 

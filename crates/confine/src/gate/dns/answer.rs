@@ -35,15 +35,15 @@ pub(in crate::gate) struct WorldResolver<'a> {
 
 impl WorldResolver<'_> {
     /// Answers a query. `None`: the query gets no answer.
-    pub fn look(&mut self, message: &[u8]) -> Option<DnsReply> {
+    pub fn answer_query(&mut self, message: &[u8]) -> Option<DnsReply> {
         let query = message::parse(message)?;
         let (outcome, refused) = self.decide(&query);
-        let refused = refused.filter(|name| !self.pairs.completes(name, query.kind, Instant::now()));
+        let refused = refused.filter(|name| !self.pairs.completes_pair(name, query.kind, Instant::now()));
         // Of a name with an entry a program learns nothing but its addresses.
         let grants = matches!(query.kind, DnsRecordKind::A | DnsRecordKind::Aaaa);
         let refused =
             refused.map(|target| RefusedTarget { grant: grants.then(|| SuggestedGrant::Host(target.clone())), target });
-        Some(DnsReply { answer: message::build(&query, outcome.as_ref()), refused })
+        Some(DnsReply { answer: message::build_answer(&query, outcome.as_ref()), refused })
     }
 
     fn decide(&mut self, query: &DnsQuery) -> (OwnedDnsOutcome, Option<String>) {
@@ -57,7 +57,7 @@ impl WorldResolver<'_> {
         if !query.standard {
             return (OwnedDnsOutcome::Plain(DnsOutcome::NotImplemented), None);
         }
-        if let Some(address) = message::reverse(name) {
+        if let Some(address) = message::address_of_reverse_name(name) {
             let known = self.names.name_of(address).filter(|_| query.kind == DnsRecordKind::Ptr);
             return (
                 known.map_or(OwnedDnsOutcome::Plain(DnsOutcome::NoName), |name| OwnedDnsOutcome::Name(name.to_owned())),
@@ -66,19 +66,19 @@ impl WorldResolver<'_> {
         }
         // The name of the world's own loopback, whatever the rules say.
         if name == "localhost" || name.ends_with(".localhost") {
-            return (self.addresses(query.kind, (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST)), None);
+            return (self.address_outcome(query.kind, (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST)), None);
         }
         // Programs look for services of a host before they ask for its address. Probes ask for the root.
-        let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.knows(host));
-        if self.rules.knows(name) || (!self.rules.is_empty() && !silent) {
+        let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.has_entry_for(host));
+        if self.rules.has_entry_for(name) || (!self.rules.is_empty() && !silent) {
             let addresses = self.names.addresses_of(name);
-            let is_stranger = query.kind == DnsRecordKind::Other && !self.rules.knows(name);
-            return (self.addresses(query.kind, addresses), is_stranger.then(|| name.clone()));
+            let is_stranger = query.kind == DnsRecordKind::Other && !self.rules.has_entry_for(name);
+            return (self.address_outcome(query.kind, addresses), is_stranger.then(|| name.clone()));
         }
         (OwnedDnsOutcome::Plain(DnsOutcome::NoName), (!silent).then(|| name.clone()))
     }
 
-    fn addresses(&self, kind: DnsRecordKind, (v4, v6): (Ipv4Addr, Ipv6Addr)) -> OwnedDnsOutcome {
+    fn address_outcome(&self, kind: DnsRecordKind, (v4, v6): (Ipv4Addr, Ipv6Addr)) -> OwnedDnsOutcome {
         OwnedDnsOutcome::Plain(match kind {
             DnsRecordKind::A => DnsOutcome::Address(v4.into()),
             DnsRecordKind::Aaaa if self.v6 => DnsOutcome::Address(v6.into()),
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::NetworkScope;
-    use crate::gate::dns::query;
+    use crate::gate::dns::build_query;
     use crate::policy::{AllowEntry, AllowHost};
 
     /// Asks a query, and returns the code of the answer, the last bytes of its data, and the refused name.
@@ -130,9 +130,10 @@ mod tests {
     fn look_by(network: &NetworkScope, name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<RefusedTarget>) {
         let rules = AllowedHosts::new(network);
         let (mut names, mut pairs) = (NameAddressTable::default(), UnpairedQueries::default());
-        let asked = query(name, kind);
-        let looked =
-            WorldResolver { rules: &rules, names: &mut names, pairs: &mut pairs, v6 }.look(&asked).expect("an answer");
+        let asked = build_query(name, kind);
+        let looked = WorldResolver { rules: &rules, names: &mut names, pairs: &mut pairs, v6 }
+            .answer_query(&asked)
+            .expect("an answer");
         let data = looked.answer.get(asked.len() + 12..).unwrap_or_default().to_vec();
         (looked.answer[3] & 0xf, data, looked.refused)
     }

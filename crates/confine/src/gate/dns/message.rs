@@ -140,7 +140,7 @@ fn write_name(name: &str) -> Option<Vec<u8>> {
 }
 
 /// Builds the answer to a query.
-pub(super) fn build(query: &DnsQuery, outcome: DnsOutcome<'_>) -> Vec<u8> {
+pub(super) fn build_answer(query: &DnsQuery, outcome: DnsOutcome<'_>) -> Vec<u8> {
     let data = match outcome {
         DnsOutcome::Address(IpAddr::V4(address)) => Some(address.octets().to_vec()),
         DnsOutcome::Address(IpAddr::V6(address)) => Some(address.octets().to_vec()),
@@ -172,7 +172,7 @@ pub(super) fn build(query: &DnsQuery, outcome: DnsOutcome<'_>) -> Vec<u8> {
 }
 
 /// Returns the address that a name below `in-addr.arpa` or `ip6.arpa` asks about.
-pub(super) fn reverse(name: &str) -> Option<IpAddr> {
+pub(super) fn address_of_reverse_name(name: &str) -> Option<IpAddr> {
     if let Some(labels) = name.strip_suffix(".in-addr.arpa") {
         let bytes: Vec<u8> = labels.split('.').rev().map(str::parse).collect::<Result<_, _>>().ok()?;
         return Some(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?).into());
@@ -189,7 +189,7 @@ pub(super) fn reverse(name: &str) -> Option<IpAddr> {
 
 /// Builds a query like a program's.
 #[cfg(test)]
-pub(in crate::gate) fn query(name: &str, kind: u16) -> Vec<u8> {
+pub(in crate::gate) fn build_query(name: &str, kind: u16) -> Vec<u8> {
     let mut bytes = vec![0xab, 0xcd, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     bytes.extend(write_name(name).expect("a name"));
     bytes.extend(kind.to_be_bytes());
@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn queries() {
         for (bytes, name, kind, standard) in [
-            (query("Example.ORG", 1), Some("example.org"), DnsRecordKind::A, true),
-            (query("a_b-c.example.org", 28), Some("a_b-c.example.org"), DnsRecordKind::Aaaa, true),
-            (query("", 1), Some(""), DnsRecordKind::A, true),
-            (query("x y.example.org", 1), None, DnsRecordKind::A, true),
-            (query("é.example.org", 1), None, DnsRecordKind::A, true),
-            (query("example.org", 65), Some("example.org"), DnsRecordKind::Service, true),
+            (build_query("Example.ORG", 1), Some("example.org"), DnsRecordKind::A, true),
+            (build_query("a_b-c.example.org", 28), Some("a_b-c.example.org"), DnsRecordKind::Aaaa, true),
+            (build_query("", 1), Some(""), DnsRecordKind::A, true),
+            (build_query("x y.example.org", 1), None, DnsRecordKind::A, true),
+            (build_query("é.example.org", 1), None, DnsRecordKind::A, true),
+            (build_query("example.org", 65), Some("example.org"), DnsRecordKind::Service, true),
         ] {
             let parsed = parse(&bytes).expect("a query");
             assert_eq!((parsed.name.as_deref(), parsed.kind, parsed.standard), (name, kind, standard));
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn damaged_queries_have_no_name() {
-        let good = query("example.org", 1);
+        let good = build_query("example.org", 1);
         let with = |at: usize, byte: u8| {
             let mut bytes = good.clone();
             bytes[at] = byte;
@@ -230,7 +230,7 @@ mod tests {
         for bytes in [with(12, 0xc0), with(12, 64), with(12, 60), with(5, 2), with(5, 0), good[..20].to_vec()] {
             let parsed = parse(&bytes).expect("a header");
             assert_eq!(parsed.name, None, "{bytes:?}");
-            assert_eq!(build(&parsed, DnsOutcome::Damaged)[3], 0x81);
+            assert_eq!(build_answer(&parsed, DnsOutcome::Damaged)[3], 0x81);
         }
         assert!(!parse(&with(good.len() - 1, 3)).expect("a query").standard, "the class of chaos");
         assert!(!parse(&with(2, 0x28)).expect("a query").standard, "an update");
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn answers() {
-        let asked = parse(&query("a.test", 1)).expect("a query");
-        let bytes = build(&asked, DnsOutcome::Address([198, 18, 0, 1].into()));
+        let asked = parse(&build_query("a.test", 1)).expect("a query");
+        let bytes = build_answer(&asked, DnsOutcome::Address([198, 18, 0, 1].into()));
         let mut expected = vec![0xab, 0xcd, 0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0];
         expected.extend(b"\x01a\x04test\0\0\x01\0\x01");
         expected.extend(b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04\xc6\x12\0\x01");
         assert_eq!(bytes, expected);
-        assert_eq!(build(&asked, DnsOutcome::NoName)[2..8], [0x85, 0x83, 0, 1, 0, 0]);
-        assert_eq!(build(&asked, DnsOutcome::NoData)[2..8], [0x85, 0x80, 0, 1, 0, 0]);
+        assert_eq!(build_answer(&asked, DnsOutcome::NoName)[2..8], [0x85, 0x83, 0, 1, 0, 0]);
+        assert_eq!(build_answer(&asked, DnsOutcome::NoData)[2..8], [0x85, 0x80, 0, 1, 0, 0]);
     }
 
     #[test]
@@ -266,23 +266,23 @@ mod tests {
             ("example.org", None),
             (".ip6.arpa", None),
         ] {
-            assert_eq!(reverse(name), address.map(|text| text.parse().expect("an address")), "{name}");
+            assert_eq!(address_of_reverse_name(name), address.map(|text| text.parse().expect("an address")), "{name}");
         }
         let nibbles = format!("{}{}", "1.", "0.".repeat(31));
-        assert_eq!(reverse(&format!("{nibbles}ip6.arpa")), Some("::1".parse().expect("an address")));
+        assert_eq!(address_of_reverse_name(&format!("{nibbles}ip6.arpa")), Some("::1".parse().expect("an address")));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_parsed_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
             if let Some(query) = parse(&bytes) {
-                prop_assert!(build(&query, DnsOutcome::NoName).len() <= bytes.len());
+                prop_assert!(build_answer(&query, DnsOutcome::NoName).len() <= bytes.len());
             }
         }
 
         #[test]
         fn a_damaged_query_never_becomes_another_name(at in 0..40_usize, byte: u8) {
-            let mut bytes = query("registry.example.org", 1);
+            let mut bytes = build_query("registry.example.org", 1);
             let at = at % bytes.len();
             bytes[at] = byte;
             if let Some(DnsQuery { name: Some(name), .. }) = parse(&bytes) {
@@ -294,7 +294,7 @@ mod tests {
         #[test]
         fn a_query_is_parsed_as_it_was_built(labels in prop::collection::vec("[a-z0-9_-]{1,20}", 1..8)) {
             let name = labels.join(".");
-            let parsed = parse(&query(&name, 28)).expect("a query");
+            let parsed = parse(&build_query(&name, 28)).expect("a query");
             prop_assert_eq!(parsed.name.as_deref(), Some(name.as_str()));
             prop_assert_eq!(parsed.kind, DnsRecordKind::Aaaa);
         }

@@ -7,6 +7,6 @@ mod stream;
 
 pub(super) use answer::WorldResolver;
 #[cfg(test)]
-pub(super) use message::query;
+pub(super) use message::build_query;
 pub(super) use pairs::UnpairedQueries;
 pub(super) use stream::DnsTcpStream;

@@ -16,7 +16,7 @@ pub(in crate::gate) struct UnpairedQueries(VecDeque<(String, DnsRecordKind, Inst
 
 impl UnpairedQueries {
     /// Returns whether a query is the second of a pair.
-    pub(super) fn completes(&mut self, name: &str, kind: DnsRecordKind, now: Instant) -> bool {
+    pub(super) fn completes_pair(&mut self, name: &str, kind: DnsRecordKind, now: Instant) -> bool {
         let other = match kind {
             DnsRecordKind::A => DnsRecordKind::Aaaa,
             DnsRecordKind::Aaaa => DnsRecordKind::A,
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_pair_is_one_attempt() {
         let (mut pairs, now) = (UnpairedQueries::default(), Instant::now());
-        let mut asked = |name, kind| !pairs.completes(name, kind, now);
+        let mut asked = |name, kind| !pairs.completes_pair(name, kind, now);
         let counted = [
             asked("a", DnsRecordKind::A),
             asked("a", DnsRecordKind::Aaaa),
@@ -54,6 +54,6 @@ mod tests {
             asked("c", DnsRecordKind::Other),
         ];
         assert_eq!(counted, [true, false, true, true, false, true, true, true]);
-        assert!(!pairs.completes("b", DnsRecordKind::Aaaa, now + APART), "too late");
+        assert!(!pairs.completes_pair("b", DnsRecordKind::Aaaa, now + APART), "too late");
     }
 }

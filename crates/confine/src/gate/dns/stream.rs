@@ -30,7 +30,7 @@ impl DnsTcpStream {
     }
 
     /// Returns the number of bytes that are kept.
-    pub fn kept(&self) -> usize {
+    pub fn kept_bytes(&self) -> usize {
         self.input.len() + self.output.len()
     }
 
@@ -50,7 +50,7 @@ impl DnsTcpStream {
             }
         }
         let mut read = 0;
-        while let Some(query) = framed(&self.input[read..]) {
+        while let Some(query) = first_query(&self.input[read..]) {
             queries.push(query.to_vec());
             read += query.len() + 2;
         }
@@ -80,7 +80,7 @@ fn is_later(error: &io::Error) -> bool {
 }
 
 /// Returns the first query, if it is whole.
-fn framed(input: &[u8]) -> Option<&[u8]> {
+fn first_query(input: &[u8]) -> Option<&[u8]> {
     let length = usize::from(u16::from_be_bytes(*input.first_chunk::<2>()?));
     input.get(2..2 + length)
 }

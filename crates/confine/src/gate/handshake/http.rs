@@ -75,7 +75,7 @@ const CHUNK_SIZE: BodyState = BodyState::ChunkSize { size: 0, digits: 0, extensi
 
 impl BodyState {
     /// Reads a byte between the chunks of a body. `None`: the byte is not allowed there.
-    fn after(self, byte: u8) -> Option<Self> {
+    fn after_byte(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
             (Self::ChunkSize { size, digits, cr: true, .. }, b'\n') if digits > 0 => match size {
                 0 => Self::Trailer { length: 0, cr: false },
@@ -110,13 +110,13 @@ impl BodyState {
 
 impl HttpRequestReader {
     /// Begins after the first line, which was passed on already except for its last byte.
-    pub fn after(line: Vec<u8>) -> Self {
+    pub fn after_first_line(line: Vec<u8>) -> Self {
         let sent = line.len() - 1;
         Self { state: BodyState::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new(), suspect: None }
     }
 
     /// Returns whether all of the input belongs to a body, and counts it.
-    pub fn skip(&mut self, input: &[u8]) -> bool {
+    pub fn skip_body(&mut self, input: &[u8]) -> bool {
         let (BodyState::Body(left) | BodyState::Chunk(left)) = &mut self.state else { return false };
         let skips = self.suspect.is_none() && *left > input.len() as u64;
         if skips {
@@ -126,7 +126,7 @@ impl HttpRequestReader {
     }
 
     /// Returns the number of bytes that are kept.
-    pub fn kept(&self) -> usize {
+    pub fn kept_bytes(&self) -> usize {
         self.head.len() + self.suspect.as_ref().map_or(0, Vec::len)
     }
 
@@ -134,11 +134,11 @@ impl HttpRequestReader {
     pub fn on_served(&mut self, output: &[u8]) -> bool {
         let missing = SWITCHING.len().saturating_sub(self.served.len()).min(output.len());
         self.served.extend_from_slice(&output[..missing]);
-        missing > 0 && self.state == BodyState::AwaitingUpgrade && self.switched().is_some()
+        missing > 0 && self.state == BodyState::AwaitingUpgrade && self.has_switched().is_some()
     }
 
     /// Returns whether the server has agreed to another protocol. `None`: it has not answered.
-    fn switched(&self) -> Option<bool> {
+    fn has_switched(&self) -> Option<bool> {
         let undecided = self.served.len() < SWITCHING.len() && SWITCHING.starts_with(&self.served);
         (!undecided).then(|| self.served == SWITCHING)
     }
@@ -165,12 +165,12 @@ impl HttpRequestReader {
                     let left = left - taken as u64;
                     let body = matches!(self.state, BodyState::Body(_));
                     self.state = if body { BodyState::Body(left) } else { BodyState::Chunk(left) };
-                    self.suspect(&input[..taken])?;
+                    self.check_body_for_request(&input[..taken])?;
                     out.extend_from_slice(&input[..taken]);
                     taken
                 }
                 between => {
-                    self.state = between.after(input[0]).ok_or(HttpRequestFault::Malformed)?;
+                    self.state = between.after_byte(input[0]).ok_or(HttpRequestFault::Malformed)?;
                     out.push(input[0]);
                     1
                 }
@@ -188,7 +188,7 @@ impl HttpRequestReader {
     }
 
     /// Reads the first line of a body that may be a request.
-    fn suspect(&mut self, body: &[u8]) -> Result<(), HttpRequestFault> {
+    fn check_body_for_request(&mut self, body: &[u8]) -> Result<(), HttpRequestFault> {
         let Some(mut line) = self.suspect.take() else { return Ok(()) };
         for byte in body {
             line.push(*byte);
@@ -210,7 +210,7 @@ impl HttpRequestReader {
         accepts: &dyn Fn(&str) -> bool,
     ) -> Result<NextProtocol, HttpRequestFault> {
         self.head.extend_from_slice(input);
-        match self.switched() {
+        match self.has_switched() {
             None if self.head.len() > LONGEST_HEAD => Err(HttpRequestFault::Malformed),
             None => Ok(NextProtocol::More),
             Some(true) => {

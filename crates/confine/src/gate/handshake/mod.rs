@@ -123,11 +123,11 @@ impl HandshakeInspector {
     }
 
     /// Returns the number of bytes that are kept.
-    pub fn kept(&self) -> usize {
+    pub fn kept_bytes(&self) -> usize {
         match &self.state {
             InspectionState::Line(line) => line.text.len(),
-            InspectionState::Hello(hello) => hello.kept(),
-            InspectionState::Http(requests) => requests.kept(),
+            InspectionState::Hello(hello) => hello.kept_bytes(),
+            InspectionState::Http(requests) => requests.kept_bytes(),
             InspectionState::Start(_) | InspectionState::Opaque => 0,
         }
     }
@@ -135,8 +135,8 @@ impl HandshakeInspector {
     /// Takes bytes of the client, as one read has delivered them.
     pub fn feed(&mut self, input: &[u8]) -> Result<ForwardingDecision, HandshakeMismatch> {
         let passes = match &mut self.state {
-            InspectionState::Opaque => self.scan.skips(input),
-            InspectionState::Http(requests) => requests.skip(input),
+            InspectionState::Opaque => self.scan.has_no_hello(input),
+            InspectionState::Http(requests) => requests.skip_body(input),
             _ => false,
         };
         if passes {
@@ -192,12 +192,12 @@ fn step_start(
         start.push(*byte);
         out.push(*byte);
         let rest = || Some(input[at + 1..].to_vec());
-        match tls::start(start) {
+        match tls::classify_start(start) {
             tls::StreamStart::Unclear => {}
             tls::StreamStart::Refused => return Err(UNCLEAR),
             tls::StreamStart::Hello => {
                 let sent = start.len();
-                let hello = tls::HelloCollector::after(std::mem::take(start), sent);
+                let hello = tls::HelloCollector::continue_from(std::mem::take(start), sent);
                 return Ok((Some(InspectionState::Hello(hello)), rest()));
             }
             tls::StreamStart::Other => {
@@ -248,7 +248,7 @@ fn step_opaque(scan: &mut tls::HelloScan, input: &[u8], out: &mut Vec<u8>) -> In
 fn begin_hello(found: tls::HelloPosition, input: &[u8]) -> InspectionStep {
     let rest = input[found.at..].to_vec();
     let sent = found.carried.len();
-    (Some(InspectionState::Hello(tls::HelloCollector::after(found.carried, sent))), Some(rest))
+    (Some(InspectionState::Hello(tls::HelloCollector::continue_from(found.carried, sent))), Some(rest))
 }
 
 fn step_hello(
@@ -317,7 +317,7 @@ impl FirstLine {
             }
             self.text.push(*byte);
             if self.begun && *byte == b'\n' {
-                return Ok((Some(self.protocol(dialled)?), at + 1));
+                return Ok((Some(self.protocol_of_line(dialled)?), at + 1));
             }
             self.spaced |= self.begun && space;
             self.is_odd |= self.begun && !self.spaced && !http::is_token_byte(*byte);
@@ -333,13 +333,13 @@ impl FirstLine {
     }
 
     /// Returns the protocol to which the whole line belongs.
-    fn protocol(&mut self, dialled: &DialledDestination) -> Result<InspectionState, HandshakeMismatch> {
+    fn protocol_of_line(&mut self, dialled: &DialledDestination) -> Result<InspectionState, HandshakeMismatch> {
         let text = std::mem::take(&mut self.text);
         let http2 = text.starts_with(b"PRI ");
         match http::is_request_line(&text) {
             _ if text.starts_with(b"PROXY ") => Err(UNCLEAR),
             true if http2 && !dialled.may_use_http2() => Err(UNCLEAR),
-            true if !http2 => Ok(InspectionState::Http(Box::new(http::HttpRequestReader::after(text)))),
+            true if !http2 => Ok(InspectionState::Http(Box::new(http::HttpRequestReader::after_first_line(text)))),
             _ => Ok(InspectionState::Opaque),
         }
     }

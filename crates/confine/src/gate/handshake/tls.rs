@@ -39,7 +39,7 @@ pub(super) enum StreamStart {
 
 /// Returns what a client speaks. Servers pass over records without content in front of a ClientHello, and read one of
 /// version 2, which has no name.
-pub(super) fn start(bytes: &[u8]) -> StreamStart {
+pub(super) fn classify_start(bytes: &[u8]) -> StreamStart {
     match bytes {
         [0x80..=0xFF, _, 1, 0 | 3, ..] => StreamStart::Refused,
         [0x80..=0xFF] | [0x80..=0xFF, _] | [0x80..=0xFF, _, 1] => StreamStart::Unclear,
@@ -81,7 +81,7 @@ pub(super) struct HelloPosition {
 
 impl HelloScan {
     /// Returns whether no ClientHello begins in the input.
-    pub fn skips(&self, input: &[u8]) -> bool {
+    pub fn has_no_hello(&self, input: &[u8]) -> bool {
         self.tail.is_empty() && memchr::memchr2(HANDSHAKE, CLIENT_HELLO, input).is_none() && cut_old(input).is_none()
     }
 
@@ -93,7 +93,7 @@ impl HelloScan {
         let mut unclear = cut_old(&all);
         for at in memchr::memchr2_iter(HANDSHAKE, CLIENT_HELLO, &all) {
             let (at, look) = match (all[at], at.checked_sub(2)) {
-                (HANDSHAKE, _) => (at, looks(&all[at..])),
+                (HANDSHAKE, _) => (at, match_hello(&all[at..])),
                 (_, Some(before)) => (before, looks_old(&all[before..])),
                 _ => continue,
             };
@@ -142,7 +142,7 @@ enum HelloMatch {
 
 /// Returns whether a ClientHello begins here. Go and rustls take any version, of records and of the message. Then a
 /// second record has to follow, or the lengths in the message have to agree.
-fn looks(bytes: &[u8]) -> HelloMatch {
+fn match_hello(bytes: &[u8]) -> HelloMatch {
     let (mut message, mut at, mut is_usual) = (Vec::new(), 0, true);
     loop {
         let header = &bytes[at..bytes.len().min(at + HEADER)];
@@ -168,7 +168,7 @@ fn looks(bytes: &[u8]) -> HelloMatch {
         }
         let content = &bytes[at + HEADER..];
         message.extend_from_slice(&content[..length.min(content.len())]);
-        match begins(&message, is_usual) {
+        match match_message_start(&message, is_usual) {
             HelloMatch::Unclear if content.len() >= length => at += HEADER + length,
             known => return known,
         }
@@ -176,20 +176,20 @@ fn looks(bytes: &[u8]) -> HelloMatch {
 }
 
 /// Returns whether a message is a ClientHello, by its beginning.
-fn begins(message: &[u8], is_usual: bool) -> HelloMatch {
+fn match_message_start(message: &[u8], is_usual: bool) -> HelloMatch {
     match message {
         [] | [CLIENT_HELLO] => HelloMatch::Unclear,
         [CLIENT_HELLO, 0..=2, ..] if message.len() < SHOWN => HelloMatch::Unclear,
         [CLIENT_HELLO, 0..=2, _, _, 3, ..] if is_usual => HelloMatch::Hello,
         // Servers that take other versions read no longer ones.
-        [CLIENT_HELLO, 0, high, low, body @ ..] => agrees(usize::from(*high) << 8 | usize::from(*low), body),
-        [CLIENT_HELLO, 1, 0, 0, body @ ..] => agrees(1 << 16, body),
+        [CLIENT_HELLO, 0, high, low, body @ ..] => match_lengths(usize::from(*high) << 8 | usize::from(*low), body),
+        [CLIENT_HELLO, 1, 0, 0, body @ ..] => match_lengths(1 << 16, body),
         _ => HelloMatch::Other,
     }
 }
 
 /// Returns whether the lengths in the body of a ClientHello add up to its length.
-fn agrees(whole: usize, body: &[u8]) -> HelloMatch {
+fn match_lengths(whole: usize, body: &[u8]) -> HelloMatch {
     // Behind version and random are session, ciphers, compressions and extensions, which begin with their lengths.
     let mut end = 2 + 32;
     for width in [1, 2, 1, 2] {
@@ -231,12 +231,12 @@ pub(super) struct ClientHello {
 
 impl HelloCollector {
     /// Begins with bytes that were partly passed on already.
-    pub fn after(raw: Vec<u8>, sent: usize) -> Self {
+    pub fn continue_from(raw: Vec<u8>, sent: usize) -> Self {
         Self { raw, sent, ..Self::default() }
     }
 
     /// Returns the number of bytes that are kept.
-    pub fn kept(&self) -> usize {
+    pub fn kept_bytes(&self) -> usize {
         self.raw.len() + self.message.len()
     }
 
@@ -252,7 +252,7 @@ impl HelloCollector {
             let Some(fragment) = self.raw.get(self.read + HEADER..end) else { break };
             self.message.extend_from_slice(fragment);
             self.read = end;
-            if let Some(body) = whole(&self.message)? {
+            if let Some(body) = complete_body(&self.message)? {
                 let name = server_name(body)?;
                 let raw = self.raw.split_off(self.sent);
                 return Ok(Some(ClientHello { name, rest: self.sent + raw.len() - end, raw }));
@@ -263,7 +263,7 @@ impl HelloCollector {
 }
 
 /// Returns the body of a ClientHello, if the message is whole. Nothing may follow it in its record.
-fn whole(message: &[u8]) -> Result<Option<&[u8]>, MalformedHello> {
+fn complete_body(message: &[u8]) -> Result<Option<&[u8]>, MalformedHello> {
     if message.first().is_some_and(|kind| *kind != CLIENT_HELLO) {
         return Err(MalformedHello);
     }

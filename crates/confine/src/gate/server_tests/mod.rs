@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::gate::dns::query;
+use crate::gate::dns::build_query;
 use crate::gate::link::GATE_V4;
 use crate::gate::refusals::GateRefusals;
 use crate::gate::relay::reset;
@@ -24,7 +24,7 @@ use world::{GatedTestWorld, HANG, NamespaceThread, address_in, echo, is_refused,
 fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {
     let port = serve(echo);
     let Some(world) = GatedTestWorld::new(&[("a.test", port)], &["a.test"], &[]) else { return };
-    world.control.started().expect("started");
+    world.control.wait_until_started().expect("started");
     for kind in [1, 28] {
         let address = world.look("a.test", kind).expect("an address");
         let mut stream = world.inside.connect((address, port).into()).expect("connected");
@@ -66,7 +66,7 @@ fn a_name_that_is_not_allowed_is_refused_with_the_port_that_was_wanted() {
 #[test]
 fn the_program_and_the_command_that_tried_are_found() {
     let Some(world) = GatedTestWorld::new(&[("192.0.2.7", 443)], &[], &[]) else { return };
-    let asked: String = query("evil.test", 16).iter().map(|byte| format!("\\x{byte:02x}")).collect();
+    let asked: String = build_query("evil.test", 16).iter().map(|byte| format!("\\x{byte:02x}")).collect();
     let script = format!(
         "exec 3<>/dev/udp/{GATE_V4}/53; printf '{asked}' >&3; head -c 1 <&3 | wc -c
          exec 4<>/dev/tcp/192.0.2.8/443; read -r line <&4; exec 5<>/dev/tcp/192.0.2.9/444; echo over; read -r"
@@ -98,7 +98,7 @@ fn a_world_without_hosts_records_the_names_that_it_asks_for() {
     let gate = thread::spawn(move || GateServer::new(setup, sockets, None, pool)?.run());
     let answer = inside.run(|| {
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
-        socket.send_to(&query("evil.test", 1), (GATE_V4, 53)).expect("sent");
+        socket.send_to(&build_query("evil.test", 1), (GATE_V4, 53)).expect("sent");
         socket.set_read_timeout(Some(HANG)).expect("a timeout");
         let mut buffer = [0; 512];
         let length = socket.recv(&mut buffer).expect("an answer");
@@ -114,7 +114,7 @@ fn a_world_without_hosts_records_the_names_that_it_asks_for() {
 fn the_resolver_answers_over_connections_too() {
     let Some(world) = GatedTestWorld::new(&[("a.test", 443)], &[], &[]) else { return };
     let mut stream = world.inside.connect((GATE_V4, 53).into()).expect("connected");
-    let asked = query("a.test", 1);
+    let asked = build_query("a.test", 1);
     let framed = [&(asked.len() as u16).to_be_bytes()[..], &asked].concat();
     for byte in [framed.clone(), framed].concat() {
         stream.write_all(&[byte]).expect("written");

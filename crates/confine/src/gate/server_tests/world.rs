@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::NetworkScope;
 use crate::gate::control::GateControl;
-use crate::gate::dns::query;
+use crate::gate::dns::build_query;
 use crate::gate::link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
 use crate::gate::refusals::GateRefusals;
 use crate::gate::resolve::ResolverPool;
 use crate::gate::server::GateServer;
 use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
 use crate::gate::sockets::LinkSockets;
-use crate::gate::spring::{NamespacedSocketFactory, flow};
+use crate::gate::spring::{NamespacedSocketFactory, serve_sockets};
 use crate::policy::{AllowEntry, AllowHost};
 
 /// A bound against a hang.
@@ -145,17 +145,22 @@ impl GatedTestWorld {
         let sockets = outside.run(move || LinkSockets::open(&ports))?;
         let (spring, end) = sys::packet_pair()?;
         let network = inside.network.try_clone()?;
-        thread::spawn(move || sys::enter_namespace(network.as_fd()).map(|()| flow(&end)));
+        thread::spawn(move || sys::enter_namespace(network.as_fd()).map(|()| serve_sockets(&end)));
         let gate = thread::spawn(move || {
-            GateServer::new(setup, sockets, Some(NamespacedSocketFactory::at(spring)), ResolverPool::new(resolve)?)?
-                .run()
+            GateServer::new(
+                setup,
+                sockets,
+                Some(NamespacedSocketFactory::from_socket(spring)),
+                ResolverPool::new(resolve)?,
+            )?
+            .run()
         });
         Ok(Self { inside, control, lifeline: Some(lifeline), gate: Some(gate), _outside: outside })
     }
 
     /// Asks the resolver, and returns the addresses or the code of its answer.
     pub fn look(&self, name: &str, kind: u16) -> Result<IpAddr, u8> {
-        let asked = query(name, kind);
+        let asked = build_query(name, kind);
         let answer = self.inside.run(move || {
             let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
             socket.set_read_timeout(Some(HANG)).expect("a timeout");

@@ -57,45 +57,45 @@ impl WorldBounds {
     }
 
     /// Returns the world's own files.
-    pub fn held(&self) -> &ListenerHeldWorld {
+    pub fn held_world(&self) -> &ListenerHeldWorld {
         &self.held
     }
 
     /// Looks for repositories and hidden files, and protects what a command that starts now finds.
-    pub fn protect(&mut self) {
-        let ProtectedPaths { protected, pinned } = self.held.protected();
-        self.hide = self.held.hidden();
+    pub fn refresh_protection(&mut self) {
+        let ProtectedPaths { protected, pinned } = self.held.protected_paths();
+        self.hide = self.held.hidden_paths();
         let pinned = pinned.iter().map(PathBuf::as_path);
         let above_hidden = self.hide.iter().flat_map(|path| path.ancestors().skip(1));
         let roots = self.write.iter().map(PathBuf::as_path);
-        self.pinned = pinned.chain(above_hidden).chain(roots).map(key).collect();
-        self.protected = protected.iter().map(|path| key(path)).collect();
+        self.pinned = pinned.chain(above_hidden).chain(roots).map(comparable_path).collect();
+        self.protected = protected.iter().map(|path| comparable_path(path)).collect();
     }
 
     /// Returns the paths below which files may be changed.
-    pub fn roots(&self) -> impl Iterator<Item = &Path> {
-        self.write.iter().map(PathBuf::as_path).chain(self.held.directories())
+    pub fn changeable_roots(&self) -> impl Iterator<Item = &Path> {
+        self.write.iter().map(PathBuf::as_path).chain(self.held.own_directories())
     }
 
     /// Returns whether a path belongs to the world alone.
     pub fn is_own(&self, path: &Path) -> bool {
-        self.held.directories().any(|own| path.starts_with(own))
+        self.held.own_directories().any(|own| path.starts_with(own))
     }
 
     /// Returns whether the file at a path may be changed, and a name may be created there.
     pub fn may_change(&self, path: &Path) -> bool {
-        self.is_own(path) || (below(&self.write, path) && !self.is_hidden(path) && !self.is_protected(path))
+        self.is_own(path) || (is_below_any(&self.write, path) && !self.is_hidden(path) && !self.is_protected(path))
     }
 
     /// Returns whether the file at a path may be renamed or removed.
     pub fn may_move(&self, path: &Path) -> bool {
-        let is_root = self.held.directories().any(|own| own == path);
-        self.may_change(path) && !is_root && !self.pinned.contains(&key(path))
+        let is_root = self.held.own_directories().any(|own| own == path);
+        self.may_change(path) && !is_root && !self.pinned.contains(&comparable_path(path))
     }
 
     /// Returns whether a path lies in a write root.
     pub fn is_in_root(&self, path: &Path) -> bool {
-        below(&self.write, path)
+        is_below_any(&self.write, path)
     }
 
     fn is_hidden(&self, path: &Path) -> bool {
@@ -103,24 +103,24 @@ impl WorldBounds {
     }
 
     fn is_protected(&self, path: &Path) -> bool {
-        key(path).ancestors().any(|path| self.protected.contains(path))
+        comparable_path(path).ancestors().any(|path| self.protected.contains(path))
     }
 
     /// Returns whether the file or the directory at a path may be read.
     pub fn may_read(&self, path: &Path) -> bool {
-        self.is_own(path) || self.is_visible(path) || self.held.shows(path)
+        self.is_own(path) || self.is_visible(path) || self.held.is_shown(path)
     }
 
     fn is_visible(&self, path: &Path) -> bool {
         if self.is_hidden(path) {
             return false;
         }
-        if below(&self.write, path) || path.starts_with(&self.root) {
+        if is_below_any(&self.write, path) || path.starts_with(&self.root) {
             return true;
         }
         match &self.read {
-            Some(paths) => is_named(paths, path) || (below(paths, path) && !below(&self.closed, path)),
-            None => !below(&self.closed, path),
+            Some(paths) => is_named(paths, path) || (is_below_any(paths, path) && !is_below_any(&self.closed, path)),
+            None => !is_below_any(&self.closed, path),
         }
     }
 }
@@ -137,12 +137,12 @@ fn is_named(paths: &[PathBuf], path: &Path) -> bool {
     paths.iter().any(|one| path.starts_with(one) && !SYSTEM.iter().any(|system| one == Path::new(system)))
 }
 
-fn below(roots: &[PathBuf], path: &Path) -> bool {
+fn is_below_any(roots: &[PathBuf], path: &Path) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
 /// Returns a path as it is compared: a file system may ignore the case of letters.
-fn key(path: &Path) -> PathBuf {
+fn comparable_path(path: &Path) -> PathBuf {
     let mut bytes = path.as_os_str().as_bytes().to_vec();
     bytes.make_ascii_lowercase();
     PathBuf::from(std::ffi::OsString::from_vec(bytes))
@@ -180,7 +180,7 @@ mod tests {
     fn check(policy: &ConfinementPolicy, rows: &[Row]) {
         let (_state, held, own) = crate::world::testing::held(policy);
         let mut bounds = WorldBounds::new(policy, held);
-        bounds.protect();
+        bounds.refresh_protection();
         for (path, expected) in rows {
             let path = &PathBuf::from(path.replace("OWN", &own.to_string_lossy()));
             let found = [bounds.may_read(path), bounds.may_change(path), bounds.may_move(path)];

@@ -15,13 +15,13 @@ const REMOVE_DIRECTORY: i32 = 0x200;
 const CREAT: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
 
 /// Performs a call. `None`: the call is answered as in a world with mounts.
-pub(in crate::listener) fn reply(
+pub(in crate::listener) fn perform_call(
     asked: &mut PendingSyscall<'_>,
     entry: &SyscallEntry,
 ) -> Option<Result<SyscallReply, Errno>> {
     let two = |from, to| SyscallPathPair { from, to };
     let flags = |at: usize| asked.int(at);
-    Some(match entry.question {
+    Some(match entry.handling {
         SyscallHandling::OpenAt => open::open(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
         SyscallHandling::Open => open::open(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
         SyscallHandling::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
@@ -35,7 +35,7 @@ pub(in crate::listener) fn reply(
         SyscallHandling::Entry(0) => entries::remove(asked, AT_FDCWD, 0, entry.name == "rmdir"),
         SyscallHandling::Entry(at) => entries::remove(asked, asked.int(0), at, flags(2) & REMOVE_DIRECTORY != 0),
         SyscallHandling::Watch => watch::watch(asked),
-        SyscallHandling::Process => processes::reach(asked, entry),
+        SyscallHandling::Process => processes::reach_process(asked, entry),
         SyscallHandling::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => network::socket(asked),
         SyscallHandling::Listen => network::listen(asked),
         SyscallHandling::Name => network::name(asked, entry.name == "getpeername"),

@@ -9,13 +9,13 @@ use nix::fcntl::AT_FDCWD;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::super::asked::PendingSyscall;
-use super::super::links::{link_of, shown};
+use super::super::links::{link_of, path_of_open};
 use super::super::names::SyscallPathPair;
-use super::super::place::{CallerPath, PathStart, parent};
+use super::super::place::{CallerPath, PathStart, split_parent};
 use super::super::renames::is_alike;
 use super::super::reply::SyscallReply;
 use super::bounds::WorldBounds;
-use super::judge::{exists, named};
+use super::judge::{name_exists, path_of_name};
 use sys::Follow;
 
 /// `AT_EMPTY_PATH`
@@ -30,19 +30,19 @@ pub(super) fn remove(
     at: usize,
     is_directory: bool,
 ) -> Result<SyscallReply, Errno> {
-    let (base, name) = asked.place(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
-    asked.check()?;
-    let (base, name) = parent(base, &name)?;
+    let (base, name) = asked.resolve_path(descriptor, at)?.path().map_err(|_| Errno::EPERM)?;
+    asked.check_caller()?;
+    let (base, name) = split_parent(base, &name)?;
     let how = if is_directory { UnlinkatFlags::RemoveDir } else { UnlinkatFlags::NoRemoveDir };
-    let Some(path) = named(&base, &name)? else {
+    let Some(path) = path_of_name(&base, &name)? else {
         return Err(if is_directory { Errno::EINVAL } else { Errno::EISDIR });
     };
-    if !asked.bounds()?.may_move(&path) {
+    if !asked.world_bounds()?.may_move(&path) {
         return Err(match sys::open_place(base.descriptor(), &name, false, Follow::Texts) {
             // It would have failed without confinement, too.
             Err(errno) => errno,
-            Ok(_) if is_directory && holds_more(asked.bounds()?, &path, NESTED) => Errno::ENOTEMPTY,
-            Ok(_) => asked.outside(&path),
+            Ok(_) if is_directory && holds_more(asked.world_bounds()?, &path, NESTED) => Errno::ENOTEMPTY,
+            Ok(_) => asked.record_change_outside(&path),
         });
     }
     unlinkat(base.descriptor(), name.as_c_str(), how).map(|()| SyscallReply::DONE)
@@ -60,16 +60,16 @@ fn holds_more(bounds: &WorldBounds, directory: &Path, nested: u32) -> bool {
 
 /// `rename`
 pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: u32) -> Result<SyscallReply, Errno> {
-    let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
-    let (to, new) = asked.place(two.to.0, two.to.1)?.path()?;
-    asked.check()?;
-    let ((from, old), (to, new)) = (parent(from, &old)?, parent(to, &new)?);
+    let (from, old) = asked.resolve_path(two.from.0, two.from.1)?.path()?;
+    let (to, new) = asked.resolve_path(two.to.0, two.to.1)?.path()?;
+    asked.check_caller()?;
+    let ((from, old), (to, new)) = (split_parent(from, &old)?, split_parent(to, &new)?);
     let (source, target) = ((from.descriptor(), old.as_c_str()), (to.descriptor(), new.as_c_str()));
-    if !exists(&from, &old) {
+    if !name_exists(&from, &old) {
         return Err(Errno::ENOENT);
     }
-    movable(asked, &from, &old)?;
-    match movable(asked, &to, &new) {
+    check_movable(asked, &from, &old)?;
+    match check_movable(asked, &to, &new) {
         // Git rewrites its configuration to rename and remove branches, even if no branch is in it.
         Err(_) if flags == 0 && is_alike(source, target) => {
             unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
@@ -77,46 +77,46 @@ pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flag
         }
         judged => judged?,
     }
-    asked.guard(&to, &new)?;
+    asked.check_guards(&to, &new)?;
     sys::rename_file(source, target, flags)?;
-    asked.left.moves(&to, &new);
+    asked.left.note_move(&to, &new);
     if flags != 0 {
-        asked.left.moves(&from, &old);
+        asked.left.note_move(&from, &old);
     }
     Ok(SyscallReply::DONE)
 }
 
 /// Fails unless a name may be moved away, or another file may take its place.
-fn movable(asked: &mut PendingSyscall<'_>, base: &PathStart, name: &CStr) -> Result<(), Errno> {
-    let Some(path) = named(base, name)? else { return Err(Errno::EBUSY) };
-    if asked.bounds()?.may_move(&path) { Ok(()) } else { Err(asked.outside(&path)) }
+fn check_movable(asked: &mut PendingSyscall<'_>, base: &PathStart, name: &CStr) -> Result<(), Errno> {
+    let Some(path) = path_of_name(base, name)? else { return Err(Errno::EBUSY) };
+    if asked.world_bounds()?.may_move(&path) { Ok(()) } else { Err(asked.record_change_outside(&path)) }
 }
 
 /// `link`
 pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: i32) -> Result<SyscallReply, Errno> {
-    let old = asked.text(two.from.1)?;
+    let old = asked.copy_string(two.from.1)?;
     let source = if flags & EMPTY_PATH != 0 && old.is_empty() && two.from.0 != libc::AT_FDCWD {
         CallerPath::Open(asked.caller()?.place_of_descriptor(two.from.0)?)
     } else {
         asked.place_of(two.from.0, old)?
     };
-    let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
-    asked.check()?;
+    let (base, path) = asked.resolve_path(two.to.0, two.to.1)?.path()?;
+    asked.check_caller()?;
     let thing = match source {
         CallerPath::Open(thing) => thing,
         CallerPath::OwnProc(..) => return Err(Errno::EXDEV),
         CallerPath::Path(from, path) => open_source(&from, &path, flags & SYMLINK_FOLLOW != 0)?,
     };
-    let (base, name): (PathStart, CString) = parent(base, &path)?;
+    let (base, name): (PathStart, CString) = split_parent(base, &path)?;
     asked.judge_new(&base, &name)?;
-    asked.guard(&base, &name)?;
-    let source = shown(thing.as_fd())?;
+    asked.check_guards(&base, &name)?;
+    let source = path_of_open(thing.as_fd())?;
     // A second name would make the file writable there. It lies elsewhere, as on another file system.
-    if !asked.bounds()?.may_change(&source) {
+    if !asked.world_bounds()?.may_change(&source) {
         return Err(Errno::EXDEV);
     }
     asked.remember_names(thing.as_fd(), &base);
-    asked.left.appears(&base, &name);
+    asked.left.note_appearance(&base, &name);
     let to = (base.descriptor(), name.as_c_str());
     sys::make_link((AT_FDCWD, &link_of(thing.as_fd())?), to, SYMLINK_FOLLOW).map(|()| SyscallReply::DONE)
 }

@@ -8,49 +8,50 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 
 use super::super::asked::PendingSyscall;
-use super::super::links::shown;
-use super::super::place::{PathStart, last};
+use super::super::links::path_of_open;
+use super::super::place::{PathStart, last_component};
 use super::bounds::{WorldBounds, is_nameless};
 use sys::Follow;
 
 /// Returns the path of a name in a directory. `None`: the name is the directory itself, or the one above it.
-pub(super) fn named(directory: &PathStart, name: &CStr) -> Result<Option<PathBuf>, Errno> {
-    let (_, bare) = last(name);
+pub(super) fn path_of_name(directory: &PathStart, name: &CStr) -> Result<Option<PathBuf>, Errno> {
+    let (_, bare) = last_component(name);
     if matches!(bare, b"" | b"." | b"..") {
         return Ok(None);
     }
     let above = match directory {
         PathStart::Root => PathBuf::from("/"),
-        PathStart::Directory(directory) => shown(directory.as_fd())?,
+        PathStart::Directory(directory) => path_of_open(directory.as_fd())?,
     };
     Ok(Some(above.join(OsStr::from_bytes(bare))))
 }
 
 /// Returns whether a name exists.
-pub(super) fn exists(directory: &PathStart, name: &CStr) -> bool {
+pub(super) fn name_exists(directory: &PathStart, name: &CStr) -> bool {
     sys::open_place(directory.descriptor(), name, false, Follow::Texts).is_ok()
 }
 
 impl PendingSyscall<'_> {
-    pub(super) fn bounds(&self) -> Result<&WorldBounds, Errno> {
+    pub(super) fn world_bounds(&self) -> Result<&WorldBounds, Errno> {
         self.shared.bounds.as_ref().ok_or(Errno::EACCES)
     }
 
     /// Records a refused change, and returns its error: that of a read-only mount, or of a name that must not be made.
-    pub(super) fn outside(&mut self, path: &Path) -> Errno {
-        let is_guarded = self.bounds().is_ok_and(|bounds| bounds.is_in_root(path)) && path.symlink_metadata().is_err();
-        self.refuse(path);
+    pub(super) fn record_change_outside(&mut self, path: &Path) -> Errno {
+        let is_guarded =
+            self.world_bounds().is_ok_and(|bounds| bounds.is_in_root(path)) && path.symlink_metadata().is_err();
+        self.count_refused_change(path);
         if is_guarded { Errno::EACCES } else { Errno::EROFS }
     }
 
     /// Fails unless a name may be created in a directory, whether it exists or not.
     pub(in crate::listener) fn judge_new(&mut self, directory: &PathStart, name: &CStr) -> Result<(), Errno> {
-        let Some(path) = named(directory, name)? else { return Err(Errno::EEXIST) };
-        if self.bounds()?.may_change(&path) {
+        let Some(path) = path_of_name(directory, name)? else { return Err(Errno::EEXIST) };
+        if self.world_bounds()?.may_change(&path) {
             return Ok(());
         }
         // The call would have failed without confinement, too.
-        if exists(directory, name) { Err(Errno::EEXIST) } else { Err(self.outside(&path)) }
+        if name_exists(directory, name) { Err(Errno::EEXIST) } else { Err(self.record_change_outside(&path)) }
     }
 
     /// Fails unless an open thing may be changed. The kernel finds the mounts of a world read-only.
@@ -58,11 +59,11 @@ impl PendingSyscall<'_> {
         if self.shared.bounds.is_none() {
             return Ok(());
         }
-        let path = shown(thing)?;
+        let path = path_of_open(thing)?;
         if is_nameless(&path) {
             return Ok(());
         }
         self.caller()?.check_mount(thing)?;
-        if self.bounds()?.may_change(&path) { Ok(()) } else { Err(self.outside(&path)) }
+        if self.world_bounds()?.may_change(&path) { Ok(()) } else { Err(self.record_change_outside(&path)) }
     }
 }

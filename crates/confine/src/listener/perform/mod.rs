@@ -28,5 +28,5 @@ mod processes;
 mod watch;
 
 pub(super) use bounds::WorldBounds;
-pub(super) use calls::reply;
-pub(super) use places::place;
+pub(super) use calls::perform_call;
+pub(super) use places::resolve_path;

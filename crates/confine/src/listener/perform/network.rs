@@ -16,14 +16,14 @@ use nix::sys::socket::{
 use super::super::address::CopiedSocketAddress;
 use super::super::asked::PendingSyscall;
 use super::super::beside::HostNetworkFallback;
-use super::super::links::text;
+use super::super::links::c_string;
 use super::super::reply::SyscallReply;
 use crate::gate::{AddressFamilies, RequestedConnection};
 
 /// The kind of a socket, without its flags.
 const KIND: i32 = 0xf;
 
-fn network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
+fn host_network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
     asked.shared.beside.as_mut().ok_or(Errno::ENETUNREACH)
 }
 
@@ -46,19 +46,19 @@ pub(in crate::listener) fn socket(asked: &mut PendingSyscall<'_>) -> Result<Sysc
     let socket = make(family, SockType::Stream, flags | SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)?;
     let kept = socket.try_clone().map_err(|_| Errno::EMFILE)?;
     let inode = sys::file_status(kept.as_fd())?.id.1;
-    network(asked)?.keep(inode, kept);
+    host_network(asked)?.keep_socket(inode, kept);
     Ok(SyscallReply::File(socket, flags.contains(SockFlag::SOCK_CLOEXEC)))
 }
 
 /// Returns whether this process may duplicate descriptors of its callers.
 fn may_duplicate(asked: &mut PendingSyscall<'_>) -> Result<bool, Errno> {
-    if let Some(known) = network(asked)?.duplicates {
+    if let Some(known) = host_network(asked)?.duplicates {
         return Ok(known);
     }
     // No process has this descriptor.
     let answer = asked.caller()?.process.descriptor(i32::MAX).err();
     let may = !matches!(answer, Some(Errno::EPERM | Errno::ENOSYS));
-    network(asked)?.duplicates = Some(may);
+    host_network(asked)?.duplicates = Some(may);
     Ok(may)
 }
 
@@ -77,11 +77,11 @@ impl CallerSocket {
         let (socket, made) = if may_duplicate(asked)? {
             (asked.socket()?, None)
         } else {
-            let link = text(format!("fd/{}", asked.int(0)))?;
+            let link = c_string(format!("fd/{}", asked.int(0)))?;
             let name = sys::link_text(asked.caller()?.directory.as_fd(), &link).map_err(|_| Errno::EBADF)?;
             let number = |name: &str| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
             let inode: u64 = name.to_str().ok().and_then(number).ok_or(Errno::ENOTSOCK)?;
-            let made = &network(asked)?.made;
+            let made = &host_network(asked)?.made;
             let kept = made.iter().find(|(other, _)| *other == inode).ok_or(Errno::EACCES)?;
             (kept.1.try_clone().map_err(|_| Errno::EMFILE)?, Some(inode))
         };
@@ -90,7 +90,7 @@ impl CallerSocket {
             libc::AF_INET6 => Some(true),
             _ => None,
         };
-        asked.check()?;
+        asked.check_caller()?;
         Ok(Self { socket, made, v6 })
     }
 
@@ -109,8 +109,8 @@ impl CallerSocket {
     }
 
     /// Returns the port at the world's address. `None`: it has none yet.
-    fn port(&self, own: Ipv4Addr) -> Result<Option<u16>, Errno> {
-        let bound = getsockname(self.socket.as_raw_fd()).map(|name| plain(&name))?;
+    fn bound_port(&self, own: Ipv4Addr) -> Result<Option<u16>, Errno> {
+        let bound = getsockname(self.socket.as_raw_fd()).map(|name| internet_address(&name))?;
         match bound.filter(|bound| bound.port() != 0) {
             Some(bound) if bound.ip() != own => Err(Errno::EACCES),
             bound => Ok(bound.map(|bound| bound.port())),
@@ -118,7 +118,7 @@ impl CallerSocket {
     }
 
     /// Binds it to a port of an address of IPv4.
-    fn bind(&self, v6: bool, own: Ipv4Addr, port: u16) -> Result<(), Errno> {
+    fn bind_to_port(&self, v6: bool, own: Ipv4Addr, port: u16) -> Result<(), Errno> {
         if v6 {
             self.set(sockopt::Ipv6V6Only, false)?;
         }
@@ -126,30 +126,30 @@ impl CallerSocket {
     }
 
     /// Binds a server that asks for an address.
-    fn serve(&self, asked: &mut PendingSyscall<'_>, v6: bool, address: SocketAddr) -> Result<(), Errno> {
+    fn bind_server(&self, asked: &mut PendingSyscall<'_>, v6: bool, address: SocketAddr) -> Result<(), Errno> {
         let families = match address.ip() {
             IpAddr::V4(_) => AddressFamilies::V4,
             IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => AddressFamilies::V4,
             IpAddr::V6(ip) if ip.is_unspecified() && !self.get(sockopt::Ipv6V6Only)? => AddressFamilies::Both,
             IpAddr::V6(_) => AddressFamilies::V6,
         };
-        let network = network(asked)?;
-        let port = network.gate.serve(address, families)?;
+        let network = host_network(asked)?;
+        let port = network.gate.port_for_server(address, families)?;
         // An earlier attempt has locked the filter, or it is not permitted, which a note says.
         let _ = sys::hear_only(self.socket.as_fd(), network.own);
-        self.bind(v6, network.own, port)
+        self.bind_to_port(v6, network.own, port)
     }
 
     /// Forgets the socket, since nothing is to be done with it any more.
-    fn release(&self, asked: &mut PendingSyscall<'_>) {
-        if let (Some(inode), Ok(network)) = (self.made, network(asked)) {
+    fn forget_socket(&self, asked: &mut PendingSyscall<'_>) {
+        if let (Some(inode), Ok(network)) = (self.made, host_network(asked)) {
             network.made.retain(|(other, _)| *other != inode);
         }
     }
 }
 
 /// Returns an address, with IPv4 in its own form. `None`: it is none of the internet.
-fn plain(name: &SockaddrStorage) -> Option<SocketAddr> {
+fn internet_address(name: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = name.as_sockaddr_in().map(|name| SocketAddr::from((name.ip(), name.port())));
     let v6 = || name.as_sockaddr_in6().map(|name| SocketAddr::new(IpAddr::from(name.ip()).to_canonical(), name.port()));
     v4.or_else(v6)
@@ -172,24 +172,24 @@ pub(in crate::listener) fn connect(
     }
     let (v6, to) = socket.family_of(&address)?;
     let process = asked.caller()?.pid;
-    let network = network(asked)?;
+    let network = host_network(asked)?;
     let own = network.own;
-    if socket.port(own)?.is_none() {
+    if socket.bound_port(own)?.is_none() {
         // The gate has to know the port before. Other clients may share their ports, as long as the servers differ.
         socket.set(sockopt::IpBindAddressNoPort, is_inside(to.ip()))?;
-        socket.bind(v6, own, 0)?;
+        socket.bind_to_port(v6, own, 0)?;
     }
-    let from = socket.port(own)?.unwrap_or(0);
-    let way = CopiedSocketAddress::of(network.gate.reach(RequestedConnection { from, to, process })?, v6);
+    let from = socket.bound_port(own)?.unwrap_or(0);
+    let way = CopiedSocketAddress::of(network.gate.reach_address(RequestedConnection { from, to, process })?, v6);
     let connected = connect_at_once(&socket.socket, &way);
     if matches!(connected, Ok(()) | Err(Errno::EINPROGRESS)) {
-        socket.release(asked);
+        socket.forget_socket(asked);
     }
     if connected != Err(Errno::EINPROGRESS) || sys::is_nonblocking(socket.socket.as_fd()) {
         return connected.map(|()| SyscallReply::DONE);
     }
     let work = move || sys::connect_to(socket.socket.as_fd(), way.bytes()).map(|()| SyscallReply::DONE);
-    asked.shared.threads.answer(asked.listener, asked.call, work)
+    asked.shared.threads.answer_in_thread(asked.listener, asked.call, work)
 }
 
 /// Connects a socket without waiting, as a server of this machine mostly permits.
@@ -219,10 +219,10 @@ pub(in crate::listener) fn bind(
     if !is_inside(at.ip()) {
         return Err(Errno::EADDRNOTAVAIL);
     }
-    if socket.port(network(asked)?.own)?.is_some() {
+    if socket.bound_port(host_network(asked)?.own)?.is_some() {
         return Err(Errno::EINVAL);
     }
-    socket.serve(asked, v6, at).map(|()| SyscallReply::DONE)
+    socket.bind_server(asked, v6, at).map(|()| SyscallReply::DONE)
 }
 
 /// `listen`. A socket without an address would get every address of this machine.
@@ -232,46 +232,47 @@ pub(super) fn listen(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Err
     }
     let socket = CallerSocket::of(asked)?;
     if let Some(v6) = socket.v6
-        && socket.port(network(asked)?.own)?.is_none()
+        && socket.bound_port(host_network(asked)?.own)?.is_none()
     {
         let everywhere: IpAddr = if v6 { [0; 16].into() } else { [0; 4].into() };
-        socket.serve(asked, v6, (everywhere, 0).into())?;
+        socket.bind_server(asked, v6, (everywhere, 0).into())?;
     }
     listen_on(&socket.socket, Backlog::new(asked.int(1)).unwrap_or(Backlog::MAXCONN))?;
-    socket.release(asked);
+    socket.forget_socket(asked);
     Ok(SyscallReply::DONE)
 }
 
 /// `getsockname`, or with `peer` `getpeername`. The kernel answers where nothing differs.
 pub(super) fn name(asked: &mut PendingSyscall<'_>, peer: bool) -> Result<SyscallReply, Errno> {
-    match named(asked, peer) {
-        Some((name, v6)) => tell(asked, &CopiedSocketAddress::of(name, v6)),
+    match program_address(asked, peer) {
+        Some((name, v6)) => write_address(asked, &CopiedSocketAddress::of(name, v6)),
         None => Ok(SyscallReply::CONTINUE),
     }
 }
 
 /// Returns the address that a socket has for its program, and whether it is one of IPv6.
-fn named(asked: &mut PendingSyscall<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
+fn program_address(asked: &mut PendingSyscall<'_>, peer: bool) -> Option<(SocketAddr, bool)> {
     asked.shared.beside.as_ref()?;
     let socket = CallerSocket::of(asked).ok()?;
     let v6 = socket.v6?;
-    let network = network(asked).ok()?;
-    let port = socket.port(network.own).ok()??;
-    let other = peer.then(|| getpeername(socket.socket.as_raw_fd()).ok().and_then(|name| plain(&name))).flatten();
+    let network = host_network(asked).ok()?;
+    let port = socket.bound_port(network.own).ok()??;
+    let other =
+        peer.then(|| getpeername(socket.socket.as_raw_fd()).ok().and_then(|name| internet_address(&name))).flatten();
     let is_known = if peer { other.is_some_and(|other| other.ip() == network.own) } else { true };
     let name = is_known.then(|| network.gate.name(port, other.map(|other| other.port()))).flatten()?;
     Some((name, v6))
 }
 
 /// Writes an address to the memory of a caller, as much of it as it has room for.
-fn tell(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) -> Result<SyscallReply, Errno> {
+fn write_address(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) -> Result<SyscallReply, Errno> {
     let [_, at, length, ..] = asked.call.args;
     let thread = asked.call.thread;
-    let room = asked.bytes(2, size_of::<u32>())?;
+    let room = asked.copy_bytes(2, size_of::<u32>())?;
     let room = i32::from_ne_bytes(room.try_into().map_err(|_| Errno::EFAULT)?);
     let bytes = address.bytes();
     let told = usize::try_from(room).map_err(|_| Errno::EINVAL)?.min(bytes.len());
-    asked.check()?;
+    asked.check_caller()?;
     sys::write_foreign(thread, at, &bytes[..told])?;
     sys::write_foreign(thread, length, &u32::try_from(bytes.len()).unwrap_or(0).to_ne_bytes())?;
     Ok(SyscallReply::DONE)

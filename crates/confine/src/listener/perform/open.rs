@@ -13,12 +13,14 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::unistd::Pid;
 
 use super::super::asked::PendingSyscall;
-use super::super::links::{LINKS, shown, text};
-use super::super::open::{OpenRequest, OpenStep, finish, follow, own_terminal, terminal, wait};
-use super::super::place::{CallerPath, PathStart, parent};
+use super::super::links::{LINKS, c_string, path_of_open};
+use super::super::open::{
+    OpenRequest, OpenStep, finish_open, follow_last_link, open_terminal, own_terminal, wait_for_fifo,
+};
+use super::super::place::{CallerPath, PathStart, split_parent};
 use super::super::reply::SyscallReply;
 use super::bounds::{is_device, is_nameless, process_of};
-use super::judge::named;
+use super::judge::path_of_name;
 use super::places::{has_master, in_the_place_of};
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
@@ -42,25 +44,25 @@ pub(super) fn open(
         return Ok(SyscallReply::CONTINUE);
     }
     let wish = OpenRequest::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
-    if makes(wish) && wish.mode & PRIVILEGED != 0 {
+    if may_create(wish) && wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }
-    let path = asked.text(at)?;
+    let path = asked.copy_string(at)?;
     let mut place = asked.place_of(descriptor, path)?;
     asked.take_umask()?;
-    asked.check()?;
+    asked.check_caller()?;
     for _ in 0..LINKS {
         let step = match place {
             CallerPath::Path(base, path) if is_nameless_wish(wish) => {
-                OpenStep::Reply(unnamed(asked, wish, &base, &path)?)
+                OpenStep::Reply(create_unnamed(asked, wish, &base, &path)?)
             }
             CallerPath::Path(base, path) if wish.has(OFlag::O_CREAT) => create(asked, wish, base, path)?,
-            CallerPath::Path(base, path) => existing(asked, wish, base, path)?,
+            CallerPath::Path(base, path) => open_existing(asked, wish, base, path)?,
             CallerPath::OwnProc(..) | CallerPath::Open(_) if wish.has(OFlag::O_CREAT | OFlag::O_EXCL) => {
                 return Err(Errno::EEXIST);
             }
             CallerPath::OwnProc(directory, path) => OpenStep::Reply(of_process(asked, wish, &directory, &path)?),
-            CallerPath::Open(thing) => OpenStep::Reply(again(asked, wish, thing, true)?),
+            CallerPath::Open(thing) => OpenStep::Reply(reopen_for_caller(asked, wish, thing, true)?),
         };
         match step {
             OpenStep::Reply(reply) => return Ok(reply),
@@ -70,7 +72,7 @@ pub(super) fn open(
     Err(Errno::ELOOP)
 }
 
-fn makes(wish: OpenRequest) -> bool {
+fn may_create(wish: OpenRequest) -> bool {
     wish.has(OFlag::O_CREAT) || is_nameless_wish(wish)
 }
 
@@ -79,7 +81,7 @@ fn is_nameless_wish(wish: OpenRequest) -> bool {
 }
 
 /// Makes a file without a name in a directory.
-fn unnamed(
+fn create_unnamed(
     asked: &mut PendingSyscall<'_>,
     wish: OpenRequest,
     base: &PathStart,
@@ -98,26 +100,26 @@ fn create(
     base: PathStart,
     path: CString,
 ) -> Result<OpenStep, Errno> {
-    let (base, name) = parent(base, &path)?;
-    let Some(shown) = named(&base, &name)? else { return Err(Errno::EISDIR) };
-    if asked.bounds()?.may_change(&shown) {
+    let (base, name) = split_parent(base, &path)?;
+    let Some(shown) = path_of_name(&base, &name)? else { return Err(Errno::EISDIR) };
+    if asked.world_bounds()?.may_change(&shown) {
         asked.guard_git(&shown)?;
-        asked.left.appears(&base, &name);
+        asked.left.note_appearance(&base, &name);
         let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
         match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, Follow::Texts) {
             Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => {}
             made => return Ok(wish.reply(made?)),
         }
     } else if sys::open_place(base.descriptor(), &name, false, Follow::Texts).is_err() {
-        return Err(asked.outside(&shown));
+        return Err(asked.record_change_outside(&shown));
     } else if wish.has(OFlag::O_EXCL) {
         return Err(Errno::EEXIST);
     }
-    existing(asked, wish, base, name)
+    open_existing(asked, wish, base, name)
 }
 
 /// Opens an existing file.
-fn existing(
+fn open_existing(
     asked: &mut PendingSyscall<'_>,
     wish: OpenRequest,
     base: PathStart,
@@ -125,15 +127,15 @@ fn existing(
 ) -> Result<OpenStep, Errno> {
     match sys::open_place(base.descriptor(), &path, !wish.has(OFlag::O_NOFOLLOW), Follow::Texts) {
         Ok(thing) => {
-            let path = shown(thing.as_fd())?;
+            let path = path_of_open(thing.as_fd())?;
             match in_the_place_of(asked.caller()?, &path)? {
                 Some(place) => Ok(OpenStep::Again(place)),
-                None => again(asked, wish, thing, false).map(OpenStep::Reply),
+                None => reopen_for_caller(asked, wish, thing, false).map(OpenStep::Reply),
             }
         }
         // A link leads to a file that the caller has open, or to a name that does not exist.
-        Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow(asked, base, path),
-        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => follow(asked, base, path),
+        Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow_last_link(asked, base, path),
+        Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => follow_last_link(asked, base, path),
         Err(errno) => Err(errno),
     }
 }
@@ -151,20 +153,20 @@ fn of_process(
         Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, Follow::Everything)?,
         thing => thing?,
     };
-    again(asked, wish, thing, false)
+    reopen_for_caller(asked, wish, thing, false)
 }
 
 /// Opens a thing for its caller, who may have it open.
-fn again(
+fn reopen_for_caller(
     asked: &mut PendingSyscall<'_>,
     wish: OpenRequest,
     thing: OwnedFd,
     is_open: bool,
 ) -> Result<SyscallReply, Errno> {
-    let path = &*shown(thing.as_fd())?;
+    let path = &*path_of_open(thing.as_fd())?;
     let status = sys::file_status(thing.as_fd())?;
     if status.is(CHARACTERS) {
-        return device(asked, wish, (&thing, path, status.device), is_open);
+        return open_device(asked, wish, (&thing, path, status.device), is_open);
     }
     if status.is(BLOCKS) {
         return Err(Errno::EACCES);
@@ -173,7 +175,7 @@ fn again(
         return Err(Errno::EISDIR);
     }
     if path == Path::new("/proc") {
-        return list(asked, wish);
+        return open_process_list(asked, wish);
     }
     if !path.starts_with("/proc") && sys::is_of_proc(thing.as_fd())? {
         // Another mount of it shows all processes.
@@ -182,59 +184,59 @@ fn again(
     if is_open && !is_nameless(path) {
         asked.caller()?.check_mount(thing.as_fd())?;
     }
-    judge(asked, wish, path)?;
+    check_open(asked, wish, path)?;
     let thing = if wish.changes() { asked.may_be_written(thing)? } else { thing };
-    let flags = wish.existing() - OFlag::O_NOFOLLOW;
-    let flags = if status.is(FIFO) { flags } else { blocking(wish, flags) };
+    let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
+    let flags = if status.is(FIFO) { flags } else { blocking_flags(wish, flags) };
     match PendingSyscall::reopen(thing.as_fd(), flags.bits()) {
-        Ok(file) if status.is(FIFO) => finish(asked, wish, file),
+        Ok(file) if status.is(FIFO) => finish_open(asked, wish, file),
         Ok(file) => Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC))),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, &thing),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &thing),
         Err(errno) => Err(errno),
     }
 }
 
 /// Opens the list of the world's processes, in the place of that of the machine's.
-fn list(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
-    let roster = asked.bounds()?.held().roster();
+fn open_process_list(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Result<SyscallReply, Errno> {
+    let roster = asked.world_bounds()?.held_world().roster();
     roster.update().map_err(|_| Errno::EIO)?;
-    let path = text(roster.list().as_os_str().as_bytes())?;
-    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let path = c_string(roster.list_directory().as_os_str().as_bytes())?;
+    let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
     let directory = sys::open_path(AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
     Ok(SyscallReply::File(directory, wish.has(OFlag::O_CLOEXEC)))
 }
 
 /// Returns flags that block as the caller wishes.
-fn blocking(wish: OpenRequest, flags: OFlag) -> OFlag {
+fn blocking_flags(wish: OpenRequest, flags: OFlag) -> OFlag {
     (flags - OFlag::O_NONBLOCK) | (wish.flags & OFlag::O_NONBLOCK)
 }
 
 /// Fails unless the thing at a path may be opened.
-fn judge(asked: &mut PendingSyscall<'_>, wish: OpenRequest, path: &Path) -> Result<(), Errno> {
+fn check_open(asked: &mut PendingSyscall<'_>, wish: OpenRequest, path: &Path) -> Result<(), Errno> {
     if is_nameless(path) {
         return Ok(());
     }
     if let Some(pid) = process_of(path) {
         let is_own = pid == asked.call.thread || pid == asked.caller()?.pid;
-        let may = is_own || asked.bounds()?.held().roster().has(Pid::from_raw(pid));
+        let may = is_own || asked.world_bounds()?.held_world().roster().has(Pid::from_raw(pid));
         return if may { Ok(()) } else { Err(Errno::ENOENT) };
     }
-    if wish.changes() && !asked.bounds()?.may_change(path) {
-        return Err(asked.outside(path));
+    if wish.changes() && !asked.world_bounds()?.may_change(path) {
+        return Err(asked.record_change_outside(path));
     }
     let reads = wish.flags & OFlag::O_ACCMODE != OFlag::O_WRONLY;
-    if reads && !asked.bounds()?.may_read(path) { Err(Errno::EACCES) } else { Ok(()) }
+    if reads && !asked.world_bounds()?.may_read(path) { Err(Errno::EACCES) } else { Ok(()) }
 }
 
 /// Opens a device for everyone, or a terminal that the caller has.
-fn device(
+fn open_device(
     asked: &mut PendingSyscall<'_>,
     wish: OpenRequest,
     (thing, path, number): (&OwnedFd, &Path, u64),
     is_open: bool,
 ) -> Result<SyscallReply, Errno> {
     if path == Path::new("/dev/tty") {
-        return terminal(asked, wish);
+        return open_terminal(asked, wish);
     }
     let thread = asked.call.thread;
     let may_open = is_open
@@ -243,8 +245,8 @@ fn device(
         || path == Path::new("/dev/pts/ptmx")
         || (path.starts_with("/dev/pts") && (own_terminal(asked)? == Some(number) || has_master(thread, number)));
     if !may_open {
-        return Err(if wish.changes() { asked.outside(path) } else { Errno::EACCES });
+        return Err(if wish.changes() { asked.record_change_outside(path) } else { Errno::EACCES });
     }
-    let flags = blocking(wish, wish.existing() - OFlag::O_NOFOLLOW);
+    let flags = blocking_flags(wish, wish.flags_for_existing() - OFlag::O_NOFOLLOW);
     Ok(SyscallReply::File(PendingSyscall::reopen(thing.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)))
 }

@@ -12,14 +12,14 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::super::caller::{CallerTable, CallerThread};
-use super::super::links::{path_of, text};
+use super::super::links::{c_string, path_of};
 use super::super::place::{CallerPath, PathStart};
 use crate::world::ListenerHeldWorld;
 use sys::Follow;
 
 /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
 /// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
-pub(in crate::listener) fn place(
+pub(in crate::listener) fn resolve_path(
     callers: &mut CallerTable,
     thread: i32,
     (descriptor, path): (i32, CString),
@@ -30,12 +30,12 @@ pub(in crate::listener) fn place(
         [] => return Err(Errno::ENOENT),
         [b'/', ..] => path,
         relative => {
-            let base = caller.beginning(descriptor)?;
+            let base = caller.open_path_start(descriptor)?;
             let list = held.roster().is_list(sys::file_status(base.as_fd())?.id);
             if list {
-                text([b"/proc/", relative].concat())?
+                c_string([b"/proc/", relative].concat())?
             } else if sys::is_of_proc(base.as_fd())? {
-                text([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
+                c_string([path_of(base.as_fd())?.to_bytes(), b"/", relative].concat())?
             } else {
                 return Ok(CallerPath::Path(PathStart::Directory(callers.remember_base(base)), path));
             }
@@ -43,46 +43,49 @@ pub(in crate::listener) fn place(
     };
     let words: Vec<_> =
         absolute.to_bytes().split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b".")).collect();
-    let own =
-        |path: &[u8]| Ok(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?));
+    let own = |path: &[u8]| {
+        Ok(CallerPath::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, c_string(path)?))
+    };
     let is_own = |word: &[u8]| {
         matches!(word, b"self" | b"thread-self")
             || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
     };
-    if let ([b"etc", b"resolv.conf"], Some(path)) = (words.as_slice(), held.resolver()) {
-        return Ok(CallerPath::Path(PathStart::Root, text(path.as_os_str().as_bytes())?));
+    if let ([b"etc", b"resolv.conf"], Some(path)) = (words.as_slice(), held.resolver_file()) {
+        return Ok(CallerPath::Path(PathStart::Root, c_string(path.as_os_str().as_bytes())?));
     }
     match words.as_slice() {
-        [b"dev", b"stdin"] => opened(caller, b"0", &[]),
-        [b"dev", b"stdout"] => opened(caller, b"1", &[]),
-        [b"dev", b"stderr"] => opened(caller, b"2", &[]),
+        [b"dev", b"stdin"] => path_of_open_file(caller, b"0", &[]),
+        [b"dev", b"stdout"] => path_of_open_file(caller, b"1", &[]),
+        [b"dev", b"stderr"] => path_of_open_file(caller, b"2", &[]),
         [b"dev", b"fd"] => own(b"fd"),
-        [b"dev", b"fd", number, rest @ ..] => opened(caller, number, rest),
-        [b"dev", b"shm", rest @ ..] if held.memory().is_some() && !rest.contains(&b"..".as_slice()) => {
-            let path = text(held.memory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
-            below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
+        [b"dev", b"fd", number, rest @ ..] => path_of_open_file(caller, number, rest),
+        [b"dev", b"shm", rest @ ..]
+            if held.shared_memory_directory().is_some() && !rest.contains(&b"..".as_slice()) =>
+        {
+            let path = c_string(held.shared_memory_directory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
+            path_below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
         }
         [b"proc", pid] if is_own(pid) => own(b"."),
         [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),
-        [b"proc", pid, b"fd", number, rest @ ..] if is_own(pid) => opened(caller, number, rest),
+        [b"proc", pid, b"fd", number, rest @ ..] if is_own(pid) => path_of_open_file(caller, number, rest),
         [b"proc", pid, ..] if !is_own(pid) => Ok(CallerPath::Path(PathStart::Root, absolute)),
         _ => CallerPath::of(caller, libc::AT_FDCWD, absolute),
     }
 }
 
 /// Returns the place of a file that the caller has open, or of a path below it.
-fn opened(caller: &CallerThread, number: &[u8], rest: &[&[u8]]) -> Result<CallerPath, Errno> {
+fn path_of_open_file(caller: &CallerThread, number: &[u8], rest: &[&[u8]]) -> Result<CallerPath, Errno> {
     let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or(Errno::ENOENT)?;
     let known = |errno| if errno == Errno::EBADF { Errno::ENOENT } else { errno };
     if rest.is_empty() {
         return caller.place_of_descriptor(number).map(CallerPath::Open).map_err(known);
     }
-    below(caller.open_descriptor(number).map_err(known)?, rest)
+    path_below(caller.open_descriptor(number).map_err(known)?, rest)
 }
 
-fn below(directory: OwnedFd, rest: &[&[u8]]) -> Result<CallerPath, Errno> {
+fn path_below(directory: OwnedFd, rest: &[&[u8]]) -> Result<CallerPath, Errno> {
     let path = if rest.is_empty() { b".".to_vec() } else { rest.join(&b'/') };
-    Ok(CallerPath::Path(PathStart::Directory(directory.into()), text(path)?))
+    Ok(CallerPath::Path(PathStart::Directory(directory.into()), c_string(path)?))
 }
 
 /// Returns the place of the caller that this process has found for itself in `/proc`. `None`: the path is another one.
@@ -91,7 +94,7 @@ pub(super) fn in_the_place_of(caller: &CallerThread, path: &Path) -> Result<Opti
     let Some(rest) = own() else { return Ok(None) };
     let rest = if rest.as_os_str().is_empty() { OsStr::new(".") } else { rest.as_os_str() };
     let directory = caller.directory.try_clone().map_err(|_| Errno::EMFILE)?;
-    Ok(Some(CallerPath::OwnProc(directory, text(rest.as_bytes())?)))
+    Ok(Some(CallerPath::OwnProc(directory, c_string(rest.as_bytes())?)))
 }
 
 /// Returns whether the caller has the other end of this terminal open.

@@ -14,7 +14,7 @@ use nix::sys::signal::killpg;
 use nix::unistd::{Pid, getpgid, read};
 
 use super::super::asked::PendingSyscall;
-use super::super::links::text;
+use super::super::links::c_string;
 use super::super::reply::SyscallReply;
 use crate::DenialKind;
 use crate::filter::SyscallEntry;
@@ -30,7 +30,7 @@ const TO_THREAD: i32 = -6;
 type SignalInfo = [u8; SIGNAL_INFO];
 
 /// Performs a call that names a process.
-pub(super) fn reach(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
+pub(super) fn reach_process(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<SyscallReply, Errno> {
     let own = asked.caller()?.pid;
     let (first, second) = (asked.int(0), asked.int(1));
     match entry.name {
@@ -41,7 +41,7 @@ pub(super) fn reach(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Res
         "tkill" if is_thread(own, first) => sys::signal_thread(own, first, second).map(|()| SyscallReply::DONE),
         "kill" => to_process(asked, first, second, None),
         "rt_sigqueueinfo" => {
-            let info = info(asked, 2, second)?;
+            let info = copy_signal_info(asked, 2, second)?;
             to_process(asked, first, second, Some(&info))
         }
         "pidfd_send_signal" => to_open(asked, first, second),
@@ -49,11 +49,11 @@ pub(super) fn reach(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Res
         "getpgid" | "getsid" | "get_robust_list" | "prlimit64" => looked_at(asked, own, first),
         name if name.starts_with("sched_get") || name == "sched_rr_get_interval" => looked_at(asked, own, first),
         "setpriority" | "ioprio_set" if is_thread(own, second) => Ok(SyscallReply::CONTINUE),
-        "setpriority" | "ioprio_set" => Err(refused(asked, second)),
+        "setpriority" | "ioprio_set" => Err(record_unreachable(asked, second)),
         // A thread of another process.
-        "tkill" | "tgkill" | "rt_tgsigqueueinfo" => Err(refused(asked, first)),
+        "tkill" | "tgkill" | "rt_tgsigqueueinfo" => Err(record_unreachable(asked, first)),
         _ if is_thread(own, first) => Ok(SyscallReply::CONTINUE),
-        _ => Err(refused(asked, first)),
+        _ => Err(record_unreachable(asked, first)),
     }
 }
 
@@ -69,7 +69,7 @@ fn looked_at(asked: &mut PendingSyscall<'_>, own: i32, pid: i32) -> Result<Sysca
 }
 
 /// Records that a process cannot be reached, and returns the error.
-fn refused(asked: &mut PendingSyscall<'_>, process: i32) -> Errno {
+fn record_unreachable(asked: &mut PendingSyscall<'_>, process: i32) -> Errno {
     if sys::identity(Pid::from_raw(process)).is_none() {
         return Errno::ESRCH;
     }
@@ -79,7 +79,7 @@ fn refused(asked: &mut PendingSyscall<'_>, process: i32) -> Errno {
 }
 
 fn roster<'a>(asked: &'a PendingSyscall<'_>) -> Result<&'a ProcessRoster, Errno> {
-    Ok(asked.bounds()?.held().roster())
+    Ok(asked.world_bounds()?.held_world().roster())
 }
 
 /// Sends a signal to a process of the world.
@@ -90,16 +90,16 @@ fn to_process(
     info: Option<&SignalInfo>,
 ) -> Result<SyscallReply, Errno> {
     let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
-    asked.check()?;
+    asked.check_caller()?;
     if !roster(asked)?.has(Pid::from_raw(pid)) {
-        return Err(refused(asked, pid));
+        return Err(record_unreachable(asked, pid));
     }
     process.send(signal, info).map(|()| SyscallReply::DONE)
 }
 
 /// Sends a signal to all processes of the world that are in a group.
 fn to_group(asked: &mut PendingSyscall<'_>, group: Pid, signal: i32) -> Result<SyscallReply, Errno> {
-    asked.check()?;
+    asked.check_caller()?;
     let (mut reached, mut answer) = (HashSet::new(), None);
     for _ in 0..ROUNDS {
         let before = reached.len();
@@ -117,7 +117,7 @@ fn to_group(asked: &mut PendingSyscall<'_>, group: Pid, signal: i32) -> Result<S
     match answer {
         Some(answer) => answer.map(|()| SyscallReply::DONE),
         None if killpg(group, None) == Err(Errno::ESRCH) => Err(Errno::ESRCH),
-        None => Err(refused(asked, group.as_raw())),
+        None => Err(record_unreachable(asked, group.as_raw())),
     }
 }
 
@@ -126,14 +126,14 @@ fn to_open(asked: &mut PendingSyscall<'_>, descriptor: i32, signal: i32) -> Resu
     if asked.unsigned(3) != 0 {
         return Err(Errno::EINVAL);
     }
-    let info = if asked.call.args[2] == 0 { None } else { Some(info(asked, 2, signal)?) };
+    let info = if asked.call.args[2] == 0 { None } else { Some(copy_signal_info(asked, 2, signal)?) };
     let pid = process_of(asked, descriptor)?;
     to_process(asked, pid, signal, info.as_ref())
 }
 
 /// Returns the process that a descriptor of the caller refers to.
 fn process_of(asked: &mut PendingSyscall<'_>, descriptor: i32) -> Result<i32, Errno> {
-    let path = text(format!("fdinfo/{descriptor}"))?;
+    let path = c_string(format!("fdinfo/{descriptor}"))?;
     let directory = asked.caller()?.directory.as_fd();
     let facts = sys::open_path(directory, &path, OFlag::O_RDONLY.bits(), 0, Follow::Texts).map_err(|_| Errno::EBADF)?;
     let mut buffer = [0; 1024];
@@ -144,8 +144,8 @@ fn process_of(asked: &mut PendingSyscall<'_>, descriptor: i32) -> Result<i32, Er
 }
 
 /// Copies the `siginfo_t` of a signal. The kernel forbids one that claims to come from the kernel or from `kill`.
-fn info(asked: &mut PendingSyscall<'_>, at: usize, signal: i32) -> Result<SignalInfo, Errno> {
-    let bytes = asked.bytes(at, SIGNAL_INFO)?;
+fn copy_signal_info(asked: &mut PendingSyscall<'_>, at: usize, signal: i32) -> Result<SignalInfo, Errno> {
+    let bytes = asked.copy_bytes(at, SIGNAL_INFO)?;
     let mut info: SignalInfo = bytes.try_into().map_err(|_| Errno::EFAULT)?;
     info[..size_of::<i32>()].copy_from_slice(&signal.to_ne_bytes());
     let code = i32::from_ne_bytes([info[8], info[9], info[10], info[11]]);

@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 
 use super::super::asked::PendingSyscall;
-use super::super::attributes::{NO_FOLLOW, named};
-use super::super::links::{link_of, shown, text};
+use super::super::attributes::{NO_FOLLOW, open_named};
+use super::super::links::{c_string, link_of, path_of_open};
 use super::super::reply::SyscallReply;
 use super::bounds;
 
@@ -19,11 +19,11 @@ pub(super) fn watch(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errn
     let flags = if mask & WATCH_LINK == 0 { 0 } else { NO_FOLLOW };
     let number = asked.int(0);
     let watches = asked.caller()?.process.descriptor(number)?;
-    let thing = named(asked, libc::AT_FDCWD, 1, flags)?;
-    let path = shown(thing.as_fd())?;
-    if !bounds::is_nameless(&path) && !asked.bounds()?.may_read(&path) {
+    let thing = open_named(asked, libc::AT_FDCWD, 1, flags)?;
+    let path = path_of_open(thing.as_fd())?;
+    if !bounds::is_nameless(&path) && !asked.world_bounds()?.may_read(&path) {
         return Err(Errno::EACCES);
     }
-    let link = text(link_of(thing.as_fd())?.to_bytes())?;
+    let link = c_string(link_of(thing.as_fd())?.to_bytes())?;
     sys::add_watch(watches.as_fd(), &link, mask & !WATCH_LINK).map(|number| SyscallReply::value(number.into()))
 }

@@ -19,7 +19,7 @@ struct NotedChanges {
 }
 
 impl FileChangeJournal for NotedChanges {
-    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+    fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         let (path, mut note) = (change.spot.path(), String::new());
         let name = path.file_name().expect("a name").to_str().expect("text").to_owned();
         let there = if path.symlink_metadata().is_ok() { "there" } else { "new" };
@@ -30,7 +30,7 @@ impl FileChangeJournal for NotedChanges {
         if self.forbidden.contains(&*name) { Err(Errno::EDQUOT) } else { Ok(JournaledChange::default()) }
     }
 
-    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
+    fn record_unfollowed(&self, path: &Path, why: &str) -> Result<(), Errno> {
         self.changes.borrow_mut().push(format!("missed {}: {why}", path.display()));
         Ok(())
     }
@@ -40,7 +40,7 @@ impl FileChangeJournal for NotedChanges {
 fn with_journal(root: &Path, journal: &NotedChanges, mut answers: usize, body: impl FnOnce()) {
     let beside = WorldlessListener::with(root, filter::SyscallFilterMode::ConfinedAndRecorded);
     let (ours, theirs) = sys::message_pair().unwrap();
-    beside.link.record(1, &theirs).unwrap();
+    beside.link.send_journal(1, &theirs).unwrap();
     drop(theirs);
     let number = ours.as_raw_fd();
     let child = beside.start(1, &NameGuards::default(), || {
@@ -155,7 +155,7 @@ fn a_thing_that_is_another_one_here_is_missed() {
     let (ours, theirs) = sys::message_pair().unwrap();
     let asks = std::thread::spawn(move || {
         let remote = remote::RemoteJournal::new(theirs);
-        [one, two, three].map(|spot| remote.before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite }))
+        [one, two, three].map(|spot| remote.record_before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite }))
     });
     let notes = NotedChanges::default();
     for _ in 0..3 {

@@ -49,7 +49,7 @@ impl WorldlessListener {
 
     /// Starts a process with the filter.
     fn start(&self, command: u64, guards: &NameGuards, body: impl FnOnce()) -> Pid {
-        let message = self.link.begin(command, guards).unwrap();
+        let message = self.link.begin_message(command, guards).unwrap();
         let filter = filter::program(Machine::HERE.unwrap(), self.variant);
         match fork().unwrap() {
             Fork::Child => {
@@ -68,7 +68,7 @@ impl WorldlessListener {
     fn run(&self, guards: &NameGuards, body: impl FnOnce()) -> ListenerReport {
         let child = self.start(1, guards, body);
         let status = waitpid(child, None).unwrap();
-        let report = self.link.end(1).unwrap().unwrap_or_default();
+        let report = self.link.end_command(1).unwrap().unwrap_or_default();
         assert_eq!(status, WaitStatus::Exited(child, 0), "{report:?}");
         report
     }
@@ -357,6 +357,6 @@ fn a_caller_that_is_killed_while_it_waits_leaves_nothing_behind() {
     while fs::read_dir(format!("/proc/{}/task", beside.listener)).unwrap().count() > 1 {
         std::thread::yield_now();
     }
-    beside.link.end(1).unwrap();
+    beside.link.end_command(1).unwrap();
     beside.run(&NameGuards::default(), || fs::write(root.join("later"), "").unwrap());
 }

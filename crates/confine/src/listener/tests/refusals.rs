@@ -89,10 +89,10 @@ fn guards_are_replaced_while_a_command_runs() {
         File::create(root.join("a")).unwrap();
     });
     nix::unistd::read(&asked, &mut [0; 1]).unwrap();
-    beside.link.guard(7, &guard(&root, &["b"])).unwrap();
+    beside.link.replace_guards(7, &guard(&root, &["b"])).unwrap();
     nix::unistd::write(&write, b"x").unwrap();
     assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
-    let report = beside.link.end(7).unwrap().expect("a report");
+    let report = beside.link.end_command(7).unwrap().expect("a report");
     assert_eq!((report.denials.total, report.denials.listed.len()), (1, 1));
     assert!(report.denials.listed[0].target.as_bytes().ends_with(b"/b"));
 }
@@ -124,7 +124,7 @@ fn without_a_listener_calls_that_wait_fail() {
     });
     // The child has sent its descriptor, and the listener has it before it answers a later request.
     nix::unistd::read(&asked, &mut [0; 1]).unwrap();
-    beside.link.ask(9).unwrap();
+    beside.link.end_and_report(9).unwrap();
     nix::sys::signal::kill(beside.listener, nix::sys::signal::SIGKILL).unwrap();
     while fs::read_to_string(format!("/proc/{}/stat", beside.listener)).is_ok_and(|stat| !stat.contains(") Z")) {
         std::thread::yield_now();

@@ -37,27 +37,27 @@ pub(super) enum GitEntryKind {
 impl ExaminedDirectory {
     /// Opens the directory at a path that has no links.
     pub fn open(path: &Path) -> nix::Result<Self> {
-        Self::below(AT_FDCWD, path, path.to_owned())
+        Self::open_below(AT_FDCWD, path, path.to_owned())
     }
 
     /// Opens the directory that a text names, relative to this one. Links are followed.
-    pub fn named(&self, text: &Path) -> Option<Self> {
+    pub fn open_named(&self, text: &Path) -> Option<Self> {
         Self::open(&self.path.join(text).canonicalize().ok()?).ok()
     }
 
     /// Opens the directory above. `None`: this is `/`, or the directory above is on another file system.
-    pub fn above(&self) -> nix::Result<Option<Self>> {
+    pub fn open_parent(&self) -> nix::Result<Option<Self>> {
         let Some(path) = self.path.parent() else { return Ok(None) };
-        let above = Self::below(self.file.as_fd(), Path::new(".."), path.to_owned())?;
+        let above = Self::open_below(self.file.as_fd(), Path::new(".."), path.to_owned())?;
         Ok((above.id().0 == self.id().0).then_some(above))
     }
 
     /// Opens the directory at a name.
-    pub fn at(&self, name: &OsStr) -> nix::Result<Self> {
-        Self::below(self.file.as_fd(), Path::new(name), self.path.join(name))
+    pub fn open_child(&self, name: &OsStr) -> nix::Result<Self> {
+        Self::open_below(self.file.as_fd(), Path::new(name), self.path.join(name))
     }
 
-    fn below(base: impl AsFd, name: &Path, path: PathBuf) -> nix::Result<Self> {
+    fn open_below(base: impl AsFd, name: &Path, path: PathBuf) -> nix::Result<Self> {
         let name = CString::new(name.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
         let file = File::from(sys::open_directory(base.as_fd(), &name, Follow::Nothing)?);
         Ok(Self { path, file })
@@ -69,7 +69,7 @@ impl ExaminedDirectory {
     }
 
     /// Returns whether this is that directory.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same_directory(&self, other: &Self) -> bool {
         self.id() == other.id() && self.id() != (0, 0)
     }
 
@@ -79,18 +79,18 @@ impl ExaminedDirectory {
     }
 
     /// Returns the kind of the entry with a name.
-    pub fn entry(&self, name: &CStr) -> io::Result<GitEntryKind> {
+    pub fn entry_kind(&self, name: &CStr) -> io::Result<GitEntryKind> {
         let place = match sys::open_place(self.file.as_fd(), name, false, Follow::Texts) {
             Ok(place) => File::from(place),
             Err(Errno::ENOENT) => return Ok(GitEntryKind::None),
             Err(error) => return Err(error.into()),
         };
-        Ok(kind(&place.metadata()?))
+        Ok(kind_of(&place.metadata()?))
     }
 
     /// Returns whether this directory has the entries by which git knows a repository.
     pub fn is_repository(&self) -> bool {
-        let is = |name, wanted: &[GitEntryKind]| self.entry(name).is_ok_and(|entry| wanted.contains(&entry));
+        let is = |name, wanted: &[GitEntryKind]| self.entry_kind(name).is_ok_and(|entry| wanted.contains(&entry));
         // HEAD was a link once.
         is(c"HEAD", &[GitEntryKind::File, GitEntryKind::Other])
             && [c"objects", c"refs"].iter().all(|name| is(name, &[GitEntryKind::Directory]))
@@ -101,7 +101,7 @@ impl ExaminedDirectory {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = File::from(sys::open_path(self.file.as_fd(), name, flags, 0, Follow::Texts)?);
         let data = file.metadata()?;
-        if kind(&data) != GitEntryKind::File || data.size() > MOST {
+        if kind_of(&data) != GitEntryKind::File || data.size() > MOST {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let mut bytes = Vec::new();
@@ -116,7 +116,7 @@ impl ExaminedDirectory {
     }
 }
 
-fn kind(data: &Metadata) -> GitEntryKind {
+fn kind_of(data: &Metadata) -> GitEntryKind {
     match data.file_type() {
         kind if kind.is_dir() => GitEntryKind::Directory,
         kind if kind.is_file() => GitEntryKind::File,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::directory::{ExaminedDirectory, GitEntryKind};
-use super::found::{GitDirectories, note};
+use super::found::{GitDirectories, refusal_note};
 use super::pointer;
 
 /// What git does in a directory.
@@ -22,43 +22,43 @@ enum DiscoveryStep {
 /// # Errors
 /// Why a git directory does not count, as a note.
 pub(super) fn find(root: &ExaminedDirectory, homes: &[PathBuf]) -> Result<Option<GitDirectories>, String> {
-    let mut step = look(root, true, homes)?;
-    let mut above = root.above();
+    let mut step = inspect_level(root, true, homes)?;
+    let mut above = root.open_parent();
     while let (DiscoveryStep::Up, Ok(Some(level))) = (&step, &above) {
-        step = look(level, false, homes)?;
-        above = level.above();
+        step = inspect_level(level, false, homes)?;
+        above = level.open_parent();
     }
     Ok(if let DiscoveryStep::Use(found) = step { Some(found) } else { None })
 }
 
 /// Looks for a repository in a directory.
-fn look(level: &ExaminedDirectory, is_root: bool, homes: &[PathBuf]) -> Result<DiscoveryStep, String> {
+fn inspect_level(level: &ExaminedDirectory, is_root: bool, homes: &[PathBuf]) -> Result<DiscoveryStep, String> {
     let counts = || level.path.parent().is_some() && !homes.iter().any(|home| is_at(level, home));
     // An error ends the search of git, too.
-    let (Ok(entry), git) = (level.entry(c".git"), level.path.join(".git")) else { return Ok(DiscoveryStep::Stop) };
+    let (Ok(entry), git) = (level.entry_kind(c".git"), level.path.join(".git")) else { return Ok(DiscoveryStep::Stop) };
     match entry {
         GitEntryKind::Directory => {
-            let Ok(own) = level.at(".git".as_ref()) else { return Ok(DiscoveryStep::Stop) };
-            let leads_on = own.entry(c"commondir").is_ok_and(|entry| entry != GitEntryKind::None);
+            let Ok(own) = level.open_child(".git".as_ref()) else { return Ok(DiscoveryStep::Stop) };
+            let leads_on = own.entry_kind(c"commondir").is_ok_and(|entry| entry != GitEntryKind::None);
             match () {
                 () if !own.is_repository() && !leads_on => Ok(DiscoveryStep::Up),
                 // It lies below the root.
                 () if is_root || !counts() => Ok(DiscoveryStep::Stop),
-                () if leads_on => Err(note(&git, "its commondir leads to another repository")),
+                () if leads_on => Err(refusal_note(&git, "its commondir leads to another repository")),
                 () => Ok(DiscoveryStep::Use(GitDirectories { own, common: None })),
             }
         }
-        GitEntryKind::File if is_root || counts() => pointer::follow(level).map(DiscoveryStep::Use),
+        GitEntryKind::File if is_root || counts() => pointer::follow_pointer(level).map(DiscoveryStep::Use),
         GitEntryKind::File => Ok(DiscoveryStep::Stop),
-        GitEntryKind::Other => Err(note(&git, "it is neither a directory nor a file")),
+        GitEntryKind::Other => Err(refusal_note(&git, "it is neither a directory nor a file")),
         GitEntryKind::None if !level.is_repository() => Ok(DiscoveryStep::Up),
         GitEntryKind::None if is_root => Ok(DiscoveryStep::Stop),
-        GitEntryKind::None => Err(note(&level.path, "it is a bare repository, or a git directory itself")),
+        GitEntryKind::None => Err(refusal_note(&level.path, "it is a bare repository, or a git directory itself")),
     }
 }
 
 /// Returns whether a directory has this path, perhaps by another name.
 fn is_at(directory: &ExaminedDirectory, path: &Path) -> bool {
     let other = path.canonicalize().ok().and_then(|path| ExaminedDirectory::open(&path).ok());
-    other.is_some_and(|other| other.is(directory))
+    other.is_some_and(|other| other.is_same_directory(directory))
 }

@@ -14,6 +14,6 @@ pub(super) struct GitDirectories {
 }
 
 /// Returns the note on a directory that is not granted.
-pub(super) fn note(path: &Path, why: &str) -> String {
+pub(super) fn refusal_note(path: &Path, why: &str) -> String {
     format!("git cannot write in {}: {why}; if it may, name the directory in confine.write", path.display())
 }

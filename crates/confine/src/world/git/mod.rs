@@ -21,9 +21,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use self::directory::ExaminedDirectory;
-use self::found::{GitDirectories, note};
+use self::found::{GitDirectories, refusal_note};
 pub(super) use self::pointer::work_tree_of;
-use crate::policy::{GitScope, outermost};
+use crate::policy::{GitScope, outermost_paths};
 use crate::{ConfinementPolicy, PolicyProfile};
 
 /// The git directories that the commands of a world may change.
@@ -68,8 +68,8 @@ impl GitDirectoryGrants {
             roots.chain(self.directories.iter().map(|one| one.path.as_path())).any(|root| path.starts_with(root))
         };
         if !is_writable(&wanted.path) {
-            if let Some(why) = refused(&wanted, policy, homes, state) {
-                self.notes.push(note(&wanted.path, &why));
+            if let Some(why) = refusal_reason(&wanted, policy, homes, state) {
+                self.notes.push(refusal_note(&wanted.path, &why));
                 return;
             }
             self.directories.retain(|one| !one.path.starts_with(&wanted.path));
@@ -81,7 +81,7 @@ impl GitDirectoryGrants {
     /// Returns the policy with the granted directories among its write roots.
     pub fn added_to(&self, policy: &ConfinementPolicy) -> ConfinementPolicy {
         let write = policy.write.iter().cloned().chain(self.paths().map(Path::to_owned)).collect();
-        ConfinementPolicy { write: outermost(write), ..policy.clone() }
+        ConfinementPolicy { write: outermost_paths(write), ..policy.clone() }
     }
 
     /// Returns the paths of the granted directories.
@@ -101,7 +101,12 @@ impl GitDirectoryGrants {
 }
 
 /// Returns why a directory must not be granted.
-fn refused(wanted: &ExaminedDirectory, policy: &ConfinementPolicy, homes: &[PathBuf], state: &Path) -> Option<String> {
+fn refusal_reason(
+    wanted: &ExaminedDirectory,
+    policy: &ConfinementPolicy,
+    homes: &[PathBuf],
+    state: &Path,
+) -> Option<String> {
     let path = &wanted.path;
     let hidden = policy.hide.iter().map(PathBuf::as_path).chain([state]);
     let protected = policy.protect.iter().filter(|path| path.is_absolute()).map(PathBuf::as_path);

@@ -8,7 +8,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::geteuid;
 
 use super::super::testing::{WorldTestScene, end, isolated, run_in, users_and_watches};
-use super::super::{BlankWorld, WorldHostPaths, finish, overlaid};
+use super::super::{BlankWorld, WorldHostPaths, finish_world, overlaid_caches};
 use crate::{CacheAccess, ConfinementPart, ConfinementPolicy, NetworkScope};
 use sys::{MountFlags, Signal};
 
@@ -23,11 +23,11 @@ fn a_blank_world_becomes_a_world_like_any_other() {
         let policy = ConfinementPolicy { hide: vec![scene.outside.join("hidden")], caches, ..scene.policy() };
         fs::write(scene.outside.join("hidden"), "secret").expect("written");
         let (facts, output) = isolated(user, || {
-            let begun = BlankWorld::ahead(&scene.state, overlaid(&policy)).expect("begun");
+            let begun = BlankWorld::begin_ahead(&scene.state, overlaid_caches(&policy)).expect("begun");
             assert!(begun.fits(&policy, &scene.state));
             let (init, home) = (begun.init, begun.private[0].clone());
             let place = WorldHostPaths { state: &scene.state, readable: &[], watches };
-            let world = finish(begun, &policy, &place).expect("a world");
+            let world = finish_world(begun, &policy, &place).expect("a world");
             assert_eq!(world.namespaces.as_ref().and_then(|spaces| spaces.init), Some(init));
             assert_eq!(world.facts.home.as_ref(), Some(&home));
             let script = format!(
@@ -54,7 +54,7 @@ fn a_blank_world_that_is_dropped_leaves_nothing() {
     for (user, _) in users_and_watches() {
         let scene = WorldTestScene::new(user);
         isolated(user, || {
-            let begun = BlankWorld::ahead(&scene.state, std::slice::from_ref(&scene.root)).expect("begun");
+            let begun = BlankWorld::begin_ahead(&scene.state, std::slice::from_ref(&scene.root)).expect("begun");
             let init = begun.init;
             drop(begun);
             assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
@@ -67,7 +67,7 @@ fn a_blank_world_that_is_dropped_leaves_nothing() {
 fn a_blank_world_fits_the_policies_and_the_machine_that_it_was_begun_for() {
     let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let begun = BlankWorld::ahead(&scene.state, &[]).expect("begun");
+        let begun = BlankWorld::begin_ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
         let full = ConfinementPolicy { network: NetworkScope::Full, ..scene.policy() };
         let fits = [(&policy, scene.state.as_path()), (&full, &scene.state), (&policy, Path::new("/elsewhere"))]
@@ -89,7 +89,7 @@ fn a_blank_world_with_older_mounts_than_the_host_is_not_used() {
     isolated(None, || {
         unshare(CloneFlags::CLONE_NEWNS).expect("mounts of its own");
         sys::stop_propagation().expect("private");
-        let begun = BlankWorld::ahead(&scene.state, &[]).expect("begun");
+        let begun = BlankWorld::begin_ahead(&scene.state, &[]).expect("begun");
         let policy = scene.policy();
         assert!(begun.fits(&policy, &scene.state));
         let tree = sys::new_mount(c"tmpfs", &[], MountFlags::NO_DEVICES).expect("a mount");
@@ -112,14 +112,14 @@ fn a_blank_world_gets_the_caches_that_are_there_with_its_policy() {
         let output = isolated(user, || {
             fill(same, "early");
             fill(replaced, "early");
-            let begun = BlankWorld::ahead(&scene.state, &places).expect("begun");
+            let begun = BlankWorld::begin_ahead(&scene.state, &places).expect("begun");
             fs::write(same.join("late"), "").expect("written");
             fs::rename(replaced, scene.outside.join("former")).expect("renamed");
             fill(replaced, "late");
             fill(new, "late");
             let policy = ConfinementPolicy { caches: (CacheAccess::Overlay, places.to_vec()), ..scene.policy() };
             let place = WorldHostPaths { state: &scene.state, readable: &[], watches: false };
-            let world = finish(begun, &policy, &place).expect("a world");
+            let world = finish_world(begun, &policy, &place).expect("a world");
             let script = format!("cd {}; touch same/x replaced/x new/x; ls same replaced new", scene.outside.display());
             let (output, _) = run_in(&world, &scene.root, &script);
             end(world);

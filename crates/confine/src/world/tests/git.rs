@@ -98,7 +98,7 @@ fn missing_names_are_guarded_and_repositories_of_the_host_are_protected_at_the_n
             let world = scene.world(&scene.policy());
             run_in(&world, &scene.root, "true");
             let first: Vec<_> =
-                world.guarded().directories.iter().map(|one| (one.path.clone(), one.names.len())).collect();
+                world.name_guards().directories.iter().map(|one| (one.path.clone(), one.names.len())).collect();
             run_in(&world, &scene.root, "git init -q a/b && git -C a/b config x.y z && rm -f a/b/.git/hooks/*");
             fs::create_dir_all(scene.root.join("c/d/e")).expect("made");
             git(&scene.root.join("c/d/e"), &["init", "-q", "."]);
@@ -109,7 +109,7 @@ fn missing_names_are_guarded_and_repositories_of_the_host_are_protected_at_the_n
             // git replaces the file.
             git(&scene.root.join("c/d/e"), &["config", "x.y", "z"]);
             let (again, _) = run_in(&world, &scene.root, script);
-            let second: Vec<_> = world.guarded().directories.iter().map(|one| one.path.clone()).collect();
+            let second: Vec<_> = world.name_guards().directories.iter().map(|one| one.path.clone()).collect();
             end(world);
             (first, second, output + &again)
         });

@@ -351,14 +351,14 @@ fn hooks_configuration_and_other_work_trees_are_protected_in_a_granted_repositor
         let guards = isolated(user, || {
             let world = scene.world(&policy);
             world.refresh().expect("refreshed");
-            let guards = world.guarded();
+            let guards = world.name_guards();
             end(world);
             guards
         });
         let is_guarded = |name: &str| {
             let (directory, name) = name.rsplit_once('/').unwrap_or((".", name));
             let data = fs::metadata(git.join(directory)).expect("a directory");
-            guards.forbid((data.dev(), data.ino()), name.as_ref())
+            guards.forbids_name((data.dev(), data.ino()), name.as_ref())
         };
         for name in ["config.worktree", "commondir", "worktrees/other/index", "worktrees/root/config.worktree"] {
             assert!(is_guarded(name), "{name}: {guards:?}");

@@ -263,7 +263,8 @@ fn forbidden(scene: &WorldTestScene) -> ! {
         let world = build(&scene.policy(), &place).expect("a listener");
         assert!(world.namespaces.is_none() && world.landlock.is_some());
         assert_eq!((world.facts.way, &*world.facts.held), (ConfinementMechanism::Listener, &ConfinementPart::ALL[..]));
-        let (tmp, keeper) = (world.facts.tmp.clone().expect("a directory"), world.first().expect("a keeper"));
+        let (tmp, keeper) =
+            (world.facts.tmp.clone().expect("a directory"), world.lifetime_process().expect("a keeper"));
         assert!(tmp.is_dir());
         drop(world);
         assert_eq!(waitpid(keeper, None), Ok(WaitStatus::Exited(keeper, 0)));

@@ -75,12 +75,12 @@ fn the_list_has_the_processes_of_now_and_the_rest_of_proc() {
     roster.add(pid(&shim)).expect("added");
     let numbers = || {
         roster.update().expect("listed");
-        let names = fs::read_dir(roster.list()).expect("read").flatten();
+        let names = fs::read_dir(roster.list_directory()).expect("read").flatten();
         names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect::<Vec<_>>()
     };
     assert_eq!(numbers(), [inside]);
-    assert!(roster.list().join("meminfo").is_file() && roster.list().join("sys").is_dir());
-    assert_eq!(fs::read_link(roster.list().join("self")).expect("a link"), Path::new("/proc/self"));
+    assert!(roster.list_directory().join("meminfo").is_file() && roster.list_directory().join("sys").is_dir());
+    assert_eq!(fs::read_link(roster.list_directory().join("self")).expect("a link"), Path::new("/proc/self"));
     drop(shim.stdin.take());
     shim.wait().expect("ended");
     assert!(numbers().is_empty());

@@ -4,14 +4,14 @@ use std::os::fd::AsRawFd;
 
 use crate::filter::{self, SyscallFilterMode};
 use crate::world::testing::{isolated, users};
-use crate::world::tried::tried;
+use crate::world::tried::probe_mechanisms;
 use sys::Machine;
 
 #[test]
 fn every_user_has_landlock_and_a_listener_here() {
     for user in users() {
         let (landlock, listens) = isolated(user, || {
-            let tried = tried().expect("tried");
+            let tried = probe_mechanisms().expect("tried");
             (tried.landlock, tried.filter == Some(SyscallFilterMode::Confined))
         });
         assert_eq!([landlock, listens], [sys::landlock_version() > 0, sys::has_listeners()], "{user:?}");
@@ -27,7 +27,7 @@ fn a_process_with_a_listener_gets_no_other() {
         // It passes no call on, so that this process goes on.
         let filter = sys::Filter { program: program.into_iter().map(allowing).collect(), listener: true };
         sys::install_filter(&filter, Some((end.as_raw_fd(), b"filter"))).expect("a filter");
-        tried().expect("tried").filter == Some(SyscallFilterMode::Silent)
+        probe_mechanisms().expect("tried").filter == Some(SyscallFilterMode::Silent)
     });
     assert!(tried || !sys::has_listeners());
 }

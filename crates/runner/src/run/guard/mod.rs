@@ -84,7 +84,7 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
 
 /// Returns the findings about effects that the confinement of a command does not prevent.
 fn findings_within(confinement: &confine::ConfinementPolicy, request: &Request, policy: &Policy) -> Vec<Finding> {
-    let left = confinement.reach(&confinement.root);
+    let left = confinement.command_reach(&confinement.root);
     let reach = Some(Reach { write: &left.write, offline: left.offline, alone: left.alone });
     in_context(request, |context| findings(&request.command, Context { reach, ..context }, policy))
 }

@@ -113,7 +113,7 @@ impl Thread {
         while self.wake.is_some() || !self.sources.is_empty() {
             let Some(ready) = self.wait(pause.map_or(PollTimeout::NONE, PollTimeout::from)) else { return };
             if ready.iter().all(|events| events.is_empty()) {
-                watcher.rest();
+                watcher.leave_directories();
                 let next = pause.unwrap_or(QUIET).saturating_mul(2).min(LONGEST);
                 pause = self.shared.look_at_rest().then_some(next);
                 continue;

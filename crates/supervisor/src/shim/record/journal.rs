@@ -187,7 +187,7 @@ struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     fn of(spot: &'a DirectoryEntryLocation) -> Self {
-        Self { path: spot.path(), reach: spot.reach().into(), is_vacant: spot.is_vacant }
+        Self { path: spot.path(), reach: spot.reachable_path().into(), is_vacant: spot.is_vacant }
     }
 
     fn from_there(spot: &'a DirectoryEntryLocation) -> Self {
@@ -255,7 +255,7 @@ impl Current {
                 | PendingChangeKind::Swap(_)
         );
         let named = [Some(&change.spot).filter(|_| own[0] && makes), other.filter(|_| own[1])];
-        self.recorder.make_names(named.into_iter().flatten().filter_map(DirectoryEntryLocation::key));
+        self.recorder.make_names(named.into_iter().flatten().filter_map(DirectoryEntryLocation::key_of_name));
         own
     }
 
@@ -315,37 +315,37 @@ impl RunJournal<'_> {
 }
 
 impl FileChangeJournal for RunJournal<'_> {
-    fn before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+    fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         self.with(|current| {
             current.touch(change).map(|()| JournaledChange { made: false, own: current.has_made(change) })
         })
     }
 
-    fn make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
+    fn record_or_make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         self.with(|current| {
             current.take(&change.spot).map(|made| JournaledChange { made, own: current.has_made(change) })
         })
     }
 
-    fn run(&self) -> u64 {
+    fn run_number(&self) -> u64 {
         self.run
     }
 
-    fn make_names(&self, keys: Vec<u64>) {
+    fn record_own_names(&self, keys: Vec<u64>) {
         let _always = self.with(|current| {
             current.recorder.make_names(keys);
             Ok(())
         });
     }
 
-    fn rest(&self, rests: bool) {
+    fn set_resting(&self, rests: bool) {
         self.shared.is_busy.store(!rests, Ordering::Relaxed);
         if !rests {
             self.shared.wake(self.run);
         }
     }
 
-    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
+    fn record_unfollowed(&self, path: &Path, why: &str) -> Result<(), Errno> {
         self.with(|current| current.miss(path, why))
     }
 }

@@ -382,7 +382,7 @@ fn touch_inherited(journal: &RunJournal<'_>, descriptors: &RunDescriptors) {
         let writes = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
         if writes && let Some(spot) = spot_of(file.as_fd()) {
             // It is too late to refuse the change. The record says that the file is not kept.
-            let _told = journal.before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite });
+            let _told = journal.record_before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite });
         }
     }
 }

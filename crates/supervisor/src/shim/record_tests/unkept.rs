@@ -209,7 +209,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
             name: spot.name.clone(),
             is_vacant: false,
         };
-        RunJournal { shared: &shared, run: 1 }.before(&PendingFileChange { spot, act }).expect("noted");
+        RunJournal { shared: &shared, run: 1 }.record_before(&PendingFileChange { spot, act }).expect("noted");
     }
     let kept = undo::Store::open(&store).expect("a store").files("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
@@ -227,9 +227,9 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
         let (told, noted) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                RunJournal { shared: &shared, run: 2 }.miss(&scene.root, "another run").expect("noted");
+                RunJournal { shared: &shared, run: 2 }.record_unfollowed(&scene.root, "another run").expect("noted");
                 told.send(2).expect("told");
-                RunJournal { shared: &shared, run: 1 }.miss(&scene.root, "the run").expect("noted");
+                RunJournal { shared: &shared, run: 1 }.record_unfollowed(&scene.root, "the run").expect("noted");
                 told.send(1).expect("told");
             });
             assert_eq!(noted.recv(), Ok(2));

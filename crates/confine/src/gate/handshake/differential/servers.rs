@@ -140,7 +140,7 @@ impl ServerExchange {
 
     /// Reads until the server has said all.
     fn finish(&mut self, stream: &mut TcpStream, mut inspector: Option<HandshakeInspector>, pace: WritePace) {
-        let is_kept = self.refused.is_none() && inspector.as_ref().is_some_and(|inspector| inspector.kept() > 0);
+        let is_kept = self.refused.is_none() && inspector.as_ref().is_some_and(|inspector| inspector.kept_bytes() > 0);
         let quiet = if pace == WritePace::Calm { 700 } else { 100 };
         if is_kept || pace == WritePace::Calm {
             while self.wait(stream, inspector.as_mut(), Duration::from_millis(quiet)) {}

@@ -85,7 +85,7 @@ impl Helpers {
         }
         let Some(door) = self.state().worlds.door(id) else {
             let home = self.world_facts(id).and_then(|facts| facts.home.clone());
-            home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine::world::show(home, path))));
+            home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine::world::show_file(home, path))));
             return;
         };
         // Callers wait here for their turn, so that one thread suffices for all of them.
