@@ -12,27 +12,27 @@
 //! Runs in the host (policy), the supervisor (the making of a world), the first process of a world, one listener per
 //! shim, and one gate per world. The functions called `serve` are where such a process begins.
 
-mod board;
+mod confinement_parts;
+mod confinement_report;
 mod denial;
 pub mod filter;
 pub mod gate;
 mod git_settings;
-mod held;
+mod hidden_reads;
 pub mod listener;
-mod parts;
 pub mod policy;
-mod reads;
 mod seatbelt;
+mod status_board;
 pub mod world;
 
-pub use board::{WorldStatusBoard, WorldStatusSlot};
+pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
+pub use confinement_report::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
 pub use denial::{CommandDenials, DenialKind, DeniedOperation, SuggestedGrant};
-pub use held::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
-pub use parts::{ConfinementPart, MissingPart, WorldError};
+pub use hidden_reads::refused_reads;
 pub use policy::{
     AllowEntry, AllowHost, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy, PolicyError,
     PolicyProfile, RawConfine, ReadScope, RealHost, RequestedAccess, TmpPlacement, facts, forget_owner, missing_access,
     policy_for_owner,
 };
-pub use reads::refused_reads;
+pub use status_board::{WorldStatusBoard, WorldStatusSlot};
 pub use world::remedy_of;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calls::{NONE, SyscallEntry};
 use super::performed;
 use super::recorded;
-use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallFilterMode, SyscallRule};
+use super::syscall_rule::{RegisterTest, SyscallAction, SyscallCase, SyscallFilterMode, SyscallRule};
 use super::table;
 use sys::{Instruction, Machine};
 

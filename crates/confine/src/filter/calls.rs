@@ -11,7 +11,7 @@
 //! programs use thousands of times. Each change of an existing file is asked about, because the file may have names
 //! where the command may change nothing.
 
-use super::rule::{CREATES, RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
+use super::syscall_rule::{CREATES, RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
 use RegisterTest::{Always, AtCurrent, Bits, Is, Masked, Null};
 use SyscallAction::{Allow, Ask, Deny, Refuse};
 use sys::Call;

@@ -15,14 +15,14 @@ mod calls;
 mod interpreter;
 mod performed;
 mod recorded;
-mod rule;
+mod syscall_rule;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use assemble::is_known;
 pub use calls::{PRIVILEGED, SET_GROUP, SyscallEntry, SyscallHandling};
-pub use rule::{CREATES, SyscallFilterMode, WRITES};
+pub use syscall_rule::{CREATES, SyscallFilterMode, WRITES};
 
 use sys::{Filter, Machine};
 

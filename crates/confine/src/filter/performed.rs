@@ -5,7 +5,7 @@
 //! descriptor that the listener has opened, so they are free.
 
 use super::calls::{ABSENT, ASK, LEASE, NONE, SyscallEntry, SyscallHandling, ioctl_rule, socket_rule};
-use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule};
+use super::syscall_rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule};
 use RegisterTest::{Always, Bits, Is, Null};
 use SyscallAction::{Allow, Ask, Refuse};
 

@@ -4,7 +4,7 @@
 //! about. Calls that change the meaning of paths for the caller are asked about as well.
 
 use super::calls::{ABSENT, ASK, open_rule};
-use super::rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
+use super::syscall_rule::{RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
 use RegisterTest::Bits;
 use SyscallAction::Ask;
 

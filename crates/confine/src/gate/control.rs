@@ -9,8 +9,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
-use super::loopback::AddressFamilies;
 use super::refusals::GateRefusals;
+use super::world_loopback::AddressFamilies;
 
 /// The largest message, in bytes.
 pub(super) const LARGEST: usize = 128 * 1024;

@@ -28,35 +28,35 @@
 //! All bytes, names and connections that the gate keeps for a world are bounded. A busy gate refuses only its own
 //! world, and it ends with that world.
 
-mod addresses;
+mod allowed_hosts;
 mod connection;
-mod connections;
+mod connection_decision;
+mod connection_table;
 mod control;
 #[cfg(all(test, target_os = "linux"))]
 mod control_tests;
-mod destination;
 mod dns;
+mod forbidden_addresses;
 mod handshake;
 mod link;
-mod loopback;
-mod names;
-mod openings;
-mod recorder;
+mod link_sockets;
+mod name_addresses;
+mod opening_packets;
+mod refusal_recorder;
 mod refusals;
 mod relay;
-mod resolve;
-mod rules;
+mod resolver_pool;
 mod serve;
 mod server;
 #[cfg(all(test, target_os = "linux"))]
 mod server_tests;
 mod setup;
-mod sockets;
-mod spring;
+mod socket_factory;
+mod world_loopback;
 
 pub use control::{GateControl, RequestedConnection};
 pub use link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, RESOLV_CONF, WORLD_V4, WORLD_V6, is_resolver};
-pub use loopback::{AddressFamilies, WorldLoopback, servers_of};
 pub use refusals::{ConnectionAttempt, CountedRefusal, GateRefusals};
 pub use serve::serve;
 pub use setup::{GateError, GateNamespaces, GateNetwork, GateSetup};
+pub use world_loopback::{AddressFamilies, WorldLoopback, servers_of};

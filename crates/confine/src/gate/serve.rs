@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::control::{self, GateAnswer};
-use super::resolve::{self, ResolverPool};
+use super::link_sockets::{LinkSockets, wait_for};
+use super::resolver_pool::{self, ResolverPool};
 use super::server::GateServer;
 use super::setup::{GateError, GateNamespaces, GateNetwork, GateSetup};
-use super::sockets::{LinkSockets, wait_for};
-use super::spring::{NamespacedSocketFactory, give_up_privileges};
+use super::socket_factory::{NamespacedSocketFactory, give_up_privileges};
 
 /// The most descriptors that a gate may open, if the machine allows as many.
 const DESCRIPTORS: u64 = 16 * 1024;
@@ -52,7 +52,7 @@ fn open(setup: GateSetup) -> Result<GateServer, GateError> {
     };
     // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
-    let pool = ResolverPool::new(resolve::by_host).map_err(GateError::at_step("no pipe could be made"))?;
+    let pool = ResolverPool::new(resolver_pool::by_host).map_err(GateError::at_step("no pipe could be made"))?;
     GateServer::new(setup, sockets, spring, pool).map_err(GateError::at_step("readiness cannot be waited for"))
 }
 

@@ -16,22 +16,22 @@ use nix::unistd::Pid;
 
 use sys::{Interest, Namespace, Poller, Transport};
 
+use super::allowed_hosts::AllowedHosts;
 use super::connection::{ConnectionNeed, DialCandidate, GatedConnection};
-use super::connections::{ConnectionTable, place_of};
+use super::connection_decision::{self, ConnectionDecision, RefusedTarget};
+use super::connection_table::{ConnectionTable, place_of};
 use super::control::{self, GateAnswer, GateRequest, RequestedConnection};
-use super::destination::{self, ConnectionDecision, RefusedTarget};
 use super::dns::{UnpairedQueries, WorldResolver};
 use super::link::is_resolver;
-use super::loopback::WorldLoopback;
-use super::names::NameAddressTable;
-use super::openings;
-use super::recorder::{RefusalRecorder, RefusedAttempt};
+use super::link_sockets::LinkSockets;
+use super::name_addresses::NameAddressTable;
+use super::opening_packets;
+use super::refusal_recorder::{RefusalRecorder, RefusedAttempt};
 use super::refusals::without_v4_mapping;
-use super::resolve::ResolverPool;
-use super::rules::AllowedHosts;
+use super::resolver_pool::ResolverPool;
 use super::setup::{GateNetwork, GateSetup};
-use super::sockets::LinkSockets;
-use super::spring::NamespacedSocketFactory;
+use super::socket_factory::NamespacedSocketFactory;
+use super::world_loopback::WorldLoopback;
 
 /// Connections, queries or packets that are taken in a row, after which others get their turn.
 const TURNS: usize = 32;
@@ -244,7 +244,7 @@ impl GateServer {
         }
         if !is_resolver(to)
             && let ConnectionDecision::Refuse(RefusedTarget { target, grant }) =
-                destination::decide_by_address(&self.rules, &self.names, to)
+                connection_decision::decide_by_address(&self.rules, &self.names, to)
         {
             let (from, to) = ((loopback.address(), from).into(), Some(without_v4_mapping(to)));
             let attempted = RefusedAttempt { target, grant, transport: Transport::Tcp, from, to };
@@ -278,7 +278,7 @@ impl GateServer {
         for _ in 0..TURNS {
             let Some(fd) = &self.entrances.openings else { return false };
             let Ok(length) = nix::unistd::read(fd, &mut buffer) else { return false };
-            let Some(opening) = openings::parse(&buffer[..length]) else { continue };
+            let Some(opening) = opening_packets::parse(&buffer[..length]) else { continue };
             let to = opening.to;
             let served = match opening.transport {
                 Transport::Tcp => self.entrances.listeners.iter().any(|(port, _)| *port == to.port()),
@@ -323,7 +323,7 @@ impl GateServer {
                 self.step(slot, |connection, _| connection.become_dns_stream());
                 continue;
             }
-            match destination::decide_by_address(&self.rules, &self.names, to) {
+            match connection_decision::decide_by_address(&self.rules, &self.names, to) {
                 ConnectionDecision::Resolve(name) => self.resolve(slot, to.port(), name),
                 known => self.go_to(slot, known),
             }
@@ -399,7 +399,8 @@ impl GateServer {
     /// Starts the resolution of a name. The connection waits.
     fn resolve(&mut self, slot: usize, port: u16, name: String) {
         if let Some(addresses) = self.pool.remembered_addresses(&name) {
-            return self.go_to(slot, destination::decide_by_resolved_name(&self.rules, &name, port, &addresses));
+            return self
+                .go_to(slot, connection_decision::decide_by_resolved_name(&self.rules, &name, port, &addresses));
         }
         let Some(serial) = self.connections.serial_of(slot) else { return };
         if let Some(others) = self.waiting.get_mut(&name) {
@@ -419,7 +420,10 @@ impl GateServer {
                 if self.connections.serial_of(slot) == Some(serial)
                     && let Some(port) = self.connections.connection_at(slot).map(|(connection, _)| connection.to.port())
                 {
-                    self.go_to(slot, destination::decide_by_resolved_name(&self.rules, &name, port, &addresses));
+                    self.go_to(
+                        slot,
+                        connection_decision::decide_by_resolved_name(&self.rules, &name, port, &addresses),
+                    );
                 }
             }
         }

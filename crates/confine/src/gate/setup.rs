@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use crate::{NetworkScope, WorldStatusBoard};
 
+use super::allowed_hosts::AllowedHosts;
 use super::control::GateControl;
-use super::loopback::WorldLoopback;
-use super::rules::AllowedHosts;
+use super::world_loopback::WorldLoopback;
 
 /// Why a gate could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -12,11 +12,11 @@ use nix::sys::stat::{FchmodatFlags, Mode, UtimensatFlags, fchmodat, utimensat};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid};
 
-use super::asked::PendingSyscall;
 use super::caller::CallerThread;
-use super::links::{link_of, path_of_open};
-use super::place::CallerPath;
-use super::reply::SyscallReply;
+use super::caller_path::CallerPath;
+use super::pending_syscall::PendingSyscall;
+use super::proc_links::{link_of, path_of_open};
+use super::syscall_reply::SyscallReply;
 use crate::filter::{SET_GROUP, SyscallEntry, SyscallHandling};
 use sys::{DIRECTORY, Follow};
 

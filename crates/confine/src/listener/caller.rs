@@ -10,9 +10,9 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
-use super::directories::{RecentDirectories, RememberedDirectory};
-use super::links::c_string;
-use super::own::OwnMounts;
+use super::own_mounts::OwnMounts;
+use super::proc_links::c_string;
+use super::recent_directories::{RecentDirectories, RememberedDirectory};
 use super::rights::ThreadRights;
 use sys::{Being, Follow, PlaceId, Process};
 

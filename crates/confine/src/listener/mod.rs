@@ -24,54 +24,54 @@
 //! Reads of hidden files are not noticed here: a question for each file that is opened would cost more than all the
 //! rest of confinement. `refused_reads` finds such reads in the output of programs.
 
-mod address;
-mod asked;
+mod answer_threads;
 mod attributes;
-mod beside;
 mod caller;
-mod changed;
-mod changes;
-mod directories;
-mod elsewhere;
-mod guards;
-mod journal;
-mod jumps;
-mod left;
-mod links;
-mod names;
+mod caller_path;
+mod denial_log;
+mod entry_location;
+mod file_change_journal;
+mod guarded_names;
+mod hard_link_copy;
+mod host_network_fallback;
+mod linked_directories;
+mod name_creation;
 mod open;
-mod own;
-mod parting;
+mod own_mounts;
+mod pending_syscall;
 mod perform;
-mod place;
+mod proc_links;
+mod proc_paths;
 mod protocol;
-mod record;
-mod remote;
+mod recent_directories;
+mod refused_changes;
+mod remote_journal;
 mod renames;
-mod reply;
+mod repositories_left;
+mod repository_settlement;
 mod rights;
 mod service;
 mod settings;
-mod settlement;
-mod skip;
+mod socket_address;
 mod sockets;
-mod spots;
+mod syscall_change;
+mod syscall_reply;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
-mod threads;
-mod watcher;
+mod unconfined_listener;
+mod unrecorded_syscall;
 #[cfg(all(test, target_os = "linux"))]
 mod world_tests;
 
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
-pub use journal::{
+pub use file_change_journal::{
     DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange, name_key,
 };
 pub use protocol::{ListenerEndpoint, ListenerLink, ListenerReport};
 pub use settings::ListenerSettings;
-pub use watcher::{UnconfinedListener, spot_of};
+pub use unconfined_listener::{UnconfinedListener, spot_of};
 
 /// Answers the calls of the commands of one shim, until the shim closes its end. The process has one thread, and closes
 /// all other descriptors. `shim`: the shim, if it is a child of this process, which then ends after it.

@@ -12,11 +12,11 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use super::asked::PendingSyscall;
-use super::left::RepositoriesLeft;
-use super::links::{LINKS, path_of};
-use super::place::{CallerPath, PathStart, last_component, split_parent};
-use super::reply::SyscallReply;
+use super::caller_path::{CallerPath, PathStart, last_component, split_parent};
+use super::pending_syscall::PendingSyscall;
+use super::proc_links::{LINKS, path_of};
+use super::repositories_left::RepositoriesLeft;
+use super::syscall_reply::SyscallReply;
 use crate::filter::PRIVILEGED;
 use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
 
@@ -226,7 +226,7 @@ pub(super) fn open_terminal(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -
     if !(136..=143).contains(&major) {
         return Err(Errno::ENXIO);
     }
-    let path = super::links::c_string(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
+    let path = super::proc_links::c_string(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
     let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
     let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
     finish_open(asked, wish, opened)
@@ -277,7 +277,8 @@ pub(super) fn wait_for_fifo(
     wish: OpenRequest,
     file: &OwnedFd,
 ) -> Result<SyscallReply, Errno> {
-    let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::links::link_of(file.as_fd())?, true, Follow::Everything)?;
+    let file =
+        sys::open_place(nix::fcntl::AT_FDCWD, &super::proc_links::link_of(file.as_fd())?, true, Follow::Everything)?;
     let flags = wish.flags_for_existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work =
         move || Ok(SyscallReply::File(PendingSyscall::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));

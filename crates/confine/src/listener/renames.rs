@@ -9,10 +9,10 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::asked::PendingSyscall;
-use super::names::{SyscallPathPair, creation_reply};
-use super::place::{PathStart, split_parent};
-use super::reply::SyscallReply;
+use super::caller_path::{PathStart, split_parent};
+use super::name_creation::{SyscallPathPair, creation_reply};
+use super::pending_syscall::PendingSyscall;
+use super::syscall_reply::SyscallReply;
 use sys::{Follow, REGULAR};
 
 /// The largest file that is compared, bytes.

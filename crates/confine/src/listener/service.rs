@@ -7,24 +7,24 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::asked::{ListenerState, PendingSyscall};
-use super::beside::HostNetworkFallback;
+use super::answer_threads::AnswerThreads;
 use super::caller::CallerTable;
-use super::changes::{self, ChangedObject};
-use super::elsewhere::LinkedDirectories;
-use super::guards::GuardedNames;
-use super::journal::FileChangeJournal;
-use super::left::RepositoriesLeft;
-use super::names::{self, SyscallPathPair};
+use super::denial_log::{DenialLog, PolicyPaths};
+use super::entry_location::SyscallReader;
+use super::file_change_journal::FileChangeJournal;
+use super::guarded_names::GuardedNames;
+use super::host_network_fallback::HostNetworkFallback;
+use super::linked_directories::LinkedDirectories;
+use super::name_creation::{self, SyscallPathPair};
+use super::pending_syscall::{ListenerState, PendingSyscall};
 use super::perform::{self, WorldBounds};
 use super::protocol::{self, FromListener, LinkReceiveOutcome, ListenerEndpoint, ListenerReport, MESSAGE, ToListener};
-use super::record::{DenialLog, PolicyPaths};
-use super::remote::RemoteJournal;
-use super::reply::SyscallReply;
+use super::refused_changes::{self, ChangedObject};
+use super::remote_journal::RemoteJournal;
+use super::repositories_left::RepositoriesLeft;
 use super::settings::ListenerSettings;
-use super::skip::UnrecordedSyscall;
-use super::spots::SyscallReader;
-use super::threads::AnswerThreads;
+use super::syscall_reply::SyscallReply;
+use super::unrecorded_syscall::UnrecordedSyscall;
 use super::{attributes, open, renames, sockets};
 use crate::filter::{self, CREATES, SyscallEntry, SyscallHandling};
 use crate::{CommandDenials, DenialKind, WorldStatusSlot};
@@ -329,7 +329,7 @@ fn find_reply(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) -> Result<Sy
         && let Some((descriptor, at, change)) = path_of_creation(asked, entry.handling)
     {
         // Landlock sets the bounds, and names have no bounds.
-        return changes::record_refused_change(asked, descriptor, at, change);
+        return refused_changes::record_refused_change(asked, descriptor, at, change);
     }
     reply_as_with_mounts(asked, entry)
 }
@@ -347,14 +347,14 @@ fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) ->
         SyscallHandling::OpenAt => open_reply(asked, asked.int(0), 1, asked.int(2), asked.unsigned(3)),
         SyscallHandling::Open => open_reply(asked, AT_FDCWD, 0, asked.int(1), asked.unsigned(2)),
         SyscallHandling::Creat => open::open(asked, AT_FDCWD, 0, CREAT, asked.unsigned(1)),
-        SyscallHandling::Mkdir => names::create_directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
-        SyscallHandling::MkdirAt => names::create_directory(asked, asked.int(0), 1, asked.unsigned(2)),
-        SyscallHandling::Mknod => names::node(asked, AT_FDCWD, 0, asked.unsigned(1)),
-        SyscallHandling::MknodAt => names::node(asked, asked.int(0), 1, asked.unsigned(2)),
-        SyscallHandling::Symlink => names::symlink(asked, 0, AT_FDCWD, 1),
-        SyscallHandling::SymlinkAt => names::symlink(asked, 0, asked.int(1), 2),
-        SyscallHandling::Link => names::link(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
-        SyscallHandling::LinkAt => names::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
+        SyscallHandling::Mkdir => name_creation::create_directory(asked, AT_FDCWD, 0, asked.unsigned(1)),
+        SyscallHandling::MkdirAt => name_creation::create_directory(asked, asked.int(0), 1, asked.unsigned(2)),
+        SyscallHandling::Mknod => name_creation::node(asked, AT_FDCWD, 0, asked.unsigned(1)),
+        SyscallHandling::MknodAt => name_creation::node(asked, asked.int(0), 1, asked.unsigned(2)),
+        SyscallHandling::Symlink => name_creation::symlink(asked, 0, AT_FDCWD, 1),
+        SyscallHandling::SymlinkAt => name_creation::symlink(asked, 0, asked.int(1), 2),
+        SyscallHandling::Link => name_creation::link(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
+        SyscallHandling::LinkAt => name_creation::link(asked, &two((asked.int(0), 1), (asked.int(2), 3)), asked.int(4)),
         SyscallHandling::Rename => renames::rename(asked, &two((AT_FDCWD, 0), (AT_FDCWD, 1)), 0),
         SyscallHandling::RenameAt => {
             let flags = entry.rename_flags(&asked.call);
@@ -371,9 +371,9 @@ fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) ->
         SyscallHandling::Process | SyscallHandling::Listen | SyscallHandling::Name => Ok(SyscallReply::CONTINUE),
         SyscallHandling::OpenAt2 | SyscallHandling::Watch => Err(Errno::ENOSYS),
         SyscallHandling::Entry(1) if asked.int(0) != AT_FDCWD => Ok(SyscallReply::CONTINUE),
-        SyscallHandling::Entry(at) => changes::record_refused_change(asked, AT_FDCWD, at, ChangedObject::Entry),
+        SyscallHandling::Entry(at) => refused_changes::record_refused_change(asked, AT_FDCWD, at, ChangedObject::Entry),
         SyscallHandling::Truncate if is_left_to_landlock(asked) => {
-            changes::record_refused_change(asked, AT_FDCWD, 0, ChangedObject::Contents)
+            refused_changes::record_refused_change(asked, AT_FDCWD, 0, ChangedObject::Contents)
         }
         SyscallHandling::Truncate
         | SyscallHandling::Chmod
@@ -403,7 +403,7 @@ fn open_reply(
     // Landlock sets the bounds of existing files, or the kernel makes a new one.
     let is_existing = is_left_to_landlock(asked) && flags.cast_unsigned() & CREATES == 0;
     if is_existing || flags & NAMELESS != 0 {
-        return changes::record_refused_change(asked, descriptor, at, ChangedObject::Contents);
+        return refused_changes::record_refused_change(asked, descriptor, at, ChangedObject::Contents);
     }
     open::open(asked, descriptor, at, flags, mode)
 }

@@ -12,13 +12,13 @@ use std::path::Path;
 
 use nix::errno::Errno;
 
-use super::address::CopiedSocketAddress;
-use super::asked::PendingSyscall;
-use super::links::{c_string, link_of, path_of};
-use super::perform::network;
-use super::place::CallerPath;
-use super::reply::SyscallReply;
+use super::caller_path::CallerPath;
+use super::pending_syscall::PendingSyscall;
+use super::perform::internet_sockets;
+use super::proc_links::{c_string, link_of, path_of};
 use super::settings::ListenerSettings;
+use super::socket_address::CopiedSocketAddress;
+use super::syscall_reply::SyscallReply;
 use crate::{DenialKind, NetworkScope};
 use sys::Follow;
 
@@ -35,7 +35,7 @@ pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Er
         record_connection(asked, outside);
     }
     if asked.shared.beside.is_some() && !address.is_local() {
-        return network::connect(asked, address);
+        return internet_sockets::connect(asked, address);
     }
     if is_left_to_kernel(asked, &address) && address.path().is_none() {
         return Ok(SyscallReply::CONTINUE);
@@ -125,7 +125,7 @@ fn stay_inside(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) ->
 pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     let address = CopiedSocketAddress::read(asked, 1, 2)?;
     if asked.shared.beside.is_some() && !address.is_local() {
-        return network::bind(asked, &address);
+        return internet_sockets::bind(asked, &address);
     }
     if is_left_to_kernel(asked, &address) {
         return Ok(SyscallReply::CONTINUE);
@@ -144,7 +144,7 @@ pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno
     asked.check_caller()?;
     let (base, path) = place.path().map_err(|_| Errno::EADDRINUSE)?;
     let (base, name) = asked.creation_target(base, &path)?;
-    let super::place::PathStart::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
+    let super::caller_path::PathStart::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
     let (here, address) = match as_written(asked, directory.as_fd(), &name, &address)? {
         Some(here) => (here, address),
         // The address has no room for a long path to the directory.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::surroundings::PolicyEnvironment;
+use super::policy_environment::PolicyEnvironment;
 
 /// Names that are protected below each write root and each repository in it, because other programs run or trust these
 /// files.

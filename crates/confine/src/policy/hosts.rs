@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::error::PolicyFault;
-use super::types::{AllowEntry, AllowHost};
+use super::confinement_policy::{AllowEntry, AllowHost};
+use super::policy_error::PolicyFault;
 
 /// The longest name in the DNS.
 const LONGEST_NAME: usize = 253;

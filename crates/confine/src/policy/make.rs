@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::check::{OwnerDirectory, check_contradictions};
+use super::confinement_policy::{
+    AllowEntry, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
+};
+use super::contradictions::{OwnerDirectory, check_contradictions};
 use super::defaults::{self, UNDO_PLACE};
-use super::error::{PolicyError, PolicyFault};
 use super::hosts::{address_of, name_of};
-use super::paths::{
+use super::option_paths::{
     CachedPathResolver, ListedPath, expand_entry, is_within, outermost_paths, resolve_existing_part,
     resolve_existing_paths, without_dots,
 };
+use super::policy_environment::PolicyEnvironment;
+use super::policy_error::{PolicyError, PolicyFault};
 use super::raw::{RawConfine, RawNetwork, RawRead};
-use super::surroundings::PolicyEnvironment;
-use super::types::{
-    AllowEntry, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
-};
-use crate::parts::ConfinementPart;
+use crate::confinement_parts::ConfinementPart;
 
 /// The most entries of a list.
 pub const MOST_ENTRIES: usize = 256;

@@ -13,29 +13,29 @@
 //! | lists and limits as data, for documents and tests | `facts.rs` |
 //! | more access for one command | `access.rs` |
 
-mod access;
-mod check;
+mod confinement_policy;
+mod contradictions;
 mod defaults;
-mod error;
 mod facts;
 mod hosts;
-mod known;
 mod make;
-mod paths;
+mod option_paths;
+mod policy_cache;
+mod policy_environment;
+mod policy_error;
 mod raw;
-mod surroundings;
-mod types;
+mod requested_access;
 
-pub use access::{RequestedAccess, missing_access};
-pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
-pub use error::{PolicyError, PolicyFault};
-pub use facts::facts;
-pub use known::{forget_owner, policy_for_owner};
-pub use make::make_policy;
-pub(crate) use paths::outermost_paths;
-pub use raw::{RawConfine, RawNetwork, RawRead};
-pub use surroundings::{PolicyEnvironment, RealHost};
-pub use types::{
+pub use confinement_policy::{
     AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy,
     PolicyProfile, ReadScope, TmpPlacement,
 };
+pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
+pub use facts::facts;
+pub use make::make_policy;
+pub(crate) use option_paths::outermost_paths;
+pub use policy_cache::{forget_owner, policy_for_owner};
+pub use policy_environment::{PolicyEnvironment, RealHost};
+pub use policy_error::{PolicyError, PolicyFault};
+pub use raw::{RawConfine, RawNetwork, RawRead};
+pub use requested_access::{RequestedAccess, missing_access};

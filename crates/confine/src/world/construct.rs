@@ -4,15 +4,15 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use super::WorldHostPaths;
-use super::caches::PreparedOverlay;
+use super::cache_overlays::PreparedOverlay;
 use super::devices::DeviceCopies;
-use super::failure::{StepContext, WorldStepFailure};
 use super::git::GitDirectoryGrants;
-use super::messages::BuiltWorldFacts;
-use super::private::PrivateDirectory;
+use super::init_messages::BuiltWorldFacts;
+use super::private_directory::PrivateDirectory;
 use super::protection::PathProtection;
-use super::shown::ShownFiles;
-use super::{caches, devices, files, network, remedy, rules};
+use super::shown_files::ShownFiles;
+use super::step_failure::{StepContext, WorldStepFailure};
+use super::{cache_overlays, devices, files, landlock_rules, network, remedy};
 use crate::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope};
 use sys::{Namespace, NetworkSettings};
 
@@ -55,7 +55,7 @@ impl BlankWorldBase {
         let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
         let network = network.at_step(|| "the network namespace".into())?;
         let settings = ground.network.then(network::start_loopback);
-        let caches = (ground.caches.len(), caches::prepare_overlays(&ground.caches, private));
+        let caches = (ground.caches.len(), cache_overlays::prepare_overlays(&ground.caches, private));
         Ok(Self { network, settings, proc: files::new_proc()?, devices: devices::copy_devices()?, caches })
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn build_world(
                 (PathProtection::none(), ShownFiles::none(), None)
             }
         };
-    let landlock = rules::ruleset(policy, place, own_network)?;
+    let landlock = landlock_rules::ruleset(policy, place, own_network)?;
     (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
     Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown })

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::failure::{StepContext, WorldStepFailure};
+use super::step_failure::{StepContext, WorldStepFailure};
 use crate::TmpPlacement;
 use sys::MountFlags;
 

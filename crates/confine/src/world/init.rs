@@ -12,13 +12,13 @@ use nix::unistd::{Pid, getpid};
 
 use super::WorldHostPaths;
 use super::construct::{BlankWorldBase, BlankWorldOptions, ConstructedWorld, build_world};
-use super::failure::{StepContext, WorldStepFailure};
-use super::joined;
-use super::messages::{
+use super::init_messages::{
     self, BUILT, DOOR, GUARDS, JOIN, KEEP, POLICY, PUBLISH, REFRESH, SHOW, SHOWN, START, WorldBuildOrder,
     WorldBuildReport,
 };
-use super::private::PrivateDirectory;
+use super::joined_world;
+use super::private_directory::PrivateDirectory;
+use super::step_failure::{StepContext, WorldStepFailure};
 use crate::{WorldStatusBoard, WorldStatusSlot};
 use sys::{Namespace, Signal};
 
@@ -83,10 +83,10 @@ fn build_when_ordered(
     held: &InitDescriptors,
 ) -> Result<Option<ConstructedWorld>, WorldStepFailure> {
     let base = BlankWorldBase::prepare(ground, &held.private)?;
-    let received = messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
+    let received = init_messages::wait_for(&held.control, POLICY).map(|message| message.fds.into_iter().next());
     let Ok(Some(order)) = received else { return Ok(None) };
     let WorldBuildOrder { policy, readable, watches } =
-        messages::unpack(order).at_step(|| "the policy of a world".into())?;
+        init_messages::unpack(order).at_step(|| "the policy of a world".into())?;
     build_world(&policy, &WorldHostPaths { state, readable: &readable, watches }, &held.private, base).map(Some)
 }
 
@@ -100,16 +100,16 @@ fn detach_and_wait_for_ids(control: &OwnedFd) -> io::Result<()> {
     // Each shim and each question costs descriptors here. No program is started from this process.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
-    messages::receive_within(control, START, PATIENCE)?;
+    init_messages::receive_within(control, START, PATIENCE)?;
     // Commands cannot look into this process, which keeps its capabilities. Earlier, the maker could not have mapped
     // the ids.
     sys::refuse_tracers()
 }
 
 fn send_report(control: &OwnedFd, report: &WorldBuildReport, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let report = messages::pack(report)?;
+    let report = init_messages::pack(report)?;
     let fds: Vec<_> = std::iter::once(report.as_fd()).chain(fds.iter().copied()).collect();
-    messages::send(control, BUILT, 0, &fds)
+    init_messages::send(control, BUILT, 0, &fds)
 }
 
 /// Sends the descriptors of the world to its maker.
@@ -121,7 +121,7 @@ fn hand_out(control: &OwnedFd, made: &ConstructedWorld) -> io::Result<()> {
     let more = [Some(&made.proc), terminals.as_ref(), network.as_ref(), gate.as_ref(), landlock.as_ref()];
     let more = more.into_iter().flatten().map(AsFd::as_fd);
     let more: Vec<_> = more.chain(made.protection.watches().into_iter().flatten()).collect();
-    messages::send(control, BUILT, 0, &more)
+    init_messages::send(control, BUILT, 0, &more)
 }
 
 /// Returns the namespaces of this process, in the order of [`BUILT`].
@@ -266,7 +266,7 @@ impl WorldInit {
 
     /// Answers the next message of a door. Returns whether the door is still open.
     fn answer(&mut self, door: &OwnedFd) -> bool {
-        let message = match messages::receive(door) {
+        let message = match init_messages::receive(door) {
             Ok(Some(message)) => message,
             // This process had no free descriptors for the message. Its shim then cannot reach this process, and starts
             // no command.
@@ -295,19 +295,19 @@ impl WorldInit {
         let protection = &self.world.protection;
         let number = protection.guard_number();
         if number == known {
-            return messages::send(door, GUARDS, number, &[]);
+            return init_messages::send(door, GUARDS, number, &[]);
         }
-        let guards = messages::pack(protection.guards())?;
-        messages::send(door, GUARDS, number, &[guards.as_fd()])
+        let guards = init_messages::pack(protection.guards())?;
+        init_messages::send(door, GUARDS, number, &[guards.as_fd()])
     }
 
     /// Shows a file to the world.
     fn show(&mut self, door: &OwnedFd, mut fds: Vec<OwnedFd>) -> io::Result<()> {
-        let path: PathBuf = messages::unpack(fds.pop().ok_or(io::ErrorKind::InvalidData)?)?;
+        let path: PathBuf = init_messages::unpack(fds.pop().ok_or(io::ErrorKind::InvalidData)?)?;
         let ConstructedWorld { protection, shown, landlock, .. } = &mut self.world;
         let shown = shown.show(&path, protection.hidden_covers(), landlock.as_ref());
         let errno = shown.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
-        messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
+        init_messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
     }
 
     /// Sends another supervisor everything that it needs to use the world.
@@ -319,8 +319,8 @@ impl WorldInit {
         let optional = [network.as_ref(), gate.as_ref(), landlock.as_ref(), control, terminals.as_ref()];
         let [network, gate, landlock, control, terminals] = optional.map(|fd| fd.map(AsFd::as_fd));
         let optional = [network, gate, landlock, control, terminals, first, second];
-        let number = joined::presence_bits(optional.map(|fd| fd.is_some()));
-        let send = |fds: &[BorrowedFd<'_>]| messages::send(door, JOIN, number, fds);
+        let number = joined_world::presence_bits(optional.map(|fd| fd.is_some()));
+        let send = |fds: &[BorrowedFd<'_>]| init_messages::send(door, JOIN, number, fds);
         let published = self.published.first().ok_or(io::ErrorKind::NotFound)?;
         send(&[published.as_fd(), proc.as_fd(), ended.as_fd(), self.board.as_fd()])?;
         let spaces = own_namespaces()?;

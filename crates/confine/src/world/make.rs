@@ -6,12 +6,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::begun::{BlankWorld, BlankWorldError};
-use super::failure::{StepContext, WorldStepFailure};
-use super::messages::{self, BUILT, BuiltWorldFacts, POLICY, WorldBuildOrder, WorldBuildReport};
-use super::ways::NamespaceObstacle;
+use super::blank_world::{BlankWorld, BlankWorldError};
+use super::init_messages::{self, BUILT, BuiltWorldFacts, POLICY, WorldBuildOrder, WorldBuildReport};
+use super::namespaceless_world::NamespaceObstacle;
+use super::step_failure::{StepContext, WorldStepFailure};
 use super::{
-    ConfinedWorld, GuardFreshness, InitConnection, NAMESPACES, WorldHostPaths, WorldNamespaces, fallback, ways,
+    ConfinedWorld, GuardFreshness, InitConnection, NAMESPACES, WorldHostPaths, WorldNamespaces, macos_world,
+    namespaceless_world,
 };
 use crate::{
     AllowEntry, CacheAccess, ConfinementMechanism, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope,
@@ -31,7 +32,7 @@ pub fn build(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<C
     }
     match BlankWorld::begin(place.state, policy.network != NetworkScope::Full, &[]) {
         Ok(begun) => finish_world(begun, policy, place),
-        Err(BlankWorldError::NoNamespaces(failure)) => ways::after_failure(policy, place, failure),
+        Err(BlankWorldError::NoNamespaces(failure)) => namespaceless_world::after_failure(policy, place, failure),
         Err(BlankWorldError::Step(failure)) => Err(failure.into()),
     }
 }
@@ -49,7 +50,7 @@ pub fn finish_world(
     match built {
         Ok((_, built)) if built.missing.iter().any(|missing| policy.require.contains(&missing.part)) => {
             begun.abandon();
-            ways::instead_of(policy, place, built.missing)
+            namespaceless_world::instead_of(policy, place, built.missing)
         }
         Ok((received, BuiltWorldFacts { missing, mut notes, write, .. })) => {
             let BlankWorld { init, board, ended, control, private: [home, tmp], .. } = begun;
@@ -95,7 +96,7 @@ pub fn finish_world(
         }
         Err(failure) => {
             begun.abandon();
-            ways::after_failure(policy, place, failure)
+            namespaceless_world::after_failure(policy, place, failure)
         }
     }
 }
@@ -106,9 +107,11 @@ fn without_namespaces(
     place: &WorldHostPaths<'_>,
 ) -> Option<Result<ConfinedWorld, WorldError>> {
     if sys::HAS_SEATBELT {
-        return Some(fallback::with_seatbelt(policy, place));
+        return Some(macos_world::with_seatbelt(policy, place));
     }
-    NAMESPACES.is_off().then(|| ways::without_namespaces(policy, place, &NamespaceObstacle::switched_off()))
+    NAMESPACES
+        .is_off()
+        .then(|| namespaceless_world::without_namespaces(policy, place, &NamespaceObstacle::switched_off()))
 }
 
 /// Tries to make a world with all parts, and returns the parts that can be held here. This process has one thread.
@@ -159,8 +162,8 @@ fn send_policy(
     place: &WorldHostPaths<'_>,
 ) -> Result<(), WorldStepFailure> {
     let order = WorldBuildOrder { policy: policy.clone(), readable: place.readable.to_vec(), watches: place.watches };
-    let order = messages::pack(&order).at_step(|| "the policy of a world".into())?;
-    let _ = messages::send(&begun.control, POLICY, 0, &[order.as_fd()]);
+    let order = init_messages::pack(&order).at_step(|| "the policy of a world".into())?;
+    let _ = init_messages::send(&begun.control, POLICY, 0, &[order.as_fd()]);
     Ok(())
 }
 
@@ -177,14 +180,14 @@ struct WorldDescriptors {
 
 fn receive(begun: &BlankWorld) -> Result<(WorldDescriptors, BuiltWorldFacts), WorldStepFailure> {
     let received = || -> io::Result<_> {
-        let mut first = messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
+        let mut first = init_messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || first.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
-        let built = match messages::unpack(next()?)? {
+        let built = match init_messages::unpack(next()?)? {
             WorldBuildReport::Built(built) => built,
             WorldBuildReport::Failed { step, errno } => return Ok(Err((step, errno))),
         };
         let spaces = [next()?, next()?, next()?, next()?, next()?];
-        let mut second = messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
+        let mut second = init_messages::receive_within(&begun.control, BUILT, PATIENCE)?.fds.into_iter();
         let mut next = || second.next().ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof));
         let proc = next()?;
         let terminals = built.terminals.then(&mut next).transpose()?;

@@ -22,46 +22,46 @@
 //! | what git needs outside of the write roots | `git/` |
 //! | Landlock | `rules.rs` |
 
-mod aims;
-mod aliases;
-mod begun;
-mod blanks;
-mod caches;
+mod blank_world;
+mod cache_overlays;
 mod construct;
 mod devices;
-mod door;
-mod failure;
-mod fallback;
+mod empty_covers;
 mod files;
-mod freshness;
 mod git;
-mod guards;
-mod held;
-mod hidden;
-mod ids;
+mod guard_freshness;
+mod hidden_covers;
+mod id_maps;
 mod init;
-mod joined;
-mod layers;
+mod init_connection;
+mod init_messages;
+mod joined_world;
+mod landlock_rules;
+mod listener_held_world;
+mod macos_world;
 mod make;
-mod messages;
+mod mount_layers;
+mod mount_table;
+mod name_guards;
+mod namespaceless_world;
 mod network;
-mod private;
+mod path_ends;
+mod private_directory;
+mod process_roster;
 mod protection;
-mod published;
+mod protection_targets;
+mod published_world;
+mod read_scope_veils;
 mod remedy;
 mod repositories;
-mod roster;
-mod rules;
-mod seatbelt;
-mod shown;
-mod targets;
+mod seatbelt_profiles;
+mod shown_files;
+mod step_failure;
 #[cfg(all(any(test, debug_assertions), target_os = "linux"))]
 pub mod testing;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
-mod tried;
-mod visible;
-mod ways;
+mod usable_mechanisms;
 
 use std::cell::RefCell;
 use std::io;
@@ -72,20 +72,20 @@ use nix::unistd::Pid;
 
 use super::{WorldFacts, WorldStatusBoard, WorldStatusSlot};
 use crate::filter::SyscallFilterMode;
-pub use begun::{BlankWorld, overlaid_caches};
-pub use door::InitConnection;
-pub use freshness::GuardFreshness;
-pub use guards::{GuardedDirectory, NameGuards};
-pub use held::{ListenerHeldWorld, WorldCleanupProcess, show_file};
-pub use joined::{JoinedWorld, join};
+pub use blank_world::{BlankWorld, overlaid_caches};
+pub use guard_freshness::GuardFreshness;
+pub use init_connection::InitConnection;
+pub use joined_world::{JoinedWorld, join};
+pub use listener_held_world::{ListenerHeldWorld, WorldCleanupProcess, show_file};
 pub use make::{build, finish_world, probe};
-pub use private::WorldLeftovers;
-pub use published::PublishedWorld;
+pub use name_guards::{GuardedDirectory, NameGuards};
+pub use private_directory::WorldLeftovers;
+pub use process_roster::ProcessRoster;
+pub use protection_targets::ProtectedPaths;
+pub use published_world::PublishedWorld;
 pub use remedy::of as remedy_of;
-pub use roster::ProcessRoster;
-pub use seatbelt::SeatbeltProfileSource;
+pub use seatbelt_profiles::SeatbeltProfileSource;
 use sys::{Entrance, Machine, Switch};
-pub use targets::ProtectedPaths;
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.
 pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");

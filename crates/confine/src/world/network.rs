@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::failure::{StepContext, WorldStepFailure};
+use super::step_failure::{StepContext, WorldStepFailure};
 use crate::gate::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
 use crate::{ConfinementPolicy, NetworkScope};
 use sys::{LOOPBACK, Namespace, NetworkSettings, RouteKind};

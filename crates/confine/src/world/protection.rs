@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
 
 use super::git::GitDirectoryGrants;
-use super::hidden::HiddenPathCovers;
-use super::targets::ProtectionTargets;
+use super::hidden_covers::HiddenPathCovers;
+use super::protection_targets::ProtectionTargets;
 use super::{GuardedDirectory, NameGuards};
 use crate::ConfinementPolicy;
 use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};

@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::failure::WorldStepFailure;
 use super::network::DEVICES;
+use super::step_failure::WorldStepFailure;
 
 /// The remedy in gVisor, which makes namespaces only in part.
 const OF_GVISOR: &str = "this system is gVisor, whose own sandbox is the boundary: leave these parts out of require, or \

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::git::GitDirectoryGrants;
-use super::private::PrivateDirectory;
+use super::private_directory::PrivateDirectory;
 use super::{ConfinedWorld, ListenerHeldWorld, WorldHostPaths, build};
 use crate::{ConfinementPart, ConfinementPolicy};
 use sys::Fork;

@@ -4,11 +4,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Instant;
 
 use super::message::{self, DnsOutcome, DnsQuery, DnsRecordKind};
-use super::pairs::UnpairedQueries;
+use super::unpaired_queries::UnpairedQueries;
 use crate::SuggestedGrant;
-use crate::gate::destination::RefusedTarget;
-use crate::gate::names::NameAddressTable;
-use crate::gate::rules::AllowedHosts;
+use crate::gate::allowed_hosts::AllowedHosts;
+use crate::gate::connection_decision::RefusedTarget;
+use crate::gate::name_addresses::NameAddressTable;
 
 /// The answer to a query.
 #[derive(Debug, PartialEq, Eq)]

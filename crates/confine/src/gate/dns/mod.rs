@@ -2,11 +2,11 @@
 
 mod answer;
 mod message;
-mod pairs;
-mod stream;
+mod tcp_stream;
+mod unpaired_queries;
 
 pub(super) use answer::WorldResolver;
 #[cfg(test)]
 pub(super) use message::build_query;
-pub(super) use pairs::UnpairedQueries;
-pub(super) use stream::DnsTcpStream;
+pub(super) use tcp_stream::DnsTcpStream;
+pub(super) use unpaired_queries::UnpairedQueries;

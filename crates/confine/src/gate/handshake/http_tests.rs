@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{DialledDestination, ForwardingDecision, HandshakeInspector, HandshakeMismatch};
 use crate::NetworkScope;
-use crate::gate::rules::AllowedHosts;
+use crate::gate::allowed_hosts::AllowedHosts;
 
 fn named(mapped: bool) -> HandshakeInspector {
     HandshakeInspector::new(DialledDestination::Name { name: "a.test".into(), mapped })

@@ -30,7 +30,7 @@ mod tls_tests;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::rules::AllowedHosts;
+use super::allowed_hosts::AllowedHosts;
 
 /// The longest first line that is read to find out whether it is HTTP.
 const LONGEST_LINE: usize = 32 * 1024;

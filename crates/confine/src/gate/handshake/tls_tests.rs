@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::tls::{HANDSHAKE, server_name};
 use super::{DialledDestination, ForwardingDecision, HandshakeInspector, HandshakeMismatch};
 use crate::NetworkScope;
-use crate::gate::rules::AllowedHosts;
+use crate::gate::allowed_hosts::AllowedHosts;
 use crate::policy::{AllowEntry, AllowHost};
 
 fn vector(bytes: usize, data: &[u8]) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Instant;
 
-use super::world::{GatedTestWorld, echo, serve};
+use super::gated_test_world::{GatedTestWorld, echo, serve};
 
 /// Prints figures: `cargo test --release -- --ignored --nocapture gate_figures`.
 #[test]

@@ -1,7 +1,7 @@
 //! A gate with real sockets.
 
 mod figures;
-mod world;
+mod gated_test_world;
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -11,14 +11,16 @@ use std::time::Duration;
 
 use crate::gate::dns::build_query;
 use crate::gate::link::GATE_V4;
+use crate::gate::link_sockets::LinkSockets;
 use crate::gate::refusals::GateRefusals;
 use crate::gate::relay::reset;
-use crate::gate::resolve::ResolverPool;
+use crate::gate::resolver_pool::ResolverPool;
 use crate::gate::server::GateServer;
 use crate::gate::setup::{GateNamespaces, GateNetwork, GateSetup};
-use crate::gate::sockets::LinkSockets;
 use crate::{NetworkScope, SuggestedGrant};
-use world::{GatedTestWorld, HANG, NamespaceThread, address_in, echo, is_refused, is_reset, resets, resolve, serve};
+use gated_test_world::{
+    GatedTestWorld, HANG, NamespaceThread, address_in, echo, is_refused, is_reset, resets, resolve, serve,
+};
 
 #[test]
 fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {

@@ -2,10 +2,10 @@
 
 use nix::errno::Errno;
 
-use super::super::asked::PendingSyscall;
-use super::super::names::SyscallPathPair;
-use super::super::reply::SyscallReply;
-use super::{entries, network, open, processes, watch};
+use super::super::name_creation::SyscallPathPair;
+use super::super::pending_syscall::PendingSyscall;
+use super::super::syscall_reply::SyscallReply;
+use super::{entries, inotify_watch, internet_sockets, open, processes};
 use crate::filter::{SyscallEntry, SyscallHandling};
 
 const AT_FDCWD: i32 = libc::AT_FDCWD;
@@ -34,11 +34,13 @@ pub(in crate::listener) fn perform_call(
         }
         SyscallHandling::Entry(0) => entries::remove(asked, AT_FDCWD, 0, entry.name == "rmdir"),
         SyscallHandling::Entry(at) => entries::remove(asked, asked.int(0), at, flags(2) & REMOVE_DIRECTORY != 0),
-        SyscallHandling::Watch => watch::watch(asked),
+        SyscallHandling::Watch => inotify_watch::watch(asked),
         SyscallHandling::Process => processes::reach_process(asked, entry),
-        SyscallHandling::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => network::socket(asked),
-        SyscallHandling::Listen => network::listen(asked),
-        SyscallHandling::Name => network::name(asked, entry.name == "getpeername"),
+        SyscallHandling::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => {
+            internet_sockets::socket(asked)
+        }
+        SyscallHandling::Listen => internet_sockets::listen(asked),
+        SyscallHandling::Name => internet_sockets::name(asked, entry.name == "getpeername"),
         _ => return None,
     })
 }

@@ -8,14 +8,14 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::super::asked::PendingSyscall;
-use super::super::links::{link_of, path_of_open};
-use super::super::names::SyscallPathPair;
-use super::super::place::{CallerPath, PathStart, split_parent};
+use super::super::caller_path::{CallerPath, PathStart, split_parent};
+use super::super::name_creation::SyscallPathPair;
+use super::super::pending_syscall::PendingSyscall;
+use super::super::proc_links::{link_of, path_of_open};
 use super::super::renames::is_alike;
-use super::super::reply::SyscallReply;
+use super::super::syscall_reply::SyscallReply;
 use super::bounds::WorldBounds;
-use super::judge::{name_exists, path_of_name};
+use super::permission::{name_exists, path_of_name};
 use sys::Follow;
 
 /// `AT_EMPTY_PATH`

@@ -20,13 +20,13 @@
 mod bounds;
 mod calls;
 mod entries;
-mod judge;
-pub(super) mod network;
+mod inotify_watch;
+pub(super) mod internet_sockets;
 mod open;
-mod places;
+mod path_lookup;
+mod permission;
 mod processes;
-mod watch;
 
 pub(super) use bounds::WorldBounds;
 pub(super) use calls::perform_call;
-pub(super) use places::resolve_path;
+pub(super) use path_lookup::resolve_path;

@@ -12,16 +12,16 @@ use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 use nix::unistd::Pid;
 
-use super::super::asked::PendingSyscall;
-use super::super::links::{LINKS, c_string, path_of_open};
+use super::super::caller_path::{CallerPath, PathStart, split_parent};
 use super::super::open::{
     OpenRequest, OpenStep, finish_open, follow_last_link, open_terminal, own_terminal, wait_for_fifo,
 };
-use super::super::place::{CallerPath, PathStart, split_parent};
-use super::super::reply::SyscallReply;
+use super::super::pending_syscall::PendingSyscall;
+use super::super::proc_links::{LINKS, c_string, path_of_open};
+use super::super::syscall_reply::SyscallReply;
 use super::bounds::{is_device, is_nameless, process_of};
-use super::judge::path_of_name;
-use super::places::{has_master, in_the_place_of};
+use super::path_lookup::{has_master, in_the_place_of};
+use super::permission::path_of_name;
 use crate::filter::PRIVILEGED;
 use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
 

@@ -13,9 +13,9 @@ use nix::fcntl::OFlag;
 use nix::sys::signal::killpg;
 use nix::unistd::{Pid, getpgid, read};
 
-use super::super::asked::PendingSyscall;
-use super::super::links::c_string;
-use super::super::reply::SyscallReply;
+use super::super::pending_syscall::PendingSyscall;
+use super::super::proc_links::c_string;
+use super::super::syscall_reply::SyscallReply;
 use crate::DenialKind;
 use crate::filter::SyscallEntry;
 use crate::world::ProcessRoster;

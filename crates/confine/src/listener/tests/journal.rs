@@ -144,7 +144,8 @@ fn a_thing_that_is_another_one_here_is_missed() {
         fs::create_dir(root.join(name)).unwrap();
         fs::write(root.join(name).join("f"), name).unwrap();
     }
-    let spot = |name: &str| watcher::spot_of(File::open(root.join(name).join("f")).unwrap().as_fd()).unwrap();
+    let spot =
+        |name: &str| unconfined_listener::spot_of(File::open(root.join(name).join("f")).unwrap().as_fd()).unwrap();
     let (one, two, three) = (spot("d"), spot("e"), spot("other"));
     // A link in the way, another directory in the way, and another file with the name.
     fs::rename(root.join("d"), root.join("away")).unwrap();
@@ -154,7 +155,7 @@ fn a_thing_that_is_another_one_here_is_missed() {
     fs::write(root.join("e/f"), "new").unwrap();
     let (ours, theirs) = sys::message_pair().unwrap();
     let asks = std::thread::spawn(move || {
-        let remote = remote::RemoteJournal::new(theirs);
+        let remote = remote_journal::RemoteJournal::new(theirs);
         [one, two, three].map(|spot| remote.record_before(&PendingFileChange { spot, act: PendingChangeKind::Rewrite }))
     });
     let notes = NotedChanges::default();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::directory::{ExaminedDirectory, GitEntryKind};
-use super::found::{GitDirectories, refusal_note};
+use super::git_directories::{GitDirectories, refusal_note};
 use super::pointer;
 
 /// What git does in a directory.

@@ -14,14 +14,14 @@
 
 mod directory;
 mod discovery;
-mod found;
+mod git_directories;
 mod pointer;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use self::directory::ExaminedDirectory;
-use self::found::{GitDirectories, refusal_note};
+use self::git_directories::{GitDirectories, refusal_note};
 pub(super) use self::pointer::work_tree_of;
 use crate::policy::{GitScope, outermost_paths};
 use crate::{ConfinementPolicy, PolicyProfile};

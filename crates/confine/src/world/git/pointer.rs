@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::git_settings;
 
 use super::directory::{ExaminedDirectory, GitEntryKind, path_in};
-use super::found::{GitDirectories, refusal_note};
+use super::git_directories::{GitDirectories, refusal_note};
 
 /// Finds the git directories that the `.git` file of a work tree names.
 ///

@@ -1,12 +1,12 @@
 //! Tests of commands in worlds.
 
-mod begun;
+mod blank_world;
 mod files;
 mod git;
 mod git_elsewhere;
 mod life;
-mod roster;
-mod tried;
+mod process_roster;
+mod usable_mechanisms;
 
 use std::process::Command;
 
