@@ -78,7 +78,7 @@ impl ConfinementMechanism {
 /// The facts about a world, known once the world is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldFacts {
-    /// The parts that the world holds, in the order of [`Part::ALL`].
+    /// The parts that the world holds, in the order of [`ConfinementPart::ALL`].
     pub held: Vec<ConfinementPart>,
     /// Parts that were not required and cannot be held.
     pub missing: Vec<MissingPart>,
@@ -134,7 +134,7 @@ impl From<WorldError> for ReportedWorldError {
 pub struct ConfinementReport {
     /// The starting point of the policy.
     pub profile: PolicyProfile,
-    /// The parts that were held, in the order of [`Part::ALL`].
+    /// The parts that were held, in the order of [`ConfinementPart::ALL`].
     pub held: Vec<ConfinementPart>,
     /// Parts that were not required and could not be held.
     pub missing: Vec<MissingPart>,

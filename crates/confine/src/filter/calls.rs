@@ -86,9 +86,9 @@ pub enum SyscallHandling {
     FileAt(usize, usize),
     /// A change of the directory of the path that is this argument.
     Entry(usize),
-    /// A change of the times of a file, as with [`Question::File`].
+    /// A change of the times of a file, as with [`SyscallHandling::File`].
     Times(usize),
-    /// A change of the times of a file, as with [`Question::FileAt`].
+    /// A change of the times of a file, as with [`SyscallHandling::FileAt`].
     TimesAt(usize, usize),
     /// A change of the file of the descriptor that is the first argument.
     Descriptor,

@@ -8,14 +8,14 @@
 //! | file | what |
 //! |---|---|
 //! | `setup`, `serve`, `control` | the start of a gate, its process, and questions of the supervisor and of shims |
-//! | `link`, `sockets`, `spring`, `openings` | addresses of the link and of names; sockets in the world's namespaces |
-//! | `loopback` | the loopback of a world without namespaces |
+//! | `link`, `link_sockets`, `socket_factory`, `opening_packets` | addresses of the link and of names; sockets in the world's namespaces |
+//! | `world_loopback` | the loopback of a world without namespaces |
 //! | `server` | the loop |
-//! | `rules`, `addresses`, `names`, `destination` | names and addresses that may be reached; pure |
-//! | `dns`, `resolve` | queries and their answers; the host's resolver, in threads |
+//! | `allowed_hosts`, `forbidden_addresses`, `name_addresses`, `connection_decision` | names and addresses that may be reached; pure |
+//! | `dns`, `resolver_pool` | queries and their answers; the host's resolver, in threads |
 //! | `handshake` | the name that a program gives to a server |
-//! | `connection`, `connections`, `relay` | the bytes of connections |
-//! | `refusals`, `recorder` | refusals, with the program that tried |
+//! | `connection`, `connection_table`, `relay` | the bytes of connections |
+//! | `refusals`, `refusal_recorder` | refusals, with the program that tried |
 //!
 //! The resolver answers an allowed name with an address that stands for the name, and asks no other resolver. So no
 //! query leaves the host for a name that is not allowed. The gate dials connections to that address: it resolves the

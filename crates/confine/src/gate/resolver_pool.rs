@@ -69,7 +69,7 @@ impl ResolverPool {
         (at.elapsed() < LIFETIME).then(|| addresses.clone())
     }
 
-    /// Starts the resolution of a name. Its addresses are returned by [`Pool::take`].
+    /// Starts the resolution of a name. Its addresses are returned by [`ResolverPool::take`].
     pub fn start_resolving(&mut self, name: String) -> io::Result<()> {
         let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.waiting.push_back(name);

@@ -62,7 +62,7 @@ pub enum GateNetwork {
 }
 
 /// The parts that a gate needs. The supervisor makes them, forks the process of the gate and calls
-/// [`serve`](super::serve) there.
+/// [`serve`](super::serve()) there.
 pub struct GateSetup {
     pub(super) rules: AllowedHosts,
     pub(super) exposed: Vec<TcpListener>,

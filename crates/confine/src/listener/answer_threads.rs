@@ -27,7 +27,7 @@ struct RunningAnswer {
 pub(super) struct AnswerThreads(Vec<RunningAnswer>);
 
 impl AnswerThreads {
-    /// Returns whether [`Threads::sweep`] has work to do.
+    /// Returns whether [`AnswerThreads::sweep`] has work to do.
     pub fn are_running(&self) -> bool {
         !self.0.is_empty()
     }

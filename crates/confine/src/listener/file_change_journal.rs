@@ -21,11 +21,11 @@ pub trait FileChangeJournal {
     /// If the change must not be made.
     fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno>;
 
-    /// Records an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the change
-    /// itself.
+    /// Records a [`PendingChangeKind::Unlink`] of a caller that has the rights of this process. The journal may make
+    /// the change itself.
     ///
     /// # Errors
-    /// As [`Journal::before`].
+    /// As [`FileChangeJournal::record_before`].
     fn record_or_make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
         self.record_before(change)
     }
@@ -154,8 +154,8 @@ impl DirectoryEntryLocation {
         sys::path_in(&self.directory, OsStr::from_bytes(self.name.to_bytes()))
     }
 
-    /// Like [`Self::reach`], if this thread may leave its working directory. The path holds until the thread leaves the
-    /// next directory.
+    /// Like [`Self::reachable_path`], if this thread may leave its working directory. The path holds until the thread
+    /// leaves the next directory.
     pub fn reach_from_there(&self) -> Cow<'_, Path> {
         if sys::stand_in(&self.directory) {
             Path::new(OsStr::from_bytes(self.name.to_bytes())).into()

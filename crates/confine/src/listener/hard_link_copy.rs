@@ -53,7 +53,7 @@ impl PendingSyscall<'_> {
         }
     }
 
-    /// Returns the file to write in the place of an open one, as [`Self::parted`] does.
+    /// Returns the file to write in the place of an open one, as [`Self::file_to_change`] does.
     pub fn may_be_written(&mut self, thing: OwnedFd) -> Result<OwnedFd, Errno> {
         let path = path_of_open(thing.as_fd())?;
         self.guard_git(&path)?;

@@ -3,18 +3,18 @@
 //! | file | what |
 //! |---|---|
 //! | `protocol`, `service` | messages of the shim and its listener; the loop over messages and calls |
-//! | `asked`, `caller`, `place`, `reply` | one call, its thread, the place that its path names, its answer |
-//! | `directories`, `own` | the directories of recent changes; the mounts of the world |
-//! | `open`, `names`, `renames`, `attributes` | performed here: what opens, changes or names a file |
-//! | `elsewhere` | files with names where the command may change nothing |
+//! | `pending_syscall`, `caller`, `caller_path`, `syscall_reply` | one call, its thread, the place that its path names, its answer |
+//! | `recent_directories`, `own_mounts` | the directories of recent changes; the mounts of the world |
+//! | `open`, `name_creation`, `renames`, `attributes` | performed here: what opens, changes or names a file |
+//! | `linked_directories` | files with names where the command may change nothing |
 //! | `perform/` | performed here where no mounts bound a command: what they would bound |
-//! | `changes` | recorded here: removals, and where Landlock alone bounds a command, other changes |
-//! | `sockets`, `address`, `beside` | `connect`, `bind`, `sendto`; the network of a world without namespaces |
-//! | `left` | what a command leaves in repositories that it has made |
-//! | `guards`, `record` | names that must not be created; refused calls |
-//! | `journal`, `changed`, `spots` | a consumer of changes before they are made; from a call to its change, and its place |
-//! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
-//! | `rights`, `threads` | callers in whose place this process may act; answers that take their time |
+//! | `refused_changes` | recorded here: removals, and where Landlock alone bounds a command, other changes |
+//! | `sockets`, `socket_address`, `host_network_fallback` | `connect`, `bind`, `sendto`; the network of a world without namespaces |
+//! | `repositories_left` | what a command leaves in repositories that it has made |
+//! | `guarded_names`, `denial_log` | names that must not be created; refused calls |
+//! | `file_change_journal`, `syscall_change`, `entry_location` | a consumer of changes before they are made; from a call to its change, and its place |
+//! | `remote_journal`, `unconfined_listener` | a journal in another process; calls of commands that are recorded and not confined |
+//! | `rights`, `answer_threads` | callers in whose place this process may act; answers that take their time |
 //!
 //! **A listener performs the calls that it allows,** because a check of a path in the caller's memory would race with
 //! the caller's threads. It copies the arguments once. With the copy it creates the name, connects to the socket at a

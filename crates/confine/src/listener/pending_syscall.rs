@@ -72,7 +72,7 @@ impl PendingSyscall<'_> {
         self.shared.callers.copy_string(self.call.thread, self.call.args[at])
     }
 
-    /// Copies this many bytes of the caller, as [`Self::text`] does.
+    /// Copies this many bytes of the caller, as [`Self::copy_string`] does.
     pub fn copy_bytes(&mut self, at: usize, count: usize) -> Result<Vec<u8>, Errno> {
         self.shared.callers.copy_bytes(self.call.thread, self.call.args[at], count)
     }

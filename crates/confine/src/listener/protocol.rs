@@ -7,8 +7,8 @@
 //! | listener | [`FromListener`]: the answer to [`ToListener::Take`] and [`ToListener::End`], and an announcement |
 //!
 //! The socket keeps the borders of messages. The shim prepares the message of its child, so that a single message
-//! announces a command. The listener posts how much it has recorded ([`Post::Records`]), so that a shim need not ask if
-//! its command was denied nothing. The next command ends the earlier command in any case.
+//! announces a command. The listener posts how much it has recorded ([`WorldStatusSlot::Records`]), so that a shim need
+//! not ask if its command was denied nothing. The next command ends the earlier command in any case.
 
 use std::cell::Cell;
 use std::io;
@@ -158,7 +158,7 @@ impl ListenerLink {
         self.end_and_report(command).map(Some)
     }
 
-    /// Like [`Link::end`], but always asks.
+    /// Like [`ListenerLink::end_command`], but always asks.
     pub(super) fn end_and_report(&self, command: u64) -> io::Result<ListenerReport> {
         self.send(&ToListener::End { command })?;
         self.receive_report(command)

@@ -37,9 +37,9 @@ type JournalFileId = (u64, u64);
 enum JournalMessage {
     /// A change is about to be made.
     Change(RemoteEntryLocation, RemoteChangeKind),
-    /// See [`Journal::make_names`].
+    /// See [`FileChangeJournal::record_own_names`].
     Names(Vec<u64>),
-    /// See [`Journal::rest`].
+    /// See [`FileChangeJournal::set_resting`].
     Rest(bool),
     /// A change cannot be followed.
     Miss {
@@ -54,14 +54,14 @@ enum JournalMessage {
 struct JournalAnswer {
     /// An error number, or 0.
     errno: i32,
-    /// See [`Noted::own`].
+    /// See [`JournaledChange::own`].
     own: [bool; 2],
 }
 
 /// The largest answer, bytes.
 const ANSWER: usize = 16;
 
-/// See [`Act`].
+/// See [`PendingChangeKind`].
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 enum RemoteChangeKind {
     Rewrite,
@@ -76,7 +76,7 @@ enum RemoteChangeKind {
     Swap(RemoteEntryLocation),
 }
 
-/// See [`Spot`].
+/// See [`DirectoryEntryLocation`].
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct RemoteEntryLocation {
     #[serde(with = "as_bytes")]

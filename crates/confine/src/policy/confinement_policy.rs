@@ -150,7 +150,7 @@ pub struct CommandReach {
 }
 
 impl ConfinementPolicy {
-    /// Returns the parts that the options ask for, in the order of [`Part::ALL`].
+    /// Returns the parts that the options ask for, in the order of [`ConfinementPart::ALL`].
     pub fn wanted_parts(&self) -> impl Iterator<Item = ConfinementPart> {
         ConfinementPart::ALL
             .into_iter()

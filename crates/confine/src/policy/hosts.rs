@@ -176,7 +176,7 @@ pub fn name_of(text: &str) -> Result<String, PolicyFault> {
 /// Returns the address of a name in `hosts`.
 ///
 /// # Errors
-/// [`Fault::NoAddress`] if the text is not an address that can be connected to.
+/// [`PolicyFault::NoAddress`] if the text is not an address that can be connected to.
 pub fn address_of(text: &str) -> Result<IpAddr, PolicyFault> {
     let address: IpAddr = text.parse().map_err(|_| PolicyFault::NoAddress)?;
     let address = address.to_canonical();

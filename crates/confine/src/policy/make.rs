@@ -36,10 +36,10 @@ pub fn make_policy(
     policy_beside(&[], raw, root, host)
 }
 
-/// As [`policy`], if other commands may change files below `others`, now or earlier.
+/// As [`make_policy`], if other commands may change files below `others`, now or earlier.
 ///
 /// # Errors
-/// As [`policy`], and if a link in one of `others` leads to a write root elsewhere.
+/// As [`make_policy`], and if a link in one of `others` leads to a write root elsewhere.
 pub fn policy_beside(
     others: &[PathBuf],
     raw: &RawConfine,

@@ -3,15 +3,15 @@
 //! | step | where |
 //! |---|---|
 //! | options as given | `raw.rs` |
-//! | the other inputs of a policy | `surroundings.rs` |
-//! | paths: `~`, links, nesting | `paths.rs` |
+//! | the other inputs of a policy | `policy_environment.rs` |
+//! | paths: `~`, links, nesting | `option_paths.rs` |
 //! | allow entries and names of hosts | `hosts.rs` |
 //! | the default lists | `defaults.rs` |
-//! | options that contradict each other | `check.rs` |
+//! | options that contradict each other | `contradictions.rs` |
 //! | everything together | `make.rs` |
-//! | policies of earlier commands | `known.rs` |
+//! | policies of earlier commands | `policy_cache.rs` |
 //! | lists and limits as data, for documents and tests | `facts.rs` |
-//! | more access for one command | `access.rs` |
+//! | more access for one command | `requested_access.rs` |
 
 mod confinement_policy;
 mod contradictions;

@@ -94,7 +94,7 @@ pub fn outermost_paths(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 pub struct CachedPathResolver(HashMap<PathBuf, (PathBuf, bool)>);
 
 impl CachedPathResolver {
-    /// Returns what [`settled`] returns.
+    /// Returns what [`resolve_existing_part`] returns.
     pub fn resolve_existing_part(&mut self, path: &Path, host: &impl PolicyEnvironment) -> PathBuf {
         self.resolve_and_check(path, host).0
     }

@@ -57,7 +57,7 @@ pub struct BlankWorld {
 
 impl BlankWorld {
     /// Begins a world ahead of its policy, with a network of its own. `None`: none can be begun here. The reason shows
-    /// when a world is made. The arguments are as in [`Begun::now`].
+    /// when a world is made. The arguments are as in [`BlankWorld::begin`].
     pub fn begin_ahead(state: &Path, caches: &[PathBuf]) -> Option<Self> {
         if sys::HAS_SEATBELT || NAMESPACES.is_off() {
             return None;

@@ -38,7 +38,7 @@ impl GuardFreshness {
         Ok(Self { board: self.board.try_clone()?, watches: [first.try_clone()?, second.try_clone()?] })
     }
 
-    /// Returns all descriptors, in the order of [`Freshness::new`].
+    /// Returns all descriptors, in the order of [`GuardFreshness::new`].
     pub fn into_list(self) -> [OwnedFd; 3] {
         let [first, second] = self.watches;
         [self.board.into(), first, second]

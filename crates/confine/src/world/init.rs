@@ -46,7 +46,7 @@ pub(super) struct InitDescriptors {
     pub board: WorldStatusBoard,
 }
 
-/// Runs init in a process that was just forked into its namespaces. `state` is the directory of [`HostPaths`].
+/// Runs init in a process that was just forked into its namespaces. `state` is the directory of [`WorldHostPaths`].
 pub(super) fn run(ground: BlankWorldOptions, state: &Path, held: InitDescriptors) -> ! {
     let kept = [held.control.as_fd(), held.ends.as_fd(), held.listener.as_fd(), held.board.as_fd()];
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
@@ -153,7 +153,7 @@ struct WorldInit {
     full: bool,
 }
 
-/// The descriptors of [`Init`] that are ready.
+/// The descriptors of [`WorldInit`] that are ready.
 struct ReadyDescriptors {
     changes: bool,
     joins: bool,

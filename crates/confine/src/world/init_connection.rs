@@ -53,7 +53,7 @@ impl InitConnection {
         if answer.number == self.number { Ok(()) } else { Err(io::Error::other("a repository cannot be protected")) }
     }
 
-    /// Returns the names that must not be created, as of the last [`Door::refresh`].
+    /// Returns the names that must not be created, as of the last [`InitConnection::refresh`].
     pub fn guards(&self) -> &NameGuards {
         &self.guards
     }

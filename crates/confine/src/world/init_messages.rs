@@ -15,21 +15,22 @@ const SIZE: usize = 9;
 
 /// Starts init once its ids are mapped.
 pub(super) const START: u8 = b's';
-/// Brings the policy ([`Order`]) to an init that has begun.
+/// Brings the policy ([`WorldBuildOrder`]) to an init that has begun.
 pub(super) const POLICY: u8 = b'c';
-/// Asks for [`Guards`], unless the number is current.
+/// Asks for [`super::NameGuards`], unless the number is current.
 pub(super) const REFRESH: u8 = b'r';
-/// Answers [`REFRESH`], with the guards ([`super::Guards`]) if their number differs.
+/// Answers [`REFRESH`], with the guards ([`super::NameGuards`]) if their number differs.
 pub(super) const GUARDS: u8 = b'g';
 /// Brings the pidfd of a process that keeps the world.
 pub(super) const KEEP: u8 = b'k';
 /// Brings the socket of another door.
 pub(super) const DOOR: u8 = b'd';
-/// Brings a path that the world may read ([`super::shown`]). Answered by [`SHOWN`].
+/// Brings a path that the world may read ([`super::shown_files`]). Answered by [`SHOWN`].
 pub(super) const SHOW: u8 = b'p';
 /// Answers [`SHOW`]: the number is 0, or the system's error number.
 pub(super) const SHOWN: u8 = b'o';
-/// Brings the facts of the world for another supervisor ([`super::Published`]), and the way to its gate, if it has one.
+/// Brings the facts of the world for another supervisor ([`super::PublishedWorld`]), and the way to its gate, if it has
+/// one.
 pub(super) const PUBLISH: u8 = b'i';
 /// Asks for the published facts, and for the descriptors of the world. Answered by three messages of the same kind,
 /// whose number shows the optional descriptors that exist.
@@ -41,9 +42,9 @@ pub(super) const BUILT: u8 = b'b';
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WorldBuildOrder {
     pub policy: ConfinementPolicy,
-    /// As in [`super::HostPaths`].
+    /// As in [`super::WorldHostPaths`].
     pub readable: Vec<PathBuf>,
-    /// As in [`super::HostPaths`].
+    /// As in [`super::WorldHostPaths`].
     pub watches: bool,
 }
 

@@ -104,7 +104,7 @@ impl ListenerHeldWorld {
         &self.roster
     }
 
-    /// Returns whether a file was shown with [`show`].
+    /// Returns whether a file was shown with [`show_file`].
     pub fn is_shown(&self, path: &Path) -> bool {
         let list = std::fs::read(&self.shown).unwrap_or_default();
         list.split(|byte| *byte == 0).any(|shown| shown == path.as_os_str().as_bytes())

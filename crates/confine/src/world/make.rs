@@ -22,7 +22,7 @@ use crate::{
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
 const PATIENCE: u16 = 60_000;
 
-/// Makes a world. This process has one thread. It reaps init, whose pid is in [`Namespaces`].
+/// Makes a world. This process has one thread. It reaps init, whose pid is in [`WorldNamespaces`].
 ///
 /// # Errors
 /// [`WorldError::Missing`] if a part that the policy requires cannot be held.
@@ -37,7 +37,7 @@ pub fn build(policy: &ConfinementPolicy, place: &WorldHostPaths<'_>) -> Result<C
     }
 }
 
-/// Makes a world of a blank one that [`Begun::fits`].
+/// Makes a world of a blank one that [`BlankWorld::fits`].
 ///
 /// # Errors
 /// As [`build`].

@@ -7,20 +7,20 @@
 //! Init makes the mounts and the network, hands out descriptors of all namespaces, and then waits. It protects new
 //! repositories when it is asked to, and covers hidden files again as soon as the host replaces them. It kills each
 //! process that is reparented to it, because the shim of that process is gone. Init ends once the supervisor has
-//! dropped the [`World`] and the last process that the world is kept for has exited. It removes the world's files and
-//! exits, and the kernel kills the rest of the pid namespace.
+//! dropped the [`ConfinedWorld`] and the last process that the world is kept for has exited. It removes the world's
+//! files and exits, and the kernel kills the rest of the pid namespace.
 //!
 //! | step | where |
 //! |---|---|
-//! | the supervisor's side | `begun.rs`, `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs` |
-//! | without namespaces | `ways.rs`, `tried.rs`, `remedy.rs`, `held.rs`, `roster.rs`; on macOS `fallback.rs`, `seatbelt.rs` |
-//! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
+//! | the supervisor's side | `blank_world.rs`, `make.rs`, `joined_world.rs`, `published_world.rs`, `id_maps.rs`, `private_directory.rs` |
+//! | without namespaces | `namespaceless_world.rs`, `usable_mechanisms.rs`, `remedy.rs`, `listener_held_world.rs`, `process_roster.rs`; on macOS `macos_world.rs`, `seatbelt_profiles.rs` |
+//! | init, from first to last instruction | `init.rs`, `construct.rs`, `init_connection.rs`, `init_messages.rs`, `guard_freshness.rs` |
 //! | the network | `network.rs` |
-//! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
-//! | hidden paths, and files that are shown in them | `hidden.rs`, `aims.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
-//! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
+//! | the files | `files.rs`, `mount_layers.rs`, `devices.rs`, `cache_overlays.rs`, `read_scope_veils.rs` |
+//! | hidden paths, and files that are shown in them | `hidden_covers.rs`, `path_ends.rs`, `empty_covers.rs`, `mount_table.rs`, `shown_files.rs` |
+//! | protected paths | `protection.rs`, `protection_targets.rs`, `repositories.rs`, `name_guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
-//! | Landlock | `rules.rs` |
+//! | Landlock | `landlock_rules.rs` |
 
 mod blank_world;
 mod cache_overlays;
@@ -94,7 +94,7 @@ pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
 #[derive(Debug, Clone, Copy)]
 pub struct WorldHostPaths<'a> {
     /// The directory in which worlds keep their private files, each in a directory of its own. It is created if it does
-    /// not exist, and killed worlds leave [`Leftovers`] in it.
+    /// not exist, and killed worlds leave [`WorldLeftovers`] in it.
     pub state: &'a Path,
     /// Files and directories that can be read in the world whatever the policy hides, such as logs of its own tasks.
     pub readable: &'a [PathBuf],
@@ -191,14 +191,14 @@ impl ConfinedWorld {
         init.or_else(|| self.held.as_ref().map(|(_, keeper)| keeper.pid))
     }
 
-    /// Protects new repositories. Called before a command starts, here or through [`Door`]. A shim calls it when it
-    /// starts a shell. A warm shell waits inside the world, so the addon asks its shim once more (`Protect`) before it
-    /// hands the command over.
+    /// Protects new repositories. Called before a command starts, here or through [`InitConnection`]. A shim calls it
+    /// when it starts a shell. A warm shell waits inside the world, so the addon asks its shim once more (`Protect`)
+    /// before it hands the command over.
     pub fn refresh(&self) -> io::Result<()> {
         self.door.as_ref().map_or(Ok(()), |door| door.borrow_mut().refresh())
     }
 
-    /// Returns the names that must not be created, as of the last [`World::refresh`].
+    /// Returns the names that must not be created, as of the last [`ConfinedWorld::refresh`].
     pub fn name_guards(&self) -> NameGuards {
         self.door.as_ref().map(|door| door.borrow().guards().clone()).unwrap_or_default()
     }

@@ -20,7 +20,8 @@ const PREFIX: &str = "world-";
 /// The name of the socket in a private directory by which another supervisor joins the world.
 const DOOR: &str = "door";
 
-/// A private directory. It is locked as long as a process has it open, so that living worlds have no [`Leftovers`].
+/// A private directory. It is locked as long as a process has it open, so that living worlds have no
+/// [`WorldLeftovers`].
 #[derive(Debug)]
 pub(super) struct PrivateDirectory {
     lock: File,
@@ -54,7 +55,7 @@ impl PrivateDirectory {
         Ok(Self { lock, parent, name, path })
     }
 
-    /// Creates the socket for [`connect`].
+    /// Creates the socket for [`connect_to_init`].
     pub fn listen_for_supervisors(&self) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(sys::short_path(&self.lock, &self.path.join(DOOR)))?;
         listener.set_nonblocking(true)?;
@@ -106,7 +107,8 @@ pub struct WorldLeftovers {
 }
 
 impl WorldLeftovers {
-    /// Finds leftovers in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
+    /// Finds leftovers in the directory of [`WorldHostPaths::state`](super::WorldHostPaths::state). `None`: there are
+    /// none.
     pub fn of(state: &Path) -> Option<Self> {
         let locked = |entry: fs::DirEntry| {
             if !is_ours(&entry.file_name()) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -89,13 +89,13 @@ impl PathProtection {
         self.number
     }
 
-    /// Returns a descriptor that becomes readable when [`Protection::on_change`] has to be called.
+    /// Returns a descriptor that becomes readable when [`PathProtection::on_change`] has to be called.
     pub fn change_descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.watch.as_ref().map(AsFd::as_fd)
     }
 
-    /// Returns whether there are paths to watch and the kernel permits no watch. [`Protection::on_change`] then has to
-    /// be called now and then.
+    /// Returns whether there are paths to watch and the kernel permits no watch. [`PathProtection::on_change`] then has
+    /// to be called now and then.
     pub fn is_blind(&self) -> bool {
         self.hidden.is_some() && self.watch.is_none()
     }

@@ -5,13 +5,13 @@
 //! |---|---|
 //! | `bounds` | what may be read and changed, by the paths of open things; pure |
 //! | `calls` | which act a call asks for |
-//! | `judge` | whether an act may be performed |
-//! | `places` | the places that paths mean |
+//! | `permission` | whether an act may be performed |
+//! | `path_lookup` | the places that paths mean |
 //! | `open` | opens files for reading and writing, and makes new ones |
 //! | `entries` | removes, renames and links names |
 //! | `processes` | signals to other processes, and how they are scheduled |
-//! | `network` | sockets of the internet |
-//! | `watch` | watches of directories |
+//! | `internet_sockets` | sockets of the internet |
+//! | `inotify_watch` | watches of directories |
 //!
 //! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
 //! path that the kernel shows for it, and acts on that thing. Only a rename can change the path of an open directory,

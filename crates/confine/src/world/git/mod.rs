@@ -6,7 +6,7 @@
 //! | `discovery.rs` | the repository that git would use in a write root |
 //! | `pointer.rs` | `.git` files, and the way back from a git directory |
 //! | `directory.rs` | open directories, so that no later directory of the same path is granted |
-//! | `found.rs` | the result of the search, and the notes on directories that are not granted |
+//! | `git_directories.rs` | the result of the search, and the notes on directories that are not granted |
 //!
 //! An earlier command may have made any file below a write root, so a `.git` file alone proves nothing. A git directory
 //! counts if it leads back to the very place that named it. It is granted by its inode, before the first command of the
@@ -38,7 +38,7 @@ pub(super) struct GitDirectoryGrants {
 }
 
 impl GitDirectoryGrants {
-    /// Finds the git directories of the write roots of a policy. `state` is the directory of [`super::HostPaths`].
+    /// Finds the git directories of the write roots of a policy. `state` is the directory of [`super::WorldHostPaths`].
     pub fn of(policy: &ConfinementPolicy, state: &Path) -> Self {
         let GitScope::Repository { homes } = &policy.git else { return Self::default() };
         if policy.profile == PolicyProfile::ReadOnly {
