@@ -56,7 +56,7 @@ export const checks = [
   ['layers of ts/', (options) => run(tool('depcruise'), ['ts'], { ...options, output: 'keep' })],
   ['test suites', suitesAreComplete],
   // These two parse TypeScript with a dependency, which a fresh clone does not have yet when this file is loaded.
-  ['layers and sizes', async (options) => (await import('./layers.mjs')).layered(options)],
+  ['layers and names', async (options) => (await import('./layers.mjs')).layered(options)],
   ['index.d.ts', typesAreCheckedIn],
   ['licences', licencesAreUpToDate],
   ['npm audit', audited],

@@ -1,45 +1,18 @@
 /**
- * Checks the structure of the Rust sources: `node scripts/layers.mjs`.
+ * Checks the structure of the sources: `node scripts/layers.mjs`.
  *
- * No two files of a crate use each other in a circle, and files, functions and structs stay below the sizes here. The
- * compiler keeps the crates in their order. Comments and Markdown are wrapped. dependency-cruiser checks the imports of
- * ts/ (.dependency-cruiser.mjs).
+ * No two files of a crate use each other in a circle, no two public types of a crate have one name, and comments and
+ * Markdown are wrapped. The compiler keeps the crates in their order, and dependency-cruiser checks the imports of ts/
+ * (.dependency-cruiser.mjs). `node scripts/layers.mjs --names` prints how many types have a name of one word, and how
+ * many share their name.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { Failed, isMain, main, root, run } from './process.mjs';
-import { edgesOf, modulesBelow, sizesOf } from './rust.mjs';
+import { edgesOf, modulesBelow } from './rust.mjs';
 
-const LINES = 700;
-const FUNCTION_LINES = 60;
-const FIELDS = 12;
 /** Columns of a line of comment or Markdown. Tables, links and blocks of code cannot be wrapped. */
 const COLUMNS = 120;
-
-/** Places that may be larger, as `FILE`, or `FILE NAME` for a function or a struct, each with the reason. */
-const LARGER = {
-  'crates/safety/src/eval/simple_command.rs SimpleCommand':
-    'one field per fact of a command that rules or results read',
-  'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper',
-  'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
-  'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
-  'crates/reduce/src/rules/counting.rs Tests': 'one field per key of the table',
-  'crates/runner/src/request/mod.rs Request': 'one field per option, as the stages read them',
-  'crates/sys/src/witness.rs WitnessEvent': 'one field per fact of an event',
-  'crates/runner/src/request/mod.rs check': 'one line per field of a request',
-  'crates/runner/src/live/shape.rs Run': 'one field per field of the message to those who watch',
-  'crates/runner/src/request/raw.rs RawOptions': 'one field per public option',
-  'crates/runner/src/run/outcome.rs Outcome': 'one field per field of the public result',
-  'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',
-  'crates/protocol/src/task/task.rs Task': 'one field per field of the state file',
-  'crates/ledger/src/record.rs Start': 'one field per fact of a start',
-  'crates/remote/src/messages/greeting.rs Facts': 'one field per fact of the place',
-  'crates/supervisor/src/shim/running.rs Running': 'the reason is beside the struct',
-};
-
-/** Whether a finding fails the check. If false, findings are only reported. */
-const ENFORCED = true;
 
 /** The shortest circle through a file, as the files on it, or null. */
 function circleThrough(start, edges) {
@@ -79,39 +52,59 @@ function circles(edges) {
   return found;
 }
 
-const isLarger = (...words) => words.join(' ') in LARGER;
-
-function largeItems({ file, ...module }) {
-  const { functions, structs } = sizesOf(module);
-  return [
-    ...functions
-      .filter(({ name, length }) => length > FUNCTION_LINES && !isLarger(file, name))
-      .map(({ name, line, length }) => `long function: ${file}:${line}: ${name} has ${length} lines`),
-    ...structs
-      .filter(({ name, fields, isPublicShape }) => fields > FIELDS && !isPublicShape && !isLarger(file, name))
-      .map(({ name, line, fields }) => `large struct: ${file}:${line}: ${name} has ${fields} fields`),
-  ];
+/** The types that a text defines, with their visibility. */
+function typesIn(file) {
+  const definition = /^\s*(pub )?(?:pub\([^)]*\) )?(?:unsafe )?(?:struct|enum|trait|union) ([A-Z]\w*)/gm;
+  const crate = file.startsWith('crates/') ? file.split('/')[1] : 'addon';
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(definition)].map(([, visibility, name]) => ({
+    file,
+    crate,
+    name,
+    isPublic: visibility !== undefined,
+    isOneWord: /^[A-Z][a-z0-9]*$/.test(name),
+  }));
 }
 
-/** The long functions of a TypeScript or JavaScript file. */
-function longFunctions(file) {
-  const source = readFileSync(join(root, file), 'utf8');
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
-  const lineOf = (position) => tree.getLineAndCharacterOfPosition(position).line + 1;
-  const found = [];
-  const visit = (node) => {
-    if (ts.isFunctionLike(node) && node.body) {
-      const line = lineOf(node.getStart());
-      const length = lineOf(node.getEnd()) - line + 1;
-      const name = node.name?.getText() ?? node.parent.name?.getText() ?? 'a function';
-      if (length > FUNCTION_LINES && !isLarger(file, name)) {
-        found.push(`long function: ${file}:${line}: ${name} has ${length} lines`);
-      }
-    }
-    ts.forEachChild(node, visit);
+/** Groups the types of one name. */
+function byName(types) {
+  const groups = new Map();
+  for (const type of types) groups.set(type.name, [...(groups.get(type.name) ?? []), type]);
+  return groups;
+}
+
+/**
+ * The names that two public types share: any name in one crate, and a name of one word in all crates, where grep and a
+ * reader would take one for the other.
+ */
+function sharedNames(types) {
+  const groups = [...byName(types.filter(({ isPublic }) => isPublic))];
+  return groups.flatMap(([name, all]) => {
+    const crates = new Set(all.map(({ crate }) => crate));
+    const isShared = all.length > crates.size || (all.length > 1 && all[0].isOneWord);
+    return isShared ? [`shared name: ${name}: ${all.map(({ file }) => file).join(', ')}`] : [];
+  });
+}
+
+/** The figures of the types' names, for all crates and for each. */
+function figures(types) {
+  const groups = byName(types);
+  const row = (title, some) => {
+    const share = (count) => `${Math.round((100 * count) / some.length)} %`.padStart(5);
+    const oneWord = some.filter(({ isOneWord }) => isOneWord).length;
+    const shared = some.filter(({ name }) => groups.get(name).length > 1).length;
+    return `${title.padEnd(12)} ${String(some.length).padStart(5)} types, one word ${share(oneWord)}, shared ${share(shared)}`;
   };
-  visit(tree);
-  return found;
+  const crates = [...new Set(types.map(({ crate }) => crate))].sort();
+  return [
+    ...crates.map((name) =>
+      row(
+        name,
+        types.filter(({ crate }) => crate === name),
+      ),
+    ),
+    row('all', types),
+  ];
 }
 
 /** The lines of comments, or of a Markdown file, that are too long. */
@@ -138,46 +131,36 @@ function modulesOf(directory) {
   return new Map([...modulesBelow(join(source, 'lib.rs'))].filter(([, { file }]) => file.startsWith(source)));
 }
 
-/** The files whose size counts, as paths in the clone. */
+/** The text files of the clone. */
 async function sources() {
   const { stdout } = await run('git', ['ls-files', '*.rs', '*.ts', '*.mjs', '*.md'], { output: 'keep' });
-  return stdout
-    .trim()
-    .split('\n')
-    .filter((file) => file !== 'index.d.ts' && !file.startsWith('npm/'));
+  const files = stdout.trim().split('\n');
+  return files.filter((file) => file !== 'index.d.ts' && !file.startsWith('npm/'));
+}
+
+async function types() {
+  return (await sources()).filter((file) => /^(?:crates|src)\/.*\.rs$/.test(file)).flatMap(typesIn);
 }
 
 /** All findings, one text each. */
 export async function findings() {
   const crates = ['.', ...readdirSync(join(root, 'crates')).map((name) => join('crates', name))].map(modulesOf);
-  const files = await sources();
-  const longFiles = files
-    .filter((file) => !file.endsWith('.md'))
-    .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1])
-    .filter(([file, lines]) => lines > LINES && !isLarger(file))
-    .map(([file, lines]) => `long file: ${file} has ${lines} lines`);
   return [
     ...crates.flatMap((crate) => circles(edgesOf(crate))),
-    ...longFiles,
-    ...files.flatMap(wideLines),
-    ...crates.flatMap((crate) => [...crate.values()]).flatMap(largeItems),
-    ...files.filter((file) => /^(?:ts|scripts|bench|examples)\//.test(file)).flatMap(longFunctions),
+    ...sharedNames(await types()),
+    ...(await sources()).flatMap(wideLines),
   ];
 }
 
-/** The check: fails with the findings if it is enforced. */
+/** The check: fails with the findings. */
 export async function layered() {
   const found = await findings();
-  if (found.length === 0) return;
-  if (ENFORCED) throw new Failed(`${found.join('\n')}\n${found.length} findings`);
-  console.log(`not enforced yet: ${found.length} findings: node scripts/layers.mjs`);
+  if (found.length > 0) throw new Failed(`${found.join('\n')}\n${found.length} findings`);
 }
 
 if (process.argv[1] && isMain(import.meta)) {
   await main(async () => {
-    const found = await findings();
-    for (const text of found) console.log(text);
-    console.log(`${found.length} findings`);
-    if (ENFORCED && found.length > 0) process.exitCode = 1;
+    if (process.argv.includes('--names')) console.log(figures(await types()).join('\n'));
+    else await layered();
   });
 }

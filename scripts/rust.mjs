@@ -1,4 +1,4 @@
-/** Reads the modules of the crate: which file uses which, and how long its functions and structs are. */
+/** Reads the modules of a crate: which file uses which. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { root } from './process.mjs';
@@ -198,40 +198,4 @@ export function edgesOf(modules) {
       note(written.split('::'), lines(index));
   }
   return edges;
-}
-
-/** Functions with their line and length, and structs with their line and number of fields. */
-export function sizesOf({ text }) {
-  const lineOf = (index) => text.slice(0, index).split('\n').length;
-  const functions = [];
-  for (const { 1: name, index } of text.matchAll(/\bfn (\w+)/g)) {
-    const semicolon = text.indexOf(';', index);
-    const brace = text.indexOf('{', index);
-    if (brace < 0 || (semicolon >= 0 && semicolon < brace)) continue;
-    functions.push({ name, line: lineOf(index), length: lineOf(closing(text, brace)) - lineOf(index) + 1 });
-  }
-  const structs = [];
-  for (const { 1: name, 0: head, index } of text.matchAll(/\bstruct (\w+)[^;{(]*\{/g)) {
-    const open = index + head.length - 1;
-    const inside = text.slice(open + 1, closing(text, open) - 1).replace(/#\[[^\]]*\]/g, '');
-    let depth = 0;
-    let flat = '';
-    for (const character of inside) {
-      if ('{([<'.includes(character)) depth++;
-      if (depth === 0) flat += character;
-      if ('})]>'.includes(character)) depth--;
-    }
-    // The DTOs of the addon have the fields of the public types.
-    const attributes = text
-      .slice(Math.max(0, index - 200), index)
-      .split(/[;}]/)
-      .at(-1);
-    structs.push({
-      name,
-      line: lineOf(index),
-      fields: [...flat.matchAll(/(?<!:):(?!:)/g)].length,
-      isPublicShape: /#\[napi\(object/.test(attributes),
-    });
-  }
-  return { functions, structs };
 }
