@@ -78,8 +78,17 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
     });
     let (frames, waiting) = Default::default();
     let input = Some(input.into());
-    let mut carrier =
-        Carrier { host, control: Some(control), over, dead, input, frames, waiting, written: 0, speaks: false };
+    let mut carrier = TransportCarrier {
+        host,
+        control: Some(control),
+        over,
+        dead,
+        input,
+        frames,
+        waiting,
+        written: 0,
+        speaks: false,
+    };
     let passed = carrier.pass_input();
     let code = end(group, &code);
     passed?;
@@ -109,7 +118,7 @@ fn pass_output(mut output: ChildStdout) {
     }
 }
 
-struct Carrier {
+struct TransportCarrier {
     /// The pipe with the frames of the host.
     host: OwnedFd,
     /// The socket by which the host drops the transport. `None` once its end is seen.
@@ -128,7 +137,7 @@ struct Carrier {
     speaks: bool,
 }
 
-impl Carrier {
+impl TransportCarrier {
     /// Passes frames on until the transport takes no more, the host drops it, or the host is gone and the goodbye is
     /// said.
     fn pass_input(&mut self) -> io::Result<()> {

@@ -50,13 +50,13 @@ const PAUSE: Duration = Duration::from_millis(1);
 const READ: usize = 4096;
 
 /// The cgroup of a supervisor, which contains the cgroups of its shims.
-pub struct Groups {
+pub struct SupervisorCgroup {
     directory: PathBuf,
     controllers: Controllers,
     killed: Vec<PathBuf>,
 }
 
-impl Groups {
+impl SupervisorCgroup {
     /// Creates the cgroup of this supervisor, and clears away the cgroups of dead supervisors. `None` if commands have
     /// no cgroups: they are switched off, the system refuses, or a child that starts in a cgroup does not live.
     pub fn begin() -> Option<Self> {
@@ -96,8 +96,8 @@ impl Groups {
 
     /// Creates the cgroup of this process, a shim. `None` if the system refuses, for example because of a limit on
     /// cgroups.
-    pub fn own(&self) -> Option<Group> {
-        Group::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
+    pub fn own(&self) -> Option<ShimCgroup> {
+        ShimCgroup::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
     }
 
     /// Removes the cgroup of this supervisor, unless it contains cgroups of shims.
@@ -107,7 +107,7 @@ impl Groups {
 }
 
 /// The cgroup of a shim.
-pub struct Group {
+pub struct ShimCgroup {
     path: PathBuf,
     directory: File,
     cpu: File,
@@ -122,7 +122,7 @@ pub struct Group {
     spent: Cell<bool>,
 }
 
-impl Group {
+impl ShimCgroup {
     fn create(path: &Path, controllers: Controllers) -> io::Result<Self> {
         match fs::create_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

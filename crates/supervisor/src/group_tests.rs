@@ -7,9 +7,9 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 /// A shim's cgroup with the files of these controllers.
-struct Fake(PathBuf, Rc<Group>);
+struct FakeCgroup(PathBuf, Rc<ShimCgroup>);
 
-impl Fake {
+impl FakeCgroup {
     fn new(controllers: Controllers) -> Self {
         let path = place().join(format!("{PREFIX}1.2.3/4.5"));
         fs::create_dir_all(&path).expect("a directory");
@@ -29,14 +29,14 @@ impl Fake {
         for (file, text) in files {
             fs::write(path.join(file), text).expect("a file");
         }
-        let group = Group::create(&path, controllers).expect("a cgroup");
+        let group = ShimCgroup::create(&path, controllers).expect("a cgroup");
         Self(path, Rc::new(group))
     }
 
     /// Begins a command, which takes the cgroup as it is.
     fn begin(&self, limits: Limits) {
         let mut group = Some(Rc::clone(&self.1));
-        Group::begin(&mut group, limits);
+        ShimCgroup::begin(&mut group, limits);
         assert!(group.is_some_and(|group| Rc::ptr_eq(&group, &self.1)), "not created anew");
     }
 
@@ -49,7 +49,7 @@ impl Fake {
     }
 }
 
-impl Drop for Fake {
+impl Drop for FakeCgroup {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(self.0.ancestors().nth(2).expect("a place"));
     }
@@ -68,7 +68,7 @@ const BOTH: Controllers = Controllers { memory: true, pids: true };
 
 #[test]
 fn cpu_time_counts_from_the_beginning_of_the_command() {
-    let fake = Fake::new(Controllers::default());
+    let fake = FakeCgroup::new(Controllers::default());
     fake.begin(Limits::default());
     assert_eq!(fake.1.usage(), Some(Usage::default()));
     fake.write("cpu.stat", "usage_usec 9999\nuser_usec 3000\nsystem_usec 750\n");
@@ -79,7 +79,7 @@ fn cpu_time_counts_from_the_beginning_of_the_command() {
 
 #[test]
 fn the_kernel_gets_the_limits_that_it_can_enforce() {
-    let fake = Fake::new(BOTH);
+    let fake = FakeCgroup::new(BOTH);
     fake.1.limit(Limits { memory: Some(100 * MIB), processes: Some(50), ..Limits::default() });
     // A plain file keeps the rest of a longer text that was there.
     assert!(fake.read("memory.max").starts_with("104857600"));
@@ -91,7 +91,7 @@ fn the_kernel_gets_the_limits_that_it_can_enforce() {
 
 #[test]
 fn without_controllers_no_limit_is_the_kernels() {
-    let fake = Fake::new(Controllers::default());
+    let fake = FakeCgroup::new(Controllers::default());
     fake.1.limit(Limits { memory: Some(100 * MIB), processes: Some(50), ..Limits::default() });
     assert!(!fake.1.bounds_memory());
     assert_eq!(fake.1.exceeded_memory(), None);
@@ -99,7 +99,7 @@ fn without_controllers_no_limit_is_the_kernels() {
 
 #[test]
 fn a_controller_that_refuses_a_limit_leaves_it_to_the_scans() {
-    let fake = Fake::new(BOTH);
+    let fake = FakeCgroup::new(BOTH);
     fs::remove_file(fake.0.join("memory.max")).expect("a file");
     fake.1.limit(Limits { memory: Some(100 * MIB), ..Limits::default() });
     assert!(!fake.1.bounds_memory());
@@ -107,7 +107,7 @@ fn a_controller_that_refuses_a_limit_leaves_it_to_the_scans() {
 
 #[test]
 fn a_kill_for_memory_is_read_from_the_events() {
-    let fake = Fake::new(BOTH);
+    let fake = FakeCgroup::new(BOTH);
     fake.1.limit(Limits { memory: Some(100 * MIB), ..Limits::default() });
     fake.1.note_beginning();
     assert_eq!(fake.1.exceeded_memory(), None);
@@ -127,24 +127,24 @@ fn a_cgroup_that_was_killed_or_limited_is_created_anew() {
         (BOTH, Limits { cpu: Some(1), open_files: Some(9), ..Limits::default() }, false),
         (Controllers::default(), Limits { memory: Some(1), processes: Some(1), ..Limits::default() }, false),
     ] {
-        let fake = Fake::new(controllers);
+        let fake = FakeCgroup::new(controllers);
         let mut group = Some(Rc::clone(&fake.1));
         // Plain files keep the directory from being removed, as a process does.
-        Group::begin(&mut group, limits);
+        ShimCgroup::begin(&mut group, limits);
         assert_eq!(group.is_none(), anew, "{limits:?}");
     }
-    let fake = Fake::new(Controllers::default());
+    let fake = FakeCgroup::new(Controllers::default());
     fake.begin(Limits::default());
     fake.1.kill();
     let mut group = Some(Rc::clone(&fake.1));
-    Group::begin(&mut group, Limits::default());
+    ShimCgroup::begin(&mut group, Limits::default());
     assert!(group.is_none(), "no command starts in a cgroup that was killed");
     fs::remove_dir_all(path.ancestors().nth(2).expect("a place")).expect("a directory");
 }
 
 #[test]
 fn processes_are_listed_with_those_of_cgroups_below() {
-    let fake = Fake::new(Controllers::default());
+    let fake = FakeCgroup::new(Controllers::default());
     fs::create_dir(fake.0.join("inner")).expect("a directory");
     fake.write("inner/cgroup.procs", "6\n");
     let mut pids: Vec<i32> = members(&fake.0).into_iter().map(Pid::as_raw).collect();
@@ -154,7 +154,7 @@ fn processes_are_listed_with_those_of_cgroups_below() {
 
 #[test]
 fn only_the_cgroups_of_shims_are_killed() {
-    let fake = Fake::new(Controllers::default());
+    let fake = FakeCgroup::new(Controllers::default());
     fake.1.kill();
     assert_eq!(fake.read("cgroup.kill"), "1");
     let other = place();

@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use super::group::Group;
-use super::tap_names::TapNames;
+use super::group::ShimCgroup;
+use super::tap_names::PipelineTapNames;
 use protocol::plan::{Inherited, MARK, Plan, Stdin};
 use protocol::{OutputPipe, RunDescriptors, TaskInput};
 use sys::{Bounds, Launch, LaunchError, LaunchLimits, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.
-pub struct Prepared {
+pub struct PreparedLaunch {
     /// The program to start.
     pub launch: Launch,
     /// Bash reads a long command through this process, so the script stays open as long as the shell runs.
@@ -27,11 +27,11 @@ pub struct Prepared {
     /// The rest of a task's input.
     pub input: Option<TaskInput>,
     /// The pipes of the shell's tap, if it has one.
-    pub tap: Option<TapNames>,
+    pub tap: Option<PipelineTapNames>,
 }
 
 /// Prepares the launch of a plan with its descriptors.
-pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, LaunchError> {
+pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<PreparedLaunch, LaunchError> {
     let damaged = LaunchError { step: LaunchStep::Stdio, errno: libc::EBADMSG };
     let RunDescriptors { terminal, stdin, outputs, script, files, input } = descriptors;
     let complete = terminal.is_some() == plan.terminal.is_some()
@@ -42,7 +42,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
     if !complete {
         return Err(damaged);
     }
-    let tap = TapNames::of(plan, &files);
+    let tap = PipelineTapNames::of(plan, &files);
     let mut stdio = terminal.as_ref().map_or([0, 1, 2], |terminal| [terminal.as_raw_fd(); 3]);
     if let Some(stdin) = &stdin {
         stdio[0] = stdin.as_raw_fd();
@@ -88,12 +88,12 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         inherits,
         bounds: Bounds::None,
     };
-    Ok(Prepared { launch, script, pipes, theirs, input, tap })
+    Ok(PreparedLaunch { launch, script, pipes, theirs, input, tap })
 }
 
 /// Starts a program in a cgroup. If the cgroup cannot be entered, the program starts without it, and the cgroup is
 /// given up.
-pub fn launch_in(launch: &mut Launch, group: &mut Option<Rc<Group>>) -> Result<Pid, LaunchError> {
+pub fn launch_in(launch: &mut Launch, group: &mut Option<Rc<ShimCgroup>>) -> Result<Pid, LaunchError> {
     launch.group = group.as_ref().map(|group| group.descriptor());
     match sys::launch(launch) {
         Err(LaunchError { step: LaunchStep::Group, .. }) => {

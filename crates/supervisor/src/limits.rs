@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid};
 
-use super::group::Group;
+use super::group::ShimCgroup;
 use super::tree;
 use protocol::plan::Limits;
 use protocol::{ExceededLimit, LimitKind};
@@ -38,7 +38,7 @@ const SEARCH: u32 = 16;
 
 /// Usage of a tree at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Totals {
+struct TreeUsage {
     /// CPU time of the living processes, of the children that they have waited for, and of those that were reaped, µs.
     cpu_us: u64,
     /// Resident memory, bytes. A page that several processes share counts for each of them.
@@ -46,7 +46,7 @@ struct Totals {
     processes: u64,
 }
 
-impl Totals {
+impl TreeUsage {
     /// Adds up the processes that are alive and those that have `ended`. The cgroup may have counted more CPU time.
     fn of(processes: usize, seen: &[(Pid, Sample)], ended: Usage, group: Option<Usage>) -> Self {
         let mut times = ended;
@@ -67,25 +67,25 @@ pub struct LimitWatch {
     cores: u32,
     next: Instant,
     pause: Duration,
-    last: Totals,
+    last: TreeUsage,
     /// Highest CPU time measured so far. The CPU time of a process that no parent waits for is lost with it.
     cpu_us: u64,
     checks: u32,
     /// The orphans found, on systems without subreapers.
     strays: Vec<Pid>,
     /// The cgroup of the tree, which counts exactly.
-    group: Option<Rc<Group>>,
+    group: Option<Rc<ShimCgroup>>,
 }
 
 impl LimitWatch {
     /// Returns `None` if no limit applies to the whole tree. Nothing is checked then.
-    pub fn begin(limits: Limits, started: Instant, group: Option<Rc<Group>>) -> Option<Self> {
+    pub fn begin(limits: Limits, started: Instant, group: Option<Rc<ShimCgroup>>) -> Option<Self> {
         limits.over_tree().then(|| Self {
             limits,
             cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1)),
             next: started + limits.memory.map_or(FIRST, |allowed| FIRST.min(until_over(0, allowed))),
             pause: USUAL,
-            last: Totals::default(),
+            last: TreeUsage::default(),
             cpu_us: 0,
             checks: 0,
             strays: Vec::new(),
@@ -106,7 +106,7 @@ impl LimitWatch {
         let _realtime = sys::RealtimeGuard::begin();
         let before = sys::worked();
         let (processes, seen) = self.visit(mark);
-        let totals = Totals::of(processes, &seen, ended, self.group.as_deref().and_then(Group::usage));
+        let totals = TreeUsage::of(processes, &seen, ended, self.group.as_deref().and_then(ShimCgroup::usage));
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
         let broken = self.killed_by_kernel().or_else(|| self.judge(&totals, |allowed| proportional(&seen, allowed)));
         self.pause = self.next_pause(&totals, sys::worked().saturating_sub(before));
@@ -154,7 +154,7 @@ impl LimitWatch {
 
     /// Compares the totals with the limits. `shared` measures the memory with shared pages counted once. The kernel
     /// takes longer for that, so it is called only if the plain sum exceeds the limit.
-    fn judge(&self, totals: &Totals, shared: impl FnOnce(u64) -> u64) -> Option<ExceededLimit> {
+    fn judge(&self, totals: &TreeUsage, shared: impl FnOnce(u64) -> u64) -> Option<ExceededLimit> {
         if let Some(allowed) = self.limits.processes
             && totals.processes > allowed
         {
@@ -175,7 +175,7 @@ impl LimitWatch {
 
     /// Returns the pause before the next check. CPU time passes no faster than the number of processors allows, but
     /// memory and processes may grow at any moment.
-    fn next_pause(&self, totals: &Totals, took: Duration) -> Duration {
+    fn next_pause(&self, totals: &TreeUsage, took: Duration) -> Duration {
         let mut pause = IDLE.max(CPU[1]);
         if let Some(allowed) = self.limits.cpu {
             let left = Duration::from_millis(allowed).saturating_sub(Duration::from_micros(self.cpu_us));

@@ -21,9 +21,9 @@ fn nothing_is_watched_without_a_limit_over_the_tree() {
 #[test]
 fn shared_memory_is_asked_for_only_when_it_matters() {
     let watch = watch(Limits { memory: Some(100 * MIB), ..Limits::default() });
-    let totals = Totals { resident: 100 * MIB, ..Totals::default() };
+    let totals = TreeUsage { resident: 100 * MIB, ..TreeUsage::default() };
     assert_eq!(watch.judge(&totals, |_| unreachable!("within the limit whatever is shared")), None);
-    let totals = Totals { resident: 150 * MIB, ..totals };
+    let totals = TreeUsage { resident: 150 * MIB, ..totals };
     assert_eq!(watch.judge(&totals, |_| 100 * MIB), None);
     let broken = ExceededLimit { limit: LimitKind::Memory, used: 101 * MIB, allowed: 100 * MIB };
     assert_eq!(watch.judge(&totals, |_| 101 * MIB), Some(broken));
@@ -34,7 +34,7 @@ fn cpu_time_that_was_seen_once_is_not_forgotten() {
     let mut watch = watch(Limits { cpu: Some(1000), ..Limits::default() });
     watch.cpu_us = 1_001_000;
     let broken = ExceededLimit { limit: LimitKind::Cpu, used: 1001, allowed: 1000 };
-    assert_eq!(watch.judge(&Totals::default(), |_| 0), Some(broken));
+    assert_eq!(watch.judge(&TreeUsage::default(), |_| 0), Some(broken));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_usage_of_the_whole_tree_is_added_up() {
             (getpid(), sample)
         };
         let seen: Vec<_> = alive.iter().map(sample).collect();
-        let totals = Totals::of(seen.len(), &seen, ended, group);
+        let totals = TreeUsage::of(seen.len(), &seen, ended, group);
         let mut watch = watch(limits);
         watch.cpu_us = totals.cpu_us;
         let found = watch.judge(&totals, |_| totals.resident).map(|broken| broken.limit);
@@ -88,7 +88,7 @@ fn notes_name_the_limit_and_both_figures() {
 #[test]
 fn a_tree_that_sleeps_is_checked_less_and_less_often() {
     let mut watch = watch(Limits { processes: Some(9), memory: Some(1000 * MIB), ..Limits::default() });
-    let totals = Totals { resident: MIB, processes: 1, cpu_us: 10_000 };
+    let totals = TreeUsage { resident: MIB, processes: 1, cpu_us: 10_000 };
     watch.pause = watch.next_pause(&totals, Duration::ZERO);
     assert_eq!(watch.pause, USUAL);
     watch.last = totals;
@@ -97,7 +97,7 @@ fn a_tree_that_sleeps_is_checked_less_and_less_often() {
         watch.pause
     });
     assert_eq!(pauses, [USUAL * 2, USUAL * 4, IDLE, IDLE]);
-    let grown = Totals { processes: 5, ..totals };
+    let grown = TreeUsage { processes: 5, ..totals };
     assert_eq!(watch.next_pause(&grown, Duration::ZERO), NEAR);
     assert_eq!(watch.next_pause(&grown, Duration::from_millis(3)), Duration::from_millis(30));
     assert_eq!(watch.next_pause(&grown, Duration::from_millis(30)), Duration::from_millis(300));
@@ -112,7 +112,7 @@ fn memory_is_checked_before_it_can_grow_far_beyond_its_limit() {
         watch.pause = IDLE;
         for percent in [0, 10, 50, 90, 99] {
             let resident = allowed / 100 * percent;
-            let totals = Totals { resident, ..Totals::default() };
+            let totals = TreeUsage { resident, ..TreeUsage::default() };
             watch.last = totals;
             let pause = watch.next_pause(&totals, Duration::ZERO);
             let reached = resident + (pause.as_secs_f64() * FASTEST as f64) as u64;
@@ -133,7 +133,7 @@ proptest! {
         let mut watch = watch(limits);
         watch.cpu_us = cpu * 1000;
         let held = resident * part / 100;
-        let broken = watch.judge(&Totals { cpu_us: cpu * 1000, resident, processes }, |_| held);
+        let broken = watch.judge(&TreeUsage { cpu_us: cpu * 1000, resident, processes }, |_| held);
         let over = |used: u64, most: Option<u64>| most.is_some_and(|most| used > most);
         let any = over(cpu, cpu_most) || over(held, memory) || over(processes, processes_most);
         prop_assert_eq!(broken.is_some(), any);
@@ -148,7 +148,7 @@ proptest! {
     ) {
         let mut watch = watch(Limits { cpu: Some(allowed), memory, ..Limits::default() });
         watch.cpu_us = used * 1000;
-        let pause = watch.next_pause(&Totals::default(), Duration::ZERO);
+        let pause = watch.next_pause(&TreeUsage::default(), Duration::ZERO);
         let left = Duration::from_millis(allowed.saturating_sub(used));
         prop_assert!(pause * watch.cores <= left.max(CPU[0] * watch.cores), "{pause:?} of {left:?}");
     }

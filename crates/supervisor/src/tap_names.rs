@@ -8,7 +8,7 @@ use sys::{TapState, Witness};
 
 /// The names of a tap's pipes, as the lists of open pipes have them.
 #[derive(Debug, Clone)]
-pub struct TapNames {
+pub struct PipelineTapNames {
     /// The pipe of the producer.
     producer: String,
     /// The pipe of the reader.
@@ -17,7 +17,7 @@ pub struct TapNames {
     witness: Arc<Witness>,
 }
 
-impl TapNames {
+impl PipelineTapNames {
     /// Returns the names if a shell inherits the ends of a tap. `files` are those of its plan.
     pub fn of(plan: &Plan, files: &[OwnedFd]) -> Option<Self> {
         let file = |file| files.get(plan.files.iter().position(|other| *other == file)?);
@@ -44,7 +44,7 @@ mod tests {
     fn both_pipes_of_a_tap_have_one_name_once_the_command_uses_them() {
         let witness = Arc::new(Witness::create(&[], None).expect("a file"));
         let (producer, reader) = ("pipe:[1]".to_owned(), "pipe:[2]".to_owned());
-        let tap = TapNames { producer, reader, witness: Arc::clone(&witness) };
+        let tap = PipelineTapNames { producer, reader, witness: Arc::clone(&witness) };
         let joined = || {
             let mut names = ["pipe:[1]", "pipe:[2]", "pipe:[3]"].map(str::to_owned);
             tap.join(&mut names);

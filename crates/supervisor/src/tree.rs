@@ -25,13 +25,13 @@ const BOMB: usize = 1024;
 
 /// A process below this process, with its identity, since another process may have its pid by now.
 #[derive(Debug, Clone, Copy)]
-pub struct Member {
+pub struct TreeMember {
     /// The pid of the process.
     pub pid: Pid,
     identity: Identity,
 }
 
-impl Member {
+impl TreeMember {
     /// Returns the process with this pid if it is alive.
     pub fn of(pid: Pid) -> Option<Self> {
         sys::living(pid).map(|identity| Self { pid, identity })
@@ -71,7 +71,7 @@ impl Member {
 
 /// Returns the living descendants of this process, except for `spared` children and all below them. Includes processes
 /// that left their session, and on systems without subreapers also processes with the mark.
-pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
+pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<TreeMember> {
     let mut found = below(getpid(), |child| !spared.contains(&child));
     if !sys::ORPHANS_COME_BACK {
         found.extend(mark.map(marked).unwrap_or_default());
@@ -82,7 +82,7 @@ pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
 /// Returns the same processes from two walks. A single walk can lack a process whose parent exits meanwhile: the
 /// process moves to a place that the walk has passed, or its siblings move up in the list of children that the kernel
 /// is just writing.
-pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
+pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<TreeMember> {
     let mut found = members(mark, spared);
     let known: HashSet<Pid> = found.iter().map(|member| member.pid).collect();
     found.extend(members(mark, spared).into_iter().filter(|member| !known.contains(&member.pid)));
@@ -91,8 +91,8 @@ pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
 
 /// Returns the living descendants of `root` through its children that `wanted` accepts. While it lists the descendants
 /// of a fork bomb in a world, all other processes of that world are stopped.
-pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
-    let mut found: Vec<Member> = Vec::new();
+pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<TreeMember> {
+    let mut found: Vec<TreeMember> = Vec::new();
     let mut parents = vec![root];
     let mut pause = None;
     while let Some(parent) = parents.pop() {
@@ -106,7 +106,7 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
             // A zombie may still have children of other threads, so the walk goes through it without counting it.
             parents.push(child);
             // The parent is read again after the list of children: a pid that was reused in between has another parent.
-            found.extend(Member::of(child).filter(|member| member.identity.parent == parent));
+            found.extend(TreeMember::of(child).filter(|member| member.identity.parent == parent));
         }
     }
     found
@@ -114,8 +114,8 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
 
 /// Returns every process with this mark. Reads the environment of all processes, so it is only for a tree that cannot
 /// be walked, such as when the helpers that knew it were killed.
-pub fn marked(mark: &str) -> Vec<Member> {
-    marked_pids(mark).into_iter().filter_map(Member::of).collect()
+pub fn marked(mark: &str) -> Vec<TreeMember> {
+    marked_pids(mark).into_iter().filter_map(TreeMember::of).collect()
 }
 
 /// Returns the pids of all processes with this mark, including processes that have exited.
@@ -124,7 +124,7 @@ pub fn marked_pids(mark: &str) -> Vec<Pid> {
 }
 
 /// Sends these signals, and continues stopped processes, which would never receive them.
-pub fn ask_to_end(members: &[Member], signals: &[Signal]) {
+pub fn ask_to_end(members: &[TreeMember], signals: &[Signal]) {
     for member in members {
         signals.iter().for_each(|signal| member.signal(*signal));
         if member.identity.stopped {
@@ -134,7 +134,7 @@ pub fn ask_to_end(members: &[Member], signals: &[Signal]) {
 }
 
 /// Sends SIGKILL. The caller repeats this until no process is left, since a process may have forked meanwhile.
-pub fn kill(members: &[Member]) {
+pub fn kill(members: &[TreeMember]) {
     for member in members {
         member.signal(Signal::SIGKILL);
     }

@@ -16,7 +16,7 @@ fn a_stopped_process_is_continued_so_that_it_receives_the_signal() {
     let pid = Pid::from_raw(i32::try_from(sleeper.id()).expect("a pid"));
     sys::signal(pid, Signal::SIGSTOP);
     waitpid(pid, Some(WaitPidFlag::WUNTRACED)).expect("stopped");
-    let member = Member::of(pid).expect("there");
+    let member = TreeMember::of(pid).expect("there");
     ask_to_end(&[member], &[Signal::SIGTERM]);
     let (done, waiting) = mpsc::channel::<()>();
     let watchdog = std::thread::spawn(move || {

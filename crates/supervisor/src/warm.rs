@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::group::Group;
-use crate::launch::{Prepared, launch_in, mark_of, prepare};
-use crate::tap_names::TapNames;
+use crate::group::ShimCgroup;
+use crate::launch::{PreparedLaunch, launch_in, mark_of, prepare};
+use crate::tap_names::PipelineTapNames;
 use crate::tree;
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
@@ -25,15 +25,15 @@ pub struct WarmShell {
     /// The read ends of the shell's output pipes.
     pub pipes: Vec<OwnedFd>,
     /// The descriptors of the start, until the shell is ready.
-    start: Option<Start>,
+    start: Option<WarmUpDescriptors>,
     /// How the shell exited, if it was ready. The shell may have run its command already.
     pub ended: Option<(Exit, Usage, Instant)>,
     /// The pipes of its tap, if it has one.
-    pub tap: Option<TapNames>,
+    pub tap: Option<PipelineTapNames>,
 }
 
 /// Descriptors that a shell needs until it is ready.
-struct Start {
+struct WarmUpDescriptors {
     /// The pipe on which the shell reports that it is ready.
     ready: OwnedFd,
     /// Files that the shell opens by path meanwhile.
@@ -45,12 +45,12 @@ struct Start {
 }
 
 /// The paths by which a warm shell opens descriptors of its shim.
-struct Paths {
+struct WarmShellPaths {
     /// The descriptors that the shell inherits, if it is confined.
     inherits: Option<Vec<(RawFd, Inherited)>>,
 }
 
-impl Paths {
+impl WarmShellPaths {
     fn of(&mut self, fd: &OwnedFd, inherited: Inherited) -> PathBuf {
         match &mut self.inherits {
             Some(inherits) => {
@@ -71,7 +71,7 @@ impl WarmShell {
     pub fn start(
         kind: ShellKind,
         files: Vec<OwnedFd>,
-        group: &mut Option<Rc<Group>>,
+        group: &mut Option<Rc<ShimCgroup>>,
         bounds: Bounds,
     ) -> Result<Self, LaunchError> {
         let failed = |error: io::Error| LaunchError {
@@ -82,7 +82,7 @@ impl WarmShell {
         let (waits, resume) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&resume).map_err(failed)?;
         let (ready, reports) = sys::pipe().map_err(failed)?;
-        let mut paths = Paths { inherits: plan.world.map(|_| Vec::new()) };
+        let mut paths = WarmShellPaths { inherits: plan.world.map(|_| Vec::new()) };
         let (waits_at, reports_at) = (paths.of(&waits, Inherited::Resume), paths.of(&reports, Inherited::Ready));
         let Boot { early, late } = boot;
         let boot = (!early.is_empty()).then(|| sys::anonymous_file(&early)).transpose().map_err(failed)?;
@@ -107,14 +107,14 @@ impl WarmShell {
             sys::set_nonblocking(&read).map_err(failed)?;
             descriptors.outputs.push(OutputPipe { write, read });
         }
-        let Prepared { mut launch, pipes, theirs, tap, .. } = prepare(&plan, descriptors)?;
+        let PreparedLaunch { mut launch, pipes, theirs, tap, .. } = prepare(&plan, descriptors)?;
         launch.bounds = bounds;
         launch.limits.core_bytes = recorded.then_some(0);
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);
         let files = [Some(waits), Some(reports), boot, Some(script)].into_iter().flatten().collect();
-        let start = Some(Start { ready, _files: files, resume, stdin });
+        let start = Some(WarmUpDescriptors { ready, _files: files, resume, stdin });
         Ok(Self { shell, plan, recorded, pipes, start, ended: None, tap })
     }
 
@@ -131,7 +131,7 @@ impl WarmShell {
     /// Records that the shell is ready. Returns the place for its command, and the descriptors for the addon, which
     /// alone can resume the shell from here on. `None` if the shell was ready before, or if the place is unknown.
     pub fn arrive(&mut self) -> Option<(ShellPlace, WarmEnds)> {
-        let Start { resume, stdin, .. } = self.start.take()?;
+        let WarmUpDescriptors { resume, stdin, .. } = self.start.take()?;
         let (start, end) = sys::argument_addresses(self.shell)?;
         let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
         let (directory, program) = FileId::of_process(self.shell).ok()?;

@@ -10,11 +10,11 @@ use protocol::BlockedOn;
 use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
-pub type Culprit = (i32, BlockedOn, u32, bool);
+pub type BlockedFinding = (i32, BlockedOn, u32, bool);
 
 /// The needs of a process. Meeting any of them unblocks the process.
 #[derive(Default)]
-struct Needs {
+struct UnblockingNeeds {
     /// Needs that no process of the command can meet.
     nobody: Vec<BlockedOn>,
     /// Other processes that would have to act: any process of each group.
@@ -26,17 +26,17 @@ struct Needs {
 }
 
 /// Returns the blocked process that blocks this shell, or a stopped job beside slow processes.
-pub fn find(shell: i32, seen: &[Activity]) -> Option<Culprit> {
-    let tree = Tree { seen };
+pub fn find(shell: i32, seen: &[Activity]) -> Option<BlockedFinding> {
+    let tree = ActivityTree { seen };
     let root = seen.iter().position(|one| one.pid == shell)?;
     tree.blocked(root).or_else(|| tree.stopped_job(root))
 }
 
-impl Tree<'_> {
+impl ActivityTree<'_> {
     /// Returns the blocked process that blocks this process.
-    fn blocked(&self, root: usize) -> Option<Culprit> {
+    fn blocked(&self, root: usize) -> Option<BlockedFinding> {
         let seen = self.seen;
-        let mut needs: Vec<Option<Needs>> = (0..seen.len()).map(|at| self.needs(at)).collect();
+        let mut needs: Vec<Option<UnblockingNeeds>> = (0..seen.len()).map(|at| self.needs(at)).collect();
         // A process that is blocked on a slow process is slow.
         loop {
             let slow: Vec<usize> = (0..seen.len())
@@ -49,10 +49,15 @@ impl Tree<'_> {
             }
             slow.into_iter().for_each(|at| needs[at] = None);
         }
-        let mut visit =
-            Visit { needs: &needs, visited: HashSet::new(), found: Vec::new(), circle: Vec::new(), unsure: false };
+        let mut visit = DependencyWalk {
+            needs: &needs,
+            visited: HashSet::new(),
+            found: Vec::new(),
+            circle: Vec::new(),
+            unsure: false,
+        };
         visit.go(root)?;
-        let Visit { mut found, circle, unsure, .. } = visit;
+        let DependencyWalk { mut found, circle, unsure, .. } = visit;
         if found.is_empty() {
             // All wait for each other, so the deepest process represents the circle.
             found = circle.into_iter().take(1).collect();
@@ -65,7 +70,7 @@ impl Tree<'_> {
 
     /// Returns a stopped job. With job control each job has a group of its own. A stopped job stays stopped when the
     /// others have ended.
-    fn stopped_job(&self, root: usize) -> Option<Culprit> {
+    fn stopped_job(&self, root: usize) -> Option<BlockedFinding> {
         let shell = &self.seen[root];
         let mut jobs = self.seen.iter().filter(|one| one.stopped && one.group != shell.group);
         let job = jobs.next()?;
@@ -75,15 +80,15 @@ impl Tree<'_> {
 }
 
 /// The path from the shell down to the processes that depend on no other process of the command.
-struct Visit<'a> {
-    needs: &'a [Option<Needs>],
+struct DependencyWalk<'a> {
+    needs: &'a [Option<UnblockingNeeds>],
     visited: HashSet<usize>,
     found: Vec<(usize, BlockedOn)>,
     circle: Vec<(usize, BlockedOn)>,
     unsure: bool,
 }
 
-impl Visit<'_> {
+impl DependencyWalk<'_> {
     /// Returns `None` if the path leads to a slow process.
     fn go(&mut self, at: usize) -> Option<()> {
         let needs = self.needs[at].as_ref()?;
@@ -103,21 +108,28 @@ impl Visit<'_> {
     }
 }
 
-struct Tree<'a> {
+struct ActivityTree<'a> {
     seen: &'a [Activity],
 }
 
-impl Tree<'_> {
+impl ActivityTree<'_> {
     /// Returns the needs of a process, or `None` for a process that continues by itself.
-    fn needs(&self, at: usize) -> Option<Needs> {
+    fn needs(&self, at: usize) -> Option<UnblockingNeeds> {
         let one = &self.seen[at];
         if one.stopped {
-            return Some(Needs { nobody: vec![BlockedOn::Continue(in_background(one))], ..Needs::default() });
+            return Some(UnblockingNeeds {
+                nobody: vec![BlockedOn::Continue(in_background(one))],
+                ..UnblockingNeeds::default()
+            });
         }
         let Some(calls) = &one.calls else {
-            return Some(Needs { nobody: vec![BlockedOn::Unknown], unsure: true, ..Needs::default() });
+            return Some(UnblockingNeeds {
+                nobody: vec![BlockedOn::Unknown],
+                unsure: true,
+                ..UnblockingNeeds::default()
+            });
         };
-        let mut needs = Needs::default();
+        let mut needs = UnblockingNeeds::default();
         let mut waits = false;
         for (thread, call) in calls.iter().enumerate() {
             match call {
@@ -235,7 +247,7 @@ impl Tree<'_> {
         (0..self.seen.len()).filter(|other| *other != at && holds(&self.seen[*other])).collect()
     }
 
-    fn read(&self, at: usize, fd: i32, blocked: bool, needs: &mut Needs) -> Option<()> {
+    fn read(&self, at: usize, fd: i32, blocked: bool, needs: &mut UnblockingNeeds) -> Option<()> {
         let one = &self.seen[at];
         let file = one.files.iter().find(|file| file.fd == fd)?;
         match file.file {
@@ -277,7 +289,7 @@ impl Tree<'_> {
         Some(())
     }
 
-    fn write(&self, at: usize, fd: i32, needs: &mut Needs) -> Option<()> {
+    fn write(&self, at: usize, fd: i32, needs: &mut UnblockingNeeds) -> Option<()> {
         let file = self.seen[at].files.iter().find(|file| file.fd == fd)?;
         if !matches!(file.file, FileKind::Pipe | FileKind::Fifo) {
             return None;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::find::find;
-use crate::tap_names::TapNames;
-use crate::tree::Member;
+use crate::tap_names::PipelineTapNames;
+use crate::tree::TreeMember;
 use protocol::{BlockedOn, BlockedProcess, plain};
 
 /// Time limit of a scan. A scan usually takes far less, but on a busy machine each step may be delayed.
@@ -20,7 +20,7 @@ pub const COMMAND: usize = 100;
 
 /// Returns the process among these that is blocked and thereby blocks the shell. `None` if the command is only slow, or
 /// if its state cannot be known.
-pub fn scan(shell: Pid, members: &[Member], tap: Option<&TapNames>) -> Option<BlockedProcess> {
+pub fn scan(shell: Pid, members: &[TreeMember], tap: Option<&PipelineTapNames>) -> Option<BlockedProcess> {
     if !sys::ACTIVITY_IS_KNOWN || members.len() > MOST {
         return None;
     }

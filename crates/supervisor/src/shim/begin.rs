@@ -5,20 +5,26 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use super::Shim;
-use super::processes::System;
-use super::running::Running;
+use super::ShimProcess;
+use super::processes::SystemProcesses;
+use super::running::SupervisedCommand;
 use crate::launch::mark_of;
 use crate::limits::LimitWatch;
 use protocol::plan::Plan;
 use sys::Usage;
 
-impl Shim {
+impl ShimProcess {
     /// Returns the state of a command that has just started.
-    pub(super) fn running(&mut self, shell: Pid, plan: &Plan, pipes: Vec<OwnedFd>, started: Instant) -> Running {
+    pub(super) fn running(
+        &mut self,
+        shell: Pid,
+        plan: &Plan,
+        pipes: Vec<OwnedFd>,
+        started: Instant,
+    ) -> SupervisedCommand {
         let watch = LimitWatch::begin(plan.limits, started, self.group.clone());
         self.watches = watch.is_some();
-        Running {
+        SupervisedCommand {
             shell,
             // Checked while bash starts: the end of a supervisor that was already dying does not terminate this
             // command.
@@ -38,7 +44,7 @@ impl Shim {
             tap: None,
             watch,
             group: self.group.clone(),
-            processes: System,
+            processes: SystemProcesses,
         }
     }
 }

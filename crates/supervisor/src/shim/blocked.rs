@@ -2,17 +2,17 @@
 
 use nix::unistd::Pid;
 
-use super::Shim;
+use super::ShimProcess;
 use crate::blocked;
-use crate::shim::running::Running;
+use crate::shim::running::SupervisedCommand;
 use protocol::BlockedProcess;
 use protocol::{Cause, FromShim};
 
-impl Shim {
+impl ShimProcess {
     /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a
     /// process is blocked, the first signal waits until the addon has acknowledged the report. Programs end their
     /// prompt with a line feed when they are signalled, and the addon has to read the prompt without it.
-    pub(super) fn end_at_limit(&self, running: &mut Running) {
+    pub(super) fn end_at_limit(&self, running: &mut SupervisedCommand) {
         if running.ending.is_none() && !running.reported_blocked && self.report_blocked(running, true) {
             running.await_acknowledgement();
         } else {
@@ -22,7 +22,7 @@ impl Shim {
 
     /// Scans for a blocked process, and reports the result to the addon unless the addon is gone. Returns whether a
     /// process is blocked.
-    pub(super) fn report_blocked(&self, running: &Running, at_limit: bool) -> bool {
+    pub(super) fn report_blocked(&self, running: &SupervisedCommand, at_limit: bool) -> bool {
         if self.socket.is_none() {
             return false;
         }

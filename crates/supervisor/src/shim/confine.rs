@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use super::Shim;
+use super::ShimProcess;
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use confine::CommandDenials;
@@ -12,7 +12,7 @@ use protocol::FromShim;
 use protocol::plan::Record;
 use sys::{Confined, LaunchError, LaunchStep};
 
-impl Shim {
+impl ShimProcess {
     /// Announces a command to the world, with the journal of its changes. Returns the confinement of the command.
     pub(super) fn confine(&mut self, journal: Option<OwnedFd>) -> Result<Option<Rc<Confined>>, LaunchError> {
         let step = LaunchStep::Protect;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::pipeline::{self, Stage};
-use super::processes::{Processes, Scope};
+use super::pipeline::{self, PipelineProcess};
+use super::processes::{ProcessControl, TreeScope};
 use sys::Signal;
 
 /// Time by which deferred signals may delay the end of a tree in total. The same time applies again after SIGKILL.
@@ -20,11 +20,11 @@ const STALL: Duration = Duration::from_millis(50);
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Processes of a terminated tree whose SIGTERM waits for the end of their input.
-pub struct Deferral {
+pub struct ReaderDeferral {
     /// The processes that were signalled, and those that they have started since.
     front: HashSet<(Pid, u64)>,
     /// The processes that were not signalled.
-    deferred: Vec<Stage>,
+    deferred: Vec<PipelineProcess>,
     /// When a signalled process was last seen to write to a pipe that a deferred process reads.
     fed: Instant,
     /// The part of [`LATEST`] that is left from `fed` on.
@@ -37,10 +37,10 @@ pub struct Deferral {
     killed: bool,
 }
 
-impl Deferral {
+impl ReaderDeferral {
     /// Sends SIGTERM to the tree, except for its readers of pipes, and continues those readers. `None` if the tree has
     /// no readers.
-    pub fn begin(processes: &impl Processes, scope: Scope<'_>, kill_at: Instant) -> Option<Self> {
+    pub fn begin(processes: &impl ProcessControl, scope: TreeScope<'_>, kill_at: Instant) -> Option<Self> {
         let begun = processes.now();
         let stages = processes.stages(scope).unwrap_or_default();
         let readers = pipeline::readers(&stages);
@@ -49,7 +49,7 @@ impl Deferral {
             processes.terminate(scope, &[Signal::SIGTERM]);
             return None;
         }
-        let (deferred, front): (Vec<Stage>, Vec<Stage>) =
+        let (deferred, front): (Vec<PipelineProcess>, Vec<PipelineProcess>) =
             stages.into_iter().partition(|stage| readers.contains(&stage.member.pid));
         // Stopped readers are continued first. If the last parent of their group is gone before that, the kernel ends
         // them with SIGHUP.
@@ -81,7 +81,7 @@ impl Deferral {
 
     /// Sends SIGKILL to the processes in front, whose time is over, so that the readers find the end of their input.
     /// Returns whether readers are left that wait for their end of input. They have [`LATEST`] for that.
-    pub fn kill_front(&mut self, processes: &impl Processes, scope: Scope<'_>) -> bool {
+    pub fn kill_front(&mut self, processes: &impl ProcessControl, scope: TreeScope<'_>) -> bool {
         let now = processes.now();
         self.killed = true;
         (self.fed, self.left, self.next) = (now, LATEST, now + CHECK);
@@ -92,7 +92,7 @@ impl Deferral {
     ///
     /// The first readers have half of the time that is left if others read from them, since those wait for their end
     /// next.
-    pub fn check(&mut self, processes: &impl Processes, scope: Scope<'_>) -> bool {
+    pub fn check(&mut self, processes: &impl ProcessControl, scope: TreeScope<'_>) -> bool {
         let now = processes.now();
         // Time in which the machine stalled is not taken from the readers, which did not run either. It is taken from a
         // handler, since SIGKILL does not wait for the handler.
@@ -125,11 +125,11 @@ impl Deferral {
     }
 
     /// Signals every deferred process.
-    pub fn give_up(mut self, processes: &impl Processes) {
+    pub fn give_up(mut self, processes: &impl ProcessControl) {
         self.signal(processes, |_| true);
     }
 
-    fn signal(&mut self, processes: &impl Processes, due: impl Fn(&Stage) -> bool) {
+    fn signal(&mut self, processes: &impl ProcessControl, due: impl Fn(&PipelineProcess) -> bool) {
         for stage in self.deferred.extract_if(.., |stage| due(stage)) {
             processes.signal(&stage.member, &[Signal::SIGTERM]);
             self.front.insert(id(&stage));
@@ -138,16 +138,17 @@ impl Deferral {
 
     /// Updates the known processes, continues readers that were stopped meanwhile, and kills the processes in front if
     /// their time is over. Returns whether readers are left.
-    fn follow(&mut self, processes: &impl Processes, stages: &[Stage], now: Instant) -> bool {
+    fn follow(&mut self, processes: &impl ProcessControl, stages: &[PipelineProcess], now: Instant) -> bool {
         // A list can lack a living process, and a forgotten reader would never be signalled.
         let listed: HashSet<_> = stages.iter().map(id).collect();
         let lacking =
             self.deferred.iter().filter(|stage| !listed.contains(&id(stage)) && processes.lives(&stage.member));
-        let stages: Vec<Stage> = stages.iter().chain(lacking).cloned().collect();
+        let stages: Vec<PipelineProcess> = stages.iter().chain(lacking).cloned().collect();
         self.update(&stages, now);
         self.deferred.iter().for_each(|stage| processes.signal(&stage.member, &[]));
         if self.killed {
-            let front: Vec<Stage> = stages.iter().filter(|stage| self.front.contains(&id(stage))).cloned().collect();
+            let front: Vec<PipelineProcess> =
+                stages.iter().filter(|stage| self.front.contains(&id(stage))).cloned().collect();
             signal_all(processes, &front, Signal::SIGKILL);
         }
         !self.deferred.is_empty()
@@ -155,7 +156,7 @@ impl Deferral {
 
     /// Updates the known processes. A process that a signalled process started cleans up and is left alone. Any other
     /// new process is deferred.
-    fn update(&mut self, stages: &[Stage], now: Instant) {
+    fn update(&mut self, stages: &[PipelineProcess], now: Instant) {
         let mut deferred: HashSet<(Pid, u64)> = self.deferred.iter().map(id).collect();
         let mut pids = HashSet::new();
         // A parent is listed before its children.
@@ -181,7 +182,7 @@ impl Deferral {
 }
 
 /// Signals these processes. A reader that acts on its input must not find its end before its own signal.
-fn signal_all(processes: &impl Processes, stages: &[Stage], signal: Signal) {
+fn signal_all(processes: &impl ProcessControl, stages: &[PipelineProcess], signal: Signal) {
     for acts in [true, false] {
         let due = stages.iter().filter(|stage| stage.acts == acts);
         due.for_each(|stage| processes.signal(&stage.member, &[signal]));
@@ -189,6 +190,6 @@ fn signal_all(processes: &impl Processes, stages: &[Stage], signal: Signal) {
 }
 
 /// Distinguishes a process from a later process with the same pid.
-fn id(stage: &Stage) -> (Pid, u64) {
+fn id(stage: &PipelineProcess) -> (Pid, u64) {
     (stage.member.pid, stage.member.started())
 }

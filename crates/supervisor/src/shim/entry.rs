@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::running::Running;
+use super::running::SupervisedCommand;
 use ledger::{End, LedgerError, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
 use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
 use protocol::{Cause, Conclusion, Opening};
@@ -12,18 +12,18 @@ use sys::Usage;
 
 /// The entries of one command after another.
 #[derive(Default)]
-pub struct Entries {
+pub struct ShimLedgerEntries {
     writer: Option<Writer>,
     /// This shim, for readers that have to know whether an end can still come.
     shim: Option<ShimId<'static>>,
     /// The entry without an end.
-    open: Option<Open>,
+    open: Option<UnfinishedLedgerEntry>,
     /// Why a part of it is missing.
     failure: Option<String>,
 }
 
 /// An entry without an end.
-struct Open {
+struct UnfinishedLedgerEntry {
     run: String,
     /// Unix time of the start, ms.
     at: u64,
@@ -31,7 +31,7 @@ struct Open {
     start: Option<String>,
 }
 
-impl Open {
+impl UnfinishedLedgerEntry {
     /// Begins a record. It has the start, unless that is written.
     fn line(&mut self, shim: &mut Option<ShimId<'static>>) -> Line {
         let line = Line::of(&self.run);
@@ -42,7 +42,7 @@ impl Open {
     }
 }
 
-impl Entries {
+impl ShimLedgerEntries {
     /// Begins the entry of a command.
     pub fn begin(&mut self, run: Option<&str>, opening: Option<Opening>) {
         (self.open, self.failure) = (None, None);
@@ -50,7 +50,7 @@ impl Entries {
         if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
             self.writer = Some(Writer::new(directory));
         }
-        self.open = Some(Open { run: run.to_owned(), at, start: Some(start) });
+        self.open = Some(UnfinishedLedgerEntry { run: run.to_owned(), at, start: Some(start) });
     }
 
     /// Writes the start of the command, which goes on. The start of a command that has exited already is written with
@@ -84,7 +84,7 @@ impl Entries {
 
     /// Writes the end of a command that is a task. `silence`: the longest silence, if it was the limit. Survivors
     /// that become a task have no entry of their own.
-    pub fn end_task(&mut self, running: &Running, silence: Option<Duration>) {
+    pub fn end_task(&mut self, running: &SupervisedCommand, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
         let ended = |state| End::bare(now, state).after(running.started.elapsed(), running.used());

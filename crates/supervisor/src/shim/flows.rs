@@ -4,26 +4,26 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::poll::{PollFd, PollFlags};
 
-use super::tap::{Flow, Tap};
+use super::tap::{TapForwarder, TapProgress};
 
 /// Most bytes per read of output that is dropped.
 const DROPPED: usize = 64 * 1024;
 
 /// What flows through a shim.
 #[derive(Default)]
-pub struct Flows {
+pub struct UnattendedPipes {
     /// Output pipes that no other process reads. Their output is dropped.
     pub unread: Vec<OwnedFd>,
     /// The tap of the command, once the addon has left it to the shim.
-    pub tap: Option<Tap>,
+    pub tap: Option<TapForwarder>,
 }
 
-impl Flows {
+impl UnattendedPipes {
     /// Adds the descriptors to poll. Returns their number.
     pub fn poll_fds<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) -> usize {
         let before = fds.len();
         fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
-        fds.extend(self.tap.iter().flat_map(Tap::polled));
+        fds.extend(self.tap.iter().flat_map(TapForwarder::polled));
         fds.len() - before
     }
 
@@ -34,7 +34,7 @@ impl Flows {
             self.drop_output();
         }
         if tap.contains(&true) {
-            self.tap.take_if(|tap| tap.flow() == Flow::Ended);
+            self.tap.take_if(|tap| tap.flow() == TapProgress::Ended);
         }
     }
 

@@ -9,13 +9,13 @@ use std::os::unix::fs::FileExt;
 const CHUNK: usize = 64 * 1024;
 
 /// The write end of a standard input, and a file with the rest of the input.
-pub struct InputWriter {
+pub struct TaskInputWriter {
     pipe: OwnedFd,
     rest: File,
     at: u64,
 }
 
-impl InputWriter {
+impl TaskInputWriter {
     /// Reads `rest` from its beginning.
     pub fn new(pipe: OwnedFd, rest: OwnedFd) -> io::Result<Self> {
         sys::set_nonblocking(&pipe)?;

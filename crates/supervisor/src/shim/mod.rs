@@ -62,15 +62,15 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getppid};
 
-use super::group::Group;
+use super::group::ShimCgroup;
 use super::warm::WarmShell;
-use entry::Entries;
-use flows::Flows;
+use entry::ShimLedgerEntries;
+use flows::UnattendedPipes;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
-use record::Records;
-use running::{Due, Running};
+use record::ChangeJournals;
+use running::{DueAction, SupervisedCommand};
 use sys::{ChildEvents, InheritedLimits, Signal};
-use tap::Tap;
+use tap::TapForwarder;
 use task_server::TaskServer;
 use world::ShimWorld;
 
@@ -78,25 +78,25 @@ use world::ShimWorld;
 const LATE: Duration = Duration::from_secs(1);
 
 /// Serves one command after another, until the addon or the supervisor is gone. Their processes start in the cgroup.
-pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: ShimPlace) -> io::Result<()> {
+pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<ShimCgroup>, place: ShimPlace) -> io::Result<()> {
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = FrameReader::default();
     let supervisor =
-        Supervisor { pid: place.supervisor, lifeline: Some(lifeline), inheritance: InheritedLimits::now() };
-    let mut shim = Shim {
+        SupervisorLink { pid: place.supervisor, lifeline: Some(lifeline), inheritance: InheritedLimits::now() };
+    let mut shim = ShimProcess {
         socket: Some(socket),
         supervisor,
         events,
         reader,
-        flows: Flows::default(),
+        flows: UnattendedPipes::default(),
         server: None,
         watches: false,
         warm: None,
         group: group.map(Rc::new),
         world: place.world,
-        records: Records::default(),
-        entries: Entries::default(),
+        records: ChangeJournals::default(),
+        entries: ShimLedgerEntries::default(),
     };
     while let Some(message) = shim.next_message()? {
         match message {
@@ -136,7 +136,7 @@ pub struct ShimPlace {
 }
 
 /// The supervisor of a shim.
-struct Supervisor {
+struct SupervisorLink {
     /// The pid on the host.
     pid: Pid,
     /// The pipe that ends with the supervisor. `None` once it has ended.
@@ -145,14 +145,14 @@ struct Supervisor {
     inheritance: InheritedLimits,
 }
 
-struct Shim {
+struct ShimProcess {
     /// The socket to the addon. `None` once the addon is gone, since a closed socket stays readable.
     socket: Option<OwnedFd>,
-    supervisor: Supervisor,
+    supervisor: SupervisorLink,
     events: ChildEvents,
     reader: FrameReader,
     /// The pipes that the shim looks after.
-    flows: Flows,
+    flows: UnattendedPipes,
     /// The task server, if this shim's command is a task. The shim serves no other command from then on.
     server: Option<TaskServer>,
     /// Whether the shim checks the limits of a tree. The tree must not keep the shim from the processor.
@@ -160,26 +160,26 @@ struct Shim {
     /// A shell that is ready for the next command, or still starts up.
     warm: Option<WarmShell>,
     /// The cgroup of the command and of the warm shell. `None` where commands have no cgroups.
-    group: Option<Rc<Group>>,
+    group: Option<Rc<ShimCgroup>>,
     /// The world of the shim's commands. `None`: they are not confined.
     world: Option<ShimWorld>,
     /// The records of the commands' changes.
-    records: Records,
+    records: ChangeJournals,
     /// The entries of the commands in the ledger.
-    entries: Entries,
+    entries: ShimLedgerEntries,
 }
 
 /// Which descriptors of a shim are ready.
-struct Wakeup {
+struct ShimWakeup {
     socket: bool,
     supervisor_gone: bool,
     /// Whether the warm shell has started up.
     shell: bool,
 }
 
-impl Shim {
+impl ShimProcess {
     /// Waits until a descriptor is ready, and serves the pipes that the shim looks after.
-    fn wait(&mut self, until: Option<Instant>) -> io::Result<Wakeup> {
+    fn wait(&mut self, until: Option<Instant>) -> io::Result<ShimWakeup> {
         let received = self.reader.has_frame() || self.server.as_ref().is_some_and(TaskServer::has_work);
         let until = [until, self.server.as_ref().and_then(TaskServer::wake_at)].into_iter().flatten().min();
         let until = if received { Some(Instant::now()) } else { until };
@@ -230,7 +230,7 @@ impl Shim {
         if let Some(server) = &mut self.server {
             server.serve(kept.into_iter());
         }
-        Ok(Wakeup { socket: socket || received, supervisor_gone, shell })
+        Ok(ShimWakeup { socket: socket || received, supervisor_gone, shell })
     }
 
     /// Receives the next message of the addon. Returns [`Received::Closed`] once, when the addon is gone.
@@ -311,7 +311,7 @@ impl Shim {
     }
 
     /// Runs until the shell has exited by itself or its whole tree was terminated. Returns whether a process is left.
-    fn supervise(&mut self, running: &mut Running) -> io::Result<bool> {
+    fn supervise(&mut self, running: &mut SupervisedCommand) -> io::Result<bool> {
         // A warm shell may have exited before this function begins.
         if let Some(alive) = running.settle(self.server.is_some()) {
             return Ok(alive);
@@ -341,7 +341,7 @@ impl Shim {
     }
 
     /// Handles a message of the addon while a command runs.
-    fn dispatch(&mut self, message: ToShim, running: &mut Running) {
+    fn dispatch(&mut self, message: ToShim, running: &mut SupervisedCommand) {
         match message {
             ToShim::End { at_limit: true } => self.end_at_limit(running),
             ToShim::End { at_limit: false } => running.end(Cause::Abort),
@@ -355,7 +355,7 @@ impl Shim {
                 self.report_blocked(running, true);
                 self.take_over(transfer, input, running);
             }
-            ToShim::Tap { ends } => self.flows.tap = ends.map(Tap::new),
+            ToShim::Tap { ends } => self.flows.tap = ends.map(TapForwarder::new),
             // The addon sent these before it knew that this command had started, or after a command that has exited.
             ToShim::Run(_)
             | ToShim::Release(_)
@@ -367,7 +367,7 @@ impl Shim {
     }
 
     /// Checks the limits, and acts when one is reached or the grace is over.
-    fn keep_time(&mut self, running: &mut Running) {
+    fn keep_time(&mut self, running: &mut SupervisedCommand) {
         let now = Instant::now();
         if let Some(broken) = running.check_limits(now) {
             // The addon has already received the exit of the shell, without this limit.
@@ -378,15 +378,15 @@ impl Shim {
         }
         let now = Instant::now();
         match running.due(now) {
-            Due::Kill => running.kill(now),
-            Due::Limit => self.end_at_limit(running),
-            Due::Readers => running.signal_readers(),
-            Due::Nothing
+            DueAction::Kill => running.kill(now),
+            DueAction::Limit => self.end_at_limit(running),
+            DueAction::Readers => running.signal_readers(),
+            DueAction::Nothing
                 if self.server.as_mut().is_some_and(|server| server.is_silent(running.ending.is_some(), now)) =>
             {
                 self.end_at_limit(running);
             }
-            Due::Nothing => {}
+            DueAction::Nothing => {}
         }
     }
 }

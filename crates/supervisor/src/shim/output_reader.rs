@@ -10,7 +10,7 @@ use capture::{Cleaner, Sanitize};
 pub const QUIET: Duration = Duration::from_millis(250);
 
 /// An output pipe and the state of its unfinished line.
-pub struct OutputReader {
+pub struct TaskOutputReader {
     pipe: Option<OwnedFd>,
     cleaner: Cleaner,
     /// Time of the last change of the unfinished line. `None` if there is nothing to pass on.
@@ -18,7 +18,7 @@ pub struct OutputReader {
     large: bool,
 }
 
-impl OutputReader {
+impl TaskOutputReader {
     /// Creates a reader. `resume` brings its cleaner to the state of an earlier cleaner (see [`Cleaner::resume`]).
     pub fn new(pipe: OwnedFd, sanitize: Option<Sanitize>, resume: &[u8]) -> Self {
         let mut cleaner = Cleaner::new(sanitize);

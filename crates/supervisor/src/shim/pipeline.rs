@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use nix::unistd::Pid;
 
-use crate::tree::Member;
+use crate::tree::TreeMember;
 use sys::Program;
 
 /// Shells and other programs that act on each part of their input. A part of the input can mean something else than the
@@ -48,9 +48,9 @@ const INTERPRETERS: &[&str] = &["python", "pypy", "node", "nodejs", "deno", "bun
 
 /// A process of a tree, with its pipes.
 #[derive(Debug, Clone)]
-pub struct Stage {
+pub struct PipelineProcess {
     /// The process.
-    pub member: Member,
+    pub member: TreeMember,
     /// The pipes that it has open for reading.
     pub reads: Vec<String>,
     /// The pipes that it has open for writing.
@@ -61,7 +61,7 @@ pub struct Stage {
     pub handles_terminate: bool,
 }
 
-impl Stage {
+impl PipelineProcess {
     /// Returns whether this process writes a pipe that `reader` reads. A reader that holds the write end of a pipe as
     /// well never finds its end.
     fn feeds(&self, reader: &Self) -> bool {
@@ -92,12 +92,12 @@ pub fn acts_on_input(program: &Program) -> bool {
 /// `stages` write. Other processes are signalled first, and end the input with their own end. The result excludes
 /// readers that act on their input, readers of nothing but the output of processes below them, which they control, and
 /// rings of pipes, which never end by themselves.
-pub fn readers(stages: &[Stage]) -> HashSet<Pid> {
+pub fn readers(stages: &[PipelineProcess]) -> HashSet<Pid> {
     let feeders: HashMap<Pid, Vec<Pid>> = stages
         .iter()
         .filter(|stage| !stage.acts && !stage.reads.is_empty())
         .map(|reader| {
-            let feeds = |stage: &&Stage| stage.feeds(reader) && !is_below(stages, stage, reader.member.pid);
+            let feeds = |stage: &&PipelineProcess| stage.feeds(reader) && !is_below(stages, stage, reader.member.pid);
             (reader.member.pid, stages.iter().filter(feeds).map(|stage| stage.member.pid).collect())
         })
         .filter(|(_, feeders): &(Pid, Vec<Pid>)| !feeders.is_empty())
@@ -119,8 +119,8 @@ pub fn readers(stages: &[Stage]) -> HashSet<Pid> {
 
 /// Returns whether a process of `front`, which were signalled, still writes what a reader of `deferred` waits for. A
 /// process above the reader whose children are all deferred waits for the reader itself.
-pub fn is_fed(stages: &[Stage], deferred: &HashSet<Pid>) -> bool {
-    let (waiting, front): (Vec<&Stage>, Vec<&Stage>) =
+pub fn is_fed(stages: &[PipelineProcess], deferred: &HashSet<Pid>) -> bool {
+    let (waiting, front): (Vec<&PipelineProcess>, Vec<&PipelineProcess>) =
         stages.iter().partition(|stage| deferred.contains(&stage.member.pid));
     front.iter().any(|writer| {
         let waits = || front.iter().all(|other| other.member.parent() != writer.member.pid);
@@ -130,7 +130,7 @@ pub fn is_fed(stages: &[Stage], deferred: &HashSet<Pid>) -> bool {
 }
 
 /// Returns whether `above` is the parent of a process, or an ancestor.
-fn is_below(stages: &[Stage], stage: &Stage, above: Pid) -> bool {
+fn is_below(stages: &[PipelineProcess], stage: &PipelineProcess, above: Pid) -> bool {
     let mut at = stage;
     // A parent that ended while the processes were listed could lead in a circle.
     for _ in 0..stages.len() {

@@ -3,14 +3,14 @@
 use super::*;
 
 /// A process: its pid, its parent, the pipes that it reads, and those that it writes.
-pub type Row<'a> = (i32, i32, &'a str, &'a str);
+pub type ProcessRow<'a> = (i32, i32, &'a str, &'a str);
 
 /// Processes whose pipes are letters. A program that acts on its input has `!` among its pipes.
-pub fn stages(rows: &[Row<'_>]) -> Vec<Stage> {
+pub fn stages(rows: &[ProcessRow<'_>]) -> Vec<PipelineProcess> {
     let pipes = |letters: &str| letters.chars().filter(|c| *c != '!').map(String::from).collect();
     rows.iter()
-        .map(|(pid, parent, reads, writes)| Stage {
-            member: Member::imagined(Pid::from_raw(*pid), Pid::from_raw(*parent)),
+        .map(|(pid, parent, reads, writes)| PipelineProcess {
+            member: TreeMember::imagined(Pid::from_raw(*pid), Pid::from_raw(*parent)),
             reads: pipes(reads),
             writes: pipes(writes),
             acts: reads.contains('!'),
@@ -28,7 +28,7 @@ fn sorted(pids: HashSet<Pid>) -> Vec<i32> {
 /// In each tree the shell is process 1, and the pipes `o` and `i` lead out of the tree.
 #[test]
 fn readers_of_the_trees_own_pipes_are_deferred() {
-    let table: &[(&str, &[Row<'_>], &[i32])] = &[
+    let table: &[(&str, &[ProcessRow<'_>], &[i32])] = &[
         ("nothing", &[], &[]),
         ("no pipes", &[(1, 0, "", "o"), (2, 1, "", "o")], &[]),
         ("the input comes from outside", &[(1, 0, "i", "o"), (2, 1, "i", "o")], &[]),
@@ -63,7 +63,7 @@ fn readers_of_the_trees_own_pipes_are_deferred() {
 
 #[test]
 fn readers_wait_for_writers_that_do_not_wait_for_them() {
-    let table: &[(&str, &[Row<'_>], &[i32], bool)] = &[
+    let table: &[(&str, &[ProcessRow<'_>], &[i32], bool)] = &[
         ("a writer", &[(2, 1, "", "a"), (3, 1, "a", "o")], &[3], true),
         ("a writer that is deferred itself", &[(2, 1, "", "a"), (3, 1, "a", "o")], &[2, 3], false),
         ("no writer", &[(2, 1, "", ""), (3, 1, "a", "o")], &[3], false),

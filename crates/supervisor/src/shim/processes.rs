@@ -6,10 +6,10 @@ use nix::errno::Errno;
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
-use super::pipeline::{self, Stage};
-use crate::group::Group;
-use crate::tap_names::TapNames;
-use crate::tree::{self, Member};
+use super::pipeline::{self, PipelineProcess};
+use crate::group::ShimCgroup;
+use crate::tap_names::PipelineTapNames;
+use crate::tree::{self, TreeMember};
 use sys::{Reaped, Signal};
 
 /// Longest list of processes whose pipes are compared.
@@ -18,46 +18,46 @@ const MOST: usize = 256;
 const BOUND: Duration = Duration::from_millis(50);
 
 /// Waiting, signalling and the clock. Unit tests replace the system with queues of outcomes.
-pub trait Processes: Clone {
+pub trait ProcessControl: Clone {
     /// Takes the next state change of a child, without waiting.
     fn reap(&self) -> Reaped;
     /// Waits for children that were killed, each after its parent.
     fn wait(&self, killed: &[Pid]);
     /// Returns whether a process of the tree is alive.
-    fn is_alive(&self, scope: Scope<'_>) -> bool;
+    fn is_alive(&self, scope: TreeScope<'_>) -> bool;
     /// Sends these signals to the tree, and continues stopped processes, which would never receive them.
-    fn terminate(&self, scope: Scope<'_>, signals: &[Signal]);
+    fn terminate(&self, scope: TreeScope<'_>, signals: &[Signal]);
     /// Sends these signals to one process, and continues it if it is stopped.
-    fn signal(&self, member: &Member, signals: &[Signal]);
+    fn signal(&self, member: &TreeMember, signals: &[Signal]);
     /// Returns whether this very process is alive, which a list of the tree may lack.
-    fn lives(&self, member: &Member) -> bool;
+    fn lives(&self, member: &TreeMember) -> bool;
     /// Returns the processes of the tree with their pipes, each after its parent. `None` if they cannot be known in
     /// time.
-    fn stages(&self, scope: Scope<'_>) -> Option<Vec<Stage>>;
+    fn stages(&self, scope: TreeScope<'_>) -> Option<Vec<PipelineProcess>>;
     /// Sends SIGKILL to the tree. `reap` takes the children that have exited meanwhile.
-    fn kill(&self, scope: Scope<'_>, reap: &mut dyn FnMut());
+    fn kill(&self, scope: TreeScope<'_>, reap: &mut dyn FnMut());
     /// Returns the current time.
     fn now(&self) -> Instant;
 }
 
 /// The tree of a command: all processes below this process, except for spared children.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct TreeScope<'a> {
     /// The mark of the command.
     pub mark: Option<&'a str>,
     /// Children of the shim that are left alone, with all processes below them.
     pub spared: &'a [Pid],
     /// The cgroup of the shim, if it has one. Spared children are in it, too.
-    pub group: Option<&'a Group>,
+    pub group: Option<&'a ShimCgroup>,
     /// The pipes of the shell's tap, if it has one.
-    pub tap: Option<&'a TapNames>,
+    pub tap: Option<&'a PipelineTapNames>,
 }
 
 /// The processes of this machine.
 #[derive(Clone, Copy, Debug)]
-pub struct System;
+pub struct SystemProcesses;
 
-impl Processes for System {
+impl ProcessControl for SystemProcesses {
     fn reap(&self) -> Reaped {
         sys::reap(false)
     }
@@ -68,23 +68,23 @@ impl Processes for System {
         }
     }
 
-    fn is_alive(&self, Scope { mark, spared, .. }: Scope<'_>) -> bool {
+    fn is_alive(&self, TreeScope { mark, spared, .. }: TreeScope<'_>) -> bool {
         !tree::members(mark, spared).is_empty()
     }
 
-    fn terminate(&self, Scope { mark, spared, .. }: Scope<'_>, signals: &[Signal]) {
+    fn terminate(&self, TreeScope { mark, spared, .. }: TreeScope<'_>, signals: &[Signal]) {
         tree::ask_to_end(&tree::all_members(mark, spared), signals);
     }
 
-    fn signal(&self, member: &Member, signals: &[Signal]) {
+    fn signal(&self, member: &TreeMember, signals: &[Signal]) {
         tree::ask_to_end(std::slice::from_ref(member), signals);
     }
 
-    fn lives(&self, member: &Member) -> bool {
+    fn lives(&self, member: &TreeMember) -> bool {
         member.lives()
     }
 
-    fn stages(&self, Scope { mark, spared, tap, .. }: Scope<'_>) -> Option<Vec<Stage>> {
+    fn stages(&self, TreeScope { mark, spared, tap, .. }: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
         let until = sys::worked() + BOUND;
         let members = tree::all_members(mark, spared);
         if members.len() > MOST {
@@ -93,9 +93,9 @@ impl Processes for System {
         members.into_iter().map(|member| stage(member, until, tap)).collect()
     }
 
-    fn kill(&self, Scope { mark, spared, group, .. }: Scope<'_>, reap: &mut dyn FnMut()) {
+    fn kill(&self, TreeScope { mark, spared, group, .. }: TreeScope<'_>, reap: &mut dyn FnMut()) {
         if spared.is_empty() {
-            group.into_iter().for_each(Group::kill);
+            group.into_iter().for_each(ShimCgroup::kill);
             tree::strike(mark, reap);
         } else {
             tree::kill(&tree::members(mark, spared));
@@ -107,7 +107,7 @@ impl Processes for System {
     }
 }
 
-fn stage(member: Member, until: Duration, tap: Option<&TapNames>) -> Option<Stage> {
+fn stage(member: TreeMember, until: Duration, tap: Option<&PipelineTapNames>) -> Option<PipelineProcess> {
     let sys::OpenPipes { mut reads, mut writes } = sys::open_pipes(member.pid, until)?;
     if let Some(tap) = tap {
         tap.join(reads.iter_mut().chain(&mut writes));
@@ -118,5 +118,5 @@ fn stage(member: Member, until: Duration, tap: Option<&TapNames>) -> Option<Stag
     }
     let program = if reads.is_empty() { sys::Program::default() } else { sys::program(member.pid) };
     let acts = pipeline::acts_on_input(&program);
-    Some(Stage { member, reads, writes, acts, handles_terminate: program.handles_terminate })
+    Some(PipelineProcess { member, reads, writes, acts, handles_terminate: program.handles_terminate })
 }

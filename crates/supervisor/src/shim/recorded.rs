@@ -1,14 +1,14 @@
 //! A shim and the records of its commands.
 
-use super::Shim;
-use super::record::{AnswerChannel, RecordError, Records};
+use super::ShimProcess;
+use super::record::{AnswerChannel, ChangeJournalError, ChangeJournals};
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};
 
-impl Shim {
+impl ShimProcess {
     /// Begins the record of a command's changes, if one is wanted. If that fails, the command still runs, unless the
     /// record is required, and the reason is reported with its end.
     pub(super) fn begin_record(
@@ -18,7 +18,7 @@ impl Shim {
     ) -> Result<Option<AnswerChannel>, LaunchError> {
         let world = self.world.as_ref().map(ShimWorld::has_listener);
         let begun = self.records.begin(plan, descriptors, world);
-        let failed = |error: &RecordError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
+        let failed = |error: &ChangeJournalError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
         match begun {
             Ok(way) => Ok(way),
             Err(error) if plan.record.as_ref().is_some_and(|record| record.require) => Err(failed(&error)),
@@ -48,7 +48,7 @@ impl Shim {
         }
         let recorded = self.records.end();
         if let Some((store, run)) = unread.zip(mark) {
-            Records::forget_unread(&store, run);
+            ChangeJournals::forget_unread(&store, run);
         }
         recorded
     }

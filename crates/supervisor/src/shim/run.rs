@@ -3,11 +3,11 @@
 use std::io;
 use std::time::Instant;
 
-use super::Shim;
-use super::record::{AnswerChannel, RecordError};
-use super::running::Running;
-use super::start::{Launched, Restraint, start};
-use crate::group::Group;
+use super::ShimProcess;
+use super::record::{AnswerChannel, ChangeJournalError};
+use super::running::SupervisedCommand;
+use super::start::{CommandRestraint, LaunchedCommand, start};
+use crate::group::ShimCgroup;
 use crate::limits::used_by_living;
 use crate::warm::WarmShell;
 use protocol::plan::Recorded;
@@ -15,13 +15,13 @@ use protocol::task::now_ms;
 use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};
 use sys::{Bounds, Exit, InheritedLimits, LaunchStep};
 
-impl Shim {
+impl ShimProcess {
     /// Starts a command and supervises it.
     pub(super) fn run(&mut self, run: ShimOrder) -> io::Result<()> {
         let started = Instant::now();
         let ShimOrder { plan, task, opening, descriptors } = run;
         let dismissed = self.warm.take().map(WarmShell::dismiss).unwrap_or_default();
-        Group::begin(&mut self.group, plan.limits);
+        ShimCgroup::begin(&mut self.group, plan.limits);
         let way = match self.begin_record(&plan, &descriptors) {
             Ok(way) => way,
             Err(failure) => {
@@ -36,7 +36,7 @@ impl Shim {
         };
         let required = plan.record.as_ref().is_some_and(|record| record.require);
         let filter = filter.map_or(Bounds::None, Bounds::Filtered);
-        let restraint = Restraint { bounds: confined.map_or(filter, Bounds::Confined), socket, required };
+        let restraint = CommandRestraint { bounds: confined.map_or(filter, Bounds::Confined), socket, required };
         let launched = match start(&plan, task, descriptors, (&mut self.group, restraint)) {
             Ok(launched) => launched,
             Err(failure) if matches!(failure.step, LaunchStep::Confine | LaunchStep::Filter) => {
@@ -48,9 +48,9 @@ impl Shim {
                 return Ok(());
             }
         };
-        let Launched { shell, pipes, _script, task, unrecorded, tap } = launched;
+        let LaunchedCommand { shell, pipes, _script, task, unrecorded, tap } = launched;
         if let Some(error) = unrecorded {
-            self.records.fail(&RecordError::Filter(error));
+            self.records.fail(&ChangeJournalError::Filter(error));
         }
         let mut running = self.running(shell, &plan, pipes, started);
         running.dismissed = dismissed;
@@ -68,7 +68,7 @@ impl Shim {
     }
 
     /// Supervises a command that was started, and reports its exit.
-    pub(super) fn attend(&mut self, mut running: Running) -> io::Result<()> {
+    pub(super) fn attend(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         let alive = self.supervise(&mut running)?;
         if self.server.is_some() {
             return self.see_through(running);
@@ -85,7 +85,7 @@ impl Shim {
         if alive {
             usage.add(used_by_living(running.mark.as_deref()));
         }
-        usage.take_times_of(running.group.as_deref().and_then(Group::usage));
+        usage.take_times_of(running.group.as_deref().and_then(ShimCgroup::usage));
         self.report_denials(running.mark.as_deref(), alive);
         // The record covers all that runs until it is listed.
         let record =

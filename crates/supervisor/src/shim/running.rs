@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::deferral::{self, Deferral};
-use super::processes::{Processes, Scope, System};
-use crate::group::Group;
+use super::deferral::{self, ReaderDeferral};
+use super::processes::{ProcessControl, SystemProcesses, TreeScope};
+use crate::group::ShimCgroup;
 use crate::limits::LimitWatch;
-use crate::tap_names::TapNames;
+use crate::tap_names::PipelineTapNames;
 use crate::tree;
 use protocol::Cause;
 use protocol::ExceededLimit;
@@ -37,7 +37,7 @@ pub const BATCH: usize = 64;
 
 /// A command that runs. It has many fields on purpose: each transition reads most of them, and together they are the
 /// whole state of one command.
-pub struct Running<P = System> {
+pub struct SupervisedCommand<P = SystemProcesses> {
     pub shell: Pid,
     /// Whether the supervisor was already dying when the command started. Its end does not terminate the command then.
     pub orphaned: bool,
@@ -52,7 +52,7 @@ pub struct Running<P = System> {
     pub terminal: bool,
     pub usage: Usage,
     pub shell_end: Option<(Exit, Duration)>,
-    pub ending: Option<Ending>,
+    pub ending: Option<TreeTermination>,
     /// The read ends of the output pipes. The shim does not read them while the addon does.
     pub pipes: Vec<OwnedFd>,
     /// Children of the shim that are left alone in any case, with all processes below them.
@@ -61,18 +61,18 @@ pub struct Running<P = System> {
     /// this command.
     pub dismissed: Vec<Pid>,
     /// The pipes of the shell's tap, if it has one.
-    pub tap: Option<TapNames>,
+    pub tap: Option<PipelineTapNames>,
     /// The check of the limits over the tree, if the command has limits.
     pub watch: Option<LimitWatch>,
     /// The cgroup of the shim, if it has one.
-    pub group: Option<Rc<Group>>,
+    pub group: Option<Rc<ShimCgroup>>,
     /// Access to the system. Unit tests replace it with queues of outcomes.
     pub processes: P,
 }
 
 /// The action that is due at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub enum DueAction {
     /// No action.
     Nothing,
     /// The time limit is reached.
@@ -84,25 +84,30 @@ pub enum Due {
 }
 
 /// The termination of a tree.
-pub struct Ending {
+pub struct TreeTermination {
     pub cause: Cause,
     pub kill_at: Instant,
     /// When SIGKILL was first sent.
     pub killed: Option<Instant>,
     /// The readers of pipes that were not signalled yet.
-    pub deferral: Option<Deferral>,
+    pub deferral: Option<ReaderDeferral>,
 }
 
-impl Ending {
+impl TreeTermination {
     fn wake_at(&self) -> Instant {
         self.deferral.as_ref().map_or(self.kill_at, |deferral| deferral.wake_at().min(self.kill_at))
     }
 }
 
-impl<P: Processes> Running<P> {
+impl<P: ProcessControl> SupervisedCommand<P> {
     /// Returns the tree of the command.
-    fn scope(&self) -> Scope<'_> {
-        Scope { mark: self.mark.as_deref(), spared: &self.spared, group: self.group.as_deref(), tap: self.tap.as_ref() }
+    fn scope(&self) -> TreeScope<'_> {
+        TreeScope {
+            mark: self.mark.as_deref(),
+            spared: &self.spared,
+            group: self.group.as_deref(),
+            tap: self.tap.as_ref(),
+        }
     }
 
     /// Returns the path of the cgroup, for other processes.
@@ -113,12 +118,12 @@ impl<P: Processes> Running<P> {
     /// Returns the resources that the tree has used.
     pub fn used(&self) -> Usage {
         let mut usage = self.usage;
-        usage.take_times_of(self.group.as_deref().and_then(Group::usage));
+        usage.take_times_of(self.group.as_deref().and_then(ShimCgroup::usage));
         usage
     }
 
     /// Returns the processes of the tree.
-    pub fn members(&self) -> Vec<tree::Member> {
+    pub fn members(&self) -> Vec<tree::TreeMember> {
         tree::members(self.mark.as_deref(), &self.spared)
     }
 
@@ -131,7 +136,7 @@ impl<P: Processes> Running<P> {
     /// handler did.
     pub fn end_as_task(&self) -> task::TaskEnd {
         match (&self.ending, self.shell_end) {
-            (Some(Ending { cause, killed, .. }), _) if *cause != Cause::Itself => {
+            (Some(TreeTermination { cause, killed, .. }), _) if *cause != Cause::Itself => {
                 let signal = if killed.is_some() { libc::SIGKILL } else { libc::SIGTERM };
                 let code = if *cause == Cause::Limit { 124 } else { 128 + signal };
                 task::TaskEnd::Signal(sys::signal_name(signal), code)
@@ -176,17 +181,17 @@ impl<P: Processes> Running<P> {
         if let Some(broken) = self.watch.as_ref().and_then(LimitWatch::killed_by_kernel) {
             let now = self.processes.now();
             let cause = Cause::LimitExceeded(broken);
-            self.ending = Some(Ending { cause, kill_at: now, killed: Some(now), deferral: None });
+            self.ending = Some(TreeTermination { cause, kill_at: now, killed: Some(now), deferral: None });
         }
     }
 
     /// Returns the action that is due now.
-    pub fn due(&self, now: Instant) -> Due {
+    pub fn due(&self, now: Instant) -> DueAction {
         match &self.ending {
-            Some(ending) if now >= ending.kill_at => Due::Kill,
-            Some(Ending { deferral: Some(deferral), .. }) if now >= deferral.wake_at() => Due::Readers,
-            None if self.limit.is_some_and(|limit| now >= limit) => Due::Limit,
-            Some(_) | None => Due::Nothing,
+            Some(ending) if now >= ending.kill_at => DueAction::Kill,
+            Some(TreeTermination { deferral: Some(deferral), .. }) if now >= deferral.wake_at() => DueAction::Readers,
+            None if self.limit.is_some_and(|limit| now >= limit) => DueAction::Limit,
+            Some(_) | None => DueAction::Nothing,
         }
     }
 
@@ -242,16 +247,16 @@ impl<P: Processes> Running<P> {
                         self.processes.terminate(self.scope(), signals);
                         None
                     }
-                    _ => Deferral::begin(&self.processes, self.scope(), kill_at),
+                    _ => ReaderDeferral::begin(&self.processes, self.scope(), kill_at),
                 };
-                self.ending = Some(Ending { cause, kill_at, killed: None, deferral });
+                self.ending = Some(TreeTermination { cause, kill_at, killed: None, deferral });
             }
         }
     }
 
     /// Signals the readers of pipes whose time has come.
     pub fn signal_readers(&mut self) {
-        let scope = Scope {
+        let scope = TreeScope {
             mark: self.mark.as_deref(),
             spared: &self.spared,
             group: self.group.as_deref(),
@@ -282,7 +287,7 @@ impl<P: Processes> Running<P> {
     /// Kills the tree without a grace. The cause stays [`Cause::Itself`].
     pub fn end_at_once(&mut self) {
         let now = self.processes.now();
-        self.ending = Some(Ending { cause: Cause::Itself, kill_at: now, killed: None, deferral: None });
+        self.ending = Some(TreeTermination { cause: Cause::Itself, kill_at: now, killed: None, deferral: None });
         self.kill(now);
     }
 
@@ -294,7 +299,7 @@ impl<P: Processes> Running<P> {
         }
         let (processes, mark, spared) = (self.processes.clone(), self.mark.clone(), self.spared.clone());
         let group = self.group.clone();
-        let scope = Scope { mark: mark.as_deref(), spared: &spared, group: group.as_deref(), tap: None };
+        let scope = TreeScope { mark: mark.as_deref(), spared: &spared, group: group.as_deref(), tap: None };
         processes.kill(scope, &mut || {
             self.reap_until(|_| false);
         });
@@ -309,13 +314,13 @@ impl<P: Processes> Running<P> {
 
     /// Kills the processes whose output others wait for. Returns whether other processes do wait.
     fn kill_front(&mut self, now: Instant) -> bool {
-        let scope = Scope {
+        let scope = TreeScope {
             mark: self.mark.as_deref(),
             spared: &self.spared,
             group: self.group.as_deref(),
             tap: self.tap.as_ref(),
         };
-        let Some(ending @ Ending { killed: None, .. }) = &mut self.ending else { return false };
+        let Some(ending @ TreeTermination { killed: None, .. }) = &mut self.ending else { return false };
         let Some(deferral) = &mut ending.deferral else { return false };
         if !deferral.kill_front(&self.processes, scope) {
             return false;
@@ -334,7 +339,7 @@ impl<P: Processes> Running<P> {
 
     /// Returns whether SIGKILL was sent so long ago that processes that are still alive will not exit.
     pub fn is_killed_long_ago(&self, now: Instant) -> bool {
-        let Some(Ending { cause, killed: Some(killed), .. }) = &self.ending else { return false };
+        let Some(TreeTermination { cause, killed: Some(killed), .. }) = &self.ending else { return false };
         let bound = if matches!(cause, Cause::LimitExceeded(_)) { GIVEN_UP_BROKEN } else { GIVEN_UP };
         now >= *killed + bound
     }

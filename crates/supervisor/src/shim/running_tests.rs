@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::*;
-use crate::shim::pipeline::Stage;
-use crate::tree::Member;
+use crate::shim::pipeline::PipelineProcess;
+use crate::tree::TreeMember;
 use protocol::LimitKind;
 
 #[path = "deferral_tests.rs"]
@@ -21,9 +21,9 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Processes and a clock that a test controls.
 #[derive(Clone)]
-struct Mock(Rc<RefCell<State>>);
+struct ScriptedProcesses(Rc<RefCell<ScriptedState>>);
 
-struct State {
+struct ScriptedState {
     now: Instant,
     /// Outcomes of `reap`. Once they are used up the answer depends on `alive`.
     reaped: VecDeque<Reaped>,
@@ -35,14 +35,14 @@ struct State {
     /// The children that were left alone each time.
     spared: Vec<Vec<Pid>>,
     /// The processes with their pipes, if they are known.
-    stages: Option<Vec<Stage>>,
+    stages: Option<Vec<PipelineProcess>>,
     /// Processes that are alive, though `stages` lacks them.
     unlisted: Vec<i32>,
     /// Every process that was signalled by itself.
     asked: Vec<(i32, Option<Signal>)>,
 }
 
-impl Processes for Mock {
+impl ProcessControl for ScriptedProcesses {
     fn reap(&self) -> Reaped {
         let mut state = self.0.borrow_mut();
         let otherwise = if state.alive { Reaped::Nothing } else { Reaped::NoChildren };
@@ -54,29 +54,29 @@ impl Processes for Mock {
         self.0.borrow_mut().alive = false;
     }
 
-    fn is_alive(&self, _: Scope<'_>) -> bool {
+    fn is_alive(&self, _: TreeScope<'_>) -> bool {
         self.0.borrow().alive
     }
 
-    fn terminate(&self, scope: Scope<'_>, signals: &[Signal]) {
+    fn terminate(&self, scope: TreeScope<'_>, signals: &[Signal]) {
         let mut state = self.0.borrow_mut();
         state.sent.extend(signals);
         state.spared.push(scope.spared.to_vec());
     }
 
-    fn signal(&self, member: &Member, signals: &[Signal]) {
+    fn signal(&self, member: &TreeMember, signals: &[Signal]) {
         self.0.borrow_mut().asked.push((member.pid.as_raw(), signals.first().copied()));
     }
 
-    fn lives(&self, member: &Member) -> bool {
+    fn lives(&self, member: &TreeMember) -> bool {
         self.0.borrow().unlisted.contains(&member.pid.as_raw())
     }
 
-    fn stages(&self, _: Scope<'_>) -> Option<Vec<Stage>> {
+    fn stages(&self, _: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
         self.0.borrow().stages.clone()
     }
 
-    fn kill(&self, scope: Scope<'_>, reap: &mut dyn FnMut()) {
+    fn kill(&self, scope: TreeScope<'_>, reap: &mut dyn FnMut()) {
         let mut state = self.0.borrow_mut();
         state.sent.push(Signal::SIGKILL);
         state.spared.push(scope.spared.to_vec());
@@ -94,7 +94,7 @@ impl Processes for Mock {
     }
 }
 
-impl Mock {
+impl ScriptedProcesses {
     fn pass(&self, time: Duration) -> Instant {
         self.0.borrow_mut().now += time;
         self.now()
@@ -112,9 +112,9 @@ impl Mock {
     }
 }
 
-fn running() -> (Mock, Running<Mock>) {
+fn running() -> (ScriptedProcesses, SupervisedCommand<ScriptedProcesses>) {
     let now = Instant::now();
-    let mock = Mock(Rc::new(RefCell::new(State {
+    let mock = ScriptedProcesses(Rc::new(RefCell::new(ScriptedState {
         now,
         reaped: VecDeque::new(),
         alive: true,
@@ -125,7 +125,7 @@ fn running() -> (Mock, Running<Mock>) {
         unlisted: Vec::new(),
         asked: Vec::new(),
     })));
-    let running = Running {
+    let running = SupervisedCommand {
         shell: SHELL,
         orphaned: false,
         mark: None,
@@ -279,7 +279,7 @@ fn the_end_of_a_task_names_the_strongest_signal_sent() {
         running.shell_end = exit.map(|exit| (exit, MS));
         if let Some((cause, killed)) = cause {
             let killed = killed.then(|| mock.now());
-            running.ending = Some(Ending { cause, kill_at: mock.now(), killed, deferral: None });
+            running.ending = Some(TreeTermination { cause, kill_at: mock.now(), killed, deferral: None });
         }
         running.end_as_task()
     };

@@ -6,16 +6,16 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use crate::group::Group;
+use crate::group::ShimCgroup;
 use crate::launch::{self, mark_of};
-use crate::tap_names::TapNames;
+use crate::tap_names::PipelineTapNames;
 use protocol::plan::Plan;
 use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
 use protocol::{RunDescriptors, TaskInput};
 use sys::{Bounds, LaunchError, LaunchStep};
 
 /// A command that has just started.
-pub struct Launched {
+pub struct LaunchedCommand {
     pub shell: Pid,
     pub pipes: Vec<OwnedFd>,
     /// The script, open until bash has opened it by its path.
@@ -24,7 +24,7 @@ pub struct Launched {
     /// Why the changes are not recorded, though a filter for them was prepared.
     pub unrecorded: Option<io::Error>,
     /// The pipes of the shell's tap, if it has one.
-    pub tap: Option<TapNames>,
+    pub tap: Option<PipelineTapNames>,
 }
 
 /// The parts of a command that starts as a task, besides its shell.
@@ -35,7 +35,7 @@ pub struct TaskFiles {
 }
 
 /// The bounds of a command, and the channel of its calls.
-pub struct Restraint {
+pub struct CommandRestraint {
     /// The confinement, or a filter alone.
     pub bounds: Bounds,
     /// The child's end of the socket of a filter alone.
@@ -51,10 +51,10 @@ pub fn start(
     plan: &Plan,
     task: Option<TaskSpec>,
     descriptors: RunDescriptors,
-    (group, restraint): (&mut Option<Rc<Group>>, Restraint),
-) -> Result<Launched, LaunchError> {
-    let launch::Prepared { mut launch, script, pipes, theirs, input, tap } = launch::prepare(plan, descriptors)?;
-    let Restraint { bounds, socket: _socket, required } = restraint;
+    (group, restraint): (&mut Option<Rc<ShimCgroup>>, CommandRestraint),
+) -> Result<LaunchedCommand, LaunchError> {
+    let launch::PreparedLaunch { mut launch, script, pipes, theirs, input, tap } = launch::prepare(plan, descriptors)?;
+    let CommandRestraint { bounds, socket: _socket, required } = restraint;
     launch.bounds = bounds;
     // The files come first. A task without files is not started, and a task that kills its shim at once still has its
     // files.
@@ -80,10 +80,10 @@ pub fn start(
     // These descriptors would hide the end of the output if they stayed open.
     drop(theirs);
     let task = task.zip(log).map(|(spec, log)| TaskFiles { spec, log, input });
-    Ok(Launched { shell, pipes, _script: script, task, unrecorded, tap })
+    Ok(LaunchedCommand { shell, pipes, _script: script, task, unrecorded, tap })
 }
 
-fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&Group>) -> Result<Log, LaunchError> {
+fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&ShimCgroup>) -> Result<Log, LaunchError> {
     let store = Store::at(spec.folder.clone());
     let mut task = Task::begin(spec, 0, 0, &mark_of(&plan.env).unwrap_or_default(), now_ms());
     task.cgroup = group.map(|group| group.path().to_owned());

@@ -13,11 +13,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
-use super::Shim;
+use super::ShimProcess;
 use crate::limits::LimitWatch;
 use crate::shim::left::{AGAIN, SETTLE, survivors};
-use crate::shim::running::{BATCH, Running};
-use crate::shim::tap::Tap;
+use crate::shim::running::{BATCH, SupervisedCommand};
+use crate::shim::tap::TapForwarder;
 use crate::shim::task::adopt_released;
 use crate::shim::world::ShimWorld;
 use crate::tree;
@@ -25,7 +25,7 @@ use protocol::{Cause, FromShim, Received, Released, ToShim, Transfer};
 use sys::Reaped;
 
 /// How far the release of survivors has come.
-enum Stage {
+enum ReleaseStage {
     /// The addon drains the pipes. It may also have been told that the survivors could not be adopted.
     Held,
     /// The addon has drained the pipes, and [`FromShim::Released`] is due unless the host or an abort comes first.
@@ -37,7 +37,7 @@ enum Stage {
     },
 }
 
-impl Stage {
+impl ReleaseStage {
     /// Returns the stage after the addon has drained the pipes.
     fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
         Self::Settling { transfer, until: now + SETTLE }
@@ -65,23 +65,23 @@ impl Stage {
 }
 
 /// The result of an attempt to release survivors.
-enum Release {
+enum ReleaseOutcome {
     /// No process is left. The shim serves the next command.
     Nothing,
     /// The survivors are on their own.
-    OnTheirOwn(Running),
+    OnTheirOwn(SupervisedCommand),
     /// The survivors are a task.
-    Task(Running),
+    Task(SupervisedCommand),
     /// The survivors still belong to the host, and are being terminated if the host is gone.
-    Held(Running),
+    Held(SupervisedCommand),
 }
 
-impl Shim {
+impl ShimProcess {
     /// Keeps the survivors of a command until [`FromShim::Released`] is sent. Until then they belong to the host, whose
     /// end terminates them, and so does an abort.
-    pub(super) fn after_end(&mut self, mut running: Running) -> io::Result<()> {
+    pub(super) fn after_end(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         running.limit = None;
-        let mut stage = Stage::Held;
+        let mut stage = ReleaseStage::Held;
         loop {
             let ready = self.wait(running.wake_at().into_iter().chain(stage.wake_at()).min())?;
             let alive = running.reap();
@@ -99,7 +99,7 @@ impl Shim {
                     return Ok(());
                 }
             }
-            let Stage::Settling { transfer, .. } = &mut stage else { continue };
+            let ReleaseStage::Settling { transfer, .. } = &mut stage else { continue };
             if running.ending.is_some() {
                 *transfer = None;
             }
@@ -109,28 +109,30 @@ impl Shim {
             if !self.is_settled(running.mark.as_deref(), running.wake_at()) && !stage.is_up(Instant::now()) {
                 continue;
             }
-            let Stage::Settling { transfer, .. } = std::mem::replace(&mut stage, Stage::Held) else { continue };
+            let ReleaseStage::Settling { transfer, .. } = std::mem::replace(&mut stage, ReleaseStage::Held) else {
+                continue;
+            };
             let transfer = transfer.map(|transfer| *transfer);
             running = match self.release(running, transfer, &mut stage)? {
-                Release::Nothing => return Ok(()),
-                Release::OnTheirOwn(running) => return self.linger(running),
-                Release::Task(mut adopted) => {
+                ReleaseOutcome::Nothing => return Ok(()),
+                ReleaseOutcome::OnTheirOwn(running) => return self.linger(running),
+                ReleaseOutcome::Task(mut adopted) => {
                     self.keep(&mut adopted)?;
                     return self.see_through(adopted);
                 }
-                Release::Held(running) => running,
+                ReleaseOutcome::Held(running) => running,
             };
         }
     }
 
     /// Handles all messages that have arrived, so that none of them is later than the release.
-    fn receive_while_held(&mut self, running: &mut Running, stage: &mut Stage) {
+    fn receive_while_held(&mut self, running: &mut SupervisedCommand, stage: &mut ReleaseStage) {
         loop {
             match self.receive() {
                 Received::Message(ToShim::Release(transfer)) => {
-                    *stage = Stage::settling(transfer.map(Box::new), Instant::now());
+                    *stage = ReleaseStage::settling(transfer.map(Box::new), Instant::now());
                 }
-                Received::Message(ToShim::Tap { ends }) => self.flows.tap = ends.map(Tap::new),
+                Received::Message(ToShim::Tap { ends }) => self.flows.tap = ends.map(TapForwarder::new),
                 Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
                 // The addon sent these before it knew that the shell had exited.
                 Received::Message(
@@ -152,15 +154,15 @@ impl Shim {
     }
 
     /// Terminates the survivors with their host.
-    fn lose_host(&mut self, running: &mut Running) {
+    fn lose_host(&mut self, running: &mut SupervisedCommand) {
         self.socket = None;
         running.end(Cause::Host);
         self.flows.unread.append(&mut running.pipes);
     }
 
     /// Checks the limits of survivors. Survivors with drained pipes are killed at once if they exceed a limit.
-    fn hold_limits(&mut self, running: &mut Running, stage: &Stage) {
-        if matches!(stage, Stage::Settling { .. }) && running.ending.is_none() {
+    fn hold_limits(&mut self, running: &mut SupervisedCommand, stage: &ReleaseStage) {
+        if matches!(stage, ReleaseStage::Settling { .. }) && running.ending.is_none() {
             if let Some(broken) = LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref()) {
                 self.send(FromShim::LimitExceeded(broken));
             }
@@ -171,7 +173,12 @@ impl Shim {
 
     /// Leaves the survivors on their own. With a transfer, holders of the pipes become a task. Otherwise their output
     /// is read and dropped, so that none of their writes fails or blocks.
-    fn release(&mut self, mut running: Running, transfer: Option<Transfer>, stage: &mut Stage) -> io::Result<Release> {
+    fn release(
+        &mut self,
+        mut running: SupervisedCommand,
+        transfer: Option<Transfer>,
+        stage: &mut ReleaseStage,
+    ) -> io::Result<ReleaseOutcome> {
         let mark = running.mark.clone();
         let all: Vec<_> = running.pipes.iter().chain(&self.flows.unread).map(AsFd::as_fd).collect();
         let mut survivors = survivors(mark.as_deref(), &all);
@@ -179,8 +186,8 @@ impl Shim {
         // A walk can miss a process whose parent exits meanwhile.
         if survivors.is_empty() && running.reap() {
             let until = Instant::now() + AGAIN;
-            *stage = Stage::Settling { transfer: transfer.map(Box::new), until };
-            return Ok(Release::Held(running));
+            *stage = ReleaseStage::Settling { transfer: transfer.map(Box::new), until };
+            return Ok(ReleaseOutcome::Held(running));
         }
         let mut adopted = None;
         if let Some(transfer) = transfer
@@ -192,7 +199,7 @@ impl Shim {
                     // The addon answers with a release without a task, and until then the survivors are the host's. A
                     // host that is gone, and with it the directory of the task, cannot answer.
                     self.send(FromShim::Refused(error.raw_os_error().unwrap_or(libc::EIO)));
-                    return Ok(Release::Held(running));
+                    return Ok(ReleaseOutcome::Held(running));
                 }
             };
             if adopted.is_none() {
@@ -203,8 +210,8 @@ impl Shim {
         if adopted.is_none() {
             self.receive_while_held(&mut running, stage);
             if running.ending.is_some() && self.is_to_end(&running) {
-                *stage = Stage::Settling { transfer: None, until: Instant::now() };
-                return Ok(Release::Held(running));
+                *stage = ReleaseStage::Settling { transfer: None, until: Instant::now() };
+                return Ok(ReleaseOutcome::Held(running));
             }
         }
         // Whoever runs from here on is in the list.
@@ -214,28 +221,28 @@ impl Shim {
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);
-            return Ok(Release::Task(adopted));
+            return Ok(ReleaseOutcome::Task(adopted));
         }
         if released.is_err() {
             self.lose_host(&mut running);
-            return Ok(Release::Held(running));
+            return Ok(ReleaseOutcome::Held(running));
         }
         if self.is_settled(running.mark.as_deref(), running.wake_at()) {
-            return Ok(Release::Nothing);
+            return Ok(ReleaseOutcome::Nothing);
         }
         self.flows.unread.append(&mut running.pipes);
-        Ok(Release::OnTheirOwn(running))
+        Ok(ReleaseOutcome::OnTheirOwn(running))
     }
 
     /// Returns whether a tree still has to be terminated.
-    fn is_to_end(&self, running: &Running) -> bool {
+    fn is_to_end(&self, running: &SupervisedCommand) -> bool {
         self.socket.is_none() || running.is_alive() && !running.is_given_up(Instant::now())
     }
 
     /// Closes the connections of this shim, and exits with the last survivor, even if the survivor outlives the host.
     /// Survivors in a world end with the world.
-    pub(super) fn linger(&mut self, running: Running) -> io::Result<()> {
-        let Running { mark, mut watch, usage, group, .. } = running;
+    pub(super) fn linger(&mut self, running: SupervisedCommand) -> io::Result<()> {
+        let SupervisedCommand { mark, mut watch, usage, group, .. } = running;
         let mark = mark.as_deref();
         self.socket = None;
         self.supervisor.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
@@ -285,7 +292,7 @@ mod tests {
     #[test]
     fn survivors_are_held_for_any_time_while_the_addon_drains_the_pipes() {
         let now = Instant::now();
-        let mut stage = Stage::Held;
+        let mut stage = ReleaseStage::Held;
         stage.start_again(now);
         assert!(stage.wake_at().is_none() && !stage.is_up(now + 3_600_000 * MS));
     }
@@ -293,7 +300,7 @@ mod tests {
     #[test]
     fn survivors_have_50_ms_to_exit_from_the_release_on() {
         let released = Instant::now();
-        let stage = Stage::settling(None, released);
+        let stage = ReleaseStage::settling(None, released);
         assert_eq!(stage.wake_at(), Some(released + 50 * MS));
         assert!(!stage.is_up(released + 49 * MS) && stage.is_up(released + 50 * MS));
     }
@@ -301,7 +308,7 @@ mod tests {
     #[test]
     fn survivors_that_are_being_terminated_have_their_time_again() {
         let released = Instant::now();
-        let mut stage = Stage::settling(None, released);
+        let mut stage = ReleaseStage::settling(None, released);
         stage.start_again(released + 40 * MS);
         assert!(!stage.is_up(released + 89 * MS) && stage.is_up(released + 90 * MS));
     }

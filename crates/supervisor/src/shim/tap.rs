@@ -11,7 +11,7 @@ use sys::{Passed, Passing};
 const TURN: usize = 64;
 
 /// Both ends of a tap. Nothing is kept of what flows.
-pub struct Tap {
+pub struct TapForwarder {
     ends: TapEnds,
     passing: Passing,
     /// Whether the reader's pipe has no room.
@@ -20,14 +20,14 @@ pub struct Tap {
 
 /// Whether more may flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum TapProgress {
     /// It may.
     Open,
     /// The producer has ended, or the reader has left.
     Ended,
 }
 
-impl Tap {
+impl TapForwarder {
     pub fn new(ends: TapEnds) -> Self {
         Self { ends, passing: Passing::default(), full: false }
     }
@@ -43,17 +43,17 @@ impl Tap {
     }
 
     /// Moves what is there, as far as there is room.
-    pub fn flow(&mut self) -> Flow {
+    pub fn flow(&mut self) -> TapProgress {
         for _ in 0..TURN {
             let passed = self.passing.step(self.ends.from.as_fd(), self.ends.to.as_fd());
             self.full = passed == Passed::Full;
             match passed {
                 Passed::Bytes(_) => {}
-                Passed::Empty | Passed::Full => return Flow::Open,
-                Passed::Ended | Passed::ReaderLeft(_) => return Flow::Ended,
+                Passed::Empty | Passed::Full => return TapProgress::Open,
+                Passed::Ended | Passed::ReaderLeft(_) => return TapProgress::Ended,
             }
         }
-        Flow::Open
+        TapProgress::Open
     }
 }
 
@@ -71,13 +71,13 @@ mod tests {
     fn all_bytes_arrive_in_order_whatever_the_reader_leaves_in_its_pipe() {
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
         let (mut read, mut write) = (File::from(read), File::from(write));
-        let mut tap = Tap::new(ends);
+        let mut tap = TapForwarder::new(ends);
         let sent: Vec<u8> = (0..40_000_u32).flat_map(u32::to_le_bytes).collect();
         let mut got = Vec::new();
         for chunk in sent.chunks(3_000) {
             write.write_all(chunk).expect("written");
             while got.len() < sent.len() {
-                assert_eq!(tap.flow(), Flow::Open);
+                assert_eq!(tap.flow(), TapProgress::Open);
                 let mut piece = [0; 1_000];
                 let mut ready = [PollFd::new(read.as_fd(), PollFlags::POLLIN)];
                 if poll(&mut ready, PollTimeout::ZERO) == Ok(0) {
@@ -89,16 +89,16 @@ mod tests {
         }
         assert_eq!(got, sent);
         drop(write);
-        assert_eq!(tap.flow(), Flow::Ended);
+        assert_eq!(tap.flow(), TapProgress::Ended);
     }
 
     #[test]
     fn a_reader_that_leaves_ends_the_flow_at_once() {
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
-        let mut tap = Tap::new(ends);
-        assert_eq!(tap.flow(), Flow::Open);
+        let mut tap = TapForwarder::new(ends);
+        assert_eq!(tap.flow(), TapProgress::Open);
         drop(read);
-        assert_eq!(tap.flow(), Flow::Ended, "though nothing was written");
+        assert_eq!(tap.flow(), TapProgress::Ended, "though nothing was written");
         drop((tap, write));
     }
 }

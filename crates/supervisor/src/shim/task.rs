@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpid};
 
 use super::start::TaskFiles;
-use super::{Shim, Wakeup};
+use super::{ShimProcess, ShimWakeup};
 use crate::limits::LimitWatch;
-use crate::shim::input_writer::InputWriter;
+use crate::shim::input_writer::TaskInputWriter;
 use crate::shim::left::{AGAIN, SETTLE, survivors};
-use crate::shim::output_reader::OutputReader;
-use crate::shim::running::{Ending, Running};
+use crate::shim::output_reader::TaskOutputReader;
+use crate::shim::running::{SupervisedCommand, TreeTermination};
 use crate::shim::task_client::{ClientRequest, TaskClient};
 use crate::shim::task_server::{TaskServer, TaskStart};
 use crate::tree;
@@ -26,14 +26,19 @@ use sys::{LaunchError, LaunchStep};
 /// Longest part of an adopted process's command line that is kept, characters.
 const COMMAND_KEPT: usize = 4096;
 
-impl Shim {
+impl ShimProcess {
     /// Begins to serve a command that was started as a task.
-    pub(super) fn begin_task(&mut self, running: &mut Running, files: TaskFiles, started_at: u64) -> io::Result<()> {
+    pub(super) fn begin_task(
+        &mut self,
+        running: &mut SupervisedCommand,
+        files: TaskFiles,
+        started_at: u64,
+    ) -> io::Result<()> {
         let TaskFiles { spec, log, input } = files;
         let store = Store::at(spec.folder.clone());
         let id = spec.id.clone();
         let outputs = std::mem::take(&mut running.pipes);
-        let outputs = outputs.into_iter().map(|pipe| OutputReader::new(pipe, spec.sanitize, &[])).collect();
+        let outputs = outputs.into_iter().map(|pipe| TaskOutputReader::new(pipe, spec.sanitize, &[])).collect();
         let begun = input_writer(input).and_then(|feed| {
             let mark = running.mark.as_deref().unwrap_or_default();
             let cgroup = running.cgroup();
@@ -60,7 +65,7 @@ impl Shim {
     }
 
     /// Moves the running command to a task.
-    pub(super) fn take_over(&mut self, transfer: Transfer, input: Option<TaskInput>, running: &mut Running) {
+    pub(super) fn take_over(&mut self, transfer: Transfer, input: Option<TaskInput>, running: &mut SupervisedCommand) {
         let Transfer { spec, resume } = transfer;
         let taken = (|| {
             let log = Store::at(spec.folder.clone()).append_log(&spec.id)?;
@@ -105,7 +110,7 @@ impl Shim {
     }
 
     /// Acts on the end of the supervisor or the host, and on the requests of clients.
-    pub(super) fn apply_requests(&mut self, ready: &Wakeup, running: &mut Running) {
+    pub(super) fn apply_requests(&mut self, ready: &ShimWakeup, running: &mut SupervisedCommand) {
         let detached = self.server.as_ref().is_some_and(TaskServer::is_detached);
         if ready.supervisor_gone {
             running.on_supervisor_gone(detached);
@@ -125,7 +130,7 @@ impl Shim {
 
     /// Finishes a task whose shell has exited or whose tree was terminated: drains its pipes and keeps its survivors.
     /// Returns only with an error, since the shim exits with its task.
-    pub(super) fn see_through(&mut self, mut running: Running) -> io::Result<()> {
+    pub(super) fn see_through(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         loop {
             self.drain(&mut running)?;
             let left = self.settle_left(&mut running)?;
@@ -133,7 +138,7 @@ impl Shim {
             let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
             server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
             server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
-            if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
+            if let Some(TreeTermination { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
             }
             let at_limit = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Limit);
@@ -154,7 +159,7 @@ impl Shim {
             // The shim holds these pipes unless another task takes them, so that no write of the survivors fails or
             // blocks.
             self.flows.unread =
-                outputs.iter().filter_map(OutputReader::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
+                outputs.iter().filter_map(TaskOutputReader::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
             if !held {
                 drop((outputs, clients));
                 return self.linger(running);
@@ -181,7 +186,7 @@ impl Shim {
     }
 
     /// Waits until a tree that is being terminated has exited, or cannot be terminated.
-    fn finish_ending(&mut self, running: &mut Running) -> io::Result<()> {
+    fn finish_ending(&mut self, running: &mut SupervisedCommand) -> io::Result<()> {
         while running.ending.is_some() && running.is_alive() && !running.is_killed_long_ago(Instant::now()) {
             let ready = self.wait(running.wake_at())?;
             running.reap();
@@ -193,7 +198,7 @@ impl Shim {
 
     /// Waits until a tree that is being terminated has exited. Other survivors may exit for [`SETTLE`] while their
     /// changes are recorded. Returns those that are left.
-    fn settle_left(&mut self, running: &mut Running) -> io::Result<Vec<Survivor>> {
+    fn settle_left(&mut self, running: &mut SupervisedCommand) -> io::Result<Vec<Survivor>> {
         let until = Instant::now() + if self.records.store().is_some() { SETTLE } else { Duration::ZERO };
         loop {
             self.finish_ending(running)?;
@@ -211,7 +216,7 @@ impl Shim {
     }
 
     /// Stays with survivors that could not become a task, and terminates them at the end of the host.
-    fn stay_until_host_ends(&mut self, mut running: Running, clients: Vec<TaskClient>) -> io::Result<()> {
+    fn stay_until_host_ends(&mut self, mut running: SupervisedCommand, clients: Vec<TaskClient>) -> io::Result<()> {
         let mut host = clients.into_iter().find(TaskClient::is_host);
         loop {
             while let Some(client) = &mut host {
@@ -237,7 +242,7 @@ impl Shim {
     }
 
     /// Serves the task until the last of the adopted processes has exited.
-    pub(super) fn keep(&mut self, running: &mut Running) -> io::Result<()> {
+    pub(super) fn keep(&mut self, running: &mut SupervisedCommand) -> io::Result<()> {
         loop {
             let ready = self.wait(running.wake_at())?;
             running.reap();
@@ -255,7 +260,7 @@ impl Shim {
     }
 
     /// Reads the rest of the pipes of an ended task, as after any command.
-    fn drain(&mut self, running: &mut Running) -> io::Result<()> {
+    fn drain(&mut self, running: &mut SupervisedCommand) -> io::Result<()> {
         running.limit = None;
         if let Some(server) = &mut self.server {
             server.allow_silence();
@@ -283,33 +288,36 @@ impl Shim {
 }
 
 /// Creates the writer of a task's input, if the task has input left.
-fn input_writer(input: Option<TaskInput>) -> io::Result<Option<InputWriter>> {
-    input.map(|TaskInput { pipe, rest }| InputWriter::new(pipe, rest)).transpose()
+fn input_writer(input: Option<TaskInput>) -> io::Result<Option<TaskInputWriter>> {
+    input.map(|TaskInput { pipe, rest }| TaskInputWriter::new(pipe, rest)).transpose()
 }
 
-fn output_readers(pipes: &[OwnedFd], spec: &TaskSpec, resume: &[Vec<u8>]) -> io::Result<Vec<OutputReader>> {
+fn output_readers(pipes: &[OwnedFd], spec: &TaskSpec, resume: &[Vec<u8>]) -> io::Result<Vec<TaskOutputReader>> {
     let resume = resume.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
     pipes
         .iter()
         .zip(resume)
-        .map(|(pipe, resume)| Ok(OutputReader::new(pipe.try_clone()?, spec.sanitize, resume)))
+        .map(|(pipe, resume)| Ok(TaskOutputReader::new(pipe.try_clone()?, spec.sanitize, resume)))
         .collect()
 }
 
 /// Returns the processes of a tree that hold these pipes.
-fn holders(running: &Running, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
+fn holders(running: &SupervisedCommand, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let pids: Vec<Pid> =
         tree::members(running.mark.as_deref(), &running.spared).iter().map(|member| member.pid).collect();
     sys::holders(&pids, pipes)
 }
 
 /// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes.
-pub fn adopt_released(running: &mut Running, transfer: Transfer) -> io::Result<Option<(TaskServer, Running)>> {
+pub fn adopt_released(
+    running: &mut SupervisedCommand,
+    transfer: Transfer,
+) -> io::Result<Option<(TaskServer, SupervisedCommand)>> {
     let Transfer { spec, resume } = transfer;
     let pipes = std::mem::take(&mut running.pipes);
     let adopted = adopt(running, spec, &pipes, |spec| {
         let mut outputs = output_readers(&pipes, spec, &resume)?;
-        outputs.iter_mut().for_each(OutputReader::forget_shown);
+        outputs.iter_mut().for_each(TaskOutputReader::forget_shown);
         Ok(outputs)
     });
     if !matches!(adopted, Ok(Some(_))) {
@@ -331,17 +339,17 @@ fn command_of(pid: Pid, left_by: String) -> String {
 /// Makes one task of the processes that hold the pipes, with the oldest of them in the place of the shell. All others
 /// are left alone from here on. Returns `None` if no process holds the pipes.
 fn adopt(
-    running: &mut Running,
+    running: &mut SupervisedCommand,
     spec: TaskSpec,
     pipes: &[OwnedFd],
-    outputs: impl FnOnce(&TaskSpec) -> io::Result<Vec<OutputReader>>,
-) -> io::Result<Option<(TaskServer, Running)>> {
+    outputs: impl FnOnce(&TaskSpec) -> io::Result<Vec<TaskOutputReader>>,
+) -> io::Result<Option<(TaskServer, SupervisedCommand)>> {
     let children = tree::below(getpid(), |_| true);
     // In this order: a process that is reparented to the shim from here on is in neither list, and belongs to the task.
     let pipes: Vec<BorrowedFd<'_>> = pipes.iter().map(AsFd::as_fd).collect();
     let holders = holders(running, &pipes);
     // A shim learns only the exit codes of its own children.
-    let (held, spared): (Vec<&tree::Member>, Vec<_>) = children
+    let (held, spared): (Vec<&tree::TreeMember>, Vec<_>) = children
         .iter()
         .filter(|child| sys::identity(child.pid).is_some_and(|identity| identity.parent == getpid()))
         .partition(|child| {
@@ -367,7 +375,7 @@ fn adopt(
         TaskServer::begin(TaskStart { spec, log, outputs, feed: None, cgroup }, eldest.as_raw(), mark, now_ms())
     });
     let server = begun.inspect_err(|_| store.remove(&id))?;
-    let adopted = Running {
+    let adopted = SupervisedCommand {
         shell: eldest,
         mark: running.mark.clone(),
         limit: Some(limit),

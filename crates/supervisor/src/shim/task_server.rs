@@ -12,8 +12,8 @@ use nix::poll::{PollFd, PollFlags};
 use nix::unistd::Pid;
 
 use super::denial_news::DenialNews;
-use super::input_writer::InputWriter;
-use super::output_reader::OutputReader;
+use super::input_writer::TaskInputWriter;
+use super::output_reader::TaskOutputReader;
 use super::task_client::{ClientRequest, TaskClient};
 use confine::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;
@@ -46,8 +46,8 @@ pub struct TaskServer {
     spec: TaskSpec,
     task: Task,
     log: Log,
-    outputs: Vec<OutputReader>,
-    feed: Option<InputWriter>,
+    outputs: Vec<TaskOutputReader>,
+    feed: Option<TaskInputWriter>,
     listener: Option<UnixListener>,
     clients: Vec<TaskClient>,
     requests: TaskRequests,
@@ -72,9 +72,9 @@ pub struct TaskStart {
     /// The log, new or with the output so far.
     pub log: Log,
     /// The readers of the output pipes.
-    pub outputs: Vec<OutputReader>,
+    pub outputs: Vec<TaskOutputReader>,
     /// The writer of the remaining input.
-    pub feed: Option<InputWriter>,
+    pub feed: Option<TaskInputWriter>,
     /// The cgroup with only the processes of the task.
     pub cgroup: Option<PathBuf>,
 }
@@ -240,12 +240,12 @@ impl TaskServer {
 
     /// Returns the pipes that are open.
     pub fn pipes(&self) -> Vec<BorrowedFd<'_>> {
-        self.outputs.iter().filter_map(OutputReader::pipe).map(AsFd::as_fd).collect()
+        self.outputs.iter().filter_map(TaskOutputReader::pipe).map(AsFd::as_fd).collect()
     }
 
     /// Returns when the server has to act even if no descriptor is ready.
     pub fn wake_at(&self) -> Option<Instant> {
-        let settle = self.outputs.iter().filter_map(OutputReader::settle_at);
+        let settle = self.outputs.iter().filter_map(TaskOutputReader::settle_at);
         let answers = self.clients.iter().filter_map(TaskClient::due);
         settle.chain(answers).chain(self.news.due()).chain(self.times.paused).chain(self.times.silence.due_at()).min()
     }
@@ -258,7 +258,7 @@ impl TaskServer {
         fds.extend(self.feed.iter().map(|feed| PollFd::new(feed.pipe(), PollFlags::POLLOUT)));
         fds.extend(self.news.awaited().map(read));
         if self.times.paused.is_none() {
-            fds.extend(self.outputs.iter().filter_map(OutputReader::pipe).map(|pipe| read(pipe.as_fd())));
+            fds.extend(self.outputs.iter().filter_map(TaskOutputReader::pipe).map(|pipe| read(pipe.as_fd())));
         }
     }
 
@@ -359,7 +359,7 @@ impl TaskServer {
         // that none are left.
         let now = Instant::now();
         let pending: Vec<String> = if self.clients.iter().any(|client| client.wants_pending(now)) {
-            self.outputs.iter().map(OutputReader::pending).collect()
+            self.outputs.iter().map(TaskOutputReader::pending).collect()
         } else {
             Vec::new()
         };
@@ -370,7 +370,7 @@ impl TaskServer {
 
     /// Ends the task. The state is written first, so that no client takes the closing line of the log for output.
     /// Returns the readers and the clients, for a task of the survivors.
-    pub fn end(mut self, end: TaskEnd) -> (Vec<OutputReader>, Vec<TaskClient>) {
+    pub fn end(mut self, end: TaskEnd) -> (Vec<TaskOutputReader>, Vec<TaskClient>) {
         self.settle(true);
         if let Some(failure) = self.log.failure() {
             self.task.notes.push(format!("its log is incomplete: {failure}"));

@@ -15,9 +15,9 @@ use protocol::{FrameReader, Received, ToShim, ToTask};
 const INTERVAL: Duration = Duration::from_millis(15);
 
 /// The other end of a client's socket.
-struct Peer(OwnedFd, FrameReader);
+struct TaskClientPeer(OwnedFd, FrameReader);
 
-impl Peer {
+impl TaskClientPeer {
     fn send(&self, message: ToTask) {
         protocol::send(&self.0, message).expect("sent");
     }
@@ -37,7 +37,7 @@ impl Peer {
     }
 }
 
-struct Served {
+struct ServedTask {
     server: TaskServer,
     /// The write end of its output.
     output: File,
@@ -45,16 +45,16 @@ struct Served {
 }
 
 /// Returns a task that has just started.
-fn served(detached: bool) -> Served {
+fn served(detached: bool) -> ServedTask {
     served_with(|spec| spec.detached = detached)
 }
 
 /// Returns a task with the longest silence that is allowed.
-fn served_with_silence(idle: Duration) -> Served {
+fn served_with_silence(idle: Duration) -> ServedTask {
     served_with(|spec| spec.idle_ms = u64::try_from(idle.as_millis()).ok())
 }
 
-fn served_with(change: impl FnOnce(&mut TaskSpec)) -> Served {
+fn served_with(change: impl FnOnce(&mut TaskSpec)) -> ServedTask {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("tasks");
     std::fs::create_dir(&path).expect("made");
@@ -69,18 +69,18 @@ fn served_with(change: impl FnOnce(&mut TaskSpec)) -> Served {
     let log = Log::keep(Store::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes).expect("locked");
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");
-    let outputs = vec![OutputReader::new(read, spec.sanitize, &[])];
+    let outputs = vec![TaskOutputReader::new(read, spec.sanitize, &[])];
     let start = TaskStart { spec, log, outputs, feed: None, cgroup: None };
     let pid = i32::try_from(std::process::id()).expect("a pid");
-    Served { server: TaskServer::begin(start, pid, "mark", 1).expect("begun"), output: write.into(), folder }
+    ServedTask { server: TaskServer::begin(start, pid, "mark", 1).expect("begun"), output: write.into(), folder }
 }
 
-impl Served {
+impl ServedTask {
     /// Adds a client, which has received the task.
-    fn client(&mut self, host: bool) -> Peer {
+    fn client(&mut self, host: bool) -> TaskClientPeer {
         let (ours, theirs) = sys::socket_pair().expect("sockets");
         self.server.join(TaskClient::new(ours, host));
-        let mut peer = Peer(theirs, FrameReader::default());
+        let mut peer = TaskClientPeer(theirs, FrameReader::default());
         assert!(matches!(peer.next(), Some(FromTask::Task(task)) if task.id == "t000000000001"));
         peer
     }
@@ -133,8 +133,8 @@ fn an_answer_that_comes_too_early_is_held_back_until_its_time() {
     const AGAIN: Duration = Duration::from_millis(10);
     const MS: Duration = Duration::from_millis(1);
     let (ours, theirs) = sys::socket_pair().expect("sockets");
-    let (mut client, mut peer) = (TaskClient::new(ours, true), Peer(theirs, FrameReader::default()));
-    let watch = |client: &mut TaskClient, peer: &Peer, from, pending| {
+    let (mut client, mut peer) = (TaskClient::new(ours, true), TaskClientPeer(theirs, FrameReader::default()));
+    let watch = |client: &mut TaskClient, peer: &TaskClientPeer, from, pending| {
         peer.send(ToTask::Watch { from, pending });
         assert!(matches!(client.next_request(), ClientRequest::Other));
     };
@@ -246,7 +246,7 @@ fn another_process_reaches_a_task_that_outlives_its_host() {
     let mut task = served(true);
     let store = Store::at(task.folder.path().join("tasks"));
     let stream = UnixStream::connect(store.socket_path("t000000000001")).expect("connected");
-    let mut other = Peer(stream.into(), FrameReader::default());
+    let mut other = TaskClientPeer(stream.into(), FrameReader::default());
     task.turn();
     assert!(matches!(other.next(), Some(FromTask::Task(task)) if task.is_running()));
     other.send(ToTask::End);

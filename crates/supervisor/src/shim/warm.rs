@@ -4,19 +4,19 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use super::Shim;
-use super::record::{AnswerChannel, RecordError};
-use crate::group::Group;
+use super::ShimProcess;
+use super::record::{AnswerChannel, ChangeJournalError};
+use crate::group::ShimCgroup;
 use crate::launch::mark_of;
-use crate::shim::processes::{Processes, System};
-use crate::shim::running::Running;
+use crate::shim::processes::{ProcessControl, SystemProcesses};
+use crate::shim::running::SupervisedCommand;
 use crate::shim::world::ShimWorld;
 use crate::warm::WarmShell;
 use protocol::plan::ShellKind;
 use protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
 use sys::{Bounds, LaunchError, LaunchStep, Reaped, Signal};
 
-impl Shim {
+impl ShimProcess {
     /// Reaps survivors of earlier commands and the warm shell. A warm shell that another process has stopped is
     /// useless.
     pub(super) fn reap_idle(&mut self) {
@@ -50,7 +50,7 @@ impl Shim {
     pub(super) fn prepare(&mut self, kind: ShellKind, files: Vec<OwnedFd>) {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
-        Group::begin(&mut self.group, kind.plan.limits);
+        ShimCgroup::begin(&mut self.group, kind.plan.limits);
         match self.start_warm(kind, files) {
             Ok(warm) => self.warm = Some(warm),
             Err(_) => self.report(prepared(mark, None)),
@@ -58,7 +58,7 @@ impl Shim {
     }
 
     fn start_warm(&mut self, kind: ShellKind, files: Vec<OwnedFd>) -> Result<WarmShell, LaunchError> {
-        let failed = |error: RecordError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
+        let failed = |error: ChangeJournalError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
         let world = self.world.as_ref().map(ShimWorld::has_listener);
         let way = kind.recorded.then(|| self.records.prepare(world)).transpose().map_err(failed)?;
         // The socket stays open until the shell has sent its filter.
@@ -116,7 +116,7 @@ impl Shim {
     }
 
     /// Creates the state of a warm shell's command.
-    fn begun(&mut self, waiting: WarmShell, started: Instant) -> Running {
+    fn begun(&mut self, waiting: WarmShell, started: Instant) -> SupervisedCommand {
         let WarmShell { shell, plan, pipes, ended, tap, .. } = waiting;
         let mut running = self.running(shell, &plan, pipes, started);
         running.tap = tap;
@@ -132,7 +132,7 @@ impl Shim {
     pub(super) fn dismiss(&mut self) {
         self.records.discard();
         // Reaped at once, so that its usage does not count for the next command.
-        System.wait(&self.warm.take().map(WarmShell::dismiss).unwrap_or_default());
+        SystemProcesses.wait(&self.warm.take().map(WarmShell::dismiss).unwrap_or_default());
     }
 }
 

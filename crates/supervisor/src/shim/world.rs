@@ -21,7 +21,7 @@ const ENDING: u16 = 50;
 pub struct ShimWorld {
     entrance: Option<Entrance>,
     landlock: Option<RawFd>,
-    filters: Filters,
+    filters: WorldSyscallFilters,
     /// Profiles of Seatbelt, on macOS alone.
     seatbelt: Option<SeatbeltProfileSource>,
     /// The way to init. `None` without namespaces.
@@ -43,7 +43,7 @@ pub struct ShimWorld {
 }
 
 /// The filters of system calls of a world.
-struct Filters {
+struct WorldSyscallFilters {
     /// The usual filter. `None`: the machine supports no filter.
     plain: Option<Rc<Filter>>,
     variant: SyscallFilterMode,
@@ -51,7 +51,7 @@ struct Filters {
     recorded: Option<Rc<Filter>>,
 }
 
-impl Filters {
+impl WorldSyscallFilters {
     fn recorded(&mut self) -> Option<Rc<Filter>> {
         let machine = Machine::HERE?;
         let program = || Rc::new(filter::program(machine, self.variant.with_recording()));
@@ -60,7 +60,7 @@ impl Filters {
 }
 
 /// The ways of a shim to the other processes of its world.
-pub struct Ways {
+pub struct ShimWorldLinks {
     /// The way to the first process.
     pub door: Option<InitConnection>,
     /// The way to the listener of the shim.
@@ -81,13 +81,17 @@ pub struct Ways {
 
 impl ShimWorld {
     /// Makes a process that was just forked into a world the shim of the world's commands.
-    pub fn enter(namespaces: Option<WorldNamespaces>, landlock: Option<OwnedFd>, ways: Ways) -> io::Result<Self> {
+    pub fn enter(
+        namespaces: Option<WorldNamespaces>,
+        landlock: Option<OwnedFd>,
+        ways: ShimWorldLinks,
+    ) -> io::Result<Self> {
         if let Some(spaces) = &namespaces {
             sys::read_processes_in(spaces.proc.try_clone()?);
             // Otherwise each child would have to do this.
             sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
         }
-        let Ways { door, listener, gate, owner, home, seatbelt, filter, kept } = ways;
+        let ShimWorldLinks { door, listener, gate, owner, home, seatbelt, filter, kept } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
         let variant = filter.unwrap_or(SyscallFilterMode::Silent);
@@ -95,7 +99,7 @@ impl ShimWorld {
         Ok(Self {
             entrance,
             landlock: landlock_fd,
-            filters: Filters { plain: filter.map(Rc::new), variant, recorded: None },
+            filters: WorldSyscallFilters { plain: filter.map(Rc::new), variant, recorded: None },
             seatbelt,
             door,
             listener,

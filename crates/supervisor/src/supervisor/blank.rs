@@ -16,7 +16,7 @@ const KEPT: Duration = Duration::from_secs(60);
 pub type BlankGate = (Pid, GateControl);
 
 /// A blank world with its gate. It ends when this value is dropped.
-pub struct Blank {
+pub struct GatedBlankWorld {
     begun: BlankWorld,
     gate: Option<BlankGate>,
     until: Instant,
@@ -24,15 +24,15 @@ pub struct Blank {
 
 /// The place for a blank world.
 #[derive(Default)]
-pub struct BlankPlace {
-    blank: Option<Blank>,
+pub struct BlankWorldSlot {
+    blank: Option<GatedBlankWorld>,
     /// The needs of the last world, which are likely those of the next one: the caches that it overlays, and whether
     /// its gate knows no hosts and opens nothing.
     caches: Vec<PathBuf>,
     is_isolated: bool,
 }
 
-impl BlankPlace {
+impl BlankWorldSlot {
     /// Keeps the blank world for another minute, or begins one. `open_gate` starts its gate, if it gets one. Returns
     /// the init of a world that was begun.
     pub fn keep(
@@ -49,7 +49,7 @@ impl BlankPlace {
         let begun = BlankWorld::begin_ahead(state, &self.caches)?;
         let init = begun.init;
         let gate = if self.is_isolated { open_gate(&begun) } else { None };
-        self.blank = Some(Blank { begun, gate, until });
+        self.blank = Some(GatedBlankWorld { begun, gate, until });
         Some(init)
     }
 
@@ -62,8 +62,8 @@ impl BlankPlace {
         is_isolated: bool,
     ) -> Option<(BlankWorld, Option<BlankGate>)> {
         (self.caches, self.is_isolated) = (overlaid_caches(policy).to_vec(), is_isolated);
-        let has_gate = |blank: &Blank| blank.gate.is_none() || is_isolated;
-        let Blank { begun, gate, .. } =
+        let has_gate = |blank: &GatedBlankWorld| blank.gate.is_none() || is_isolated;
+        let GatedBlankWorld { begun, gate, .. } =
             self.blank.take_if(|blank| has_gate(blank) && blank.begun.fits(policy, state))?;
         Some((begun, gate))
     }

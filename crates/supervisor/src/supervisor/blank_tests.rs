@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::blank::{BlankGate, BlankPlace};
-use super::worlds::Worlds;
+use super::blank::{BlankGate, BlankWorldSlot};
+use super::worlds::SupervisorWorlds;
 use confine::ConfinementPart;
 use confine::gate::GateControl;
 use confine::world::BlankWorld;
@@ -25,7 +25,7 @@ fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
     for user in users() {
         let scene = WorldTestScene::new(user);
         isolated(user, || {
-            let (mut place, began) = (BlankPlace::default(), Instant::now());
+            let (mut place, began) = (BlankWorldSlot::default(), Instant::now());
             let later = |seconds| began + Duration::from_secs(seconds);
             let init = place.keep(&scene.state, began, none).expect("begun");
             assert_eq!(place.keep(&scene.state, later(30), none), None, "it is there");
@@ -43,7 +43,7 @@ fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
 fn a_blank_world_is_claimed_once() {
     let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let (mut place, policy) = (BlankPlace::default(), scene.policy());
+        let (mut place, policy) = (BlankWorldSlot::default(), scene.policy());
         let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
         assert!(place.claim(&policy, Path::new("/elsewhere"), true).is_none());
         let (begun, _) = place.claim(&policy, &scene.state, true).expect("it fits");
@@ -59,7 +59,7 @@ fn a_blank_world_is_claimed_once() {
 fn a_blank_world_with_a_gate_is_for_policies_without_hosts_and_ports() {
     let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let (mut place, policy) = (BlankPlace::default(), scene.policy());
+        let (mut place, policy) = (BlankWorldSlot::default(), scene.policy());
         assert!(place.claim(&policy, &scene.state, true).is_none());
         let gate = |_: &BlankWorld| {
             let null = std::fs::File::open("/dev/null").expect("null");
@@ -80,7 +80,7 @@ fn a_blank_world_with_a_gate_is_for_policies_without_hosts_and_ports() {
 fn a_blank_world_ends_with_its_processes() {
     let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let mut place = BlankPlace::default();
+        let mut place = BlankWorldSlot::default();
         let init = place.keep(&scene.state, Instant::now(), none).expect("begun");
         place.on_exit(Pid::from_raw(init.as_raw() + 1));
         assert!(place.has_init(init));
@@ -94,7 +94,7 @@ fn a_blank_world_ends_with_its_processes() {
 fn a_blank_world_that_ends_after_it_was_claimed_is_replaced() {
     let scene = WorldTestScene::new(None);
     isolated(None, || {
-        let (mut worlds, policy) = (Worlds::default(), scene.policy());
+        let (mut worlds, policy) = (SupervisorWorlds::default(), scene.policy());
         worlds.keep_blank(&scene.state, Instant::now());
         let [init] = worlds.inits()[..] else { panic!("no blank world") };
         // It does not answer, until it is killed.

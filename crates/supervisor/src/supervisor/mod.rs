@@ -17,7 +17,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getpid};
 
-use super::group::{self, Groups};
+use super::group::{self, SupervisorCgroup};
 use super::{shim, tree};
 use confine::ReportedWorldError;
 use protocol::plan::WorldId;
@@ -25,7 +25,7 @@ use protocol::task::Machine;
 use protocol::{FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
 use shim::ShimPlace;
 use sys::{ChildEvents, Fork, Reaped, Signal};
-use worlds::{ForkedShim, ShimPids, Worlds};
+use worlds::{ForkedShim, ShimPids, SupervisorWorlds};
 
 /// Interval between attempts to kill orphans, ms.
 const ORPHAN_INTERVAL: u16 = 5;
@@ -56,9 +56,9 @@ pub fn main() -> io::Result<()> {
     sys::go_on_without_parent()?;
     let (lifeline, held) = sys::pipe()?;
     let events = ChildEvents::listen()?;
-    let mut groups = Groups::begin();
-    let emptied = groups.as_mut().map(Groups::take_killed).unwrap_or_default();
-    Supervisor {
+    let mut groups = SupervisorCgroup::begin();
+    let emptied = groups.as_mut().map(SupervisorCgroup::take_killed).unwrap_or_default();
+    SupervisorProcess {
         control: Some(control),
         lifeline,
         held: Some(held),
@@ -66,7 +66,7 @@ pub fn main() -> io::Result<()> {
         reader: FrameReader::default(),
         shims: HashMap::new(),
         groups,
-        worlds: Worlds::default(),
+        worlds: SupervisorWorlds::default(),
         emptied,
         directories: Vec::new(),
         remove_at: None,
@@ -74,7 +74,7 @@ pub fn main() -> io::Result<()> {
     .serve()
 }
 
-struct Supervisor {
+struct SupervisorProcess {
     control: Option<OwnedFd>,
     /// The read end of the pipe, shared by all shims. Its end of file reports that the supervisor is gone.
     lifeline: OwnedFd,
@@ -84,8 +84,8 @@ struct Supervisor {
     reader: FrameReader,
     /// The shims with their cgroups, if they have cgroups, by the child that ends with the shim.
     shims: HashMap<Pid, (Pid, Option<PathBuf>)>,
-    groups: Option<Groups>,
-    worlds: Worlds,
+    groups: Option<SupervisorCgroup>,
+    worlds: SupervisorWorlds,
     /// The cgroups of dead shims, which have to be removed.
     emptied: Vec<PathBuf>,
     /// Directories to remove after the end of the host.
@@ -94,7 +94,7 @@ struct Supervisor {
     remove_at: Option<Instant>,
 }
 
-impl Supervisor {
+impl SupervisorProcess {
     fn serve(&mut self) -> io::Result<()> {
         let mut orphans = !self.emptied.is_empty();
         let mut tries = 0;
@@ -145,7 +145,7 @@ impl Supervisor {
             }
             if self.control.is_none() && !left {
                 self.remove_groups();
-                self.groups.iter().for_each(Groups::remove);
+                self.groups.iter().for_each(SupervisorCgroup::remove);
                 return Ok(());
             }
         }
@@ -290,7 +290,7 @@ impl Supervisor {
                 self.control = None;
                 self.held = None;
                 drop(addons);
-                let group = self.groups.as_ref().and_then(Groups::own);
+                let group = self.groups.as_ref().and_then(SupervisorCgroup::own);
                 let place = ShimPlace { supervisor, world: world.map(|world| *world) };
                 let lifeline = self.lifeline.try_clone();
                 let code = match lifeline.and_then(|lifeline| shim::serve(ours, lifeline, group, place)) {

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::blank::{BlankGate, BlankPlace};
+use super::blank::{BlankGate, BlankWorldSlot};
 use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
-use crate::shim::world::{ShimWorld, Ways};
+use crate::shim::world::{ShimWorld, ShimWorldLinks};
 use confine::filter::SyscallFilterMode;
 use confine::gate::{self, GateControl, GateError, GateSetup};
 use confine::listener::{self, ListenerEndpoint, ListenerLink, ListenerSettings};
@@ -42,14 +42,14 @@ type OpenGate = (GateControl, Option<Ipv4Addr>);
 
 /// The worlds of this host.
 #[derive(Default)]
-pub struct Worlds {
-    known: HashMap<WorldId, Made>,
+pub struct SupervisorWorlds {
+    known: HashMap<WorldId, SupervisedWorld>,
     /// The first processes of worlds, which may be ending already.
     inits: HashMap<Pid, Option<WorldId>>,
     /// The first processes of worlds that watch files.
     watching: HashSet<Pid>,
     /// The blank world for the next world. Its processes are in these lists without a world.
-    blank: BlankPlace,
+    blank: BlankWorldSlot,
     /// The gates. A world without its gate ends.
     gates: HashMap<Pid, Option<WorldId>>,
     /// The listeners of shims.
@@ -61,7 +61,7 @@ pub struct Worlds {
 }
 
 /// A world that is made.
-struct Made {
+struct SupervisedWorld {
     world: ConfinedWorld,
     gate: Option<GateControl>,
     /// Whether the gate may still be starting.
@@ -71,7 +71,7 @@ struct Made {
     owner: (OwnedFd, OwnedFd),
 }
 
-impl Worlds {
+impl SupervisorWorlds {
     /// Makes a world, or joins the world of a running task of a registry.
     pub fn make(
         &mut self,
@@ -196,13 +196,13 @@ impl Worlds {
         let settings = ListenerSettings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
-        self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
+        self.known.insert(id, SupervisedWorld { world, gate, opens, settings, owner: (write, read) });
         Ok(facts)
     }
 
     /// Returns the host's ways into a world.
     pub fn ways(&self, id: WorldId) -> WorldWays {
-        let Some(Made { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
+        let Some(SupervisedWorld { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
         let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
         WorldWays {
             door: world.open_door().ok().flatten().map(InitConnection::into_fd),
@@ -336,12 +336,12 @@ impl Worlds {
             Some(ends) if made.world.namespaces.is_none() => made.fork_below_listener(ends)?,
             Some(ends) => {
                 self.listeners.insert(made.fork_listener(ends)?);
-                made.fork().map(Forked::of)?
+                made.fork().map(ShimForkOutcome::of)?
             }
-            None => made.fork().map(Forked::of)?,
+            None => made.fork().map(ShimForkOutcome::of)?,
         };
         match forked {
-            Forked::Parent(forked) => {
+            ShimForkOutcome::Parent(forked) => {
                 let late = made.gate.as_ref().filter(|_| std::mem::take(&mut made.opens));
                 let started = made
                     .world
@@ -350,14 +350,15 @@ impl Worlds {
                 started.inspect_err(|_| sys::signal(forked.child, Signal::SIGKILL))?;
                 Ok(ForkedShim::Parent(forked))
             }
-            Forked::Child => {
-                let Made { world: ConfinedWorld { namespaces, landlock, seatbelt, filter, held, .. }, .. } =
-                    self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
+            ShimForkOutcome::Child => {
+                let SupervisedWorld {
+                    world: ConfinedWorld { namespaces, landlock, seatbelt, filter, held, .. }, ..
+                } = self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
                 let world = ShimWorld::enter(
                     namespaces,
                     landlock,
-                    Ways {
+                    ShimWorldLinks {
                         door,
                         listener: link,
                         gate,
@@ -374,7 +375,7 @@ impl Worlds {
     }
 }
 
-impl Made {
+impl SupervisedWorld {
     /// Forks into the user and pid namespaces of the world.
     fn fork(&self) -> io::Result<Fork> {
         match &self.world.namespaces {
@@ -406,17 +407,17 @@ impl Made {
 
     /// Forks a shim below its listener. Many machines let a process of an ordinary user read the memory of its
     /// descendants alone.
-    fn fork_below_listener(&self, ends: ListenerEndpoint) -> io::Result<Forked> {
+    fn fork_below_listener(&self, ends: ListenerEndpoint) -> io::Result<ShimForkOutcome> {
         let (read, write) = sys::pipe()?;
         match sys::fork()? {
             Fork::Parent(child) => {
                 drop(write);
                 let mut pid = [0; size_of::<i32>()];
                 File::from(read).read_exact(&mut pid)?;
-                Ok(Forked::Parent(ShimPids { child, shim: Pid::from_raw(i32::from_ne_bytes(pid)) }))
+                Ok(ShimForkOutcome::Parent(ShimPids { child, shim: Pid::from_raw(i32::from_ne_bytes(pid)) }))
             }
             Fork::Child => match sys::fork() {
-                Ok(Fork::Child) => Ok(Forked::Child),
+                Ok(Fork::Child) => Ok(ShimForkOutcome::Child),
                 Ok(Fork::Parent(shim)) => {
                     let _ = File::from(write).write_all(&shim.as_raw().to_ne_bytes());
                     listener::serve(ends, self.settings.clone(), Some(shim))
@@ -443,14 +444,14 @@ impl From<Pid> for ShimPids {
 }
 
 /// A process that was forked.
-enum Forked {
+enum ShimForkOutcome {
     /// In the supervisor.
     Parent(ShimPids),
     /// In the shim.
     Child,
 }
 
-impl Forked {
+impl ShimForkOutcome {
     fn of(fork: Fork) -> Self {
         match fork {
             Fork::Parent(pid) => Self::Parent(pid.into()),

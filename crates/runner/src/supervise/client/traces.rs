@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid, getsid};
 
 use protocol::task::{Task, Whereabouts};
 use supervisor::group;
-use supervisor::tree::{self, Member};
+use supervisor::tree::{self, TreeMember};
 
 /// Time that the processes of a tree may take to exit.
 const SWEEP_BOUND: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ impl Traces {
     /// Returns the processes that are in the cgroup, carry the mark, belong to the session of the shell, or can write
     /// to its pipes, and all below them with their sessions. Without a cgroup a process is not found if it has cleared
     /// its environment, left the session, closed the pipes and lost its parent.
-    pub fn find(&self) -> Vec<Member> {
+    pub fn find(&self) -> Vec<TreeMember> {
         let all: Vec<Pid> = sys::every_process().into_iter().filter(|pid| *pid != getpid()).collect();
         let pipes: Vec<BorrowedFd<'_>> = self.pipes.iter().map(AsFd::as_fd).collect();
         // A child that this process is just starting has all its descriptors until it has become another program.
@@ -55,7 +55,7 @@ impl Traces {
                 found.iter().flat_map(|pid| tree::below(*pid, |_| true)).map(|member| member.pid).collect();
             found.extend(members.into_iter().chain(below));
             if found.len() == before {
-                return found.into_iter().filter_map(Member::of).collect();
+                return found.into_iter().filter_map(TreeMember::of).collect();
             }
         }
     }

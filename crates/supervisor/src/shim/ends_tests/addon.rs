@@ -48,7 +48,7 @@ fn acts_as_a_shim_for_the_other_tests() {
 }
 
 /// The addon's part, with a shim of its own.
-pub struct Addon {
+pub struct TestAddon {
     pub shim: Child,
     pub socket: Option<OwnedFd>,
     pub reader: FrameReader,
@@ -58,7 +58,7 @@ pub struct Addon {
     pub folder: PathBuf,
 }
 
-impl Addon {
+impl TestAddon {
     pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let mark = format!("ends-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -187,11 +187,11 @@ impl Addon {
         }
     }
 
-    pub fn release(&self, registry: Registry) {
+    pub fn release(&self, registry: SurvivorRegistry) {
         let detached = match registry {
-            Registry::None => return self.send(ToShim::Release(None)),
-            Registry::Temporary => false,
-            Registry::Kept => true,
+            SurvivorRegistry::None => return self.send(ToShim::Release(None)),
+            SurvivorRegistry::Temporary => false,
+            SurvivorRegistry::Kept => true,
         };
         self.send(ToShim::Release(Some(Transfer { spec: self.spec(detached), resume: vec![Vec::new(); 2] })));
     }
@@ -202,10 +202,10 @@ impl Addon {
         self.pipes = None;
     }
 
-    pub fn event(&mut self, event: Event) {
+    pub fn event(&mut self, event: HostEvent) {
         match event {
-            Event::HostGone => self.close(),
-            Event::End => self.send(ToShim::End { at_limit: false }),
+            HostEvent::HostGone => self.close(),
+            HostEvent::End => self.send(ToShim::End { at_limit: false }),
         }
     }
 
@@ -251,7 +251,7 @@ impl Addon {
     }
 }
 
-impl Drop for Addon {
+impl Drop for TestAddon {
     fn drop(&mut self) {
         let _ = self.shim.kill();
         let _ = self.shim.wait();
@@ -262,7 +262,7 @@ impl Drop for Addon {
 
 /// The registry of a command with survivors.
 #[derive(Debug, Clone, Copy)]
-pub enum Registry {
+pub enum SurvivorRegistry {
     None,
     /// The tasks end with the host.
     Temporary,
@@ -271,12 +271,13 @@ pub enum Registry {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Event {
+pub enum HostEvent {
     HostGone,
     End,
 }
 
-pub const REGISTRIES: [Registry; 3] = [Registry::None, Registry::Temporary, Registry::Kept];
+pub const REGISTRIES: [SurvivorRegistry; 3] =
+    [SurvivorRegistry::None, SurvivorRegistry::Temporary, SurvivorRegistry::Kept];
 
 /// Removes the crate name from the path of a test: the filter of the test harness has none.
 fn strip_crate(argument: &'static str) -> &'static str {

@@ -3,16 +3,18 @@
 
 mod addon;
 
-use addon::{Addon, DAEMON, ENDLESS, Event, LATER, REGISTRIES, Registry, SURVIVORS, is_gone, remove, until};
+use addon::{
+    DAEMON, ENDLESS, HostEvent, LATER, REGISTRIES, SURVIVORS, SurvivorRegistry, TestAddon, is_gone, remove, until,
+};
 use protocol::{FromShim, FromShimOrTask, Survivor};
 
 #[test]
 fn a_running_command_ends_with_its_host_and_by_an_abort() {
-    for event in [Event::HostGone, Event::End] {
-        let mut addon = Addon::with(ENDLESS);
+    for event in [HostEvent::HostGone, HostEvent::End] {
+        let mut addon = TestAddon::with(ENDLESS);
         addon.at_once(|addon| addon.event(event));
         addon.nothing_is_left();
-        if matches!(event, Event::HostGone) {
+        if matches!(event, HostEvent::HostGone) {
             addon.shim_exits();
         }
     }
@@ -20,14 +22,14 @@ fn a_running_command_ends_with_its_host_and_by_an_abort() {
 
 #[test]
 fn survivors_end_with_the_host_and_by_an_abort_while_the_pipes_are_drained() {
-    for event in [Event::HostGone, Event::End] {
-        let mut addon = Addon::with_survivors(SURVIVORS);
+    for event in [HostEvent::HostGone, HostEvent::End] {
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         addon.at_once(|addon| addon.event(event));
         addon.nothing_is_left();
-        if matches!(event, Event::HostGone) {
+        if matches!(event, HostEvent::HostGone) {
             addon.shim_exits();
         } else {
-            addon.release(Registry::Temporary);
+            addon.release(SurvivorRegistry::Temporary);
             assert_eq!(addon.released(), []);
         }
     }
@@ -36,7 +38,7 @@ fn survivors_end_with_the_host_and_by_an_abort_while_the_pipes_are_drained() {
 #[test]
 fn survivors_end_with_the_host_in_the_moment_of_their_release() {
     for registry in REGISTRIES {
-        let mut addon = Addon::with_survivors(SURVIVORS);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         addon.at_once(|addon| {
             addon.release(registry);
             addon.close();
@@ -49,10 +51,10 @@ fn survivors_end_with_the_host_in_the_moment_of_their_release() {
 #[test]
 fn survivors_end_by_an_abort_in_the_moment_of_their_release() {
     for registry in REGISTRIES {
-        let mut addon = Addon::with_survivors(SURVIVORS);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         addon.at_once(|addon| {
             addon.release(registry);
-            addon.event(Event::End);
+            addon.event(HostEvent::End);
         });
         assert_eq!(addon.released(), [], "{registry:?}");
         addon.nothing_is_left();
@@ -61,9 +63,9 @@ fn survivors_end_by_an_abort_in_the_moment_of_their_release() {
 
 #[test]
 fn a_daemon_ends_with_the_host_in_the_moment_of_its_release() {
-    let mut addon = Addon::with_survivors(DAEMON);
+    let mut addon = TestAddon::with_survivors(DAEMON);
     addon.at_once(|addon| {
-        addon.release(Registry::Temporary);
+        addon.release(SurvivorRegistry::Temporary);
         addon.close();
     });
     addon.nothing_is_left();
@@ -72,8 +74,8 @@ fn a_daemon_ends_with_the_host_in_the_moment_of_its_release() {
 
 #[test]
 fn released_survivors_outlive_their_host() {
-    let mut addon = Addon::with_survivors(SURVIVORS);
-    addon.release(Registry::None);
+    let mut addon = TestAddon::with_survivors(SURVIVORS);
+    addon.release(SurvivorRegistry::None);
     assert_eq!(addon.released().len(), 2);
     addon.close();
     addon.survivors_go_on(2);
@@ -82,7 +84,7 @@ fn released_survivors_outlive_their_host() {
 #[test]
 fn a_released_daemon_outlives_its_host_whatever_the_registry() {
     for registry in REGISTRIES {
-        let mut addon = Addon::with_survivors(DAEMON);
+        let mut addon = TestAddon::with_survivors(DAEMON);
         addon.release(registry);
         assert!(matches!(&addon.released()[..], [Survivor { holds: false, .. }]));
         addon.close();
@@ -93,8 +95,8 @@ fn a_released_daemon_outlives_its_host_whatever_the_registry() {
 #[test]
 fn adopted_survivors_end_with_the_host_of_a_temporary_registry() {
     for read_task in [false, true] {
-        let mut addon = Addon::with_survivors(SURVIVORS);
-        addon.release(Registry::Temporary);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
+        addon.release(SurvivorRegistry::Temporary);
         assert_eq!(addon.released().len(), 2);
         if read_task {
             addon.task();
@@ -108,8 +110,8 @@ fn adopted_survivors_end_with_the_host_of_a_temporary_registry() {
 #[test]
 fn adopted_survivors_outlive_the_host_of_a_kept_registry() {
     for read_task in [false, true] {
-        let mut addon = Addon::with_survivors(SURVIVORS);
-        addon.release(Registry::Kept);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
+        addon.release(SurvivorRegistry::Kept);
         assert_eq!(addon.released().len(), 2);
         if read_task {
             addon.task();
@@ -121,8 +123,8 @@ fn adopted_survivors_outlive_the_host_of_a_kept_registry() {
 
 #[test]
 fn survivors_whose_directory_was_swept_end_with_their_host() {
-    for registry in [Registry::Temporary, Registry::Kept] {
-        let mut addon = Addon::with_survivors(SURVIVORS);
+    for registry in [SurvivorRegistry::Temporary, SurvivorRegistry::Kept] {
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         addon.at_once(|addon| {
             remove(&addon.folder);
             addon.release(registry);
@@ -136,20 +138,20 @@ fn survivors_whose_directory_was_swept_end_with_their_host() {
 #[test]
 #[ignore = "stress: it takes several seconds"]
 fn survivors_that_cannot_be_adopted_are_the_hosts_until_it_releases_them() {
-    for registry in [Registry::Temporary, Registry::Kept] {
-        for event in [Event::HostGone, Event::End] {
-            let mut addon = Addon::with_survivors(SURVIVORS);
+    for registry in [SurvivorRegistry::Temporary, SurvivorRegistry::Kept] {
+        for event in [HostEvent::HostGone, HostEvent::End] {
+            let mut addon = TestAddon::with_survivors(SURVIVORS);
             remove(&addon.folder);
             addon.release(registry);
             addon.refused();
             addon.event(event);
             addon.nothing_is_left();
         }
-        let mut addon = Addon::with_survivors(SURVIVORS);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         remove(&addon.folder);
         addon.release(registry);
         addon.refused();
-        addon.release(Registry::None);
+        addon.release(SurvivorRegistry::None);
         assert_eq!(addon.released().len(), 2);
         addon.close();
         addon.survivors_go_on(2);
@@ -159,7 +161,7 @@ fn survivors_that_cannot_be_adopted_are_the_hosts_until_it_releases_them() {
 #[test]
 fn survivors_that_exit_before_their_release_leave_a_shim_for_the_next_command() {
     for registry in REGISTRIES {
-        let mut addon = Addon::with_survivors(SURVIVORS);
+        let mut addon = TestAddon::with_survivors(SURVIVORS);
         addon.at_once(|addon| {
             addon.release(registry);
             addon.kill_all();
@@ -173,16 +175,16 @@ fn survivors_that_exit_before_their_release_leave_a_shim_for_the_next_command() 
 
 #[test]
 fn survivors_are_released_after_the_end_of_the_supervisor() {
-    let mut addon = Addon::with_survivors(SURVIVORS);
+    let mut addon = TestAddon::with_survivors(SURVIVORS);
     addon.lifeline = None;
-    addon.release(Registry::None);
+    addon.release(SurvivorRegistry::None);
     assert_eq!(addon.released().len(), 2);
     addon.survivors_go_on(2);
 }
 
 #[test]
 fn what_a_task_leaves_ends_with_the_host_while_its_pipes_are_drained() {
-    let (mut addon, shell) = Addon::with_task(SURVIVORS);
+    let (mut addon, shell) = TestAddon::with_task(SURVIVORS);
     until("the shell has exited", || is_gone(shell));
     addon.close();
     addon.nothing_is_left();
@@ -192,7 +194,7 @@ fn what_a_task_leaves_ends_with_the_host_while_its_pipes_are_drained() {
 #[test]
 fn what_a_task_leaves_ends_with_the_host_though_its_directory_was_swept() {
     for at_once in [true, false] {
-        let (mut addon, shell) = Addon::with_task(SURVIVORS);
+        let (mut addon, shell) = TestAddon::with_task(SURVIVORS);
         until("the shell has exited", || is_gone(shell));
         addon.at_once(|addon| {
             remove(&addon.folder);

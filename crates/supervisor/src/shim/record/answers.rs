@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
-use super::journal::{RunJournal, Shared, lock};
+use super::journal::{RunJournal, SharedJournal, lock};
 use confine::listener::UnconfinedListener;
 
 /// Time without a call after which the directories of changes are left, in ms.
@@ -18,15 +18,15 @@ const QUIET: u16 = 100;
 const LONGEST: u16 = 12_800;
 
 /// A source of calls, which wait for their answers.
-pub struct Source {
+pub struct SyscallSource {
     /// The run of the command.
     pub run: u64,
     /// How the calls arrive.
-    pub kind: SourceKind,
+    pub kind: SyscallSourceKind,
 }
 
 /// How the calls of a command arrive.
-pub enum SourceKind {
+pub enum SyscallSourceKind {
     /// A socket, over which the child sends the descriptor of its filter before it executes its program.
     Arrival(OwnedFd),
     /// The descriptor of the filter.
@@ -35,32 +35,33 @@ pub enum SourceKind {
     World(OwnedFd),
 }
 
-impl Source {
+impl SyscallSource {
     fn descriptor(&self) -> BorrowedFd<'_> {
         match &self.kind {
-            SourceKind::Arrival(fd) | SourceKind::Filter(fd) | SourceKind::World(fd) => fd.as_fd(),
+            SyscallSourceKind::Arrival(fd) | SyscallSourceKind::Filter(fd) | SyscallSourceKind::World(fd) => fd.as_fd(),
         }
     }
 }
 
 /// The thread, as the shim sees it.
-pub struct Answers {
-    pub shared: Arc<Shared>,
-    news: Arc<Mutex<Vec<Source>>>,
+pub struct JournalThreadHandle {
+    pub shared: Arc<SharedJournal>,
+    news: Arc<Mutex<Vec<SyscallSource>>>,
     /// The write end of a pipe. A byte announces a source, and the end of the pipe announces the end of the shim.
     wake: OwnedFd,
     thread: JoinHandle<()>,
 }
 
-impl Answers {
+impl JournalThreadHandle {
     /// Starts the thread.
     fn begin() -> io::Result<Self> {
         let (read, wake) = sys::pipe()?;
         sys::set_nonblocking(&read)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedJournal::default());
         let news = Arc::default();
         let theirs = (Arc::clone(&shared), Arc::clone(&news));
-        let run = move || Thread { shared: theirs.0, news: theirs.1, wake: Some(read), sources: Vec::new() }.run();
+        let run =
+            move || JournalThread { shared: theirs.0, news: theirs.1, wake: Some(read), sources: Vec::new() }.run();
         let thread = std::thread::Builder::new().name("record".to_owned()).spawn(run)?;
         Ok(Self { shared, news, wake, thread })
     }
@@ -74,7 +75,7 @@ impl Answers {
     }
 
     /// Adds a source of calls.
-    pub fn add(&self, source: Source) {
+    pub fn add(&self, source: SyscallSource) {
         lock(&self.news).push(source);
         self.wake();
     }
@@ -93,16 +94,16 @@ impl Answers {
     }
 }
 
-struct Thread {
-    shared: Arc<Shared>,
+struct JournalThread {
+    shared: Arc<SharedJournal>,
     /// Sources that the thread does not know yet.
-    news: Arc<Mutex<Vec<Source>>>,
+    news: Arc<Mutex<Vec<SyscallSource>>>,
     /// `None` once the shim is about to exit.
     wake: Option<OwnedFd>,
-    sources: Vec<Source>,
+    sources: Vec<SyscallSource>,
 }
 
-impl Thread {
+impl JournalThread {
     fn run(mut self) {
         // Signals are meant for the shim.
         let _ = SigSet::all().thread_block();
@@ -125,14 +126,14 @@ impl Thread {
             }
             let shared = &*self.shared;
             // New sources are after the others.
-            let mut keep = |source: &mut Source| {
+            let mut keep = |source: &mut SyscallSource| {
                 let events = ready.next().unwrap_or(PollFlags::empty());
                 events.is_empty() || source.answer(events, shared, &mut watcher)
             };
             self.sources.retain_mut(&mut keep);
             if self.wake.is_none() {
                 // The listeners of worlds exit with the shim.
-                self.sources.retain(|source| matches!(source.kind, SourceKind::Filter(_)));
+                self.sources.retain(|source| matches!(source.kind, SyscallSourceKind::Filter(_)));
             }
         }
     }
@@ -140,7 +141,7 @@ impl Thread {
     /// Waits for calls. Returns the events of the pipe, if it is open, and of each source. `None`: no wait is possible.
     fn wait(&self, at_most: PollTimeout) -> Option<Vec<PollFlags>> {
         let wake = self.wake.as_ref().map(AsFd::as_fd);
-        let descriptors = wake.into_iter().chain(self.sources.iter().map(Source::descriptor));
+        let descriptors = wake.into_iter().chain(self.sources.iter().map(SyscallSource::descriptor));
         let mut fds: Vec<PollFd<'_>> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
         match poll(&mut fds, at_most) {
             Ok(_) => Some(fds.iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty())).collect()),
@@ -161,23 +162,23 @@ impl Thread {
     }
 }
 
-impl Source {
+impl SyscallSource {
     /// Answers the next call. Returns `false` once no other call can come.
-    fn answer(&mut self, events: PollFlags, shared: &Shared, watcher: &mut UnconfinedListener) -> bool {
+    fn answer(&mut self, events: PollFlags, shared: &SharedJournal, watcher: &mut UnconfinedListener) -> bool {
         if !events.contains(PollFlags::POLLIN) {
             return false;
         }
         let journal = RunJournal { shared, run: self.run };
         match &self.kind {
-            SourceKind::Arrival(socket) => match arrived(socket.as_fd()) {
-                Some(filter) => self.kind = SourceKind::Filter(filter),
+            SyscallSourceKind::Arrival(socket) => match arrived(socket.as_fd()) {
+                Some(filter) => self.kind = SyscallSourceKind::Filter(filter),
                 None => return false,
             },
-            SourceKind::Filter(filter) => {
+            SyscallSourceKind::Filter(filter) => {
                 let journal = shared.wake(self.run).then_some(&journal);
                 watcher.answer(filter.as_fd(), journal.map(|journal| journal as _));
             }
-            SourceKind::World(socket) => return watcher.answer_remote(socket.as_fd(), Some(&journal)),
+            SyscallSourceKind::World(socket) => return watcher.answer_remote(socket.as_fd(), Some(&journal)),
         }
         true
     }

@@ -22,7 +22,7 @@ use undo::{Header, Limits, Purpose, Recorder, Store, StoreError, TouchError};
 const LISTED: usize = 100;
 
 /// A record that has begun.
-pub struct Current {
+pub struct BegunJournal {
     pub run: u64,
     pub recorder: Recorder,
     /// Effects that an undo does not cover, as sentences.
@@ -36,7 +36,7 @@ pub struct Current {
 }
 
 /// A record that is about to begin.
-pub struct Pending {
+pub struct PendingJournal {
     pub run: u64,
     pub store: PathBuf,
     pub header: Header,
@@ -45,32 +45,32 @@ pub struct Pending {
     pub require: bool,
 }
 
-impl Pending {
-    fn begin(self) -> Result<Current, StoreError> {
+impl PendingJournal {
+    fn begin(self) -> Result<BegunJournal, StoreError> {
         let Self { run, store, header, limits, beyond, require } = self;
         let mut recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
         recorder.tell_apart();
-        Ok(Current { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
+        Ok(BegunJournal { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
     }
 }
 
 /// The record of the running command.
 #[derive(Default)]
-pub enum Slot {
+pub enum JournalSlot {
     /// No record.
     #[default]
     Empty,
     /// The record of this run, which arrives with its command. Its changes wait for it.
     Awaited(u64),
     /// A record that begins with the first change. That of a point begins before, while its program starts.
-    Pending(Box<Pending>),
+    Pending(Box<PendingJournal>),
     /// A record that has begun.
-    Current(Box<Current>),
+    Current(Box<BegunJournal>),
     /// A record that could not begin.
     Failed(StoreError),
 }
 
-impl Slot {
+impl JournalSlot {
     /// Begins a record that is due.
     fn settle(&mut self) {
         *self = match std::mem::take(self) {
@@ -85,33 +85,33 @@ impl Slot {
 
 /// The state that both threads of a shim share.
 #[derive(Default)]
-pub struct Shared {
-    current: Mutex<Slot>,
+pub struct SharedJournal {
+    current: Mutex<JournalSlot>,
     /// Tells that the record of an awaited run has arrived, or does not.
     arrived: Condvar,
     /// Whether the command of a world may make calls that do not come here.
     pub is_busy: AtomicBool,
 }
 
-impl Shared {
+impl SharedJournal {
     /// Waits for the record of a run. Its changes wait as well.
     pub fn expect(&self, run: u64) {
-        self.replace(Slot::Awaited(run));
+        self.replace(JournalSlot::Awaited(run));
     }
 
     /// Takes the record of the next command, which may begin later.
-    pub fn put(&self, pending: Pending) {
-        self.replace(Slot::Pending(Box::new(pending)));
+    pub fn put(&self, pending: PendingJournal) {
+        self.replace(JournalSlot::Pending(Box::new(pending)));
     }
 
     /// Begins the record of a point that is due: a command can be undone that has changed nothing. Returns `false` if
     /// it could not begin.
     pub fn begin_point(&self) -> bool {
         let mut slot = lock(&self.current);
-        if matches!(&*slot, Slot::Pending(pending) if pending.header.purpose == Purpose::Undo) {
+        if matches!(&*slot, JournalSlot::Pending(pending) if pending.header.purpose == Purpose::Undo) {
             slot.settle();
         }
-        !matches!(*slot, Slot::Failed(_))
+        !matches!(*slot, JournalSlot::Failed(_))
     }
 
     /// Begins a record that is due, before any change.
@@ -120,11 +120,11 @@ impl Shared {
     }
 
     /// Takes the current record, as far as it has come. Later calls find no record.
-    pub fn take(&self) -> Slot {
-        self.replace(Slot::Empty)
+    pub fn take(&self) -> JournalSlot {
+        self.replace(JournalSlot::Empty)
     }
 
-    fn replace(&self, slot: Slot) -> Slot {
+    fn replace(&self, slot: JournalSlot) -> JournalSlot {
         let earlier = std::mem::replace(&mut *lock(&self.current), slot);
         self.arrived.notify_all();
         earlier
@@ -133,20 +133,20 @@ impl Shared {
     /// Returns whether this is the running command, which is about to change a file.
     pub fn wake(&self, run: u64) -> bool {
         match &mut *lock(&self.current) {
-            Slot::Awaited(awaited) => *awaited == run,
-            Slot::Pending(pending) => pending.run == run,
-            Slot::Current(current) if current.run == run => {
+            JournalSlot::Awaited(awaited) => *awaited == run,
+            JournalSlot::Pending(pending) => pending.run == run,
+            JournalSlot::Current(current) if current.run == run => {
                 current.recorder.wake();
                 true
             }
-            Slot::Current(_) | Slot::Empty | Slot::Failed(_) => false,
+            JournalSlot::Current(_) | JournalSlot::Empty | JournalSlot::Failed(_) => false,
         }
     }
 
     /// Looks whether the running command can change no file without another call. Called by the thread that answers,
     /// while no call waits. Returns whether another look may find more.
     pub fn look_at_rest(&self) -> bool {
-        let Slot::Current(current) = &mut *lock(&self.current) else { return false };
+        let JournalSlot::Current(current) = &mut *lock(&self.current) else { return false };
         if self.is_busy.load(Ordering::Relaxed) {
             return false;
         }
@@ -161,7 +161,7 @@ impl Shared {
 
     /// Records that names may be missing which the command has made in directories of its own.
     pub fn lose_names(&self) {
-        if let Slot::Current(current) = &mut *lock(&self.current) {
+        if let JournalSlot::Current(current) = &mut *lock(&self.current) {
             current.recorder.lose_names();
         }
     }
@@ -174,18 +174,18 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The journal of one command.
 pub struct RunJournal<'a> {
-    pub shared: &'a Shared,
+    pub shared: &'a SharedJournal,
     pub run: u64,
 }
 
 /// The paths of a spot.
-struct Paths<'a> {
+struct LocationPaths<'a> {
     path: PathBuf,
     reach: Cow<'a, Path>,
     is_vacant: bool,
 }
 
-impl<'a> Paths<'a> {
+impl<'a> LocationPaths<'a> {
     fn of(spot: &'a DirectoryEntryLocation) -> Self {
         Self { path: spot.path(), reach: spot.reachable_path().into(), is_vacant: spot.is_vacant }
     }
@@ -199,21 +199,22 @@ impl<'a> Paths<'a> {
     }
 }
 
-impl Current {
+impl BegunJournal {
     fn touch(&mut self, change: &PendingFileChange) -> Result<(), Errno> {
         let other = match &change.act {
             PendingChangeKind::Link(spot) | PendingChangeKind::Rename(spot) | PendingChangeKind::Swap(spot) => {
-                Some(Paths::of(spot))
+                Some(LocationPaths::of(spot))
             }
             _ => None,
         };
-        let one = if other.is_none() { Paths::from_there(&change.spot) } else { Paths::of(&change.spot) };
+        let one =
+            if other.is_none() { LocationPaths::from_there(&change.spot) } else { LocationPaths::of(&change.spot) };
         let store = self.recorder.store().path();
-        let is_own = |paths: &Paths<'_>| is_within(&paths.path, store);
+        let is_own = |paths: &LocationPaths<'_>| is_within(&paths.path, store);
         if is_own(&one) || other.as_ref().is_some_and(is_own) {
             return self.miss(&one.path, "it belongs to the undo store, whose own files are not recorded");
         }
-        let other = other.as_ref().map_or_else(|| one.at(), Paths::at);
+        let other = other.as_ref().map_or_else(|| one.at(), LocationPaths::at);
         let act = match &change.act {
             PendingChangeKind::Rewrite => undo::Change::Rewrite,
             PendingChangeKind::Write => undo::Change::Write,
@@ -232,7 +233,7 @@ impl Current {
 
     /// Records a removal, and makes the removal if it can keep the file. Returns whether it did.
     fn take(&mut self, spot: &DirectoryEntryLocation) -> Result<bool, Errno> {
-        let one = Paths::from_there(spot);
+        let one = LocationPaths::from_there(spot);
         if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
         }
@@ -299,13 +300,13 @@ fn is_of_store(error: &io::Error) -> bool {
 }
 
 impl RunJournal<'_> {
-    fn with<T: Default>(&self, note: impl FnOnce(&mut Current) -> Result<T, Errno>) -> Result<T, Errno> {
-        let Shared { current, arrived, .. } = self.shared;
-        let is_awaited = |slot: &mut Slot| matches!(slot, Slot::Awaited(run) if *run == self.run);
+    fn with<T: Default>(&self, note: impl FnOnce(&mut BegunJournal) -> Result<T, Errno>) -> Result<T, Errno> {
+        let SharedJournal { current, arrived, .. } = self.shared;
+        let is_awaited = |slot: &mut JournalSlot| matches!(slot, JournalSlot::Awaited(run) if *run == self.run);
         let mut slot = arrived.wait_while(lock(current), is_awaited).unwrap_or_else(PoisonError::into_inner);
         slot.settle();
         match &mut *slot {
-            Slot::Current(current) if current.run == self.run => {
+            JournalSlot::Current(current) if current.run == self.run => {
                 current.recorder.wake();
                 note(current)
             }

@@ -41,23 +41,23 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::launch::mark_of;
 use crate::warm::WarmShell;
-use answers::{Answers, Source, SourceKind};
+use answers::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
 use confine::filter::{self, SyscallFilterMode};
 use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
-use journal::Current;
+use journal::BegunJournal;
 #[cfg(all(test, target_os = "linux"))]
-pub use journal::Shared;
-pub use journal::{Pending, RunJournal, Slot};
+pub use journal::SharedJournal;
+pub use journal::{JournalSlot, PendingJournal, RunJournal};
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use protocol::task::Machine as TaskMachine;
-use snapshot::{Compared, NotTaken};
+use snapshot::{SnapshotComparison, TreeSnapshotError};
 use sys::{Filter, Filtered, Machine};
 use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 
 /// Why the changes of a command cannot be recorded.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordError {
+pub enum ChangeJournalError {
     /// The kernel passes no calls on.
     #[error("this system does not report changes of files before they are made")]
     NoListener,
@@ -78,13 +78,13 @@ pub enum RecordError {
     Store(#[from] StoreError),
     /// A snapshot could not be taken either.
     #[error(transparent)]
-    Snapshot(#[from] NotTaken),
+    Snapshot(#[from] TreeSnapshotError),
     /// A socket or a thread could not be made.
     #[error("its changes cannot be recorded: {0}")]
     System(#[from] io::Error),
 }
 
-impl RecordError {
+impl ChangeJournalError {
     /// Returns the most telling error number.
     pub fn errno(&self) -> i32 {
         let number = match self {
@@ -117,20 +117,20 @@ impl AnswerChannel {
 
 /// The records of a shim, one after another.
 #[derive(Default)]
-pub struct Records {
-    answers: Option<Answers>,
+pub struct ChangeJournals {
+    answers: Option<JournalThreadHandle>,
     filter: Option<Rc<Filter>>,
     /// Counts runs, to distinguish calls of an ended command from calls of the current command.
     run: u64,
     /// The snapshot of the tree, if it replaces a record of each change.
-    compared: Option<Compared>,
+    compared: Option<SnapshotComparison>,
     /// The store of the current record, and the record's purpose.
     store: Option<(PathBuf, RecordPurpose)>,
     /// Why there is no record although a record was wanted.
     failure: Option<String>,
 }
 
-impl Records {
+impl ChangeJournals {
     /// Begins the record of a command, if its plan wants one. Files that the command inherits open for writing are
     /// recorded at once. Returns the way of the command's calls.
     ///
@@ -141,13 +141,13 @@ impl Records {
         plan: &Plan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
-    ) -> Result<Option<AnswerChannel>, RecordError> {
+    ) -> Result<Option<AnswerChannel>, ChangeJournalError> {
         self.discard();
         self.failure = None;
         let Some(record) = &plan.record else { return Ok(None) };
         match obstacle(record, world) {
-            Some(_) if Compared::is_wanted(record) => {
-                self.compared = Some(Compared::begin(record, header(record, plan)?, limits(record.limits))?);
+            Some(_) if SnapshotComparison::is_wanted(record) => {
+                self.compared = Some(SnapshotComparison::begin(record, header(record, plan)?, limits(record.limits))?);
                 self.store = Some((record.store.clone(), record.purpose));
                 Ok(None)
             }
@@ -162,7 +162,7 @@ impl Records {
         plan: &Plan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
-    ) -> Result<AnswerChannel, RecordError> {
+    ) -> Result<AnswerChannel, ChangeJournalError> {
         self.run += 1;
         let run = self.run;
         let answers = self.put(record, plan)?;
@@ -178,7 +178,7 @@ impl Records {
     ///
     /// # Errors
     /// If the changes of its command could not be recorded.
-    pub fn prepare(&mut self, world: Option<bool>) -> Result<AnswerChannel, RecordError> {
+    pub fn prepare(&mut self, world: Option<bool>) -> Result<AnswerChannel, ChangeJournalError> {
         if let Some(obstacle) = obstacle_here(world) {
             return Err(obstacle);
         }
@@ -198,10 +198,10 @@ impl Records {
     ///
     /// # Errors
     /// If the record cannot begin.
-    pub fn begin_warm(&mut self, record: &Record, warm: &WarmShell) -> Result<(), RecordError> {
+    pub fn begin_warm(&mut self, record: &Record, warm: &WarmShell) -> Result<(), ChangeJournalError> {
         self.failure = None;
         if !warm.recorded {
-            return Err(RecordError::NoListener);
+            return Err(ChangeJournalError::NoListener);
         }
         let answers = self.put(record, &warm.plan)?;
         if record.require && !answers.shared.begin_point() {
@@ -214,8 +214,8 @@ impl Records {
     }
 
     /// Gives the record of the current run to the thread that answers.
-    fn put(&mut self, record: &Record, plan: &Plan) -> Result<&Answers, RecordError> {
-        let pending = Pending {
+    fn put(&mut self, record: &Record, plan: &Plan) -> Result<&JournalThreadHandle, ChangeJournalError> {
+        let pending = PendingJournal {
             run: self.run,
             store: record.store.clone(),
             header: header(record, plan)?,
@@ -224,19 +224,19 @@ impl Records {
             require: record.require,
         };
         self.store = Some((record.store.clone(), record.purpose));
-        let answers = Answers::of(&mut self.answers)?;
+        let answers = JournalThreadHandle::of(&mut self.answers)?;
         answers.shared.put(pending);
         Ok(answers)
     }
 
     /// Makes the way of the calls of the current run.
-    fn channel(&mut self, world: Option<bool>) -> Result<AnswerChannel, RecordError> {
-        let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
+    fn channel(&mut self, world: Option<bool>) -> Result<AnswerChannel, ChangeJournalError> {
+        let machine = Machine::HERE.ok_or(ChangeJournalError::NoListener)?;
         let (ours, theirs) = sys::message_pair()?;
-        let kind = if world.is_some() { SourceKind::World(ours) } else { SourceKind::Arrival(ours) };
-        let answers = Answers::of(&mut self.answers)?;
+        let kind = if world.is_some() { SyscallSourceKind::World(ours) } else { SyscallSourceKind::Arrival(ours) };
+        let answers = JournalThreadHandle::of(&mut self.answers)?;
         answers.shared.is_busy.store(world.is_some(), Ordering::Relaxed);
-        answers.add(Source { run: self.run, kind });
+        answers.add(SyscallSource { run: self.run, kind });
         if world.is_some() {
             return Ok(AnswerChannel::World(theirs));
         }
@@ -247,7 +247,7 @@ impl Records {
     }
 
     /// Notes why the current command has no record, and removes any part of it.
-    pub fn fail(&mut self, error: &RecordError) {
+    pub fn fail(&mut self, error: &ChangeJournalError) {
         self.discard();
         self.failure = Some(error.to_string());
     }
@@ -258,7 +258,7 @@ impl Records {
         if let Some(compared) = self.compared.take() {
             return compared.discard();
         }
-        if let Slot::Current(current) = self.take() {
+        if let JournalSlot::Current(current) = self.take() {
             snapshot::discard(current.recorder);
         }
     }
@@ -290,16 +290,16 @@ impl Records {
             answers.shared.begin_point();
         }
         match self.take() {
-            Slot::Current(current) => match *current {
-                Current { broken: Some(why), .. } => Recorded::Failed(why),
-                Current { recorder, beyond, .. } => match recorder.finish(beyond) {
+            JournalSlot::Current(current) => match *current {
+                BegunJournal { broken: Some(why), .. } => Recorded::Failed(why),
+                BegunJournal { recorder, beyond, .. } => match recorder.finish(beyond) {
                     Ok(_) => Recorded::Done,
                     Err(error) => Recorded::Failed(error.to_string()),
                 },
             },
-            Slot::Failed(error) => Recorded::Failed(error.to_string()),
-            Slot::Pending(_) => Recorded::Nothing,
-            Slot::Empty | Slot::Awaited(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+            JournalSlot::Failed(error) => Recorded::Failed(error.to_string()),
+            JournalSlot::Pending(_) => Recorded::Nothing,
+            JournalSlot::Empty | JournalSlot::Awaited(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
         }
     }
 
@@ -310,15 +310,15 @@ impl Records {
         }
     }
 
-    fn take(&self) -> Slot {
+    fn take(&self) -> JournalSlot {
         self.answers.as_ref().map(|answers| answers.shared.take()).unwrap_or_default()
     }
 
-    fn take_failure(&mut self) -> RecordError {
+    fn take_failure(&mut self) -> ChangeJournalError {
         self.store = None;
         match self.take() {
-            Slot::Failed(error) => error.into(),
-            _ => RecordError::NoListener,
+            JournalSlot::Failed(error) => error.into(),
+            _ => ChangeJournalError::NoListener,
         }
     }
 
@@ -338,20 +338,20 @@ impl Records {
 }
 
 /// Returns why the changes of a command cannot be recorded as it makes them.
-fn obstacle(record: &Record, world: Option<bool>) -> Option<RecordError> {
-    if record.only_tree { Some(RecordError::NoListener) } else { obstacle_here(world) }
+fn obstacle(record: &Record, world: Option<bool>) -> Option<ChangeJournalError> {
+    if record.only_tree { Some(ChangeJournalError::NoListener) } else { obstacle_here(world) }
 }
 
 /// Returns why the changes of no command can be recorded as it makes them.
-fn obstacle_here(world: Option<bool>) -> Option<RecordError> {
+fn obstacle_here(world: Option<bool>) -> Option<ChangeJournalError> {
     if Machine::HERE.is_none() || !sys::has_listeners() {
-        return Some(RecordError::NoListener);
+        return Some(ChangeJournalError::NoListener);
     }
     // The listener of a world has a right of its own.
     if world.is_none() && !sys::may_read_descendants() {
-        return Some(RecordError::Unreadable);
+        return Some(ChangeJournalError::Unreadable);
     }
-    (world == Some(false)).then_some(RecordError::Unheard)
+    (world == Some(false)).then_some(ChangeJournalError::Unheard)
 }
 
 fn limits(limits: RecordLimits) -> Limits {
@@ -359,10 +359,10 @@ fn limits(limits: RecordLimits) -> Limits {
     Limits { file_bytes, run_bytes, store_bytes }
 }
 
-fn header(record: &Record, plan: &Plan) -> Result<Header, RecordError> {
+fn header(record: &Record, plan: &Plan) -> Result<Header, ChangeJournalError> {
     Ok(Header {
         version: VERSION,
-        run: mark_of(&plan.env).ok_or(RecordError::NoMark)?,
+        run: mark_of(&plan.env).ok_or(ChangeJournalError::NoMark)?,
         command: record.command.clone(),
         cwd: Path::new(OsStr::from_bytes(&plan.cwd)).to_owned(),
         at: record.at,

@@ -8,7 +8,7 @@ use undo::{Header, Limits, Recorder, Snapshot, Store, StoreError};
 
 /// Why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
-pub enum NotTaken {
+pub enum TreeSnapshotError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -18,21 +18,21 @@ pub enum NotTaken {
 }
 
 /// A tree that is compared after the command.
-pub struct Compared {
+pub struct SnapshotComparison {
     recorder: Recorder,
     snapshot: Snapshot,
     /// Effects that an undo does not cover, as sentences.
     beyond: Vec<String>,
 }
 
-impl Compared {
+impl SnapshotComparison {
     /// Returns whether a snapshot serves where the changes of a command cannot be recorded. It never covers everything.
     pub fn is_wanted(record: &Record) -> bool {
         record.purpose == RecordPurpose::Undo && !record.require && !record.tree.as_os_str().is_empty()
     }
 
     /// Takes the snapshot. Blocks for [`TIME`] at most.
-    pub fn begin(record: &Record, header: Header, limits: Limits) -> Result<Self, NotTaken> {
+    pub fn begin(record: &Record, header: Header, limits: Limits) -> Result<Self, TreeSnapshotError> {
         let header = Header { tree: record.tree.clone(), ..header };
         let mut recorder = Recorder::begin(&Store::open(&record.store)?, header, limits)?;
         match Snapshot::take(&mut recorder, &record.tree, TIME) {

@@ -6,7 +6,7 @@ use confine::world::testing::{WorldTestScene, isolated};
 use protocol::plan::RecordPurpose;
 use sys::Exit;
 
-use super::stage::Stage;
+use super::stage::JournalTestShim;
 
 /// Creates 30,000 files.
 const CREATE: &str = "exec python3 -c 'import os
@@ -14,7 +14,7 @@ for i in range(300): os.makedirs(f\"t/{i}\")
 for i in range(30000): os.close(os.open(f\"t/{i % 300}/{i}\", os.O_CREAT | os.O_WRONLY, 0o644))'";
 
 /// Returns the whole time of a command, and the time of its shell.
-fn timed(stage: &mut Stage<'_>, command: &str, recorded: bool) -> (Duration, Duration) {
+fn timed(stage: &mut JournalTestShim<'_>, command: &str, recorded: bool) -> (Duration, Duration) {
     let begun = Instant::now();
     let finished = stage.run(command, recorded);
     let time = begun.elapsed();
@@ -41,7 +41,7 @@ fn commands_with_a_record_and_without() {
             }
             let scene = WorldTestScene::below(std::path::Path::new(&parent), None);
             isolated(None, || {
-                let mut stage = Stage::new(&scene, confined);
+                let mut stage = JournalTestShim::new(&scene, confined);
                 stage.record.purpose = purpose;
                 let mut all: [Vec<(Duration, Duration)>; 2] = Default::default();
                 for _ in 0..200 {

@@ -7,7 +7,7 @@ use confine::world::testing::{WorldTestScene, isolated};
 use undo::testing::snapshot;
 use undo::{Options, undo};
 
-use super::stage::Stage;
+use super::stage::JournalTestShim;
 
 fn scene() -> WorldTestScene {
     WorldTestScene::below(Path::new("/var/tmp"), None)
@@ -18,7 +18,7 @@ fn an_undo_writes_nothing_outside_of_the_tree_through_links_in_its_way() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             let outside = scene.state.join("outside");
             fs::create_dir_all(outside.join("e")).expect("made");
             fs::write(outside.join("f"), "of others").expect("written");
@@ -48,12 +48,12 @@ fn an_undo_writes_nothing_outside_of_the_tree_through_links_in_its_way() {
 fn names_of_any_bytes_and_lengths_come_back() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         let make = "import os\nfor name in (b'new\\nline', b'\\xff\\xfe', b'n' * 255, b' -rf', b'*'):\n    \
             open(name, 'w').write('x')\nfor _ in range(15):\n    os.mkdir(b'p' * 255); os.chdir(b'p' * 255)\n\
             open('deep', 'w').write('deep')";
         stage.prepare(&format!("python3 - <<'END'\n{make}\nEND\nmkfifo pipe; ln -s / root"));
-        let names = |stage: &Stage<'_>| {
+        let names = |stage: &JournalTestShim<'_>| {
             let mut list = std::process::Command::new("/bin/sh");
             list.args(["-c", "find . | sort"]).current_dir(stage.root());
             list.output().expect("listed").stdout

@@ -9,7 +9,7 @@ mod unkept;
 
 use confine::world::testing::{WorldTestScene, isolated, users};
 use protocol::plan::{RecordPurpose, Recorded};
-use stage::{Finished, Stage};
+use stage::{FinishedCommand, JournalTestShim};
 use sys::Exit;
 use undo::testing::snapshot;
 use undo::{Options, undo};
@@ -119,7 +119,7 @@ fn places() -> Vec<(Option<u32>, bool)> {
 }
 
 /// Runs a command in [`TREE`], and asserts that the undo restores all that it has changed.
-fn restores(stage: &mut Stage<'_>, what: &str, command: &str) {
+fn restores(stage: &mut JournalTestShim<'_>, what: &str, command: &str) {
     stage.prepare("rm -rf -- * .[a-z]*");
     stage.prepare(TREE);
     let before = snapshot(stage.root());
@@ -137,7 +137,7 @@ fn what_any_command_changes_is_restored() {
     for (user, confined) in places() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             for (what, command) in COMMANDS {
                 restores(&mut stage, &format!("{what} {user:?} {confined}"), command);
             }
@@ -151,7 +151,7 @@ fn what_any_call_changes_is_restored() {
     for (user, confined) in places() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             for (what, code) in CALLS.iter().chain(OUTSIDE.iter().filter(|_| !confined)) {
                 restores(&mut stage, &format!("{what} {user:?} {confined}"), &python(code));
             }
@@ -164,10 +164,10 @@ fn what_a_command_changes_before_it_is_killed_is_restored() {
     for (user, confined) in places() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
-            let Finished { run, ended, output } =
+            let FinishedCommand { run, ended, output } =
                 stage.run("echo x > f; rm -r d; mv g h; kill -9 $$; echo y > g", true);
             assert_eq!((ended.end, &ended.record), (Exit::Signal(9), &Recorded::Done), "{output}");
             assert!(!stage.root().join("d").exists() && stage.root().join("h").exists());
@@ -184,7 +184,7 @@ fn a_large_tree_is_removed_and_restored() {
     for confined in [false, true] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             let make = "import os\nfor i in range(30000):\n    os.makedirs(f't/{i % 300}', exist_ok=True)\n    \
                 open(f't/{i % 300}/{i}', 'w').write(str(i))";
             let empty = snapshot(stage.root());
@@ -207,7 +207,7 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
     for confined in [false, true] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let states: Vec<_> = (0..5)
                 .map(|turn| {
@@ -237,13 +237,13 @@ fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
     for (user, confined) in places() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             for (purpose, expected) in
                 [(RecordPurpose::Receipt, Recorded::Nothing), (RecordPurpose::Undo, Recorded::Done)]
             {
                 stage.record.purpose = purpose;
-                let Finished { run, ended, .. } = stage.run("cat f > /dev/null; cat nothing; : < g", true);
+                let FinishedCommand { run, ended, .. } = stage.run("cat f > /dev/null; cat nothing; : < g", true);
                 assert_eq!(ended.record, expected, "{confined}");
                 assert_eq!(stage.store().has(&run), expected == Recorded::Done);
                 let run = stage.recorded("echo x > f");
@@ -258,7 +258,7 @@ fn a_record_names_only_what_changed_on_the_host() {
     for (user, confined) in places() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), user);
         isolated(user, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let run = stage.recorded(
                 "echo x > f; echo y > /dev/null; : > /tmp/agent-bash-record-test; \

@@ -13,7 +13,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
 use crate::shim::{ShimPlace, serve};
-use crate::supervisor::worlds::{ForkedShim, Worlds};
+use crate::supervisor::worlds::{ForkedShim, SupervisorWorlds};
 use crate::tree;
 use confine::world::testing::WorldTestScene;
 use protocol::plan::{
@@ -30,9 +30,9 @@ const WORLD: WorldId = WorldId(1);
 const HANG: u16 = 60_000;
 
 /// A shim, and all that its commands may use.
-pub struct Stage<'a> {
+pub struct JournalTestShim<'a> {
     pub scene: &'a WorldTestScene,
-    worlds: Option<Worlds>,
+    worlds: Option<SupervisorWorlds>,
     pub socket: Option<OwnedFd>,
     held: Option<OwnedFd>,
     pub shim: Pid,
@@ -44,14 +44,14 @@ pub struct Stage<'a> {
 }
 
 /// A command that has exited.
-pub struct Finished {
+pub struct FinishedCommand {
     pub run: String,
     pub ended: Ended,
     /// Output of the command to both streams.
     pub output: String,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> JournalTestShim<'a> {
     /// Starts a shim, in a world if `confined`.
     pub fn new(scene: &'a WorldTestScene, confined: bool) -> Self {
         let _ = Machine::here();
@@ -59,7 +59,7 @@ impl<'a> Stage<'a> {
         sys::set_nonblocking(&ours).expect("a socket");
         let (lifeline, held) = sys::pipe().expect("a pipe");
         let supervisor = getpid();
-        let mut worlds = confined.then(Worlds::default);
+        let mut worlds = confined.then(SupervisorWorlds::default);
         let forked = match &mut worlds {
             None => match sys::fork().expect("forked") {
                 Fork::Parent(pid) => ForkedShim::Parent(pid.into()),
@@ -194,11 +194,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs a command until its shell has exited.
-    pub fn run(&mut self, command: &str, recorded: bool) -> Finished {
+    pub fn run(&mut self, command: &str, recorded: bool) -> FinishedCommand {
         let run = self.start(command, recorded);
         let mut output = String::new();
         let ended = self.finish(&mut output);
-        Finished { run, ended, output }
+        FinishedCommand { run, ended, output }
     }
 
     /// Waits for the end of the shell of a command that was started.
@@ -217,7 +217,7 @@ impl<'a> Stage<'a> {
 
     /// Runs a recorded command that succeeds and leaves no process.
     pub fn recorded(&mut self, command: &str) -> String {
-        let Finished { run, ended, output } = self.run(command, true);
+        let FinishedCommand { run, ended, output } = self.run(command, true);
         assert_eq!(ended.end, Exit::Code(0), "{command}: {output}");
         assert_eq!((&ended.record, ended.alive), (&Recorded::Done, false), "{command}: {output}");
         run
@@ -250,7 +250,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Drop for Stage<'_> {
+impl Drop for JournalTestShim<'_> {
     fn drop(&mut self) {
         // A test that fails may leave processes.
         self.runs.iter().for_each(|run| tree::kill(&tree::marked(run)));

@@ -10,7 +10,7 @@ use undo::testing::snapshot;
 use undo::{Options, undo};
 
 use super::TREE;
-use super::stage::{Finished, Stage};
+use super::stage::{FinishedCommand, JournalTestShim};
 
 /// Bound against a hang.
 const HANG: Duration = Duration::from_secs(30);
@@ -31,10 +31,10 @@ const LATE: &str = "(exec </dev/null >/dev/null 2>&1; until [ -e go ]; do read -
 fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
     let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.prepare(TREE);
         let before = snapshot(stage.root());
-        let Finished { run, ended, output } = stage.run(LATE, true);
+        let FinishedCommand { run, ended, output } = stage.run(LATE, true);
         assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
         let Released { survivors, record } = stage.released();
         assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
@@ -54,9 +54,9 @@ fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
 fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
     let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
-        let mut stage = Stage::new(&scene, true);
+        let mut stage = JournalTestShim::new(&scene, true);
         stage.prepare(TREE);
-        let Finished { run, ended, output } = stage.run(LATE, true);
+        let FinishedCommand { run, ended, output } = stage.run(LATE, true);
         assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
         let Released { survivors, record } = stage.released();
         assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
@@ -74,10 +74,10 @@ fn what_runs_until_it_is_listed_is_recorded() {
     for (confined, end) in [(false, ":"), (false, "kill -9 $$"), (true, ":"), (true, "kill -9 $$")] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
-            let Finished { run, ended, output } = stage.run(&format!("({DETACHED}) & {end}"), true);
+            let FinishedCommand { run, ended, output } = stage.run(&format!("({DETACHED}) & {end}"), true);
             assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
             // The addon reads the output.
             stage.prepare("touch go");
@@ -100,7 +100,7 @@ fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
     ] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, false);
+            let mut stage = JournalTestShim::new(&scene, false);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let folder = scene.state.join("tasks");
@@ -124,7 +124,7 @@ fn a_record_ends_with_a_command_that_ends_with_its_host() {
     for confined in [false, true] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let run = stage.start("rm -r d; echo x > f; : > ready; exec sleep 1000", true);
@@ -141,7 +141,7 @@ fn a_record_ends_with_a_command_that_ends_with_its_host() {
 fn a_receipt_that_nobody_can_read_any_more_is_removed() {
     let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.record.purpose = protocol::plan::RecordPurpose::Receipt;
         let run = stage.start(": > ready; exec sleep 1000", true);
         until("the command runs", || scene.root.join("ready").exists());
@@ -156,7 +156,7 @@ fn the_state_of_a_task_says_what_became_of_its_record() {
     for confined in [false, true] {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let folder = scene.state.join("tasks");

@@ -8,7 +8,7 @@ use sys::Exit;
 use undo::testing::snapshot;
 use undo::{Options, undo};
 
-use super::stage::Stage;
+use super::stage::JournalTestShim;
 use super::{TREE, python};
 
 fn scene() -> WorldTestScene {
@@ -16,7 +16,7 @@ fn scene() -> WorldTestScene {
 }
 
 /// Runs a command after a first removal that has made a place for removed files, and asserts its exit code.
-fn succeeds(stage: &mut Stage<'_>, command: &str) {
+fn succeeds(stage: &mut JournalTestShim<'_>, command: &str) {
     let finished = stage.run(&format!("rm link && {command}"), true);
     assert_eq!(finished.ended.end, Exit::Code(0), "{}", finished.output);
 }
@@ -25,7 +25,7 @@ fn succeeds(stage: &mut Stage<'_>, command: &str) {
 fn a_removed_file_is_the_kept_one_and_comes_back() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.prepare(&format!("{TREE}; for i in {{1..50}}; do echo $i > d/$i; done"));
         let numbers = |directory: &std::path::Path| {
             let entries = fs::read_dir(directory).expect("listed").map(|entry| entry.expect("one"));
@@ -51,7 +51,7 @@ fn a_process_with_fewer_rights_removes_nothing_that_it_may_not() {
     }
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         for less in ["--reuid=65534 --clear-groups", "--regid=65534 --clear-groups --reuid=65534"] {
             stage.prepare(&format!("rm -rf *; {TREE}; chmod 755 d"));
             succeeds(&mut stage, &format!("rm g && ! setpriv {less} rm -f d/a"));
@@ -76,7 +76,7 @@ os._exit(1)";
 fn rules_that_a_program_gives_itself_hold() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.prepare(TREE);
         // Landlock: no file may be removed.
         let code = "rules = call(444, struct.pack('Q', 1 << 5), 8, 0)
@@ -97,7 +97,7 @@ os._exit(1)";
 fn what_cannot_be_unlinked_fails_as_ever() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.prepare(TREE);
         let code = "os.unlink('g')
 for path, error in [('f/', 20), ('d', 21), ('d/', 21), ('none', 2), ('f/x', 20)]:

@@ -13,16 +13,16 @@ use undo::node::{Contents, Node};
 use undo::testing::snapshot;
 use undo::{Options, Purpose, undo};
 
-use super::super::record::{Pending, RunJournal, Shared, Slot};
+use super::super::record::{JournalSlot, PendingJournal, RunJournal, SharedJournal};
 use super::TREE;
-use super::stage::{Finished, Stage};
+use super::stage::{FinishedCommand, JournalTestShim};
 
 fn scene() -> WorldTestScene {
     WorldTestScene::below(std::path::Path::new("/var/tmp"), None)
 }
 
 /// The first record of a shim.
-fn pending(scene: &WorldTestScene, purpose: Purpose) -> Pending {
+fn pending(scene: &WorldTestScene, purpose: Purpose) -> PendingJournal {
     let header = undo::Header {
         version: undo::VERSION,
         run: "run".into(),
@@ -34,7 +34,7 @@ fn pending(scene: &WorldTestScene, purpose: Purpose) -> Pending {
         tree: std::path::PathBuf::new(),
     };
     let (store, limits) = (scene.state.join("undo"), undo::Limits::default());
-    Pending { run: 1, store, header, limits, beyond: Vec::new(), require: false }
+    PendingJournal { run: 1, store, header, limits, beyond: Vec::new(), require: false }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.record.limits.file_bytes = 10;
             stage.prepare("echo 0123456789abcdef > large; echo small > small");
             let run = stage.recorded("echo x > small; echo y >> large");
@@ -50,7 +50,7 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
             let Node::File(large) = &point.before[&scene.root.join("large")] else { panic!("a file") };
             assert!(matches!(large.contents, Contents::Nothing { .. }));
             stage.record.require = true;
-            let Finished { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
+            let FinishedCommand { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
             assert_eq!((ended.end, &ended.record), (Exit::Code(1), &Recorded::Done));
             assert!(output.contains("quota exceeded"), "{output}");
             assert_eq!(fs::read_to_string(scene.root.join("large")).expect("read"), "0123456789abcdef\ny\n");
@@ -64,7 +64,7 @@ fn a_change_that_was_refused_once_is_refused_again() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.record.limits.file_bytes = 10;
             stage.prepare("echo 0123456789abcdef | tee large > larger");
             stage.record.require = true;
@@ -86,11 +86,11 @@ fn a_record_that_does_not_begin_is_reported_or_refuses_the_command() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             let store = scene.state.join("file");
             fs::write(&store, "x").expect("written");
             stage.record.store = store.clone();
-            let Finished { ended, .. } = stage.run("echo x > f", true);
+            let FinishedCommand { ended, .. } = stage.run("echo x > f", true);
             let Recorded::Failed(why) = &ended.record else { panic!("{:?}", ended.record) };
             assert!(why.contains(store.to_str().expect("text")), "{why}");
             assert!(scene.root.join("f").exists());
@@ -111,7 +111,7 @@ fn a_record_that_does_not_begin_is_reported_or_refuses_the_command() {
 fn a_command_that_is_not_started_leaves_no_record() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         fs::rename(&scene.root, scene.root.with_extension("gone")).expect("renamed");
         let run = stage.start("true", true);
         match stage.next(&mut String::new()) {
@@ -129,7 +129,7 @@ fn a_file_that_is_inherited_open_for_writing_is_restored() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let file = File::options().append(true).open(scene.root.join("f")).expect("opened");
@@ -147,7 +147,7 @@ fn a_file_that_is_inherited_open_for_writing_is_restored() {
 fn what_cannot_be_followed_is_named_and_goes_on() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         stage.prepare(TREE);
         for (command, why) in [
             ("unshare -m sh -c 'echo x > f'", "other mounts"),
@@ -157,7 +157,7 @@ os.chroot(\"d\"); open(\"/a\", \"w\").write(\"x\")'",
                 "another root",
             ),
         ] {
-            let Finished { run, ended, output } = stage.run(command, true);
+            let FinishedCommand { run, ended, output } = stage.run(command, true);
             assert_eq!((ended.end, &ended.record), (Exit::Code(0), &Recorded::Done), "{output}");
             let point = stage.point(&run);
             assert!(point.missing.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.missing);
@@ -172,7 +172,7 @@ fn a_receipt_keeps_no_contents() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.record.purpose = RecordPurpose::Receipt;
             stage.prepare(TREE);
             let run = stage.recorded("echo x > f; echo x >> f; rm g; mv d m; echo y > m/a");
@@ -199,7 +199,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     let spot = spot_of(file.as_fd()).expect("its name");
     fs::rename(root.join("d"), root.join("away")).expect("renamed");
     std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
-    let shared = Shared::default();
+    let shared = SharedJournal::default();
     let store = scene.state.join("undo");
     shared.put(pending(&scene, Purpose::Undo));
     for act in [PendingChangeKind::Rewrite, PendingChangeKind::Remove] {
@@ -221,7 +221,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
 fn a_change_of_an_awaited_run_waits_for_its_record() {
     let scene = scene();
     for arrives in [true, false] {
-        let shared = Shared::default();
+        let shared = SharedJournal::default();
         shared.expect(1);
         assert!(shared.wake(1) && shared.begin_point());
         let (told, noted) = std::sync::mpsc::channel();
@@ -237,11 +237,11 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
             if arrives {
                 shared.put(pending(&scene, Purpose::Receipt));
             } else {
-                assert!(matches!(shared.take(), Slot::Awaited(1)));
+                assert!(matches!(shared.take(), JournalSlot::Awaited(1)));
             }
             assert_eq!(noted.recv(), Ok(1));
         });
-        assert_eq!(matches!(shared.take(), Slot::Current(_)), arrives);
+        assert_eq!(matches!(shared.take(), JournalSlot::Current(_)), arrives);
     }
 }
 
@@ -252,7 +252,7 @@ fn the_owners_of_files_of_others_are_no_conflict() {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), Some(user));
         fs::create_dir(scene.root.join("theirs")).expect("made");
         isolated(Some(user), || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             let before = snapshot(stage.root());
             let run = stage.recorded("mv theirs moved; mkdir d; mv moved ours; rmdir d");
             let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
@@ -266,7 +266,7 @@ fn the_owners_of_files_of_others_are_no_conflict() {
 fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_kept() {
     let scene = scene();
     isolated(None, || {
-        let mut stage = Stage::new(&scene, false);
+        let mut stage = JournalTestShim::new(&scene, false);
         let command = "unshare -m /bin/sh -c 'echo x > f'";
         let run = stage.recorded(command);
         let point = stage.point(&run);
@@ -275,7 +275,7 @@ fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_k
         assert_eq!(point.end.expect("an end").extent, undo::Extent::Part);
         fs::remove_file(scene.root.join("f")).expect("there");
         stage.record.require = true;
-        let Finished { ended, output, .. } = stage.run(command, true);
+        let FinishedCommand { ended, output, .. } = stage.run(command, true);
         assert!(output.contains("quota exceeded"), "{output}");
         assert_ne!(ended.end, Exit::Code(0));
         assert!(!scene.root.join("f").exists());
@@ -287,7 +287,7 @@ fn a_command_whose_calls_do_not_come_is_compared_with_a_snapshot() {
     for confined in [false, true] {
         let scene = scene();
         isolated(None, || {
-            let mut stage = Stage::new(&scene, confined);
+            let mut stage = JournalTestShim::new(&scene, confined);
             stage.record.only_tree = true;
             stage.prepare(TREE);
             let before = snapshot(stage.root());
