@@ -46,7 +46,7 @@ const NOT_STARTED: u8 = 127;
 /// If the system refuses a step.
 pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCode> {
     let control = sys::take_stdin()?;
-    let host = host_of(&control)?;
+    let host = receive_host_pipe(&control)?;
     // Signals of a terminal are meant for the host.
     let _leader = nix::unistd::setsid();
     let program = transport.next().unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
         speaks: false,
     };
     let passed = carrier.pass_input();
-    let code = end(group, &code);
+    let code = end_transport(group, &code);
     passed?;
     // A process that has left the group may hold the output for longer.
     let _ended = poll(&mut [PollFd::new(carrier.over.as_fd(), PollFlags::POLLIN)], timeout_of(Some(GRACE)));
@@ -98,7 +98,7 @@ pub fn carry(mut transport: impl Iterator<Item = OsString>) -> io::Result<ExitCo
 }
 
 /// Returns the pipe with the frames of the host, which has sent it before it started this process.
-fn host_of(control: &OwnedFd) -> io::Result<OwnedFd> {
+fn receive_host_pipe(control: &OwnedFd) -> io::Result<OwnedFd> {
     let mut pipe = Vec::new();
     sys::receive(control.as_fd(), &mut [0], &mut pipe)?;
     pipe.pop().ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -242,7 +242,7 @@ impl TransportCarrier {
 
 /// Ends the transport with the processes of its group. A connection that it shares with later ones has left the group,
 /// and stays.
-fn end(group: Pid, code: &Receiver<u8>) -> u8 {
+fn end_transport(group: Pid, code: &Receiver<u8>) -> u8 {
     let mut ended = code.recv_timeout(LAST_WORDS);
     if ended.is_err() {
         sys::signal_group(group, Signal::SIGTERM);

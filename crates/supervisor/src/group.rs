@@ -65,9 +65,9 @@ impl SupervisorCgroup {
         }
         // Messages and state files contain the path as text.
         let place = sys::group_place().ok().filter(|place| place.directory.to_str().is_some())?;
-        let killed = sweep(&place.directory);
+        let killed = remove_dead_cgroups(&place.directory);
         let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id);
-        let directory = place.directory.join(format!("{PREFIX}{}.{namespace}", name_of(getpid())?));
+        let directory = place.directory.join(format!("{PREFIX}{}.{namespace}", cgroup_name_of(getpid())?));
         fs::create_dir(&directory).ok()?;
         // The test comes before the cgroup passes controllers on, because it may contain no process after that.
         if !File::open(&directory).is_ok_and(|group| sys::can_start_in(group.as_fd())) {
@@ -77,7 +77,7 @@ impl SupervisorCgroup {
         let offered = sys::controllers(&directory, "cgroup.controllers");
         for (offered, name) in [(offered.memory, "+memory"), (offered.pids, "+pids")] {
             if offered {
-                let _ = put(&directory.join("cgroup.subtree_control"), name);
+                let _ = write_control_file(&directory.join("cgroup.subtree_control"), name);
             }
         }
         let controllers = sys::controllers(&directory, "cgroup.subtree_control");
@@ -91,12 +91,12 @@ impl SupervisorCgroup {
 
     /// Returns the path of a shim's cgroup.
     pub fn path_of(&self, shim: Pid) -> Option<PathBuf> {
-        Some(self.directory.join(name_of(shim)?))
+        Some(self.directory.join(cgroup_name_of(shim)?))
     }
 
     /// Creates the cgroup of this process, a shim. `None` if the system refuses, for example because of a limit on
     /// cgroups.
-    pub fn own(&self) -> Option<ShimCgroup> {
+    pub fn create_for_this_shim(&self) -> Option<ShimCgroup> {
         ShimCgroup::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
     }
 
@@ -145,7 +145,7 @@ impl ShimCgroup {
     /// begins with a new cgroup. And some kernels (seen on Linux 6.18) kill every process that starts by
     /// CLONE_INTO_CGROUP in a cgroup that was killed more often than its parent's cgroup. Leaves none if the system
     /// refuses.
-    pub fn begin(group: &mut Option<Rc<Self>>, limits: Limits) {
+    pub fn prepare_for_command(group: &mut Option<Rc<Self>>, limits: Limits) {
         let Some(last) = group else { return };
         let limited =
             last.controllers.memory && limits.memory.is_some() || last.controllers.pids && limits.processes.is_some();
@@ -161,7 +161,7 @@ impl ShimCgroup {
     }
 
     fn note_beginning(&self) {
-        self.before.set(self.cpu().unwrap_or_default());
+        self.before.set(self.total_cpu_usage().unwrap_or_default());
         if self.bounds_memory.get() {
             self.killed_before.set(self.killed_for_memory());
         }
@@ -180,7 +180,7 @@ impl ShimCgroup {
 
     /// Sets the limits that the kernel can enforce here.
     fn limit(&self, limits: Limits) {
-        let set = |file: &str, text: &str| put(&self.path.join(file), text).is_ok();
+        let set = |file: &str, text: &str| write_control_file(&self.path.join(file), text).is_ok();
         self.spent.set(true);
         if let Some(most) = limits.memory.filter(|_| self.controllers.memory) {
             // The kernel kills all processes together, and does not move their memory to a disk instead.
@@ -216,7 +216,7 @@ impl ShimCgroup {
     /// Returns the CPU time of the command: of all its processes, alive or not, reaped or not. `None` if it cannot be
     /// read.
     pub fn usage(&self) -> Option<Usage> {
-        let (now, before) = (self.cpu()?, self.before.get());
+        let (now, before) = (self.total_cpu_usage()?, self.before.get());
         Some(Usage {
             user_us: now.user_us.saturating_sub(before.user_us),
             system_us: now.system_us.saturating_sub(before.system_us),
@@ -224,11 +224,15 @@ impl ShimCgroup {
         })
     }
 
-    fn cpu(&self) -> Option<Usage> {
+    fn total_cpu_usage(&self) -> Option<Usage> {
         let mut buffer = [0; READ];
         let size = self.cpu.read_at(&mut buffer, 0).ok()?;
         let text = std::str::from_utf8(&buffer[..size]).ok()?;
-        Some(Usage { user_us: value(text, "user_usec")?, system_us: value(text, "system_usec")?, max_rss: 0 })
+        Some(Usage {
+            user_us: flat_file_value(text, "user_usec")?,
+            system_us: flat_file_value(text, "system_usec")?,
+            max_rss: 0,
+        })
     }
 
     /// Returns whether the kernel bounds the memory of the command.
@@ -239,17 +243,21 @@ impl ShimCgroup {
     /// Returns the peak memory of the command, if the kernel has killed the command for its memory.
     pub fn exceeded_memory(&self) -> Option<u64> {
         let killed = self.bounds_memory.get() && self.killed_for_memory() > self.killed_before.get();
-        killed.then(|| get(&self.path.join("memory.peak")).and_then(|text| text.trim().parse().ok()).unwrap_or(0))
+        killed.then(|| {
+            read_control_file(&self.path.join("memory.peak")).and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+        })
     }
 
     fn killed_for_memory(&self) -> u64 {
-        get(&self.path.join("memory.events")).and_then(|text| value(&text, "oom_kill")).unwrap_or(0)
+        read_control_file(&self.path.join("memory.events"))
+            .and_then(|text| flat_file_value(&text, "oom_kill"))
+            .unwrap_or(0)
     }
 }
 
 /// Returns the name of the cgroup of a supervisor or shim, which distinguishes it from later processes with the same
 /// pid.
-fn name_of(process: Pid) -> Option<String> {
+fn cgroup_name_of(process: Pid) -> Option<String> {
     sys::identity_on_host(process).map(|identity| format!("{process}.{}", identity.started))
 }
 
@@ -261,7 +269,7 @@ fn is_alive(pid: &str, started: &str) -> bool {
 
 /// Removes the cgroups of dead supervisors. A shim may outlive its supervisor, with its command. If the shim is dead,
 /// too, its processes belong to no host, and are killed. Returns the cgroups with processes that are still exiting.
-fn sweep(place: &Path) -> Vec<PathBuf> {
+fn remove_dead_cgroups(place: &Path) -> Vec<PathBuf> {
     let mut killed = Vec::new();
     let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id).to_string();
     for supervisor in directories(place) {
@@ -271,7 +279,7 @@ fn sweep(place: &Path) -> Vec<PathBuf> {
             continue;
         }
         for shim in directories(&supervisor) {
-            let name = shim.file_name().and_then(|name| name.to_str()).and_then(fields);
+            let name = shim.file_name().and_then(|name| name.to_str()).and_then(split_at_dots);
             if !name.is_some_and(|[pid, started]| is_alive(pid, started)) {
                 kill(&shim);
                 if !remove(&shim) {
@@ -285,7 +293,7 @@ fn sweep(place: &Path) -> Vec<PathBuf> {
 }
 
 /// Splits a name at its dots.
-fn fields<const N: usize>(name: &str) -> Option<[&str; N]> {
+fn split_at_dots<const N: usize>(name: &str) -> Option<[&str; N]> {
     name.split('.').collect::<Vec<_>>().try_into().ok()
 }
 
@@ -297,13 +305,13 @@ fn directories(parent: &Path) -> Vec<PathBuf> {
 
 /// Returns pid, start time and pid namespace of the supervisor with this cgroup. `None` for any other cgroup.
 fn supervisor_of(path: &Path) -> Option<[&str; 3]> {
-    fields(path.file_name()?.to_str()?.strip_prefix(PREFIX)?)
+    split_at_dots(path.file_name()?.to_str()?.strip_prefix(PREFIX)?)
 }
 
 /// Returns whether this is the cgroup of a dead shim, whose processes belong to nobody. A task file may name any other
 /// path, which must not be trusted.
 pub fn is_abandoned(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).and_then(fields);
+    let name = path.file_name().and_then(|name| name.to_str()).and_then(split_at_dots);
     let is_shim = path.parent().is_some_and(|above| supervisor_of(above).is_some());
     is_shim && sys::is_group(path) && name.is_some_and(|[pid, started]| !is_alive(pid, started))
 }
@@ -311,7 +319,7 @@ pub fn is_abandoned(path: &Path) -> bool {
 /// Sends SIGKILL to every process in a shim's cgroup.
 pub fn kill(path: &Path) {
     if path.parent().is_some_and(|above| supervisor_of(above).is_some()) {
-        let _ = put(&path.join("cgroup.kill"), "1");
+        let _ = write_control_file(&path.join("cgroup.kill"), "1");
     }
 }
 
@@ -343,23 +351,23 @@ pub fn remove_with_parent(path: &Path) -> bool {
 
 /// Returns the processes in a shim's cgroup, and in the cgroups that its command has created in it.
 pub fn members(path: &Path) -> Vec<Pid> {
-    let listed = get(&path.join("cgroup.procs")).unwrap_or_default();
+    let listed = read_control_file(&path.join("cgroup.procs")).unwrap_or_default();
     // A process of another pid namespace is listed as 0.
     let pids = listed.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0).map(Pid::from_raw);
     pids.chain(directories(path).iter().flat_map(|group| members(group))).collect()
 }
 
 /// Returns the number after a key of a flat file.
-fn value(text: &str, key: &str) -> Option<u64> {
+fn flat_file_value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
-fn get(path: &Path) -> Option<String> {
+fn read_control_file(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
 /// Writes a value in one system call, as these files require. Creates no file.
-fn put(path: &Path, text: &str) -> io::Result<()> {
+fn write_control_file(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 

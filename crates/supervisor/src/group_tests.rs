@@ -36,7 +36,7 @@ impl FakeCgroup {
     /// Begins a command, which takes the cgroup as it is.
     fn begin(&self, limits: Limits) {
         let mut group = Some(Rc::clone(&self.1));
-        ShimCgroup::begin(&mut group, limits);
+        ShimCgroup::prepare_for_command(&mut group, limits);
         assert!(group.is_some_and(|group| Rc::ptr_eq(&group, &self.1)), "not created anew");
     }
 
@@ -130,14 +130,14 @@ fn a_cgroup_that_was_killed_or_limited_is_created_anew() {
         let fake = FakeCgroup::new(controllers);
         let mut group = Some(Rc::clone(&fake.1));
         // Plain files keep the directory from being removed, as a process does.
-        ShimCgroup::begin(&mut group, limits);
+        ShimCgroup::prepare_for_command(&mut group, limits);
         assert_eq!(group.is_none(), anew, "{limits:?}");
     }
     let fake = FakeCgroup::new(Controllers::default());
     fake.begin(Limits::default());
     fake.1.kill();
     let mut group = Some(Rc::clone(&fake.1));
-    ShimCgroup::begin(&mut group, Limits::default());
+    ShimCgroup::prepare_for_command(&mut group, Limits::default());
     assert!(group.is_none(), "no command starts in a cgroup that was killed");
     fs::remove_dir_all(path.ancestors().nth(2).expect("a place")).expect("a directory");
 }
@@ -168,7 +168,7 @@ fn only_the_cgroups_of_shims_are_killed() {
 fn the_cgroups_of_the_living_and_of_other_namespaces_are_not_swept() {
     let place = place();
     let namespace = sys::pid_namespace().expect("a namespace").id;
-    let this = name_of(getpid()).expect("this process");
+    let this = cgroup_name_of(getpid()).expect("this process");
     let dead = format!("{}.1", getpid());
     for (name, stays) in [
         (format!("{PREFIX}{this}.{namespace}/{dead}"), true),
@@ -179,7 +179,7 @@ fn the_cgroups_of_the_living_and_of_other_namespaces_are_not_swept() {
         (format!("{PREFIX}{dead}/{dead}"), true),
     ] {
         fs::create_dir_all(place.join(&name)).expect("directories");
-        sweep(&place);
+        remove_dead_cgroups(&place);
         assert_eq!(place.join(&name).exists(), stays, "{name}");
         fs::remove_dir_all(&place).expect("the directories");
         fs::create_dir(&place).expect("a directory");
@@ -190,7 +190,7 @@ fn the_cgroups_of_the_living_and_of_other_namespaces_are_not_swept() {
 #[test]
 fn the_cgroup_of_a_living_supervisor_stays_for_its_next_shim() {
     let place = place();
-    let this = name_of(getpid()).expect("this process");
+    let this = cgroup_name_of(getpid()).expect("this process");
     for (name, stays) in [(format!("{PREFIX}{this}.9"), true), (format!("{PREFIX}{}.1.9", getpid()), false)] {
         let supervisor = place.join(name);
         fs::create_dir_all(supervisor.join("1.2")).expect("directories");

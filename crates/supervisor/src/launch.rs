@@ -31,7 +31,7 @@ pub struct PreparedLaunch {
 }
 
 /// Prepares the launch of a plan with its descriptors.
-pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<PreparedLaunch, LaunchError> {
+pub fn prepare_launch(plan: &Plan, descriptors: RunDescriptors) -> Result<PreparedLaunch, LaunchError> {
     let damaged = LaunchError { step: LaunchStep::Stdio, errno: libc::EBADMSG };
     let RunDescriptors { terminal, stdin, outputs, script, files, input } = descriptors;
     let complete = terminal.is_some() == plan.terminal.is_some()

@@ -105,10 +105,12 @@ impl LimitWatch {
         }
         let _realtime = sys::RealtimeGuard::begin();
         let before = sys::worked();
-        let (processes, seen) = self.visit(mark);
+        let (processes, seen) = self.sample_tree(mark);
         let totals = TreeUsage::of(processes, &seen, ended, self.group.as_deref().and_then(ShimCgroup::usage));
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
-        let broken = self.killed_by_kernel().or_else(|| self.judge(&totals, |allowed| proportional(&seen, allowed)));
+        let broken = self
+            .killed_by_kernel()
+            .or_else(|| self.find_exceeded(&totals, |allowed| proportional_memory(&seen, allowed)));
         self.pause = self.next_pause(&totals, sys::worked().saturating_sub(before));
         self.next = Instant::now() + self.pause;
         self.last = totals;
@@ -128,15 +130,15 @@ impl LimitWatch {
     }
 
     /// Checks the survivors of a command, and kills them at once if they exceed a limit.
-    pub fn hold(watch: &mut Option<Self>, ended: Usage, mark: Option<&str>) -> Option<ExceededLimit> {
+    pub fn enforce_on_survivors(watch: &mut Option<Self>, ended: Usage, mark: Option<&str>) -> Option<ExceededLimit> {
         let broken = watch.as_mut()?.check(Instant::now(), ended, mark)?;
         watch.iter().filter_map(|watch| watch.group.as_ref()).for_each(|group| group.kill());
-        tree::strike(mark, || while matches!(sys::reap(false), Reaped::Ended(..)) {});
+        tree::kill_tree(mark, || while matches!(sys::reap(false), Reaped::Ended(..)) {});
         Some(broken)
     }
 
     /// Visits the processes below this process, and stops as soon as there are too many.
-    fn visit(&mut self, mark: Option<&str>) -> (usize, Vec<(Pid, Sample)>) {
+    fn sample_tree(&mut self, mark: Option<&str>) -> (usize, Vec<(Pid, Sample)>) {
         if !sys::ORPHANS_COME_BACK && self.checks.is_multiple_of(SEARCH) {
             self.strays = mark.map(tree::marked_pids).unwrap_or_default();
         }
@@ -154,7 +156,7 @@ impl LimitWatch {
 
     /// Compares the totals with the limits. `shared` measures the memory with shared pages counted once. The kernel
     /// takes longer for that, so it is called only if the plain sum exceeds the limit.
-    fn judge(&self, totals: &TreeUsage, shared: impl FnOnce(u64) -> u64) -> Option<ExceededLimit> {
+    fn find_exceeded(&self, totals: &TreeUsage, shared: impl FnOnce(u64) -> u64) -> Option<ExceededLimit> {
         if let Some(allowed) = self.limits.processes
             && totals.processes > allowed
         {
@@ -242,11 +244,11 @@ fn walk<T>(strays: &[Pid], most: usize, ask: impl Fn(Pid) -> Option<T>) -> Vec<(
 /// Returns the memory of processes, bytes. If n processes share a page, each counts an nth of it. A child between vfork
 /// and exec shares all memory of its parent and would count it again. If the system does not report that sharing, a sum
 /// over the limit is measured again.
-fn proportional(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
+fn proportional_memory(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
     let mut least = u64::MAX;
     for pause in UNTIL_EXEC {
         let mut sure = true;
-        least = least.min(seen.iter().map(|process| held(process, &mut sure)).sum());
+        least = least.min(seen.iter().map(|process| exact_memory(process, &mut sure)).sum());
         if sure || least <= allowed {
             break;
         }
@@ -255,7 +257,7 @@ fn proportional(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
     least
 }
 
-fn held((pid, sample): &(Pid, Sample), sure: &mut bool) -> u64 {
+fn exact_memory((pid, sample): &(Pid, Sample), sure: &mut bool) -> u64 {
     match sys::share_memory(*pid, sample.parent) {
         Some(true) => return 0,
         Some(false) => {}

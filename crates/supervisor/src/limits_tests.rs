@@ -22,11 +22,11 @@ fn nothing_is_watched_without_a_limit_over_the_tree() {
 fn shared_memory_is_asked_for_only_when_it_matters() {
     let watch = watch(Limits { memory: Some(100 * MIB), ..Limits::default() });
     let totals = TreeUsage { resident: 100 * MIB, ..TreeUsage::default() };
-    assert_eq!(watch.judge(&totals, |_| unreachable!("within the limit whatever is shared")), None);
+    assert_eq!(watch.find_exceeded(&totals, |_| unreachable!("within the limit whatever is shared")), None);
     let totals = TreeUsage { resident: 150 * MIB, ..totals };
-    assert_eq!(watch.judge(&totals, |_| 100 * MIB), None);
+    assert_eq!(watch.find_exceeded(&totals, |_| 100 * MIB), None);
     let broken = ExceededLimit { limit: LimitKind::Memory, used: 101 * MIB, allowed: 100 * MIB };
-    assert_eq!(watch.judge(&totals, |_| 101 * MIB), Some(broken));
+    assert_eq!(watch.find_exceeded(&totals, |_| 101 * MIB), Some(broken));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn cpu_time_that_was_seen_once_is_not_forgotten() {
     let mut watch = watch(Limits { cpu: Some(1000), ..Limits::default() });
     watch.cpu_us = 1_001_000;
     let broken = ExceededLimit { limit: LimitKind::Cpu, used: 1001, allowed: 1000 };
-    assert_eq!(watch.judge(&TreeUsage::default(), |_| 0), Some(broken));
+    assert_eq!(watch.find_exceeded(&TreeUsage::default(), |_| 0), Some(broken));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn the_usage_of_the_whole_tree_is_added_up() {
         let totals = TreeUsage::of(seen.len(), &seen, ended, group);
         let mut watch = watch(limits);
         watch.cpu_us = totals.cpu_us;
-        let found = watch.judge(&totals, |_| totals.resident).map(|broken| broken.limit);
+        let found = watch.find_exceeded(&totals, |_| totals.resident).map(|broken| broken.limit);
         assert_eq!(found, broken, "{alive:?} {ended:?} {group:?} {memory}");
     }
 }
@@ -133,7 +133,7 @@ proptest! {
         let mut watch = watch(limits);
         watch.cpu_us = cpu * 1000;
         let held = resident * part / 100;
-        let broken = watch.judge(&TreeUsage { cpu_us: cpu * 1000, resident, processes }, |_| held);
+        let broken = watch.find_exceeded(&TreeUsage { cpu_us: cpu * 1000, resident, processes }, |_| held);
         let over = |used: u64, most: Option<u64>| most.is_some_and(|most| used > most);
         let any = over(cpu, cpu_most) || over(held, memory) || over(processes, processes_most);
         prop_assert_eq!(broken.is_some(), any);

@@ -53,7 +53,7 @@ impl TreeMember {
     }
 
     /// Returns whether this very process is alive.
-    pub fn lives(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         Self::of(self.pid).is_some_and(|now| now.started() == self.started())
     }
 
@@ -72,9 +72,9 @@ impl TreeMember {
 /// Returns the living descendants of this process, except for `spared` children and all below them. Includes processes
 /// that left their session, and on systems without subreapers also processes with the mark.
 pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<TreeMember> {
-    let mut found = below(getpid(), |child| !spared.contains(&child));
+    let mut found = descendants_of(getpid(), |child| !spared.contains(&child));
     if !sys::ORPHANS_COME_BACK {
-        found.extend(mark.map(marked).unwrap_or_default());
+        found.extend(mark.map(marked_members).unwrap_or_default());
     }
     found
 }
@@ -91,7 +91,7 @@ pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<TreeMember> {
 
 /// Returns the living descendants of `root` through its children that `wanted` accepts. While it lists the descendants
 /// of a fork bomb in a world, all other processes of that world are stopped.
-pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<TreeMember> {
+pub fn descendants_of(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<TreeMember> {
     let mut found: Vec<TreeMember> = Vec::new();
     let mut parents = vec![root];
     let mut pause = None;
@@ -114,7 +114,7 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<TreeMember> {
 
 /// Returns every process with this mark. Reads the environment of all processes, so it is only for a tree that cannot
 /// be walked, such as when the helpers that knew it were killed.
-pub fn marked(mark: &str) -> Vec<TreeMember> {
+pub fn marked_members(mark: &str) -> Vec<TreeMember> {
     marked_pids(mark).into_iter().filter_map(TreeMember::of).collect()
 }
 
@@ -124,7 +124,7 @@ pub fn marked_pids(mark: &str) -> Vec<Pid> {
 }
 
 /// Sends these signals, and continues stopped processes, which would never receive them.
-pub fn ask_to_end(members: &[TreeMember], signals: &[Signal]) {
+pub fn signal_and_continue(members: &[TreeMember], signals: &[Signal]) {
     for member in members {
         signals.iter().for_each(|signal| member.signal(*signal));
         if member.identity.stopped {
@@ -134,7 +134,7 @@ pub fn ask_to_end(members: &[TreeMember], signals: &[Signal]) {
 }
 
 /// Sends SIGKILL. The caller repeats this until no process is left, since a process may have forked meanwhile.
-pub fn kill(members: &[TreeMember]) {
+pub fn kill_members(members: &[TreeMember]) {
     for member in members {
         member.signal(Signal::SIGKILL);
     }
@@ -144,7 +144,7 @@ pub fn kill(members: &[TreeMember]) {
 /// start others faster than a check of each could follow. `reap` reaps children that have exited. The caller repeats
 /// this until no process is left. If a world has many of these processes, all others of that world are stopped for the
 /// moment.
-pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
+pub fn kill_tree(mark: Option<&str>, mut reap: impl FnMut()) {
     let _realtime = sys::RealtimeGuard::begin();
     let until = Instant::now() + STRIKE;
     let mut struck = HashSet::new();
@@ -152,8 +152,8 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
     loop {
         let mut waiting = strike_children(&mut pause);
         if !sys::ORPHANS_COME_BACK {
-            let strays = mark.map(marked).unwrap_or_default();
-            kill(&strays);
+            let strays = mark.map(marked_members).unwrap_or_default();
+            kill_members(&strays);
             waiting.extend(strays.iter().map(|stray| stray.pid));
         }
         let before = struck.len();

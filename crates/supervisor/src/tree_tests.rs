@@ -17,7 +17,7 @@ fn a_stopped_process_is_continued_so_that_it_receives_the_signal() {
     sys::signal(pid, Signal::SIGSTOP);
     waitpid(pid, Some(WaitPidFlag::WUNTRACED)).expect("stopped");
     let member = TreeMember::of(pid).expect("there");
-    ask_to_end(&[member], &[Signal::SIGTERM]);
+    signal_and_continue(&[member], &[Signal::SIGTERM]);
     let (done, waiting) = mpsc::channel::<()>();
     let watchdog = std::thread::spawn(move || {
         if waiting.recv_timeout(Duration::from_secs(10)).is_err() {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use crate::group::ShimCgroup;
-use crate::launch::{PreparedLaunch, launch_in, mark_of, prepare};
+use crate::launch::{PreparedLaunch, launch_in, mark_of, prepare_launch};
 use crate::tap_names::PipelineTapNames;
 use crate::tree;
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
@@ -107,7 +107,7 @@ impl WarmShell {
             sys::set_nonblocking(&read).map_err(failed)?;
             descriptors.outputs.push(OutputPipe { write, read });
         }
-        let PreparedLaunch { mut launch, pipes, theirs, tap, .. } = prepare(&plan, descriptors)?;
+        let PreparedLaunch { mut launch, pipes, theirs, tap, .. } = prepare_launch(&plan, descriptors)?;
         launch.bounds = bounds;
         launch.limits.core_bytes = recorded.then_some(0);
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
@@ -130,7 +130,7 @@ impl WarmShell {
 
     /// Records that the shell is ready. Returns the place for its command, and the descriptors for the addon, which
     /// alone can resume the shell from here on. `None` if the shell was ready before, or if the place is unknown.
-    pub fn arrive(&mut self) -> Option<(ShellPlace, WarmEnds)> {
+    pub fn take_ready_descriptors(&mut self) -> Option<(ShellPlace, WarmEnds)> {
         let WarmUpDescriptors { resume, stdin, .. } = self.start.take()?;
         let (start, end) = sys::argument_addresses(self.shell)?;
         let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
@@ -153,9 +153,9 @@ impl WarmShell {
         if self.ended.is_some() {
             return Vec::new();
         }
-        let below = tree::below(self.shell, |_| true);
+        let below = tree::descendants_of(self.shell, |_| true);
         sys::signal(self.shell, Signal::SIGKILL);
-        tree::kill(&below);
+        tree::kill_members(&below);
         std::iter::once(self.shell).chain(below.iter().map(|member| member.pid)).collect()
     }
 }

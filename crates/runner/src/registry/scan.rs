@@ -173,7 +173,7 @@ impl Registry {
 
     /// Kills the processes of a task whose shim is gone, which would have killed them.
     fn clear_away(&self, task: Task) {
-        supervisor::tree::kill(&Traces::of_task(&task).find());
+        supervisor::tree::kill_members(&Traces::of_task(&task).find());
         // The second round finds processes that were just being forked.
         self.runtime().spawn(async move { super::marked::kill_marked(&task).await });
     }

@@ -26,7 +26,7 @@ struct UnblockingNeeds {
 }
 
 /// Returns the blocked process that blocks this shell, or a stopped job beside slow processes.
-pub fn find(shell: i32, seen: &[Activity]) -> Option<BlockedFinding> {
+pub fn find_blocked(shell: i32, seen: &[Activity]) -> Option<BlockedFinding> {
     let tree = ActivityTree { seen };
     let root = seen.iter().position(|one| one.pid == shell)?;
     tree.blocked(root).or_else(|| tree.stopped_job(root))
@@ -56,7 +56,7 @@ impl ActivityTree<'_> {
             circle: Vec::new(),
             unsure: false,
         };
-        visit.go(root)?;
+        visit.visit(root)?;
         let DependencyWalk { mut found, circle, unsure, .. } = visit;
         if found.is_empty() {
             // All wait for each other, so the deepest process represents the circle.
@@ -90,7 +90,7 @@ struct DependencyWalk<'a> {
 
 impl DependencyWalk<'_> {
     /// Returns `None` if the path leads to a slow process.
-    fn go(&mut self, at: usize) -> Option<()> {
+    fn visit(&mut self, at: usize) -> Option<()> {
         let needs = self.needs[at].as_ref()?;
         if !self.visited.insert(at) {
             return Some(());
@@ -98,7 +98,7 @@ impl DependencyWalk<'_> {
         self.unsure |= needs.unsure;
         let before = self.found.len();
         for other in &needs.others {
-            self.go(*other)?;
+            self.visit(*other)?;
         }
         if self.found.len() == before {
             self.found.extend(needs.nobody.first().map(|on| (at, on.clone())));

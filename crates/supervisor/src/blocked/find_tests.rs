@@ -1,6 +1,6 @@
 //! Hand-drawn trees of processes, and the process that must be named, if any.
 
-use super::find::find;
+use super::find::find_blocked;
 use protocol::BlockedOn;
 use sys::{Activity, FileKind, Opened, ThreadActivity};
 
@@ -33,7 +33,7 @@ const CHILDREN: ThreadActivity = ThreadActivity::Child(None);
 const TERMINAL: BlockedOn = BlockedOn::Terminal(0);
 
 fn found(seen: &[Activity]) -> Option<(i32, BlockedOn)> {
-    find(1, seen).filter(|found| found.3).map(|(pid, on, ..)| (pid, on))
+    find_blocked(1, seen).filter(|found| found.3).map(|(pid, on, ..)| (pid, on))
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_pipeline_hangs_with_its_first_reader() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
     let first = with(on_terminal(process(2, 1, &[ThreadActivity::Read(0)])), 1, FileKind::Pipe, "pipe:[1]", "w");
     let second = with(reader(3, 1, "pipe:[1]"), 1, FileKind::Pipe, "pipe:[2]", "w");
-    let found = find(1, &[shell, first, second, reader(4, 1, "pipe:[2]")]);
+    let found = find_blocked(1, &[shell, first, second, reader(4, 1, "pipe:[2]")]);
     assert_eq!(found, Some((2, TERMINAL, 0, true)));
 }
 
@@ -159,16 +159,16 @@ fn a_loop_of_events_on_a_terminal_alone() {
 #[test]
 fn who_soon_goes_on_by_itself_is_not_sure() {
     let top = on_terminal(process(1, 0, &[poll(&[0], true)]));
-    assert_eq!(find(1, &[top]), Some((1, TERMINAL, 0, false)));
-    assert_eq!(find(1, &[process(1, 0, &[ThreadActivity::Idle { timed: true }])]), None);
+    assert_eq!(find_blocked(1, &[top]), Some((1, TERMINAL, 0, false)));
+    assert_eq!(find_blocked(1, &[process(1, 0, &[ThreadActivity::Idle { timed: true }])]), None);
 }
 
 #[test]
 fn who_may_not_be_looked_at_is_not_sure() {
     let shell = process(1, 0, &[CHILDREN]);
     let sudo = Activity { calls: None, ..process(2, 1, &[]) };
-    assert_eq!(find(1, &[shell.clone(), sudo.clone()]), Some((2, BlockedOn::Unknown, 0, false)));
-    assert_eq!(find(1, &[shell, sudo, process(3, 1, &[ThreadActivity::Busy])]), None);
+    assert_eq!(find_blocked(1, &[shell.clone(), sudo.clone()]), Some((2, BlockedOn::Unknown, 0, false)));
+    assert_eq!(find_blocked(1, &[shell, sudo, process(3, 1, &[ThreadActivity::Busy])]), None);
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn a_stopped_job_beside_a_slow_process() {
     let slow = process(3, 1, &[ThreadActivity::Busy]);
     let stopped = |pid, group, foreground| Activity { stopped: true, group, foreground, ..process(pid, 1, &[]) };
     let shell = process(1, 0, &[CHILDREN]);
-    let found = |job: Activity| find(1, &[shell.clone(), job, slow.clone()]);
+    let found = |job: Activity| find_blocked(1, &[shell.clone(), job, slow.clone()]);
     assert_eq!(found(stopped(2, 2, Some(3))), Some((2, BlockedOn::Continue(true), 0, true)), "it wanted the terminal");
     assert_eq!(found(stopped(2, 2, None)), Some((2, BlockedOn::Continue(false), 0, true)), "without a terminal");
     assert_eq!(found(stopped(2, 1, None)), None, "no job of its own");
-    let two = find(1, &[shell.clone(), stopped(2, 2, None), stopped(4, 4, None), slow.clone()]);
+    let two = find_blocked(1, &[shell.clone(), stopped(2, 2, None), stopped(4, 4, None), slow.clone()]);
     assert_eq!(two, Some((2, BlockedOn::Continue(false), 1, true)));
 }
 
@@ -198,7 +198,7 @@ fn the_one_in_front_of_the_terminal_is_named_and_the_others_counted() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
     let behind = Activity { stopped: true, group: 2, foreground: Some(3), ..process(2, 1, &[]) };
     let front = Activity { group: 3, foreground: Some(3), ..on_terminal(process(3, 1, &[ThreadActivity::Read(0)])) };
-    assert_eq!(find(1, &[shell, behind, front]), Some((3, TERMINAL, 1, true)));
+    assert_eq!(find_blocked(1, &[shell, behind, front]), Some((3, TERMINAL, 1, true)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::find::find;
+use super::find::find_blocked;
 use crate::tap_names::PipelineTapNames;
 use crate::tree::TreeMember;
 use protocol::{BlockedOn, BlockedProcess, plain};
@@ -31,7 +31,7 @@ pub fn scan(shell: Pid, members: &[TreeMember], tap: Option<&PipelineTapNames>) 
     if let Some(tap) = tap {
         tap.join(seen.iter_mut().flat_map(|one| &mut one.files).map(|file| &mut file.name));
     }
-    let (pid, on, others, sure) = find(shell.as_raw(), &seen)?;
+    let (pid, on, others, sure) = find_blocked(shell.as_raw(), &seen)?;
     if let BlockedOn::Fifo(_, path) = &on {
         let known: Vec<i32> = seen.iter().map(|one| one.pid).collect();
         let only_sleep = |name: &String| name == "sleep";

@@ -15,7 +15,7 @@ use sys::Usage;
 
 impl ShimProcess {
     /// Returns the state of a command that has just started.
-    pub(super) fn running(
+    pub(super) fn new_command(
         &mut self,
         shell: Pid,
         plan: &Plan,

@@ -31,7 +31,7 @@ impl ShimProcess {
 
     /// Answers whether the warm shell may be given a command, whose changes must be recorded with `record`.
     pub(super) fn protect(&mut self, record: Option<&Record>) {
-        let is_protected = self.world.as_mut().is_none_or(|world| world.protect().is_ok());
+        let is_protected = self.world.as_mut().is_none_or(|world| world.protect_new_paths().is_ok());
         let mut begin = |record| self.warm.as_ref().is_some_and(|warm| self.records.begin_warm(record, warm).is_ok());
         let may = is_protected && record.is_none_or(&mut begin);
         self.send(FromShim::Protected(may));
@@ -40,17 +40,17 @@ impl ShimProcess {
     /// Connects a task with its world, which may read its log from now on. Returns the denials so far.
     pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> CommandDenials {
         let Some(world) = &mut self.world else { return CommandDenials::default() };
-        world.show(&server.log_path());
-        let news = world.news();
-        let denials = world.take(mark);
-        server.enter(world.home(), news, denials.clone());
+        world.show_file(&server.log_path());
+        let news = world.denial_announcements();
+        let denials = world.take_denials(mark);
+        server.enter_world(world.home(), news, denials.clone());
         denials
     }
 
     /// Adds the world's denials since the last call to a task.
     pub(super) fn collect_denials(&mut self, mark: Option<&str>) {
         if let Some((world, server)) = self.world.as_mut().zip(self.server.as_mut()) {
-            server.add_denials(world.take(mark));
+            server.add_denials(world.take_denials(mark));
             if world.has_lost_listener() {
                 server.end_news();
             }
@@ -59,13 +59,13 @@ impl ShimProcess {
 
     /// Sends the denials of a command that goes on.
     pub(super) fn answer_denials(&mut self, mark: Option<&str>) {
-        let denials = self.world.as_mut().map(|world| world.take(mark)).unwrap_or_default();
+        let denials = self.world.as_mut().map(|world| world.take_denials(mark)).unwrap_or_default();
         self.send(FromShim::Denied(denials));
     }
 
     /// Reports the world's denials to a command, which ends unless processes of it are left.
     pub(super) fn report_denials(&mut self, mark: Option<&str>, alive: bool) {
-        let take = if alive { ShimWorld::take } else { ShimWorld::end };
+        let take = if alive { ShimWorld::take_denials } else { ShimWorld::end_command };
         let denials = self.world.as_mut().map(|world| take(world, mark)).unwrap_or_default();
         if denials.total > 0 {
             self.send(FromShim::Denied(denials));

@@ -42,7 +42,7 @@ impl ReaderDeferral {
     /// no readers.
     pub fn begin(processes: &impl ProcessControl, scope: TreeScope<'_>, kill_at: Instant) -> Option<Self> {
         let begun = processes.now();
-        let stages = processes.stages(scope).unwrap_or_default();
+        let stages = processes.pipeline_processes(scope).unwrap_or_default();
         let readers = pipeline::readers(&stages);
         if readers.is_empty() && !stages.iter().any(|stage| stage.acts) {
             // A new list is needed, since processes may have been started meanwhile.
@@ -57,7 +57,7 @@ impl ReaderDeferral {
         signal_all(processes, &front, Signal::SIGTERM);
         let front: HashSet<_> = front.iter().map(id).collect();
         if deferred.is_empty() {
-            let mut started = processes.stages(scope).unwrap_or_default();
+            let mut started = processes.pipeline_processes(scope).unwrap_or_default();
             started.retain(|stage| !front.contains(&id(stage)));
             signal_all(processes, &started, Signal::SIGTERM);
             return None;
@@ -85,7 +85,7 @@ impl ReaderDeferral {
         let now = processes.now();
         self.killed = true;
         (self.fed, self.left, self.next) = (now, LATEST, now + CHECK);
-        processes.stages(scope).is_some_and(|stages| self.follow(processes, &stages, now))
+        processes.pipeline_processes(scope).is_some_and(|stages| self.follow(processes, &stages, now))
     }
 
     /// Signals the deferred processes whose time has come. Returns whether others are left.
@@ -100,7 +100,7 @@ impl ReaderDeferral {
         if late >= STALL {
             self.fed += late;
         }
-        if let Some(stages) = processes.stages(scope) {
+        if let Some(stages) = processes.pipeline_processes(scope) {
             self.follow(processes, &stages, now);
         }
         let seen = processes.now();
@@ -141,8 +141,10 @@ impl ReaderDeferral {
     fn follow(&mut self, processes: &impl ProcessControl, stages: &[PipelineProcess], now: Instant) -> bool {
         // A list can lack a living process, and a forgotten reader would never be signalled.
         let listed: HashSet<_> = stages.iter().map(id).collect();
-        let lacking =
-            self.deferred.iter().filter(|stage| !listed.contains(&id(stage)) && processes.lives(&stage.member));
+        let lacking = self
+            .deferred
+            .iter()
+            .filter(|stage| !listed.contains(&id(stage)) && processes.is_member_alive(&stage.member));
         let stages: Vec<PipelineProcess> = stages.iter().chain(lacking).cloned().collect();
         self.update(&stages, now);
         self.deferred.iter().for_each(|stage| processes.signal(&stage.member, &[]));

@@ -33,7 +33,7 @@ impl ScriptedProcesses {
     fn check(&self, running: &mut SupervisedCommand<ScriptedProcesses>, time: Duration) {
         let until = self.now() + time;
         while self.pass(MS) < until {
-            if running.due(self.now()) == DueAction::Readers {
+            if running.due_action(self.now()) == DueAction::Readers {
                 running.signal_readers();
             }
         }
@@ -71,7 +71,7 @@ fn the_time_in_which_a_stalled_machine_ran_nothing_is_not_taken_from_the_reader(
     running.end(Cause::Limit);
     mock.asked();
     mock.shows(&TAIL[3..]);
-    assert_eq!(running.due(mock.pass(LATEST * 5)), DueAction::Readers);
+    assert_eq!(running.due_action(mock.pass(LATEST * 5)), DueAction::Readers);
     running.signal_readers();
     mock.check(&mut running, LATEST - 20 * MS);
     assert!(mock.asked().is_empty());
@@ -88,7 +88,7 @@ fn checks_that_are_a_little_late_give_the_reader_no_more_time() {
     mock.shows(&TAIL[3..]);
     while mock.asked().is_empty() {
         mock.pass(19 * MS);
-        if running.due(mock.now()) == DueAction::Readers {
+        if running.due_action(mock.now()) == DueAction::Readers {
             running.signal_readers();
         }
         assert!(mock.now() - begun <= LATEST + 40 * MS);
@@ -104,7 +104,7 @@ fn a_stall_does_not_move_the_signal_of_a_handler_behind_sigkill() {
     mock.asked();
     mock.pass(LATEST * 3 / 4);
     running.signal_readers();
-    assert_eq!((mock.asked(), running.due(mock.now())), (vec![103], DueAction::Nothing));
+    assert_eq!((mock.asked(), running.due_action(mock.now())), (vec![103], DueAction::Nothing));
 }
 
 #[test]
@@ -125,13 +125,13 @@ fn a_reader_waits_for_the_sigkill_of_its_writer_and_has_the_same_time_from_then_
     mock.asked();
     mock.check(&mut running, GRACE - 5 * MS);
     assert!(mock.asked().is_empty());
-    assert_eq!(running.due(mock.pass(5 * MS)), DueAction::Kill);
+    assert_eq!(running.due_action(mock.pass(5 * MS)), DueAction::Kill);
     running.kill(mock.now());
     assert_eq!((mock.sent(), mock.received(Signal::SIGKILL)), (vec![], vec![100, 101, 102]));
     mock.shows(&TAIL[3..]);
     mock.check(&mut running, LATEST - 2 * MS);
-    assert_eq!((mock.asked(), running.due(mock.now())), (vec![], DueAction::Nothing));
-    assert_eq!(running.due(mock.pass(2 * MS)), DueAction::Kill);
+    assert_eq!((mock.asked(), running.due_action(mock.now())), (vec![], DueAction::Nothing));
+    assert_eq!(running.due_action(mock.pass(2 * MS)), DueAction::Kill);
     running.kill(mock.now());
     assert_eq!(mock.sent(), [Signal::SIGKILL]);
 }
@@ -143,7 +143,7 @@ fn the_rest_of_the_tree_is_killed_once_no_reader_is_left() {
     running.kill(mock.pass(GRACE));
     mock.shows(&[]);
     mock.check(&mut running, 20 * MS);
-    assert_eq!(running.due(mock.now()), DueAction::Kill);
+    assert_eq!(running.due_action(mock.now()), DueAction::Kill);
     running.kill(mock.now());
     assert_eq!(mock.sent(), [Signal::SIGKILL]);
 }
@@ -194,7 +194,7 @@ fn a_short_grace_leaves_half_of_it_to_a_handler_of_sigterm() {
     running.end(Cause::Abort);
     mock.asked();
     mock.check(&mut running, 21 * MS);
-    assert_eq!((mock.asked(), running.due(mock.now())), (vec![103], DueAction::Nothing));
+    assert_eq!((mock.asked(), running.due_action(mock.now())), (vec![103], DueAction::Nothing));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_long_pipeline_whose_stages_all_stay_is_signalled_as_fast_as_a_short_one() {
         mock.shows(&living);
         mock.pass(MS);
         checked += MS;
-        if running.due(mock.now()) == DueAction::Readers {
+        if running.due_action(mock.now()) == DueAction::Readers {
             running.signal_readers();
         }
     }

@@ -87,7 +87,7 @@ impl ShimLedgerEntries {
     pub fn end_task(&mut self, running: &SupervisedCommand, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
-        let ended = |state| End::bare(now, state).after(running.started.elapsed(), running.used());
+        let ended = |state| End::bare(now, state).after(running.started.elapsed(), running.total_usage());
         let end = match running.end_as_task() {
             TaskEnd::Code(code) => End { code: Some(code), ..ended(State::Exited) },
             TaskEnd::Signal(name, code) => {
@@ -103,7 +103,7 @@ impl ShimLedgerEntries {
         let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
         // A note would be in the log of the task, which models read. The next command reports the reason.
         self.finish(end, silence);
-        self.check();
+        self.check_last_write();
     }
 
     fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {
@@ -118,7 +118,7 @@ impl ShimLedgerEntries {
     }
 
     /// Checks the last record, which the result of the command does not wait for.
-    pub fn check(&mut self) {
+    pub fn check_last_write(&mut self) {
         self.writer.iter_mut().for_each(Writer::check);
     }
 

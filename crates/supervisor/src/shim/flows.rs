@@ -23,7 +23,7 @@ impl UnattendedPipes {
     pub fn poll_fds<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) -> usize {
         let before = fds.len();
         fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
-        fds.extend(self.tap.iter().flat_map(TapForwarder::polled));
+        fds.extend(self.tap.iter().flat_map(TapForwarder::poll_fds));
         fds.len() - before
     }
 
@@ -34,7 +34,7 @@ impl UnattendedPipes {
             self.drop_output();
         }
         if tap.contains(&true) {
-            self.tap.take_if(|tap| tap.flow() == TapProgress::Ended);
+            self.tap.take_if(|tap| tap.forward() == TapProgress::Ended);
         }
     }
 

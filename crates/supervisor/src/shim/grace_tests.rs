@@ -13,8 +13,8 @@ fn the_time_limit_of_a_command_is_exact() {
         let (mock, mut running) = running();
         running.limit = Some(running.started + limit);
         assert_eq!(running.wake_at(), running.limit);
-        assert_eq!(running.due(mock.pass(limit - MS)), DueAction::Nothing, "{limit:?}");
-        assert_eq!(running.due(mock.pass(MS)), DueAction::Limit, "{limit:?}");
+        assert_eq!(running.due_action(mock.pass(limit - MS)), DueAction::Nothing, "{limit:?}");
+        assert_eq!(running.due_action(mock.pass(MS)), DueAction::Limit, "{limit:?}");
     }
 }
 
@@ -41,10 +41,10 @@ fn each_cause_has_its_first_signal_and_its_grace() {
         running.end(cause);
         assert_eq!((mock.sent(), running.wake_at()), (signals, Some(mock.now() + grace)), "{cause:?} {given:?}");
         if let Some(before) = grace.checked_sub(MS) {
-            assert_eq!(running.due(mock.pass(before)), DueAction::Nothing, "{cause:?} {given:?}");
+            assert_eq!(running.due_action(mock.pass(before)), DueAction::Nothing, "{cause:?} {given:?}");
             mock.pass(MS);
         }
-        assert_eq!(running.due(mock.now()), DueAction::Kill, "{cause:?} {given:?}");
+        assert_eq!(running.due_action(mock.now()), DueAction::Kill, "{cause:?} {given:?}");
     }
 }
 
@@ -54,7 +54,7 @@ fn a_tree_without_a_grace_gets_sigkill_at_once_and_no_other_signal() {
         let (mock, mut running) = running();
         running.grace = Duration::ZERO;
         running.end(cause);
-        assert_eq!(running.due(mock.now()), DueAction::Kill);
+        assert_eq!(running.due_action(mock.now()), DueAction::Kill);
         mock.0.borrow_mut().killed = vec![exited(SHELL, Exit::Signal(9)), exited(CHILD, Exit::Signal(9))];
         running.kill(mock.now());
         assert_eq!((mock.sent(), running.settle(false)), (vec![Signal::SIGKILL], Some(false)), "{cause:?}");
@@ -105,8 +105,8 @@ fn a_terminal_whose_host_is_gone_has_half_a_second_between_sighup_and_sigkill() 
     let (mock, mut running) = running();
     (running.terminal, running.grace) = (true, Duration::from_secs(15));
     running.end(Cause::Host);
-    assert_eq!(running.due(mock.pass(499 * MS)), DueAction::Nothing);
-    assert_eq!(running.due(mock.pass(MS)), DueAction::Kill);
+    assert_eq!(running.due_action(mock.pass(499 * MS)), DueAction::Nothing);
+    assert_eq!(running.due_action(mock.pass(MS)), DueAction::Kill);
     running.kill(mock.now());
     assert_eq!(mock.sent(), [Signal::SIGHUP, Signal::SIGKILL]);
 }
@@ -115,14 +115,14 @@ fn a_terminal_whose_host_is_gone_has_half_a_second_between_sighup_and_sigkill() 
 fn a_blocked_process_postpones_the_limit_until_the_addon_acknowledges_or_300_ms_are_over() {
     for acknowledged in [true, false] {
         let (mock, mut running) = running();
-        assert_eq!(running.due(mock.pass(Duration::from_secs(30))), DueAction::Limit);
+        assert_eq!(running.due_action(mock.pass(Duration::from_secs(30))), DueAction::Limit);
         running.await_acknowledgement();
-        assert_eq!(running.due(mock.pass(299 * MS)), DueAction::Nothing);
+        assert_eq!(running.due_action(mock.pass(299 * MS)), DueAction::Nothing);
         if acknowledged {
             running.on_acknowledged();
             assert_eq!((mock.sent(), running.wake_at()), (vec![Signal::SIGTERM], Some(mock.now() + GRACE)));
         } else {
-            assert_eq!((running.due(mock.pass(MS)), mock.sent()), (DueAction::Limit, vec![]));
+            assert_eq!((running.due_action(mock.pass(MS)), mock.sent()), (DueAction::Limit, vec![]));
         }
     }
 }
@@ -132,21 +132,21 @@ fn a_tree_that_is_being_terminated_has_no_time_limit_any_more() {
     let (mock, mut running) = running();
     mock.pass(Duration::from_secs(29));
     running.end(Cause::Abort);
-    assert_eq!(running.due(mock.pass(Duration::from_secs(1))), DueAction::Nothing, "its limit");
-    assert_eq!(running.due(mock.pass(Duration::from_secs(1))), DueAction::Kill, "the end of its grace");
+    assert_eq!(running.due_action(mock.pass(Duration::from_secs(1))), DueAction::Nothing, "its limit");
+    assert_eq!(running.due_action(mock.pass(Duration::from_secs(1))), DueAction::Kill, "the end of its grace");
     assert_eq!(running.ending.map(|ending| ending.cause), Some(Cause::Abort));
 }
 
 #[test]
 fn at_its_limit_a_tree_gets_sigterm_and_after_the_grace_sigkill() {
     let (mock, mut running) = running();
-    assert_eq!(running.due(mock.pass(Duration::from_secs(30) - MS)), DueAction::Nothing);
-    assert_eq!(running.due(mock.pass(MS)), DueAction::Limit);
+    assert_eq!(running.due_action(mock.pass(Duration::from_secs(30) - MS)), DueAction::Nothing);
+    assert_eq!(running.due_action(mock.pass(MS)), DueAction::Limit);
     running.end(Cause::Limit);
     assert_eq!(mock.sent(), [Signal::SIGTERM]);
-    assert_eq!(running.due(mock.pass(GRACE - MS)), DueAction::Nothing);
+    assert_eq!(running.due_action(mock.pass(GRACE - MS)), DueAction::Nothing);
     let now = mock.pass(MS);
-    assert_eq!((running.due(now), running.wake_at()), (DueAction::Kill, Some(now)));
+    assert_eq!((running.due_action(now), running.wake_at()), (DueAction::Kill, Some(now)));
     mock.0.borrow_mut().killed = vec![exited(SHELL, Exit::Signal(9)), exited(CHILD, Exit::Signal(9))];
     running.kill(now);
     assert_eq!(mock.sent(), [Signal::SIGKILL]);
@@ -176,9 +176,9 @@ fn sigkill_is_repeated_until_the_tree_is_given_up() {
     mock.exit(&[exited(SHELL, Exit::Signal(9))], true);
     assert_eq!(running.settle(false), None);
     while !running.is_given_up(now) {
-        assert_eq!(running.due(mock.pass(KILL_INTERVAL - MS)), DueAction::Nothing);
+        assert_eq!(running.due_action(mock.pass(KILL_INTERVAL - MS)), DueAction::Nothing);
         now = mock.pass(MS);
-        assert_eq!(running.due(now), DueAction::Kill);
+        assert_eq!(running.due_action(now), DueAction::Kill);
         running.kill(now);
     }
     assert_eq!(now.duration_since(first), GIVEN_UP);

@@ -16,7 +16,7 @@ pub const AGAIN: Duration = Duration::from_millis(1);
 pub const COMMAND_SHOWN: usize = 200;
 
 /// Returns the survivors of a command, and which of them hold these pipes.
-pub fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
+pub fn list_survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
     let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
     let holders = sys::holders(&pids, pipes);
     let survivor = |pid: &Pid| {

@@ -191,7 +191,7 @@ impl ShimProcess {
         };
         let ours = [Some(&self.socket), Some(&self.supervisor.lifeline)]
             .map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
-        let ends = self.world.as_ref().map(ShimWorld::ends).unwrap_or_default();
+        let ends = self.world.as_ref().map(ShimWorld::end_descriptors).unwrap_or_default();
         let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
         fds.extend(ends.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::empty())));
         fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
@@ -271,7 +271,7 @@ impl ShimProcess {
             // first.
             self.reap_idle();
             if ready.shell {
-                self.arrived();
+                self.on_warm_shell_ready();
             }
         }
         // A warm shell could no longer create files.
@@ -333,7 +333,7 @@ impl ShimProcess {
                     }
                 }
             }
-            self.keep_time(running);
+            self.enforce_limits(running);
             if running.is_given_up(Instant::now()) {
                 return Ok(true);
             }
@@ -367,7 +367,7 @@ impl ShimProcess {
     }
 
     /// Checks the limits, and acts when one is reached or the grace is over.
-    fn keep_time(&mut self, running: &mut SupervisedCommand) {
+    fn enforce_limits(&mut self, running: &mut SupervisedCommand) {
         let now = Instant::now();
         if let Some(broken) = running.check_limits(now) {
             // The addon has already received the exit of the shell, without this limit.
@@ -377,7 +377,7 @@ impl ShimProcess {
             running.end(Cause::LimitExceeded(broken));
         }
         let now = Instant::now();
-        match running.due(now) {
+        match running.due_action(now) {
             DueAction::Kill => running.kill(now),
             DueAction::Limit => self.end_at_limit(running),
             DueAction::Readers => running.signal_readers(),

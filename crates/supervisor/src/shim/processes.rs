@@ -30,10 +30,10 @@ pub trait ProcessControl: Clone {
     /// Sends these signals to one process, and continues it if it is stopped.
     fn signal(&self, member: &TreeMember, signals: &[Signal]);
     /// Returns whether this very process is alive, which a list of the tree may lack.
-    fn lives(&self, member: &TreeMember) -> bool;
+    fn is_member_alive(&self, member: &TreeMember) -> bool;
     /// Returns the processes of the tree with their pipes, each after its parent. `None` if they cannot be known in
     /// time.
-    fn stages(&self, scope: TreeScope<'_>) -> Option<Vec<PipelineProcess>>;
+    fn pipeline_processes(&self, scope: TreeScope<'_>) -> Option<Vec<PipelineProcess>>;
     /// Sends SIGKILL to the tree. `reap` takes the children that have exited meanwhile.
     fn kill(&self, scope: TreeScope<'_>, reap: &mut dyn FnMut());
     /// Returns the current time.
@@ -73,32 +73,32 @@ impl ProcessControl for SystemProcesses {
     }
 
     fn terminate(&self, TreeScope { mark, spared, .. }: TreeScope<'_>, signals: &[Signal]) {
-        tree::ask_to_end(&tree::all_members(mark, spared), signals);
+        tree::signal_and_continue(&tree::all_members(mark, spared), signals);
     }
 
     fn signal(&self, member: &TreeMember, signals: &[Signal]) {
-        tree::ask_to_end(std::slice::from_ref(member), signals);
+        tree::signal_and_continue(std::slice::from_ref(member), signals);
     }
 
-    fn lives(&self, member: &TreeMember) -> bool {
-        member.lives()
+    fn is_member_alive(&self, member: &TreeMember) -> bool {
+        member.is_alive()
     }
 
-    fn stages(&self, TreeScope { mark, spared, tap, .. }: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
+    fn pipeline_processes(&self, TreeScope { mark, spared, tap, .. }: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
         let until = sys::worked() + BOUND;
         let members = tree::all_members(mark, spared);
         if members.len() > MOST {
             return None;
         }
-        members.into_iter().map(|member| stage(member, until, tap)).collect()
+        members.into_iter().map(|member| pipeline_process(member, until, tap)).collect()
     }
 
     fn kill(&self, TreeScope { mark, spared, group, .. }: TreeScope<'_>, reap: &mut dyn FnMut()) {
         if spared.is_empty() {
             group.into_iter().for_each(ShimCgroup::kill);
-            tree::strike(mark, reap);
+            tree::kill_tree(mark, reap);
         } else {
-            tree::kill(&tree::members(mark, spared));
+            tree::kill_members(&tree::members(mark, spared));
         }
     }
 
@@ -107,7 +107,7 @@ impl ProcessControl for SystemProcesses {
     }
 }
 
-fn stage(member: TreeMember, until: Duration, tap: Option<&PipelineTapNames>) -> Option<PipelineProcess> {
+fn pipeline_process(member: TreeMember, until: Duration, tap: Option<&PipelineTapNames>) -> Option<PipelineProcess> {
     let sys::OpenPipes { mut reads, mut writes } = sys::open_pipes(member.pid, until)?;
     if let Some(tap) = tap {
         tap.join(reads.iter_mut().chain(&mut writes));

@@ -23,7 +23,7 @@ impl ShimProcess {
             Ok(way) => Ok(way),
             Err(error) if plan.record.as_ref().is_some_and(|record| record.require) => Err(failed(&error)),
             Err(error) => {
-                self.records.fail(&error);
+                self.records.note_failure(&error);
                 Ok(None)
             }
         }

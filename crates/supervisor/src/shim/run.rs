@@ -21,7 +21,7 @@ impl ShimProcess {
         let started = Instant::now();
         let ShimOrder { plan, task, opening, descriptors } = run;
         let dismissed = self.warm.take().map(WarmShell::dismiss).unwrap_or_default();
-        ShimCgroup::begin(&mut self.group, plan.limits);
+        ShimCgroup::prepare_for_command(&mut self.group, plan.limits);
         let way = match self.begin_record(&plan, &descriptors) {
             Ok(way) => way,
             Err(failure) => {
@@ -50,9 +50,9 @@ impl ShimProcess {
         };
         let LaunchedCommand { shell, pipes, _script, task, unrecorded, tap } = launched;
         if let Some(error) = unrecorded {
-            self.records.fail(&ChangeJournalError::Filter(error));
+            self.records.note_failure(&ChangeJournalError::Filter(error));
         }
-        let mut running = self.running(shell, &plan, pipes, started);
+        let mut running = self.new_command(shell, &plan, pipes, started);
         running.dismissed = dismissed;
         running.tap = tap;
         self.entries.begin(running.mark.as_deref(), opening);
@@ -64,14 +64,14 @@ impl ShimProcess {
                 self.begin_task(&mut running, files, now_ms())?;
             }
         }
-        self.attend(running)
+        self.supervise_and_report(running)
     }
 
     /// Supervises a command that was started, and reports its exit.
-    pub(super) fn attend(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
+    pub(super) fn supervise_and_report(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         let alive = self.supervise(&mut running)?;
         if self.server.is_some() {
-            return self.see_through(running);
+            return self.finish_task(running);
         }
         let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
@@ -93,10 +93,10 @@ impl ShimProcess {
         let unwritten = self.entries.end(Conclusion::of(cause, end), duration, usage);
         let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));
-        self.entries.check();
+        self.entries.check_last_write();
         self.flows.unread.clear();
         if alive {
-            self.after_end(running)?;
+            self.hold_survivors(running)?;
         }
         self.watches = false;
         Ok(())

@@ -116,7 +116,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     }
 
     /// Returns the resources that the tree has used.
-    pub fn used(&self) -> Usage {
+    pub fn total_usage(&self) -> Usage {
         let mut usage = self.usage;
         usage.take_times_of(self.group.as_deref().and_then(ShimCgroup::usage));
         usage
@@ -168,7 +168,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
         let alive = self.reap();
         let killed = matches!(self.shell_end, Some((Exit::Signal(libc::SIGKILL), _)));
         if killed && self.ending.is_none() {
-            self.blame_kernel();
+            self.note_kernel_kill();
         }
         if is_task && killed && self.ending.is_none() {
             self.end_at_once();
@@ -177,7 +177,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     }
 
     /// Checks whether the kernel has killed the tree for its memory.
-    fn blame_kernel(&mut self) {
+    fn note_kernel_kill(&mut self) {
         if let Some(broken) = self.watch.as_ref().and_then(LimitWatch::killed_by_kernel) {
             let now = self.processes.now();
             let cause = Cause::LimitExceeded(broken);
@@ -186,7 +186,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     }
 
     /// Returns the action that is due now.
-    pub fn due(&self, now: Instant) -> DueAction {
+    pub fn due_action(&self, now: Instant) -> DueAction {
         match &self.ending {
             Some(ending) if now >= ending.kill_at => DueAction::Kill,
             Some(TreeTermination { deferral: Some(deferral), .. }) if now >= deferral.wake_at() => DueAction::Readers,

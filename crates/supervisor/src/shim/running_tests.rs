@@ -68,11 +68,11 @@ impl ProcessControl for ScriptedProcesses {
         self.0.borrow_mut().asked.push((member.pid.as_raw(), signals.first().copied()));
     }
 
-    fn lives(&self, member: &TreeMember) -> bool {
+    fn is_member_alive(&self, member: &TreeMember) -> bool {
         self.0.borrow().unlisted.contains(&member.pid.as_raw())
     }
 
-    fn stages(&self, _: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
+    fn pipeline_processes(&self, _: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
         self.0.borrow().stages.clone()
     }
 

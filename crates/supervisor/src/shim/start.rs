@@ -53,7 +53,8 @@ pub fn start(
     descriptors: RunDescriptors,
     (group, restraint): (&mut Option<Rc<ShimCgroup>>, CommandRestraint),
 ) -> Result<LaunchedCommand, LaunchError> {
-    let launch::PreparedLaunch { mut launch, script, pipes, theirs, input, tap } = launch::prepare(plan, descriptors)?;
+    let launch::PreparedLaunch { mut launch, script, pipes, theirs, input, tap } =
+        launch::prepare_launch(plan, descriptors)?;
     let CommandRestraint { bounds, socket: _socket, required } = restraint;
     launch.bounds = bounds;
     // The files come first. A task without files is not started, and a task that kills its shim at once still has its

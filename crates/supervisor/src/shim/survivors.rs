@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::ShimProcess;
 use crate::limits::LimitWatch;
-use crate::shim::left::{AGAIN, SETTLE, survivors};
+use crate::shim::left::{AGAIN, SETTLE, list_survivors};
 use crate::shim::running::{BATCH, SupervisedCommand};
 use crate::shim::tap::TapForwarder;
 use crate::shim::task::adopt_released;
@@ -79,7 +79,7 @@ enum ReleaseOutcome {
 impl ShimProcess {
     /// Keeps the survivors of a command until [`FromShim::Released`] is sent. Until then they belong to the host, whose
     /// end terminates them, and so does an abort.
-    pub(super) fn after_end(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
+    pub(super) fn hold_survivors(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         running.limit = None;
         let mut stage = ReleaseStage::Held;
         loop {
@@ -117,8 +117,8 @@ impl ShimProcess {
                 ReleaseOutcome::Nothing => return Ok(()),
                 ReleaseOutcome::OnTheirOwn(running) => return self.linger(running),
                 ReleaseOutcome::Task(mut adopted) => {
-                    self.keep(&mut adopted)?;
-                    return self.see_through(adopted);
+                    self.serve_adopted_task(&mut adopted)?;
+                    return self.finish_task(adopted);
                 }
                 ReleaseOutcome::Held(running) => running,
             };
@@ -163,11 +163,13 @@ impl ShimProcess {
     /// Checks the limits of survivors. Survivors with drained pipes are killed at once if they exceed a limit.
     fn hold_limits(&mut self, running: &mut SupervisedCommand, stage: &ReleaseStage) {
         if matches!(stage, ReleaseStage::Settling { .. }) && running.ending.is_none() {
-            if let Some(broken) = LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref()) {
+            if let Some(broken) =
+                LimitWatch::enforce_on_survivors(&mut running.watch, running.usage, running.mark.as_deref())
+            {
                 self.send(FromShim::LimitExceeded(broken));
             }
         } else {
-            self.keep_time(running);
+            self.enforce_limits(running);
         }
     }
 
@@ -181,17 +183,17 @@ impl ShimProcess {
     ) -> io::Result<ReleaseOutcome> {
         let mark = running.mark.clone();
         let all: Vec<_> = running.pipes.iter().chain(&self.flows.unread).map(AsFd::as_fd).collect();
-        let mut survivors = survivors(mark.as_deref(), &all);
+        let mut survivors = list_survivors(mark.as_deref(), &all);
         drop(all);
         // A walk can miss a process whose parent exits meanwhile.
-        if survivors.is_empty() && running.reap() {
+        if list_survivors.is_empty() && running.reap() {
             let until = Instant::now() + AGAIN;
             *stage = ReleaseStage::Settling { transfer: transfer.map(Box::new), until };
             return Ok(ReleaseOutcome::Held(running));
         }
         let mut adopted = None;
         if let Some(transfer) = transfer
-            && survivors.iter().any(|survivor| survivor.holds)
+            && list_survivors.iter().any(|survivor| survivor.holds)
         {
             adopted = match adopt_released(&mut running, transfer) {
                 Ok(adopted) => adopted,
@@ -203,7 +205,7 @@ impl ShimProcess {
                 }
             };
             if adopted.is_none() {
-                survivors.iter_mut().for_each(|survivor| survivor.holds = false);
+                list_survivors.iter_mut().for_each(|survivor| survivor.holds = false);
             }
         }
         // The socket is read once more: an abort or the end of the host may have come during the scan.
@@ -217,7 +219,7 @@ impl ShimProcess {
         // Whoever runs from here on is in the list.
         self.report_denials(mark.as_deref(), false);
         let record = self.end_record(mark.as_deref(), false);
-        let released = self.try_send(FromShim::Released(Released { survivors, record }));
+        let released = self.try_send(FromShim::Released(Released { list_survivors, record }));
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);
@@ -251,7 +253,7 @@ impl ShimProcess {
             if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {
                 break;
             }
-            LimitWatch::hold(&mut watch, usage, mark);
+            LimitWatch::enforce_on_survivors(&mut watch, usage, mark);
         }
         group.iter().for_each(|group| group.remove());
         sys::exit_now(0)

@@ -33,7 +33,7 @@ impl TapForwarder {
     }
 
     /// Returns the ends to poll. The reader's leaving shows in any case.
-    pub fn polled(&self) -> Vec<PollFd<'_>> {
+    pub fn poll_fds(&self) -> Vec<PollFd<'_>> {
         let (from, to) = (self.ends.from.as_fd(), self.ends.to.as_fd());
         // A producer that has ended would show at once, and there is no room for what it wrote.
         if self.full {
@@ -43,7 +43,7 @@ impl TapForwarder {
     }
 
     /// Moves what is there, as far as there is room.
-    pub fn flow(&mut self) -> TapProgress {
+    pub fn forward(&mut self) -> TapProgress {
         for _ in 0..TURN {
             let passed = self.passing.step(self.ends.from.as_fd(), self.ends.to.as_fd());
             self.full = passed == Passed::Full;
@@ -77,7 +77,7 @@ mod tests {
         for chunk in sent.chunks(3_000) {
             write.write_all(chunk).expect("written");
             while got.len() < sent.len() {
-                assert_eq!(tap.flow(), TapProgress::Open);
+                assert_eq!(tap.forward(), TapProgress::Open);
                 let mut piece = [0; 1_000];
                 let mut ready = [PollFd::new(read.as_fd(), PollFlags::POLLIN)];
                 if poll(&mut ready, PollTimeout::ZERO) == Ok(0) {
@@ -89,16 +89,16 @@ mod tests {
         }
         assert_eq!(got, sent);
         drop(write);
-        assert_eq!(tap.flow(), TapProgress::Ended);
+        assert_eq!(tap.forward(), TapProgress::Ended);
     }
 
     #[test]
     fn a_reader_that_leaves_ends_the_flow_at_once() {
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
         let mut tap = TapForwarder::new(ends);
-        assert_eq!(tap.flow(), TapProgress::Open);
+        assert_eq!(tap.forward(), TapProgress::Open);
         drop(read);
-        assert_eq!(tap.flow(), TapProgress::Ended, "though nothing was written");
+        assert_eq!(tap.forward(), TapProgress::Ended, "though nothing was written");
         drop((tap, write));
     }
 }

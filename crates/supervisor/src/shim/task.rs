@@ -11,7 +11,7 @@ use super::start::TaskFiles;
 use super::{ShimProcess, ShimWakeup};
 use crate::limits::LimitWatch;
 use crate::shim::input_writer::TaskInputWriter;
-use crate::shim::left::{AGAIN, SETTLE, survivors};
+use crate::shim::left::{AGAIN, SETTLE, list_survivors};
 use crate::shim::output_reader::TaskOutputReader;
 use crate::shim::running::{SupervisedCommand, TreeTermination};
 use crate::shim::task_client::{ClientRequest, TaskClient};
@@ -130,13 +130,15 @@ impl ShimProcess {
 
     /// Finishes a task whose shell has exited or whose tree was terminated: drains its pipes and keeps its survivors.
     /// Returns only with an error, since the shim exits with its task.
-    pub(super) fn see_through(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
+    pub(super) fn finish_task(&mut self, mut running: SupervisedCommand) -> io::Result<()> {
         loop {
             self.drain(&mut running)?;
-            let left = self.settle_left(&mut running)?;
+            let left = self.settle_survivors(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
             let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
-            server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
+            server.add_denials(
+                self.world.as_mut().map(|world| world.end_command(running.mark.as_deref())).unwrap_or_default(),
+            );
             server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
             if let Some(TreeTermination { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
@@ -147,7 +149,7 @@ impl ShimProcess {
                 server.note(note_of_silence(most));
             }
             let cause = running.ending.as_ref().map_or(Cause::Itself, |ending| ending.cause);
-            server.conclude(cause.ended_by(silence.is_some()), running.used());
+            server.conclude(cause.ended_by(silence.is_some()), running.total_usage());
             self.entries.end_task(&running, silence);
             if is_host_gone {
                 server.discard();
@@ -173,7 +175,7 @@ impl ShimProcess {
                     clients.into_iter().for_each(|client| server.join(client));
                     self.server = Some(server);
                     running = adopted;
-                    self.keep(&mut running)?;
+                    self.serve_adopted_task(&mut running)?;
                 }
                 // The holders have exited meanwhile.
                 Ok(None) => return self.linger(running),
@@ -191,27 +193,27 @@ impl ShimProcess {
             let ready = self.wait(running.wake_at())?;
             running.reap();
             self.apply_requests(&ready, running);
-            self.keep_time(running);
+            self.enforce_limits(running);
         }
         Ok(())
     }
 
     /// Waits until a tree that is being terminated has exited. Other survivors may exit for [`SETTLE`] while their
     /// changes are recorded. Returns those that are left.
-    fn settle_left(&mut self, running: &mut SupervisedCommand) -> io::Result<Vec<Survivor>> {
+    fn settle_survivors(&mut self, running: &mut SupervisedCommand) -> io::Result<Vec<Survivor>> {
         let until = Instant::now() + if self.records.store().is_some() { SETTLE } else { Duration::ZERO };
         loop {
             self.finish_ending(running)?;
             if !running.reap() {
                 return Ok(Vec::new());
             }
-            let left = survivors(running.mark.as_deref(), &[]);
+            let left = list_survivors(running.mark.as_deref(), &[]);
             if !left.is_empty() && (running.ending.is_some() || Instant::now() >= until) {
                 return Ok(left);
             }
             let ready = self.wait(Some(until.max(Instant::now() + AGAIN)))?;
             self.apply_requests(&ready, running);
-            self.keep_time(running);
+            self.enforce_limits(running);
         }
     }
 
@@ -237,17 +239,17 @@ impl ShimProcess {
             // The shim has no other connection left.
             self.socket = host.as_ref().and_then(|client| client.socket().try_clone_to_owned().ok());
             self.wait(running.watch.as_ref().map(LimitWatch::wake_at))?;
-            LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref());
+            LimitWatch::enforce_on_survivors(&mut running.watch, running.usage, running.mark.as_deref());
         }
     }
 
     /// Serves the task until the last of the adopted processes has exited.
-    pub(super) fn keep(&mut self, running: &mut SupervisedCommand) -> io::Result<()> {
+    pub(super) fn serve_adopted_task(&mut self, running: &mut SupervisedCommand) -> io::Result<()> {
         loop {
             let ready = self.wait(running.wake_at())?;
             running.reap();
             self.apply_requests(&ready, running);
-            self.keep_time(running);
+            self.enforce_limits(running);
             let seen = running.shell_end.is_some() || !sys::ORPHANS_COME_BACK && sys::living(running.shell).is_none();
             let open = self.server.as_ref().is_some_and(TaskServer::is_open);
             if running.ending.is_none() && seen && !open {
@@ -271,7 +273,7 @@ impl ShimProcess {
             let ready = self.wait(Some(until))?;
             running.reap();
             self.apply_requests(&ready, running);
-            self.keep_time(running);
+            self.enforce_limits(running);
             let Some(server) = &mut self.server else { return Ok(()) };
             let now = Instant::now();
             if now >= drain.until() {
@@ -344,7 +346,7 @@ fn adopt(
     pipes: &[OwnedFd],
     outputs: impl FnOnce(&TaskSpec) -> io::Result<Vec<TaskOutputReader>>,
 ) -> io::Result<Option<(TaskServer, SupervisedCommand)>> {
-    let children = tree::below(getpid(), |_| true);
+    let children = tree::descendants_of(getpid(), |_| true);
     // In this order: a process that is reparented to the shim from here on is in neither list, and belongs to the task.
     let pipes: Vec<BorrowedFd<'_>> = pipes.iter().map(AsFd::as_fd).collect();
     let holders = holders(running, &pipes);
@@ -354,7 +356,7 @@ fn adopt(
         .filter(|child| sys::identity(child.pid).is_some_and(|identity| identity.parent == getpid()))
         .partition(|child| {
             holders.contains(&child.pid)
-                || tree::below(child.pid, |_| true).iter().any(|below| holders.contains(&below.pid))
+                || tree::descendants_of(child.pid, |_| true).iter().any(|below| holders.contains(&below.pid))
         });
     let eldest = held
         .iter()

@@ -80,7 +80,7 @@ impl TaskClient {
         }
         match self.reader.receive(&self.socket) {
             Ok(Received::Message(FromTaskClient::Task(message))) => self.on_message(message),
-            Ok(Received::Message(FromTaskClient::Shim(message))) => Self::on_late(&message),
+            Ok(Received::Message(FromTaskClient::Shim(message))) => Self::on_late_shim_message(&message),
             Ok(Received::Pending) => ClientRequest::Nothing,
             Ok(Received::Closed) | Err(_) => ClientRequest::Gone,
         }
@@ -100,7 +100,7 @@ impl TaskClient {
     }
 
     /// Handles a message that the host sent to the shim before it knew that the command is a task.
-    fn on_late(message: &ToShim) -> ClientRequest {
+    fn on_late_shim_message(message: &ToShim) -> ClientRequest {
         match message {
             ToShim::End { .. } => ClientRequest::End,
             ToShim::Run(_)

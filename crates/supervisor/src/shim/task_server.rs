@@ -134,7 +134,7 @@ impl TaskServer {
 
     /// Connects the task with its world: the directory by which other hosts join the world, and the descriptor that
     /// announces denials.
-    pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: CommandDenials) {
+    pub fn enter_world(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: CommandDenials) {
         // A state file is text, so the path has to be text.
         // Without namespaces it cannot be joined. It names the servers of the task.
         let is_beside =

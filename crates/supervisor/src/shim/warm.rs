@@ -50,7 +50,7 @@ impl ShimProcess {
     pub(super) fn prepare(&mut self, kind: ShellKind, files: Vec<OwnedFd>) {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
-        ShimCgroup::begin(&mut self.group, kind.plan.limits);
+        ShimCgroup::prepare_for_command(&mut self.group, kind.plan.limits);
         match self.start_warm(kind, files) {
             Ok(warm) => self.warm = Some(warm),
             Err(_) => self.report(prepared(mark, None)),
@@ -69,9 +69,9 @@ impl ShimProcess {
     }
 
     /// Handles the report of the warm shell that it has started up.
-    pub(super) fn arrived(&mut self) {
+    pub(super) fn on_warm_shell_ready(&mut self) {
         let Some(warm) = &mut self.warm else { return };
-        let (mark, mut ready) = (warm.mark(), warm.arrive());
+        let (mark, mut ready) = (warm.mark(), warm.take_ready_descriptors());
         let mut guards = None;
         match &mut ready {
             Some((_, ends)) => {
@@ -96,13 +96,13 @@ impl ShimProcess {
         (warm.plan.limit, warm.plan.grace) = (start.limit, start.grace);
         let begun = start.record.map_or(Ok(()), |record| self.records.begin_warm(&record, &warm));
         if let Err(error) = begun {
-            self.records.fail(&error);
+            self.records.note_failure(&error);
         }
         let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(start.at));
         let now = Instant::now();
-        let running = self.begun(warm, now.checked_sub(ago).unwrap_or(now));
+        let running = self.command_of_warm_shell(warm, now.checked_sub(ago).unwrap_or(now));
         self.entries.begin(running.mark.as_deref(), start.opening);
-        self.attend(running)
+        self.supervise_and_report(running)
     }
 
     /// Handles the loss of the addon or the supervisor. The warm shell may have been given a command whose `WarmStart`
@@ -110,15 +110,15 @@ impl ShimProcess {
     pub(super) fn abandon(&mut self) -> io::Result<()> {
         self.socket = None;
         let Some(warm) = self.warm.take() else { return Ok(()) };
-        let mut running = self.begun(warm, Instant::now());
+        let mut running = self.command_of_warm_shell(warm, Instant::now());
         running.end_at_once();
-        self.attend(running)
+        self.supervise_and_report(running)
     }
 
     /// Creates the state of a warm shell's command.
-    fn begun(&mut self, waiting: WarmShell, started: Instant) -> SupervisedCommand {
+    fn command_of_warm_shell(&mut self, waiting: WarmShell, started: Instant) -> SupervisedCommand {
         let WarmShell { shell, plan, pipes, ended, tap, .. } = waiting;
-        let mut running = self.running(shell, &plan, pipes, started);
+        let mut running = self.new_command(shell, &plan, pipes, started);
         running.tap = tap;
         if let Some((end, usage, at)) = ended {
             // The shell exited before its `WarmStart` arrived.

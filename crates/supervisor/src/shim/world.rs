@@ -142,7 +142,7 @@ impl ShimWorld {
 
     /// Protects the paths that are new since the start of a warm shell, which now gets its command. The shell's denials
     /// until then are forgotten.
-    pub fn protect(&mut self) -> io::Result<()> {
+    pub fn protect_new_paths(&mut self) -> io::Result<()> {
         self.refresh()?;
         self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards()))
     }
@@ -164,7 +164,7 @@ impl ShimWorld {
     }
 
     /// Returns the descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
-    pub fn ends(&self) -> [Option<BorrowedFd<'_>>; 2] {
+    pub fn end_descriptors(&self) -> [Option<BorrowedFd<'_>>; 2] {
         let [listener, owner] = self.ended;
         let listener = self.listener.as_ref().filter(|_| !listener).map(AsFd::as_fd);
         [listener, self.owner.as_ref().filter(|_| !owner).map(AsFd::as_fd)]
@@ -203,7 +203,7 @@ impl ShimWorld {
 
     /// Lets the world read a file at its own path. If a command has put another file in the way, the world reads that
     /// file.
-    pub fn show(&mut self, path: &Path) {
+    pub fn show_file(&mut self, path: &Path) {
         if let Some(door) = &mut self.door {
             let _ = door.show(path);
         } else if let Some(home) = &self.home {
@@ -212,26 +212,26 @@ impl ShimWorld {
     }
 
     /// Returns a descriptor that becomes readable when the command has denials again after [`ShimWorld::take`].
-    pub fn news(&self) -> Option<OwnedFd> {
+    pub fn denial_announcements(&self) -> Option<OwnedFd> {
         self.listener.as_ref().filter(|_| !self.ended[0])?.announcements().ok()
     }
 
     /// Returns the denials of the command with this mark since the last call. The command goes on.
-    pub fn take(&mut self, mark: Option<&str>) -> CommandDenials {
+    pub fn take_denials(&mut self, mark: Option<&str>) -> CommandDenials {
         let report = self.listener.as_ref().and_then(|listener| listener.take(self.command).ok());
-        self.denials(report, mark)
+        self.add_gate_refusals(report, mark)
     }
 
     /// Ends the command with this mark, and with it the journal of its changes. Returns its denials.
-    pub fn end(&mut self, mark: Option<&str>) -> CommandDenials {
+    pub fn end_command(&mut self, mark: Option<&str>) -> CommandDenials {
         let report = self.listener.as_ref().map(|listener| listener.end_command(self.command));
         self.ended[0] |= matches!(report, Some(Err(_)));
         let report = report.and_then(Result::ok).flatten();
-        self.denials(report, mark)
+        self.add_gate_refusals(report, mark)
     }
 
     /// Adds the gate's refusals to the command with this mark.
-    fn denials(&mut self, report: Option<ListenerReport>, mark: Option<&str>) -> CommandDenials {
+    fn add_gate_refusals(&mut self, report: Option<ListenerReport>, mark: Option<&str>) -> CommandDenials {
         let refused = self.gate.as_mut().and_then(|(gate, board, taken)| {
             let posted = board.read(WorldStatusSlot::Refusals).ok()?;
             // The gate may still have to read messages of the command.

@@ -74,7 +74,7 @@ impl BlankWorldSlot {
     }
 
     /// Returns the time until [`BlankPlace::expire`] has to be called.
-    pub fn left(&self, now: Instant) -> Option<Duration> {
+    pub fn time_left(&self, now: Instant) -> Option<Duration> {
         self.blank.as_ref().map(|blank| blank.until.saturating_duration_since(now))
     }
 

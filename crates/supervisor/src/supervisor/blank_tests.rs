@@ -30,9 +30,9 @@ fn a_blank_world_waits_for_a_minute_after_the_last_time_that_it_was_wanted() {
             let init = place.keep(&scene.state, began, none).expect("begun");
             assert_eq!(place.keep(&scene.state, later(30), none), None, "it is there");
             place.expire(later(89));
-            assert_eq!(place.left(later(89)), Some(Duration::from_secs(1)));
+            assert_eq!(place.time_left(later(89)), Some(Duration::from_secs(1)));
             place.expire(later(90));
-            assert_eq!(place.left(later(90)), None);
+            assert_eq!(place.time_left(later(90)), None);
             assert!(matches!(waitpid(init, None), Ok(WaitStatus::Exited(..))));
         });
         assert_eq!(std::fs::read_dir(&scene.state).expect("listed").count(), 0);

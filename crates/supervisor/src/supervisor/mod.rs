@@ -113,7 +113,7 @@ impl SupervisorProcess {
             } else {
                 PollTimeout::NONE
             };
-            let joined: Vec<_> = self.worlds.joined().collect();
+            let joined: Vec<_> = self.worlds.joined_world_ends().collect();
             let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
             // Without a host there are no worlds, because worlds need the host's socket.
@@ -169,7 +169,7 @@ impl SupervisorProcess {
                     self.emptied.extend(group);
                 }
                 // A command has stopped its shim or a listener. Both would wait forever, and the host with them.
-                Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has(pid) => {
+                Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has_process(pid) => {
                     sys::signal(pid, Signal::SIGCONT);
                 }
                 Reaped::Stopped(_) => {}
@@ -190,8 +190,9 @@ impl SupervisorProcess {
     /// Kills orphans: children other than shims, left by a shim that was killed or could not terminate them. Returns
     /// whether there were any.
     fn end_orphans(&self) -> bool {
-        let orphans = tree::below(getpid(), |child| !self.shims.contains_key(&child) && !self.worlds.has(child));
-        tree::kill(&orphans);
+        let orphans =
+            tree::descendants_of(getpid(), |child| !self.shims.contains_key(&child) && !self.worlds.has_process(child));
+        tree::kill_members(&orphans);
         !orphans.is_empty()
     }
 
@@ -225,7 +226,7 @@ impl SupervisorProcess {
             ToSupervisor::WantShim { world } => self.hand_over_shim(world),
             ToSupervisor::World { id, policy, state, registry } => {
                 let made = self.worlds.make(id, &policy, &state, registry.as_deref());
-                let ways = self.worlds.ways(id);
+                let ways = self.worlds.entry_points(id);
                 self.send(FromSupervisor::World { id, made, ways });
             }
             ToSupervisor::KeepBlank(state) => self.worlds.keep_blank(&state, Instant::now()),
@@ -290,7 +291,7 @@ impl SupervisorProcess {
                 self.control = None;
                 self.held = None;
                 drop(addons);
-                let group = self.groups.as_ref().and_then(SupervisorCgroup::own);
+                let group = self.groups.as_ref().and_then(SupervisorCgroup::create_for_this_shim);
                 let place = ShimPlace { supervisor, world: world.map(|world| *world) };
                 let lifeline = self.lifeline.try_clone();
                 let code = match lifeline.and_then(|lifeline| shim::serve(ours, lifeline, group, place)) {

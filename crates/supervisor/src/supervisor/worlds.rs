@@ -84,9 +84,9 @@ impl SupervisorWorlds {
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
             Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
-            None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,
+            None => self.build(id, policy, state).inspect_err(|_| self.detach_processes(id))?,
         };
-        self.keep(id, policy, world, gate)
+        self.register_world(id, policy, world, gate)
     }
 
     /// Removes the leftovers of killed worlds, in a separate process, because there may be many.
@@ -120,7 +120,7 @@ impl SupervisorWorlds {
         let watches = self.watching.len() < WATCHING;
         let place = WorldHostPaths { state, readable: &[], watches };
         let blank = self.blank.claim(policy, state, opens_late(policy));
-        let (mut world, gate) = match blank.map(|blank| self.finish(blank, policy, &place)) {
+        let (mut world, gate) = match blank.map(|blank| self.finish_blank_world(blank, policy, &place)) {
             Some(Ok(finished)) => finished,
             Some(Err(missing @ WorldError::Missing(_))) => return Err(missing.into()),
             // The blank world may have ended since it was claimed.
@@ -145,7 +145,7 @@ impl SupervisorWorlds {
     }
 
     /// Makes a world of the blank one.
-    fn finish(
+    fn finish_blank_world(
         &mut self,
         (begun, gate): (BlankWorld, Option<BlankGate>),
         policy: &ConfinementPolicy,
@@ -175,10 +175,10 @@ impl SupervisorWorlds {
     /// Ends a blank world that has waited for too long. Returns the time until the next call.
     pub fn expire_blank(&mut self, now: Instant) -> Option<Duration> {
         self.blank.expire(now);
-        self.blank.left(now)
+        self.blank.time_left(now)
     }
 
-    fn keep(
+    fn register_world(
         &mut self,
         id: WorldId,
         policy: &ConfinementPolicy,
@@ -201,7 +201,7 @@ impl SupervisorWorlds {
     }
 
     /// Returns the host's ways into a world.
-    pub fn ways(&self, id: WorldId) -> WorldWays {
+    pub fn entry_points(&self, id: WorldId) -> WorldWays {
         let Some(SupervisedWorld { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
         let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
         WorldWays {
@@ -261,11 +261,11 @@ impl SupervisorWorlds {
     /// Ends a world as soon as its shims have exited.
     pub fn end(&mut self, id: WorldId) {
         self.known.remove(&id);
-        self.forget(id);
+        self.detach_processes(id);
     }
 
     /// Lets the processes of a world end on their own. Another world may get its number.
-    fn forget(&mut self, id: WorldId) {
+    fn detach_processes(&mut self, id: WorldId) {
         let all = self.inits.values_mut().chain(self.gates.values_mut());
         all.filter(|of| **of == Some(id)).for_each(|of| *of = None);
     }
@@ -277,7 +277,7 @@ impl SupervisorWorlds {
     }
 
     /// Returns whether a child of the supervisor belongs to a world and is no shim.
-    pub fn has(&self, pid: Pid) -> bool {
+    pub fn has_process(&self, pid: Pid) -> bool {
         let is_one = self.inits.contains_key(&pid) || self.gates.contains_key(&pid);
         is_one || self.listeners.contains(&pid) || self.sweepers.contains(&pid)
     }
@@ -302,7 +302,7 @@ impl SupervisorWorlds {
     }
 
     /// Returns the pipes that report the end of joined worlds, whose first processes are no children of this process.
-    pub fn joined(&self) -> impl Iterator<Item = (WorldId, BorrowedFd<'_>)> {
+    pub fn joined_world_ends(&self) -> impl Iterator<Item = (WorldId, BorrowedFd<'_>)> {
         self.known.iter().filter_map(|(id, made)| {
             let spaces = made.world.namespaces.as_ref().filter(|spaces| spaces.init.is_none())?;
             Some((*id, spaces.ended.as_fd()))

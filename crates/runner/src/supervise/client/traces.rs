@@ -52,7 +52,7 @@ impl Traces {
             let led = |pid: &Pid| getsid(Some(*pid)).is_ok_and(|leader| self.is_leader(leader, &found));
             let members: Vec<Pid> = all.iter().copied().filter(led).collect();
             let below: Vec<Pid> =
-                found.iter().flat_map(|pid| tree::below(*pid, |_| true)).map(|member| member.pid).collect();
+                found.iter().flat_map(|pid| tree::descendants_of(*pid, |_| true)).map(|member| member.pid).collect();
             found.extend(members.into_iter().chain(below));
             if found.len() == before {
                 return found.into_iter().filter_map(TreeMember::of).collect();
@@ -71,7 +71,7 @@ impl Traces {
             loop {
                 self.group.iter().for_each(|group| group::kill(group));
                 let members = self.find();
-                tree::kill(&members);
+                tree::kill_members(&members);
                 let gone = members.is_empty() && self.group.iter().all(|group| group::remove_with_parent(group));
                 if gone || Instant::now() >= until {
                     return;

@@ -223,7 +223,7 @@ impl TestAddon {
     }
 
     pub fn left(&self) -> usize {
-        tree::marked(&self.mark).len()
+        tree::marked_members(&self.mark).len()
     }
 
     pub fn nothing_is_left(&self) {
@@ -245,7 +245,7 @@ impl TestAddon {
 
     pub fn kill_all(&self) {
         until("all are killed", || {
-            tree::kill(&tree::marked(&self.mark));
+            tree::kill_members(&tree::marked_members(&self.mark));
             self.left() == 0
         });
     }
@@ -255,7 +255,7 @@ impl Drop for TestAddon {
     fn drop(&mut self) {
         let _ = self.shim.kill();
         let _ = self.shim.wait();
-        tree::kill(&tree::marked(&self.mark));
+        tree::kill_members(&tree::marked_members(&self.mark));
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -67,7 +67,7 @@ impl JournalThreadHandle {
     }
 
     /// Returns the thread, which is started if it was not yet.
-    pub fn of(answers: &mut Option<Self>) -> io::Result<&Self> {
+    pub fn get_or_start(answers: &mut Option<Self>) -> io::Result<&Self> {
         match answers {
             Some(answers) => Ok(answers),
             none => Ok(none.insert(Self::begin()?)),
@@ -116,7 +116,7 @@ impl JournalThread {
             if ready.iter().all(|events| events.is_empty()) {
                 watcher.leave_directories();
                 let next = pause.unwrap_or(QUIET).saturating_mul(2).min(LONGEST);
-                pause = self.shared.look_at_rest().then_some(next);
+                pause = self.shared.check_at_rest().then_some(next);
                 continue;
             }
             pause = Some(QUIET);
@@ -170,12 +170,12 @@ impl SyscallSource {
         }
         let journal = RunJournal { shared, run: self.run };
         match &self.kind {
-            SyscallSourceKind::Arrival(socket) => match arrived(socket.as_fd()) {
+            SyscallSourceKind::Arrival(socket) => match receive_filter(socket.as_fd()) {
                 Some(filter) => self.kind = SyscallSourceKind::Filter(filter),
                 None => return false,
             },
             SyscallSourceKind::Filter(filter) => {
-                let journal = shared.wake(self.run).then_some(&journal);
+                let journal = shared.wake_recorder(self.run).then_some(&journal);
                 watcher.answer(filter.as_fd(), journal.map(|journal| journal as _));
             }
             SyscallSourceKind::World(socket) => return watcher.answer_remote(socket.as_fd(), Some(&journal)),
@@ -185,7 +185,7 @@ impl SyscallSource {
 }
 
 /// Receives the descriptor of a filter. `None`: its command was not started.
-fn arrived(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+fn receive_filter(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
     let mut descriptors = Vec::new();
     sys::receive(socket, &mut [0; 8], &mut descriptors).ok()?;
     let filter = descriptors.pop()?;

@@ -100,7 +100,7 @@ impl SharedJournal {
     }
 
     /// Takes the record of the next command, which may begin later.
-    pub fn put(&self, pending: PendingJournal) {
+    pub fn set_pending(&self, pending: PendingJournal) {
         self.replace(JournalSlot::Pending(Box::new(pending)));
     }
 
@@ -120,7 +120,7 @@ impl SharedJournal {
     }
 
     /// Takes the current record, as far as it has come. Later calls find no record.
-    pub fn take(&self) -> JournalSlot {
+    pub fn take_slot(&self) -> JournalSlot {
         self.replace(JournalSlot::Empty)
     }
 
@@ -131,7 +131,7 @@ impl SharedJournal {
     }
 
     /// Returns whether this is the running command, which is about to change a file.
-    pub fn wake(&self, run: u64) -> bool {
+    pub fn wake_recorder(&self, run: u64) -> bool {
         match &mut *lock(&self.current) {
             JournalSlot::Awaited(awaited) => *awaited == run,
             JournalSlot::Pending(pending) => pending.run == run,
@@ -145,13 +145,13 @@ impl SharedJournal {
 
     /// Looks whether the running command can change no file without another call. Called by the thread that answers,
     /// while no call waits. Returns whether another look may find more.
-    pub fn look_at_rest(&self) -> bool {
+    pub fn check_at_rest(&self) -> bool {
         let JournalSlot::Current(current) = &mut *lock(&self.current) else { return false };
         if self.is_busy.load(Ordering::Relaxed) {
             return false;
         }
         let open: Option<Vec<Vec<u64>>> =
-            tree::below(getpid(), |_| true).iter().map(|member| sys::writable_at_rest(member.pid)).collect();
+            tree::descendants_of(getpid(), |_| true).iter().map(|member| sys::writable_at_rest(member.pid)).collect();
         let Some(open) = open else { return true };
         let open: HashSet<u64> = open.into_iter().flatten().collect();
         let is_open = !open.is_empty();
@@ -200,7 +200,7 @@ impl<'a> LocationPaths<'a> {
 }
 
 impl BegunJournal {
-    fn touch(&mut self, change: &PendingFileChange) -> Result<(), Errno> {
+    fn record_change(&mut self, change: &PendingFileChange) -> Result<(), Errno> {
         let other = match &change.act {
             PendingChangeKind::Link(spot) | PendingChangeKind::Rename(spot) | PendingChangeKind::Swap(spot) => {
                 Some(LocationPaths::of(spot))
@@ -212,7 +212,7 @@ impl BegunJournal {
         let store = self.recorder.store().path();
         let is_own = |paths: &LocationPaths<'_>| is_within(&paths.path, store);
         if is_own(&one) || other.as_ref().is_some_and(is_own) {
-            return self.miss(&one.path, "it belongs to the undo store, whose own files are not recorded");
+            return self.note_missed(&one.path, "it belongs to the undo store, whose own files are not recorded");
         }
         let other = other.as_ref().map_or_else(|| one.at(), LocationPaths::at);
         let act = match &change.act {
@@ -232,7 +232,7 @@ impl BegunJournal {
     }
 
     /// Records a removal, and makes the removal if it can keep the file. Returns whether it did.
-    fn take(&mut self, spot: &DirectoryEntryLocation) -> Result<bool, Errno> {
+    fn record_removal(&mut self, spot: &DirectoryEntryLocation) -> Result<bool, Errno> {
         let one = LocationPaths::from_there(spot);
         if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
@@ -262,23 +262,23 @@ impl BegunJournal {
 
     fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
         match error {
-            TouchError::NotKept(_) => self.unkept(),
+            TouchError::NotKept(_) => self.refuse_if_required(),
             // The call of the command fails in the same way.
             TouchError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             TouchError::System(error) => {
                 if is_of_store(&error) {
                     self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
                 }
-                self.miss(path, &error.to_string())
+                self.note_missed(path, &error.to_string())
             }
         }
     }
 
-    fn miss(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
+    fn note_missed(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
         self.recorder.lose_names();
         // The change is not made.
         if self.require {
-            return self.unkept();
+            return self.refuse_if_required();
         }
         if self.missed.len() < LISTED
             && self.missed.insert((path.to_owned(), why.to_owned()))
@@ -286,10 +286,10 @@ impl BegunJournal {
         {
             self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
         }
-        self.unkept()
+        self.refuse_if_required()
     }
 
-    fn unkept(&self) -> Result<(), Errno> {
+    fn refuse_if_required(&self) -> Result<(), Errno> {
         if self.require { Err(Errno::EDQUOT) } else { Ok(()) }
     }
 }
@@ -300,7 +300,10 @@ fn is_of_store(error: &io::Error) -> bool {
 }
 
 impl RunJournal<'_> {
-    fn with<T: Default>(&self, note: impl FnOnce(&mut BegunJournal) -> Result<T, Errno>) -> Result<T, Errno> {
+    fn with_begun_journal<T: Default>(
+        &self,
+        note: impl FnOnce(&mut BegunJournal) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
         let SharedJournal { current, arrived, .. } = self.shared;
         let is_awaited = |slot: &mut JournalSlot| matches!(slot, JournalSlot::Awaited(run) if *run == self.run);
         let mut slot = arrived.wait_while(lock(current), is_awaited).unwrap_or_else(PoisonError::into_inner);
@@ -317,14 +320,14 @@ impl RunJournal<'_> {
 
 impl FileChangeJournal for RunJournal<'_> {
     fn record_before(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
-        self.with(|current| {
-            current.touch(change).map(|()| JournaledChange { made: false, own: current.has_made(change) })
+        self.with_begun_journal(|current| {
+            current.record_change(change).map(|()| JournaledChange { made: false, own: current.has_made(change) })
         })
     }
 
     fn record_or_make(&self, change: &PendingFileChange) -> Result<JournaledChange, Errno> {
-        self.with(|current| {
-            current.take(&change.spot).map(|made| JournaledChange { made, own: current.has_made(change) })
+        self.with_begun_journal(|current| {
+            current.record_removal(&change.spot).map(|made| JournaledChange { made, own: current.has_made(change) })
         })
     }
 
@@ -333,7 +336,7 @@ impl FileChangeJournal for RunJournal<'_> {
     }
 
     fn record_own_names(&self, keys: Vec<u64>) {
-        let _always = self.with(|current| {
+        let _always = self.with_begun_journal(|current| {
             current.recorder.make_names(keys);
             Ok(())
         });
@@ -342,11 +345,11 @@ impl FileChangeJournal for RunJournal<'_> {
     fn set_resting(&self, rests: bool) {
         self.shared.is_busy.store(!rests, Ordering::Relaxed);
         if !rests {
-            self.shared.wake(self.run);
+            self.shared.wake_recorder(self.run);
         }
     }
 
     fn record_unfollowed(&self, path: &Path, why: &str) -> Result<(), Errno> {
-        self.with(|current| current.miss(path, why))
+        self.with_begun_journal(|current| current.note_missed(path, why))
     }
 }

@@ -165,7 +165,7 @@ impl ChangeJournals {
     ) -> Result<AnswerChannel, ChangeJournalError> {
         self.run += 1;
         let run = self.run;
-        let answers = self.put(record, plan)?;
+        let answers = self.hand_to_thread(record, plan)?;
         touch_inherited(&RunJournal { shared: &answers.shared, run }, descriptors);
         // Otherwise it begins while the program of the command starts.
         if record.require && !answers.shared.begin_point() {
@@ -203,7 +203,7 @@ impl ChangeJournals {
         if !warm.recorded {
             return Err(ChangeJournalError::NoListener);
         }
-        let answers = self.put(record, &warm.plan)?;
+        let answers = self.hand_to_thread(record, &warm.plan)?;
         if record.require && !answers.shared.begin_point() {
             return Err(self.take_failure());
         }
@@ -214,7 +214,7 @@ impl ChangeJournals {
     }
 
     /// Gives the record of the current run to the thread that answers.
-    fn put(&mut self, record: &Record, plan: &Plan) -> Result<&JournalThreadHandle, ChangeJournalError> {
+    fn hand_to_thread(&mut self, record: &Record, plan: &Plan) -> Result<&JournalThreadHandle, ChangeJournalError> {
         let pending = PendingJournal {
             run: self.run,
             store: record.store.clone(),
@@ -224,8 +224,8 @@ impl ChangeJournals {
             require: record.require,
         };
         self.store = Some((record.store.clone(), record.purpose));
-        let answers = JournalThreadHandle::of(&mut self.answers)?;
-        answers.shared.put(pending);
+        let answers = JournalThreadHandle::get_or_start(&mut self.answers)?;
+        answers.shared.set_pending(pending);
         Ok(answers)
     }
 
@@ -234,7 +234,7 @@ impl ChangeJournals {
         let machine = Machine::HERE.ok_or(ChangeJournalError::NoListener)?;
         let (ours, theirs) = sys::message_pair()?;
         let kind = if world.is_some() { SyscallSourceKind::World(ours) } else { SyscallSourceKind::Arrival(ours) };
-        let answers = JournalThreadHandle::of(&mut self.answers)?;
+        let answers = JournalThreadHandle::get_or_start(&mut self.answers)?;
         answers.shared.is_busy.store(world.is_some(), Ordering::Relaxed);
         answers.add(SyscallSource { run: self.run, kind });
         if world.is_some() {
@@ -247,7 +247,7 @@ impl ChangeJournals {
     }
 
     /// Notes why the current command has no record, and removes any part of it.
-    pub fn fail(&mut self, error: &ChangeJournalError) {
+    pub fn note_failure(&mut self, error: &ChangeJournalError) {
         self.discard();
         self.failure = Some(error.to_string());
     }
@@ -258,7 +258,7 @@ impl ChangeJournals {
         if let Some(compared) = self.compared.take() {
             return compared.discard();
         }
-        if let JournalSlot::Current(current) = self.take() {
+        if let JournalSlot::Current(current) = self.take_slot() {
             snapshot::discard(current.recorder);
         }
     }
@@ -289,7 +289,7 @@ impl ChangeJournals {
         if let Some(answers) = &self.answers {
             answers.shared.begin_point();
         }
-        match self.take() {
+        match self.take_slot() {
             JournalSlot::Current(current) => match *current {
                 BegunJournal { broken: Some(why), .. } => Recorded::Failed(why),
                 BegunJournal { recorder, beyond, .. } => match recorder.finish(beyond) {
@@ -310,13 +310,13 @@ impl ChangeJournals {
         }
     }
 
-    fn take(&self) -> JournalSlot {
-        self.answers.as_ref().map(|answers| answers.shared.take()).unwrap_or_default()
+    fn take_slot(&self) -> JournalSlot {
+        self.answers.as_ref().map(|answers| answers.shared.take_slot()).unwrap_or_default()
     }
 
     fn take_failure(&mut self) -> ChangeJournalError {
         self.store = None;
-        match self.take() {
+        match self.take_slot() {
             JournalSlot::Failed(error) => error.into(),
             _ => ChangeJournalError::NoListener,
         }

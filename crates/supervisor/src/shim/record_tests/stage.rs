@@ -253,7 +253,7 @@ impl<'a> JournalTestShim<'a> {
 impl Drop for JournalTestShim<'_> {
     fn drop(&mut self) {
         // A test that fails may leave processes.
-        self.runs.iter().for_each(|run| tree::kill(&tree::marked(run)));
+        self.runs.iter().for_each(|run| tree::kill_members(&tree::marked_members(run)));
         (self.socket, self.pipes, self.held) = (None, None, None);
         let _ = waitpid(self.shim, None);
         if let Some(mut worlds) = self.worlds.take() {

@@ -201,7 +201,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
     let shared = SharedJournal::default();
     let store = scene.state.join("undo");
-    shared.put(pending(&scene, Purpose::Undo));
+    shared.set_pending(pending(&scene, Purpose::Undo));
     for act in [PendingChangeKind::Rewrite, PendingChangeKind::Remove] {
         let spot = confine::listener::DirectoryEntryLocation {
             directory: spot.directory.clone(),
@@ -223,7 +223,7 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
     for arrives in [true, false] {
         let shared = SharedJournal::default();
         shared.expect(1);
-        assert!(shared.wake(1) && shared.begin_point());
+        assert!(shared.wake_recorder(1) && shared.begin_point());
         let (told, noted) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -235,13 +235,13 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
             assert_eq!(noted.recv(), Ok(2));
             assert!(noted.recv_timeout(std::time::Duration::from_millis(50)).is_err(), "it waits");
             if arrives {
-                shared.put(pending(&scene, Purpose::Receipt));
+                shared.set_pending(pending(&scene, Purpose::Receipt));
             } else {
-                assert!(matches!(shared.take(), JournalSlot::Awaited(1)));
+                assert!(matches!(shared.take_slot(), JournalSlot::Awaited(1)));
             }
             assert_eq!(noted.recv(), Ok(1));
         });
-        assert_eq!(matches!(shared.take(), JournalSlot::Current(_)), arrives);
+        assert_eq!(matches!(shared.take_slot(), JournalSlot::Current(_)), arrives);
     }
 }
 
