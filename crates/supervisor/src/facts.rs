@@ -4,27 +4,27 @@ use protocol::drain;
 use serde_json::{Value, json};
 
 use super::blocked::scan;
-use super::limits;
-use super::shim::{left, output_reader, running};
+use super::tree_limits;
+use super::shim::{survivor_scan, task_output_reader, supervised_command};
 
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {
     json!({
         "drainIdleMs": drain::IDLE.as_millis(),
         "drainWholeMs": drain::WHOLE.as_millis(),
-        "commandShownChars": left::COMMAND_SHOWN,
-        "settleMs": left::SETTLE.as_millis(),
-        "graceWithoutHostMs": running::GRACE_WITHOUT_HOST.as_millis(),
+        "commandShownChars": survivor_scan::COMMAND_SHOWN,
+        "settleMs": survivor_scan::SETTLE.as_millis(),
+        "graceWithoutHostMs": supervised_command::GRACE_WITHOUT_HOST.as_millis(),
         "limits": {
-            "firstMs": limits::FIRST.as_millis(),
-            "usualMs": limits::USUAL.as_millis(),
-            "nearMs": limits::NEAR.as_millis(),
-            "shortestMs": limits::SHORTEST.as_millis(),
-            "fastestGiBPerS": limits::FASTEST >> 30,
-            "idleMs": limits::IDLE.as_millis(),
-            "share": limits::SHARE,
+            "firstMs": tree_limits::FIRST.as_millis(),
+            "usualMs": tree_limits::USUAL.as_millis(),
+            "nearMs": tree_limits::NEAR.as_millis(),
+            "shortestMs": tree_limits::SHORTEST.as_millis(),
+            "fastestGiBPerS": tree_limits::FASTEST >> 30,
+            "idleMs": tree_limits::IDLE.as_millis(),
+            "share": tree_limits::SHARE,
         },
-        "outflowQuietMs": output_reader::QUIET.as_millis(),
+        "outflowQuietMs": task_output_reader::QUIET.as_millis(),
         "blocked": {
             "boundMs": scan::BOUND.as_millis(),
             "othersMs": scan::OTHERS.as_millis(),

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use super::group::ShimCgroup;
-use super::tap_names::PipelineTapNames;
+use super::cgroup::ShimCgroup;
+use super::pipeline_tap_names::PipelineTapNames;
 use protocol::plan::{Inherited, MARK, Plan, Stdin};
 use protocol::{OutputPipe, RunDescriptors, TaskInput};
 use sys::{Bounds, Launch, LaunchError, LaunchLimits, LaunchStep};

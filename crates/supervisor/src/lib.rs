@@ -8,14 +8,14 @@
 mod blocked;
 mod carrier;
 mod facts;
-pub mod group;
+pub mod cgroup;
 mod launch;
-mod limits;
+mod tree_limits;
 mod shim;
 mod supervisor;
-mod tap_names;
+mod pipeline_tap_names;
 pub mod tree;
-mod warm;
+mod warm_shell;
 
 pub use carrier::{CANNOT_START, CARRY, carry};
 pub use facts::facts;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::find::find_blocked;
-use crate::tap_names::PipelineTapNames;
+use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree::TreeMember;
 use protocol::{BlockedOn, BlockedProcess, plain};
 

@@ -4,7 +4,7 @@ use nix::unistd::Pid;
 
 use super::ShimProcess;
 use crate::blocked;
-use crate::shim::running::SupervisedCommand;
+use crate::shim::supervised_command::SupervisedCommand;
 use protocol::BlockedProcess;
 use protocol::{Cause, FromShim};
 

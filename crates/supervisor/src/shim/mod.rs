@@ -24,34 +24,34 @@
 //! - ³ Holders of the pipes of the task become a task, other processes linger. ⁴ With a directory, they are on their
 //!   own from the start.
 
-mod begin;
+mod command_state;
 mod blocked;
-mod confine;
-mod deferral;
+mod shim_confinement;
+mod reader_deferral;
 mod denial_news;
 #[cfg(all(test, target_os = "linux"))]
 mod ends_tests;
-mod entry;
-mod flows;
-mod input_writer;
-pub(super) mod left;
-pub(super) mod output_reader;
+mod ledger_entries;
+mod unattended_pipes;
+mod task_input_writer;
+pub(super) mod survivor_scan;
+pub(super) mod task_output_reader;
 mod pipeline;
-mod processes;
-mod record;
+mod process_control;
+mod change_journal;
 #[cfg(all(test, target_os = "linux"))]
 mod record_tests;
-mod recorded;
-mod run;
-pub(super) mod running;
-mod start;
-mod survivors;
-mod tap;
+mod command_journal;
+mod command_run;
+pub(super) mod supervised_command;
+mod command_start;
+mod survivor_release;
+mod pipeline_tap;
 mod task;
 mod task_client;
 mod task_server;
-mod warm;
-pub(super) mod world;
+mod idle_warm_shell;
+pub(super) mod shim_world;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -62,17 +62,17 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getppid};
 
-use super::group::ShimCgroup;
-use super::warm::WarmShell;
-use entry::ShimLedgerEntries;
-use flows::UnattendedPipes;
+use super::cgroup::ShimCgroup;
+use super::warm_shell::WarmShell;
+use ledger_entries::ShimLedgerEntries;
+use unattended_pipes::UnattendedPipes;
 use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
-use record::ChangeJournals;
-use running::{DueAction, SupervisedCommand};
+use change_journal::ChangeJournals;
+use supervised_command::{DueAction, SupervisedCommand};
 use sys::{ChildEvents, InheritedLimits, Signal};
-use tap::TapForwarder;
+use pipeline_tap::TapForwarder;
 use task_server::TaskServer;
-use world::ShimWorld;
+use shim_world::ShimWorld;
 
 /// Time the addon may take to notice that the supervisor is gone. It then closes the socket of this shim.
 const LATE: Duration = Duration::from_secs(1);

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid};
 
-use super::start::TaskFiles;
+use super::command_start::TaskFiles;
 use super::{ShimProcess, ShimWakeup};
-use crate::limits::LimitWatch;
-use crate::shim::input_writer::TaskInputWriter;
-use crate::shim::left::{AGAIN, SETTLE, list_survivors};
-use crate::shim::output_reader::TaskOutputReader;
-use crate::shim::running::{SupervisedCommand, TreeTermination};
+use crate::tree_limits::LimitWatch;
+use crate::shim::task_input_writer::TaskInputWriter;
+use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
+use crate::shim::task_output_reader::TaskOutputReader;
+use crate::shim::supervised_command::{SupervisedCommand, TreeTermination};
 use crate::shim::task_client::{ClientRequest, TaskClient};
 use crate::shim::task_server::{TaskServer, TaskStart};
 use crate::tree;

@@ -12,8 +12,8 @@ use nix::poll::{PollFd, PollFlags};
 use nix::unistd::Pid;
 
 use super::denial_news::DenialNews;
-use super::input_writer::TaskInputWriter;
-use super::output_reader::TaskOutputReader;
+use super::task_input_writer::TaskInputWriter;
+use super::task_output_reader::TaskOutputReader;
 use super::task_client::{ClientRequest, TaskClient};
 use confine::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;

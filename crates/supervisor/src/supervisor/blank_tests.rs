@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::blank::{BlankGate, BlankWorldSlot};
+use super::blank_world_slot::{BlankGate, BlankWorldSlot};
 use super::worlds::SupervisorWorlds;
 use confine::ConfinementPart;
 use confine::gate::GateControl;

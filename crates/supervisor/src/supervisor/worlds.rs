@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::blank::{BlankGate, BlankWorldSlot};
+use super::blank_world_slot::{BlankGate, BlankWorldSlot};
 use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
-use crate::shim::world::{ShimWorld, ShimWorldLinks};
+use crate::shim::shim_world::{ShimWorld, ShimWorldLinks};
 use confine::filter::SyscallFilterMode;
 use confine::gate::{self, GateControl, GateError, GateSetup};
 use confine::listener::{self, ListenerEndpoint, ListenerLink, ListenerSettings};

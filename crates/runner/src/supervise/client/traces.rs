@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpid, getsid};
 
 use protocol::task::{Task, Whereabouts};
-use supervisor::group;
+use supervisor::cgroup;
 use supervisor::tree::{self, TreeMember};
 
 /// Time that the processes of a tree may take to exit.
@@ -33,7 +33,7 @@ impl Traces {
     pub fn of_task(task: &Task) -> Self {
         // After a restart, the path would name the cgroup of other processes, or no cgroup.
         let is_here = task.whereabouts() == Whereabouts::Here;
-        let group = task.cgroup.clone().filter(|group| is_here && group::is_abandoned(group));
+        let group = task.cgroup.clone().filter(|group| is_here && cgroup::is_abandoned(group));
         Self { mark: task.mark.clone(), shell: None, pipes: Vec::new(), group }
     }
 
@@ -45,7 +45,7 @@ impl Traces {
         let pipes: Vec<BorrowedFd<'_>> = self.pipes.iter().map(AsFd::as_fd).collect();
         // A child that this process is just starting has all its descriptors until it has become another program.
         let writers = sys::writers_of(&all, &pipes).into_iter().filter(|pid| !is_child(*pid));
-        let grouped = self.group.iter().flat_map(|group| group::members(group));
+        let grouped = self.group.iter().flat_map(|group| cgroup::members(group));
         let mut found: HashSet<Pid> = tree::marked_pids(&self.mark).into_iter().chain(writers).chain(grouped).collect();
         loop {
             let before = found.len();
@@ -69,10 +69,10 @@ impl Traces {
         let killed = tokio::task::spawn_blocking(move || {
             let until = Instant::now() + SWEEP_BOUND;
             loop {
-                self.group.iter().for_each(|group| group::kill(group));
+                self.group.iter().for_each(|group| cgroup::kill(group));
                 let members = self.find();
                 tree::kill_members(&members);
-                let gone = members.is_empty() && self.group.iter().all(|group| group::remove_with_parent(group));
+                let gone = members.is_empty() && self.group.iter().all(|group| cgroup::remove_with_parent(group));
                 if gone || Instant::now() >= until {
                     return;
                 }

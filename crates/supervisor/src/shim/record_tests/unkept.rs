@@ -13,7 +13,7 @@ use undo::node::{Contents, Node};
 use undo::testing::snapshot;
 use undo::{Options, Purpose, undo};
 
-use super::super::record::{JournalSlot, PendingJournal, RunJournal, SharedJournal};
+use super::super::change_journal::{JournalSlot, PendingJournal, RunJournal, SharedJournal};
 use super::TREE;
 use super::stage::{FinishedCommand, JournalTestShim};
 

@@ -24,7 +24,7 @@ use super::worlds::Worlds;
 use crate::supervise::ready::Stale;
 use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
-use supervisor::group;
+use supervisor::cgroup;
 use sys::Switch;
 
 /// Shims that are requested at a time. In a burst, the first shims are free again before more would be ready.
@@ -305,7 +305,7 @@ impl Helpers {
 
 /// Returns the variables that turn features off, if the user had set them at the first call.
 fn switches() -> Vec<(&'static str, &'static str)> {
-    [&group::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
+    [&cgroup::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
 }
 
 /// The program that is the supervisor with this argument, in place of the file beside the addon.

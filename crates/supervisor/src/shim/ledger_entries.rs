@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::running::SupervisedCommand;
+use super::supervised_command::SupervisedCommand;
 use ledger::{End, LedgerError, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
 use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
 use protocol::{Cause, Conclusion, Opening};

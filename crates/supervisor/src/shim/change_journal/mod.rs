@@ -25,9 +25,9 @@
 //!   runs from then on is in it. They keep the filter, and the thread answers them as long as they live. If a record
 //!   could not begin, the command is refused, or its result says so.
 
-mod answers;
-mod journal;
-mod snapshot;
+mod journal_thread;
+mod run_journal;
+mod snapshot_comparison;
 
 use std::ffi::OsStr;
 use std::io;
@@ -40,18 +40,18 @@ use std::sync::atomic::Ordering;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::launch::mark_of;
-use crate::warm::WarmShell;
-use answers::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
+use crate::warm_shell::WarmShell;
+use journal_thread::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
 use confine::filter::{self, SyscallFilterMode};
 use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
-use journal::BegunJournal;
+use run_journal::BegunJournal;
 #[cfg(all(test, target_os = "linux"))]
-pub use journal::SharedJournal;
-pub use journal::{JournalSlot, PendingJournal, RunJournal};
+pub use run_journal::SharedJournal;
+pub use run_journal::{JournalSlot, PendingJournal, RunJournal};
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use protocol::task::Machine as TaskMachine;
-use snapshot::{SnapshotComparison, TreeSnapshotError};
+use snapshot_comparison::{SnapshotComparison, TreeSnapshotError};
 use sys::{Filter, Filtered, Machine};
 use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 
@@ -259,7 +259,7 @@ impl ChangeJournals {
             return compared.discard();
         }
         if let JournalSlot::Current(current) = self.take_slot() {
-            snapshot::discard(current.recorder);
+            snapshot_comparison::discard(current.recorder);
         }
     }
 

@@ -1,9 +1,9 @@
 //! A shim and the records of its commands.
 
 use super::ShimProcess;
-use super::record::{AnswerChannel, ChangeJournalError, ChangeJournals};
+use super::change_journal::{AnswerChannel, ChangeJournalError, ChangeJournals};
 use super::task_server::TaskServer;
-use super::world::ShimWorld;
+use super::shim_world::ShimWorld;
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::ShimProcess;
 use super::task_server::TaskServer;
-use super::world::ShimWorld;
+use super::shim_world::ShimWorld;
 use confine::CommandDenials;
 use protocol::FromShim;
 use protocol::plan::Record;

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use crate::group::ShimCgroup;
+use crate::cgroup::ShimCgroup;
 use crate::launch::{self, mark_of};
-use crate::tap_names::PipelineTapNames;
+use crate::pipeline_tap_names::PipelineTapNames;
 use protocol::plan::Plan;
 use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
 use protocol::{RunDescriptors, TaskInput};

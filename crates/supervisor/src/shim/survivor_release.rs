@@ -14,12 +14,12 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use super::ShimProcess;
-use crate::limits::LimitWatch;
-use crate::shim::left::{AGAIN, SETTLE, list_survivors};
-use crate::shim::running::{BATCH, SupervisedCommand};
-use crate::shim::tap::TapForwarder;
+use crate::tree_limits::LimitWatch;
+use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
+use crate::shim::supervised_command::{BATCH, SupervisedCommand};
+use crate::shim::pipeline_tap::TapForwarder;
 use crate::shim::task::adopt_released;
-use crate::shim::world::ShimWorld;
+use crate::shim::shim_world::ShimWorld;
 use crate::tree;
 use protocol::{Cause, FromShim, Received, Released, ToShim, Transfer};
 use sys::Reaped;

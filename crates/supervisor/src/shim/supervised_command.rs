@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::deferral::{self, ReaderDeferral};
-use super::processes::{ProcessControl, SystemProcesses, TreeScope};
-use crate::group::ShimCgroup;
-use crate::limits::LimitWatch;
-use crate::tap_names::PipelineTapNames;
+use super::reader_deferral::{self, ReaderDeferral};
+use super::process_control::{ProcessControl, SystemProcesses, TreeScope};
+use crate::cgroup::ShimCgroup;
+use crate::tree_limits::LimitWatch;
+use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree;
 use protocol::Cause;
 use protocol::ExceededLimit;
@@ -326,7 +326,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
             return false;
         }
         ending.killed = Some(now);
-        ending.kill_at = now + deferral::LATEST;
+        ending.kill_at = now + reader_deferral::LATEST;
         self.watch = None;
         true
     }

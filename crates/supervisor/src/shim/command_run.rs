@@ -4,12 +4,12 @@ use std::io;
 use std::time::Instant;
 
 use super::ShimProcess;
-use super::record::{AnswerChannel, ChangeJournalError};
-use super::running::SupervisedCommand;
-use super::start::{CommandRestraint, LaunchedCommand, start};
-use crate::group::ShimCgroup;
-use crate::limits::used_by_living;
-use crate::warm::WarmShell;
+use super::change_journal::{AnswerChannel, ChangeJournalError};
+use super::supervised_command::SupervisedCommand;
+use super::command_start::{CommandRestraint, LaunchedCommand, start};
+use crate::cgroup::ShimCgroup;
+use crate::tree_limits::used_by_living;
+use crate::warm_shell::WarmShell;
 use protocol::plan::Recorded;
 use protocol::task::now_ms;
 use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};

@@ -6,10 +6,10 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use super::ShimProcess;
-use super::processes::SystemProcesses;
-use super::running::SupervisedCommand;
+use super::process_control::SystemProcesses;
+use super::supervised_command::SupervisedCommand;
 use crate::launch::mark_of;
-use crate::limits::LimitWatch;
+use crate::tree_limits::LimitWatch;
 use protocol::plan::Plan;
 use sys::Usage;
 

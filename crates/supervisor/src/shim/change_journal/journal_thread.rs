@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
-use super::journal::{RunJournal, SharedJournal, lock};
+use super::run_journal::{RunJournal, SharedJournal, lock};
 use confine::listener::UnconfinedListener;
 
 /// Time without a call after which the directories of changes are left, in ms.

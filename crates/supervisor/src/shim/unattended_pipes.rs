@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::poll::{PollFd, PollFlags};
 
-use super::tap::{TapForwarder, TapProgress};
+use super::pipeline_tap::{TapForwarder, TapProgress};
 
 /// Most bytes per read of output that is dropped.
 const DROPPED: usize = 64 * 1024;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid};
 
-use super::group::ShimCgroup;
+use super::cgroup::ShimCgroup;
 use super::tree;
 use protocol::plan::Limits;
 use protocol::{ExceededLimit, LimitKind};

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::group::ShimCgroup;
+use crate::cgroup::ShimCgroup;
 use crate::launch::{PreparedLaunch, launch_in, mark_of, prepare_launch};
-use crate::tap_names::PipelineTapNames;
+use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree;
 use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::pipeline::{self, PipelineProcess};
-use super::processes::{ProcessControl, TreeScope};
+use super::process_control::{ProcessControl, TreeScope};
 use sys::Signal;
 
 /// Time by which deferred signals may delay the end of a tree in total. The same time applies again after SIGKILL.

@@ -7,8 +7,8 @@ use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use super::pipeline::{self, PipelineProcess};
-use crate::group::ShimCgroup;
-use crate::tap_names::PipelineTapNames;
+use crate::cgroup::ShimCgroup;
+use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree::{self, TreeMember};
 use sys::{Reaped, Signal};
 
