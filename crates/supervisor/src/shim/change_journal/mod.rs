@@ -3,9 +3,9 @@
 //! | file | what |
 //! |---|---|
 //! | `mod` | the record of the running command: its begin and its end |
-//! | `journal` | keeps each thing as it was before a change |
-//! | `snapshot` | compares the tree instead, where the calls of a command do not come |
-//! | `answers` | the thread that answers the calls of commands |
+//! | `run_journal` | keeps each thing as it was before a change |
+//! | `snapshot_comparison` | compares the tree instead, where the calls of a command do not come |
+//! | `journal_thread` | the thread that answers the calls of commands |
 //!
 //! A thread answers, so that commands never wait for the shim itself. It is a thread of the shim because a system may
 //! let only ancestors of a process read its memory. The filter of a command stays with all of its processes. Processes
