@@ -4,8 +4,8 @@ use protocol::drain;
 use serde_json::{Value, json};
 
 use super::blocked::scan;
+use super::shim::{supervised_command, survivor_scan, task_output_reader};
 use super::tree_limits;
-use super::shim::{survivor_scan, task_output_reader, supervised_command};
 
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {

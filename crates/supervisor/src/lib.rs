@@ -7,14 +7,14 @@
 
 mod blocked;
 mod carrier;
-mod facts;
 pub mod cgroup;
+mod facts;
 mod launch;
-mod tree_limits;
+mod pipeline_tap_names;
 mod shim;
 mod supervisor;
-mod pipeline_tap_names;
 pub mod tree;
+mod tree_limits;
 mod warm_shell;
 
 pub use carrier::{CANNOT_START, CARRY, carry};

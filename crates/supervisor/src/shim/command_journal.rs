@@ -2,8 +2,8 @@
 
 use super::ShimProcess;
 use super::change_journal::{AnswerChannel, ChangeJournalError, ChangeJournals};
-use super::task_server::TaskServer;
 use super::shim_world::ShimWorld;
+use super::task_server::TaskServer;
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};

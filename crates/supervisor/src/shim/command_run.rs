@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::ShimProcess;
 use super::change_journal::{AnswerChannel, ChangeJournalError};
-use super::supervised_command::SupervisedCommand;
 use super::command_start::{CommandRestraint, LaunchedCommand, start};
+use super::supervised_command::SupervisedCommand;
 use crate::cgroup::ShimCgroup;
 use crate::tree_limits::used_by_living;
 use crate::warm_shell::WarmShell;

@@ -24,34 +24,34 @@
 //! - ³ Holders of the pipes of the task become a task, other processes linger. ⁴ With a directory, they are on their
 //!   own from the start.
 
-mod command_state;
 mod blocked;
-mod shim_confinement;
-mod reader_deferral;
+mod change_journal;
+mod command_journal;
+mod command_run;
+mod command_start;
+mod command_state;
 mod denial_news;
 #[cfg(all(test, target_os = "linux"))]
 mod ends_tests;
+mod idle_warm_shell;
 mod ledger_entries;
-mod unattended_pipes;
-mod task_input_writer;
-pub(super) mod survivor_scan;
-pub(super) mod task_output_reader;
 mod pipeline;
+mod pipeline_tap;
 mod process_control;
-mod change_journal;
+mod reader_deferral;
 #[cfg(all(test, target_os = "linux"))]
 mod record_tests;
-mod command_journal;
-mod command_run;
+mod shim_confinement;
+pub(super) mod shim_world;
 pub(super) mod supervised_command;
-mod command_start;
 mod survivor_release;
-mod pipeline_tap;
+pub(super) mod survivor_scan;
 mod task;
 mod task_client;
+mod task_input_writer;
+pub(super) mod task_output_reader;
 mod task_server;
-mod idle_warm_shell;
-pub(super) mod shim_world;
+mod unattended_pipes;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -64,15 +64,15 @@ use nix::unistd::{Pid, getppid};
 
 use super::cgroup::ShimCgroup;
 use super::warm_shell::WarmShell;
-use ledger_entries::ShimLedgerEntries;
-use unattended_pipes::UnattendedPipes;
-use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use change_journal::ChangeJournals;
+use ledger_entries::ShimLedgerEntries;
+use pipeline_tap::TapForwarder;
+use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
+use shim_world::ShimWorld;
 use supervised_command::{DueAction, SupervisedCommand};
 use sys::{ChildEvents, InheritedLimits, Signal};
-use pipeline_tap::TapForwarder;
 use task_server::TaskServer;
-use shim_world::ShimWorld;
+use unattended_pipes::UnattendedPipes;
 
 /// Time the addon may take to notice that the supervisor is gone. It then closes the socket of this shim.
 const LATE: Duration = Duration::from_secs(1);

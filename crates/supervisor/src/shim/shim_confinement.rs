@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use super::ShimProcess;
-use super::task_server::TaskServer;
 use super::shim_world::ShimWorld;
+use super::task_server::TaskServer;
 use confine::CommandDenials;
 use protocol::FromShim;
 use protocol::plan::Record;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use super::reader_deferral::{self, ReaderDeferral};
 use super::process_control::{ProcessControl, SystemProcesses, TreeScope};
+use super::reader_deferral::{self, ReaderDeferral};
 use crate::cgroup::ShimCgroup;
-use crate::tree_limits::LimitWatch;
 use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree;
+use crate::tree_limits::LimitWatch;
 use protocol::Cause;
 use protocol::ExceededLimit;
 use protocol::task;

@@ -14,13 +14,13 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use super::ShimProcess;
-use crate::tree_limits::LimitWatch;
-use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
-use crate::shim::supervised_command::{BATCH, SupervisedCommand};
 use crate::shim::pipeline_tap::TapForwarder;
-use crate::shim::task::adopt_released;
 use crate::shim::shim_world::ShimWorld;
+use crate::shim::supervised_command::{BATCH, SupervisedCommand};
+use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
+use crate::shim::task::adopt_released;
 use crate::tree;
+use crate::tree_limits::LimitWatch;
 use protocol::{Cause, FromShim, Received, Released, ToShim, Transfer};
 use sys::Reaped;
 
@@ -186,14 +186,14 @@ impl ShimProcess {
         let mut survivors = list_survivors(mark.as_deref(), &all);
         drop(all);
         // A walk can miss a process whose parent exits meanwhile.
-        if list_survivors.is_empty() && running.reap() {
+        if survivors.is_empty() && running.reap() {
             let until = Instant::now() + AGAIN;
             *stage = ReleaseStage::Settling { transfer: transfer.map(Box::new), until };
             return Ok(ReleaseOutcome::Held(running));
         }
         let mut adopted = None;
         if let Some(transfer) = transfer
-            && list_survivors.iter().any(|survivor| survivor.holds)
+            && survivors.iter().any(|survivor| survivor.holds)
         {
             adopted = match adopt_released(&mut running, transfer) {
                 Ok(adopted) => adopted,
@@ -205,7 +205,7 @@ impl ShimProcess {
                 }
             };
             if adopted.is_none() {
-                list_survivors.iter_mut().for_each(|survivor| survivor.holds = false);
+                survivors.iter_mut().for_each(|survivor| survivor.holds = false);
             }
         }
         // The socket is read once more: an abort or the end of the host may have come during the scan.
@@ -219,7 +219,7 @@ impl ShimProcess {
         // Whoever runs from here on is in the list.
         self.report_denials(mark.as_deref(), false);
         let record = self.end_record(mark.as_deref(), false);
-        let released = self.try_send(FromShim::Released(Released { list_survivors, record }));
+        let released = self.try_send(FromShim::Released(Released { survivors, record }));
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);

@@ -9,14 +9,14 @@ use nix::unistd::{Pid, getpid};
 
 use super::command_start::TaskFiles;
 use super::{ShimProcess, ShimWakeup};
-use crate::tree_limits::LimitWatch;
-use crate::shim::task_input_writer::TaskInputWriter;
-use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
-use crate::shim::task_output_reader::TaskOutputReader;
 use crate::shim::supervised_command::{SupervisedCommand, TreeTermination};
+use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
 use crate::shim::task_client::{ClientRequest, TaskClient};
+use crate::shim::task_input_writer::TaskInputWriter;
+use crate::shim::task_output_reader::TaskOutputReader;
 use crate::shim::task_server::{TaskServer, TaskStart};
 use crate::tree;
+use crate::tree_limits::LimitWatch;
 use protocol::Drain;
 use protocol::note_of_silence;
 use protocol::task::{Log, Store, TaskSpec, new_id, now_ms};

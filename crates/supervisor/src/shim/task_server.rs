@@ -12,9 +12,9 @@ use nix::poll::{PollFd, PollFlags};
 use nix::unistd::Pid;
 
 use super::denial_news::DenialNews;
+use super::task_client::{ClientRequest, TaskClient};
 use super::task_input_writer::TaskInputWriter;
 use super::task_output_reader::TaskOutputReader;
-use super::task_client::{ClientRequest, TaskClient};
 use confine::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;
 use protocol::plan::Recorded;

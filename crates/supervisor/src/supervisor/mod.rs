@@ -1,9 +1,9 @@
 //! The supervisor, one per host process: forks shims, hands them over to the addon, and cleans up after shims that have
 //! exited.
 
-mod blank_world_slot;
 #[cfg(all(test, target_os = "linux"))]
 mod blank_tests;
+mod blank_world_slot;
 mod gates;
 pub(super) mod worlds;
 
@@ -165,8 +165,8 @@ impl SupervisorProcess {
                     ended = true;
                     // Killing the cgroup reaches processes that are in no list of children, and none of them can start
                     // another process.
-                    cgroup.iter().for_each(|group| cgroup::kill(cgroup));
-                    self.emptied.extend(cgroup);
+                    group.iter().for_each(|group| cgroup::kill(group));
+                    self.emptied.extend(group);
                 }
                 // A command has stopped its shim or a listener. Both would wait forever, and the host with them.
                 Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has_process(pid) => {
@@ -198,7 +198,7 @@ impl SupervisorProcess {
 
     /// Removes the cgroups of dead shims. Returns whether any of them still contains a process.
     fn remove_groups(&mut self) -> bool {
-        self.emptied.retain(|group| !cgroup::remove_with_parent(cgroup));
+        self.emptied.retain(|group| !cgroup::remove_with_parent(group));
         !self.emptied.is_empty()
     }
 
@@ -255,7 +255,7 @@ impl SupervisorProcess {
         let message = match made {
             Ok((child, socket)) => {
                 let (pid, group) = self.shims.get(&child).cloned().unwrap_or((child, None));
-                FromSupervisor::Shim { pid: pid.as_raw(), world, cgroup, socket: Some(socket) }
+                FromSupervisor::Shim { pid: pid.as_raw(), world, group, socket: Some(socket) }
             }
             Err(error) => {
                 let over = world.filter(|id| self.worlds.is_over(*id));
@@ -283,7 +283,7 @@ impl SupervisorProcess {
         match forked {
             ForkedShim::Parent(ShimPids { child, shim }) => {
                 let group = self.groups.as_ref().and_then(|groups| groups.path_of(shim));
-                self.shims.insert(child, (shim, cgroup));
+                self.shims.insert(child, (shim, group));
                 Ok((child, addons))
             }
             ForkedShim::Child(world) => {
@@ -294,7 +294,7 @@ impl SupervisorProcess {
                 let group = self.groups.as_ref().and_then(SupervisorCgroup::create_for_this_shim);
                 let place = ShimPlace { supervisor, world: world.map(|world| *world) };
                 let lifeline = self.lifeline.try_clone();
-                let code = match lifeline.and_then(|lifeline| shim::serve(ours, lifeline, cgroup, place)) {
+                let code = match lifeline.and_then(|lifeline| shim::serve(ours, lifeline, group, place)) {
                     Ok(()) => 0,
                     Err(_) => 1,
                 };

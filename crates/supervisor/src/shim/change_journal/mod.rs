@@ -41,16 +41,16 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::launch::mark_of;
 use crate::warm_shell::WarmShell;
-use journal_thread::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
 use confine::filter::{self, SyscallFilterMode};
 use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
+use journal_thread::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
+use protocol::RunDescriptors;
+use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
+use protocol::task::Machine as TaskMachine;
 use run_journal::BegunJournal;
 #[cfg(all(test, target_os = "linux"))]
 pub use run_journal::SharedJournal;
 pub use run_journal::{JournalSlot, PendingJournal, RunJournal};
-use protocol::RunDescriptors;
-use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
-use protocol::task::Machine as TaskMachine;
 use snapshot_comparison::{SnapshotComparison, TreeSnapshotError};
 use sys::{Filter, Filtered, Machine};
 use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
