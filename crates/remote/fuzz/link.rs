@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use remote::{Event, FromProgram, decode, encode};
-use wire::{Frames, Kind, Mailbox};
+use wire::{FrameKind, Mailbox, WireFrameReader};
 
 fuzz_target!(|input: (u8, Vec<u8>)| {
     let (step, bytes) = input;
@@ -15,11 +15,11 @@ fuzz_target!(|input: (u8, Vec<u8>)| {
 
 /// Reads the bytes of a link, which arrive in parts of this length.
 fn read_link(bytes: &[u8], step: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let (mut frames, mut mailbox) = (Frames::default(), Mailbox::default());
+    let (mut frames, mut mailbox) = (WireFrameReader::default(), Mailbox::default());
     for part in bytes.chunks(step) {
         frames.push(part);
         while let Some(frame) = frames.next_frame()? {
-            if frame.kind == Kind::Greeting {
+            if frame.kind == FrameKind::Greeting {
                 decode::<FromProgram>(&frame.payload)?;
             } else if let Some(message) = mailbox.receive(frame)? {
                 read_message(&message.payload);

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::messages::{decode, encode};
 use crate::post::Post;
-use wire::{Frame, Frames, Kind, MAX_PAYLOAD, Message, WireError};
+use wire::{FrameKind, MAX_PAYLOAD, MailboxMessage, WireError, WireFrame, WireFrameReader};
 
 /// Bytes of one read.
 const READ: usize = 64 * 1024;
@@ -24,7 +24,7 @@ const MAX_GREETING: usize = 8 * 1024 * 1024;
 pub struct Link {
     input: AsyncFd<OwnedFd>,
     output: AsyncFd<OwnedFd>,
-    frames: Frames,
+    frames: WireFrameReader,
     /// Frames that were taken from the mailbox and not written.
     unsent: Vec<u8>,
 }
@@ -69,7 +69,7 @@ impl Link {
         sys::set_nonblocking(&input)?;
         sys::set_nonblocking(&output)?;
         let (input, output) = (sys::watch(input, Interest::READABLE)?, sys::watch(output, Interest::WRITABLE)?);
-        Ok(Self { input, output, frames: Frames::default(), unsent: Vec::new() })
+        Ok(Self { input, output, frames: WireFrameReader::default(), unsent: Vec::new() })
     }
 
     /// Sends a greeting, in as many frames as it needs.
@@ -84,10 +84,10 @@ impl Link {
         }
         while rest.len() > MAX_PAYLOAD {
             let after = rest.split_off(MAX_PAYLOAD);
-            Frame::unnumbered(Kind::Part, rest).encode(&mut bytes);
+            WireFrame::unnumbered(FrameKind::Part, rest).encode(&mut bytes);
             rest = after;
         }
-        Frame::unnumbered(Kind::Greeting, rest).encode(&mut bytes);
+        WireFrame::unnumbered(FrameKind::Greeting, rest).encode(&mut bytes);
         write_all(&self.output, &bytes).await
     }
 
@@ -101,9 +101,9 @@ impl Link {
             while let Some(frame) = self.frames.next_frame()? {
                 said.extend(frame.payload);
                 match frame.kind {
-                    Kind::Greeting => return Ok(decode(&said)?),
-                    Kind::Part if said.len() <= MAX_GREETING => {}
-                    Kind::Goodbye => return Err(Cut::Goodbye),
+                    FrameKind::Greeting => return Ok(decode(&said)?),
+                    FrameKind::Part if said.len() <= MAX_GREETING => {}
+                    FrameKind::Goodbye => return Err(Cut::Goodbye),
                     _ => return Err(LinkError::Unexpected("a message before the greeting").into()),
                 }
             }
@@ -120,7 +120,7 @@ impl Link {
         let mut frame = Vec::new();
         for payload in bytes.chunks(MAX_PAYLOAD) {
             frame.clear();
-            Frame::unnumbered(Kind::Raw, payload.to_vec()).encode(&mut frame);
+            WireFrame::unnumbered(FrameKind::Raw, payload.to_vec()).encode(&mut frame);
             write_all(&self.output, &frame).await?;
         }
         Ok(())
@@ -154,7 +154,7 @@ pub async fn carry(
     link: &mut Link,
     post: &Post,
     alive: Duration,
-    on_message: impl FnMut(Message) -> Result<(), LinkError>,
+    on_message: impl FnMut(MailboxMessage) -> Result<(), LinkError>,
 ) -> Cut {
     let Link { input, output, frames, unsent } = link;
     tokio::select! {
@@ -165,10 +165,10 @@ pub async fn carry(
 
 async fn receive(
     input: &AsyncFd<OwnedFd>,
-    frames: &mut Frames,
+    frames: &mut WireFrameReader,
     post: &Post,
     alive: Duration,
-    mut on_message: impl FnMut(Message) -> Result<(), LinkError>,
+    mut on_message: impl FnMut(MailboxMessage) -> Result<(), LinkError>,
 ) -> Cut {
     let mut buffer = vec![0; READ];
     loop {
@@ -179,9 +179,9 @@ async fn receive(
                 Err(error) => return error.into(),
             };
             match frame.kind {
-                Kind::Goodbye => return Cut::Goodbye,
-                Kind::Beat | Kind::Message | Kind::Part => {}
-                Kind::Greeting | Kind::Raw => {
+                FrameKind::Goodbye => return Cut::Goodbye,
+                FrameKind::Beat | FrameKind::Message | FrameKind::Part => {}
+                FrameKind::Greeting | FrameKind::Raw => {
                     return LinkError::Unexpected("a frame that has no place among messages").into();
                 }
             }

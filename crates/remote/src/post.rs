@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::messages::{OfRun, encode};
-use wire::{Frame, HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, Message, WireError};
+use wire::{HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, MailboxMessage, WireError, WireFrame};
 
 /// Most bytes that are written at once.
 const AT_ONCE: usize = 256 * 1024;
@@ -103,7 +103,7 @@ impl Post {
         self.mailbox().resume(received)
     }
 
-    pub(crate) fn receive(&self, frame: Frame) -> Result<Option<Message>, WireError> {
+    pub(crate) fn receive(&self, frame: WireFrame) -> Result<Option<MailboxMessage>, WireError> {
         let mut mailbox = self.mailbox();
         let message = mailbox.receive(frame);
         if mailbox.owes() {

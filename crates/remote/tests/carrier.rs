@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 
-use wire::{Frame, Frames, Kind};
+use wire::{FrameKind, WireFrame, WireFrameReader};
 
 /// A carrier that was started as a host does it.
 struct Carrier {
@@ -22,21 +22,21 @@ fn carrier(transport: &[&str]) -> Carrier {
     Carrier { process: process.expect("a carrier"), frames: frames.into(), control }
 }
 
-fn bytes(kind: Kind, payload: usize) -> Vec<u8> {
+fn bytes(kind: FrameKind, payload: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    Frame::unnumbered(kind, vec![7; payload]).encode(&mut bytes);
+    WireFrame::unnumbered(kind, vec![7; payload]).encode(&mut bytes);
     bytes
 }
 
 /// Returns the kinds of the frames that a transport got before it ended, which it does after a greeting and a goodbye.
 /// The host says these bytes, and ends or drops it after the greeting has arrived.
-fn kinds_of(said: &[u8], is_dropped: bool) -> Vec<Kind> {
-    let most = bytes(Kind::Greeting, 5).len() + bytes(Kind::Goodbye, 0).len();
+fn kinds_of(said: &[u8], is_dropped: bool) -> Vec<FrameKind> {
+    let most = bytes(FrameKind::Greeting, 5).len() + bytes(FrameKind::Goodbye, 0).len();
     let Carrier { mut process, mut frames, control } =
         carrier(&["dd", "bs=1", &format!("count={most}"), "status=none"]);
     frames.write_all(said).expect("a pipe");
     let mut output = process.stdout.take().expect("piped");
-    let mut got = vec![0; bytes(Kind::Greeting, 5).len()];
+    let mut got = vec![0; bytes(FrameKind::Greeting, 5).len()];
     output.read_exact(&mut got).expect("the first frame");
     if is_dropped {
         sys::send(control.as_fd(), &[0], &[]).expect("room");
@@ -44,18 +44,18 @@ fn kinds_of(said: &[u8], is_dropped: bool) -> Vec<Kind> {
     drop((frames, control));
     output.read_to_end(&mut got).expect("the rest");
     process.wait().expect("our child");
-    let mut read = Frames::default();
+    let mut read = WireFrameReader::default();
     read.push(&got);
     std::iter::from_fn(|| read.next_frame().expect("frames")).map(|frame| frame.kind).collect()
 }
 
 #[test]
 fn a_host_that_ends_says_goodbye_and_one_that_drops_the_transport_does_not() {
-    let greeting = bytes(Kind::Greeting, 5);
-    let half = [greeting.clone(), bytes(Kind::Message, 10_000)[..5_000].to_vec()].concat();
+    let greeting = bytes(FrameKind::Greeting, 5);
+    let half = [greeting.clone(), bytes(FrameKind::Message, 10_000)[..5_000].to_vec()].concat();
     for said in [&greeting, &half] {
-        assert_eq!(kinds_of(said, false), [Kind::Greeting, Kind::Goodbye]);
-        assert_eq!(kinds_of(said, true), [Kind::Greeting]);
+        assert_eq!(kinds_of(said, false), [FrameKind::Greeting, FrameKind::Goodbye]);
+        assert_eq!(kinds_of(said, true), [FrameKind::Greeting]);
     }
 }
 

@@ -17,7 +17,7 @@ use runner::run::{Listener, LiveView, Prompt, judged};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
-use wire::{Frame, Kind, MAX_PAYLOAD};
+use wire::{FrameKind, MAX_PAYLOAD, WireFrame};
 
 #[path = "support/own.rs"]
 mod own;
@@ -83,17 +83,17 @@ fn greeting() -> Vec<u8> {
         token: Token([0; 32]),
     };
     let payload = encode(&FromProgram::Ready(Box::new(facts))).expect("text");
-    bytes(&Frame::unnumbered(Kind::Greeting, payload))
+    bytes(&WireFrame::unnumbered(FrameKind::Greeting, payload))
 }
 
-fn bytes(frame: &Frame) -> Vec<u8> {
+fn bytes(frame: &WireFrame) -> Vec<u8> {
     let mut bytes = Vec::new();
     frame.encode(&mut bytes);
     bytes
 }
 
 fn message(run: u64, number: u64, payload: Vec<u8>) -> Vec<u8> {
-    bytes(&Frame { kind: Kind::Message, run, number, acked: 0, payload })
+    bytes(&WireFrame { kind: FrameKind::Message, run, number, acked: 0, payload })
 }
 
 /// Connects to a machine that says this after its greeting, and runs a command there. Returns how the command ended.
@@ -136,16 +136,20 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
     let runtime = Runtime::new().expect("a runtime");
     let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
     let call = encode(&Call::OutputTaken(5)).expect("text");
-    let part = |number| bytes(&Frame { kind: Kind::Part, run: 1, number, acked: 0, payload: vec![0; MAX_PAYLOAD] });
+    let part =
+        |number| bytes(&WireFrame { kind: FrameKind::Part, run: 1, number, acked: 0, payload: vec![0; MAX_PAYLOAD] });
     let cases: [(&str, Vec<u8>); 8] = [
         ("no frame", vec![0xff; 100]),
         ("a second greeting", greeting()),
         ("a frame out of turn", message(1, 2, output.clone())),
-        ("an acknowledgment of nothing", bytes(&Frame { acked: 9, ..Frame::unnumbered(Kind::Beat, Vec::new()) })),
+        (
+            "an acknowledgment of nothing",
+            bytes(&WireFrame { acked: 9, ..WireFrame::unnumbered(FrameKind::Beat, Vec::new()) }),
+        ),
         ("no event", message(1, 1, vec![0xff; 10])),
         ("a message of a host", message(1, 1, call)),
         ("an event with more behind it", message(1, 1, [output, vec![0]].concat())),
-        ("a frame for a transport", bytes(&Frame::unnumbered(Kind::Raw, Vec::new()))),
+        ("a frame for a transport", bytes(&WireFrame::unnumbered(FrameKind::Raw, Vec::new()))),
     ];
     for (what, said) in cases {
         let ended = runtime.block_on(run_against(&said, false));
@@ -204,8 +208,8 @@ fn an_outcome_that_no_program_of_ours_tells_is_none() {
         let said = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
         let parts: Vec<_> = said.chunks(MAX_PAYLOAD).collect();
         let frame = |(at, part): (usize, &&[u8])| {
-            let kind = if at + 1 == parts.len() { Kind::Message } else { Kind::Part };
-            bytes(&Frame { kind, run: 1, number: at as u64 + 1, acked: 0, payload: part.to_vec() })
+            let kind = if at + 1 == parts.len() { FrameKind::Message } else { FrameKind::Part };
+            bytes(&WireFrame { kind, run: 1, number: at as u64 + 1, acked: 0, payload: part.to_vec() })
         };
         runtime.block_on(run_against(&parts.iter().enumerate().flat_map(frame).collect::<Vec<u8>>(), false))
     };

@@ -22,7 +22,7 @@ use nix::unistd::Pid;
 
 use protocol::SIGNALED;
 use sys::Signal;
-use wire::{Frame, Frames, Kind};
+use wire::{FrameKind, WireFrame, WireFrameReader};
 
 /// The first argument of a carrier. The others are the transport with its arguments.
 pub const CARRY: &str = "carry";
@@ -129,7 +129,7 @@ struct TransportCarrier {
     dead: OwnedFd,
     /// Standard input of the transport. `None` once it is closed.
     input: Option<File>,
-    frames: Frames,
+    frames: WireFrameReader,
     waiting: VecDeque<Vec<u8>>,
     /// Bytes of the first of them that were written.
     written: usize,
@@ -180,7 +180,7 @@ impl TransportCarrier {
                     return Ok(());
                 }
                 let mut goodbye = Vec::new();
-                Frame::unnumbered(Kind::Goodbye, Vec::new()).encode(&mut goodbye);
+                WireFrame::unnumbered(FrameKind::Goodbye, Vec::new()).encode(&mut goodbye);
                 self.waiting.push_back(goodbye);
                 until = Some(Instant::now() + FAREWELL);
             }
@@ -214,7 +214,7 @@ impl TransportCarrier {
         while let Some(frame) = self.frames.next_frame().map_err(io::Error::other)? {
             self.speaks = false;
             match frame.kind {
-                Kind::Raw => self.waiting.push_back(frame.payload),
+                FrameKind::Raw => self.waiting.push_back(frame.payload),
                 _ => {
                     let mut bytes = Vec::new();
                     frame.encode(&mut bytes);

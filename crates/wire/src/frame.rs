@@ -24,7 +24,7 @@ const MOVE: usize = 64 * 1024;
 /// The kinds of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum FrameKind {
     /// A message before the numbered ones: who both sides are, and where they left off.
     Greeting = 0,
     /// Nothing but an acknowledgment, and a sign of life.
@@ -39,7 +39,7 @@ pub enum Kind {
     Raw = 5,
 }
 
-impl Kind {
+impl FrameKind {
     const ALL: [Self; 6] = [Self::Greeting, Self::Beat, Self::Message, Self::Part, Self::Goodbye, Self::Raw];
 
     fn of(number: u8) -> Result<Self, WireError> {
@@ -49,9 +49,9 @@ impl Kind {
 
 /// One frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct WireFrame {
     /// The kind of the frame.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The run that the frame belongs to. 0: none.
     pub run: u64,
     /// The number of the frame. 0: it is not numbered.
@@ -62,10 +62,10 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-impl Frame {
+impl WireFrame {
     /// Returns a frame that is not numbered and acknowledges nothing.
     #[must_use]
-    pub fn unnumbered(kind: Kind, payload: Vec<u8>) -> Self {
+    pub fn unnumbered(kind: FrameKind, payload: Vec<u8>) -> Self {
         Self { kind, run: 0, number: 0, acked: 0, payload }
     }
 
@@ -87,12 +87,12 @@ impl Frame {
 
 /// The frames in the bytes of one link. A new link needs a new one, since a cut may have left half a frame.
 #[derive(Debug, Default)]
-pub struct Frames {
+pub struct WireFrameReader {
     bytes: Vec<u8>,
     read: usize,
 }
 
-impl Frames {
+impl WireFrameReader {
     /// Takes the next bytes of the link.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.read >= MOVE {
@@ -106,7 +106,7 @@ impl Frames {
     ///
     /// # Errors
     /// If the bytes are no frame. No later frame can be found then.
-    pub fn next_frame(&mut self) -> Result<Option<Frame>, WireError> {
+    pub fn next_frame(&mut self) -> Result<Option<WireFrame>, WireError> {
         let bytes = &self.bytes[self.read..];
         let Some((&length, bytes)) = bytes.split_first_chunk::<LENGTH>() else { return Ok(None) };
         let length = u32::from_le_bytes(length) as usize;
@@ -115,11 +115,11 @@ impl Frames {
         }
         let Some((frame, _)) = bytes.split_at_checked(length) else { return Ok(None) };
         let (&[kind], frame) = frame.split_first_chunk().unwrap_or((&[0], &[]));
-        let kind = Kind::of(kind)?;
+        let kind = FrameKind::of(kind)?;
         let (numbers, payload) = frame.split_at(AFTER_LENGTH - 1);
         let mut numbers = numbers.as_chunks().0.iter().map(|&number| u64::from_le_bytes(number));
         let mut number = || numbers.next().unwrap_or(0);
-        let frame = Frame { kind, run: number(), number: number(), acked: number(), payload: payload.to_vec() };
+        let frame = WireFrame { kind, run: number(), number: number(), acked: number(), payload: payload.to_vec() };
         self.read += LENGTH + length;
         if self.read == self.bytes.len() {
             self.bytes.clear();
@@ -140,10 +140,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn frame() -> impl Strategy<Value = Frame> {
+    fn frame() -> impl Strategy<Value = WireFrame> {
         let payload = proptest::collection::vec(any::<u8>(), 0..2000);
-        (proptest::sample::select(&Kind::ALL[..]), any::<[u64; 3]>(), payload)
-            .prop_map(|(kind, [run, number, acked], payload)| Frame { kind, run, number, acked, payload })
+        (proptest::sample::select(&FrameKind::ALL[..]), any::<[u64; 3]>(), payload)
+            .prop_map(|(kind, [run, number, acked], payload)| WireFrame { kind, run, number, acked, payload })
     }
 
     proptest! {
@@ -151,7 +151,7 @@ mod tests {
         fn frames_are_the_same_under_any_split(sent in proptest::collection::vec(frame(), 0..20), step in 1_usize..4000) {
             let mut bytes = Vec::new();
             sent.iter().for_each(|frame| frame.encode(&mut bytes));
-            let mut frames = Frames::default();
+            let mut frames = WireFrameReader::default();
             let mut received = Vec::new();
             for part in bytes.chunks(step) {
                 frames.push(part);
@@ -165,7 +165,7 @@ mod tests {
 
         #[test]
         fn garbage_is_refused_or_awaited_and_never_more_than_a_frame(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-            let mut frames = Frames::default();
+            let mut frames = WireFrameReader::default();
             frames.push(&bytes);
             while let Ok(Some(frame)) = frames.next_frame() {
                 prop_assert!(frame.payload.len() <= bytes.len());
@@ -176,14 +176,14 @@ mod tests {
     #[test]
     fn a_length_out_of_range_and_an_unknown_kind_are_refused_before_the_rest_arrives() {
         for length in [0, AFTER_LENGTH - 1, AFTER_LENGTH + MAX_PAYLOAD + 1, u32::MAX as usize] {
-            let mut frames = Frames::default();
+            let mut frames = WireFrameReader::default();
             frames.push(&u32::try_from(length).expect("a length").to_le_bytes());
             assert_eq!(frames.next_frame(), Err(WireError::Length(length)));
         }
         let mut bytes = Vec::new();
-        Frame::unnumbered(Kind::Beat, Vec::new()).encode(&mut bytes);
+        WireFrame::unnumbered(FrameKind::Beat, Vec::new()).encode(&mut bytes);
         bytes[LENGTH] = 6;
-        let mut frames = Frames::default();
+        let mut frames = WireFrameReader::default();
         frames.push(&bytes);
         assert_eq!(frames.next_frame(), Err(WireError::Kind(6)));
     }
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn the_longest_frame_has_256_kib() {
         let mut bytes = Vec::new();
-        Frame::unnumbered(Kind::Message, vec![0; MAX_PAYLOAD]).encode(&mut bytes);
+        WireFrame::unnumbered(FrameKind::Message, vec![0; MAX_PAYLOAD]).encode(&mut bytes);
         assert_eq!(bytes.len(), 256 * 1024);
-        let mut frames = Frames::default();
+        let mut frames = WireFrameReader::default();
         frames.push(&bytes);
         assert!(frames.next_frame().expect("a frame").is_some());
     }

@@ -17,5 +17,5 @@ mod mailbox;
 mod mailbox_tests;
 
 pub use error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
-pub use frame::{Frame, Frames, HEADER, Kind, MAX_PAYLOAD};
-pub use mailbox::{Mailbox, Message};
+pub use frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame, WireFrameReader};
+pub use mailbox::{Mailbox, MailboxMessage};

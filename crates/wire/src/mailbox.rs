@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
-use crate::frame::{Frame, HEADER, Kind, MAX_PAYLOAD};
+use crate::frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame};
 
 /// A message that has arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct MailboxMessage {
     /// The run that the message belongs to. 0: none.
     pub run: u64,
     /// The content.
@@ -18,7 +18,7 @@ pub struct Message {
 #[derive(Debug, Default)]
 pub struct Mailbox {
     /// Frames that the other side has not acknowledged, by their numbers.
-    kept: VecDeque<Frame>,
+    kept: VecDeque<WireFrame>,
     kept_bytes: usize,
     /// How many of them were given to the present link.
     given: usize,
@@ -29,7 +29,7 @@ pub struct Mailbox {
     /// The last number that the other side was told.
     told: u64,
     /// The message whose parts are arriving.
-    half: Option<Message>,
+    half: Option<MailboxMessage>,
 }
 
 impl Mailbox {
@@ -59,11 +59,11 @@ impl Mailbox {
         // An empty message is one frame, too.
         let count = payload.len().div_ceil(MAX_PAYLOAD).max(1);
         for part in 1..=count {
-            let kind = if part == count { Kind::Message } else { Kind::Part };
+            let kind = if part == count { FrameKind::Message } else { FrameKind::Part };
             let payload = payload[(part - 1) * MAX_PAYLOAD..payload.len().min(part * MAX_PAYLOAD)].to_vec();
             self.last += 1;
             self.kept_bytes += HEADER + payload.len();
-            self.kept.push_back(Frame { kind, run, number: self.last, acked: 0, payload });
+            self.kept.push_back(WireFrame { kind, run, number: self.last, acked: 0, payload });
         }
         Ok(())
     }
@@ -86,9 +86,9 @@ impl Mailbox {
     }
 
     /// Returns a frame that tells the other side of all that was received.
-    pub fn beat(&mut self) -> Frame {
+    pub fn beat(&mut self) -> WireFrame {
         self.told = self.received;
-        Frame { acked: self.received, ..Frame::unnumbered(Kind::Beat, Vec::new()) }
+        WireFrame { acked: self.received, ..WireFrame::unnumbered(FrameKind::Beat, Vec::new()) }
     }
 
     /// Returns the number of the last frame that was received, for [`Mailbox::resume`] on the other side.
@@ -123,16 +123,16 @@ impl Mailbox {
     ///
     /// # Errors
     /// If the frame cannot follow what has arrived. The other side is none of ours then.
-    pub fn receive(&mut self, frame: Frame) -> Result<Option<Message>, WireError> {
+    pub fn receive(&mut self, frame: WireFrame) -> Result<Option<MailboxMessage>, WireError> {
         self.acknowledged(frame.acked)?;
-        if !matches!(frame.kind, Kind::Message | Kind::Part) {
+        if !matches!(frame.kind, FrameKind::Message | FrameKind::Part) {
             return Ok(None);
         }
         let expected = self.received + 1;
         if frame.number != expected {
             return Err(WireError::Number { expected, found: frame.number });
         }
-        let mut message = self.half.take().unwrap_or(Message { run: frame.run, payload: Vec::new() });
+        let mut message = self.half.take().unwrap_or(MailboxMessage { run: frame.run, payload: Vec::new() });
         if message.run != frame.run {
             return Err(WireError::Run { expected: message.run, found: frame.run });
         }
@@ -145,7 +145,7 @@ impl Mailbox {
         } else {
             message.payload.extend(frame.payload);
         }
-        if frame.kind == Kind::Message {
+        if frame.kind == FrameKind::Message {
             return Ok(Some(message));
         }
         self.half = Some(message);

@@ -26,7 +26,7 @@ use runner::run::outcome::Outcome;
 use runner::run::{Command, LISTED_SURVIVORS, Reply, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::Wanted;
-use wire::{Message, WireError};
+use wire::{MailboxMessage, WireError};
 
 /// Most survivors that are told of a command whose result could not be sent.
 const MOST_SURVIVORS: usize = 16;
@@ -78,7 +78,7 @@ impl Runs {
     ///
     /// # Errors
     /// If it is none that a host of ours sends.
-    pub fn take(self: &Arc<Self>, Message { run, payload }: Message) -> Result<(), LinkError> {
+    pub fn take(self: &Arc<Self>, MailboxMessage { run, payload }: MailboxMessage) -> Result<(), LinkError> {
         match decode(&payload)? {
             Call::Run(order) => self.start(run, *order),
             Call::Ask(ask) => self.ask(run, ask),

@@ -1,11 +1,11 @@
 use super::*;
 use capture::Stream;
 use runner::run::judged;
-use wire::{Frames, Mailbox};
+use wire::{Mailbox, WireFrameReader};
 
 /// Returns the messages that wait.
-async fn waiting(post: &Post) -> Vec<Message> {
-    let (mut frames, mut other, mut messages) = (Frames::default(), Mailbox::default(), Vec::new());
+async fn waiting(post: &Post) -> Vec<MailboxMessage> {
+    let (mut frames, mut other, mut messages) = (WireFrameReader::default(), Mailbox::default(), Vec::new());
     let last = post.waiting_bytes();
     let mut read = 0;
     while read < last {
