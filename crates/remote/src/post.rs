@@ -92,7 +92,7 @@ impl Post {
 
     /// Returns the number of the last frame that was received.
     pub fn received(&self) -> u64 {
-        self.mailbox().received()
+        self.mailbox().last_received()
     }
 
     /// Continues over a new link with another side that has received frames up to this number.
@@ -106,7 +106,7 @@ impl Post {
     pub(crate) fn receive(&self, frame: WireFrame) -> Result<Option<MailboxMessage>, WireError> {
         let mut mailbox = self.mailbox();
         let message = mailbox.receive(frame);
-        if mailbox.owes() {
+        if mailbox.owes_acknowledgment() {
             self.wake.notify_one();
         }
         message
@@ -118,8 +118,8 @@ impl Post {
             {
                 let mut mailbox = self.mailbox();
                 while buffer.len() < AT_ONCE && mailbox.encode_next(buffer) {}
-                if buffer.is_empty() && mailbox.owes() {
-                    mailbox.beat().encode(buffer);
+                if buffer.is_empty() && mailbox.owes_acknowledgment() {
+                    mailbox.beat_frame().encode(buffer);
                 }
             }
             if !buffer.is_empty() {
@@ -130,6 +130,6 @@ impl Post {
     }
 
     pub(crate) fn beat(&self, buffer: &mut Vec<u8>) {
-        self.mailbox().beat().encode(buffer);
+        self.mailbox().beat_frame().encode(buffer);
     }
 }

@@ -81,19 +81,19 @@ impl Mailbox {
 
     /// Returns whether the other side was not told yet of a frame that was received.
     #[must_use]
-    pub fn owes(&self) -> bool {
+    pub fn owes_acknowledgment(&self) -> bool {
         self.told < self.received
     }
 
     /// Returns a frame that tells the other side of all that was received.
-    pub fn beat(&mut self) -> WireFrame {
+    pub fn beat_frame(&mut self) -> WireFrame {
         self.told = self.received;
         WireFrame { acked: self.received, ..WireFrame::unnumbered(FrameKind::Beat, Vec::new()) }
     }
 
     /// Returns the number of the last frame that was received, for [`Mailbox::resume`] on the other side.
     #[must_use]
-    pub fn received(&self) -> u64 {
+    pub fn last_received(&self) -> u64 {
         self.received
     }
 
@@ -113,7 +113,7 @@ impl Mailbox {
         if received < self.last - self.kept.len() as u64 {
             return Err(WireError::Acknowledged(received));
         }
-        self.acknowledged(received)?;
+        self.forget_acknowledged(received)?;
         self.given = 0;
         self.told = self.received;
         Ok(())
@@ -124,7 +124,7 @@ impl Mailbox {
     /// # Errors
     /// If the frame cannot follow what has arrived. The other side is none of ours then.
     pub fn receive(&mut self, frame: WireFrame) -> Result<Option<MailboxMessage>, WireError> {
-        self.acknowledged(frame.acked)?;
+        self.forget_acknowledged(frame.acked)?;
         if !matches!(frame.kind, FrameKind::Message | FrameKind::Part) {
             return Ok(None);
         }
@@ -153,7 +153,7 @@ impl Mailbox {
     }
 
     /// Forgets the frames up to this number.
-    fn acknowledged(&mut self, number: u64) -> Result<(), WireError> {
+    fn forget_acknowledged(&mut self, number: u64) -> Result<(), WireError> {
         if number > self.last {
             return Err(WireError::Acknowledged(number));
         }

@@ -14,8 +14,8 @@ impl MailboxSide {
     fn written(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while self.mailbox.encode_next(&mut bytes) {}
-        if self.mailbox.owes() {
-            self.mailbox.beat().encode(&mut bytes);
+        if self.mailbox.owes_acknowledgment() {
+            self.mailbox.beat_frame().encode(&mut bytes);
         }
         bytes
     }
@@ -30,7 +30,7 @@ impl MailboxSide {
 
 /// Cuts the link: what was not read is lost, and both sides continue over a new one.
 fn cut(sides: &mut [MailboxSide; 2]) {
-    let received = [0, 1].map(|side| sides[side].mailbox.received());
+    let received = [0, 1].map(|side| sides[side].mailbox.last_received());
     for (side, peer) in [(0, 1), (1, 0)] {
         sides[side].frames = WireFrameReader::default();
         sides[side].mailbox.resume(received[peer]).expect("a number that waits");
@@ -88,7 +88,7 @@ proptest! {
         for (side, posted) in sides.iter().zip(posted) {
             prop_assert_eq!(&side.arrived, &posted);
             prop_assert_eq!(side.mailbox.waiting_bytes(), 0);
-            prop_assert!(!side.mailbox.owes());
+            prop_assert!(!side.mailbox.owes_acknowledgment());
         }
     }
 }
