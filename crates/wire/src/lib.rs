@@ -10,12 +10,12 @@
 //! Nothing that the other side sends is trusted: lengths, kinds, numbers and acknowledgments are checked, and memory is
 //! bounded by [`MAX_MESSAGE`], [`MAX_WAITING`] and [`HEADROOM`].
 
-mod error;
-mod frame;
 mod mailbox;
 #[cfg(test)]
 mod mailbox_tests;
+mod wire_error;
+mod wire_frame;
 
-pub use error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
-pub use frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame, WireFrameReader};
 pub use mailbox::{Mailbox, MailboxMessage};
+pub use wire_error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
+pub use wire_frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame, WireFrameReader};

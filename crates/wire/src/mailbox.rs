@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
-use crate::frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame};
+use crate::wire_error::{HEADROOM, MAX_MESSAGE, MAX_WAITING, WireError};
+use crate::wire_frame::{FrameKind, HEADER, MAX_PAYLOAD, WireFrame};
 
 /// A message that has arrived.
 #[derive(Debug, PartialEq, Eq)]

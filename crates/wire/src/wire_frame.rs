@@ -9,7 +9,7 @@
 //! | 8 | number of the last frame that its side has received |
 //! | … | payload |
 
-use crate::error::WireError;
+use crate::wire_error::WireError;
 
 /// Bytes before the payload, with those of the length.
 pub const HEADER: usize = LENGTH + AFTER_LENGTH;
