@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::message::{Code, Failure};
+use super::message::{FailureCode, RequestFailure};
 use protocol::task::is_id;
 use runner::live::{InputError, TaskSource, asks, runs};
 
@@ -10,18 +10,18 @@ use runner::live::{InputError, TaskSource, asks, runs};
 ///
 /// # Errors
 /// If it takes none, not now, or is not there.
-pub fn give(key: &str, text: &str) -> Result<(), Failure> {
+pub fn give(key: &str, text: &str) -> Result<(), RequestFailure> {
     let Some(run) = runs().find(key) else {
-        let of_task = |_| Failure::new(Code::Invalid, "a task reads no input from a person");
+        let of_task = |_| RequestFailure::new(FailureCode::Invalid, "a task reads no input from a person");
         return Err(source_of(key).map_or_else(|| no_run(key), of_task));
     };
     run.give(text).map_err(|error| {
         let code = match error {
-            InputError::None => Code::Invalid,
-            InputError::Full => Code::Busy,
-            InputError::Gone => Code::Gone,
+            InputError::None => FailureCode::Invalid,
+            InputError::Full => FailureCode::Busy,
+            InputError::Gone => FailureCode::Gone,
         };
-        Failure::new(code, error.to_string())
+        RequestFailure::new(code, error.to_string())
     })
 }
 
@@ -29,7 +29,7 @@ pub fn give(key: &str, text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it is not there.
-pub fn stop(key: &str) -> Result<(), Failure> {
+pub fn stop(key: &str) -> Result<(), RequestFailure> {
     match runs().find(key) {
         Some(run) => run.stop(),
         None => source_of(key).ok_or_else(|| no_run(key))?.stop(key),
@@ -41,8 +41,8 @@ pub fn stop(key: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it waits no more.
-pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), Failure> {
-    asks().answer(key, approved, reason).map_err(|error| Failure::new(Code::Gone, error.to_string()))
+pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), RequestFailure> {
+    asks().answer(key, approved, reason).map_err(|error| RequestFailure::new(FailureCode::Gone, error.to_string()))
 }
 
 /// Returns the registry of a task that runs.
@@ -59,7 +59,7 @@ pub fn readable_from(key: &str) -> Option<Arc<dyn TaskSource>> {
 }
 
 /// Returns the failure for a key without a run.
-pub fn no_run(key: &str) -> Failure {
+pub fn no_run(key: &str) -> RequestFailure {
     let key: String = key.chars().take(40).collect();
-    Failure::new(Code::Gone, format!("there is no run {key}; it may have ended"))
+    RequestFailure::new(FailureCode::Gone, format!("there is no run {key}; it may have ended"))
 }

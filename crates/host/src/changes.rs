@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::message::{Change, Message};
-use super::publish::{Gone, Snapshot};
+use super::message::{HostMessage, StateChange};
+use super::publish::{HostSnapshot, NumberedRunEnd};
 use runner::live::{Ask, Run};
 
 /// Bytes of one message, as far as they are estimated.
@@ -17,19 +17,19 @@ const REST: usize = 1024;
 
 /// What a client knows.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct ClientKnowledge {
     runs: HashMap<String, Arc<Run>>,
     asks: HashSet<String>,
     /// The number of the last end; `None` before the first state.
     ends: Option<u64>,
 }
 
-impl Known {
+impl ClientKnowledge {
     /// Returns the messages that bring a client up to this moment. A client that has missed an end gets the whole state
     /// again.
-    pub fn learn(&mut self, now: &Snapshot) -> Vec<Message> {
+    pub fn learn(&mut self, now: &HostSnapshot) -> Vec<HostMessage> {
         let known = self.ends.filter(|ends| now.gone.front().is_none_or(|first| first.number <= ends + 1));
-        let mut parts = Parts::default();
+        let mut parts = ChangeParts::default();
         match known {
             Some(ends) => self.changes(now, ends, &mut parts),
             None => {
@@ -43,7 +43,7 @@ impl Known {
         parts.messages(known.is_none())
     }
 
-    fn changes(&self, now: &Snapshot, ends: u64, parts: &mut Parts) {
+    fn changes(&self, now: &HostSnapshot, ends: u64, parts: &mut ChangeParts) {
         let differs = |run: &&Arc<Run>| self.runs.get(&run.key).is_none_or(|known| !Arc::ptr_eq(known, run));
         now.runs.iter().filter(differs).for_each(|run| parts.run(run));
         for gone in now.gone.iter().filter(|gone| gone.number > ends) {
@@ -62,13 +62,13 @@ impl Known {
 
 /// A change in parts that fit into a message each.
 #[derive(Default)]
-struct Parts {
-    done: Vec<Change>,
-    current: Change,
+struct ChangeParts {
+    done: Vec<StateChange>,
+    current: StateChange,
     bytes: usize,
 }
 
-impl Parts {
+impl ChangeParts {
     fn run(&mut self, run: &Arc<Run>) {
         let names = run.actor.iter().flat_map(|actor| [&actor.agent, &actor.session, &actor.tool_call_id, &actor.user]);
         let names: usize = names.flatten().map(String::len).sum();
@@ -83,7 +83,7 @@ impl Parts {
         self.current.asks.push(Arc::clone(ask));
     }
 
-    fn end(&mut self, gone: &Gone) {
+    fn end(&mut self, gone: &NumberedRunEnd) {
         self.make_room(gone.bytes);
         self.current.ended.push(Arc::clone(&gone.end));
     }
@@ -102,15 +102,15 @@ impl Parts {
         self.bytes += bytes;
     }
 
-    fn messages(mut self, is_first: bool) -> Vec<Message> {
+    fn messages(mut self, is_first: bool) -> Vec<HostMessage> {
         self.done.push(self.current);
         let mut changes = self.done.into_iter();
         let mut messages = Vec::new();
         if is_first {
-            let Change { runs, asks, .. } = changes.next().unwrap_or_default();
-            messages.push(Message::State { runs, asks });
+            let StateChange { runs, asks, .. } = changes.next().unwrap_or_default();
+            messages.push(HostMessage::State { runs, asks });
         }
-        messages.extend(changes.filter(|change| !change.is_empty()).map(Message::Change));
+        messages.extend(changes.filter(|change| !change.is_empty()).map(HostMessage::Change));
         messages
     }
 }
@@ -158,35 +158,35 @@ mod tests {
         Arc::new(Ask { key: key.into(), command, cwd, actor: None, verdict, rules, reasons, undo: None, asked_at: 1 })
     }
 
-    fn gone(number: u64, key: &str) -> Arc<Gone> {
+    fn gone(number: u64, key: &str) -> Arc<NumberedRunEnd> {
         let end = Ending::bare(ledger::State::Exited).of(key.into());
-        Arc::new(Gone::new(number, run(key, ""), end))
+        Arc::new(NumberedRunEnd::new(number, run(key, ""), end))
     }
 
     /// What a page would show.
     #[derive(Debug, Default, PartialEq)]
-    struct Page {
+    struct ShownPage {
         runs: BTreeMap<String, String>,
         asks: Vec<String>,
         ended: Vec<String>,
     }
 
-    impl Page {
-        fn take(&mut self, messages: Vec<Message>) {
+    impl ShownPage {
+        fn take(&mut self, messages: Vec<HostMessage>) {
             for message in messages {
                 assert!(message.line().len() <= HOST_LINE);
                 match message {
-                    Message::State { runs, asks } => {
+                    HostMessage::State { runs, asks } => {
                         *self = Self { ended: std::mem::take(&mut self.ended), ..Self::default() };
-                        self.change(Change { runs, asks, ..Change::default() });
+                        self.change(StateChange { runs, asks, ..StateChange::default() });
                     }
-                    Message::Change(change) => self.change(change),
+                    HostMessage::Change(change) => self.change(change),
                     other => panic!("{other:?}"),
                 }
             }
         }
 
-        fn change(&mut self, change: Change) {
+        fn change(&mut self, change: StateChange) {
             self.runs.extend(change.runs.iter().map(|run| (run.key.clone(), run.last_line.clone())));
             for ended in change.ended {
                 self.runs.remove(&ended.key).expect("a run that was sent");
@@ -197,25 +197,25 @@ mod tests {
         }
     }
 
-    fn snapshot(runs: Vec<Arc<Run>>, gone: Vec<Arc<Gone>>, asks: Vec<Arc<Ask>>) -> Snapshot {
+    fn snapshot(runs: Vec<Arc<Run>>, gone: Vec<Arc<NumberedRunEnd>>, asks: Vec<Arc<Ask>>) -> HostSnapshot {
         let ends = gone.last().map_or(0, |gone| gone.number);
-        Snapshot { is_made: true, runs, gone: gone.into(), ends, asks }
+        HostSnapshot { is_made: true, runs, gone: gone.into(), ends, asks }
     }
 
     #[test]
     fn a_client_gets_a_state_and_then_what_differs() {
-        let mut known = Known::default();
+        let mut known = ClientKnowledge::default();
         let (one, two) = (run("c1", ""), run("c2", ""));
         let first = known.learn(&snapshot(vec![one.clone(), two.clone()], Vec::new(), vec![ask("a1")]));
-        assert_eq!(first, [Message::State { runs: vec![one.clone(), two], asks: vec![ask("a1")] }]);
+        assert_eq!(first, [HostMessage::State { runs: vec![one.clone(), two], asks: vec![ask("a1")] }]);
         let other = run("c2", "line");
         let now = snapshot(vec![one.clone(), other.clone()], Vec::new(), vec![ask("a2")]);
         let (asks, answered) = (vec![ask("a2")], vec!["a1".to_owned()]);
-        let change = Change { runs: vec![other.clone()], ended: Vec::new(), asks, answered };
-        assert_eq!(known.learn(&now), [Message::Change(change)]);
+        let change = StateChange { runs: vec![other.clone()], ended: Vec::new(), asks, answered };
+        assert_eq!(known.learn(&now), [HostMessage::Change(change)]);
         assert_eq!(known.learn(&now), []);
         let ends = vec![gone(1, "c2"), gone(2, "c3")];
-        let Message::Change(change) = known.learn(&snapshot(vec![one], ends, vec![ask("a2")])).remove(0) else {
+        let HostMessage::Change(change) = known.learn(&snapshot(vec![one], ends, vec![ask("a2")])).remove(0) else {
             panic!("no change")
         };
         assert_eq!(change.ended.iter().map(|end| end.key.as_str()).collect::<Vec<_>>(), ["c2", "c3"]);
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_client_that_has_missed_an_end_gets_a_new_state() {
-        let mut known = Known::default();
+        let mut known = ClientKnowledge::default();
         known.learn(&snapshot(vec![run("c1", "")], Vec::new(), Vec::new()));
         let messages = known.learn(&snapshot(vec![run("c9", "")], vec![gone(5, "c8")], Vec::new()));
-        assert!(matches!(&messages[..], [Message::State { runs, .. }] if runs[0].key == "c9"), "{messages:?}");
+        assert!(matches!(&messages[..], [HostMessage::State { runs, .. }] if runs[0].key == "c9"), "{messages:?}");
     }
 
     #[test]
@@ -236,8 +236,8 @@ mod tests {
             Arc::new(Run { command: "\u{1}".repeat(8192), ..Run::clone(&run(&format!("c{number}"), "")) })
         };
         let runs: Vec<_> = (0..300).map(large).collect();
-        let mut page = Page::default();
-        page.take(Known::default().learn(&snapshot(runs, Vec::new(), Vec::new())));
+        let mut page = ShownPage::default();
+        page.take(ClientKnowledge::default().learn(&snapshot(runs, Vec::new(), Vec::new())));
         assert_eq!(page.runs.len(), 300);
     }
 
@@ -248,7 +248,7 @@ mod tests {
         ) {
             let (mut runs, mut asks): (Vec<Arc<Run>>, Vec<Arc<Ask>>) = (Vec::new(), Vec::new());
             let (mut ended, mut ends, mut next) = (VecDeque::new(), 0, 0);
-            let (mut known, mut page) = (Known::default(), Page::default());
+            let (mut known, mut page) = (ClientKnowledge::default(), ShownPage::default());
             for (kind, which, looks) in steps {
                 next += 1;
                 match kind {
@@ -270,7 +270,7 @@ mod tests {
                     _ => {}
                 }
                 if looks {
-                    let now = Snapshot { is_made: true, runs: runs.clone(), gone: ended.clone(), ends, asks: asks.clone() };
+                    let now = HostSnapshot { is_made: true, runs: runs.clone(), gone: ended.clone(), ends, asks: asks.clone() };
                     page.take(known.learn(&now));
                     let shown: BTreeMap<_, _> = runs.iter().map(|run| (run.key.clone(), run.last_line.clone())).collect();
                     prop_assert_eq!(&page.runs, &shown);

@@ -10,14 +10,15 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::act;
-use super::changes::Known;
-use super::follow::Follow;
-use super::lines::{Lines, TooLong};
+use super::changes::ClientKnowledge;
+use super::follow::FollowedRun;
+use super::lines::{ClientLineBuffer, ClientLineTooLong};
 use super::message::{
-    CLIENT_LINE, Code, Failure, Greeting, Hello, Message, PROTOCOL, Reply, Request, read_object, read_request,
+    CLIENT_LINE, FailureCode, HelloLine, HostGreeting, HostMessage, HostRequest, PROTOCOL, RequestFailure,
+    RequestReply, read_object, read_request,
 };
-use super::outgoing::Outgoing;
-use super::publish::{BATCH, Snapshot, subscribe};
+use super::outgoing::OutgoingQueue;
+use super::publish::{BATCH, HostSnapshot, subscribe};
 use runner::live::{Control, asks};
 
 /// Time that a client has for its first line.
@@ -34,14 +35,14 @@ const BATCH_TEXT: usize = 256 * 1024;
 const READ: usize = 16 * 1024;
 
 /// A client that is connected.
-pub struct Client {
+pub struct HostClient {
     stream: UnixStream,
-    lines: Lines,
-    out: Outgoing,
+    lines: ClientLineBuffer,
+    out: OutgoingQueue,
     /// Notified when a run that is followed has written.
     wake: Arc<Notify>,
-    watched: Option<Watched>,
-    follows: Vec<Follow>,
+    watched: Option<WatchedRuns>,
+    follows: Vec<FollowedRun>,
     control: Option<Control>,
     /// There may be something for the next batch.
     dirty: bool,
@@ -50,41 +51,41 @@ pub struct Client {
 }
 
 /// The runs, as a client watches them.
-struct Watched {
-    snapshots: watch::Receiver<Arc<Snapshot>>,
-    known: Known,
+struct WatchedRuns {
+    snapshots: watch::Receiver<Arc<HostSnapshot>>,
+    known: ClientKnowledge,
 }
 
 /// The end of a connection.
-enum Closed {
+enum ConnectionEnd {
     /// The client is gone.
     Gone,
     /// The client hears why.
-    Because(Failure),
+    Because(RequestFailure),
 }
 
-impl From<io::Error> for Closed {
+impl From<io::Error> for ConnectionEnd {
     fn from(_: io::Error) -> Self {
         Self::Gone
     }
 }
 
-impl From<TooLong> for Closed {
-    fn from(_: TooLong) -> Self {
-        Self::Because(Failure::new(
-            Code::Invalid,
+impl From<ClientLineTooLong> for ConnectionEnd {
+    fn from(_: ClientLineTooLong) -> Self {
+        Self::Because(RequestFailure::new(
+            FailureCode::Invalid,
             format!("a line may have {CLIENT_LINE} bytes, and this one has more"),
         ))
     }
 }
 
-impl Client {
+impl HostClient {
     /// Makes a client of a connection that was accepted.
     pub fn new(stream: UnixStream) -> Self {
         Self {
             stream,
-            lines: Lines::default(),
-            out: Outgoing::new(),
+            lines: ClientLineBuffer::default(),
+            out: OutgoingQueue::new(),
             wake: Arc::default(),
             watched: None,
             follows: Vec::new(),
@@ -95,20 +96,20 @@ impl Client {
     }
 
     /// Serves the client until it goes, or breaks the protocol.
-    pub async fn serve(mut self, greeting: &Greeting) {
+    pub async fn serve(mut self, greeting: &HostGreeting) {
         let served = match self.greet(greeting).await {
             Ok(()) => self.go_on().await,
             Err(closed) => Err(closed),
         };
-        if let Err(Closed::Because(failure)) = served {
+        if let Err(ConnectionEnd::Because(failure)) = served {
             self.leave(failure).await;
         }
     }
 
     /// Closes the connection with a reason. What the client still sends is read, because the system would otherwise
     /// take the reason back.
-    pub async fn leave(mut self, failure: Failure) {
-        self.out.push(&Message::Error(failure).line());
+    pub async fn leave(mut self, failure: RequestFailure) {
+        self.out.push(&HostMessage::Error(failure).line());
         let farewell = async {
             while self.out.send(&self.stream).is_ok() && !self.out.is_empty() {
                 self.stream.writable().await?;
@@ -121,33 +122,36 @@ impl Client {
     }
 
     /// Exchanges the first lines.
-    async fn greet(&mut self, greeting: &Greeting) -> Result<(), Closed> {
+    async fn greet(&mut self, greeting: &HostGreeting) -> Result<(), ConnectionEnd> {
         let until = Instant::now() + HELLO;
-        let hello: Hello = loop {
+        let hello: HelloLine = loop {
             if let Some(line) = self.lines.next(CLIENT_LINE)? {
                 break read_object(line).map_err(|error| {
-                    Closed::Because(Failure::new(Code::Protocol, format!("the first line is no hello: {error}")))
+                    ConnectionEnd::Because(RequestFailure::new(
+                        FailureCode::Protocol,
+                        format!("the first line is no hello: {error}"),
+                    ))
                 })?;
             }
-            let Ok(readable) = timeout_at(until, self.stream.readable()).await else { return Err(Closed::Gone) };
+            let Ok(readable) = timeout_at(until, self.stream.readable()).await else { return Err(ConnectionEnd::Gone) };
             readable?;
             self.read()?;
         };
         if hello.hello != PROTOCOL {
             let message =
                 format!("this host speaks version {PROTOCOL} of the protocol, and not version {}", hello.hello);
-            return Err(Closed::Because(Failure::new(Code::Protocol, message)));
+            return Err(ConnectionEnd::Because(RequestFailure::new(FailureCode::Protocol, message)));
         }
         self.control = hello.control.then(|| asks().control());
-        self.out.push(&Message::Hello(greeting.clone()).line());
+        self.out.push(&HostMessage::Hello(greeting.clone()).line());
         Ok(())
     }
 
-    async fn go_on(&mut self) -> Result<(), Closed> {
+    async fn go_on(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             self.answer()?;
             self.out.send(&self.stream)?;
-            let due = self.follows.iter().filter_map(Follow::due_at).min();
+            let due = self.follows.iter().filter_map(FollowedRun::due_at).min();
             let stalled = self.out.stalled_at();
             let (batches, reads) = (self.dirty && self.out.has_room(), !self.out.is_full());
             tokio::select! {
@@ -160,21 +164,21 @@ impl Client {
                 () = self.wake.notified(), if !self.dirty => self.dirty = true,
                 changed = next_snapshot(&mut self.watched), if !self.dirty => {
                     if !changed {
-                        return Err(Closed::Gone);
+                        return Err(ConnectionEnd::Gone);
                     }
                     self.dirty = true;
                 }
                 () = until(due), if !self.dirty => self.dirty = true,
-                () = until(stalled) => return Err(Closed::Gone),
+                () = until(stalled) => return Err(ConnectionEnd::Gone),
             }
         }
     }
 
     /// Reads the bytes that have come.
-    fn read(&mut self) -> Result<(), Closed> {
+    fn read(&mut self) -> Result<(), ConnectionEnd> {
         let mut bytes = [0; READ];
         match self.stream.try_read(&mut bytes) {
-            Ok(0) => Err(Closed::Gone),
+            Ok(0) => Err(ConnectionEnd::Gone),
             Ok(count) => {
                 self.lines.push(&bytes[..count]);
                 Ok(())
@@ -185,49 +189,49 @@ impl Client {
     }
 
     /// Answers the requests that have come, as long as there is room for answers.
-    fn answer(&mut self) -> Result<(), Closed> {
+    fn answer(&mut self) -> Result<(), ConnectionEnd> {
         while !self.out.is_full()
             && let Some(line) = self.lines.next(CLIENT_LINE)?
         {
             let reply = match read_request(line) {
-                Ok((id, request)) => Reply::of(id, self.act(request)),
-                Err((Some(id), failure)) => Reply::of(id, Err(failure)),
-                Err((None, failure)) => return Err(Closed::Because(failure)),
+                Ok((id, request)) => RequestReply::of(id, self.act(request)),
+                Err((Some(id), failure)) => RequestReply::of(id, Err(failure)),
+                Err((None, failure)) => return Err(ConnectionEnd::Because(failure)),
             };
-            self.out.push(&Message::Reply(reply).line());
+            self.out.push(&HostMessage::Reply(reply).line());
         }
         Ok(())
     }
 
-    fn act(&mut self, request: Request) -> Result<(), Failure> {
+    fn act(&mut self, request: HostRequest) -> Result<(), RequestFailure> {
         if request.needs_control() && self.control.is_none() {
-            return Err(Failure::new(Code::Refused, "this client is read-only; say hello with control"));
+            return Err(RequestFailure::new(FailureCode::Refused, "this client is read-only; say hello with control"));
         }
         match request {
-            Request::Watch => {
-                self.watched = Some(Watched { snapshots: subscribe(), known: Known::default() });
+            HostRequest::Watch => {
+                self.watched = Some(WatchedRuns { snapshots: subscribe(), known: ClientKnowledge::default() });
                 self.dirty = true;
                 Ok(())
             }
-            Request::Follow { run } => self.follow(&run),
-            Request::Unfollow { run } => {
+            HostRequest::Follow { run } => self.follow(&run),
+            HostRequest::Unfollow { run } => {
                 self.follows.retain(|follow| follow.key != run);
                 Ok(())
             }
-            Request::Input { run, text } => act::give(&run, &text),
-            Request::Stop { run } => act::stop(&run),
-            Request::Answer { ask, approved, reason } => act::answer(&ask, approved, reason),
+            HostRequest::Input { run, text } => act::give(&run, &text),
+            HostRequest::Stop { run } => act::stop(&run),
+            HostRequest::Answer { ask, approved, reason } => act::answer(&ask, approved, reason),
         }
     }
 
     /// Follows a run, and once more from the beginning of the held output if it was followed already.
-    fn follow(&mut self, run: &str) -> Result<(), Failure> {
+    fn follow(&mut self, run: &str) -> Result<(), RequestFailure> {
         self.follows.retain(|follow| follow.key != run);
         if self.follows.len() >= FOLLOWED {
             let message = format!("a client follows {FOLLOWED} runs at most; unfollow one first");
-            return Err(Failure::new(Code::Busy, message));
+            return Err(RequestFailure::new(FailureCode::Busy, message));
         }
-        self.follows.push(Follow::begin(run, &self.wake).ok_or_else(|| act::no_run(run))?);
+        self.follows.push(FollowedRun::begin(run, &self.wake).ok_or_else(|| act::no_run(run))?);
         self.dirty = true;
         Ok(())
     }
@@ -236,7 +240,7 @@ impl Client {
     fn send_batch(&mut self) {
         let now = Instant::now();
         self.next_batch = now + BATCH;
-        if let Some(Watched { snapshots, known }) = &mut self.watched {
+        if let Some(WatchedRuns { snapshots, known }) = &mut self.watched {
             let snapshot = Arc::clone(&snapshots.borrow_and_update());
             if snapshot.is_made {
                 known.learn(&snapshot).iter().for_each(|message| self.out.push(&message.line()));
@@ -259,12 +263,12 @@ impl Client {
             self.follows.rotate_left(1);
         }
         self.follows.retain(|follow| !follow.is_over());
-        self.dirty = left == 0 || self.follows.iter().any(Follow::has_more);
+        self.dirty = left == 0 || self.follows.iter().any(FollowedRun::has_more);
     }
 }
 
 /// Waits for the next snapshot of all runs, forever if the client does not watch. Returns false if no more will come.
-async fn next_snapshot(watched: &mut Option<Watched>) -> bool {
+async fn next_snapshot(watched: &mut Option<WatchedRuns>) -> bool {
     match watched {
         Some(watched) => watched.snapshots.changed().await.is_ok(),
         None => std::future::pending().await,

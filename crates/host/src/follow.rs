@@ -6,33 +6,33 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::act::readable_from;
-use super::message::{Message, Output};
-use super::running::Running;
-use super::screen::Screens;
+use super::message::{HostMessage, RunOutputMessage};
+use super::running::AbortOnDropTask;
+use super::screen::FollowedScreen;
 use runner::live::{LiveRun, Reader, Tap, Text, follow_log, runs};
 
 /// What a client follows.
-pub struct Follow {
+pub struct FollowedRun {
     /// The key of the run.
     pub key: String,
     tap: Arc<Tap>,
     /// The command. `None` for a task.
     run: Option<Arc<LiveRun>>,
-    shown: Shown,
+    shown: FollowedOutput,
     is_over: bool,
 }
 
 /// How a run is shown.
-enum Shown {
+enum FollowedOutput {
     /// The text that a command writes.
     Text(Box<Reader>),
     /// The log of a task.
-    Log(Box<Reader>, #[expect(dead_code, reason = "it ends with the follow")] Running),
+    Log(Box<Reader>, #[expect(dead_code, reason = "it ends with the follow")] AbortOnDropTask),
     /// The screen of a terminal.
-    Screen(Box<Screens>),
+    Screen(Box<FollowedScreen>),
 }
 
-impl Follow {
+impl FollowedRun {
     /// Follows the run with this key, which goes on or ended a moment ago, and notifies its client through `wake`.
     /// `None` if there is no such run.
     pub fn begin(key: &str, wake: &Arc<Notify>) -> Option<Self> {
@@ -42,33 +42,33 @@ impl Follow {
             Some(run) => {
                 run.follow(Arc::clone(&tap));
                 match run.terminal() {
-                    Some(terminal) => Shown::Screen(Box::new(Screens::new(terminal, wake))),
-                    None => Shown::Text(Box::new(Reader::new())),
+                    Some(terminal) => FollowedOutput::Screen(Box::new(FollowedScreen::new(terminal, wake))),
+                    None => FollowedOutput::Text(Box::new(Reader::new())),
                 }
             }
             None => {
                 let source = Arc::downgrade(&readable_from(key)?);
                 let reads = follow_log(source, key.to_owned(), Arc::downgrade(&tap));
-                Shown::Log(Box::new(Reader::new()), Running::spawn(reads))
+                FollowedOutput::Log(Box::new(Reader::new()), AbortOnDropTask::spawn(reads))
             }
         };
         Some(Self { key: key.to_owned(), tap, run, shown, is_over: false })
     }
 
     /// Returns the next message, with about as many bytes as asked for. `None` if there is none yet.
-    pub fn next(&mut self, most: usize, now: Instant) -> Option<Message> {
+    pub fn next(&mut self, most: usize, now: Instant) -> Option<HostMessage> {
         if self.is_over {
             return None;
         }
         match &mut self.shown {
-            Shown::Text(reader) | Shown::Log(reader, _) => {
+            FollowedOutput::Text(reader) | FollowedOutput::Log(reader, _) => {
                 let Text { at, text, gap, end } = reader.read(&self.tap, most, now)?;
                 self.is_over = end;
-                Some(Message::Output(Output { run: self.key.clone(), at, text, gap, end }))
+                Some(HostMessage::Output(RunOutputMessage { run: self.key.clone(), at, text, gap, end }))
             }
-            Shown::Screen(screens) => {
+            FollowedOutput::Screen(screens) => {
                 self.is_over = self.tap.is_over();
-                screens.next(&self.key, self.is_over).map(Message::Screen)
+                screens.next(&self.key, self.is_over).map(HostMessage::Screen)
             }
         }
     }
@@ -81,8 +81,8 @@ impl Follow {
     /// Returns when there is something to send without a notification.
     pub fn due_at(&self) -> Option<Instant> {
         match &self.shown {
-            Shown::Text(reader) | Shown::Log(reader, _) => reader.due_at(),
-            Shown::Screen(_) => None,
+            FollowedOutput::Text(reader) | FollowedOutput::Log(reader, _) => reader.due_at(),
+            FollowedOutput::Screen(_) => None,
         }
     }
 
@@ -92,7 +92,7 @@ impl Follow {
     }
 }
 
-impl Drop for Follow {
+impl Drop for FollowedRun {
     fn drop(&mut self) {
         if let Some(run) = &self.run {
             run.unfollow(&self.tap);

@@ -12,10 +12,10 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
-use super::client::Client;
-use super::message::{Code, Failure, Greeting, PROTOCOL};
-use super::place::{Bound, Surroundings, bind};
-use super::running::Running;
+use super::client::HostClient;
+use super::message::{FailureCode, HostGreeting, PROTOCOL, RequestFailure};
+use super::place::{BoundSocket, RuntimeDirectories, bind};
+use super::running::AbortOnDropTask;
 use protocol::task::now_ms;
 use runner::live::{asks, shown_directory};
 
@@ -28,26 +28,26 @@ const EXHAUSTED: Duration = Duration::from_millis(200);
 
 /// When the next check of the socket is due, monotonic, ns. 0 before the first command.
 static DUE: AtomicU64 = AtomicU64::new(0);
-static HOST: Mutex<Host> = Mutex::new(Host::Silent);
+static HOST: Mutex<HostSocketState> = Mutex::new(HostSocketState::Silent);
 
 /// This process, as clients find it.
-enum Host {
+enum HostSocketState {
     /// No command has begun yet, or the socket cannot be made.
     Silent,
     /// The socket, and the task that accepts its clients.
-    Listening(Bound, Running),
+    Listening(BoundSocket, AbortOnDropTask),
     /// The process exits.
     Exits,
 }
 
-fn host() -> MutexGuard<'static, Host> {
+fn host() -> MutexGuard<'static, HostSocketState> {
     HOST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes the socket.
 extern "C" fn exit() {
-    let before = mem::replace(&mut *host(), Host::Exits);
-    if let Host::Listening(bound, accepts) = before {
+    let before = mem::replace(&mut *host(), HostSocketState::Exits);
+    if let HostSocketState::Listening(bound, accepts) = before {
         drop(bound);
         // The runtime cannot be used by a thread that exits.
         mem::forget(accepts);
@@ -56,7 +56,7 @@ extern "C" fn exit() {
 
 /// Returns the directory in which the hosts of this user listen. `None` if something else is in its place.
 pub fn directory() -> Option<PathBuf> {
-    Surroundings::here().directory()
+    RuntimeDirectories::here().directory()
 }
 
 /// Listens, unless this process already does. Never waits, and only reads the clock if there is nothing to do. Called
@@ -68,24 +68,24 @@ pub fn keep_listening(runtime: &Handle) {
         return;
     }
     asks().be_found();
-    let here = Surroundings::here();
+    let here = RuntimeDirectories::here();
     let renewal = runtime.clone();
     // A host that cannot listen runs its commands as well.
     runtime.spawn_blocking(move || renew(&renewal, &here));
 }
 
-fn renew(runtime: &Handle, here: &Surroundings) -> std::io::Result<()> {
+fn renew(runtime: &Handle, here: &RuntimeDirectories) -> std::io::Result<()> {
     static AT_EXIT: Once = Once::new();
     let mut host = host();
     match &*host {
-        Host::Exits => return Ok(()),
-        Host::Listening(bound, _) if bound.is_found(here) => return Ok(()),
-        Host::Listening(..) | Host::Silent => *host = Host::Silent,
+        HostSocketState::Exits => return Ok(()),
+        HostSocketState::Listening(bound, _) if bound.is_found(here) => return Ok(()),
+        HostSocketState::Listening(..) | HostSocketState::Silent => *host = HostSocketState::Silent,
     }
     let (listener, bound) = bind(here)?;
     let _runtime = runtime.enter();
     let listener = UnixListener::from_std(listener)?;
-    *host = Host::Listening(bound, Running::spawn(accept(listener)));
+    *host = HostSocketState::Listening(bound, AbortOnDropTask::spawn(accept(listener)));
     AT_EXIT.call_once(|| sys::at_exit(exit));
     Ok(())
 }
@@ -95,7 +95,7 @@ async fn accept(listener: UnixListener) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) if sys::peer_user(&stream).is_ok_and(|user| user == geteuid()) => {
-                let client = Client::new(stream);
+                let client = HostClient::new(stream);
                 if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
                     tokio::spawn(async move {
                         client.serve(&greeting()).await;
@@ -104,7 +104,7 @@ async fn accept(listener: UnixListener) {
                 } else if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
                     let message = format!("this host has {CLIENTS} clients; close one first");
                     tokio::spawn(async move {
-                        client.leave(Failure::new(Code::Busy, message)).await;
+                        client.leave(RequestFailure::new(FailureCode::Busy, message)).await;
                         drop(place);
                     });
                 }
@@ -116,14 +116,14 @@ async fn accept(listener: UnixListener) {
     }
 }
 
-fn greeting() -> Greeting {
+fn greeting() -> HostGreeting {
     static STARTED: OnceLock<u64> = OnceLock::new();
     let started_at = STARTED.get_or_init(|| {
         let age = sys::age(getpid()).map_or(0, |age| u64::try_from(age.as_millis()).unwrap_or(0));
         now_ms().saturating_sub(age)
     });
     let cwd = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
-    Greeting {
+    HostGreeting {
         protocol: PROTOCOL,
         pid: std::process::id(),
         program: ledger::host().program.clone().into_owned(),

@@ -19,7 +19,7 @@ pub const HOST_LINE: usize = 256 * 1024;
 
 /// The first line of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Hello {
+pub struct HelloLine {
     /// The version of the protocol.
     pub hello: u32,
     /// The client may stop, answer and type.
@@ -29,7 +29,7 @@ pub struct Hello {
 
 /// The number that a client gives to a request, and gets back with the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Numbered {
+pub struct RequestNumber {
     /// The number.
     pub id: u64,
 }
@@ -37,7 +37,7 @@ pub struct Numbered {
 /// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
-pub enum Request {
+pub enum HostRequest {
     /// Sends the state, and then its changes.
     Watch,
     /// Sends the output of a run, or the screen of a terminal.
@@ -74,7 +74,7 @@ pub enum Request {
     },
 }
 
-impl Request {
+impl HostRequest {
     /// Returns whether only a client with control may ask for it.
     pub fn needs_control(&self) -> bool {
         matches!(self, Self::Input { .. } | Self::Stop { .. } | Self::Answer { .. })
@@ -84,7 +84,7 @@ impl Request {
 /// What kept a host from doing as asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Code {
+pub enum FailureCode {
     /// The versions of the protocol differ. The host closes.
     Protocol,
     /// The run or the question is there no more.
@@ -99,15 +99,15 @@ pub enum Code {
 
 /// A failure in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    pub code: Code,
+pub struct RequestFailure {
+    pub code: FailureCode,
     /// What was wrong, and what to do.
     pub message: Cow<'static, str>,
 }
 
-impl Failure {
+impl RequestFailure {
     /// Makes a failure with these words.
-    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+    pub fn new(code: FailureCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into() }
     }
 }
@@ -115,7 +115,7 @@ impl Failure {
 /// The host, as it greets a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Greeting {
+pub struct HostGreeting {
     /// The version of the protocol.
     pub protocol: u32,
     /// The pid of the host.
@@ -132,7 +132,7 @@ pub struct Greeting {
 
 /// The output of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Output {
+pub struct RunOutputMessage {
     /// The key of the run.
     pub run: String,
     /// Bytes of the output before this text, those that were dropped included.
@@ -147,7 +147,7 @@ pub struct Output {
 
 /// The screen of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Screen {
+pub struct ScreenMessage {
     /// The key of the run.
     pub run: String,
     /// The number of rows.
@@ -166,7 +166,7 @@ pub struct Screen {
 
 /// The first part of the state, and what a change adds to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Change {
+pub struct StateChange {
     /// Runs that are new or differ.
     pub runs: Vec<Arc<Run>>,
     /// Runs that have ended. One that is also in `runs` has come and gone.
@@ -177,7 +177,7 @@ pub struct Change {
     pub answered: Vec<String>,
 }
 
-impl Change {
+impl StateChange {
     /// Returns whether nothing has changed.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.ended.is_empty() && self.asks.is_empty() && self.answered.is_empty()
@@ -187,11 +187,11 @@ impl Change {
 /// A message of a host.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Message {
+pub enum HostMessage {
     /// The greeting.
-    Hello(Greeting),
+    Hello(HostGreeting),
     /// Why the host closes.
-    Error(Failure),
+    Error(RequestFailure),
     /// All of the state, or the first part of it.
     State {
         /// Runs that go on.
@@ -200,20 +200,20 @@ pub enum Message {
         asks: Vec<Arc<Ask>>,
     },
     /// What has changed since the last message.
-    Change(Change),
+    Change(StateChange),
     /// Output of a run.
-    Output(Output),
+    Output(RunOutputMessage),
     /// The screen of a terminal.
-    Screen(Screen),
+    Screen(ScreenMessage),
     /// The answer to a request.
     #[serde(untagged)]
-    Reply(Reply),
+    Reply(RequestReply),
 }
 
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Reply {
+pub enum RequestReply {
     /// It was done.
     Done {
         /// The number of the request.
@@ -226,13 +226,13 @@ pub enum Reply {
         /// The number of the request.
         re: u64,
         /// Why.
-        error: Failure,
+        error: RequestFailure,
     },
 }
 
-impl Reply {
+impl RequestReply {
     /// Makes the answer to the request with this number.
-    pub fn of(re: u64, result: Result<(), Failure>) -> Self {
+    pub fn of(re: u64, result: Result<(), RequestFailure>) -> Self {
         match result {
             Ok(()) => Self::Done { re, ok: true },
             Err(error) => Self::Failed { re, error },
@@ -240,7 +240,7 @@ impl Reply {
     }
 }
 
-impl Message {
+impl HostMessage {
     /// Returns the message as a line.
     pub fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
@@ -253,9 +253,9 @@ impl Message {
 ///
 /// # Errors
 /// The number, if it can be read, and the reason.
-pub fn read_request(line: &[u8]) -> Result<(u64, Request), (Option<u64>, Failure)> {
-    let invalid = |error: serde_json::Error| Failure::new(Code::Invalid, format!("no request: {error}"));
-    let Numbered { id } = read_object(line).map_err(|error| (None, invalid(error)))?;
+pub fn read_request(line: &[u8]) -> Result<(u64, HostRequest), (Option<u64>, RequestFailure)> {
+    let invalid = |error: serde_json::Error| RequestFailure::new(FailureCode::Invalid, format!("no request: {error}"));
+    let RequestNumber { id } = read_object(line).map_err(|error| (None, invalid(error)))?;
     let request = read_object(line).map_err(|error| (Some(id), invalid(error)))?;
     Ok((id, request))
 }

@@ -64,7 +64,7 @@ fn ask() -> Ask {
     }
 }
 
-fn change() -> Change {
+fn change() -> StateChange {
     let task = Run {
         key: "t0123456789ab".into(),
         run_id: "4711-1a2b-8".into(),
@@ -92,7 +92,7 @@ fn change() -> Change {
     let ended_at = 1_763_960_475_000;
     let ends = [("c7", ending()), ("c8", Ending::bare(EndState::Refused))];
     let ended = ends.map(|(key, end)| Arc::new(Ended { key: key.into(), ended_at, end })).into();
-    Change { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
+    StateChange { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
 }
 
 fn ending() -> Ending {
@@ -162,7 +162,7 @@ fn in_floats(value: &mut Value) {
 
 #[test]
 fn each_message_of_a_host_is_its_example() {
-    let greeting = Greeting {
+    let greeting = HostGreeting {
         protocol: PROTOCOL,
         pid: 4711,
         program: "node agent.js".into(),
@@ -170,10 +170,17 @@ fn each_message_of_a_host_is_its_example() {
         started_at: 1_763_960_400_000,
         version: "0.1.0",
     };
-    let closing = Failure::new(Code::Protocol, "this host speaks version 1 of the protocol, and not version 9");
-    let gone = Failure::new(Code::Gone, "there is no run c7; it may have ended");
-    let output = Output { run: "c7".into(), at: 2048, text: "\x1b[32mok\x1b[0m 12 tests\n".into(), gap: 0, end: false };
-    let screen = Screen {
+    let closing =
+        RequestFailure::new(FailureCode::Protocol, "this host speaks version 1 of the protocol, and not version 9");
+    let gone = RequestFailure::new(FailureCode::Gone, "there is no run c7; it may have ended");
+    let output = RunOutputMessage {
+        run: "c7".into(),
+        at: 2048,
+        text: "\x1b[32mok\x1b[0m 12 tests\n".into(),
+        gap: 0,
+        end: false,
+    };
+    let screen = ScreenMessage {
         run: "c9".into(),
         rows: 3,
         columns: 20,
@@ -184,14 +191,14 @@ fn each_message_of_a_host_is_its_example() {
     };
     let mut examples = examples("fromHost");
     for (name, message) in [
-        ("hello", Message::Hello(greeting)),
-        ("closing", Message::Error(closing)),
-        ("done", Message::Reply(Reply::of(1, Ok(())))),
-        ("failed", Message::Reply(Reply::of(5, Err(gone)))),
-        ("state", Message::State { runs: vec![Arc::new(run())], asks: vec![Arc::new(ask())] }),
-        ("change", Message::Change(change())),
-        ("output", Message::Output(output)),
-        ("screen", Message::Screen(screen)),
+        ("hello", HostMessage::Hello(greeting)),
+        ("closing", HostMessage::Error(closing)),
+        ("done", HostMessage::Reply(RequestReply::of(1, Ok(())))),
+        ("failed", HostMessage::Reply(RequestReply::of(5, Err(gone)))),
+        ("state", HostMessage::State { runs: vec![Arc::new(run())], asks: vec![Arc::new(ask())] }),
+        ("change", HostMessage::Change(change())),
+        ("output", HostMessage::Output(output)),
+        ("screen", HostMessage::Screen(screen)),
     ] {
         let line = message.line();
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1, "{name}");
@@ -227,7 +234,7 @@ fn the_largest_end_fits_into_a_line() {
         ..ending()
     };
     let ended = vec![Arc::new(Ended { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];
-    let line = Message::Change(Change { ended, ..Change::default() }).line();
+    let line = HostMessage::Change(StateChange { ended, ..StateChange::default() }).line();
     assert!(line.len() <= HOST_LINE, "{}", line.len());
     assert!(line.len() > HOST_LINE / 2, "{}", line.len());
 }
@@ -237,21 +244,22 @@ fn each_example_of_a_client_is_understood() {
     let mut examples = examples("fromClient");
     let mut take = |name: &str| serde_json::to_vec(&examples.remove(name).expect(name)).expect("JSON");
     for (name, control) in [("hello", false), ("helloWithControl", true)] {
-        let hello: Hello = serde_json::from_slice(&take(name)).expect(name);
-        assert_eq!(hello, Hello { hello: PROTOCOL, control }, "{name}");
+        let hello: HelloLine = serde_json::from_slice(&take(name)).expect(name);
+        assert_eq!(hello, HelloLine { hello: PROTOCOL, control }, "{name}");
     }
     let run = || "c7".to_owned();
     let reason = Some("Use a branch instead.".to_owned());
     for (name, id, expected) in [
-        ("watch", 1, Request::Watch),
-        ("follow", 2, Request::Follow { run: run() }),
-        ("unfollow", 3, Request::Unfollow { run: run() }),
-        ("input", 4, Request::Input { run: run(), text: "y\n".into() }),
-        ("stop", 5, Request::Stop { run: run() }),
-        ("answer", 6, Request::Answer { ask: "a1".into(), approved: false, reason }),
-        ("answerWithoutReason", 7, Request::Answer { ask: "a1".into(), approved: true, reason: None }),
+        ("watch", 1, HostRequest::Watch),
+        ("follow", 2, HostRequest::Follow { run: run() }),
+        ("unfollow", 3, HostRequest::Unfollow { run: run() }),
+        ("input", 4, HostRequest::Input { run: run(), text: "y\n".into() }),
+        ("stop", 5, HostRequest::Stop { run: run() }),
+        ("answer", 6, HostRequest::Answer { ask: "a1".into(), approved: false, reason }),
+        ("answerWithoutReason", 7, HostRequest::Answer { ask: "a1".into(), approved: true, reason: None }),
     ] {
-        let needs_control = matches!(expected, Request::Input { .. } | Request::Stop { .. } | Request::Answer { .. });
+        let needs_control =
+            matches!(expected, HostRequest::Input { .. } | HostRequest::Stop { .. } | HostRequest::Answer { .. });
         assert_eq!(expected.needs_control(), needs_control, "{name}");
         assert_eq!(read_request(&take(name)), Ok((id, expected)), "{name}");
     }
@@ -273,27 +281,27 @@ fn a_request_that_is_none_is_answered_by_its_number_if_it_has_one() {
         ("{\"id\":5,\"do\":\"answer\",\"ask\":\"a1\",\"approved\":\"yes\"}", Some(5)),
     ] {
         let (id, failure) = read_request(line.as_bytes()).expect_err(line);
-        assert_eq!((id, failure.code), (number, Code::Invalid), "{line}");
+        assert_eq!((id, failure.code), (number, FailureCode::Invalid), "{line}");
     }
 }
 
 #[test]
 fn an_array_is_no_hello() {
-    assert!(read_object::<Hello>(b"[1]").is_err());
-    assert!(read_object::<Hello>(b" {\"hello\":1,\"more\":[[]]}").is_ok());
+    assert!(read_object::<HelloLine>(b"[1]").is_err());
+    assert!(read_object::<HelloLine>(b" {\"hello\":1,\"more\":[[]]}").is_ok());
 }
 
 proptest! {
     #[test]
     fn no_line_makes_the_reader_fail(line in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = read_request(&line);
-        let _ = read_object::<Hello>(&line);
+        let _ = read_object::<HelloLine>(&line);
     }
 
     #[test]
     fn a_text_of_the_longest_kind_fits_into_a_line(text in "(\\x1b\\[m|[\"\\\\\t\n]|é){0,200}") {
         let text = text.repeat(crate::client::TEXT / text.len().max(1));
-        let output = Output { run: "c18446744073709551615".into(), at: u64::MAX, text, gap: u64::MAX, end: false };
-        prop_assert!(Message::Output(output).line().len() <= HOST_LINE);
+        let output = RunOutputMessage { run: "c18446744073709551615".into(), at: u64::MAX, text, gap: u64::MAX, end: false };
+        prop_assert!(HostMessage::Output(output).line().len() <= HOST_LINE);
     }
 }

@@ -15,14 +15,14 @@ pub const STALLED: Duration = Duration::from_secs(30);
 
 /// The bytes that a client has not taken.
 #[derive(Debug)]
-pub struct Outgoing {
+pub struct OutgoingQueue {
     bytes: Vec<u8>,
     sent: usize,
     /// When the client has last taken something, or had nothing to take.
     progress: Instant,
 }
 
-impl Outgoing {
+impl OutgoingQueue {
     /// Makes an empty queue.
     pub fn new() -> Self {
         Self { bytes: Vec::new(), sent: 0, progress: Instant::now() }

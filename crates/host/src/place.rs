@@ -32,7 +32,7 @@ const MOST: usize = 4096;
 
 /// The places in which directories of this user may lie.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct RuntimeDirectories {
     /// The value of `XDG_RUNTIME_DIR`.
     pub named: Option<PathBuf>,
     /// The directory that the system makes for each user who has logged in.
@@ -43,7 +43,7 @@ pub struct Surroundings {
     pub state: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl RuntimeDirectories {
     /// Returns those of this process. Reads the environment, so it belongs on a thread of JavaScript.
     pub fn here() -> Self {
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
@@ -76,7 +76,7 @@ impl Surroundings {
     }
 
     /// Opens the directory of the sockets, and makes it if it is missing.
-    fn open(&self) -> io::Result<Place> {
+    fn open(&self) -> io::Result<SocketDirectory> {
         let above = self.above();
         if let Some(parent) = above.parent() {
             fs::create_dir_all(parent)?;
@@ -84,7 +84,7 @@ impl Surroundings {
         open_private(&above).map_err(io::Error::other)?;
         let path = above.join(BELOW[1]);
         let directory = open_private(&path).map_err(io::Error::other)?;
-        Ok(Place { path, directory })
+        Ok(SocketDirectory { path, directory })
     }
 }
 
@@ -100,23 +100,23 @@ fn is_private(path: &Path) -> bool {
 }
 
 /// The directory of the sockets, opened.
-struct Place {
+struct SocketDirectory {
     path: PathBuf,
     directory: File,
 }
 
 /// The socket of this host. It is removed when this is dropped, though not by a process that was forked.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundSocket {
     pid: u32,
     path: PathBuf,
     inode: (u64, u64),
 }
 
-impl Bound {
+impl BoundSocket {
     /// Returns whether clients of these surroundings find the socket. A cleaner of temporary files may have removed it,
     /// and the system may have made a runtime directory since.
-    pub fn is_found(&self, here: &Surroundings) -> bool {
+    pub fn is_found(&self, here: &RuntimeDirectories) -> bool {
         self.is_there() && here.directory().as_deref() == self.path.parent()
     }
 
@@ -125,7 +125,7 @@ impl Bound {
     }
 }
 
-impl Drop for Bound {
+impl Drop for BoundSocket {
     fn drop(&mut self) {
         if self.pid == process::id() && self.is_there() {
             let _ = fs::remove_file(&self.path);
@@ -141,23 +141,23 @@ fn inode_of(path: &Path) -> Option<(u64, u64)> {
 ///
 /// # Errors
 /// If a directory on the way is a link or another user's.
-pub fn bind(here: &Surroundings) -> io::Result<(UnixListener, Bound)> {
+pub fn bind(here: &RuntimeDirectories) -> io::Result<(UnixListener, BoundSocket)> {
     let place = here.open()?;
     place.sweep();
     place.bind()
 }
 
-impl Place {
+impl SocketDirectory {
     /// Listens under a name that no client looks for, and then takes the name of a host: a client that finds a socket
     /// can connect to it.
-    fn bind(&self) -> io::Result<(UnixListener, Bound)> {
+    fn bind(&self) -> io::Result<(UnixListener, BoundSocket)> {
         let pid = process::id();
         let socket = self.short(&format!("{pid}-{}{NEW_SUFFIX}", sys::monotonic_ns()));
         let listener = UnixListener::bind(&socket)?;
         let path = self.take_name(pid, &socket).inspect_err(|_| drop(fs::remove_file(&socket)))?;
         listener.set_nonblocking(true)?;
         let inode = inode_of(&path).ok_or(io::ErrorKind::NotFound)?;
-        Ok((listener, Bound { pid, path, inode }))
+        Ok((listener, BoundSocket { pid, path, inode }))
     }
 
     /// Gives a socket the first free name of this host.

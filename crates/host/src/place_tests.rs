@@ -9,9 +9,9 @@ fn private() -> TempDir {
     tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().expect("a directory")
 }
 
-fn named(directory: &Path) -> Surroundings {
+fn named(directory: &Path) -> RuntimeDirectories {
     let none = directory.join("none");
-    Surroundings { named: Some(directory.to_owned()), own: none.clone(), temp: none, state: None }
+    RuntimeDirectories { named: Some(directory.to_owned()), own: none.clone(), temp: none, state: None }
 }
 
 fn mode(path: &Path) -> u32 {
@@ -66,7 +66,7 @@ fn a_directory_that_others_may_enter_or_that_is_a_link_is_not_used() {
     symlink(real.path(), &link).expect("linked");
     for named in [open.path(), &link, Path::new("relative"), Path::new("/no/such")] {
         let (named, own) = (Some(named.to_owned()), "/no/such".into());
-        let here = Surroundings { named, own, temp: temp.path().to_owned(), state: None };
+        let here = RuntimeDirectories { named, own, temp: temp.path().to_owned(), state: None };
         let (_listener, bound) = bind(&here).expect("bound elsewhere");
         let expected = temp.path().join(format!("agent-bash-{}/hosts", geteuid()));
         assert_eq!((bound.path.parent(), here.directory()), (Some(&*expected), Some(expected.clone())), "{here:?}");
@@ -76,11 +76,12 @@ fn a_directory_that_others_may_enter_or_that_is_a_link_is_not_used() {
 #[test]
 fn the_systems_own_directory_needs_no_variable() {
     let (own, temp) = (private(), private());
-    let without = Surroundings { named: None, own: own.path().to_owned(), temp: temp.path().to_owned(), state: None };
-    let with = Surroundings { named: Some(own.path().to_owned()), ..without.clone() };
+    let without =
+        RuntimeDirectories { named: None, own: own.path().to_owned(), temp: temp.path().to_owned(), state: None };
+    let with = RuntimeDirectories { named: Some(own.path().to_owned()), ..without.clone() };
     assert_eq!(without.directory(), Some(own.path().join("agent-bash/hosts")));
     assert_eq!(without.directory(), with.directory());
-    let (_listener, bound) = bind(&Surroundings { own: "/no/such".into(), ..without.clone() }).expect("bound");
+    let (_listener, bound) = bind(&RuntimeDirectories { own: "/no/such".into(), ..without.clone() }).expect("bound");
     assert!(bound.path.starts_with(temp.path()));
     assert!(bound.is_there() && !bound.is_found(&without), "the user has logged in since");
 }
@@ -90,8 +91,12 @@ fn a_name_that_another_user_has_taken_is_passed_over() {
     let (temp, home) = (private(), private());
     let taken = temp.path().join(format!("agent-bash-{}", geteuid()));
     let state = home.path().join("state/agent-bash");
-    let here =
-        Surroundings { named: None, own: "/no/such".into(), temp: temp.path().to_owned(), state: Some(state.clone()) };
+    let here = RuntimeDirectories {
+        named: None,
+        own: "/no/such".into(),
+        temp: temp.path().to_owned(),
+        state: Some(state.clone()),
+    };
     // Made by this user, so that the test needs no other: one that all may enter counts alike.
     fs::create_dir(&taken).expect("made");
     fs::set_permissions(&taken, fs::Permissions::from_mode(0o777)).expect("changed");

@@ -22,7 +22,7 @@ const ENDS: (usize, usize) = (512, 8 * 1024 * 1024);
 
 /// A run that has ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gone {
+pub struct NumberedRunEnd {
     /// Counts the ends.
     pub number: u64,
     /// The run before its end.
@@ -33,7 +33,7 @@ pub struct Gone {
     pub bytes: usize,
 }
 
-impl Gone {
+impl NumberedRunEnd {
     /// Returns a run with its end.
     pub fn new(number: u64, run: Arc<Run>, end: Ended) -> Self {
         let bytes = serde_json::to_vec(&end).map_or(0, |json| json.len());
@@ -43,30 +43,30 @@ impl Gone {
 
 /// All that lives in this process at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
+pub struct HostSnapshot {
     /// Whether this is one: the first value of a publisher is none yet.
     pub is_made: bool,
     /// Runs that go on, the oldest first.
     pub runs: Vec<Arc<Run>>,
     /// The last runs that have ended.
-    pub gone: VecDeque<Arc<Gone>>,
+    pub gone: VecDeque<Arc<NumberedRunEnd>>,
     /// The number of ends so far.
     pub ends: u64,
     /// Questions that wait.
     pub asks: Vec<Arc<Ask>>,
 }
 
-type Sender = watch::Sender<Arc<Snapshot>>;
+type SnapshotSender = watch::Sender<Arc<HostSnapshot>>;
 
 /// The sender of the task that looks, while there is one.
-static PUBLISHER: Mutex<Option<Sender>> = Mutex::new(None);
+static PUBLISHER: Mutex<Option<SnapshotSender>> = Mutex::new(None);
 
-fn publisher() -> MutexGuard<'static, Option<Sender>> {
+fn publisher() -> MutexGuard<'static, Option<SnapshotSender>> {
     PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns a receiver of all looks, and begins to look if there is no other one. The looks end with the last receiver.
-pub fn subscribe() -> watch::Receiver<Arc<Snapshot>> {
+pub fn subscribe() -> watch::Receiver<Arc<HostSnapshot>> {
     let mut publisher = publisher();
     if let Some(sender) = &*publisher {
         return sender.subscribe();
@@ -77,10 +77,10 @@ pub fn subscribe() -> watch::Receiver<Arc<Snapshot>> {
     receiver
 }
 
-async fn publish(sender: Sender) {
+async fn publish(sender: SnapshotSender) {
     let _end = EndOfPublisher(sender.clone());
     let _watching = runs().watch();
-    let mut look = Look::default();
+    let mut look = SnapshotTaker::default();
     let mut next_sample = Instant::now();
     loop {
         let began = Instant::now();
@@ -116,7 +116,7 @@ async fn publish(sender: Sender) {
 }
 
 /// Forgets a publisher that ends by a fault, so that the next client gets another one.
-struct EndOfPublisher(Sender);
+struct EndOfPublisher(SnapshotSender);
 
 impl Drop for EndOfPublisher {
     fn drop(&mut self) {
@@ -129,20 +129,20 @@ impl Drop for EndOfPublisher {
 
 /// The state that one snapshot passes to the next.
 #[derive(Default)]
-struct Look {
+struct SnapshotTaker {
     usage: HashMap<String, Usage>,
     /// The runs of the last snapshot, by key.
     shapes: HashMap<String, Arc<Run>>,
     /// Where each running task was found.
     sources: HashMap<String, Arc<dyn TaskSource>>,
-    gone: VecDeque<Arc<Gone>>,
+    gone: VecDeque<Arc<NumberedRunEnd>>,
     /// Bytes of all ends in `gone`, in JSON.
     gone_bytes: usize,
     ends: u64,
 }
 
-impl Look {
-    fn take(&mut self, samples: bool) -> Snapshot {
+impl SnapshotTaker {
+    fn take(&mut self, samples: bool) -> HostSnapshot {
         let (commands, ended) = runs().take();
         let sources = runs().task_sources();
         if samples {
@@ -167,7 +167,7 @@ impl Look {
         self.shapes = shapes;
         self.usage.retain(|key, _| self.shapes.contains_key(key));
         let asks = live::asks().list();
-        Snapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks }
+        HostSnapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks }
     }
 
     /// Returns the shape, or the one of the last snapshot if they are equal.
@@ -223,7 +223,7 @@ impl Look {
 
     fn add_end(&mut self, run: Arc<Run>, end: Ended) {
         self.ends += 1;
-        let gone = Gone::new(self.ends, run, end);
+        let gone = NumberedRunEnd::new(self.ends, run, end);
         self.gone_bytes += gone.bytes;
         self.gone.push_back(Arc::new(gone));
         let (most, bytes) = ENDS;

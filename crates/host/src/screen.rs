@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::message::Screen;
+use super::message::ScreenMessage;
 use super::publish::BATCH;
-use super::running::Running;
+use super::running::AbortOnDropTask;
 use runner::pty::{Styled, Terminal};
 
 /// Bytes of all rows in JSON.
 const ROWS: usize = 192 * 1024;
 
 /// A terminal, with its screen as it was sent last.
-pub struct Screens {
+pub struct FollowedScreen {
     terminal: Arc<Terminal>,
     sent: Option<Styled>,
     /// Whether the screen may have changed since.
     changed: Arc<AtomicBool>,
-    _looks: Running,
+    _looks: AbortOnDropTask,
 }
 
-impl Screens {
+impl FollowedScreen {
     /// Shows a terminal, and notifies its client by `wake` of changes, no more often than it gets batches.
     pub fn new(terminal: &Arc<Terminal>, wake: &Arc<Notify>) -> Self {
         let (mut changes, wake) = (terminal.changes(), Arc::clone(wake));
@@ -36,11 +36,11 @@ impl Screens {
                 sleep(BATCH).await;
             }
         };
-        Self { terminal: Arc::clone(terminal), sent: None, changed, _looks: Running::spawn(looks) }
+        Self { terminal: Arc::clone(terminal), sent: None, changed, _looks: AbortOnDropTask::spawn(looks) }
     }
 
     /// Returns the message if the screen has changed, or has to be shown for the last time.
-    pub fn next(&mut self, key: &str, end: bool) -> Option<Screen> {
+    pub fn next(&mut self, key: &str, end: bool) -> Option<ScreenMessage> {
         if !self.changed.swap(false, Ordering::Acquire) && !end {
             return None;
         }
@@ -55,7 +55,7 @@ impl Screens {
 }
 
 /// Returns the message. Without room for the styles, they are left out, and then the ends of the rows.
-fn screen_of(run: &str, shown: &Styled, end: bool) -> Screen {
+fn screen_of(run: &str, shown: &Styled, end: bool) -> ScreenMessage {
     let Styled { lines, plain, rows, cols, row, col, title } = shown;
     let lines = if width(lines) <= ROWS {
         lines.clone()
@@ -65,7 +65,15 @@ fn screen_of(run: &str, shown: &Styled, end: bool) -> Screen {
         let most = ROWS / plain.len().max(1) / 2;
         plain.iter().map(|line| line[..line.floor_char_boundary(most)].to_owned()).collect()
     };
-    Screen { run: run.to_owned(), rows: *rows, columns: *cols, lines, cursor: [*row, *col], title: title.clone(), end }
+    ScreenMessage {
+        run: run.to_owned(),
+        rows: *rows,
+        columns: *cols,
+        lines,
+        cursor: [*row, *col],
+        title: title.clone(),
+        end,
+    }
 }
 
 /// Returns the bytes of rows in JSON, about.
@@ -80,7 +88,7 @@ fn width(lines: &[String]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::{HOST_LINE, Message};
+    use super::super::message::{HOST_LINE, HostMessage};
     use super::*;
 
     fn styled(rows: usize, line: &str, plain: &str) -> Styled {
@@ -99,7 +107,7 @@ mod tests {
             let screen = screen_of("c1", &shown, false);
             let found = screen.lines.iter().map(String::len).max();
             assert_eq!((screen.lines.len(), found), (shown.lines.len(), Some(longest)));
-            assert!(Message::Screen(screen).line().len() <= HOST_LINE);
+            assert!(HostMessage::Screen(screen).line().len() <= HOST_LINE);
         }
     }
 }
