@@ -10,7 +10,7 @@ use runner::live::{InputError, TaskSource, asks, runs};
 ///
 /// # Errors
 /// If it takes none, not now, or is not there.
-pub fn give(key: &str, text: &str) -> Result<(), RequestFailure> {
+pub fn give_input(key: &str, text: &str) -> Result<(), RequestFailure> {
     let Some(run) = runs().find(key) else {
         let of_task = |_| RequestFailure::new(FailureCode::Invalid, "a task reads no input from a person");
         return Err(source_of(key).map_or_else(|| no_run(key), of_task));
@@ -29,7 +29,7 @@ pub fn give(key: &str, text: &str) -> Result<(), RequestFailure> {
 ///
 /// # Errors
 /// If it is not there.
-pub fn stop(key: &str) -> Result<(), RequestFailure> {
+pub fn stop_run(key: &str) -> Result<(), RequestFailure> {
     match runs().find(key) {
         Some(run) => run.stop(),
         None => source_of(key).ok_or_else(|| no_run(key))?.stop(key),
@@ -41,7 +41,7 @@ pub fn stop(key: &str) -> Result<(), RequestFailure> {
 ///
 /// # Errors
 /// If it waits no more.
-pub fn answer(key: &str, approved: bool, reason: Option<String>) -> Result<(), RequestFailure> {
+pub fn answer_question(key: &str, approved: bool, reason: Option<String>) -> Result<(), RequestFailure> {
     asks().answer(key, approved, reason).map_err(|error| RequestFailure::new(FailureCode::Gone, error.to_string()))
 }
 

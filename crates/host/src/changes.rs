@@ -27,7 +27,7 @@ pub struct ClientKnowledge {
 impl ClientKnowledge {
     /// Returns the messages that bring a client up to this moment. A client that has missed an end gets the whole state
     /// again.
-    pub fn learn(&mut self, now: &HostSnapshot) -> Vec<HostMessage> {
+    pub fn catch_up(&mut self, now: &HostSnapshot) -> Vec<HostMessage> {
         let known = self.ends.filter(|ends| now.gone.front().is_none_or(|first| first.number <= ends + 1));
         let mut parts = ChangeParts::default();
         match known {
@@ -174,7 +174,7 @@ mod tests {
     impl ShownPage {
         fn take(&mut self, messages: Vec<HostMessage>) {
             for message in messages {
-                assert!(message.line().len() <= HOST_LINE);
+                assert!(message.to_line().len() <= HOST_LINE);
                 match message {
                     HostMessage::State { runs, asks } => {
                         *self = Self { ended: std::mem::take(&mut self.ended), ..Self::default() };
@@ -206,16 +206,16 @@ mod tests {
     fn a_client_gets_a_state_and_then_what_differs() {
         let mut known = ClientKnowledge::default();
         let (one, two) = (run("c1", ""), run("c2", ""));
-        let first = known.learn(&snapshot(vec![one.clone(), two.clone()], Vec::new(), vec![ask("a1")]));
+        let first = known.catch_up(&snapshot(vec![one.clone(), two.clone()], Vec::new(), vec![ask("a1")]));
         assert_eq!(first, [HostMessage::State { runs: vec![one.clone(), two], asks: vec![ask("a1")] }]);
         let other = run("c2", "line");
         let now = snapshot(vec![one.clone(), other.clone()], Vec::new(), vec![ask("a2")]);
         let (asks, answered) = (vec![ask("a2")], vec!["a1".to_owned()]);
         let change = StateChange { runs: vec![other.clone()], ended: Vec::new(), asks, answered };
-        assert_eq!(known.learn(&now), [HostMessage::Change(change)]);
-        assert_eq!(known.learn(&now), []);
+        assert_eq!(known.catch_up(&now), [HostMessage::Change(change)]);
+        assert_eq!(known.catch_up(&now), []);
         let ends = vec![gone(1, "c2"), gone(2, "c3")];
-        let HostMessage::Change(change) = known.learn(&snapshot(vec![one], ends, vec![ask("a2")])).remove(0) else {
+        let HostMessage::Change(change) = known.catch_up(&snapshot(vec![one], ends, vec![ask("a2")])).remove(0) else {
             panic!("no change")
         };
         assert_eq!(change.ended.iter().map(|end| end.key.as_str()).collect::<Vec<_>>(), ["c2", "c3"]);
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn a_client_that_has_missed_an_end_gets_a_new_state() {
         let mut known = ClientKnowledge::default();
-        known.learn(&snapshot(vec![run("c1", "")], Vec::new(), Vec::new()));
-        let messages = known.learn(&snapshot(vec![run("c9", "")], vec![gone(5, "c8")], Vec::new()));
+        known.catch_up(&snapshot(vec![run("c1", "")], Vec::new(), Vec::new()));
+        let messages = known.catch_up(&snapshot(vec![run("c9", "")], vec![gone(5, "c8")], Vec::new()));
         assert!(matches!(&messages[..], [HostMessage::State { runs, .. }] if runs[0].key == "c9"), "{messages:?}");
     }
 
@@ -237,7 +237,7 @@ mod tests {
         };
         let runs: Vec<_> = (0..300).map(large).collect();
         let mut page = ShownPage::default();
-        page.take(ClientKnowledge::default().learn(&snapshot(runs, Vec::new(), Vec::new())));
+        page.take(ClientKnowledge::default().catch_up(&snapshot(runs, Vec::new(), Vec::new())));
         assert_eq!(page.runs.len(), 300);
     }
 
@@ -271,7 +271,7 @@ mod tests {
                 }
                 if looks {
                     let now = HostSnapshot { is_made: true, runs: runs.clone(), gone: ended.clone(), ends, asks: asks.clone() };
-                    page.take(known.learn(&now));
+                    page.take(known.catch_up(&now));
                     let shown: BTreeMap<_, _> = runs.iter().map(|run| (run.key.clone(), run.last_line.clone())).collect();
                     prop_assert_eq!(&page.runs, &shown);
                     prop_assert_eq!(&page.asks, &asks.iter().map(|ask| ask.key.clone()).collect::<Vec<_>>());

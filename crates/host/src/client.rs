@@ -98,18 +98,18 @@ impl HostClient {
     /// Serves the client until it goes, or breaks the protocol.
     pub async fn serve(mut self, greeting: &HostGreeting) {
         let served = match self.greet(greeting).await {
-            Ok(()) => self.go_on().await,
+            Ok(()) => self.serve_requests().await,
             Err(closed) => Err(closed),
         };
         if let Err(ConnectionEnd::Because(failure)) = served {
-            self.leave(failure).await;
+            self.close_with_reason(failure).await;
         }
     }
 
     /// Closes the connection with a reason. What the client still sends is read, because the system would otherwise
     /// take the reason back.
-    pub async fn leave(mut self, failure: RequestFailure) {
-        self.out.push(&HostMessage::Error(failure).line());
+    pub async fn close_with_reason(mut self, failure: RequestFailure) {
+        self.out.push(&HostMessage::Error(failure).to_line());
         let farewell = async {
             while self.out.send(&self.stream).is_ok() && !self.out.is_empty() {
                 self.stream.writable().await?;
@@ -143,11 +143,11 @@ impl HostClient {
             return Err(ConnectionEnd::Because(RequestFailure::new(FailureCode::Protocol, message)));
         }
         self.control = hello.control.then(|| asks().control());
-        self.out.push(&HostMessage::Hello(greeting.clone()).line());
+        self.out.push(&HostMessage::Hello(greeting.clone()).to_line());
         Ok(())
     }
 
-    async fn go_on(&mut self) -> Result<(), ConnectionEnd> {
+    async fn serve_requests(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             self.answer()?;
             self.out.send(&self.stream)?;
@@ -168,8 +168,8 @@ impl HostClient {
                     }
                     self.dirty = true;
                 }
-                () = until(due), if !self.dirty => self.dirty = true,
-                () = until(stalled) => return Err(ConnectionEnd::Gone),
+                () = sleep_until_due(due), if !self.dirty => self.dirty = true,
+                () = sleep_until_due(stalled) => return Err(ConnectionEnd::Gone),
             }
         }
     }
@@ -194,16 +194,16 @@ impl HostClient {
             && let Some(line) = self.lines.next(CLIENT_LINE)?
         {
             let reply = match read_request(line) {
-                Ok((id, request)) => RequestReply::of(id, self.act(request)),
+                Ok((id, request)) => RequestReply::of(id, self.perform(request)),
                 Err((Some(id), failure)) => RequestReply::of(id, Err(failure)),
                 Err((None, failure)) => return Err(ConnectionEnd::Because(failure)),
             };
-            self.out.push(&HostMessage::Reply(reply).line());
+            self.out.push(&HostMessage::Reply(reply).to_line());
         }
         Ok(())
     }
 
-    fn act(&mut self, request: HostRequest) -> Result<(), RequestFailure> {
+    fn perform(&mut self, request: HostRequest) -> Result<(), RequestFailure> {
         if request.needs_control() && self.control.is_none() {
             return Err(RequestFailure::new(FailureCode::Refused, "this client is read-only; say hello with control"));
         }
@@ -218,9 +218,9 @@ impl HostClient {
                 self.follows.retain(|follow| follow.key != run);
                 Ok(())
             }
-            HostRequest::Input { run, text } => act::give(&run, &text),
-            HostRequest::Stop { run } => act::stop(&run),
-            HostRequest::Answer { ask, approved, reason } => act::answer(&ask, approved, reason),
+            HostRequest::Input { run, text } => act::give_input(&run, &text),
+            HostRequest::Stop { run } => act::stop_run(&run),
+            HostRequest::Answer { ask, approved, reason } => act::answer_question(&ask, approved, reason),
         }
     }
 
@@ -243,7 +243,7 @@ impl HostClient {
         if let Some(WatchedRuns { snapshots, known }) = &mut self.watched {
             let snapshot = Arc::clone(&snapshots.borrow_and_update());
             if snapshot.is_made {
-                known.learn(&snapshot).iter().for_each(|message| self.out.push(&message.line()));
+                known.catch_up(&snapshot).iter().for_each(|message| self.out.push(&message.to_line()));
             }
         }
         let mut left = BATCH_TEXT;
@@ -253,7 +253,7 @@ impl HostClient {
                 break;
             }
             if let Some(message) = follow.next(share, now) {
-                let line = message.line();
+                let line = message.to_line();
                 left = left.saturating_sub(line.len());
                 self.out.push(&line);
             }
@@ -275,7 +275,7 @@ async fn next_snapshot(watched: &mut Option<WatchedRuns>) -> bool {
     }
 }
 
-async fn until(at: Option<Instant>) {
+async fn sleep_until_due(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,

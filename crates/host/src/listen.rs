@@ -45,7 +45,7 @@ fn host() -> MutexGuard<'static, HostSocketState> {
 }
 
 /// Removes the socket.
-extern "C" fn exit() {
+extern "C" fn remove_socket_at_exit() {
     let before = mem::replace(&mut *host(), HostSocketState::Exits);
     if let HostSocketState::Listening(bound, accepts) = before {
         drop(bound);
@@ -71,10 +71,10 @@ pub fn keep_listening(runtime: &Handle) {
     let here = RuntimeDirectories::here();
     let renewal = runtime.clone();
     // A host that cannot listen runs its commands as well.
-    runtime.spawn_blocking(move || renew(&renewal, &here));
+    runtime.spawn_blocking(move || renew_socket(&renewal, &here));
 }
 
-fn renew(runtime: &Handle, here: &RuntimeDirectories) -> std::io::Result<()> {
+fn renew_socket(runtime: &Handle, here: &RuntimeDirectories) -> std::io::Result<()> {
     static AT_EXIT: Once = Once::new();
     let mut host = host();
     match &*host {
@@ -86,7 +86,7 @@ fn renew(runtime: &Handle, here: &RuntimeDirectories) -> std::io::Result<()> {
     let _runtime = runtime.enter();
     let listener = UnixListener::from_std(listener)?;
     *host = HostSocketState::Listening(bound, AbortOnDropTask::spawn(accept(listener)));
-    AT_EXIT.call_once(|| sys::at_exit(exit));
+    AT_EXIT.call_once(|| sys::at_exit(remove_socket_at_exit));
     Ok(())
 }
 
@@ -104,7 +104,7 @@ async fn accept(listener: UnixListener) {
                 } else if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
                     let message = format!("this host has {CLIENTS} clients; close one first");
                     tokio::spawn(async move {
-                        client.leave(RequestFailure::new(FailureCode::Busy, message)).await;
+                        client.close_with_reason(RequestFailure::new(FailureCode::Busy, message)).await;
                         drop(place);
                     });
                 }

@@ -242,7 +242,7 @@ impl RequestReply {
 
 impl HostMessage {
     /// Returns the message as a line.
-    pub fn line(&self) -> Vec<u8> {
+    pub fn to_line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).unwrap_or_default();
         line.push(b'\n');
         line

@@ -200,7 +200,7 @@ fn each_message_of_a_host_is_its_example() {
         ("output", HostMessage::Output(output)),
         ("screen", HostMessage::Screen(screen)),
     ] {
-        let line = message.line();
+        let line = message.to_line();
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1, "{name}");
         let mut sent: Value = serde_json::from_slice(&line).expect("JSON");
         let mut example = examples.remove(name).expect(name);
@@ -234,7 +234,7 @@ fn the_largest_end_fits_into_a_line() {
         ..ending()
     };
     let ended = vec![Arc::new(Ended { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];
-    let line = HostMessage::Change(StateChange { ended, ..StateChange::default() }).line();
+    let line = HostMessage::Change(StateChange { ended, ..StateChange::default() }).to_line();
     assert!(line.len() <= HOST_LINE, "{}", line.len());
     assert!(line.len() > HOST_LINE / 2, "{}", line.len());
 }
@@ -302,6 +302,6 @@ proptest! {
     fn a_text_of_the_longest_kind_fits_into_a_line(text in "(\\x1b\\[m|[\"\\\\\t\n]|é){0,200}") {
         let text = text.repeat(crate::client::TEXT / text.len().max(1));
         let output = RunOutputMessage { run: "c18446744073709551615".into(), at: u64::MAX, text, gap: u64::MAX, end: false };
-        prop_assert!(HostMessage::Output(output).line().len() <= HOST_LINE);
+        prop_assert!(HostMessage::Output(output).to_line().len() <= HOST_LINE);
     }
 }

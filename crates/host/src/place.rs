@@ -56,7 +56,7 @@ impl RuntimeDirectories {
     }
 
     /// Returns the directory of agent-bash in which the sockets have theirs.
-    fn above(&self) -> PathBuf {
+    fn agent_bash_directory(&self) -> PathBuf {
         let runtime = self.named.iter().chain([&self.own]).find(|path| is_private(path));
         if let Some(path) = runtime {
             return path.join(BELOW[0]);
@@ -70,14 +70,14 @@ impl RuntimeDirectories {
     /// Returns the directory of the sockets, whether it exists or not. `None` if one that is no private directory of
     /// this user is in its place.
     pub fn directory(&self) -> Option<PathBuf> {
-        let above = self.above();
+        let above = self.agent_bash_directory();
         let path = above.join(BELOW[1]);
         (is_usable(&above) && is_usable(&path)).then_some(path)
     }
 
     /// Opens the directory of the sockets, and makes it if it is missing.
     fn open(&self) -> io::Result<SocketDirectory> {
-        let above = self.above();
+        let above = self.agent_bash_directory();
         if let Some(parent) = above.parent() {
             fs::create_dir_all(parent)?;
         }
@@ -143,7 +143,7 @@ fn inode_of(path: &Path) -> Option<(u64, u64)> {
 /// If a directory on the way is a link or another user's.
 pub fn bind(here: &RuntimeDirectories) -> io::Result<(UnixListener, BoundSocket)> {
     let place = here.open()?;
-    place.sweep();
+    place.remove_dead_sockets();
     place.bind()
 }
 
@@ -152,7 +152,7 @@ impl SocketDirectory {
     /// can connect to it.
     fn bind(&self) -> io::Result<(UnixListener, BoundSocket)> {
         let pid = process::id();
-        let socket = self.short(&format!("{pid}-{}{NEW_SUFFIX}", sys::monotonic_ns()));
+        let socket = self.short_socket_path(&format!("{pid}-{}{NEW_SUFFIX}", sys::monotonic_ns()));
         let listener = UnixListener::bind(&socket)?;
         let path = self.take_name(pid, &socket).inspect_err(|_| drop(fs::remove_file(&socket)))?;
         listener.set_nonblocking(true)?;
@@ -164,10 +164,10 @@ impl SocketDirectory {
     fn take_name(&self, pid: u32, socket: &Path) -> io::Result<PathBuf> {
         let is_used = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
         for name in (0..SAME_PID).map(|copy| name_of(pid, copy)) {
-            let path = self.short(&name);
+            let path = self.short_socket_path(&name);
             let mut taken = sys::rename_new(socket, &path);
             // An earlier process with this pid may have left it.
-            if taken.as_ref().is_err_and(is_used) && is_refused(&path) {
+            if taken.as_ref().is_err_and(is_used) && refuses_connections(&path) {
                 let _ = fs::remove_file(&path);
                 taken = sys::rename_new(socket, &path);
             }
@@ -180,16 +180,16 @@ impl SocketDirectory {
     }
 
     /// Returns a path for a name in the directory that fits into a socket address.
-    fn short(&self, name: &str) -> PathBuf {
+    fn short_socket_path(&self, name: &str) -> PathBuf {
         sys::short_path(&self.directory, &self.path.join(name))
     }
 
     /// Removes the sockets of hosts that are gone.
-    fn sweep(&self) {
+    fn remove_dead_sockets(&self) {
         for (name, pid) in self.sockets() {
-            let path = self.short(&name);
+            let path = self.short_socket_path(&name);
             let is_gone = || sys::living(pid).is_none();
-            if is_gone() && is_refused(&path) && is_gone() {
+            if is_gone() && refuses_connections(&path) && is_gone() {
                 let _ = fs::remove_file(&path);
             }
         }
@@ -206,7 +206,7 @@ impl SocketDirectory {
 }
 
 /// Returns whether no process listens on a socket.
-fn is_refused(path: &Path) -> bool {
+fn refuses_connections(path: &Path) -> bool {
     // A listener with a full queue must not block.
     let connected = || {
         let connection = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;

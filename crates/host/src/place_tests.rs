@@ -190,11 +190,11 @@ fn a_listener_with_a_full_queue_is_not_taken_for_dead() {
     let _listener = UnixListener::bind(&path).expect("bound");
     let mut open = Vec::new();
     loop {
-        assert!(!is_refused(&path));
+        assert!(!refuses_connections(&path));
         let connection = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None).expect("a socket");
         sys::set_nonblocking(&connection).expect("set");
         if connect(connection.as_raw_fd(), &UnixAddr::new(&path).expect("short")).is_err() {
-            break assert!(!is_refused(&path), "its queue is full");
+            break assert!(!refuses_connections(&path), "its queue is full");
         }
         open.push(connection);
         assert!(open.len() < 100_000, "no bound");

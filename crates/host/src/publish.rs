@@ -86,7 +86,7 @@ async fn publish(sender: SnapshotSender) {
         let began = Instant::now();
         let samples = began >= next_sample;
         let looked = spawn_blocking(move || {
-            let snapshot = look.take(samples);
+            let snapshot = look.take_snapshot(samples);
             (look, snapshot)
         });
         // Only a fault of ours can end it, and clients see that no more comes.
@@ -142,7 +142,7 @@ struct SnapshotTaker {
 }
 
 impl SnapshotTaker {
-    fn take(&mut self, samples: bool) -> HostSnapshot {
+    fn take_snapshot(&mut self, samples: bool) -> HostSnapshot {
         let (commands, ended) = runs().take();
         let sources = runs().task_sources();
         if samples {
@@ -153,7 +153,7 @@ impl SnapshotTaker {
         let mut list = Vec::new();
         for run in &commands {
             let shape = run.shape(self.usage.get(&run.key()));
-            list.push(self.keep(&mut shapes, shape));
+            list.push(self.reuse_if_equal(&mut shapes, shape));
         }
         self.add_tasks(&sources, samples, &mut shapes, &mut list);
         for (run, end) in ended {
@@ -171,7 +171,7 @@ impl SnapshotTaker {
     }
 
     /// Returns the shape, or the one of the last snapshot if they are equal.
-    fn keep(&self, shapes: &mut HashMap<String, Arc<Run>>, shape: Run) -> Arc<Run> {
+    fn reuse_if_equal(&self, shapes: &mut HashMap<String, Arc<Run>>, shape: Run) -> Arc<Run> {
         let shape = match self.shapes.get(&shape.key) {
             Some(known) if **known == shape => Arc::clone(known),
             _ => Arc::new(shape),
@@ -199,7 +199,7 @@ impl SnapshotTaker {
                     Some(known) if !samples => Run::clone(known),
                     _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id), before),
                 };
-                list.push(self.keep(shapes, shape));
+                list.push(self.reuse_if_equal(shapes, shape));
                 self.sources.insert(task.id, Arc::clone(source));
             }
         }

@@ -48,18 +48,18 @@ impl FollowedScreen {
         if !end && self.sent.as_ref() == Some(&shown) {
             return None;
         }
-        let message = screen_of(key, &shown, end);
+        let message = screen_message(key, &shown, end);
         self.sent = Some(shown);
         Some(message)
     }
 }
 
 /// Returns the message. Without room for the styles, they are left out, and then the ends of the rows.
-fn screen_of(run: &str, shown: &Styled, end: bool) -> ScreenMessage {
+fn screen_message(run: &str, shown: &Styled, end: bool) -> ScreenMessage {
     let Styled { lines, plain, rows, cols, row, col, title } = shown;
-    let lines = if width(lines) <= ROWS {
+    let lines = if json_width(lines) <= ROWS {
         lines.clone()
-    } else if width(plain) <= ROWS {
+    } else if json_width(plain) <= ROWS {
         plain.clone()
     } else {
         let most = ROWS / plain.len().max(1) / 2;
@@ -77,7 +77,7 @@ fn screen_of(run: &str, shown: &Styled, end: bool) -> ScreenMessage {
 }
 
 /// Returns the bytes of rows in JSON, about.
-fn width(lines: &[String]) -> usize {
+fn json_width(lines: &[String]) -> usize {
     let of_byte = |byte: u8| match byte {
         0..=0x1f => 6,
         b'"' | b'\\' => 2,
@@ -104,10 +104,10 @@ mod tests {
             (styled(1000, &"日".repeat(1000), &"日".repeat(1000)), 96),
             (styled(1000, &"\"".repeat(1000), &"\"".repeat(1000)), 98),
         ] {
-            let screen = screen_of("c1", &shown, false);
+            let screen = screen_message("c1", &shown, false);
             let found = screen.lines.iter().map(String::len).max();
             assert_eq!((screen.lines.len(), found), (shown.lines.len(), Some(longest)));
-            assert!(HostMessage::Screen(screen).line().len() <= HOST_LINE);
+            assert!(HostMessage::Screen(screen).to_line().len() <= HOST_LINE);
         }
     }
 }
