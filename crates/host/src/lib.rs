@@ -20,17 +20,17 @@
 //! - **A client that reads slowly delays nobody.** It gets fewer and larger batches, and gaps in outputs. One that
 //!   takes nothing for 30 seconds is dropped.
 
-mod act;
-mod changes;
-mod client;
-mod follow;
-mod lines;
-mod listen;
-mod message;
-mod outgoing;
-mod place;
-mod publish;
-mod running;
-mod screen;
+mod abort_on_drop;
+mod client_knowledge;
+mod client_lines;
+mod followed_run;
+mod followed_screen;
+mod host_client;
+mod host_listener;
+mod host_message;
+mod outgoing_queue;
+mod person_actions;
+mod snapshot_publisher;
+mod socket_directory;
 
-pub use listen::{directory, keep_listening};
+pub use host_listener::{directory, keep_listening};

@@ -300,7 +300,7 @@ proptest! {
 
     #[test]
     fn a_text_of_the_longest_kind_fits_into_a_line(text in "(\\x1b\\[m|[\"\\\\\t\n]|é){0,200}") {
-        let text = text.repeat(crate::client::TEXT / text.len().max(1));
+        let text = text.repeat(crate::host_client::TEXT / text.len().max(1));
         let output = RunOutputMessage { run: "c18446744073709551615".into(), at: u64::MAX, text, gap: u64::MAX, end: false };
         prop_assert!(HostMessage::Output(output).to_line().len() <= HOST_LINE);
     }

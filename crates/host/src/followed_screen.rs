@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::message::ScreenMessage;
-use super::publish::BATCH;
-use super::running::AbortOnDropTask;
+use super::abort_on_drop::AbortOnDropTask;
+use super::host_message::ScreenMessage;
+use super::snapshot_publisher::BATCH;
 use runner::pty::{Styled, Terminal};
 
 /// Bytes of all rows in JSON.
@@ -88,7 +88,7 @@ fn json_width(lines: &[String]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::{HOST_LINE, HostMessage};
+    use super::super::host_message::{HOST_LINE, HostMessage};
     use super::*;
 
     fn styled(rows: usize, line: &str, plain: &str) -> Styled {

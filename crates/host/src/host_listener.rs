@@ -12,10 +12,10 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
-use super::client::HostClient;
-use super::message::{FailureCode, HostGreeting, PROTOCOL, RequestFailure};
-use super::place::{BoundSocket, RuntimeDirectories, bind};
-use super::running::AbortOnDropTask;
+use super::abort_on_drop::AbortOnDropTask;
+use super::host_client::HostClient;
+use super::host_message::{FailureCode, HostGreeting, PROTOCOL, RequestFailure};
+use super::socket_directory::{BoundSocket, RuntimeDirectories, bind};
 use protocol::task::now_ms;
 use runner::live::{asks, shown_directory};
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::act::readable_from;
-use super::message::{HostMessage, RunOutputMessage};
-use super::running::AbortOnDropTask;
-use super::screen::FollowedScreen;
+use super::abort_on_drop::AbortOnDropTask;
+use super::followed_screen::FollowedScreen;
+use super::host_message::{HostMessage, RunOutputMessage};
+use super::person_actions::readable_from;
 use runner::live::{LiveRun, Reader, Tap, Text, follow_log, runs};
 
 /// What a client follows.

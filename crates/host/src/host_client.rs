@@ -9,16 +9,16 @@ use tokio::net::UnixStream;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use super::act;
-use super::changes::ClientKnowledge;
-use super::follow::FollowedRun;
-use super::lines::{ClientLineBuffer, ClientLineTooLong};
-use super::message::{
+use super::client_knowledge::ClientKnowledge;
+use super::client_lines::{ClientLineBuffer, ClientLineTooLong};
+use super::followed_run::FollowedRun;
+use super::host_message::{
     CLIENT_LINE, FailureCode, HelloLine, HostGreeting, HostMessage, HostRequest, PROTOCOL, RequestFailure,
     RequestReply, read_object, read_request,
 };
-use super::outgoing::OutgoingQueue;
-use super::publish::{BATCH, HostSnapshot, subscribe};
+use super::outgoing_queue::OutgoingQueue;
+use super::person_actions;
+use super::snapshot_publisher::{BATCH, HostSnapshot, subscribe};
 use runner::live::{Control, asks};
 
 /// Time that a client has for its first line.
@@ -218,9 +218,9 @@ impl HostClient {
                 self.follows.retain(|follow| follow.key != run);
                 Ok(())
             }
-            HostRequest::Input { run, text } => act::give_input(&run, &text),
-            HostRequest::Stop { run } => act::stop_run(&run),
-            HostRequest::Answer { ask, approved, reason } => act::answer_question(&ask, approved, reason),
+            HostRequest::Input { run, text } => person_actions::give_input(&run, &text),
+            HostRequest::Stop { run } => person_actions::stop_run(&run),
+            HostRequest::Answer { ask, approved, reason } => person_actions::answer_question(&ask, approved, reason),
         }
     }
 
@@ -231,7 +231,7 @@ impl HostClient {
             let message = format!("a client follows {FOLLOWED} runs at most; unfollow one first");
             return Err(RequestFailure::new(FailureCode::Busy, message));
         }
-        self.follows.push(FollowedRun::begin(run, &self.wake).ok_or_else(|| act::no_run(run))?);
+        self.follows.push(FollowedRun::begin(run, &self.wake).ok_or_else(|| person_actions::no_run(run))?);
         self.dirty = true;
         Ok(())
     }

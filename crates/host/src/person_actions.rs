@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::message::{FailureCode, RequestFailure};
+use super::host_message::{FailureCode, RequestFailure};
 use protocol::task::is_id;
 use runner::live::{InputError, TaskSource, asks, runs};
 

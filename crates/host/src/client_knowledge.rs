@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::message::{HostMessage, StateChange};
-use super::publish::{HostSnapshot, NumberedRunEnd};
+use super::host_message::{HostMessage, StateChange};
+use super::snapshot_publisher::{HostSnapshot, NumberedRunEnd};
 use runner::live::{Ask, Run};
 
 /// Bytes of one message, as far as they are estimated.
@@ -121,7 +121,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::message::HOST_LINE;
+    use super::super::host_message::HOST_LINE;
     use super::*;
     use runner::live::{Ending, Kind, State};
 
