@@ -1,20 +1,20 @@
 //! The host's socket: people of the same user watch what lives in this process, and may stop, answer and type.
 //!
 //! Runs in the host, on the threads of the addon's own runtime, so a host that is stuck in JavaScript is still seen.
-//! Begin with `listen.rs`. The commands and the questions themselves are in `runner::live`.
+//! Begin with `host_listener.rs`. The commands and the questions themselves are in `runner::live`.
 //!
 //! | file | what |
 //! |---|---|
-//! | `place` | the directory of the sockets, and what dead hosts have left in it |
-//! | `message` | the messages, each a line of JSON |
-//! | `listen` | from the first command on, or earlier on request: accepts clients of the same user |
-//! | `client` | one client: its requests and its batches |
-//! | `lines`, `outgoing` | its bounded queues |
-//! | `act` | stops a run, or gives it input |
-//! | `follow`, `screen` | the output or the screen of one run for one client |
-//! | `publish` | looks at all runs while a client watches, once for all clients |
-//! | `running` | a task of the runtime that ends with its owner |
-//! | `changes` | what a client does not know yet |
+//! | `socket_directory` | the directory of the sockets, and what dead hosts have left in it |
+//! | `host_message` | the messages, each a line of JSON |
+//! | `host_listener` | from the first command on, or earlier on request: accepts clients of the same user |
+//! | `host_client` | one client: its requests and its batches |
+//! | `client_lines`, `outgoing_queue` | its bounded queues |
+//! | `person_actions` | stops a run, or gives it input |
+//! | `followed_run`, `followed_screen` | the output or the screen of one run for one client |
+//! | `snapshot_publisher` | looks at all runs while a client watches, once for all clients |
+//! | `abort_on_drop` | a task of the runtime that ends with its owner |
+//! | `client_knowledge` | what a client does not know yet |
 //!
 //! - **Without a client nothing runs** but the wait for one.
 //! - **A client that reads slowly delays nobody.** It gets fewer and larger batches, and gaps in outputs. One that
