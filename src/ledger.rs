@@ -1,6 +1,6 @@
 //! Entries of the ledger as JavaScript gets them.
 
-use ledger::{Batch, Passed};
+use ledger::{EntryBatch, PassedOverLines};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -20,7 +20,7 @@ pub struct NativeLedgerBatch {
 impl NativeLedgerBatch {
     /// Converts entries that were read.
     #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
-    pub fn of(batch: Batch, passed: &Passed) -> Self {
+    pub fn of(batch: EntryBatch, passed: &PassedOverLines) -> Self {
         let (damaged, removed) = (passed.damaged as f64, passed.removed.len() as f64);
         Self { text: batch.text.into_bytes().into(), done: batch.is_over, damaged, removed }
     }

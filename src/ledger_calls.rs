@@ -13,7 +13,7 @@ use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
-use ledger::{Batch, Passed, Query, Reader, Shape, settle};
+use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, settle};
 use runner::error::Error;
 use runner::request::ledger_directory;
 use runner::run::{Refusal, record_refusal, runtime};
@@ -32,14 +32,14 @@ pub struct NativeLedger {
 }
 
 /// Entries that are being read.
-type Read = JoinHandle<(Batch, Passed)>;
+type Read = JoinHandle<(EntryBatch, PassedOverLines)>;
 
 /// How far the ledger was read.
 enum Reading {
     /// Nothing was read yet. Without a directory there is nothing.
-    Unread(Option<PathBuf>, Query, Shape),
+    Unread(Option<PathBuf>, LedgerQuery, EntryFormat),
     /// Something was read.
-    Begun(Reader),
+    Begun(LedgerReader),
 }
 
 #[napi]
@@ -51,8 +51,9 @@ impl NativeLedger {
     /// If a filter has another type.
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, query: String, host_env: Option<String>, colours: Option<bool>) -> napi::Result<Self> {
-        let query: Query = serde_json::from_str(&query).map_err(|error| napi::Error::from_reason(error.to_string()))?;
-        let shape = colours.map_or(Shape::Json, |colours| Shape::Row { colours });
+        let query: LedgerQuery =
+            serde_json::from_str(&query).map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let shape = colours.map_or(EntryFormat::Json, |colours| EntryFormat::Row { colours });
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
         let reading = Arc::new(Mutex::new(Reading::Unread(directory, query, shape)));
         Ok(Self { calls: Arc::clone(&bridge.calls), reading, ahead: Arc::default() })
@@ -80,7 +81,7 @@ impl NativeLedger {
                 if batch.waits {
                     tokio::select! {
                         _ = &mut given_up => {
-                            return NativeEvent::Ledger { batch: NativeLedgerBatch::of(Batch { is_over: true, ..batch }, &passed) };
+                            return NativeEvent::Ledger { batch: NativeLedgerBatch::of(EntryBatch { is_over: true, ..batch }, &passed) };
                         }
                         () = sleep(POLL) => {}
                     }
@@ -96,18 +97,18 @@ fn begin(reading: &Arc<Mutex<Reading>>) -> Read {
     spawn_blocking(move || read(&reading))
 }
 
-fn read(reading: &Mutex<Reading>) -> (Batch, Passed) {
+fn read(reading: &Mutex<Reading>) -> (EntryBatch, PassedOverLines) {
     let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
     if let Reading::Unread(directory, query, shape) = &mut *reading {
         let Some(directory) = directory.take() else {
-            return (Batch { is_over: true, ..Batch::default() }, Passed::default());
+            return (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default());
         };
         settle(SETTLED);
-        *reading = Reading::Begun(Reader::new(directory, std::mem::take(query), *shape));
+        *reading = Reading::Begun(LedgerReader::new(directory, std::mem::take(query), *shape));
     }
     match &mut *reading {
         Reading::Begun(reader) => (reader.read(), reader.passed().clone()),
-        Reading::Unread(..) => (Batch { is_over: true, ..Batch::default() }, Passed::default()),
+        Reading::Unread(..) => (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default()),
     }
 }
 

@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn gone(number: u64, key: &str) -> Arc<NumberedRunEnd> {
-        let end = Ending::bare(ledger::State::Exited).of(key.into());
+        let end = Ending::bare(ledger::LedgerRunState::Exited).of(key.into());
         Arc::new(NumberedRunEnd::new(number, run(key, ""), end))
     }
 

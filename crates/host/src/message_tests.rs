@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use confine::{CommandDenials, DenialKind, SuggestedGrant};
-use ledger::{Actor, State as EndState};
+use ledger::{Actor, LedgerRunState as EndState};
 use protocol::EndedBy;
 use receipt::recording::Coverage;
 use receipt::{Attribution, Completeness, Counts, GitState, Receipt};

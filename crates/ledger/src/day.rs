@@ -7,9 +7,9 @@ pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// A day: the name of its file, `2026-01-31.jsonl`. Names have the order of their days.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Day(String);
+pub struct LedgerDay(String);
 
-impl Day {
+impl LedgerDay {
     /// Returns the day of a moment (ms since 1970).
     pub fn of(at: u64) -> Self {
         let date = sys::utc_time(at);
@@ -52,11 +52,11 @@ mod tests {
             (1_767_225_599_999, "2025-12-31.jsonl"),
             (1_767_225_600_000, "2026-01-01.jsonl"),
         ] {
-            assert_eq!(Day::of(at).file(), file, "{at}");
-            assert_eq!(Day::of_file(file), Some(Day::of(at)), "{file}");
+            assert_eq!(LedgerDay::of(at).file(), file, "{at}");
+            assert_eq!(LedgerDay::of_file(file), Some(LedgerDay::of(at)), "{file}");
         }
-        assert_eq!(Day::before(1_767_225_600_000, 1).file(), "2025-12-31.jsonl");
-        assert!(Day::of(1_767_225_599_999) < Day::of(1_767_225_600_000));
+        assert_eq!(LedgerDay::before(1_767_225_600_000, 1).file(), "2025-12-31.jsonl");
+        assert!(LedgerDay::of(1_767_225_599_999) < LedgerDay::of(1_767_225_600_000));
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
             "２０２６-01-01.jsonl",
             "../2026-01-01.jsonl",
         ] {
-            assert_eq!(Day::of_file(name), None, "{name}");
+            assert_eq!(LedgerDay::of_file(name), None, "{name}");
         }
     }
 }

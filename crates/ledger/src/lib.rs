@@ -25,12 +25,15 @@ mod start;
 mod sweep;
 mod write;
 
-pub use line::Line;
+pub use line::LedgerLine;
 pub use note::{changes, note};
-pub use pending::{Pending, settle};
+pub use pending::{PendingLedgerRecord, settle};
 pub use place::{LedgerError, directory};
-pub use read::{Batch, Passed, Query, Reader, Shape};
-pub use record::{Actor, Changes, End, Host, Note, ShimId, Silence, Start, State, TaskOf, in_milliseconds, own_shim};
+pub use read::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines};
+pub use record::{
+    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
+    LedgerRunState, LedgerRunTask, ShimId, in_milliseconds, own_shim,
+};
 pub use start::{cut, host};
-pub use sweep::{Sweeper, sweep};
-pub use write::Writer;
+pub use sweep::{LedgerSweepSchedule, sweep};
+pub use write::LedgerWriter;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{Record, Removed, ShimId};
+use super::record::{LedgerRecord, RemovedLedgerFile, ShimId};
 
 /// The field of the checksum, up to its value.
 const SUM: &str = ",\"sum\":\"";
@@ -10,9 +10,9 @@ const SUM: &str = ",\"sum\":\"";
 const TAIL: usize = SUM.len() + 8 + 2;
 
 /// A record that is being written.
-pub struct Line(Vec<u8>);
+pub struct LedgerLine(Vec<u8>);
 
-impl Line {
+impl LedgerLine {
     /// Begins a record of this run.
     #[must_use]
     pub fn of(run: &str) -> Self {
@@ -21,7 +21,7 @@ impl Line {
 
     /// Begins a record about a file of the ledger.
     #[must_use]
-    pub fn removed(removed: &Removed<'_>) -> Self {
+    pub fn removed(removed: &RemovedLedgerFile<'_>) -> Self {
         Self(Vec::with_capacity(256)).with("removed", removed)
     }
 
@@ -66,7 +66,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// Reads a line without its newline. `None` if it is damaged.
-pub fn read(line: &[u8]) -> Option<Record<'_>> {
+pub fn read(line: &[u8]) -> Option<LedgerRecord<'_>> {
     parse(whole(line)?)
 }
 
@@ -79,7 +79,7 @@ pub fn whole(line: &[u8]) -> Option<&str> {
 }
 
 /// Reads the text of a whole line.
-pub fn parse(text: &str) -> Option<Record<'_>> {
+pub fn parse(text: &str) -> Option<LedgerRecord<'_>> {
     serde_json::from_str(text).ok()
 }
 
@@ -126,49 +126,57 @@ pub fn beginning(text: &str) -> Option<LineBeginning<'_>> {
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::record::{Actor, Changes, End, Host, Note, Silence, Start, State, TaskOf};
+    use super::super::record::{
+        Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
+        LedgerRunState, LedgerRunTask,
+    };
     use super::*;
 
-    fn start() -> Start<'static> {
-        Start {
+    fn start() -> LedgerRunStart<'static> {
+        LedgerRunStart {
             at: 7,
             command: "echo \"é\"\n".into(),
             redacted: true,
             cwd: "/srv".into(),
-            host: Host { pid: 5, program: "node a.js".into() },
+            host: LedgerRunHost { pid: 5, program: "node a.js".into() },
             actor: Some(Cow::Owned(Actor { agent: Some("a".into()), ..Actor::default() })),
             verdict: Some("warn".into()),
             rules: vec!["git-clean".into()],
             decided_by: None,
             target: None,
             confinement: Some("workspace".into()),
-            task: Some(TaskOf { id: "t".into(), log: "/t.log".into() }),
+            task: Some(LedgerRunTask { id: "t".into(), log: "/t.log".into() }),
             noted: true,
         }
     }
 
-    fn end() -> End<'static> {
-        End { code: Some(124), ms: Some(1.5), usage: Some([1, 2, 3]), ..End::bare(9, State::TimedOut) }
+    fn end() -> LedgerRunEnd<'static> {
+        LedgerRunEnd {
+            code: Some(124),
+            ms: Some(1.5),
+            usage: Some([1, 2, 3]),
+            ..LedgerRunEnd::bare(9, LedgerRunState::TimedOut)
+        }
     }
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
         let json = serde_json::to_string(&start()).expect("JSON");
         let shim = ShimId(3, 4, "ab.cd".into());
-        let note = Note {
-            changes: Some(Changes { state: "known".into(), counts: [1, 0, 0, 2], paths: vec!["/a".into()] }),
+        let note = LedgerRunNote {
+            changes: Some(LedgerRunChanges { state: "known".into(), counts: [1, 0, 0, 2], paths: vec!["/a".into()] }),
             output: Some("/o".into()),
             end: Some(end()),
-            silence: Some(Silence { ms: 5, waited_for: Some("ok?".into()) }),
+            silence: Some(LedgerRunSilence { ms: 5, waited_for: Some("ok?".into()) }),
             task: None,
             evidence: Some("passed".into()),
             reused: Some("r-0".into()),
         };
-        let line = Line::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
+        let line = LedgerLine::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
         let line = line.with("note", &note).finish();
         let (newline, text) = line.split_last().expect("a line");
         assert_eq!(*newline, b'\n');
-        let expected = Record {
+        let expected = LedgerRecord {
             run: "r-1".into(),
             shim: Some(shim),
             start: Some(Box::new(start())),
@@ -183,28 +191,28 @@ mod tests {
     fn the_beginning_of_a_line_is_that_of_its_record() {
         let json = serde_json::to_string(&start()).expect("JSON");
         let shim = ShimId(3, 4, "ab.cd".into());
-        let text = |line: Line| String::from_utf8(line.finish()).expect("text");
-        let line = text(Line::of("r-1").with("shim", &shim).with_json("start", &json));
+        let text = |line: LedgerLine| String::from_utf8(line.finish()).expect("text");
+        let line = text(LedgerLine::of("r-1").with("shim", &shim).with_json("start", &json));
         let found = beginning(&line).expect("a start");
         assert_eq!((found.run, found.at, found.shim()), ("r-1", start().at, Some(shim)));
-        let line = text(Line::of("r-2").with_json("start", &json).with("end", &end()));
+        let line = text(LedgerLine::of("r-2").with_json("start", &json).with("end", &end()));
         let found = beginning(&line).expect("a start");
         assert_eq!((found.run, found.at, found.shim()), ("r-2", start().at, None));
-        for other in [Line::of("r").with("end", &end()), Line::of("r\\").with_json("start", &json)] {
+        for other in [LedgerLine::of("r").with("end", &end()), LedgerLine::of("r\\").with_json("start", &json)] {
             assert_eq!(beginning(&text(other)), None);
         }
     }
 
     #[test]
     fn a_record_about_the_ledger_names_the_file() {
-        let removed = Removed { at: 1, file: "2020-01-01.jsonl".into(), bytes: 5, why: "old".into() };
-        let line = Line::removed(&removed).finish();
+        let removed = RemovedLedgerFile { at: 1, file: "2020-01-01.jsonl".into(), bytes: 5, why: "old".into() };
+        let line = LedgerLine::removed(&removed).finish();
         assert_eq!(read(line.trim_ascii_end()).expect("whole").removed, Some(removed));
     }
 
     #[test]
     fn every_change_of_a_byte_is_seen() {
-        let line = Line::of("run").with("end", &end()).finish();
+        let line = LedgerLine::of("run").with("end", &end()).finish();
         let line = line.trim_ascii_end();
         assert!(read(line).is_some());
         for at in 0..line.len() {
@@ -228,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_field_of_a_later_version_is_passed_over() {
-        let line = Line::of("run").with("later", &[1, 2]).with("end", &end()).finish();
+        let line = LedgerLine::of("run").with("later", &[1, 2]).with("end", &end()).finish();
         assert_eq!(read(line.trim_ascii_end()).expect("whole").end, Some(end()));
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::line::Line;
-use super::record::{Changes, MAX_RECORD, Note};
+use super::line::LedgerLine;
+use super::record::{LedgerRunChanges, LedgerRunNote, MAX_RECORD};
 
 /// Bytes of a record for all but the paths of changes.
 const OTHERS: usize = 12 * 1024;
@@ -14,7 +14,7 @@ pub fn changes<'p>(
     state: &'static str,
     counts: [u64; 4],
     paths: impl IntoIterator<Item = &'p Path>,
-) -> Changes<'static> {
+) -> LedgerRunChanges<'static> {
     let mut left = MAX_RECORD - OTHERS;
     let paths = paths.into_iter().map(|path| path.to_string_lossy().into_owned()).take_while(|path| {
         // As JSON, in which one character may be several.
@@ -23,13 +23,13 @@ pub fn changes<'p>(
         left = left.saturating_sub(length);
         fits
     });
-    Changes { state: state.into(), counts, paths: paths.map(Cow::Owned).collect() }
+    LedgerRunChanges { state: state.into(), counts, paths: paths.map(Cow::Owned).collect() }
 }
 
 /// Returns the record of a note.
 #[must_use]
-pub fn note(run: &str, note: &Note<'_>) -> Vec<u8> {
-    Line::of(run).with("note", note).finish()
+pub fn note(run: &str, note: &LedgerRunNote<'_>) -> Vec<u8> {
+    LedgerLine::of(run).with("note", note).finish()
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
         let changes = changes("partial", [5000, 0, 0, 0], paths.iter().map(Path::new));
         assert_eq!((&*changes.state, changes.counts), ("partial", [5000, 0, 0, 0]));
         assert!(!changes.paths.is_empty() && changes.paths.len() < 100);
-        let line = note("r", &Note { changes: Some(changes), ..Note::default() });
+        let line = note("r", &LedgerRunNote { changes: Some(changes), ..LedgerRunNote::default() });
         assert!(line.len() <= MAX_RECORD);
     }
 }

@@ -5,23 +5,23 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[derive(Default)]
-struct Tickets {
+struct PendingRecordTickets {
     next: u64,
     open: BTreeSet<u64>,
 }
 
-static TICKETS: Mutex<Tickets> = Mutex::new(Tickets { next: 0, open: BTreeSet::new() });
+static TICKETS: Mutex<PendingRecordTickets> = Mutex::new(PendingRecordTickets { next: 0, open: BTreeSet::new() });
 static CLOSED: Condvar = Condvar::new();
 
-fn tickets() -> MutexGuard<'static, Tickets> {
+fn tickets() -> MutexGuard<'static, PendingRecordTickets> {
     TICKETS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A record on its way, until this is dropped.
 #[derive(Debug)]
-pub struct Pending(u64);
+pub struct PendingLedgerRecord(u64);
 
-impl Pending {
+impl PendingLedgerRecord {
     /// Announces a record.
     #[must_use]
     pub fn begin() -> Self {
@@ -33,7 +33,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingLedgerRecord {
     fn drop(&mut self) {
         tickets().open.remove(&self.0);
         CLOSED.notify_all();
@@ -44,7 +44,7 @@ impl Drop for Pending {
 pub fn settle(most: Duration) -> bool {
     let tickets = tickets();
     let last = tickets.next;
-    let waits = |tickets: &mut Tickets| tickets.open.first().is_some_and(|first| *first <= last);
+    let waits = |tickets: &mut PendingRecordTickets| tickets.open.first().is_some_and(|first| *first <= last);
     let (mut tickets, _) = CLOSED.wait_timeout_while(tickets, most, waits).unwrap_or_else(PoisonError::into_inner);
     !waits(&mut tickets)
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_reader_waits_for_what_was_announced_and_not_for_ever() {
-        let pending = Pending::begin();
+        let pending = PendingLedgerRecord::begin();
         assert!(!settle(Duration::from_millis(1)), "it is still on its way");
         let waits = std::thread::spawn(|| settle(Duration::from_secs(60)));
         drop(pending);

@@ -9,7 +9,7 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
-use super::day::Day;
+use super::day::LedgerDay;
 use capture::SpillError;
 
 /// Why the ledger cannot be written.
@@ -72,7 +72,7 @@ pub fn open_directory(directory: &Path) -> Result<File, LedgerError> {
 ///
 /// # Errors
 /// If it is a link, a pipe or a directory, has a second name, or belongs to another user.
-pub fn open_file(directory: &Path, day: &Day) -> Result<File, LedgerError> {
+pub fn open_file(directory: &Path, day: &LedgerDay) -> Result<File, LedgerError> {
     let folder = open_directory(directory)?;
     let path = directory.join(day.file());
     // A pipe without a reader must not block.
@@ -113,9 +113,9 @@ pub fn strangeness(data: &Metadata) -> Option<&'static str> {
 }
 
 /// Returns the files of the ledger, the oldest first. Other files are passed over, and so are links and pipes.
-pub fn files(directory: &Path) -> Vec<(Day, Metadata)> {
+pub fn files(directory: &Path) -> Vec<(LedgerDay, Metadata)> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let day = |entry: &fs::DirEntry| entry.file_name().to_str().and_then(Day::of_file);
+    let day = |entry: &fs::DirEntry| entry.file_name().to_str().and_then(LedgerDay::of_file);
     let ours = entries.flatten().filter_map(|entry| Some((day(&entry)?, entry.metadata().ok()?)));
     let mut files: Vec<_> = ours.filter(|(_, data)| is_readable(data)).collect();
     files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
@@ -126,7 +126,7 @@ pub fn files(directory: &Path) -> Vec<(Day, Metadata)> {
 ///
 /// # Errors
 /// If it is gone, or no regular file of this user.
-pub fn open_to_read(directory: &Path, day: &Day) -> io::Result<File> {
+pub fn open_to_read(directory: &Path, day: &LedgerDay) -> io::Result<File> {
     let file = sys::open_regular(&directory.join(day.file()), File::options().read(true))?;
     if is_readable(&file.metadata()?) { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }

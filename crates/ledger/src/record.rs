@@ -18,7 +18,7 @@ pub const MAX_RECORD: usize = 32 * 1024;
 /// How a run ended, or that it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum LedgerRunState {
     /// The run goes on.
     Running,
     /// The shell exited by itself.
@@ -37,7 +37,7 @@ pub enum State {
     Lost,
 }
 
-impl From<Status> for State {
+impl From<Status> for LedgerRunState {
     fn from(status: Status) -> Self {
         match status {
             Status::Exited => Self::Exited,
@@ -70,7 +70,7 @@ pub struct Actor {
 
 /// The process that runs a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Host<'a> {
+pub struct LedgerRunHost<'a> {
     /// The pid of the process.
     pub pid: u32,
     /// The program, as people know it: `node agent.js`.
@@ -80,7 +80,7 @@ pub struct Host<'a> {
 
 /// The task of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskOf<'a> {
+pub struct LedgerRunTask<'a> {
     /// The id of the task.
     #[serde(borrow)]
     pub id: Cow<'a, str>,
@@ -92,7 +92,7 @@ pub struct TaskOf<'a> {
 /// All that is known of a command when it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Start<'a> {
+pub struct LedgerRunStart<'a> {
     /// Unix time, ms.
     pub at: u64,
     /// The command, without its secrets.
@@ -106,7 +106,7 @@ pub struct Start<'a> {
     pub cwd: Cow<'a, str>,
     /// The process that runs the command.
     #[serde(borrow)]
-    pub host: Host<'a>,
+    pub host: LedgerRunHost<'a>,
     /// Who asked for the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Cow<'a, Actor>>,
@@ -124,7 +124,7 @@ pub struct Start<'a> {
     pub confinement: Option<Cow<'a, str>>,
     /// The task that the run is from its start on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskOf<'a>>,
+    pub task: Option<LedgerRunTask<'a>>,
     /// The target that runs the command. `None`: this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Cow<'a, str>>,
@@ -135,11 +135,11 @@ pub struct Start<'a> {
 
 /// The end of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct End<'a> {
+pub struct LedgerRunEnd<'a> {
     /// Unix time, ms.
     pub at: u64,
     /// How the run ended.
-    pub state: State,
+    pub state: LedgerRunState,
     /// The exit code, as in the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
@@ -154,10 +154,10 @@ pub struct End<'a> {
     pub usage: Option<[u64; 3]>,
 }
 
-impl End<'_> {
+impl LedgerRunEnd<'_> {
     /// Returns the end of a run of which nothing else is known.
     #[must_use]
-    pub fn bare(at: u64, state: State) -> Self {
+    pub fn bare(at: u64, state: LedgerRunState) -> Self {
         Self { at, state, code: None, signal: None, ms: None, usage: None }
     }
 
@@ -176,7 +176,7 @@ pub fn in_milliseconds(time: Duration) -> f64 {
 
 /// What a command changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changes<'a> {
+pub struct LedgerRunChanges<'a> {
     /// `known`, `partial` or `unknown`.
     #[serde(borrow)]
     pub state: Cow<'a, str>,
@@ -190,7 +190,7 @@ pub struct Changes<'a> {
 /// A silence that was the limit of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Silence<'a> {
+pub struct LedgerRunSilence<'a> {
     /// The longest silence that was allowed, ms.
     pub ms: u64,
     /// What the command waited for, in words, without output and arguments. `None`: not known.
@@ -198,7 +198,7 @@ pub struct Silence<'a> {
     pub waited_for: Option<Cow<'a, str>>,
 }
 
-impl Silence<'static> {
+impl LedgerRunSilence<'static> {
     /// Returns a silence of this length. `waited_for`: what the command waited for, in words.
     #[must_use]
     pub fn of(most: Duration, waited_for: Option<String>) -> Self {
@@ -209,22 +209,22 @@ impl Silence<'static> {
 
 /// What becomes known of a run after its start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Note<'a> {
+pub struct LedgerRunNote<'a> {
     /// What the command changed.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Changes<'a>>,
+    pub changes: Option<LedgerRunChanges<'a>>,
     /// The file with the whole output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Cow<'a, str>>,
     /// The task that the run became.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskOf<'a>>,
+    pub task: Option<LedgerRunTask<'a>>,
     /// The end as the result has it, where the shim has seen another one.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
-    pub end: Option<End<'a>>,
+    pub end: Option<LedgerRunEnd<'a>>,
     /// The silence that was the limit.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
-    pub silence: Option<Silence<'a>>,
+    pub silence: Option<LedgerRunSilence<'a>>,
     /// What the command proved: `passed`, `failed` or `unproven`.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Cow<'a, str>>,
@@ -235,7 +235,7 @@ pub struct Note<'a> {
 
 /// A file of the ledger that was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Removed<'a> {
+pub struct RemovedLedgerFile<'a> {
     /// Unix time, ms.
     pub at: u64,
     /// The name of the file.
@@ -261,7 +261,7 @@ pub fn own_shim() -> ShimId<'static> {
 
 /// A record as it is read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub struct Record<'a> {
+pub struct LedgerRecord<'a> {
     /// The run.
     #[serde(default, borrow)]
     pub run: Cow<'a, str>,
@@ -270,16 +270,16 @@ pub struct Record<'a> {
     pub shim: Option<ShimId<'a>>,
     /// The start of the run.
     #[serde(default, borrow)]
-    pub start: Option<Box<Start<'a>>>,
+    pub start: Option<Box<LedgerRunStart<'a>>>,
     /// The end of the run.
     #[serde(default, borrow)]
-    pub end: Option<End<'a>>,
+    pub end: Option<LedgerRunEnd<'a>>,
     /// What became known of the run later.
     #[serde(default, borrow)]
-    pub note: Option<Box<Note<'a>>>,
+    pub note: Option<Box<LedgerRunNote<'a>>>,
     /// A file that was removed.
     #[serde(default, borrow)]
-    pub removed: Option<Removed<'a>>,
+    pub removed: Option<RemovedLedgerFile<'a>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::record::{Actor, Host, MAX_RECORD, Start};
+use super::record::{Actor, LedgerRunHost, LedgerRunStart, MAX_RECORD};
 
 /// Bytes of a record for all but its start.
 const OTHERS: usize = 2048;
@@ -13,8 +13,8 @@ const MAX_ACTOR: usize = 200;
 const MAX_RULES: usize = 20;
 
 /// Returns this process, as people know it: `node agent.js`.
-pub fn host() -> &'static Host<'static> {
-    static HOST: OnceLock<Host<'static>> = OnceLock::new();
+pub fn host() -> &'static LedgerRunHost<'static> {
+    static HOST: OnceLock<LedgerRunHost<'static>> = OnceLock::new();
     HOST.get_or_init(|| {
         let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
         let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -26,13 +26,13 @@ pub fn host() -> &'static Host<'static> {
             Some(script) => format!("{program} {}", base(&script)),
             None => program,
         };
-        Host { pid: std::process::id(), program: program.into() }
+        LedgerRunHost { pid: std::process::id(), program: program.into() }
     })
 }
 
 /// Returns a start as JSON that fits into a record. What is too long is cut: the command at a character.
 #[must_use]
-pub fn cut(mut start: Start<'_>) -> String {
+pub fn cut(mut start: LedgerRunStart<'_>) -> String {
     start.actor = start.actor.map(|actor| Cow::Owned(cut_actor(&actor)));
     start.rules.truncate(MAX_RULES);
     loop {
@@ -61,10 +61,10 @@ fn cut_actor(actor: &Actor) -> Actor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::{self, Line};
+    use crate::line::{self, LedgerLine};
 
-    fn start(command: &str) -> Start<'_> {
-        Start {
+    fn start(command: &str) -> LedgerRunStart<'_> {
+        LedgerRunStart {
             at: 1,
             command: command.into(),
             redacted: false,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     fn line(json: &str) -> Vec<u8> {
-        Line::of("a-run").with_json("start", json).finish()
+        LedgerLine::of("a-run").with_json("start", json).finish()
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         let actor = Actor { agent: Some("\u{1}".repeat(9999)), ..Actor::default() };
         let (command, cwd) = ("x".repeat(99_999), "\u{1}".repeat(4096));
         let rules = vec![Cow::Borrowed("git-clean"); 200];
-        let start = Start { cwd: cwd.into(), actor: Some(Cow::Owned(actor)), rules, ..start(&command) };
+        let start = LedgerRunStart { cwd: cwd.into(), actor: Some(Cow::Owned(actor)), rules, ..start(&command) };
         assert!(line(&cut(start)).len() <= MAX_RECORD);
     }
 

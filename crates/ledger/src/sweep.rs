@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::day::{DAY_MS, Day};
-use super::line::Line;
+use super::day::{DAY_MS, LedgerDay};
+use super::line::LedgerLine;
 use super::place;
-use super::record::Removed;
-use super::write::Writer;
+use super::record::RemovedLedgerFile;
+use super::write::LedgerWriter;
 
 /// Days that a file is kept.
 pub const KEEP_DAYS: u64 = 90;
@@ -17,9 +17,9 @@ pub const KEEP_DAYS: u64 = 90;
 const KEEP_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Tells when the files of a ledger are due for a sweep: when a process first writes, and when the day changes.
-pub struct Sweeper(Mutex<Vec<(PathBuf, u64)>>);
+pub struct LedgerSweepSchedule(Mutex<Vec<(PathBuf, u64)>>);
 
-impl Sweeper {
+impl LedgerSweepSchedule {
     /// Makes every ledger due.
     #[must_use]
     pub const fn new() -> Self {
@@ -38,7 +38,7 @@ impl Sweeper {
     }
 }
 
-impl Default for Sweeper {
+impl Default for LedgerSweepSchedule {
     fn default() -> Self {
         Self::new()
     }
@@ -47,7 +47,7 @@ impl Default for Sweeper {
 /// Removes files at this moment (ms since 1970). The file of the day stays, and so does every other file than those of
 /// the ledger. If several processes remove the same file, one of them records that.
 pub fn sweep(directory: &Path, now: u64) {
-    let (today, oldest) = (Day::of(now), Day::before(now, KEEP_DAYS));
+    let (today, oldest) = (LedgerDay::of(now), LedgerDay::before(now, KEEP_DAYS));
     let files = place::files(directory);
     // A directory without such files may have been removed, and to open it would make it again.
     if files.first().is_none_or(|(day, _)| *day >= today) {
@@ -55,7 +55,7 @@ pub fn sweep(directory: &Path, now: u64) {
     }
     let Ok(folder) = place::open_directory(directory) else { return };
     let mut total: u64 = files.iter().map(|(_, data)| data.len()).sum();
-    let mut writer = Writer::new(directory.to_owned());
+    let mut writer = LedgerWriter::new(directory.to_owned());
     for (day, data) in files.iter().filter(|(day, _)| *day < today) {
         let why = if *day < oldest {
             format!("older than {KEEP_DAYS} days")
@@ -68,8 +68,8 @@ pub fn sweep(directory: &Path, now: u64) {
             continue;
         }
         total -= data.len();
-        let removed = Removed { at: now, file: day.file().into(), bytes: data.len(), why: why.into() };
+        let removed = RemovedLedgerFile { at: now, file: day.file().into(), bytes: data.len(), why: why.into() };
         // The disk has more room now. If the write fails all the same, only the record is missing.
-        let _ = writer.append(now, &Line::removed(&removed).finish());
+        let _ = writer.append(now, &LedgerLine::removed(&removed).finish());
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::day::Day;
+use super::day::LedgerDay;
 use super::place::{self, LedgerError};
 
 /// The largest size of the file of one day, bytes.
@@ -13,23 +13,23 @@ const MAX_FILE: u64 = 256 * 1024 * 1024;
 
 /// Appends to the files of one directory. The file of the last record stays open.
 #[derive(Debug)]
-pub struct Writer {
+pub struct LedgerWriter {
     directory: PathBuf,
-    open: Option<Open>,
+    open: Option<OpenDayFile>,
     /// A record that was written before the file was checked.
     unchecked: Option<(u64, Vec<u8>)>,
 }
 
 #[derive(Debug)]
-struct Open {
-    day: Day,
+struct OpenDayFile {
+    day: LedgerDay,
     path: PathBuf,
     file: File,
     /// Device and inode.
     id: (u64, u64),
 }
 
-impl Open {
+impl OpenDayFile {
     /// Returns the length of the file. `None` if its path leads elsewhere by now, or it is strange.
     fn length(&self) -> Option<u64> {
         let data = fs::symlink_metadata(&self.path).ok()?;
@@ -64,7 +64,7 @@ impl Open {
     }
 }
 
-impl Writer {
+impl LedgerWriter {
     /// Makes a writer, which opens nothing before its first record.
     #[must_use]
     pub fn new(directory: PathBuf) -> Self {
@@ -83,7 +83,7 @@ impl Writer {
     /// # Errors
     /// If the file cannot be used, or the system refuses the write. A part of the record may be in the file then.
     pub fn append(&mut self, at: u64, record: &[u8]) -> Result<(), LedgerError> {
-        let (open, length) = self.ready(Day::of(at))?;
+        let (open, length) = self.ready(LedgerDay::of(at))?;
         if length + record.len() as u64 > MAX_FILE {
             let path = open.path.clone();
             self.open = None;
@@ -108,7 +108,7 @@ impl Writer {
     /// # Errors
     /// The errors of [`Writer::append`].
     pub fn append_unchecked(&mut self, at: u64, record: Vec<u8>) -> Result<(), LedgerError> {
-        let day = Day::of(at);
+        let day = LedgerDay::of(at);
         let Some(open) = self.open.as_ref().filter(|open| open.day == day) else { return self.append(at, &record) };
         open.write(&record)?;
         self.unchecked = Some((at, record));
@@ -129,7 +129,7 @@ impl Writer {
     }
 
     /// Returns the file of a day as it is now, and its length.
-    fn ready(&mut self, day: Day) -> Result<(&Open, u64), LedgerError> {
+    fn ready(&mut self, day: LedgerDay) -> Result<(&OpenDayFile, u64), LedgerError> {
         let known = self.open.take().filter(|open| open.day == day);
         if let Some((open, length)) = known.and_then(|open| open.length().map(|length| (open, length))) {
             return Ok((self.open.insert(open), length));
@@ -137,7 +137,7 @@ impl Writer {
         let path = self.directory.join(day.file());
         let file = place::open_file(&self.directory, &day)?;
         let data = file.metadata().map_err(|source| LedgerError::System { path: path.clone(), source })?;
-        let open = Open { day, path, file, id: (data.dev(), data.ino()) };
+        let open = OpenDayFile { day, path, file, id: (data.dev(), data.ino()) };
         Ok((self.open.insert(open), data.len()))
     }
 }

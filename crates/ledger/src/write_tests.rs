@@ -13,11 +13,11 @@ use crate::sweep::{KEEP_DAYS, sweep};
 const NOON: u64 = 1_767_268_800_000;
 const DAY: u64 = 86_400_000;
 
-struct Place {
+struct TestLedgerDirectory {
     temp: tempfile::TempDir,
 }
 
-impl Place {
+impl TestLedgerDirectory {
     fn new() -> Self {
         Self { temp: tempfile::tempdir().expect("a directory") }
     }
@@ -31,11 +31,11 @@ impl Place {
     }
 
     fn file_of(&self, at: u64) -> PathBuf {
-        self.directory().join(Day::of(at).file())
+        self.directory().join(LedgerDay::of(at).file())
     }
 
-    fn writer(&self) -> Writer {
-        Writer::new(self.directory())
+    fn writer(&self) -> LedgerWriter {
+        LedgerWriter::new(self.directory())
     }
 
     fn text(&self) -> String {
@@ -49,7 +49,7 @@ fn mode(path: &std::path::Path) -> u32 {
 
 #[test]
 fn directories_and_files_are_private() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     place.writer().append(NOON, b"x\n").expect("written");
     let directory = place.directory();
     for path in [&directory, directory.parent().expect("one"), &place.temp.path().join("state")] {
@@ -61,7 +61,7 @@ fn directories_and_files_are_private() {
 
 #[test]
 fn a_directory_that_others_may_enter_is_made_private() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     fs::create_dir_all(place.directory()).expect("a directory");
     let directory = place.directory();
     for path in [&directory, directory.parent().expect("one")] {
@@ -74,7 +74,7 @@ fn a_directory_that_others_may_enter_is_made_private() {
 
 #[test]
 fn each_day_has_its_file() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     for at in [NOON, NOON + DAY, NOON + 1, NOON + DAY + 1] {
         writer.append(at, b"x\n").expect("written");
@@ -85,7 +85,7 @@ fn each_day_has_its_file() {
 
 #[test]
 fn what_is_not_ours_is_not_written_to() {
-    type Row = (&'static str, fn(&Place));
+    type Row = (&'static str, fn(&TestLedgerDirectory));
     let strange: [Row; 6] = [
         ("a link", |place| {
             fs::write(place.temp.path().join("other"), "").expect("a file");
@@ -104,14 +104,15 @@ fn what_is_not_ours_is_not_written_to() {
         }),
     ];
     for (what, make) in strange {
-        let place = Place::new();
+        let place = TestLedgerDirectory::new();
         fs::create_dir_all(place.directory()).expect("a directory");
         make(&place);
         let begin = std::time::Instant::now();
         let error = place.writer().append(NOON, b"secret\n").expect_err(what);
         assert!(begin.elapsed().as_secs() < 30, "{what}: it blocks");
         assert!(!error.to_string().is_empty(), "{what}");
-        for path in [place.temp.path().join("other"), place.temp.path().join("moved").join(Day::of(NOON).file())] {
+        for path in [place.temp.path().join("other"), place.temp.path().join("moved").join(LedgerDay::of(NOON).file())]
+        {
             assert!(fs::read(path).unwrap_or_default().is_empty(), "{what}: it was written to");
         }
     }
@@ -119,7 +120,7 @@ fn what_is_not_ours_is_not_written_to() {
 
 #[test]
 fn a_link_above_is_not_followed_either() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let state = place.temp.path().join("state");
     fs::create_dir_all(place.temp.path().join("moved")).expect("a directory");
     fs::create_dir_all(&state).expect("a directory");
@@ -130,7 +131,7 @@ fn a_link_above_is_not_followed_either() {
 
 #[test]
 fn a_file_that_becomes_strange_later_is_not_written_to() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     let other = place.temp.path().join("other");
@@ -147,7 +148,7 @@ fn a_file_that_becomes_strange_later_is_not_written_to() {
 
 #[test]
 fn a_file_or_directory_that_was_removed_is_made_again() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     fs::remove_file(place.file()).expect("removed");
@@ -163,7 +164,7 @@ fn a_file_or_directory_that_was_removed_is_made_again() {
 
 #[test]
 fn a_file_without_a_final_newline_gets_one_first() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     use std::io::Write;
@@ -176,7 +177,7 @@ fn a_file_without_a_final_newline_gets_one_first() {
 
 #[test]
 fn a_full_day_takes_no_more() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     File::options().write(true).open(place.file()).expect("the file").set_len(MAX_FILE - 1).expect("a hole");
@@ -187,7 +188,7 @@ fn a_full_day_takes_no_more() {
 
 #[test]
 fn a_full_day_takes_no_more_unchecked_records() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     File::options().write(true).open(place.file()).expect("the file").set_len(MAX_FILE).expect("a hole");
@@ -203,13 +204,13 @@ fn a_full_day_takes_no_more_unchecked_records() {
 
 #[test]
 fn records_of_many_writers_are_whole_and_none_is_mixed() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let directory = place.directory();
     std::thread::scope(|scope| {
         for number in 0..8 {
             let directory = directory.clone();
             scope.spawn(move || {
-                let mut writer = Writer::new(directory);
+                let mut writer = LedgerWriter::new(directory);
                 for at in 0..500 {
                     let line = format!("{number}:{at}:{}\n", "x".repeat((number * 997 + at * 13) % 9000));
                     writer.append(NOON, line.as_bytes()).expect("written");
@@ -233,7 +234,7 @@ fn records_of_many_writers_are_whole_and_none_is_mixed() {
 
 #[test]
 fn old_files_are_removed_and_nothing_else() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     let days = [0, 1, KEEP_DAYS - 1, KEEP_DAYS, KEEP_DAYS + 1, 400];
     for day in days {
@@ -256,7 +257,7 @@ fn old_files_are_removed_and_nothing_else() {
     }
     assert!(outside.exists());
     for day in [KEEP_DAYS + 1, 400] {
-        let day = Day::of(NOON - day * DAY);
+        let day = LedgerDay::of(NOON - day * DAY);
         let name = day.file();
         assert!(place.text().contains(name), "the removal of {name} is recorded");
     }
@@ -267,7 +268,7 @@ fn old_files_are_removed_and_nothing_else() {
 
 #[test]
 fn nothing_is_removed_behind_a_link() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let elsewhere = place.temp.path().join("elsewhere");
     fs::create_dir(&elsewhere).expect("a directory");
     fs::write(elsewhere.join("2020-01-01.jsonl"), "x").expect("written");
@@ -279,7 +280,7 @@ fn nothing_is_removed_behind_a_link() {
 
 #[test]
 fn the_oldest_of_too_many_bytes_are_removed_and_never_the_file_of_the_day() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     for day in [3, 2, 1, 0] {
         writer.append(NOON - day * DAY, b"x\n").expect("written");
@@ -297,7 +298,7 @@ fn the_oldest_of_too_many_bytes_are_removed_and_never_the_file_of_the_day() {
 
 #[test]
 fn a_clock_that_is_wrong_costs_no_file_of_the_day() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(0, b"x\n").expect("1970");
     writer.append(NOON, b"x\n").expect("today");
@@ -308,14 +309,14 @@ fn a_clock_that_is_wrong_costs_no_file_of_the_day() {
 
 #[test]
 fn the_sweep_of_a_directory_that_is_not_there_does_not_make_it() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     sweep(&place.directory(), NOON);
     assert!(!place.directory().exists());
 }
 
 #[test]
 fn a_record_is_written_first_and_checked_afterwards() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append_unchecked(NOON, b"a\n".to_vec()).expect("written");
     writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
@@ -329,7 +330,7 @@ fn a_record_is_written_first_and_checked_afterwards() {
 #[test]
 fn a_record_behind_half_a_line_is_written_again() {
     use std::io::Write;
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     writer.append(NOON, b"a\n").expect("written");
     let torn = |text: &[u8]| {
@@ -344,7 +345,7 @@ fn a_record_behind_half_a_line_is_written_again() {
 
 #[test]
 fn a_record_in_a_file_that_was_removed_or_replaced_is_written_again() {
-    let place = Place::new();
+    let place = TestLedgerDirectory::new();
     let mut writer = place.writer();
     for text in ["", "other\n"] {
         writer.append(NOON, b"a\n").expect("written");

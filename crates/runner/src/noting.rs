@@ -7,21 +7,21 @@ use tokio::task::JoinHandle;
 
 use crate::supervise::Helpers;
 use evidence::Verdict;
-use ledger::{Changes, Pending, Writer};
+use ledger::{LedgerRunChanges, LedgerWriter, PendingLedgerRecord};
 use receipt::Receipt;
 
 /// Writes a record on a thread of its own. A reader in this process waits for it.
 pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
-    let pending = Pending::begin();
+    let pending = PendingLedgerRecord::begin();
     helpers.runtime().spawn_blocking(move || {
         // The shim of a command reports a ledger that cannot be written. The record of a refusal is just missing.
-        let _ = Writer::new(directory).append(at, &line);
+        let _ = LedgerWriter::new(directory).append(at, &line);
         drop(pending);
     })
 }
 
 /// Returns the changes of a receipt, for a note.
-pub fn changes(receipt: &Receipt) -> Changes<'static> {
+pub fn changes(receipt: &Receipt) -> LedgerRunChanges<'static> {
     let counts = receipt.counts;
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
     ledger::changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)

@@ -14,7 +14,7 @@ const SAMPLES: (u64, usize) = (64 * 1024, 4 * 1024);
 
 /// A file on its way from its end to its beginning.
 #[derive(Debug)]
-pub struct Backward {
+pub struct BackwardReader {
     file: File,
     /// Bytes before the part that was read.
     left: u64,
@@ -29,7 +29,7 @@ pub struct Backward {
     pub is_mixed: bool,
 }
 
-impl Backward {
+impl BackwardReader {
     /// Begins at this length of the file, even if it grows meanwhile.
     pub fn new(file: File, length: u64) -> Self {
         let (block, rest, is_too_long, too_long, is_mixed) = (Vec::new(), Vec::new(), false, 0, false);
@@ -114,7 +114,7 @@ mod tests {
     fn lines(text: &[u8]) -> (Vec<Vec<u8>>, u64) {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(text).expect("written");
-        let mut reader = Backward::new(file, text.len() as u64);
+        let mut reader = BackwardReader::new(file, text.len() as u64);
         let mut all = Vec::new();
         while let Some(block) = reader.next_block().expect("read") {
             let mut found: Vec<Vec<u8>> = block.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();

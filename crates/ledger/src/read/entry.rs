@@ -3,35 +3,37 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::record::{Actor, Changes, End, Host, Note, Start, State, TaskOf};
+use crate::record::{
+    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunStart, LedgerRunState, LedgerRunTask,
+};
 
 /// A run, as its records have it.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry<'a> {
+pub struct LedgerEntry<'a> {
     /// The id of the run.
     pub run: &'a str,
     /// How the run ended.
-    pub state: State,
+    pub state: LedgerRunState,
     /// The start of the run.
-    pub start: &'a Start<'a>,
-    later: &'a Later<'a>,
+    pub start: &'a LedgerRunStart<'a>,
+    later: &'a LaterRecords<'a>,
 }
 
 /// What the records of a run say beside its start.
 #[derive(Debug, Default)]
-pub struct Later<'a> {
+pub struct LaterRecords<'a> {
     /// The end of the run, as its shim has seen it.
-    end: Option<End<'a>>,
+    end: Option<LedgerRunEnd<'a>>,
     /// The notes of host and shim in one.
-    note: Note<'a>,
+    note: LedgerRunNote<'a>,
 }
 
-impl<'a> Later<'a> {
+impl<'a> LaterRecords<'a> {
     /// Adds the parts of a record that was written before those that were added. The later of two parts counts.
-    pub fn add(&mut self, end: Option<End<'a>>, note: Option<Box<Note<'a>>>) {
+    pub fn add(&mut self, end: Option<LedgerRunEnd<'a>>, note: Option<Box<LedgerRunNote<'a>>>) {
         fill(&mut self.end, end);
         let Some(note) = note else { return };
-        let Note { changes, output, task, end, silence, evidence, reused } = *note;
+        let LedgerRunNote { changes, output, task, end, silence, evidence, reused } = *note;
         fill(&mut self.note.changes, changes);
         fill(&mut self.note.output, output);
         fill(&mut self.note.task, task);
@@ -42,7 +44,7 @@ impl<'a> Later<'a> {
     }
 
     /// Returns the end. The host knows it better than the shim.
-    fn end(&self) -> Option<&End<'a>> {
+    fn end(&self) -> Option<&LedgerRunEnd<'a>> {
         self.note.end.as_ref().or(self.end.as_ref())
     }
 
@@ -59,14 +61,14 @@ fn fill<T>(known: &mut Option<T>, part: Option<T>) {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> LedgerEntry<'a> {
     /// Puts the records of a run together. `is_lost`: it has no end, and no process can write one.
-    pub fn of(run: &'a str, start: &'a Start<'a>, later: &'a Later<'a>, is_lost: bool) -> Self {
+    pub fn of(run: &'a str, start: &'a LedgerRunStart<'a>, later: &'a LaterRecords<'a>, is_lost: bool) -> Self {
         let state = match later.end() {
             Some(end) => end.state,
-            None if is_lost => State::Lost,
-            None if start.task.is_some() || later.note.task.is_some() => State::Backgrounded,
-            None => State::Running,
+            None if is_lost => LedgerRunState::Lost,
+            None if start.task.is_some() || later.note.task.is_some() => LedgerRunState::Backgrounded,
+            None => LedgerRunState::Running,
         };
         Self { run, state, start, later }
     }
@@ -97,7 +99,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns what the run changed.
-    pub fn changes(&self) -> Option<&Changes<'a>> {
+    pub fn changes(&self) -> Option<&LedgerRunChanges<'a>> {
         self.later.note.changes.as_ref()
     }
 
@@ -106,7 +108,7 @@ impl<'a> Entry<'a> {
         self.later.note.silence.is_some()
     }
 
-    fn task(&self) -> Option<&TaskOf<'a>> {
+    fn task(&self) -> Option<&LedgerRunTask<'a>> {
         self.later.note.task.as_ref().or(self.start.task.as_ref())
     }
 
@@ -118,13 +120,13 @@ impl<'a> Entry<'a> {
 /// CPU times and memory as in a result.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Usage {
+struct EntryUsage {
     user_ms: f64,
     system_ms: f64,
     max_rss_bytes: u64,
 }
 
-impl From<[u64; 3]> for Usage {
+impl From<[u64; 3]> for EntryUsage {
     fn from([user, system, max_rss_bytes]: [u64; 3]) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a time in µs")]
         let ms = |us: u64| us as f64 / 1000.0;
@@ -134,7 +136,7 @@ impl From<[u64; 3]> for Usage {
 
 /// The numbers of changes as in a receipt, with its state.
 #[derive(Serialize)]
-struct Receipt<'a> {
+struct EntryReceipt<'a> {
     created: u64,
     modified: u64,
     deleted: u64,
@@ -142,18 +144,28 @@ struct Receipt<'a> {
     state: &'a str,
 }
 
-impl<'a> From<&'a Changes<'a>> for Receipt<'a> {
-    fn from(Changes { state, counts: [created, modified, deleted, renamed], .. }: &'a Changes<'a>) -> Self {
+impl<'a> From<&'a LedgerRunChanges<'a>> for EntryReceipt<'a> {
+    fn from(
+        LedgerRunChanges { state, counts: [created, modified, deleted, renamed], .. }: &'a LedgerRunChanges<'a>,
+    ) -> Self {
         Self { created: *created, modified: *modified, deleted: *deleted, renamed: *renamed, state }
     }
 }
 
-impl Serialize for Entry<'_> {
+impl Serialize for LedgerEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Start { redacted, host: Host { pid, program }, verdict, rules, decided_by, confinement, target, .. } =
-            self.start;
+        let LedgerRunStart {
+            redacted,
+            host: LedgerRunHost { pid, program },
+            verdict,
+            rules,
+            decided_by,
+            confinement,
+            target,
+            ..
+        } = self.start;
         let end = self.later.end();
-        let ended_at = end.filter(|end| end.state != State::Lost).map(|end| end.at);
+        let ended_at = end.filter(|end| end.state != LedgerRunState::Lost).map(|end| end.at);
         let mut map = serializer.serialize_map(Some(24))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
@@ -162,7 +174,7 @@ impl Serialize for Entry<'_> {
         map.serialize_entry("command", &self.start.command)?;
         map.serialize_entry("redacted", redacted)?;
         map.serialize_entry("cwd", &self.start.cwd)?;
-        map.serialize_entry("host", &Host { pid: *pid, program: (&**program).into() })?;
+        map.serialize_entry("host", &LedgerRunHost { pid: *pid, program: (&**program).into() })?;
         map.serialize_entry("actor", &self.actor())?;
         map.serialize_entry("verdict", verdict.as_deref().unwrap_or("allow"))?;
         map.serialize_entry("rules", rules)?;
@@ -171,9 +183,9 @@ impl Serialize for Entry<'_> {
         map.serialize_entry("exitCode", &self.exit_code())?;
         map.serialize_entry("signal", &self.signal())?;
         map.serialize_entry("durationMs", &self.duration_ms())?;
-        map.serialize_entry("usage", &end.and_then(|end| end.usage).map(Usage::from))?;
+        map.serialize_entry("usage", &end.and_then(|end| end.usage).map(EntryUsage::from))?;
         map.serialize_entry("silence", &self.later.note.silence)?;
-        map.serialize_entry("receipt", &self.changes().map(Receipt::from))?;
+        map.serialize_entry("receipt", &self.changes().map(EntryReceipt::from))?;
         map.serialize_entry("evidence", &self.later.note.evidence)?;
         map.serialize_entry("reused", &self.later.note.reused)?;
         map.serialize_entry("outputPath", &self.output())?;

@@ -3,15 +3,15 @@
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::backward::Backward;
-use super::entry::{Entry, Later};
-use super::living::Shims;
-use super::query::Filter;
-use super::tail::Tail;
-use crate::day::Day;
+use super::backward::BackwardReader;
+use super::entry::{LaterRecords, LedgerEntry};
+use super::living::ShimLiveness;
+use super::query::LedgerFilter;
+use super::tail::LedgerTail;
+use crate::day::LedgerDay;
 use crate::line::{self, LineBeginning};
 use crate::place;
-use crate::record::{Record, State};
+use crate::record::{LedgerRecord, LedgerRunState};
 
 /// Time by which a record may be late, ms. Entries are held so long that they come in order.
 const LATE: u64 = 5_000;
@@ -22,7 +22,7 @@ const MAX_HELD: usize = 20_000;
 
 /// An entry that is held until no newer one can follow.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct HeldEntry {
     started_at: u64,
     /// Larger for entries that were written later. It decides between those of one moment.
     number: u64,
@@ -34,47 +34,47 @@ pub type OpenRun = (Box<str>, Box<[u8]>);
 
 /// The files of the ledger on their way from the newest record to the oldest.
 #[derive(Debug)]
-pub struct History {
+pub struct LedgerHistory {
     directory: PathBuf,
-    filter: Filter,
+    filter: LedgerFilter,
     /// The files that were not read yet, the newest last, with their lengths at the beginning.
-    files: Vec<(Day, u64)>,
-    file: Option<Backward>,
-    runs: Runs,
-    held: BinaryHeap<Held>,
+    files: Vec<(LedgerDay, u64)>,
+    file: Option<BackwardReader>,
+    runs: UnstartedRuns,
+    held: BinaryHeap<HeldEntry>,
     /// The start that was read last.
     reached: u64,
     /// Records that were written since the beginning.
-    since: Tail,
+    since: LedgerTail,
     /// Runs without an end, for readers that follow.
     open: Option<Vec<OpenRun>>,
     given: u64,
     /// What was passed over.
-    pub passed: Passed,
+    pub passed: PassedOverLines,
 }
 
 /// What is known of runs whose start was not read yet.
 #[derive(Debug, Default)]
-struct Runs {
+struct UnstartedRuns {
     /// The texts of the lines of a run after its start, the latest first.
     later: HashMap<Box<str>, Vec<Box<str>>>,
     /// Runs with a record of their loss, which repeats the start.
     lost: HashSet<Box<str>>,
-    shims: Shims,
+    shims: ShimLiveness,
 }
 
 /// What a reader has passed over.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Passed {
+pub struct PassedOverLines {
     /// Damaged lines.
     pub damaged: u64,
     /// Files that were removed, each with the reason.
     pub removed: Vec<(String, String)>,
 }
 
-impl Passed {
+impl PassedOverLines {
     /// Counts a line whose record is damaged or about a file. Returns the record of a run.
-    pub fn over<'l>(&mut self, record: Option<Record<'l>>) -> Option<Record<'l>> {
+    pub fn over<'l>(&mut self, record: Option<LedgerRecord<'l>>) -> Option<LedgerRecord<'l>> {
         let Some(record) = record else {
             self.damaged += 1;
             return None;
@@ -87,27 +87,27 @@ impl Passed {
     }
 }
 
-impl History {
+impl LedgerHistory {
     /// Begins with what is there now. `follows`: [`History::into_live`] is called at the end.
-    pub fn new(directory: PathBuf, filter: Filter, follows: bool) -> Self {
+    pub fn new(directory: PathBuf, filter: LedgerFilter, follows: bool) -> Self {
         let files: Vec<_> = place::files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
-        let since = Tail::behind(directory.clone(), &files);
+        let since = LedgerTail::behind(directory.clone(), &files);
         // A run is in the file of the day on which it started. The clock may have been set back since.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in ms; saturates")]
-        let first = Day::before(filter.since() as u64, 1);
+        let first = LedgerDay::before(filter.since() as u64, 1);
         let files = files.into_iter().filter(|(day, _)| *day >= first).collect();
         Self {
             directory,
             filter,
             files,
             file: None,
-            runs: Runs::default(),
+            runs: UnstartedRuns::default(),
             held: BinaryHeap::new(),
             reached: u64::MAX,
             since,
             open: follows.then(Vec::new),
             given: 0,
-            passed: Passed::default(),
+            passed: PassedOverLines::default(),
         }
     }
 
@@ -117,13 +117,13 @@ impl History {
     }
 
     /// Returns the filter, the records since the beginning, and the runs without an end.
-    pub fn into_live(self) -> (Filter, Tail, Vec<OpenRun>) {
+    pub fn into_live(self) -> (LedgerFilter, LedgerTail, Vec<OpenRun>) {
         (self.filter, self.since, self.open.unwrap_or_default())
     }
 
     /// Reads on. `write` turns an entry into text, which `take` receives in the order of the entries. Returns whether
     /// there is more.
-    pub fn read(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
+    pub fn read(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
         // The oldest are known once all are read.
         let limit = if self.open.is_some() { u64::MAX } else { self.filter.limit() };
         let is_over = !self.read_block(write);
@@ -144,12 +144,13 @@ impl History {
     }
 
     /// Reads a block of a file. Returns whether there was one.
-    fn read_block(&mut self, write: &impl Fn(&Entry<'_>) -> String) -> bool {
+    fn read_block(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String) -> bool {
         loop {
             let Some(mut file) = self.file.take() else {
                 let Some((day, length)) = self.files.pop() else { return false };
                 // A file that is gone was removed meanwhile.
-                self.file = place::open_to_read(&self.directory, &day).ok().map(|file| Backward::new(file, length));
+                self.file =
+                    place::open_to_read(&self.directory, &day).ok().map(|file| BackwardReader::new(file, length));
                 continue;
             };
             let too_long = file.too_long;
@@ -168,7 +169,7 @@ impl History {
 
     /// Returns whether all that is wanted of a file was read. `newest`: the newest start of its last block. Where a
     /// clock was set back, older starts stand behind newer ones: then the file is read to its beginning.
-    fn is_past(&self, newest: u64, file: &mut Backward) -> bool {
+    fn is_past(&self, newest: u64, file: &mut BackwardReader) -> bool {
         let is_older = |at: u64| self.filter.is_before(at.saturating_add(OLDER));
         if file.is_mixed || !is_older(newest) {
             return false;
@@ -178,7 +179,7 @@ impl History {
     }
 
     /// Reads the lines of a block, the last first. Returns the newest start.
-    fn lines(&mut self, block: &[u8], write: &impl Fn(&Entry<'_>) -> String) -> Option<u64> {
+    fn lines(&mut self, block: &[u8], write: &impl Fn(&LedgerEntry<'_>) -> String) -> Option<u64> {
         let mut newest = None;
         let mut end = block.len();
         while end > 0 {
@@ -236,15 +237,15 @@ impl History {
         }
     }
 
-    fn record(&mut self, record: Record<'_>, line: &str, write: &impl Fn(&Entry<'_>) -> String) {
-        let Record { run, shim, start, end, note, .. } = record;
+    fn record(&mut self, record: LedgerRecord<'_>, line: &str, write: &impl Fn(&LedgerEntry<'_>) -> String) {
+        let LedgerRecord { run, shim, start, end, note, .. } = record;
         let is_wanted = self.filter.may_want(&run);
         let Some(start) = start else { return self.add(&run, line) };
         self.reached = start.at;
         let is_known = !self.runs.lost.is_empty() && self.runs.lost.contains(&*run);
         let lines = if self.runs.later.is_empty() { None } else { self.runs.later.remove(&*run) };
         if is_wanted && !is_known {
-            if end.as_ref().is_some_and(|end| end.state == State::Lost) {
+            if end.as_ref().is_some_and(|end| end.state == LedgerRunState::Lost) {
                 self.runs.lost.insert(Box::from(&*run));
             }
             let mut lines = lines.unwrap_or_default();
@@ -263,10 +264,10 @@ impl History {
                     open.push((Box::from(&*run), line.as_bytes().into()));
                 }
             }
-            let entry = Entry::of(&run, &start, &later, is_lost);
+            let entry = LedgerEntry::of(&run, &start, &later, is_lost);
             if self.filter.wants(&entry) {
                 let number = u64::MAX - self.given - self.held.len() as u64;
-                self.held.push(Held { started_at: start.at, number, text: write(&entry) });
+                self.held.push(HeldEntry { started_at: start.at, number, text: write(&entry) });
             }
         }
         if let Some(shim) = &shim {
@@ -276,8 +277,8 @@ impl History {
 }
 
 /// Puts the texts of the lines of a run together, the latest first.
-pub fn later_of(lines: &[Box<str>]) -> Later<'_> {
-    let mut later = Later::default();
+pub fn later_of(lines: &[Box<str>]) -> LaterRecords<'_> {
+    let mut later = LaterRecords::default();
     for record in lines.iter().filter_map(|text| line::parse(text)) {
         later.add(record.end, record.note);
     }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::entry::{Entry, Later};
-use super::history::{History, Passed, later_of};
+use super::entry::{LaterRecords, LedgerEntry};
+use super::history::{LedgerHistory, PassedOverLines, later_of};
 use super::living;
-use super::query::Filter;
-use super::tail::Tail;
+use super::query::LedgerFilter;
+use super::tail::LedgerTail;
 use crate::line;
-use crate::record::{Record, State};
+use crate::record::{LedgerRecord, LedgerRunState};
 
 /// Time between two scans for shims that were killed.
 const SCAN: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const NOTE: Duration = Duration::from_secs(2);
 
 /// A run that was given without its end.
 #[derive(Debug)]
-struct Open {
+struct UnendedRun {
     /// The line with the start.
     start: Box<[u8]>,
     /// The texts of the lines after it, the latest first.
@@ -27,13 +27,13 @@ struct Open {
     until: Option<Instant>,
 }
 
-impl Open {
+impl UnendedRun {
     fn new(start: Box<[u8]>) -> Self {
         Self { start, later: Vec::new(), until: None }
     }
 
     /// Returns the record with the start.
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<LedgerRecord<'_>> {
         line::read(&self.start)
     }
 
@@ -45,27 +45,27 @@ impl Open {
 
 /// Gives entries as they are written: a run when it starts, and again when it has ended.
 #[derive(Debug)]
-pub struct Live {
-    filter: Filter,
-    tail: Tail,
-    open: HashMap<Box<str>, Open>,
+pub struct LedgerFollower {
+    filter: LedgerFilter,
+    tail: LedgerTail,
+    open: HashMap<Box<str>, UnendedRun>,
     scanned: Instant,
     given: u64,
     /// What was passed over.
-    pub passed: Passed,
+    pub passed: PassedOverLines,
 }
 
-impl Live {
+impl LedgerFollower {
     /// Goes on where a history ended, of which `given` entries were given.
-    pub fn behind(history: History, given: u64) -> Self {
+    pub fn behind(history: LedgerHistory, given: u64) -> Self {
         let passed = history.passed.clone();
         let (filter, tail, open) = history.into_live();
-        let open = open.into_iter().map(|(run, start)| (run, Open::new(start))).collect();
+        let open = open.into_iter().map(|(run, start)| (run, UnendedRun::new(start))).collect();
         Self { filter, tail, open, scanned: Instant::now(), given, passed }
     }
 
     /// Gives the entries that were written since the last call. Returns whether more are wanted.
-    pub fn read(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
+    pub fn read(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
         for line in self.tail.take() {
             self.line(line, write, take);
         }
@@ -80,8 +80,8 @@ impl Live {
         self.given < self.filter.limit()
     }
 
-    fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
-        let Some(Record { run, start, end, note, .. }) = self.passed.over(line::read(&line)) else { return };
+    fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) {
+        let Some(LedgerRecord { run, start, end, note, .. }) = self.passed.over(line::read(&line)) else { return };
         if !self.filter.may_want(&run) {
             return;
         }
@@ -90,10 +90,10 @@ impl Live {
         match (start, self.open.get_mut(&run)) {
             (Some(start), None) => {
                 // A refused command has never run.
-                if end.is_none_or(|end| end.state != State::Refused) {
-                    self.give(&Entry::of(&run, &start, &Later::default(), false), write, take);
+                if end.is_none_or(|end| end.state != LedgerRunState::Refused) {
+                    self.give(&LedgerEntry::of(&run, &start, &LaterRecords::default(), false), write, take);
                 }
-                self.open.insert(run.clone(), Open::new(line));
+                self.open.insert(run.clone(), UnendedRun::new(line));
             }
             // A record of a loss repeats the start.
             (_, Some(open)) => open.later.insert(0, line::whole(&line).map(Box::from).unwrap_or_default()),
@@ -112,17 +112,22 @@ impl Live {
         &mut self,
         run: &str,
         is_lost: bool,
-        write: &impl Fn(&Entry<'_>) -> String,
+        write: &impl Fn(&LedgerEntry<'_>) -> String,
         take: &mut impl FnMut(String),
     ) {
         let Some(open) = self.open.remove(run) else { return };
-        let Some(Record { start: Some(start), end, note, .. }) = open.record() else { return };
+        let Some(LedgerRecord { start: Some(start), end, note, .. }) = open.record() else { return };
         let mut later = later_of(&open.later);
         later.add(end, note);
-        self.give(&Entry::of(run, &start, &later, is_lost), write, take);
+        self.give(&LedgerEntry::of(run, &start, &later, is_lost), write, take);
     }
 
-    fn give(&mut self, entry: &Entry<'_>, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
+    fn give(
+        &mut self,
+        entry: &LedgerEntry<'_>,
+        write: &impl Fn(&LedgerEntry<'_>) -> String,
+        take: &mut impl FnMut(String),
+    ) {
         if self.given < self.filter.limit() && self.filter.wants(entry) {
             self.given += 1;
             take(write(entry));
@@ -130,8 +135,8 @@ impl Live {
     }
 
     /// Gives the runs whose shims were killed.
-    fn find_lost(&mut self, write: &impl Fn(&Entry<'_>) -> String, take: &mut impl FnMut(String)) {
-        let is_dead = |open: &Open| {
+    fn find_lost(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) {
+        let is_dead = |open: &UnendedRun| {
             let shim = open.record().and_then(|record| record.shim);
             open.until.is_none() && shim.is_some_and(|shim| !living::lives(&shim))
         };
@@ -156,7 +161,7 @@ impl Live {
         }
     }
 
-    fn runs(&self, is_meant: impl Fn(&Open) -> bool) -> Vec<Box<str>> {
+    fn runs(&self, is_meant: impl Fn(&UnendedRun) -> bool) -> Vec<Box<str>> {
         self.open.iter().filter(|(_, open)| is_meant(open)).map(|(run, _)| run.clone()).collect()
     }
 }

@@ -9,13 +9,13 @@ use protocol::task::{Machine, Whereabouts};
 
 /// Facts about the shims of runs without an end.
 #[derive(Debug, Default)]
-pub struct Shims {
+pub struct ShimLiveness {
     alive: HashMap<(i32, u64), bool>,
     /// Shims that have begun a later run, and so have ended all runs before it.
     moved_on: HashSet<(i32, u64)>,
 }
 
-impl Shims {
+impl ShimLiveness {
     /// Records that a shim has begun a run. Called with the later run first.
     pub fn has_begun(&mut self, shim: &ShimId<'_>) {
         self.moved_on.insert((shim.0, shim.1));

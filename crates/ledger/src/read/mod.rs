@@ -21,40 +21,40 @@ mod tests;
 
 use std::path::PathBuf;
 
-pub use history::Passed;
-pub use query::Query;
-pub use shape::Shape;
+pub use history::PassedOverLines;
+pub use query::LedgerQuery;
+pub use shape::EntryFormat;
 
-use entry::Entry;
-use history::History;
-use live::Live;
-use query::Filter;
+use entry::LedgerEntry;
+use history::LedgerHistory;
+use live::LedgerFollower;
+use query::LedgerFilter;
 
 /// Bytes of entries after which a batch is full.
 const BATCH: usize = 1024 * 1024;
 
 /// A reader of the ledger.
-pub struct Reader {
-    shape: Shape,
-    stage: Stage,
+pub struct LedgerReader {
+    shape: EntryFormat,
+    stage: ReadingStage,
 }
 
-enum Stage {
+enum ReadingStage {
     /// The newest entry first.
-    History(Box<History>),
+    History(Box<LedgerHistory>),
     /// The oldest entry first: all that is there is read before the first entry is given.
-    Oldest(Box<History>),
+    Oldest(Box<LedgerHistory>),
     /// The entries of that which were not given yet, the newest first.
-    Given(Box<Live>, Vec<String>),
+    Given(Box<LedgerFollower>, Vec<String>),
     /// What is added.
-    Live(Box<Live>),
+    Live(Box<LedgerFollower>),
     /// No entry follows.
-    Over(Passed),
+    Over(PassedOverLines),
 }
 
 /// Entries that were read.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct EntryBatch {
     /// The entries, one line each.
     pub text: String,
     /// Whether no more follow.
@@ -63,69 +63,69 @@ pub struct Batch {
     pub waits: bool,
 }
 
-impl Reader {
+impl LedgerReader {
     /// Begins to read. A directory that does not exist is an empty ledger.
     #[must_use]
-    pub fn new(directory: PathBuf, query: Query, shape: Shape) -> Self {
+    pub fn new(directory: PathBuf, query: LedgerQuery, shape: EntryFormat) -> Self {
         let follows = query.follow;
-        let history = Box::new(History::new(directory, Filter::new(query), follows));
-        Self { shape, stage: if follows { Stage::Oldest(history) } else { Stage::History(history) } }
+        let history = Box::new(LedgerHistory::new(directory, LedgerFilter::new(query), follows));
+        Self { shape, stage: if follows { ReadingStage::Oldest(history) } else { ReadingStage::History(history) } }
     }
 
     /// Reads the next entries. There are none at the end, or if none was written.
-    pub fn read(&mut self) -> Batch {
+    pub fn read(&mut self) -> EntryBatch {
         let shape = self.shape;
-        let write = move |entry: &Entry<'_>| {
+        let write = move |entry: &LedgerEntry<'_>| {
             let mut text = String::with_capacity(512);
             shape.write(entry, &mut text);
             text
         };
-        let mut batch = Batch::default();
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Over(Passed::default())) {
-            Stage::History(mut history) => {
+        let mut batch = EntryBatch::default();
+        self.stage = match std::mem::replace(&mut self.stage, ReadingStage::Over(PassedOverLines::default())) {
+            ReadingStage::History(mut history) => {
                 let mut goes_on = true;
                 while goes_on && batch.text.len() < BATCH {
                     goes_on = history.read(&write, &mut |text| batch.text.push_str(&text));
                 }
-                if goes_on { Stage::History(history) } else { Stage::Over(history.passed) }
+                if goes_on { ReadingStage::History(history) } else { ReadingStage::Over(history.passed) }
             }
-            Stage::Oldest(history) => Self::oldest(*history, &write),
-            Stage::Given(live, mut rest) => {
+            ReadingStage::Oldest(history) => Self::oldest(*history, &write),
+            ReadingStage::Given(live, mut rest) => {
                 while batch.text.len() < BATCH
                     && let Some(text) = rest.pop()
                 {
                     batch.text.push_str(&text);
                 }
-                if rest.is_empty() { Stage::Live(live) } else { Stage::Given(live, rest) }
+                if rest.is_empty() { ReadingStage::Live(live) } else { ReadingStage::Given(live, rest) }
             }
-            Stage::Live(mut live) => {
+            ReadingStage::Live(mut live) => {
                 let goes_on = live.read(&write, &mut |text| batch.text.push_str(&text));
-                if goes_on { Stage::Live(live) } else { Stage::Over(live.passed) }
+                if goes_on { ReadingStage::Live(live) } else { ReadingStage::Over(live.passed) }
             }
-            over @ Stage::Over(_) => over,
+            over @ ReadingStage::Over(_) => over,
         };
-        batch.is_over = matches!(self.stage, Stage::Over(_));
-        batch.waits = matches!(self.stage, Stage::Live(_));
+        batch.is_over = matches!(self.stage, ReadingStage::Over(_));
+        batch.waits = matches!(self.stage, ReadingStage::Live(_));
         batch
     }
 
     /// Reads all that is there.
-    fn oldest(mut history: History, write: &impl Fn(&Entry<'_>) -> String) -> Stage {
+    fn oldest(mut history: LedgerHistory, write: &impl Fn(&LedgerEntry<'_>) -> String) -> ReadingStage {
         let limit = history.limit();
         let mut all = Vec::new();
         while history.read(write, &mut |text| all.push(text)) {}
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
         all.drain(..all.len().saturating_sub(most));
-        let live = Box::new(Live::behind(history, all.len() as u64));
-        if all.is_empty() { Stage::Live(live) } else { Stage::Given(live, all) }
+        let live = Box::new(LedgerFollower::behind(history, all.len() as u64));
+        if all.is_empty() { ReadingStage::Live(live) } else { ReadingStage::Given(live, all) }
     }
 
     /// Returns what was passed over so far.
-    pub fn passed(&self) -> &Passed {
+    pub fn passed(&self) -> &PassedOverLines {
         match &self.stage {
-            Stage::History(history) | Stage::Oldest(history) => &history.passed,
-            Stage::Given(live, _) | Stage::Live(live) => &live.passed,
-            Stage::Over(passed) => passed,
+            ReadingStage::History(history) | ReadingStage::Oldest(history) => &history.passed,
+            ReadingStage::Given(live, _) | ReadingStage::Live(live) => &live.passed,
+            ReadingStage::Over(passed) => passed,
         }
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use super::entry::Entry;
-use crate::record::{Changes, State};
+use super::entry::LedgerEntry;
+use crate::record::{LedgerRunChanges, LedgerRunState};
 
 /// The filters of a reader. Each one that is set has to fit.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Query {
+pub struct LedgerQuery {
     /// Runs that started at this moment or later, ms since 1970.
     pub since: Option<f64>,
     /// Runs that started before this moment, ms since 1970.
@@ -36,17 +36,17 @@ pub struct Query {
 
 /// A query with its paths resolved.
 #[derive(Debug, Default)]
-pub struct Filter {
-    query: Query,
+pub struct LedgerFilter {
+    query: LedgerQuery,
     cwd: Vec<PathBuf>,
     changed: Vec<PathBuf>,
     /// The text as it stands in JSON.
     text: Option<Finder<'static>>,
 }
 
-impl Filter {
+impl LedgerFilter {
     /// Resolves the paths: each one counts as given, and as the links in it lead.
-    pub fn new(query: Query) -> Self {
+    pub fn new(query: LedgerQuery) -> Self {
         let forms = |path: Option<&PathBuf>| {
             let mut forms: Vec<_> = path.cloned().into_iter().collect();
             forms.extend(path.and_then(|path| resolved(path)).filter(|real| Some(real) != path));
@@ -95,12 +95,12 @@ impl Filter {
     }
 
     /// Returns whether an entry is wanted.
-    pub fn wants(&self, entry: &Entry<'_>) -> bool {
+    pub fn wants(&self, entry: &LedgerEntry<'_>) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "a time in ms")]
         let at = entry.started_at() as f64;
-        let Query { until, agent, failed, text, .. } = &self.query;
+        let LedgerQuery { until, agent, failed, text, .. } = &self.query;
         let within = |path: &str, roots: &[PathBuf]| roots.iter().any(|root| Path::new(path).starts_with(root));
-        let changes = |changes: &Changes<'_>| changes.paths.iter().any(|path| within(path, &self.changed));
+        let changes = |changes: &LedgerRunChanges<'_>| changes.paths.iter().any(|path| within(path, &self.changed));
         at >= self.since()
             && until.is_none_or(|until| at < until)
             && (self.cwd.is_empty() || within(&entry.start.cwd, &self.cwd))
@@ -119,10 +119,14 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns whether a run has failed.
-fn has_failed(entry: &Entry<'_>) -> bool {
+fn has_failed(entry: &LedgerEntry<'_>) -> bool {
     match entry.state {
-        State::Exited => entry.exit_code() != Some(0),
-        State::Signaled | State::TimedOut | State::Aborted | State::Refused | State::Lost => true,
-        State::Running | State::Backgrounded => false,
+        LedgerRunState::Exited => entry.exit_code() != Some(0),
+        LedgerRunState::Signaled
+        | LedgerRunState::TimedOut
+        | LedgerRunState::Aborted
+        | LedgerRunState::Refused
+        | LedgerRunState::Lost => true,
+        LedgerRunState::Running | LedgerRunState::Backgrounded => false,
     }
 }

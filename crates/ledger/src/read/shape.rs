@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::entry::Entry;
-use crate::record::State;
+use super::entry::LedgerEntry;
+use crate::record::LedgerRunState;
 use sys::CivilTime;
 
 /// Longest command in a row, characters.
@@ -11,7 +11,7 @@ const SHOWN: usize = 400;
 
 /// The form of entries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum EntryFormat {
     /// One JSON document per line.
     #[default]
     Json,
@@ -22,9 +22,9 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl EntryFormat {
     /// Adds an entry, with a newline.
-    pub fn write(self, entry: &Entry<'_>, text: &mut String) {
+    pub fn write(self, entry: &LedgerEntry<'_>, text: &mut String) {
         match self {
             Self::Json => text.push_str(&serde_json::to_string(entry).unwrap_or_default()),
             Self::Row { colours } => row(entry, colours, text),
@@ -34,7 +34,7 @@ impl Shape {
 }
 
 /// Adds a row: `2026-01-31 14:03:22  exit 1        12.3 s  npm test  (/srv/project, agent, ~2)`.
-fn row(entry: &Entry<'_>, colours: bool, text: &mut String) {
+fn row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
     let (how, colour) = state(entry);
     let CivilTime { year, month, day, hour, minute, second } = sys::local_time(entry.started_at());
     let _ = write!(text, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
@@ -71,21 +71,21 @@ fn row(entry: &Entry<'_>, colours: bool, text: &mut String) {
 }
 
 /// Returns the end of a run in a word, and its colour.
-fn state(entry: &Entry<'_>) -> (String, &'static str) {
+fn state(entry: &LedgerEntry<'_>) -> (String, &'static str) {
     const RED: &str = "\u{1b}[31m";
     const YELLOW: &str = "\u{1b}[33m";
     const BLUE: &str = "\u{1b}[34m";
     match (entry.state, entry.exit_code()) {
-        (State::Exited, Some(0)) => ("ok".to_owned(), ""),
-        (State::Exited, code) => (format!("exit {}", code.unwrap_or_default()), RED),
-        (State::Signaled, _) => (entry.signal().unwrap_or("signaled").to_owned(), RED),
-        (State::TimedOut, _) if entry.was_silent() => ("silent".to_owned(), RED),
-        (State::TimedOut, _) => ("timed out".to_owned(), RED),
-        (State::Aborted, _) => ("aborted".to_owned(), YELLOW),
-        (State::Refused, _) => ("refused".to_owned(), YELLOW),
-        (State::Lost, _) => ("lost".to_owned(), RED),
-        (State::Running, _) => ("running".to_owned(), BLUE),
-        (State::Backgrounded, _) => ("background".to_owned(), BLUE),
+        (LedgerRunState::Exited, Some(0)) => ("ok".to_owned(), ""),
+        (LedgerRunState::Exited, code) => (format!("exit {}", code.unwrap_or_default()), RED),
+        (LedgerRunState::Signaled, _) => (entry.signal().unwrap_or("signaled").to_owned(), RED),
+        (LedgerRunState::TimedOut, _) if entry.was_silent() => ("silent".to_owned(), RED),
+        (LedgerRunState::TimedOut, _) => ("timed out".to_owned(), RED),
+        (LedgerRunState::Aborted, _) => ("aborted".to_owned(), YELLOW),
+        (LedgerRunState::Refused, _) => ("refused".to_owned(), YELLOW),
+        (LedgerRunState::Lost, _) => ("lost".to_owned(), RED),
+        (LedgerRunState::Running, _) => ("running".to_owned(), BLUE),
+        (LedgerRunState::Backgrounded, _) => ("background".to_owned(), BLUE),
     }
 }
 

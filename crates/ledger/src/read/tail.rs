@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use crate::day::Day;
+use crate::day::LedgerDay;
 use crate::line;
 use crate::place;
 
@@ -14,18 +14,18 @@ const CHUNK: usize = 4 * 1024 * 1024;
 
 /// The ends of the files, and the lines that were added to them.
 #[derive(Debug)]
-pub struct Tail {
+pub struct LedgerTail {
     directory: PathBuf,
     /// How far each of the latest files was read.
-    read: HashMap<Day, u64>,
+    read: HashMap<LedgerDay, u64>,
     /// The first day to which a record may be added.
-    first: Option<Day>,
+    first: Option<LedgerDay>,
     lines: Vec<Box<[u8]>>,
 }
 
-impl Tail {
+impl LedgerTail {
     /// Begins behind these files.
-    pub fn behind(directory: PathBuf, files: &[(Day, u64)]) -> Self {
+    pub fn behind(directory: PathBuf, files: &[(LedgerDay, u64)]) -> Self {
         // A record that is held up over midnight is added to the file of the day before.
         let first = files.iter().rev().nth(1).or(files.first()).map(|(day, _)| day.clone());
         Self { directory, read: files.iter().cloned().collect(), first, lines: Vec::new() }
@@ -50,7 +50,7 @@ impl Tail {
     }
 
     /// Adds the whole lines of a file from a place on. Returns their bytes.
-    fn read_from(&mut self, day: &Day, from: u64) -> io::Result<u64> {
+    fn read_from(&mut self, day: &LedgerDay, from: u64) -> io::Result<u64> {
         let file = place::open_to_read(&self.directory, day)?;
         let mut bytes = vec![0; CHUNK];
         let count = file.read_at(&mut bytes, from)?;

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::ended::{Ended, Ending};
 use super::run::{Facts, LiveRun};
 use super::tasks::TaskSource;
-use ledger::State;
+use ledger::LedgerRunState;
 
 /// Most ends kept for the watchers between two calls of [`Runs::take`].
 const ENDS: usize = 1024;
@@ -210,7 +210,7 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.runs.end(&self.run, || Ending::bare(State::Aborted));
+            self.runs.end(&self.run, || Ending::bare(LedgerRunState::Aborted));
         }
     }
 }

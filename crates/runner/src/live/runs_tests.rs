@@ -40,7 +40,7 @@ fn without_a_watcher_no_end_is_kept() {
     let shown = runs.show(facts(false));
     let key = shown.run().key();
     assert!(runs.find(&key).is_some());
-    shown.end(|| Ending { exit_code: Some(3), ..Ending::bare(State::Exited) });
+    shown.end(|| Ending { exit_code: Some(3), ..Ending::bare(LedgerRunState::Exited) });
     assert!(runs.find(&key).is_none());
     let (running, ended) = runs.take();
     assert!(running.is_empty());
@@ -62,7 +62,7 @@ fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
     let unseen = runs.show(facts(false));
     let key = unseen.run().key();
-    unseen.end(|| Ending::bare(State::Exited));
+    unseen.end(|| Ending::bare(LedgerRunState::Exited));
     assert!(runs.find_recent(&key).is_none(), "nobody watched");
     let shown = runs.show(facts(false));
     let watching = runs.watch();
@@ -71,7 +71,7 @@ fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let late = Tap::new(Arc::default());
     run.follow(Arc::clone(&late));
     run.keep_last(last());
-    shown.end(|| Ending::bare(State::Exited));
+    shown.end(|| Ending::bare(LedgerRunState::Exited));
     assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "the command ended before it took the order");
     for _ in 0..2 {
         let tap = Tap::new(Arc::default());
@@ -163,7 +163,7 @@ fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers(
     run.unfollow(&second);
     assert!(run.takes_output(), "the tail goes on");
     let key = run.key();
-    shown.end(|| Ending::bare(State::Exited));
+    shown.end(|| Ending::bare(LedgerRunState::Exited));
     let late = follow(&runs.find_recent(&key).expect("a moment ago"));
     assert_eq!((held(&late), late.is_over()), (all, true));
     drop(watching);

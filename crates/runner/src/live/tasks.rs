@@ -77,7 +77,7 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, 
 
 /// Returns the end of a task that no longer runs. `task` is `None` if its files are gone.
 pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> Ended {
-    let Some(task) = task else { return Ending::bare(ledger::State::Lost).of(id.to_owned()) };
+    let Some(task) = task else { return Ending::bare(ledger::LedgerRunState::Lost).of(id.to_owned()) };
     let ended_at = task.ended_at.unwrap_or_else(now_ms);
     let state = state_of(&task);
     let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
@@ -88,7 +88,7 @@ pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunR
         signal: task.signal,
         cause: task.ended_by,
         limit_ms: if task.ended_by == Some(EndedBy::Silence) { task.idle_ms } else { task.limit_ms },
-        duration_ms: (state != ledger::State::Lost).then(|| in_milliseconds(duration)),
+        duration_ms: (state != ledger::LedgerRunState::Lost).then(|| in_milliseconds(duration)),
         usage: task.usage.map(Used::from),
         output_path: Some(log.to_string_lossy().into_owned()),
         task_id: None,
@@ -99,13 +99,13 @@ pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunR
 }
 
 /// Returns the state that the ledger has for the end of a task.
-fn state_of(task: &Task) -> ledger::State {
+fn state_of(task: &Task) -> ledger::LedgerRunState {
     match (task.state, task.ended_by) {
-        (TaskState::Exited, _) => ledger::State::Exited,
-        (TaskState::Killed, Some(EndedBy::Timeout | EndedBy::Silence)) => ledger::State::TimedOut,
-        (TaskState::Killed, Some(EndedBy::Abort | EndedBy::Page | EndedBy::Host)) => ledger::State::Aborted,
-        (TaskState::Killed, _) => ledger::State::Signaled,
-        (TaskState::Lost | TaskState::Running, _) => ledger::State::Lost,
+        (TaskState::Exited, _) => ledger::LedgerRunState::Exited,
+        (TaskState::Killed, Some(EndedBy::Timeout | EndedBy::Silence)) => ledger::LedgerRunState::TimedOut,
+        (TaskState::Killed, Some(EndedBy::Abort | EndedBy::Page | EndedBy::Host)) => ledger::LedgerRunState::Aborted,
+        (TaskState::Killed, _) => ledger::LedgerRunState::Signaled,
+        (TaskState::Lost | TaskState::Running, _) => ledger::LedgerRunState::Lost,
     }
 }
 

@@ -9,7 +9,7 @@ use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::live::{TaskChanges, runs};
 use crate::noting::{append, changes, verdict};
-use ledger::Note;
+use ledger::LedgerRunNote;
 use protocol::task::{Task, TaskRecord, now_ms};
 use receipt::recording::{Recording, RunRecord};
 
@@ -68,13 +68,13 @@ impl Registry {
     pub(super) fn note_verdict(&self, entry: &mut Entry) {
         let Some(evidence) = entry.evidence.known() else { return };
         let Some(ledger) = entry.verdict_in.take() else { return };
-        let note = Note { evidence: Some(verdict(evidence.verdict).into()), ..Note::default() };
+        let note = LedgerRunNote { evidence: Some(verdict(evidence.verdict).into()), ..LedgerRunNote::default() };
         drop(append(self.helpers, ledger, now_ms(), ledger::note(&entry.task.mark, &note)));
     }
 
     fn note_changes(&self, ledger: PathBuf, run: &str, record: &RunRecord) {
         let Some(receipt) = &record.receipt else { return };
-        let note = Note { changes: Some(changes(receipt)), ..Note::default() };
+        let note = LedgerRunNote { changes: Some(changes(receipt)), ..LedgerRunNote::default() };
         drop(append(self.helpers, ledger, now_ms(), ledger::note(run, &note)));
     }
 

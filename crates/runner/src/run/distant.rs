@@ -17,7 +17,7 @@ use crate::noting::{append, changes, verdict};
 use crate::request::{RawOptions, Request};
 use crate::supervise::Helpers;
 use capture::Sanitize;
-use ledger::{Line, Note, TaskOf, own_shim};
+use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
 use protocol::Opening;
 use sys::Signal;
 
@@ -116,32 +116,32 @@ impl DistantEntry {
         if outcome.pid == 0 && start.is_none() && outcome.status != Status::Lost {
             return;
         }
-        let line = if start.is_some() { Line::of(&self.run) } else { self.line() };
+        let line = if start.is_some() { LedgerLine::of(&self.run) } else { self.line() };
         if let Some(start) = start {
             // The start stands before the end. A disk that does not answer holds nothing up.
             let _written = timeout(PATIENCE, start).await;
         }
-        let task = outcome.background.as_ref().map(|(task, store)| TaskOf {
+        let task = outcome.background.as_ref().map(|(task, store)| LedgerRunTask {
             id: task.id.clone().into(),
             log: store.log_path(&task.id).to_string_lossy().into_owned().into(),
         });
-        let note = Note {
+        let note = LedgerRunNote {
             changes: outcome.receipt.as_ref().map(changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task,
             evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
             reused: outcome.reused.as_ref().map(|reused| Cow::Owned(reused.run_id.clone())),
-            ..Note::default()
+            ..LedgerRunNote::default()
         };
         // A reader in this process waits for it.
         drop(self.write(line.with("end", &end_of(outcome)).with("note", &note)));
     }
 
-    fn line(&self) -> Line {
-        Line::of(&self.run).with("shim", &own_shim()).with_json("start", &self.opening.start)
+    fn line(&self) -> LedgerLine {
+        LedgerLine::of(&self.run).with("shim", &own_shim()).with_json("start", &self.opening.start)
     }
 
-    fn write(&self, line: Line) -> Option<JoinHandle<()>> {
+    fn write(&self, line: LedgerLine) -> Option<JoinHandle<()>> {
         let helpers = Helpers::shared().ok()?;
         let directory = &self.opening.directory;
         sweep_when_due(helpers, directory);

@@ -11,7 +11,7 @@ use super::completion::{Seen, Silent};
 use super::entry::{has_receipt, opening, sweep_when_due};
 use super::outcome::{Outcome, Status};
 use crate::noting::{append, changes, unwritten, verdict};
-use ledger::{End, Line, Note, Silence, State};
+use ledger::{LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState};
 use protocol::task::{Task, now_ms};
 
 /// Time for which a result waits for its note to be written. A disk that does not answer holds nothing up.
@@ -48,22 +48,23 @@ impl Launch {
         let goes_on = outcome.status == Status::Backgrounded;
         if seen == Seen::Nothing {
             // The shim may have been killed before it wrote the start.
-            let end = End::bare(now_ms(), State::Lost);
-            let line = Line::of(run).with_json("start", &opening.start).with("end", &end).finish();
+            let end = LedgerRunEnd::bare(now_ms(), LedgerRunState::Lost);
+            let line = LedgerLine::of(run).with_json("start", &opening.start).with("end", &end).finish();
             let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
         }
-        let note = Note {
+        let note = LedgerRunNote {
             changes: outcome.receipt.as_ref().map(changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task: None,
             end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
-            silence: silent.map(|Silent { most, waited_for }| Silence::of(most, waited_for)),
+            silence: silent.map(|Silent { most, waited_for }| LedgerRunSilence::of(most, waited_for)),
             evidence: None,
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
         };
-        let is_awaited = note != Note::default() || has_receipt(&self.request) && !goes_on;
-        let note = Note { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
-        if is_awaited || note != Note::default() {
+        let is_awaited = note != LedgerRunNote::default() || has_receipt(&self.request) && !goes_on;
+        let note =
+            LedgerRunNote { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
+        if is_awaited || note != LedgerRunNote::default() {
             let written = append(self.helpers, opening.directory.clone(), now_ms(), ledger::note(run, &note));
             // The verdict alone delays no result.
             if is_awaited {
@@ -76,23 +77,23 @@ impl Launch {
     pub(super) async fn note_reuse(&self, outcome: &Outcome) {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
-        let note = Note {
+        let note = LedgerRunNote {
             changes: outcome.receipt.as_ref().map(changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
-            ..Note::default()
+            ..LedgerRunNote::default()
         };
-        let line = Line::of(&outcome.run).with_json("start", &opening.start);
+        let line = LedgerLine::of(&outcome.run).with_json("start", &opening.start);
         let line = line.with("end", &end_of(outcome)).with("note", &note).finish();
         let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
     }
 }
 
-pub(super) fn end_of(outcome: &Outcome) -> End<'static> {
-    End {
+pub(super) fn end_of(outcome: &Outcome) -> LedgerRunEnd<'static> {
+    LedgerRunEnd {
         code: outcome.exit_code,
         signal: outcome.signal.clone().map(Cow::Owned),
-        ..End::bare(now_ms(), outcome.status.into()).after(outcome.duration, outcome.usage)
+        ..LedgerRunEnd::bare(now_ms(), outcome.status.into()).after(outcome.duration, outcome.usage)
     }
 }

@@ -10,13 +10,15 @@ use crate::error::Error;
 use crate::noting::append;
 use crate::request::{Entry, Request};
 use crate::supervise::Helpers;
-use ledger::{Actor, End, LedgerError, Line, Start, State, Sweeper, TaskOf};
+use ledger::{
+    Actor, LedgerError, LedgerLine, LedgerRunEnd, LedgerRunStart, LedgerRunState, LedgerRunTask, LedgerSweepSchedule,
+};
 use protocol::plan::next_mark;
 use protocol::task::{Store, TaskSpec, now_ms};
 use protocol::{LazyOpening, Opening};
 use safety::Verdict;
 
-static SWEEPER: Sweeper = Sweeper::new();
+static SWEEPER: LedgerSweepSchedule = LedgerSweepSchedule::new();
 
 /// A command that was refused before it came here.
 #[derive(Debug, Default, Deserialize)]
@@ -70,7 +72,10 @@ pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
 
 fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, run: &str) {
     sweep_when_due(helpers, &directory);
-    let line = Line::of(run).with_json("start", &start).with("end", &End::bare(at, State::Refused)).finish();
+    let line = LedgerLine::of(run)
+        .with_json("start", &start)
+        .with("end", &LedgerRunEnd::bare(at, LedgerRunState::Refused))
+        .finish();
     // Nothing waits for the write but a reader in this process.
     drop(append(helpers, directory, at, line));
 }
@@ -82,14 +87,14 @@ fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, 
 pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<LazyOpening, LedgerError> {
     let directory = entry.directory.clone().ok_or(LedgerError::NoDirectory)?;
     let log = |task: &TaskSpec| Store::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
-    let task = task.map(|task| TaskOf { id: task.id.clone().into(), log: log(task).into() });
+    let task = task.map(|task| LedgerRunTask { id: task.id.clone().into(), log: log(task).into() });
     let confinement = request.confine.as_ref().map(|confine| Cow::Borrowed(confine.policy.profile.name()));
     let noted = has_receipt(request);
     let (entry, actor, part) = (entry.clone(), request.actor.clone(), Part::of(&request.command));
     let cwd = request.cwd.to_string_lossy().into_owned();
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
-        let start = Start { confinement, task, noted, ..start(&entry, actor.as_ref(), &part, &cwd, at) };
+        let start = LedgerRunStart { confinement, task, noted, ..start(&entry, actor.as_ref(), &part, &cwd, at) };
         Opening { directory, at, start: ledger::cut(start) }
     })))
 }
@@ -109,9 +114,9 @@ impl Part {
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'a str, at: u64) -> Start<'a> {
+fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'a str, at: u64) -> LedgerRunStart<'a> {
     let redact::Redacted { text: command, redacted } = redact::redact_beginning((&part.text, part.is_cut));
-    Start {
+    LedgerRunStart {
         at,
         command,
         redacted,

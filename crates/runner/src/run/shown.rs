@@ -8,7 +8,7 @@ use super::listener::{Reply, aborted};
 use super::outcome::Outcome;
 use crate::live::{Changed, Denied, Ending, Facts, LiveRun, Shown, Used, millis, runs};
 use crate::request::Request;
-use ledger::{State, in_milliseconds};
+use ledger::{LedgerRunState, in_milliseconds};
 use protocol::EndedBy;
 use protocol::task::now_ms;
 
@@ -71,7 +71,7 @@ fn facts(request: &Request) -> Option<Facts> {
 
 /// Returns the end of a command for those who watch. `None`: it could not be run.
 pub fn ending(outcome: Option<&Outcome>) -> Ending {
-    let Some(outcome) = outcome else { return Ending::bare(State::Refused) };
+    let Some(outcome) = outcome else { return Ending::bare(LedgerRunState::Refused) };
     let by_person = outcome.ended_by == Some(EndedBy::Abort) && outcome.notes.iter().any(|note| note == STOPPED);
     let has_begun = outcome.pid != 0;
     Ending {

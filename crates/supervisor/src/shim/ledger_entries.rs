@@ -5,7 +5,10 @@
 use std::time::Duration;
 
 use super::supervised_command::SupervisedCommand;
-use ledger::{End, LedgerError, Line, Note, ShimId, Silence, State, TaskOf, Writer, own_shim};
+use ledger::{
+    LedgerError, LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState, LedgerRunTask,
+    LedgerWriter, ShimId, own_shim,
+};
 use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
 use protocol::{Cause, Conclusion, Opening};
 use sys::Usage;
@@ -13,7 +16,7 @@ use sys::Usage;
 /// The entries of one command after another.
 #[derive(Default)]
 pub struct ShimLedgerEntries {
-    writer: Option<Writer>,
+    writer: Option<LedgerWriter>,
     /// This shim, for readers that have to know whether an end can still come.
     shim: Option<ShimId<'static>>,
     /// The entry without an end.
@@ -33,8 +36,8 @@ struct UnfinishedLedgerEntry {
 
 impl UnfinishedLedgerEntry {
     /// Begins a record. It has the start, unless that is written.
-    fn line(&mut self, shim: &mut Option<ShimId<'static>>) -> Line {
-        let line = Line::of(&self.run);
+    fn line(&mut self, shim: &mut Option<ShimId<'static>>) -> LedgerLine {
+        let line = LedgerLine::of(&self.run);
         match self.start.take() {
             Some(start) => line.with("shim", shim.get_or_insert_with(own_shim)).with_json("start", &start),
             None => line,
@@ -48,7 +51,7 @@ impl ShimLedgerEntries {
         (self.open, self.failure) = (None, None);
         let Some((run, Opening { directory, at, start })) = run.zip(opening) else { return };
         if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
-            self.writer = Some(Writer::new(directory));
+            self.writer = Some(LedgerWriter::new(directory));
         }
         self.open = Some(UnfinishedLedgerEntry { run: run.to_owned(), at, start: Some(start) });
     }
@@ -65,10 +68,10 @@ impl ShimLedgerEntries {
     /// Writes the end of the command. Returns why a part of its entry is missing.
     pub fn end(&mut self, conclusion: Conclusion, duration: Duration, usage: Usage) -> Option<String> {
         let Conclusion { status, exit_code, signal } = conclusion;
-        let end = End {
+        let end = LedgerRunEnd {
             code: Some(exit_code),
             signal: signal.map(|number| sys::signal_name(number).into()),
-            ..End::bare(now_ms(), status.into()).after(duration, usage)
+            ..LedgerRunEnd::bare(now_ms(), status.into()).after(duration, usage)
         };
         self.finish(end, None)
     }
@@ -77,8 +80,9 @@ impl ShimLedgerEntries {
     pub fn become_task(&mut self, spec: &TaskSpec) {
         let Some(open) = &mut self.open else { return };
         let log = Store::at(spec.folder.clone()).log_path(&spec.id);
-        let task = TaskOf { id: (&*spec.id).into(), log: log.to_string_lossy() };
-        let line = open.line(&mut self.shim).with("note", &Note { task: Some(task), ..Note::default() });
+        let task = LedgerRunTask { id: (&*spec.id).into(), log: log.to_string_lossy() };
+        let line =
+            open.line(&mut self.shim).with("note", &LedgerRunNote { task: Some(task), ..LedgerRunNote::default() });
         self.append(now_ms(), line);
     }
 
@@ -87,26 +91,29 @@ impl ShimLedgerEntries {
     pub fn end_task(&mut self, running: &SupervisedCommand, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
-        let ended = |state| End::bare(now, state).after(running.started.elapsed(), running.total_usage());
+        let ended = |state| LedgerRunEnd::bare(now, state).after(running.started.elapsed(), running.total_usage());
         let end = match running.end_as_task() {
-            TaskEnd::Code(code) => End { code: Some(code), ..ended(State::Exited) },
+            TaskEnd::Code(code) => LedgerRunEnd { code: Some(code), ..ended(LedgerRunState::Exited) },
             TaskEnd::Signal(name, code) => {
                 let state = match cause {
-                    Some(Cause::Limit) => State::TimedOut,
-                    Some(Cause::Abort | Cause::Host) => State::Aborted,
-                    Some(Cause::Itself | Cause::Supervisor | Cause::LimitExceeded(_)) | None => State::Signaled,
+                    Some(Cause::Limit) => LedgerRunState::TimedOut,
+                    Some(Cause::Abort | Cause::Host) => LedgerRunState::Aborted,
+                    Some(Cause::Itself | Cause::Supervisor | Cause::LimitExceeded(_)) | None => {
+                        LedgerRunState::Signaled
+                    }
                 };
-                End { code: Some(code), signal: Some(name.into()), ..ended(state) }
+                LedgerRunEnd { code: Some(code), signal: Some(name.into()), ..ended(state) }
             }
-            TaskEnd::Lost(_) => End::bare(now, State::Lost),
+            TaskEnd::Lost(_) => LedgerRunEnd::bare(now, LedgerRunState::Lost),
         };
-        let silence = silence.map(|most| Note { silence: Some(Silence::of(most, None)), ..Note::default() });
+        let silence = silence
+            .map(|most| LedgerRunNote { silence: Some(LedgerRunSilence::of(most, None)), ..LedgerRunNote::default() });
         // A note would be in the log of the task, which models read. The next command reports the reason.
         self.finish(end, silence);
         self.check_last_write();
     }
 
-    fn finish(&mut self, mut end: End<'_>, note: Option<Note<'_>>) -> Option<String> {
+    fn finish(&mut self, mut end: LedgerRunEnd<'_>, note: Option<LedgerRunNote<'_>>) -> Option<String> {
         let mut open = self.open.take()?;
         // The clock may have been set back since.
         end.at = end.at.max(open.at);
@@ -119,7 +126,7 @@ impl ShimLedgerEntries {
 
     /// Checks the last record, which the result of the command does not wait for.
     pub fn check_last_write(&mut self) {
-        self.writer.iter_mut().for_each(Writer::check);
+        self.writer.iter_mut().for_each(LedgerWriter::check);
     }
 
     fn keep_failure(&mut self, written: Option<Result<(), LedgerError>>) {
@@ -128,7 +135,7 @@ impl ShimLedgerEntries {
         }
     }
 
-    fn append(&mut self, at: u64, line: Line) {
+    fn append(&mut self, at: u64, line: LedgerLine) {
         let written = self.writer.as_mut().map(|writer| writer.append(at, &line.finish()));
         self.keep_failure(written);
     }

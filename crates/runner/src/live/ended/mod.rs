@@ -27,7 +27,7 @@ pub struct Ended {
 #[serde(rename_all = "camelCase")]
 pub struct Ending {
     #[expect(missing_docs, reason = "see its type")]
-    pub state: ledger::State,
+    pub state: ledger::LedgerRunState,
     /// The exit code, as in its result.
     pub exit_code: Option<i32>,
     /// The name of the signal that ended the shell.
@@ -190,7 +190,7 @@ pub struct UndoExtent {
 
 impl Ending {
     /// Returns an end of which only the state is known.
-    pub fn bare(state: ledger::State) -> Self {
+    pub fn bare(state: ledger::LedgerRunState) -> Self {
         Self {
             state,
             exit_code: None,

@@ -16,7 +16,7 @@ use crate::proof::{Before, Wanted};
 use crate::supervise::ready::ReadyShell;
 use crate::supervise::watched::Watched;
 use confine::CommandDenials;
-use ledger::Pending;
+use ledger::PendingLedgerRecord;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;
 use protocol::plan::{ShellKind, WorldId};
@@ -122,7 +122,7 @@ pub struct Child {
     /// The world of the command, if it is confined.
     world: Option<WorldId>,
     /// The end of the command's entry, which the shim has still to write after the result.
-    entry: Option<Pending>,
+    entry: Option<PendingLedgerRecord>,
     /// How the command is watched. `None`: its evidence is not wanted.
     watched: Option<Watched>,
 }
@@ -147,7 +147,7 @@ impl Child {
 
     /// Announces that the end of the command's entry follows its result.
     pub fn owes_entry(&mut self) {
-        self.entry = Some(Pending::begin());
+        self.entry = Some(PendingLedgerRecord::begin());
     }
 
     /// Records that the shim prepares a warm shell and runs no command.
