@@ -15,7 +15,7 @@ use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use super::tasks::Tasks;
-use ledger::settle;
+use ledger::wait_for_pending;
 use remote::client::{Forward, Target};
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
@@ -111,7 +111,7 @@ impl Calls {
         for (_, target) in self.targets().drain() {
             target.close();
         }
-        settle(LAST_RECORDS);
+        wait_for_pending(LAST_RECORDS);
     }
 
     pub fn reply(&self, id: u32, reply: Reply) {

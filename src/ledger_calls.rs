@@ -13,7 +13,7 @@ use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
-use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, settle};
+use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, wait_for_pending};
 use runner::error::Error;
 use runner::request::ledger_directory;
 use runner::run::{Refusal, record_refusal, runtime};
@@ -103,11 +103,11 @@ fn read(reading: &Mutex<Reading>) -> (EntryBatch, PassedOverLines) {
         let Some(directory) = directory.take() else {
             return (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default());
         };
-        settle(SETTLED);
+        wait_for_pending(SETTLED);
         *reading = Reading::Begun(LedgerReader::new(directory, std::mem::take(query), *shape));
     }
     match &mut *reading {
-        Reading::Begun(reader) => (reader.read(), reader.passed().clone()),
+        Reading::Begun(reader) => (reader.read(), reader.passed_over().clone()),
         Reading::Unread(..) => (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default()),
     }
 }

@@ -126,7 +126,7 @@ fn greeting() -> HostGreeting {
     HostGreeting {
         protocol: PROTOCOL,
         pid: std::process::id(),
-        program: ledger::host().program.clone().into_owned(),
+        program: ledger::own_host().program.clone().into_owned(),
         cwd: shown_directory(cwd),
         started_at: *started_at,
         version: env!("CARGO_PKG_VERSION"),

@@ -33,7 +33,7 @@ impl LedgerDay {
     }
 
     /// Returns the name of the day's file.
-    pub fn file(&self) -> &str {
+    pub fn file_name(&self) -> &str {
         &self.0
     }
 }
@@ -52,10 +52,10 @@ mod tests {
             (1_767_225_599_999, "2025-12-31.jsonl"),
             (1_767_225_600_000, "2026-01-01.jsonl"),
         ] {
-            assert_eq!(LedgerDay::of(at).file(), file, "{at}");
+            assert_eq!(LedgerDay::of(at).file_name(), file, "{at}");
             assert_eq!(LedgerDay::of_file(file), Some(LedgerDay::of(at)), "{file}");
         }
-        assert_eq!(LedgerDay::before(1_767_225_600_000, 1).file(), "2025-12-31.jsonl");
+        assert_eq!(LedgerDay::before(1_767_225_600_000, 1).file_name(), "2025-12-31.jsonl");
         assert!(LedgerDay::of(1_767_225_599_999) < LedgerDay::of(1_767_225_600_000));
     }
 

@@ -26,14 +26,14 @@ mod sweep;
 mod write;
 
 pub use line::LedgerLine;
-pub use note::{changes, note};
-pub use pending::{PendingLedgerRecord, settle};
-pub use place::{LedgerError, directory};
+pub use note::{note_line, run_changes};
+pub use pending::{PendingLedgerRecord, wait_for_pending};
+pub use place::{LedgerError, ledger_directory};
 pub use read::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines};
 pub use record::{
     Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
     LedgerRunState, LedgerRunTask, ShimId, in_milliseconds, own_shim,
 };
-pub use start::{cut, host};
-pub use sweep::{LedgerSweepSchedule, sweep};
+pub use start::{own_host, to_json_within_record};
+pub use sweep::{LedgerSweepSchedule, sweep_files};
 pub use write::LedgerWriter;

@@ -28,7 +28,7 @@ impl LedgerLine {
     /// Adds a part.
     #[must_use]
     pub fn with(mut self, name: &str, part: &impl Serialize) -> Self {
-        self.name(name);
+        self.push_name(name);
         // These types have no map with keys that JSON lacks, and a vector takes every write.
         let _ = serde_json::to_writer(&mut self.0, part);
         self
@@ -37,12 +37,12 @@ impl LedgerLine {
     /// Adds a part that is JSON already.
     #[must_use]
     pub fn with_json(mut self, name: &str, json: &str) -> Self {
-        self.name(name);
+        self.push_name(name);
         self.0.extend_from_slice(json.as_bytes());
         self
     }
 
-    fn name(&mut self, name: &str) {
+    fn push_name(&mut self, name: &str) {
         self.0.push(if self.0.is_empty() { b'{' } else { b',' });
         self.0.push(b'"');
         self.0.extend_from_slice(name.as_bytes());
@@ -66,12 +66,12 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// Reads a line without its newline. `None` if it is damaged.
-pub fn read(line: &[u8]) -> Option<LedgerRecord<'_>> {
-    parse(whole(line)?)
+pub fn read_line(line: &[u8]) -> Option<LedgerRecord<'_>> {
+    parse_record(check_line(line)?)
 }
 
 /// Returns the text of a line without its newline. `None` if it is damaged.
-pub fn whole(line: &[u8]) -> Option<&str> {
+pub fn check_line(line: &[u8]) -> Option<&str> {
     let (text, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
     let sum = tail.strip_prefix(SUM.as_bytes())?.strip_suffix(b"\"}")?;
     let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
@@ -79,7 +79,7 @@ pub fn whole(line: &[u8]) -> Option<&str> {
 }
 
 /// Reads the text of a whole line.
-pub fn parse(text: &str) -> Option<LedgerRecord<'_>> {
+pub fn parse_record(text: &str) -> Option<LedgerRecord<'_>> {
     serde_json::from_str(text).ok()
 }
 
@@ -111,7 +111,7 @@ impl<'l> LineBeginning<'l> {
 
 /// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for
 /// lines that have their parts in another order than [`Line`] writes them.
-pub fn beginning(text: &str) -> Option<LineBeginning<'_>> {
+pub fn parse_beginning(text: &str) -> Option<LineBeginning<'_>> {
     const START: &str = "\"start\":{\"at\":";
     let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once("\",")?;
     let (shim, rest) = match rest.strip_prefix("\"shim\":") {
@@ -155,7 +155,7 @@ mod tests {
             code: Some(124),
             ms: Some(1.5),
             usage: Some([1, 2, 3]),
-            ..LedgerRunEnd::bare(9, LedgerRunState::TimedOut)
+            ..LedgerRunEnd::with_state(9, LedgerRunState::TimedOut)
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
             note: Some(Box::new(note)),
             removed: None,
         };
-        assert_eq!(read(text).expect("whole"), expected);
+        assert_eq!(read_line(text).expect("whole"), expected);
     }
 
     #[test]
@@ -193,13 +193,13 @@ mod tests {
         let shim = ShimId(3, 4, "ab.cd".into());
         let text = |line: LedgerLine| String::from_utf8(line.finish()).expect("text");
         let line = text(LedgerLine::of("r-1").with("shim", &shim).with_json("start", &json));
-        let found = beginning(&line).expect("a start");
+        let found = parse_beginning(&line).expect("a start");
         assert_eq!((found.run, found.at, found.shim()), ("r-1", start().at, Some(shim)));
         let line = text(LedgerLine::of("r-2").with_json("start", &json).with("end", &end()));
-        let found = beginning(&line).expect("a start");
+        let found = parse_beginning(&line).expect("a start");
         assert_eq!((found.run, found.at, found.shim()), ("r-2", start().at, None));
         for other in [LedgerLine::of("r").with("end", &end()), LedgerLine::of("r\\").with_json("start", &json)] {
-            assert_eq!(beginning(&text(other)), None);
+            assert_eq!(parse_beginning(&text(other)), None);
         }
     }
 
@@ -207,36 +207,36 @@ mod tests {
     fn a_record_about_the_ledger_names_the_file() {
         let removed = RemovedLedgerFile { at: 1, file: "2020-01-01.jsonl".into(), bytes: 5, why: "old".into() };
         let line = LedgerLine::removed(&removed).finish();
-        assert_eq!(read(line.trim_ascii_end()).expect("whole").removed, Some(removed));
+        assert_eq!(read_line(line.trim_ascii_end()).expect("whole").removed, Some(removed));
     }
 
     #[test]
     fn every_change_of_a_byte_is_seen() {
         let line = LedgerLine::of("run").with("end", &end()).finish();
         let line = line.trim_ascii_end();
-        assert!(read(line).is_some());
+        assert!(read_line(line).is_some());
         for at in 0..line.len() {
             for change in [1, 0x20, 0x80] {
                 let mut damaged = line.to_vec();
                 damaged[at] ^= change;
                 // The value of the checksum may be written in capitals.
                 let same = damaged.eq_ignore_ascii_case(line) && at >= line.len() - TAIL;
-                assert!(read(&damaged).is_none() || same, "{at} {}", String::from_utf8_lossy(&damaged));
+                assert!(read_line(&damaged).is_none() || same, "{at} {}", String::from_utf8_lossy(&damaged));
             }
         }
         for length in 0..line.len() {
-            assert!(read(&line[..length]).is_none(), "{length}");
-            assert!(read(&line[length + 1..]).is_none(), "{length}");
+            assert!(read_line(&line[..length]).is_none(), "{length}");
+            assert!(read_line(&line[length + 1..]).is_none(), "{length}");
         }
-        assert!(read(&[line, line].concat()).is_none());
+        assert!(read_line(&[line, line].concat()).is_none());
         for other in [&b""[..], b"{}", b"x", b"null", b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
-            assert!(read(other).is_none());
+            assert!(read_line(other).is_none());
         }
     }
 
     #[test]
     fn a_field_of_a_later_version_is_passed_over() {
         let line = LedgerLine::of("run").with("later", &[1, 2]).with("end", &end()).finish();
-        assert_eq!(read(line.trim_ascii_end()).expect("whole").end, Some(end()));
+        assert_eq!(read_line(line.trim_ascii_end()).expect("whole").end, Some(end()));
     }
 }

@@ -10,7 +10,7 @@ use super::record::{LedgerRunChanges, LedgerRunNote, MAX_RECORD};
 const OTHERS: usize = 12 * 1024;
 
 /// Returns the changes of a command, with as many paths as a record can hold.
-pub fn changes<'p>(
+pub fn run_changes<'p>(
     state: &'static str,
     counts: [u64; 4],
     paths: impl IntoIterator<Item = &'p Path>,
@@ -28,7 +28,7 @@ pub fn changes<'p>(
 
 /// Returns the record of a note.
 #[must_use]
-pub fn note(run: &str, note: &LedgerRunNote<'_>) -> Vec<u8> {
+pub fn note_line(run: &str, note: &LedgerRunNote<'_>) -> Vec<u8> {
     LedgerLine::of(run).with("note", note).finish()
 }
 
@@ -39,10 +39,10 @@ mod tests {
     #[test]
     fn the_paths_of_many_changes_are_cut_and_their_numbers_are_not() {
         let paths: Vec<_> = (0..100).map(|at| format!("/srv/{}/{at}", "\u{1}".repeat(400))).collect();
-        let changes = changes("partial", [5000, 0, 0, 0], paths.iter().map(Path::new));
+        let changes = run_changes("partial", [5000, 0, 0, 0], paths.iter().map(Path::new));
         assert_eq!((&*changes.state, changes.counts), ("partial", [5000, 0, 0, 0]));
         assert!(!changes.paths.is_empty() && changes.paths.len() < 100);
-        let line = note("r", &LedgerRunNote { changes: Some(changes), ..LedgerRunNote::default() });
+        let line = note_line("r", &LedgerRunNote { changes: Some(changes), ..LedgerRunNote::default() });
         assert!(line.len() <= MAX_RECORD);
     }
 }

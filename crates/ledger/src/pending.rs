@@ -41,7 +41,7 @@ impl Drop for PendingLedgerRecord {
 }
 
 /// Waits until all records that were announced before are written, or for this long. Returns whether they are written.
-pub fn settle(most: Duration) -> bool {
+pub fn wait_for_pending(most: Duration) -> bool {
     let tickets = tickets();
     let last = tickets.next;
     let waits = |tickets: &mut PendingRecordTickets| tickets.open.first().is_some_and(|first| *first <= last);
@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn a_reader_waits_for_what_was_announced_and_not_for_ever() {
         let pending = PendingLedgerRecord::begin();
-        assert!(!settle(Duration::from_millis(1)), "it is still on its way");
-        let waits = std::thread::spawn(|| settle(Duration::from_secs(60)));
+        assert!(!wait_for_pending(Duration::from_millis(1)), "it is still on its way");
+        let waits = std::thread::spawn(|| wait_for_pending(Duration::from_secs(60)));
         drop(pending);
         assert!(waits.join().expect("settled"));
     }

@@ -49,7 +49,7 @@ pub enum LedgerError {
 
 /// Returns the directory of the ledger below the state directory of its user, `$XDG_STATE_HOME/agent-bash`.
 #[must_use]
-pub fn directory(state: &Path) -> PathBuf {
+pub fn ledger_directory(state: &Path) -> PathBuf {
     state.join("ledger")
 }
 
@@ -74,12 +74,12 @@ pub fn open_directory(directory: &Path) -> Result<File, LedgerError> {
 /// If it is a link, a pipe or a directory, has a second name, or belongs to another user.
 pub fn open_file(directory: &Path, day: &LedgerDay) -> Result<File, LedgerError> {
     let folder = open_directory(directory)?;
-    let path = directory.join(day.file());
+    let path = directory.join(day.file_name());
     // A pipe without a reader must not block.
     let flags =
         OFlag::O_RDWR | OFlag::O_APPEND | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let opened = loop {
-        match openat(&folder, day.file(), flags, Mode::S_IRUSR | Mode::S_IWUSR) {
+        match openat(&folder, day.file_name(), flags, Mode::S_IRUSR | Mode::S_IWUSR) {
             Err(nix::Error::EINTR) => {}
             opened => break opened,
         }
@@ -92,7 +92,7 @@ pub fn open_file(directory: &Path, day: &LedgerDay) -> Result<File, LedgerError>
     };
     let failed = |source| LedgerError::System { path: path.clone(), source };
     let data = file.metadata().map_err(failed)?;
-    if let Some(what) = strangeness(&data) {
+    if let Some(what) = foreign_file_reason(&data) {
         return Err(LedgerError::Strange { path, what });
     }
     if data.mode() & 0o777 != 0o600 {
@@ -102,7 +102,7 @@ pub fn open_file(directory: &Path, day: &LedgerDay) -> Result<File, LedgerError>
 }
 
 /// Returns why a file is not written to. `None` if it is one of ours.
-pub fn strangeness(data: &Metadata) -> Option<&'static str> {
+pub fn foreign_file_reason(data: &Metadata) -> Option<&'static str> {
     if !data.is_file() {
         return Some("no regular file");
     }
@@ -113,7 +113,7 @@ pub fn strangeness(data: &Metadata) -> Option<&'static str> {
 }
 
 /// Returns the files of the ledger, the oldest first. Other files are passed over, and so are links and pipes.
-pub fn files(directory: &Path) -> Vec<(LedgerDay, Metadata)> {
+pub fn day_files(directory: &Path) -> Vec<(LedgerDay, Metadata)> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let day = |entry: &fs::DirEntry| entry.file_name().to_str().and_then(LedgerDay::of_file);
     let ours = entries.flatten().filter_map(|entry| Some((day(&entry)?, entry.metadata().ok()?)));
@@ -127,7 +127,7 @@ pub fn files(directory: &Path) -> Vec<(LedgerDay, Metadata)> {
 /// # Errors
 /// If it is gone, or no regular file of this user.
 pub fn open_to_read(directory: &Path, day: &LedgerDay) -> io::Result<File> {
-    let file = sys::open_regular(&directory.join(day.file()), File::options().read(true))?;
+    let file = sys::open_regular(&directory.join(day.file_name()), File::options().read(true))?;
     if is_readable(&file.metadata()?) { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 

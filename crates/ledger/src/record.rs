@@ -157,13 +157,13 @@ pub struct LedgerRunEnd<'a> {
 impl LedgerRunEnd<'_> {
     /// Returns the end of a run of which nothing else is known.
     #[must_use]
-    pub fn bare(at: u64, state: LedgerRunState) -> Self {
+    pub fn with_state(at: u64, state: LedgerRunState) -> Self {
         Self { at, state, code: None, signal: None, ms: None, usage: None }
     }
 
     /// Adds what the run took.
     #[must_use]
-    pub fn after(self, duration: Duration, usage: Usage) -> Self {
+    pub fn with_costs(self, duration: Duration, usage: Usage) -> Self {
         let usage = Some([usage.user_us, usage.system_us, usage.max_rss]);
         Self { ms: Some(in_milliseconds(duration)), usage, ..self }
     }

@@ -13,7 +13,7 @@ const MAX_ACTOR: usize = 200;
 const MAX_RULES: usize = 20;
 
 /// Returns this process, as people know it: `node agent.js`.
-pub fn host() -> &'static LedgerRunHost<'static> {
+pub fn own_host() -> &'static LedgerRunHost<'static> {
     static HOST: OnceLock<LedgerRunHost<'static>> = OnceLock::new();
     HOST.get_or_init(|| {
         let mut arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
@@ -32,7 +32,7 @@ pub fn host() -> &'static LedgerRunHost<'static> {
 
 /// Returns a start as JSON that fits into a record. What is too long is cut: the command at a character.
 #[must_use]
-pub fn cut(mut start: LedgerRunStart<'_>) -> String {
+pub fn to_json_within_record(mut start: LedgerRunStart<'_>) -> String {
     start.actor = start.actor.map(|actor| Cow::Owned(cut_actor(&actor)));
     start.rules.truncate(MAX_RULES);
     loop {
@@ -69,7 +69,7 @@ mod tests {
             command: command.into(),
             redacted: false,
             cwd: "/srv".into(),
-            host: host().clone(),
+            host: own_host().clone(),
             actor: None,
             verdict: None,
             rules: Vec::new(),
@@ -90,9 +90,9 @@ mod tests {
         for unit in ["x", "é", "\u{1f600}", "\n", "\u{1}", "\"", "a b\n"] {
             for length in [31_000, 40_000, 200_000] {
                 let command = format!("echo {}", unit.repeat(length / unit.len()));
-                let line = line(&cut(start(&command)));
+                let line = line(&to_json_within_record(start(&command)));
                 assert!(line.len() <= MAX_RECORD, "{unit:?} {length}: {}", line.len());
-                let kept = line::read(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
+                let kept = line::read_line(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
                 assert!(command.starts_with(&*kept) && kept.len() > 4000, "{unit:?} {length}: {}", kept.len());
             }
         }
@@ -104,12 +104,12 @@ mod tests {
         let (command, cwd) = ("x".repeat(99_999), "\u{1}".repeat(4096));
         let rules = vec![Cow::Borrowed("git-clean"); 200];
         let start = LedgerRunStart { cwd: cwd.into(), actor: Some(Cow::Owned(actor)), rules, ..start(&command) };
-        assert!(line(&cut(start)).len() <= MAX_RECORD);
+        assert!(line(&to_json_within_record(start)).len() <= MAX_RECORD);
     }
 
     #[test]
     fn this_process_has_a_name() {
-        assert_eq!(host().pid, std::process::id());
-        assert!(!host().program.is_empty() && !host().program.contains('/'));
+        assert_eq!(own_host().pid, std::process::id());
+        assert!(!own_host().program.is_empty() && !own_host().program.contains('/'));
     }
 }

@@ -46,9 +46,9 @@ impl Default for LedgerSweepSchedule {
 
 /// Removes files at this moment (ms since 1970). The file of the day stays, and so does every other file than those of
 /// the ledger. If several processes remove the same file, one of them records that.
-pub fn sweep(directory: &Path, now: u64) {
+pub fn sweep_files(directory: &Path, now: u64) {
     let (today, oldest) = (LedgerDay::of(now), LedgerDay::before(now, KEEP_DAYS));
-    let files = place::files(directory);
+    let files = place::day_files(directory);
     // A directory without such files may have been removed, and to open it would make it again.
     if files.first().is_none_or(|(day, _)| *day >= today) {
         return;
@@ -64,11 +64,11 @@ pub fn sweep(directory: &Path, now: u64) {
         } else {
             break;
         };
-        if unlinkat(&folder, day.file(), UnlinkatFlags::NoRemoveDir).is_err() {
+        if unlinkat(&folder, day.file_name(), UnlinkatFlags::NoRemoveDir).is_err() {
             continue;
         }
         total -= data.len();
-        let removed = RemovedLedgerFile { at: now, file: day.file().into(), bytes: data.len(), why: why.into() };
+        let removed = RemovedLedgerFile { at: now, file: day.file_name().into(), bytes: data.len(), why: why.into() };
         // The disk has more room now. If the write fails all the same, only the record is missing.
         let _ = writer.append(now, &LedgerLine::removed(&removed).finish());
     }

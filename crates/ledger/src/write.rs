@@ -33,7 +33,7 @@ impl OpenDayFile {
     /// Returns the length of the file. `None` if its path leads elsewhere by now, or it is strange.
     fn length(&self) -> Option<u64> {
         let data = fs::symlink_metadata(&self.path).ok()?;
-        let is_same = (data.dev(), data.ino()) == self.id && place::strangeness(&data).is_none();
+        let is_same = (data.dev(), data.ino()) == self.id && place::foreign_file_reason(&data).is_none();
         is_same.then_some(data.len())
     }
 
@@ -83,7 +83,7 @@ impl LedgerWriter {
     /// # Errors
     /// If the file cannot be used, or the system refuses the write. A part of the record may be in the file then.
     pub fn append(&mut self, at: u64, record: &[u8]) -> Result<(), LedgerError> {
-        let (open, length) = self.ready(LedgerDay::of(at))?;
+        let (open, length) = self.open_day_file(LedgerDay::of(at))?;
         if length + record.len() as u64 > MAX_FILE {
             let path = open.path.clone();
             self.open = None;
@@ -117,7 +117,7 @@ impl LedgerWriter {
 
     /// Checks the file of the last record, and writes the record again if it has gone to a file that others cannot
     /// find, or behind half a line.
-    pub fn check(&mut self) {
+    pub fn check_last_record(&mut self) {
         let Some((at, record)) = self.unchecked.take() else { return };
         match self.open.as_ref().and_then(|open| open.length_with(&record)) {
             Some(length) if length < MAX_FILE => {}
@@ -129,12 +129,12 @@ impl LedgerWriter {
     }
 
     /// Returns the file of a day as it is now, and its length.
-    fn ready(&mut self, day: LedgerDay) -> Result<(&OpenDayFile, u64), LedgerError> {
+    fn open_day_file(&mut self, day: LedgerDay) -> Result<(&OpenDayFile, u64), LedgerError> {
         let known = self.open.take().filter(|open| open.day == day);
         if let Some((open, length)) = known.and_then(|open| open.length().map(|length| (open, length))) {
             return Ok((self.open.insert(open), length));
         }
-        let path = self.directory.join(day.file());
+        let path = self.directory.join(day.file_name());
         let file = place::open_file(&self.directory, &day)?;
         let data = file.metadata().map_err(|source| LedgerError::System { path: path.clone(), source })?;
         let open = OpenDayFile { day, path, file, id: (data.dev(), data.ino()) };

@@ -8,7 +8,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
 use super::*;
-use crate::sweep::{KEEP_DAYS, sweep};
+use crate::sweep::{KEEP_DAYS, sweep_files};
 
 const NOON: u64 = 1_767_268_800_000;
 const DAY: u64 = 86_400_000;
@@ -31,7 +31,7 @@ impl TestLedgerDirectory {
     }
 
     fn file_of(&self, at: u64) -> PathBuf {
-        self.directory().join(LedgerDay::of(at).file())
+        self.directory().join(LedgerDay::of(at).file_name())
     }
 
     fn writer(&self) -> LedgerWriter {
@@ -111,7 +111,8 @@ fn what_is_not_ours_is_not_written_to() {
         let error = place.writer().append(NOON, b"secret\n").expect_err(what);
         assert!(begin.elapsed().as_secs() < 30, "{what}: it blocks");
         assert!(!error.to_string().is_empty(), "{what}");
-        for path in [place.temp.path().join("other"), place.temp.path().join("moved").join(LedgerDay::of(NOON).file())]
+        for path in
+            [place.temp.path().join("other"), place.temp.path().join("moved").join(LedgerDay::of(NOON).file_name())]
         {
             assert!(fs::read(path).unwrap_or_default().is_empty(), "{what}: it was written to");
         }
@@ -193,11 +194,11 @@ fn a_full_day_takes_no_more_unchecked_records() {
     writer.append(NOON, b"a\n").expect("written");
     File::options().write(true).open(place.file()).expect("the file").set_len(MAX_FILE).expect("a hole");
     writer.append_unchecked(NOON, b"b\n".to_vec()).expect("it is seen afterwards");
-    writer.check();
+    writer.check_last_record();
     for _ in 0..2 {
         let error = writer.append_unchecked(NOON, b"c\n".to_vec()).expect_err("full");
         assert!(error.to_string().contains("has reached its limit"), "{error}");
-        writer.check();
+        writer.check_last_record();
     }
     assert_eq!(place.file().metadata().expect("there").len(), MAX_FILE + 2);
 }
@@ -248,7 +249,7 @@ fn old_files_are_removed_and_nothing_else() {
     fs::write(&outside, "x").expect("written");
     symlink(&outside, place.directory().join("2020-02-01.jsonl")).expect("a link");
     fs::create_dir(place.directory().join("2020-03-01.jsonl")).expect("a directory");
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     for day in days {
         assert_eq!(place.file_of(NOON - day * DAY).exists(), day <= KEEP_DAYS, "{day}");
     }
@@ -258,11 +259,11 @@ fn old_files_are_removed_and_nothing_else() {
     assert!(outside.exists());
     for day in [KEEP_DAYS + 1, 400] {
         let day = LedgerDay::of(NOON - day * DAY);
-        let name = day.file();
+        let name = day.file_name();
         assert!(place.text().contains(name), "the removal of {name} is recorded");
     }
     let before = place.text();
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     assert_eq!(place.text(), before, "once");
 }
 
@@ -274,7 +275,7 @@ fn nothing_is_removed_behind_a_link() {
     fs::write(elsewhere.join("2020-01-01.jsonl"), "x").expect("written");
     fs::create_dir_all(place.directory().parent().expect("a parent")).expect("a directory");
     symlink(&elsewhere, place.directory()).expect("a link");
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     assert!(elsewhere.join("2020-01-01.jsonl").exists());
 }
 
@@ -288,11 +289,11 @@ fn the_oldest_of_too_many_bytes_are_removed_and_never_the_file_of_the_day() {
         // A hole takes no room on the disk.
         file.set_len(100 * 1024 * 1024).expect("a hole");
     }
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     let left: Vec<bool> = [3, 2, 1, 0].map(|day| place.file_of(NOON - day * DAY).exists()).into();
     assert_eq!(left, [false, false, true, true]);
     File::options().write(true).open(place.file()).expect("the file").set_len(250 * 1024 * 1024).expect("a hole");
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     assert!(place.file().exists() && !place.file_of(NOON - DAY).exists());
 }
 
@@ -303,14 +304,14 @@ fn a_clock_that_is_wrong_costs_no_file_of_the_day() {
     writer.append(0, b"x\n").expect("1970");
     writer.append(NOON, b"x\n").expect("today");
     writer.append(NOON + 4000 * DAY, b"x\n").expect("later");
-    sweep(&place.directory(), 0);
+    sweep_files(&place.directory(), 0);
     assert!([0, NOON, NOON + 4000 * DAY].iter().all(|at| place.file_of(*at).exists()), "nothing is older than 1970");
 }
 
 #[test]
 fn the_sweep_of_a_directory_that_is_not_there_does_not_make_it() {
     let place = TestLedgerDirectory::new();
-    sweep(&place.directory(), NOON);
+    sweep_files(&place.directory(), NOON);
     assert!(!place.directory().exists());
 }
 
@@ -320,8 +321,8 @@ fn a_record_is_written_first_and_checked_afterwards() {
     let mut writer = place.writer();
     writer.append_unchecked(NOON, b"a\n".to_vec()).expect("written");
     writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
-    writer.check();
-    writer.check();
+    writer.check_last_record();
+    writer.check_last_record();
     assert_eq!(place.text(), "a\nb\n", "nothing is written twice");
     writer.append_unchecked(NOON + DAY, b"c\n".to_vec()).expect("written");
     assert_eq!(fs::read(place.file_of(NOON + DAY)).expect("a file"), b"c\n");
@@ -339,7 +340,7 @@ fn a_record_behind_half_a_line_is_written_again() {
     torn(b"half");
     writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
     torn(b"half");
-    writer.check();
+    writer.check_last_record();
     assert_eq!(place.text(), "a\nhalfb\nhalf\nb\n");
 }
 
@@ -354,7 +355,7 @@ fn a_record_in_a_file_that_was_removed_or_replaced_is_written_again() {
             fs::write(place.file(), text).expect("written");
         }
         writer.append_unchecked(NOON, b"b\n".to_vec()).expect("written");
-        writer.check();
+        writer.check_last_record();
         assert_eq!(place.text(), format!("{text}b\n"));
     }
 }

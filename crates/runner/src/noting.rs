@@ -24,7 +24,7 @@ pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> 
 pub fn changes(receipt: &Receipt) -> LedgerRunChanges<'static> {
     let counts = receipt.counts;
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
-    ledger::changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
+    ledger::run_changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)
 }
 
 /// Returns the word for what a command proved, for a note.

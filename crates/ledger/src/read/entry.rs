@@ -30,17 +30,17 @@ pub struct LaterRecords<'a> {
 
 impl<'a> LaterRecords<'a> {
     /// Adds the parts of a record that was written before those that were added. The later of two parts counts.
-    pub fn add(&mut self, end: Option<LedgerRunEnd<'a>>, note: Option<Box<LedgerRunNote<'a>>>) {
-        fill(&mut self.end, end);
+    pub fn add_earlier(&mut self, end: Option<LedgerRunEnd<'a>>, note: Option<Box<LedgerRunNote<'a>>>) {
+        fill_if_missing(&mut self.end, end);
         let Some(note) = note else { return };
         let LedgerRunNote { changes, output, task, end, silence, evidence, reused } = *note;
-        fill(&mut self.note.changes, changes);
-        fill(&mut self.note.output, output);
-        fill(&mut self.note.task, task);
-        fill(&mut self.note.end, end);
-        fill(&mut self.note.silence, silence);
-        fill(&mut self.note.evidence, evidence);
-        fill(&mut self.note.reused, reused);
+        fill_if_missing(&mut self.note.changes, changes);
+        fill_if_missing(&mut self.note.output, output);
+        fill_if_missing(&mut self.note.task, task);
+        fill_if_missing(&mut self.note.end, end);
+        fill_if_missing(&mut self.note.silence, silence);
+        fill_if_missing(&mut self.note.evidence, evidence);
+        fill_if_missing(&mut self.note.reused, reused);
     }
 
     /// Returns the end. The host knows it better than the shim.
@@ -55,7 +55,7 @@ impl<'a> LaterRecords<'a> {
 }
 
 /// Sets a part that is not known yet.
-fn fill<T>(known: &mut Option<T>, part: Option<T>) {
+fn fill_if_missing<T>(known: &mut Option<T>, part: Option<T>) {
     if known.is_none() && part.is_some() {
         *known = part;
     }

@@ -74,7 +74,7 @@ pub struct PassedOverLines {
 
 impl PassedOverLines {
     /// Counts a line whose record is damaged or about a file. Returns the record of a run.
-    pub fn over<'l>(&mut self, record: Option<LedgerRecord<'l>>) -> Option<LedgerRecord<'l>> {
+    pub fn run_record_of<'l>(&mut self, record: Option<LedgerRecord<'l>>) -> Option<LedgerRecord<'l>> {
         let Some(record) = record else {
             self.damaged += 1;
             return None;
@@ -90,7 +90,7 @@ impl PassedOverLines {
 impl LedgerHistory {
     /// Begins with what is there now. `follows`: [`History::into_live`] is called at the end.
     pub fn new(directory: PathBuf, filter: LedgerFilter, follows: bool) -> Self {
-        let files: Vec<_> = place::files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
+        let files: Vec<_> = place::day_files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
         let since = LedgerTail::behind(directory.clone(), &files);
         // A run is in the file of the day on which it started. The clock may have been set back since.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in ms; saturates")]
@@ -156,7 +156,7 @@ impl LedgerHistory {
             let too_long = file.too_long;
             match file.next_block() {
                 Ok(Some(block)) => {
-                    let newest = self.lines(block, write);
+                    let newest = self.read_lines(block, write);
                     self.passed.damaged += file.too_long - too_long;
                     self.file =
                         if newest.is_some_and(|newest| self.is_past(newest, &mut file)) { None } else { Some(file) };
@@ -174,12 +174,12 @@ impl LedgerHistory {
         if file.is_mixed || !is_older(newest) {
             return false;
         }
-        file.is_mixed = file.has_before(|line| line::beginning(line).map(|beginning| !is_older(beginning.at)));
+        file.is_mixed = file.has_before(|line| line::parse_beginning(line).map(|beginning| !is_older(beginning.at)));
         !file.is_mixed
     }
 
     /// Reads the lines of a block, the last first. Returns the newest start.
-    fn lines(&mut self, block: &[u8], write: &impl Fn(&LedgerEntry<'_>) -> String) -> Option<u64> {
+    fn read_lines(&mut self, block: &[u8], write: &impl Fn(&LedgerEntry<'_>) -> String) -> Option<u64> {
         let mut newest = None;
         let mut end = block.len();
         while end > 0 {
@@ -190,15 +190,15 @@ impl LedgerHistory {
             if line.is_empty() {
                 continue;
             }
-            match line::whole(line) {
-                Some(text) if let Some(run) = line::run_of_addition(text) => self.add(run, text),
-                Some(text) if let Some(start) = self.unwanted(text) => {
+            match line::check_line(line) {
+                Some(text) if let Some(run) = line::run_of_addition(text) => self.keep_line(run, text),
+                Some(text) if let Some(start) = self.unwanted_start(text) => {
                     newest = newest.max(Some(start.at));
-                    self.pass(&start);
+                    self.skip_start(&start);
                 }
-                Some(text) if let Some(record) = self.passed.over(line::parse(text)) => {
+                Some(text) if let Some(record) = self.passed.run_record_of(line::parse_record(text)) => {
                     newest = newest.max(record.start.as_ref().map(|start| start.at));
-                    self.record(record, text, write);
+                    self.take_record(record, text, write);
                 }
                 Some(_) => {}
                 None => self.passed.damaged += 1,
@@ -208,9 +208,9 @@ impl LedgerHistory {
     }
 
     /// Returns the start of a line that cannot be wanted, which most lines are if something is searched for.
-    fn unwanted<'l>(&self, text: &'l str) -> Option<LineBeginning<'l>> {
+    fn unwanted_start<'l>(&self, text: &'l str) -> Option<LineBeginning<'l>> {
         let may_have_text = self.filter.may_have_text(text);
-        let start = || line::beginning(text);
+        let start = || line::parse_beginning(text);
         if may_have_text && !self.filter.has_since() {
             return None;
         }
@@ -218,7 +218,7 @@ impl LedgerHistory {
     }
 
     /// Passes over the start of a run that is not wanted.
-    fn pass(&mut self, start: &LineBeginning<'_>) {
+    fn skip_start(&mut self, start: &LineBeginning<'_>) {
         self.reached = start.at;
         self.runs.later.remove(start.run);
         if let Some(shim) = start.shim() {
@@ -227,7 +227,7 @@ impl LedgerHistory {
     }
 
     /// Keeps a line until the start of its run is read.
-    fn add(&mut self, run: &str, line: &str) {
+    fn keep_line(&mut self, run: &str, line: &str) {
         if !self.filter.may_want(run) {
             return;
         }
@@ -237,10 +237,10 @@ impl LedgerHistory {
         }
     }
 
-    fn record(&mut self, record: LedgerRecord<'_>, line: &str, write: &impl Fn(&LedgerEntry<'_>) -> String) {
+    fn take_record(&mut self, record: LedgerRecord<'_>, line: &str, write: &impl Fn(&LedgerEntry<'_>) -> String) {
         let LedgerRecord { run, shim, start, end, note, .. } = record;
         let is_wanted = self.filter.may_want(&run);
-        let Some(start) = start else { return self.add(&run, line) };
+        let Some(start) = start else { return self.keep_line(&run, line) };
         self.reached = start.at;
         let is_known = !self.runs.lost.is_empty() && self.runs.lost.contains(&*run);
         let lines = if self.runs.later.is_empty() { None } else { self.runs.later.remove(&*run) };
@@ -250,7 +250,7 @@ impl LedgerHistory {
             }
             let mut lines = lines.unwrap_or_default();
             let mut later = later_of(&lines);
-            later.add(end, note);
+            later.add_earlier(end, note);
             let mut is_lost = false;
             if !later.has_ended() {
                 if shim.as_ref().is_some_and(|shim| !self.runs.shims.may_end(shim)) {
@@ -279,8 +279,8 @@ impl LedgerHistory {
 /// Puts the texts of the lines of a run together, the latest first.
 pub fn later_of(lines: &[Box<str>]) -> LaterRecords<'_> {
     let mut later = LaterRecords::default();
-    for record in lines.iter().filter_map(|text| line::parse(text)) {
-        later.add(record.end, record.note);
+    for record in lines.iter().filter_map(|text| line::parse_record(text)) {
+        later.add_earlier(record.end, record.note);
     }
     later
 }

@@ -34,7 +34,7 @@ impl UnendedRun {
 
     /// Returns the record with the start.
     fn record(&self) -> Option<LedgerRecord<'_>> {
-        line::read(&self.start)
+        line::read_line(&self.start)
     }
 
     /// Returns whether the host adds a note after the end.
@@ -66,12 +66,12 @@ impl LedgerFollower {
 
     /// Gives the entries that were written since the last call. Returns whether more are wanted.
     pub fn read(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) -> bool {
-        for line in self.tail.take() {
-            self.line(line, write, take);
+        for line in self.tail.take_lines() {
+            self.take_line(line, write, take);
         }
         let now = Instant::now();
-        for run in self.runs(|open| open.until.is_some_and(|until| now >= until)) {
-            self.finish(&run, false, write, take);
+        for run in self.runs_where(|open| open.until.is_some_and(|until| now >= until)) {
+            self.give_ended(&run, false, write, take);
         }
         if now >= self.scanned + SCAN {
             self.scanned = now;
@@ -80,8 +80,15 @@ impl LedgerFollower {
         self.given < self.filter.limit()
     }
 
-    fn line(&mut self, line: Box<[u8]>, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) {
-        let Some(LedgerRecord { run, start, end, note, .. }) = self.passed.over(line::read(&line)) else { return };
+    fn take_line(
+        &mut self,
+        line: Box<[u8]>,
+        write: &impl Fn(&LedgerEntry<'_>) -> String,
+        take: &mut impl FnMut(String),
+    ) {
+        let Some(LedgerRecord { run, start, end, note, .. }) = self.passed.run_record_of(line::read_line(&line)) else {
+            return;
+        };
         if !self.filter.may_want(&run) {
             return;
         }
@@ -91,24 +98,24 @@ impl LedgerFollower {
             (Some(start), None) => {
                 // A refused command has never run.
                 if end.is_none_or(|end| end.state != LedgerRunState::Refused) {
-                    self.give(&LedgerEntry::of(&run, &start, &LaterRecords::default(), false), write, take);
+                    self.give_entry(&LedgerEntry::of(&run, &start, &LaterRecords::default(), false), write, take);
                 }
                 self.open.insert(run.clone(), UnendedRun::new(line));
             }
             // A record of a loss repeats the start.
-            (_, Some(open)) => open.later.insert(0, line::whole(&line).map(Box::from).unwrap_or_default()),
+            (_, Some(open)) => open.later.insert(0, line::check_line(&line).map(Box::from).unwrap_or_default()),
             (None, None) => return,
         }
         let Some(open) = self.open.get_mut(&run) else { return };
         if has_end && open.is_noted() {
             open.until = Some(Instant::now() + NOTE);
         } else if has_end || has_note && open.until.is_some() {
-            self.finish(&run, false, write, take);
+            self.give_ended(&run, false, write, take);
         }
     }
 
     /// Gives a run as it has ended, and forgets it.
-    fn finish(
+    fn give_ended(
         &mut self,
         run: &str,
         is_lost: bool,
@@ -118,11 +125,11 @@ impl LedgerFollower {
         let Some(open) = self.open.remove(run) else { return };
         let Some(LedgerRecord { start: Some(start), end, note, .. }) = open.record() else { return };
         let mut later = later_of(&open.later);
-        later.add(end, note);
-        self.give(&LedgerEntry::of(run, &start, &later, is_lost), write, take);
+        later.add_earlier(end, note);
+        self.give_entry(&LedgerEntry::of(run, &start, &later, is_lost), write, take);
     }
 
-    fn give(
+    fn give_entry(
         &mut self,
         entry: &LedgerEntry<'_>,
         write: &impl Fn(&LedgerEntry<'_>) -> String,
@@ -138,30 +145,30 @@ impl LedgerFollower {
     fn find_lost(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) {
         let is_dead = |open: &UnendedRun| {
             let shim = open.record().and_then(|record| record.shim);
-            open.until.is_none() && shim.is_some_and(|shim| !living::lives(&shim))
+            open.until.is_none() && shim.is_some_and(|shim| !living::shim_lives(&shim))
         };
-        let dead = self.runs(is_dead);
+        let dead = self.runs_where(is_dead);
         if dead.is_empty() {
             return;
         }
         // A shim may have written the end just before it exited.
         loop {
-            let lines = self.tail.take();
+            let lines = self.tail.take_lines();
             if lines.is_empty() {
                 break;
             }
             for line in lines {
-                self.line(line, write, take);
+                self.take_line(line, write, take);
             }
         }
         for run in dead {
             if self.open.get(&run).is_some_and(|open| open.until.is_none()) {
-                self.finish(&run, true, write, take);
+                self.give_ended(&run, true, write, take);
             }
         }
     }
 
-    fn runs(&self, is_meant: impl Fn(&UnendedRun) -> bool) -> Vec<Box<str>> {
+    fn runs_where(&self, is_meant: impl Fn(&UnendedRun) -> bool) -> Vec<Box<str>> {
         self.open.iter().filter(|(_, open)| is_meant(open)).map(|(run, _)| run.clone()).collect()
     }
 }

@@ -24,12 +24,12 @@ impl ShimLiveness {
     /// Returns whether a shim can still write the end of a run that began before all runs that were recorded here.
     pub fn may_end(&mut self, shim: &ShimId<'_>) -> bool {
         let key = (shim.0, shim.1);
-        !self.moved_on.contains(&key) && *self.alive.entry(key).or_insert_with(|| lives(shim))
+        !self.moved_on.contains(&key) && *self.alive.entry(key).or_insert_with(|| shim_lives(shim))
     }
 }
 
 /// Returns whether a shim lives. A shim of another machine or container cannot be seen, and may live.
-pub fn lives(shim: &ShimId<'_>) -> bool {
+pub fn shim_lives(shim: &ShimId<'_>) -> bool {
     match Machine::here().whereabouts_of(&shim.2) {
         Some(Whereabouts::Here) => {
             sys::identity(Pid::from_raw(shim.0)).is_some_and(|now| now.started == shim.1 && !now.zombie)

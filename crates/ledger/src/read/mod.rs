@@ -89,7 +89,7 @@ impl LedgerReader {
                 }
                 if goes_on { ReadingStage::History(history) } else { ReadingStage::Over(history.passed) }
             }
-            ReadingStage::Oldest(history) => Self::oldest(*history, &write),
+            ReadingStage::Oldest(history) => Self::read_oldest_first(*history, &write),
             ReadingStage::Given(live, mut rest) => {
                 while batch.text.len() < BATCH
                     && let Some(text) = rest.pop()
@@ -110,7 +110,7 @@ impl LedgerReader {
     }
 
     /// Reads all that is there.
-    fn oldest(mut history: LedgerHistory, write: &impl Fn(&LedgerEntry<'_>) -> String) -> ReadingStage {
+    fn read_oldest_first(mut history: LedgerHistory, write: &impl Fn(&LedgerEntry<'_>) -> String) -> ReadingStage {
         let limit = history.limit();
         let mut all = Vec::new();
         while history.read(write, &mut |text| all.push(text)) {}
@@ -121,7 +121,7 @@ impl LedgerReader {
     }
 
     /// Returns what was passed over so far.
-    pub fn passed(&self) -> &PassedOverLines {
+    pub fn passed_over(&self) -> &PassedOverLines {
         match &self.stage {
             ReadingStage::History(history) | ReadingStage::Oldest(history) => &history.passed,
             ReadingStage::Given(live, _) | ReadingStage::Live(live) => &live.passed,

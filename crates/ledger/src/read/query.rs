@@ -49,7 +49,7 @@ impl LedgerFilter {
     pub fn new(query: LedgerQuery) -> Self {
         let forms = |path: Option<&PathBuf>| {
             let mut forms: Vec<_> = path.cloned().into_iter().collect();
-            forms.extend(path.and_then(|path| resolved(path)).filter(|real| Some(real) != path));
+            forms.extend(path.and_then(|path| without_links(path)).filter(|real| Some(real) != path));
             forms
         };
         let (cwd, changed) = (forms(query.cwd.as_ref()), forms(query.changed.as_ref()));
@@ -114,7 +114,7 @@ impl LedgerFilter {
 }
 
 /// Returns the path without links. Of a path that is gone, the directory above it has to exist.
-fn resolved(path: &Path) -> Option<PathBuf> {
+fn without_links(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)))
 }
 

@@ -27,15 +27,15 @@ impl EntryFormat {
     pub fn write(self, entry: &LedgerEntry<'_>, text: &mut String) {
         match self {
             Self::Json => text.push_str(&serde_json::to_string(entry).unwrap_or_default()),
-            Self::Row { colours } => row(entry, colours, text),
+            Self::Row { colours } => write_row(entry, colours, text),
         }
         text.push('\n');
     }
 }
 
 /// Adds a row: `2026-01-31 14:03:22  exit 1        12.3 s  npm test  (/srv/project, agent, ~2)`.
-fn row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
-    let (how, colour) = state(entry);
+fn write_row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
+    let (how, colour) = state_word(entry);
     let CivilTime { year, month, day, hour, minute, second } = sys::local_time(entry.started_at());
     let _ = write!(text, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
     let begin = text.len();
@@ -44,19 +44,19 @@ fn row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
         text.insert_str(begin + 2, colour);
         text.push_str(if colour.is_empty() { "" } else { "\u{1b}[39m" });
     }
-    let took = entry.duration_ms().map(duration).unwrap_or_default();
+    let took = entry.duration_ms().map(format_duration).unwrap_or_default();
     let _ = write!(text, "{took:>8}  ");
-    printable(&entry.start.command, text);
+    push_printable(&entry.start.command, text);
     let dim = text.len();
     text.push_str("  (");
-    printable(&entry.start.cwd, text);
+    push_printable(&entry.start.cwd, text);
     if let Some(target) = &entry.start.target {
         text.push_str(" on ");
-        printable(target, text);
+        push_printable(target, text);
     }
     if let Some(agent) = entry.actor().and_then(|actor| actor.agent.as_deref()) {
         text.push_str(", ");
-        printable(agent, text);
+        push_printable(agent, text);
     }
     if let Some(changes) = entry.changes() {
         for (sign, count) in ['+', '~', '-', '>'].iter().zip(changes.counts).filter(|(_, count)| *count > 0) {
@@ -71,7 +71,7 @@ fn row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
 }
 
 /// Returns the end of a run in a word, and its colour.
-fn state(entry: &LedgerEntry<'_>) -> (String, &'static str) {
+fn state_word(entry: &LedgerEntry<'_>) -> (String, &'static str) {
     const RED: &str = "\u{1b}[31m";
     const YELLOW: &str = "\u{1b}[33m";
     const BLUE: &str = "\u{1b}[34m";
@@ -90,7 +90,7 @@ fn state(entry: &LedgerEntry<'_>) -> (String, &'static str) {
 }
 
 /// Returns a duration in the unit that fits.
-fn duration(ms: f64) -> String {
+fn format_duration(ms: f64) -> String {
     match ms {
         ms if (0.0..1000.0).contains(&ms) => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 1,001")]
@@ -105,7 +105,7 @@ fn duration(ms: f64) -> String {
 }
 
 /// Adds a text as one line, without control characters and characters that change the direction of others.
-fn printable(from: &str, text: &mut String) {
+fn push_printable(from: &str, text: &mut String) {
     // Most commands and directories are plain.
     let plain = from.bytes().take(SHOWN).take_while(|byte| matches!(byte, b' '..=b'~')).count();
     text.push_str(&from[..plain]);
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_command_is_one_line_that_shows_what_it_is() {
         let mut text = String::new();
-        printable("a\nb\tc\u{1b}[31m\u{202e}é", &mut text);
+        push_printable("a\nb\tc\u{1b}[31m\u{202e}é", &mut text);
         assert_eq!(text, "a\\nb c\u{fffd}[31m\u{fffd}é");
         text.clear();
-        printable(&"é".repeat(SHOWN + 1), &mut text);
+        push_printable(&"é".repeat(SHOWN + 1), &mut text);
         assert_eq!(text, format!("{}…", "é".repeat(SHOWN)));
     }
 
@@ -143,7 +143,7 @@ mod tests {
         for (ms, shown) in
             [(0.4, "0 ms"), (12.0, "12 ms"), (1500.0, "1.5 s"), (90_000.0, "2 min"), (7_200_000.0, "2.0 h")]
         {
-            assert_eq!(duration(ms), shown);
+            assert_eq!(format_duration(ms), shown);
         }
     }
 }

@@ -33,7 +33,7 @@ impl LedgerTail {
 
     /// Reads the lines that were added since the last call.
     pub fn catch_up(&mut self) {
-        for (day, data) in place::files(&self.directory) {
+        for (day, data) in place::day_files(&self.directory) {
             if self.first.as_ref().is_some_and(|first| day < *first) {
                 continue;
             }
@@ -67,12 +67,12 @@ impl LedgerTail {
 
     /// Returns the texts of the added lines of a run, the latest first.
     pub fn lines_of(&self, run: &str) -> Vec<Box<str>> {
-        let is_of = |text: &&str| line::parse(text).is_some_and(|record| record.run == run);
-        self.lines.iter().rev().filter_map(|line| line::whole(line)).filter(is_of).map(Box::from).collect()
+        let is_of = |text: &&str| line::parse_record(text).is_some_and(|record| record.run == run);
+        self.lines.iter().rev().filter_map(|line| line::check_line(line)).filter(is_of).map(Box::from).collect()
     }
 
     /// Returns the lines that were added since the last call.
-    pub fn take(&mut self) -> Vec<Box<[u8]>> {
+    pub fn take_lines(&mut self) -> Vec<Box<[u8]>> {
         self.catch_up();
         std::mem::take(&mut self.lines)
     }

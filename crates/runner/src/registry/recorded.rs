@@ -69,13 +69,13 @@ impl Registry {
         let Some(evidence) = entry.evidence.known() else { return };
         let Some(ledger) = entry.verdict_in.take() else { return };
         let note = LedgerRunNote { evidence: Some(verdict(evidence.verdict).into()), ..LedgerRunNote::default() };
-        drop(append(self.helpers, ledger, now_ms(), ledger::note(&entry.task.mark, &note)));
+        drop(append(self.helpers, ledger, now_ms(), ledger::note_line(&entry.task.mark, &note)));
     }
 
     fn note_changes(&self, ledger: PathBuf, run: &str, record: &RunRecord) {
         let Some(receipt) = &record.receipt else { return };
         let note = LedgerRunNote { changes: Some(changes(receipt)), ..LedgerRunNote::default() };
-        drop(append(self.helpers, ledger, now_ms(), ledger::note(run, &note)));
+        drop(append(self.helpers, ledger, now_ms(), ledger::note_line(run, &note)));
     }
 
     /// Writes a record for other processes, if others can open this registry.

@@ -45,7 +45,7 @@ impl Entry {
 
 /// Returns the directory of the ledger of the user with this environment, as text.
 pub fn ledger_directory(environment: &str) -> Option<PathBuf> {
-    user_state(environment).map(|state| ledger::directory(&state))
+    user_state(environment).map(|state| ledger::ledger_directory(&state))
 }
 
 /// Returns the directory of all that is kept for the user with this environment, as text.

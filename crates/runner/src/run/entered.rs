@@ -48,7 +48,7 @@ impl Launch {
         let goes_on = outcome.status == Status::Backgrounded;
         if seen == Seen::Nothing {
             // The shim may have been killed before it wrote the start.
-            let end = LedgerRunEnd::bare(now_ms(), LedgerRunState::Lost);
+            let end = LedgerRunEnd::with_state(now_ms(), LedgerRunState::Lost);
             let line = LedgerLine::of(run).with_json("start", &opening.start).with("end", &end).finish();
             let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
         }
@@ -65,7 +65,7 @@ impl Launch {
         let note =
             LedgerRunNote { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
         if is_awaited || note != LedgerRunNote::default() {
-            let written = append(self.helpers, opening.directory.clone(), now_ms(), ledger::note(run, &note));
+            let written = append(self.helpers, opening.directory.clone(), now_ms(), ledger::note_line(run, &note));
             // The verdict alone delays no result.
             if is_awaited {
                 let _ = timeout(PATIENCE, written).await;
@@ -94,6 +94,6 @@ pub(super) fn end_of(outcome: &Outcome) -> LedgerRunEnd<'static> {
     LedgerRunEnd {
         code: outcome.exit_code,
         signal: outcome.signal.clone().map(Cow::Owned),
-        ..LedgerRunEnd::bare(now_ms(), outcome.status.into()).after(outcome.duration, outcome.usage)
+        ..LedgerRunEnd::with_state(now_ms(), outcome.status.into()).with_costs(outcome.duration, outcome.usage)
     }
 }

@@ -64,7 +64,7 @@ pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
     if let Some(directory) = directory {
         let now = now_ms();
         let entry = Entry { decided_by, verdict, rules, ..Entry::default() };
-        let start = ledger::cut(start(&entry, actor.as_ref(), &Part::of(&command), &cwd, now));
+        let start = ledger::to_json_within_record(start(&entry, actor.as_ref(), &Part::of(&command), &cwd, now));
         record(helpers, Opening { directory, at: now, start }, &run);
     }
     Ok(run)
@@ -74,7 +74,7 @@ fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, 
     sweep_when_due(helpers, &directory);
     let line = LedgerLine::of(run)
         .with_json("start", &start)
-        .with("end", &LedgerRunEnd::bare(at, LedgerRunState::Refused))
+        .with("end", &LedgerRunEnd::with_state(at, LedgerRunState::Refused))
         .finish();
     // Nothing waits for the write but a reader in this process.
     drop(append(helpers, directory, at, line));
@@ -95,7 +95,7 @@ pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>)
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
         let start = LedgerRunStart { confinement, task, noted, ..start(&entry, actor.as_ref(), &part, &cwd, at) };
-        Opening { directory, at, start: ledger::cut(start) }
+        Opening { directory, at, start: ledger::to_json_within_record(start) }
     })))
 }
 
@@ -121,7 +121,7 @@ fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'
         command,
         redacted,
         cwd: cwd.into(),
-        host: ledger::host().clone(),
+        host: ledger::own_host().clone(),
         actor: actor.map(Cow::Borrowed),
         verdict: (entry.verdict != Verdict::Allow).then(|| entry.verdict.name().into()),
         rules: entry.rules.iter().map(|rule| rule.as_str().into()).collect(),
@@ -143,6 +143,6 @@ pub(super) fn sweep_when_due(helpers: &Helpers, directory: &Path) {
     let now = now_ms();
     if SWEEPER.is_due(directory, now) {
         let directory = directory.to_owned();
-        drop(helpers.runtime().spawn_blocking(move || ledger::sweep(&directory, now)));
+        drop(helpers.runtime().spawn_blocking(move || ledger::sweep_files(&directory, now)));
     }
 }

@@ -71,7 +71,7 @@ impl ShimLedgerEntries {
         let end = LedgerRunEnd {
             code: Some(exit_code),
             signal: signal.map(|number| sys::signal_name(number).into()),
-            ..LedgerRunEnd::bare(now_ms(), status.into()).after(duration, usage)
+            ..LedgerRunEnd::with_state(now_ms(), status.into()).with_costs(duration, usage)
         };
         self.finish(end, None)
     }
@@ -91,7 +91,8 @@ impl ShimLedgerEntries {
     pub fn end_task(&mut self, running: &SupervisedCommand, silence: Option<Duration>) {
         let cause = running.ending.as_ref().map(|ending| ending.cause);
         let now = now_ms();
-        let ended = |state| LedgerRunEnd::bare(now, state).after(running.started.elapsed(), running.total_usage());
+        let ended =
+            |state| LedgerRunEnd::with_state(now, state).with_costs(running.started.elapsed(), running.total_usage());
         let end = match running.end_as_task() {
             TaskEnd::Code(code) => LedgerRunEnd { code: Some(code), ..ended(LedgerRunState::Exited) },
             TaskEnd::Signal(name, code) => {
@@ -104,7 +105,7 @@ impl ShimLedgerEntries {
                 };
                 LedgerRunEnd { code: Some(code), signal: Some(name.into()), ..ended(state) }
             }
-            TaskEnd::Lost(_) => LedgerRunEnd::bare(now, LedgerRunState::Lost),
+            TaskEnd::Lost(_) => LedgerRunEnd::with_state(now, LedgerRunState::Lost),
         };
         let silence = silence
             .map(|most| LedgerRunNote { silence: Some(LedgerRunSilence::of(most, None)), ..LedgerRunNote::default() });
@@ -126,7 +127,7 @@ impl ShimLedgerEntries {
 
     /// Checks the last record, which the result of the command does not wait for.
     pub fn check_last_write(&mut self) {
-        self.writer.iter_mut().for_each(LedgerWriter::check);
+        self.writer.iter_mut().for_each(LedgerWriter::check_last_record);
     }
 
     fn keep_failure(&mut self, written: Option<Result<(), LedgerError>>) {

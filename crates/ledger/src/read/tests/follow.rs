@@ -108,7 +108,7 @@ fn a_follower_gets_a_refused_command_once() {
         EntryFormat::Json,
     );
     assert!(next(&mut reader).is_empty());
-    let refused = LedgerRunEnd::bare(NOON, LedgerRunState::Refused);
+    let refused = LedgerRunEnd::with_state(NOON, LedgerRunState::Refused);
     ledger.write(NOON, &LedgerLine::of("r").with("start", &start(NOON, "x")).with("end", &refused).finish());
     let found = next(&mut reader);
     assert_eq!(found.iter().map(|entry| &entry["state"]).collect::<Vec<_>>(), ["refused"]);

@@ -30,7 +30,7 @@ impl TestLedger {
     }
 
     fn file(&self, at: u64) -> PathBuf {
-        self.directory().join(LedgerDay::of(at).file())
+        self.directory().join(LedgerDay::of(at).file_name())
     }
 
     fn write(&self, at: u64, line: &[u8]) {
@@ -51,7 +51,7 @@ impl TestLedger {
             text.push_str(&batch.text);
             if batch.is_over {
                 let found = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-                return (found, reader.passed().clone());
+                return (found, reader.passed_over().clone());
             }
         }
     }
@@ -512,7 +512,7 @@ fn the_record_of_a_loss_and_the_start_that_it_repeats_are_one_entry() {
     let begun = start(NOON, "kill -9 $PPID");
     let loss = LedgerLine::of("r")
         .with("start", &begun)
-        .with("end", &LedgerRunEnd::bare(NOON + 5, LedgerRunState::Lost))
+        .with("end", &LedgerRunEnd::with_state(NOON + 5, LedgerRunState::Lost))
         .finish();
     ledger.write(NOON, &LedgerLine::of("r").with("shim", &dead_shim()).with("start", &begun).finish());
     ledger.write(NOON, &quick("next", NOON + 1, "x", 0));
@@ -528,7 +528,7 @@ fn the_record_of_a_loss_and_the_start_that_it_repeats_are_one_entry() {
     assert_eq!(ids(&[next(&mut reader), next(&mut reader)].concat()), ["r", "next"]);
     let late = LedgerLine::of("late")
         .with("start", &start(NOON + 2, "x"))
-        .with("end", &LedgerRunEnd::bare(NOON + 5, LedgerRunState::Lost));
+        .with("end", &LedgerRunEnd::with_state(NOON + 5, LedgerRunState::Lost));
     ledger.write(NOON, &late.finish());
     assert_eq!(ids(&next(&mut reader)), ["late", "late"], "as it started, and as it ended");
 }
@@ -552,7 +552,7 @@ fn a_hundred_thousand_runs_are_read_fast() {
         text.extend(LedgerLine::of(&run).with("end", &exited(moment + 900, i32::from(at % 7 == 0))).finish());
     }
     for (day, text) in lines {
-        std::fs::write(directory.join(day.file()), text).expect("written");
+        std::fs::write(directory.join(day.file_name()), text).expect("written");
     }
     for shape in [EntryFormat::Json, EntryFormat::Row { colours: false }] {
         let begin = std::time::Instant::now();
