@@ -1,6 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { AFTER_LAST_LINE_MS, HeadStop } from '../../ts/tool/lines.ts';
+import { AFTER_LAST_LINE_MS, HeadStop } from '../../ts/tool/call/line-limits.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { type BashRunner, type BashToolOutput, createBashTool } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
-import { live } from '../../ts/tool/answer.ts';
+import { live } from '../../ts/tool/call/run.ts';
 import { folder } from '../support/index.ts';
 import { runTool } from './fixtures/call.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { trailingLimit } from '../../ts/tool/lines.ts';
+import { trailingLimit } from '../../ts/tool/call/line-limits.ts';
 import { cpuTimed } from '../support/index.ts';
 
 /** The command as given, as run, and the limit. */

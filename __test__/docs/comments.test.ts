@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AFTER_LAST_LINE_MS } from '../../ts/tool/lines.ts';
+import { AFTER_LAST_LINE_MS } from '../../ts/tool/call/line-limits.ts';
 import { LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from '../../ts/tool/schema.ts';
 import { COLS, LONGEST_WAIT_MS, ROWS, WAIT_MS } from '../../ts/tool/terminal/schema.ts';
 import { count, days, facts, hours, minutes, size } from './built.ts';

@@ -1,14 +1,11 @@
-import { answer, resolveOptions } from '../tool/answer.ts';
-import {
-  ownLevel,
-  ownTruncate,
-  rememberSetup,
-  setupFor,
-  type ToolSetup,
-  toolFolder,
-  withPlace,
-} from '../tool/call-plan.ts';
-import { BY_INPUT } from '../tool/format.ts';
+import { answer, resolveOptions } from '../tool/call/answer.ts';
+import { BY_INPUT } from '../tool/call/format.ts';
+import { interceptRules } from '../tool/call/intercept.ts';
+import { rememberSignal } from '../tool/call/interruption.ts';
+import { Readings } from '../tool/call/readings.ts';
+import { ownTruncate } from '../tool/call/validate.ts';
+import { rememberResult } from '../tool/call/view.ts';
+import { executorOf } from '../tool/executor.ts';
 import { inContextOfCall } from '../tool/in-context.ts';
 import {
   describeInSandbox,
@@ -17,12 +14,10 @@ import {
   describeReduction,
   describeTool,
 } from '../tool/instructions.ts';
-import { interceptRules } from '../tool/intercept.ts';
-import { rememberSignal } from '../tool/interruption.ts';
 import { checkToolOptions, offersFresh, offersUndo } from '../tool/options.ts';
-import { sandboxOf, sessionOf, terminalOf, withSession } from '../tool/place.ts';
-import { Readings } from '../tool/readings.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
+import { withSession } from '../tool/session.ts';
+import { ownLevel, rememberSetup, setupFor, type ToolSetup, toolFolder, withPlace } from '../tool/setup.ts';
 import type {
   BashTool,
   BashToolExecutionOptions,
@@ -30,7 +25,6 @@ import type {
   BashToolOptions,
   BashToolOutput,
 } from '../tool/types.ts';
-import { rememberResult } from '../tool/view.ts';
 
 /**
  * Creates the bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
@@ -88,7 +82,8 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
 }
 
 function description(options: BashToolOptions, setup: ToolSetup): string {
-  const sandbox = sandboxOf(options);
+  const executor = executorOf(options);
+  const sandbox = executor.kind === 'sandbox' ? executor.sandbox : undefined;
   const cwd = sandbox ? (options.cwd ?? '') : toolFolder(options);
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
@@ -107,9 +102,9 @@ function description(options: BashToolOptions, setup: ToolSetup): string {
       reduces,
     });
   }
-  const terminal = terminalOf(options) !== undefined;
+  const terminal = executor.kind === 'terminal';
   const moves = !terminal && (onTimeout === 'background' || (registry !== undefined && onTimeout !== 'kill'));
-  const lasts = sessionOf(options) !== undefined || (perCall === undefined ? false : null);
+  const lasts = executor.kind === 'session' || (perCall === undefined ? false : null);
   return describeTool({
     cwd,
     place: describePlace(withSession(options)),

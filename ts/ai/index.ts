@@ -1,8 +1,8 @@
 /** The bash tool for ai 6 and ai 7. Neither is imported at run time. */
 
-export { formatCheck, formatResult } from '../tool/format.ts';
+export { formatCheck, formatResult } from '../tool/call/format.ts';
+export { INTERCEPT_RULES } from '../tool/call/intercept.ts';
 export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from '../tool/instructions.ts';
-export { INTERCEPT_RULES } from '../tool/intercept.ts';
 export { createTerminalTool, TERMINAL_INSTRUCTIONS } from '../tool/terminal/tool.ts';
 export type {
   TerminalEnd,

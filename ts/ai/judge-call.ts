@@ -2,11 +2,13 @@ import { type AnalyzeOptions, analyze, BashError, bash, decide } from 'agent-bas
 import { innerOf, type UndoForecast } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
 import { REACH, type Reach } from '../core/world.ts';
-import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/call-plan.ts';
-import { actorOf } from '../tool/entry.ts';
-import { ASKED_RULES, analyzeOptions, judgedText, withGrants } from '../tool/judge.ts';
+import { withGrants } from '../tool/call/access.ts';
+import { actorOf } from '../tool/call/entry.ts';
+import { ASKED_RULES, analyzeOptions, judgedText } from '../tool/call/judge.ts';
+import { isSandboxed } from '../tool/executor.ts';
 import { undoOption } from '../tool/options.ts';
-import { sandboxDirectory, sandboxJudgement, sandboxOf } from '../tool/place.ts';
+import { sandboxDirectory, sandboxJudgement } from '../tool/sandbox/options.ts';
+import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/setup.ts';
 import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
 import { askReason, askReasons, denyReason, type Rules, undoCover, undoReason } from './approval-reason.ts';
 import { judgedCommands, strictest } from './judged-commands.ts';
@@ -137,21 +139,21 @@ function judgeCommand({ options, folder, rules }: Terms, input: BashToolInput, h
 /** Returns how far the command could be undone. `null` for a tool without undo, and for one on a target. */
 function forecastOf(text: string, judged: AnalyzeOptions, held: BashToolOptions): UndoForecast | null {
   const undo = undoOption(held.undo);
-  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined || held.target) return null;
+  if (undo === undefined || undo === 'off' || isSandboxed(held) || held.target) return null;
   return innerOf(bash).undoForecast(text, judged, undo);
 }
 
 /** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
 function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
   // What a target can confine is known there.
-  if (sandboxOf(held) !== undefined || held.target || input.access != null) return null;
+  if (isSandboxed(held) || held.target || input.access != null) return null;
   const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
   return innerOf(bash).reachOf(confined, toolFolder(held));
 }
 
 /** Returns the engine's options: the tool's, overlaid with the approval's. */
 function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: string | null): AnalyzeOptions {
-  const there = sandboxOf(tool) !== undefined;
+  const there = isSandboxed(tool);
   const own = analyzeOptions(
     there
       ? sandboxJudgement({ ...tool, cwd: sandboxDirectory(tool.cwd, asked) })

@@ -1,5 +1,5 @@
 import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
-import { notify } from '../tool/manage.ts';
+import { notify } from '../tool/call/manage.ts';
 import { closingWords, linesFrom } from './task-log.ts';
 
 /** The line before notices in the place of a person's message. */

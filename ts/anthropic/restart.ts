@@ -1,5 +1,5 @@
-import { nothingRan } from '../tool/judge.ts';
-import { sessionOf } from '../tool/place.ts';
+import { nothingRan } from '../tool/call/judge.ts';
+import { executorOf } from '../tool/executor.ts';
 import type { BashToolError, BashToolOptions } from '../tool/types.ts';
 import type { AnthropicRestart } from './types.ts';
 
@@ -14,8 +14,9 @@ export async function restart(
   signal: AbortSignal | undefined,
 ): Promise<AnthropicRestart | BashToolError> {
   try {
-    const session = sessionOf(options);
-    if (session === undefined) return NOTHING_TO_RESTART;
+    const executor = executorOf(options);
+    if (executor.kind !== 'session') return NOTHING_TO_RESTART;
+    const { session } = executor;
     if (signal?.aborted) return { error: 'the call was interrupted: nothing was restarted', code: 'ABORT_ERR' };
     if (await interrupted(session.reset(), signal)) {
       return { error: 'the call was interrupted; the shell is restarted when its command ends', code: 'ABORT_ERR' };

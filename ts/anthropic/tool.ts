@@ -1,9 +1,9 @@
-import { answer, resolveOptions } from '../tool/answer.ts';
-import { ownLevel, setupOf, type ToolSetup } from '../tool/call-plan.ts';
-import { byCommand } from '../tool/format.ts';
+import { answer, resolveOptions } from '../tool/call/answer.ts';
+import { byCommand } from '../tool/call/format.ts';
+import { Readings } from '../tool/call/readings.ts';
 import { type AnthropicBashInput, providerTool, sentence } from '../tool/provider.ts';
-import { Readings } from '../tool/readings.ts';
 import { NO_FIELDS } from '../tool/schema.ts';
+import { ownLevel, setupOf, type ToolSetup } from '../tool/setup.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { restart } from './restart.ts';
 import { inputSchema, readInput } from './schema.ts';

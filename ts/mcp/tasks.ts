@@ -1,7 +1,7 @@
 import { type BackgroundRegistry, defaultRegistry } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
+import { OF_TASKS, taskLines } from '../tool/call/task-lines.ts';
 import { runningFirst } from '../tool/parts.ts';
-import { OF_TASKS, taskLines } from '../tool/task-lines.ts';
 import { failed } from './failed.ts';
 import { toolSchema } from './schema.ts';
 import type { Tool, ToolCall } from './server.ts';

@@ -1,6 +1,6 @@
 import type { BashResult } from 'agent-bash';
-import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/format.ts';
-import { NOT_RUN } from '../tool/judge.ts';
+import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/call/format.ts';
+import { NOT_RUN } from '../tool/call/judge.ts';
 import { changedPart, denialPart, evidencePart, reusedPart, stalePart } from '../tool/parts.ts';
 import { LONGEST_LIMIT_MS } from '../tool/schema.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import { answer, resolveOptions } from '../tool/answer.ts';
-import type { ToolSetup } from '../tool/call-plan.ts';
-import { formatOutput, streams } from '../tool/format.ts';
+import { answer, resolveOptions } from '../tool/call/answer.ts';
+import { formatOutput, streams } from '../tool/call/format.ts';
+import { Readings } from '../tool/call/readings.ts';
 import { levelOf } from '../tool/options.ts';
 import { joinParts } from '../tool/parts.ts';
 import {
@@ -14,8 +14,8 @@ import {
   relay,
   sentence,
 } from '../tool/provider.ts';
-import { Readings } from '../tool/readings.ts';
 import { NO_FIELDS } from '../tool/schema.ts';
+import type { ToolSetup } from '../tool/setup.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolSnapshot } from '../tool/types.ts';
 import { ADVICE } from './entry.ts';
 import type { LocalShellOutput, OpenaiLocalShellTool } from './types.ts';

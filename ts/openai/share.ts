@@ -1,6 +1,6 @@
 import type { BashResult, SessionResult, Truncate } from 'agent-bash';
 import { withoutNotice } from '../core/notice.ts';
-import { noticeOfCut } from '../tool/lines.ts';
+import { noticeOfCut } from '../tool/call/line-limits.ts';
 
 type Result = BashResult | SessionResult;
 

@@ -1,5 +1,5 @@
-import { answer, resolveOptions } from '../tool/answer.ts';
-import { ownTruncate, type ToolSetup } from '../tool/call-plan.ts';
+import { answer, resolveOptions } from '../tool/call/answer.ts';
+import { ownTruncate } from '../tool/call/validate.ts';
 import {
   actionSchema,
   providerSchema,
@@ -10,6 +10,7 @@ import {
   sentence,
   shellCommands,
 } from '../tool/provider.ts';
+import type { ToolSetup } from '../tool/setup.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { entryOf, nothingRan } from './entry.ts';
 import { sharedBy, truncateTo } from './share.ts';

@@ -1,6 +1,6 @@
 import type { Truncate } from 'agent-bash';
 import type { Level } from '../reduce/keeping.ts';
-import { isSession } from './place.ts';
+import { isSession } from './sandbox/options.ts';
 import { modeLimit } from './schema.ts';
 import type { BashToolOptions, ToolSandbox } from './types.ts';
 

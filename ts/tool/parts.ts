@@ -4,7 +4,7 @@ import { evidenceLines } from '../core/evidence-lines.ts';
 import { foreignName, foreignWords } from '../core/foreign.ts';
 import { linesOf } from '../core/lines.ts';
 import { receiptLine, shownPath } from '../core/receipt-line.ts';
-import { tapLine } from './tap-line.ts';
+import { tapLine } from './call/tap-line.ts';
 
 /** Joins the parts of a text with blank lines and leaves out empty parts. */
 export function joinParts(parts: string[]): string {

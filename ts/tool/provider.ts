@@ -1,10 +1,10 @@
-import { rememberSetup, setupFor, type ToolSetup, withPlace } from './call-plan.ts';
+import { interceptRules } from './call/intercept.ts';
+import { rememberSignal } from './call/interruption.ts';
+import { executorOf } from './executor.ts';
 import { inContextOfCall } from './in-context.ts';
-import { interceptRules } from './intercept.ts';
-import { rememberSignal } from './interruption.ts';
 import { checkToolOptions } from './options.ts';
-import { terminalOf } from './place.ts';
 import { contextSchema, isRecord, type Read, reader, standardSchema } from './schema.ts';
+import { rememberSetup, setupFor, type ToolSetup, withPlace } from './setup.ts';
 import type {
   BashInputIssue,
   BashToolExecutionOptions,
@@ -147,7 +147,7 @@ export function checkedOptions(entry: string, options: BashToolOptions): ToolSet
   checkToolOptions(entry, options);
   const setup = setupFor(options);
   interceptRules(options);
-  terminalOf(withPlace(options, setup.folder));
+  executorOf(withPlace(options, setup.folder));
   return setup;
 }
 

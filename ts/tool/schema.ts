@@ -2,7 +2,7 @@ import { bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
 import { nearestTo } from '../core/option-names.ts';
-import { AFTER_LAST_LINE_MS } from './lines.ts';
+import { AFTER_LAST_LINE_MS } from './call/line-limits.ts';
 import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
 
 /** A parsed value, or the reasons why it is invalid. */

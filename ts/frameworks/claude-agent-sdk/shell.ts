@@ -8,7 +8,7 @@ import { Progress } from '../../mcp/progress.ts';
 import { toolSchema } from '../../mcp/schema.ts';
 import { addTool, type McpServer, type Tool as McpTool, type ToolCall } from '../../mcp/server.ts';
 import { tasksTool } from '../../mcp/tasks.ts';
-import { nothingRan } from '../../tool/judge.ts';
+import { nothingRan } from '../../tool/call/judge.ts';
 import { checkObject } from '../../tool/options.ts';
 import type { BashToolInput } from '../../tool/types.ts';
 import { needs } from '../shared/needs.ts';

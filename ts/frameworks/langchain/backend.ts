@@ -2,7 +2,7 @@ import { type BashResult, bash } from 'agent-bash';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
-import { NOT_RUN } from '../../tool/judge.ts';
+import { NOT_RUN } from '../../tool/call/judge.ts';
 import { checkObject } from '../../tool/options.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';

@@ -1,7 +1,7 @@
 import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, decide } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import { REACH, type Reach } from '../../core/world.ts';
-import { analyzeOptions, judgedText } from '../../tool/judge.ts';
+import { analyzeOptions, judgedText } from '../../tool/call/judge.ts';
 import { checkOptionNames } from '../../tool/options.ts';
 import { OF_APPROVALS } from '../shared/approver.ts';
 import type { Approval } from '../shared/types.ts';

@@ -1,4 +1,4 @@
-import { NOT_RUN } from '../../tool/judge.ts';
+import { NOT_RUN } from '../../tool/call/judge.ts';
 import { refusal } from '../shared/told.ts';
 
 /** Returns the error of a command that did not run. */

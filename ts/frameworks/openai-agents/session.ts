@@ -1,6 +1,6 @@
 import { BashError } from 'agent-bash';
 import type { PrivateHome } from '../../sandbox/session/home.ts';
-import { NOT_RUN } from '../../tool/judge.ts';
+import { NOT_RUN } from '../../tool/call/judge.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import { bothEnds, Live } from '../shared/live.ts';

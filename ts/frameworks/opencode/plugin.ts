@@ -1,5 +1,5 @@
+import { OF_TASKS, taskLines } from '../../tool/call/task-lines.ts';
 import { runningFirst } from '../../tool/parts.ts';
-import { OF_TASKS, taskLines } from '../../tool/task-lines.ts';
 import { fieldsOf } from '../shared/fields.ts';
 import { needs } from '../shared/needs.ts';
 import { oneText, outcomeOf } from '../shared/outcome.ts';

@@ -1,6 +1,6 @@
 import { BashError, type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
-import { nothingRan } from '../../tool/judge.ts';
+import { nothingRan } from '../../tool/call/judge.ts';
 import { Commands } from '../shared/commands.ts';
 import { changedEnvironment } from '../shared/environment.ts';
 import { refusal, told, withTold } from '../shared/told.ts';

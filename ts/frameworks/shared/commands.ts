@@ -12,7 +12,7 @@ import { diskBase, isConfined } from '../../sandbox/base.ts';
 import { confinedDisk } from '../../sandbox/confined-disk.ts';
 import { type Disk, HOST_DISK } from '../../sandbox/disk.ts';
 import { type Order, start } from '../../sandbox/start.ts';
-import { approvedNotes, approvedOptions, unattended } from '../../tool/judge.ts';
+import { approvedNotes, approvedOptions, unattended } from '../../tool/call/judge.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
 import { Approver, OF_APPROVALS } from './approver.ts';
 import { Lifetime } from './lifetime.ts';

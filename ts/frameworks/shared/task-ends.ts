@@ -1,6 +1,6 @@
 import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
 import { NOT_BY_USER, notice } from '../../ai/notices.ts';
-import { notify } from '../../tool/manage.ts';
+import { notify } from '../../tool/call/manage.ts';
 
 /** Tells of the tasks of a registry that end, each once, unless the model has learnt its end by a call. */
 export class TaskEnds {

@@ -1,6 +1,6 @@
 import type { BashResult } from 'agent-bash';
-import { BY_INPUT, formatOutput, headline, noteLines } from '../../tool/format.ts';
-import { nothingRan } from '../../tool/judge.ts';
+import { BY_INPUT, formatOutput, headline, noteLines } from '../../tool/call/format.ts';
+import { nothingRan } from '../../tool/call/judge.ts';
 import { changedPart, denialPart, evidencePart, joinParts, reusedPart, stalePart } from '../../tool/parts.ts';
 
 /**

@@ -1,16 +1,13 @@
-import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
-import { onAbort } from '../core/abort.ts';
-import { DECIDED, type Decided } from '../core/ledger.ts';
-import { messageOf } from '../core/listener.ts';
-import { type CallPlan, contextOf, optionsFor, planCall, type ToolSetup } from './call-plan.ts';
-import { approvedByPerson, takeDecision } from './decisions.ts';
-import { entryOptions } from './entry.ts';
-import { intercept } from './intercept.ts';
-import { approvedNotes, approvedOptions, judge, nothingRan, unattended, withAccess } from './judge.ts';
-import { applyLineLimits, HeadStop } from './lines.ts';
-import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
-import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
-import { runnerOf } from './runner.ts';
+/**
+ * A tool call, from top to bottom: the options that apply to it (`setup.ts`), what the model asks for (`validate.ts`,
+ * `intercept.ts`, `access.ts`), the safety rules (`judge.ts`), the run by its executor (`run.ts`), and what the model
+ * reads of it (`view.ts`, `format.ts`).
+ */
+import { DECIDED, type Decided } from '../../core/ledger.ts';
+import { messageOf } from '../../core/listener.ts';
+import { isSandboxed } from '../executor.ts';
+import { NO_TASKS, sandboxJudgement } from '../sandbox/options.ts';
+import { contextOf, optionsFor, type ToolSetup } from '../setup.ts';
 import type {
   BashToolError,
   BashToolExecutionOptions,
@@ -18,43 +15,16 @@ import type {
   BashToolOptions,
   BashToolOutput,
   BashToolSnapshot,
-} from './types.ts';
+} from '../types.ts';
+import { withAccess } from './access.ts';
+import { approvedByPerson, takeDecision } from './decisions.ts';
+import { entryOptions } from './entry.ts';
+import { intercept } from './intercept.ts';
+import { approvedNotes, approvedOptions, judge, nothingRan, unattended } from './judge.ts';
+import { answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
+import { runPlan } from './run.ts';
+import { type CallPlan, planCall } from './validate.ts';
 import { Viewing } from './view.ts';
-
-/**
- * Yields what `start` pushes while it works and returns its result. Rethrows a rejection. A slow consumer only receives
- * the newest update. An update that is not consumed before the end is dropped.
- */
-export async function* live<Update, Result>(
-  start: (push: (update: Update) => void) => Promise<Result>,
-): AsyncGenerator<Update, Result, undefined> {
-  let newest: { update: Update } | null = null;
-  let settled = false;
-  let wake = () => {};
-  const done = start((update) => {
-    newest = { update };
-    wake();
-  });
-  const settle = () => {
-    settled = true;
-    wake();
-  };
-  done.then(settle, settle);
-  while (!settled) {
-    const next = newest as { update: Update } | null;
-    if (next === null) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    } else {
-      newest = null;
-      yield next.update;
-    }
-  }
-  return await done;
-}
-
-const DEFAULT_UPDATE_INTERVAL_MS = 250;
 
 /**
  * Returns the options that apply to one call, for every tool that runs commands, or the refusal of an approval. The
@@ -87,7 +57,7 @@ export async function* answer(
   const viewing = new Viewing(options, input, call);
   const question = taskQuestion(input);
   if (question) {
-    if (sandboxOf(options)) return { error: NO_TASKS, code: 'ERR_BASH_UNSUPPORTED' };
+    if (isSandboxed(options)) return { error: NO_TASKS, code: 'ERR_BASH_UNSUPPORTED' };
     return await viewing
       .check(() => answerTask(question, options, call.abortSignal))
       .catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
@@ -124,7 +94,7 @@ async function* runCall(
     if (suggested) output = suggested;
     else {
       const held = await withAccess(options, command, input, call.toolCallId);
-      const plan = judged(planCall(command, input, held), held);
+      const plan = judged(planCall(command, input, held));
       const views = await viewing.optionsFor(plan);
       const entry = entryOptions(held, call);
       const result = yield* runPlan(
@@ -164,78 +134,11 @@ async function afterRun(
 }
 
 /** `bash` judges a command itself. A replacement for it does not. */
-function judged(plan: CallPlan, options: BashToolOptions): CallPlan {
-  const there = sandboxOf(options) !== undefined;
-  if (!there && (options.run === undefined || options.run === bash)) return plan;
+function judged(plan: CallPlan): CallPlan {
+  const { kind } = plan.executor;
+  if (kind !== 'sandbox' && kind !== 'host') return plan;
   // What runs the command instead may hold no confinement.
   const { confine, ...own } = plan.options;
-  const notes = judge(plan.command, there ? sandboxJudgement(own) : own);
+  const notes = judge(plan.command, kind === 'sandbox' ? sandboxJudgement(own) : own);
   return { ...plan, notes: [...plan.notes, ...notes] };
-}
-
-async function* runPlan(
-  plan: CallPlan,
-  options: BashToolOptions,
-  callSignal: AbortSignal | undefined,
-): AsyncGenerator<BashToolSnapshot, BashResult, undefined> {
-  const { updateIntervalMs = DEFAULT_UPDATE_INTERVAL_MS } = options;
-  const run = runnerOf(options);
-  // Listeners and a signal given to the session apply too.
-  const { signal, onOutput, onSnapshot } = plan.options;
-  const abortSignal = signal && callSignal ? AbortSignal.any([signal, callSignal]) : (signal ?? callSignal);
-  // A signal of our own: the command also ends after its last wanted line, and when the consumer stops iterating.
-  const ending = new AbortController();
-  const abort = () => ending.abort(abortSignal?.reason);
-  const first = plan.limits[0];
-  const headStop = first?.keep === 'head' ? new HeadStop(first.lines, () => ending.abort()) : null;
-  ending.signal.addEventListener('abort', () => headStop?.close(), { once: true });
-  const forget = abortSignal && onAbort(abortSignal, abort);
-  if (abortSignal?.aborted) abort();
-  let settled = false;
-  let shown: BashSnapshot | null = null;
-  try {
-    const raw = yield* live<BashToolSnapshot, BashResult>(async (push) => {
-      try {
-        return await run(plan.command, {
-          ...plan.options,
-          signal: ending.signal,
-          ...(headStop && {
-            onOutput: async (chunk: OutputChunk) => {
-              await onOutput?.(chunk);
-              await headStop.onOutput(chunk);
-            },
-          }),
-          ...(updateIntervalMs > 0 && {
-            onSnapshot: (snapshot: BashSnapshot) => {
-              // Every listener of the stream receives each snapshot as an event, so only a changed one is sent.
-              if (shown?.stdout !== snapshot.stdout || shown.stderr !== snapshot.stderr) push(toSnapshot(snapshot));
-              shown = snapshot;
-              return onSnapshot?.(snapshot);
-            },
-            snapshotIntervalMs: Math.min(Math.max(Math.round(updateIntervalMs), 10), 60_000),
-          }),
-        });
-      } finally {
-        settled = true;
-      }
-    });
-    const result = headStop?.outcome(raw, abortSignal?.aborted ?? false) ?? raw;
-    const adopted = adoptedNotes(result, plan.options);
-    const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal), ...adopted];
-    return applyLineLimits({ ...result, notes: [...new Set(notes)] }, plan.limits);
-  } finally {
-    forget?.();
-    headStop?.close();
-    if (!settled) ending.abort();
-  }
-}
-
-function toSnapshot({ stdout, stderr, pid, durationMs }: BashSnapshot): BashToolSnapshot {
-  return { status: 'running', stdout, stderr, exitCode: null, pid, durationMs };
-}
-
-/** The SDK's time limit and a person abort through the same signal. Only the reason differs. */
-function timeoutNote(result: BashResult, signal: AbortSignal | undefined): string[] {
-  const byLimit = result.status === 'aborted' && (signal?.reason as Error | undefined)?.name === 'TimeoutError';
-  return byLimit ? ['the time limit of the tool call was reached'] : [];
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Decider } from '../core/ledger.ts';
-import type { BashApprovalCall, BashToolError, BashToolInput } from './types.ts';
+import type { Decider } from '../../core/ledger.ts';
+import type { BashApprovalCall, BashToolError, BashToolInput } from '../types.ts';
 
 /** What an approval decided about a call: its refusal, or where a person approved it. `null`: its rules let it run. */
 export type CallDecision = BashToolError | { decidedBy: Decider | null };

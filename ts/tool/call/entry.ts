@@ -1,7 +1,7 @@
-import { type BashOptions, bash } from 'agent-bash';
-import { DECIDED, type Decided, ledgerByEnvironment } from '../core/ledger.ts';
-import { sandboxOf } from './place.ts';
-import type { BashApprovalCall, BashToolOptions } from './types.ts';
+import type { BashOptions } from 'agent-bash';
+import { DECIDED, type Decided, ledgerByEnvironment } from '../../core/ledger.ts';
+import { executorOf } from '../executor.ts';
+import type { BashApprovalCall, BashToolOptions } from '../types.ts';
 
 /**
  * Returns the options that commands of a tool have unless they are told otherwise: an entry in the ledger, whose actor
@@ -11,7 +11,8 @@ export function entryOptions(
   options: BashToolOptions & Decided,
   { toolCallId }: Pick<BashApprovalCall, 'toolCallId'>,
 ): Pick<BashOptions, 'ledger' | 'actor' | 'evidence'> & Decided {
-  if (sandboxOf(options) !== undefined || (options.run !== undefined && options.run !== bash)) return {};
+  const { kind } = executorOf(options);
+  if (kind === 'sandbox' || kind === 'host') return {};
   const actor = actorOf(options, toolCallId);
   const decidedBy = options[DECIDED];
   return {

@@ -1,6 +1,6 @@
 import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
-import { foreignWords } from '../core/foreign.ts';
-import { innerOf } from '../core/inner.ts';
+import { foreignWords } from '../../core/foreign.ts';
+import { innerOf } from '../../core/inner.ts';
 import {
   changedPart,
   denialPart,
@@ -11,9 +11,9 @@ import {
   stalePart,
   withoutLastNewline,
   withSuggestion,
-} from './parts.ts';
-import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
-import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from './types.ts';
+} from '../parts.ts';
+import { LONGEST_LIMIT_MS, modeLimit } from '../schema.ts';
+import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput, BashToolWait } from '../types.ts';
 
 /** Advice to a model about a slow command. It depends on the inputs of the model's tool. */
 export interface Advice {

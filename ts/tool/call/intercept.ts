@@ -1,7 +1,7 @@
 import { BashError } from 'agent-bash';
-import { visible } from '../core/visible.ts';
-import { checkRuleNames } from './options.ts';
-import type { BashToolError, BashToolOptions, InterceptRule, SuggestedTool } from './types.ts';
+import { visible } from '../../core/visible.ts';
+import { checkRuleNames } from '../options.ts';
+import type { BashToolError, BashToolOptions, InterceptRule, SuggestedTool } from '../types.ts';
 
 // Only a command that consists of this single use is intercepted. A command that needs a shell (a pipe, a list, an
 // expansion, a glob) must run. Each piece starts with a distinct character and the number of options is bounded, so

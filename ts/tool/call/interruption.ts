@@ -1,4 +1,4 @@
-import type { BashTool } from './types.ts';
+import type { BashTool } from '../types.ts';
 
 /** Most signals that are remembered. The oldest are dropped first. */
 const MOST = 1_000;

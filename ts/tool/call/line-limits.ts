@@ -1,9 +1,9 @@
 import { type BashResult, bash, type OutputChunk, type Truncate, type Truncation } from 'agent-bash';
-import type { NativeCut } from '../../native.cjs';
-import { innerOf } from '../core/inner.ts';
-import { withoutNotice } from '../core/notice.ts';
-import type { OutlineCommand, OutlinePipeline } from '../core/outline.ts';
-import type { BashToolInput } from './types.ts';
+import type { NativeCut } from '../../../native.cjs';
+import { innerOf } from '../../core/inner.ts';
+import { withoutNotice } from '../../core/notice.ts';
+import type { OutlineCommand, OutlinePipeline } from '../../core/outline.ts';
+import type { BashToolInput } from '../types.ts';
 
 /** A `| head …` or `| tail …` behind a command, and the command without it. */
 export interface TrailingLimit {

@@ -10,15 +10,14 @@ import {
   undo,
   undoPoints,
 } from 'agent-bash';
-import { innerOf } from '../core/inner.ts';
-import { withoutLinks } from '../core/paths.ts';
-import { OWNER, type Owned } from '../core/world.ts';
-import { timeLimit, toolFolder } from './call-plan.ts';
-import { MANAGE_BY_INPUT } from './format.ts';
-import { withGrants } from './judge.ts';
-import { offersUndo } from './options.ts';
-import { sandboxOf } from './place.ts';
-import { LONGEST_LIMIT_MS, WAIT_MS } from './schema.ts';
+import { innerOf } from '../../core/inner.ts';
+import { withoutLinks } from '../../core/paths.ts';
+import { OWNER, type Owned } from '../../core/world.ts';
+import { isSandboxed } from '../executor.ts';
+import { offersUndo } from '../options.ts';
+import { LONGEST_LIMIT_MS } from '../schema.ts';
+import { toolFolder } from '../setup.ts';
+import { WAIT_MS } from '../terminal/schema.ts';
 import type {
   BashToolCheck,
   BashToolError,
@@ -27,7 +26,10 @@ import type {
   BashToolOutput,
   BashToolUndone,
   BashToolWait,
-} from './types.ts';
+} from '../types.ts';
+import { withGrants } from './access.ts';
+import { MANAGE_BY_INPUT } from './format.ts';
+import { timeLimit } from './validate.ts';
 
 /** The model's knowledge about the tasks of one registry, through the tool and through notices. */
 export class TaskKnowledge {
@@ -211,7 +213,7 @@ export function rememberRun(options: BashToolOptions & Owned, output: BashToolOu
  * `ERR_BASH_CONFINEMENT` if it would change what a command of this tool may not.
  */
 export async function undoForModel(runId: string, options: BashToolOptions & Owned): Promise<BashToolUndone> {
-  if (sandboxOf(options) !== undefined) {
+  if (isSandboxed(options)) {
     throw new BashError('ERR_BASH_UNSUPPORTED', 'commands in a sandbox cannot be undone here: nothing was undone');
   }
   const { undo: given } = options;

@@ -1,11 +1,12 @@
-import type { Level } from '../reduce/keeping.ts';
-import { callFolder, toolFolder } from './call-plan.ts';
+import type { Level } from '../../reduce/keeping.ts';
+import { isSandboxed } from '../executor.ts';
+import { isBare, offersUndo } from '../options.ts';
+import { sandboxDirectory } from '../sandbox/options.ts';
+import { NO_FIELDS, type OptionalFields } from '../schema.ts';
+import { callFolder, toolFolder } from '../setup.ts';
+import type { BashToolModelOutput, BashToolOptions, BashToolOutput } from '../types.ts';
 import { type Advice, formatOutput } from './format.ts';
 import { isAnnounced, registryOf } from './manage.ts';
-import { isBare, offersUndo } from './options.ts';
-import { sandboxDirectory, sandboxOf } from './place.ts';
-import { NO_FIELDS, type OptionalFields } from './schema.ts';
-import type { BashToolModelOutput, BashToolOptions, BashToolOutput } from './types.ts';
 
 /** How to format the output of one call. */
 interface CallReading {
@@ -37,7 +38,7 @@ export class Readings {
 
   /** `fields`: the fields that the tool's input has. `level`: the level of calls whose result names none. */
   constructor(options: BashToolOptions, advice: Advice, fields: OptionalFields = NO_FIELDS, level: Level = 'off') {
-    const here = sandboxOf(options) === undefined;
+    const here = !isSandboxed(options);
     this.#options = here ? { ...options, cwd: toolFolder(options) } : options;
     this.#level = level;
     this.#fields = fields;
@@ -63,7 +64,7 @@ export class Readings {
 
   #readingOf(output: BashToolOutput, options: BashToolOptions, asked: string | null | undefined): CallReading {
     const { errorOnFailure = false } = options;
-    const here = sandboxOf(options) === undefined;
+    const here = !isSandboxed(options);
     return {
       errorOnFailure,
       poll: !endIsTold(output, options),

@@ -1,5 +1,5 @@
 import type { Tap } from 'agent-bash';
-import { oneLine } from '../core/lines.ts';
+import { oneLine } from '../../core/lines.ts';
 
 /** Characters of a command in the line. */
 const COMMAND_LENGTH = 60;

@@ -1,12 +1,13 @@
 import { type BashOptions, type BashResult, bash, estimateTokens, type OutputStore, type View } from 'agent-bash';
-import { innerOf } from '../core/inner.ts';
-import { linesOf } from '../core/lines.ts';
-import { messageOf } from '../core/listener.ts';
-import { visible } from '../core/visible.ts';
-import { type Earlier, KEEPING, type Keeper, type Kept, keeperOf, type Reduce } from '../reduce/keeping.ts';
-import { type CallPlan, callFolder, toolFolder } from './call-plan.ts';
-import { isBare, levelOf, type Place, VIEWS, type Viewed, withoutGaps } from './options.ts';
-import { sandboxDirectory, sandboxOf, sessionOf, terminalOf } from './place.ts';
+import { innerOf } from '../../core/inner.ts';
+import { linesOf } from '../../core/lines.ts';
+import { messageOf } from '../../core/listener.ts';
+import { visible } from '../../core/visible.ts';
+import { type Earlier, KEEPING, type Keeper, type Kept, keeperOf, type Reduce } from '../../reduce/keeping.ts';
+import { executorOf, isSandboxed, runsNatively } from '../executor.ts';
+import { isBare, levelOf, type Place, VIEWS, type Viewed, withoutGaps } from '../options.ts';
+import { sandboxDirectory } from '../sandbox/options.ts';
+import { callFolder, toolFolder } from '../setup.ts';
 import type {
   BashToolCheck,
   BashToolError,
@@ -16,7 +17,8 @@ import type {
   BashToolOutput,
   BashToolRecalled,
   BashToolResult,
-} from './types.ts';
+} from '../types.ts';
+import type { CallPlan } from './validate.ts';
 
 /** The parts of a message with results of tools, in the shapes of ai 6 and ai 7. */
 interface Part {
@@ -308,14 +310,14 @@ export class Viewing {
     };
     if (this.#isNative(plan)) return { ...kept, reduce: this.#reduce };
     await this.#check();
-    if (!this.#isHere()) return sessionOf(this.#options) === undefined ? {} : { reduce: 'off' };
+    if (!this.#isHere()) return {};
     // A session may have a level of its own.
     return { ...kept, reduce: 'off' };
   }
 
   /** Resolves with the result and its view. */
   async finish(result: BashResult, plan: CallPlan): Promise<BashToolResult> {
-    const hasView = this.#isNative(plan) || terminalOf(this.#options) !== undefined || result.view != null;
+    const hasView = this.#isNative(plan) || executorOf(this.#options).kind === 'terminal' || result.view != null;
     const [made, notes] = hasView ? [result.view ?? null, []] : await this.#reduced(result);
     const view = made && (await this.#withSources(made, result));
     this.#memory.end(this.#key, view, this.#toolCallId);
@@ -391,9 +393,7 @@ export class Viewing {
 
   /** Returns whether `bash` runs the commands here, and not in a terminal. */
   #isHere(): boolean {
-    const { run } = this.#options;
-    const isBash = run === undefined || run === bash;
-    return isBash && sandboxOf(this.#options) === undefined && terminalOf(this.#options) === undefined;
+    return runsNatively(this.#options);
   }
 
   /** Names a fault in `reduce` before anything runs. */
@@ -424,7 +424,7 @@ export class Viewing {
   /** Keeps the results that a view refers to, and names their commands. Without a gain, the view refers to none. */
   async #withSources(view: View, result: BashResult): Promise<View | null> {
     const found: Found[] = [];
-    const canRead = !this.#place.recalls && !result.confinement && sandboxOf(this.#options) === undefined;
+    const canRead = !this.#place.recalls && !result.confinement && !isSandboxed(this.#options);
     for (const source of referredIn(view, this.#sources)) {
       const path = await this.#keeper.hold(source.id, source.text);
       if (path === null) return this.#withoutSources(result);
@@ -445,7 +445,7 @@ export class Viewing {
 
 /** Returns the directory in which a command starts. */
 function directoryOf(options: BashToolOptions, asked: string | null | undefined): string | undefined {
-  if (sandboxOf(options) !== undefined) return sandboxDirectory(options.cwd, asked);
+  if (isSandboxed(options)) return sandboxDirectory(options.cwd, asked);
   return callFolder(toolFolder(options), asked);
 }
 

@@ -1,19 +1,12 @@
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
-import { innerOf } from '../core/inner.ts';
-import {
-  confinementIn,
-  describeError,
-  Ending,
-  notStarted,
-  Output,
-  recordIn,
-  type SandboxExit,
-  type SandboxProcess,
-  startInSandbox,
-  writeInSandbox,
-} from './in-sandbox.ts';
-import { checkSandboxOptions, sandboxOf, sessionOf, sessionRunner, terminalOf, terminalRunner } from './place.ts';
-import type { BashRunner, BashToolOptions, ToolSandbox } from './types.ts';
+import { innerOf } from '../../core/inner.ts';
+import type { BashRunner, ToolSandbox } from '../types.ts';
+import { Ending } from './ending.ts';
+import { writeInSandbox } from './files.ts';
+import { checkSandboxOptions } from './options.ts';
+import { Output } from './output.ts';
+import { describeError, notStarted, type SandboxExit, type SandboxProcess, startInSandbox } from './process.ts';
+import { confinementIn, recordIn } from './record.ts';
 
 /** Exit code for a command whose sandbox reports none. */
 const UNTOLD = 255;
@@ -178,14 +171,4 @@ class Snapshots {
   close(): void {
     clearInterval(this.#timer);
   }
-}
-
-/** Returns the function that runs the commands of a call. */
-export function runnerOf(options: BashToolOptions): BashRunner {
-  const sandbox = sandboxOf(options);
-  if (sandbox !== undefined) return sandboxRunner(sandbox);
-  const terminal = terminalOf(options);
-  if (terminal !== undefined) return terminalRunner(terminal);
-  const session = sessionOf(options);
-  return session === undefined ? (options.run ?? bash) : sessionRunner(session);
 }
