@@ -14,26 +14,26 @@
 //! - **A run has one entry,** however many records it has. A later record adds to an earlier one.
 //! - **Nothing that fails here changes a command.** It costs the entry, and the shim reports the reason with the exit.
 
-mod day;
-mod line;
-mod note;
-mod pending;
-mod place;
+mod ledger_day;
+mod ledger_files;
+mod ledger_line;
+mod ledger_record;
+mod ledger_sweep;
+mod ledger_writer;
+mod pending_record;
 mod read;
-mod record;
-mod start;
-mod sweep;
-mod write;
+mod run_note;
+mod run_start;
 
-pub use line::LedgerLine;
-pub use note::{note_line, run_changes};
-pub use pending::{PendingLedgerRecord, wait_for_pending};
-pub use place::{LedgerError, ledger_directory};
-pub use read::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines};
-pub use record::{
+pub use ledger_files::{LedgerError, ledger_directory};
+pub use ledger_line::LedgerLine;
+pub use ledger_record::{
     Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
     LedgerRunState, LedgerRunTask, ShimId, in_milliseconds, own_shim,
 };
-pub use start::{own_host, to_json_within_record};
-pub use sweep::{LedgerSweepSchedule, sweep_files};
-pub use write::LedgerWriter;
+pub use ledger_sweep::{LedgerSweepSchedule, sweep_files};
+pub use ledger_writer::LedgerWriter;
+pub use pending_record::{PendingLedgerRecord, wait_for_pending};
+pub use read::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines};
+pub use run_note::{note_line, run_changes};
+pub use run_start::{own_host, to_json_within_record};

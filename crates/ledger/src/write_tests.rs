@@ -8,7 +8,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
 use super::*;
-use crate::sweep::{KEEP_DAYS, sweep_files};
+use crate::ledger_sweep::{KEEP_DAYS, sweep_files};
 
 const NOON: u64 = 1_767_268_800_000;
 const DAY: u64 = 86_400_000;

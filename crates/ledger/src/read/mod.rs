@@ -8,27 +8,27 @@
 //! | `entry`, `query`, `shape` | the records of a run together, the filters, the form |
 //! | `living` | whether a run can still get an end |
 
-mod backward;
-mod entry;
-mod history;
-mod live;
-mod living;
-mod query;
-mod shape;
-mod tail;
+mod backward_reader;
+mod entry_format;
+mod ledger_entry;
+mod ledger_follower;
+mod ledger_history;
+mod ledger_query;
+mod ledger_tail;
+mod shim_liveness;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 
-pub use history::PassedOverLines;
-pub use query::LedgerQuery;
-pub use shape::EntryFormat;
+pub use entry_format::EntryFormat;
+pub use ledger_history::PassedOverLines;
+pub use ledger_query::LedgerQuery;
 
-use entry::LedgerEntry;
-use history::LedgerHistory;
-use live::LedgerFollower;
-use query::LedgerFilter;
+use ledger_entry::LedgerEntry;
+use ledger_follower::LedgerFollower;
+use ledger_history::LedgerHistory;
+use ledger_query::LedgerFilter;
 
 /// Bytes of entries after which a batch is full.
 const BATCH: usize = 1024 * 1024;

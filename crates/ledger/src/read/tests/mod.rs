@@ -5,13 +5,13 @@ mod follow;
 use serde_json::Value;
 
 use super::*;
-use crate::day::LedgerDay;
-use crate::line::LedgerLine;
-use crate::record::{
+use crate::ledger_day::LedgerDay;
+use crate::ledger_line::LedgerLine;
+use crate::ledger_record::{
     Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
     LedgerRunState, LedgerRunTask, RemovedLedgerFile, ShimId, own_shim,
 };
-use crate::write::LedgerWriter;
+use crate::ledger_writer::LedgerWriter;
 
 /// A moment in the middle of a day, ms since 1970.
 const NOON: u64 = 1_767_268_800_000;

@@ -3,15 +3,15 @@
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::backward::BackwardReader;
-use super::entry::{LaterRecords, LedgerEntry};
-use super::living::ShimLiveness;
-use super::query::LedgerFilter;
-use super::tail::LedgerTail;
-use crate::day::LedgerDay;
-use crate::line::{self, LineBeginning};
-use crate::place;
-use crate::record::{LedgerRecord, LedgerRunState};
+use super::backward_reader::BackwardReader;
+use super::ledger_entry::{LaterRecords, LedgerEntry};
+use super::ledger_query::LedgerFilter;
+use super::ledger_tail::LedgerTail;
+use super::shim_liveness::ShimLiveness;
+use crate::ledger_day::LedgerDay;
+use crate::ledger_files;
+use crate::ledger_line::{self, LineBeginning};
+use crate::ledger_record::{LedgerRecord, LedgerRunState};
 
 /// Time by which a record may be late, ms. Entries are held so long that they come in order.
 const LATE: u64 = 5_000;
@@ -90,7 +90,8 @@ impl PassedOverLines {
 impl LedgerHistory {
     /// Begins with what is there now. `follows`: [`History::into_live`] is called at the end.
     pub fn new(directory: PathBuf, filter: LedgerFilter, follows: bool) -> Self {
-        let files: Vec<_> = place::day_files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
+        let files: Vec<_> =
+            ledger_files::day_files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();
         let since = LedgerTail::behind(directory.clone(), &files);
         // A run is in the file of the day on which it started. The clock may have been set back since.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in ms; saturates")]
@@ -149,8 +150,9 @@ impl LedgerHistory {
             let Some(mut file) = self.file.take() else {
                 let Some((day, length)) = self.files.pop() else { return false };
                 // A file that is gone was removed meanwhile.
-                self.file =
-                    place::open_to_read(&self.directory, &day).ok().map(|file| BackwardReader::new(file, length));
+                self.file = ledger_files::open_to_read(&self.directory, &day)
+                    .ok()
+                    .map(|file| BackwardReader::new(file, length));
                 continue;
             };
             let too_long = file.too_long;
@@ -174,7 +176,8 @@ impl LedgerHistory {
         if file.is_mixed || !is_older(newest) {
             return false;
         }
-        file.is_mixed = file.has_before(|line| line::parse_beginning(line).map(|beginning| !is_older(beginning.at)));
+        file.is_mixed =
+            file.has_before(|line| ledger_line::parse_beginning(line).map(|beginning| !is_older(beginning.at)));
         !file.is_mixed
     }
 
@@ -190,13 +193,13 @@ impl LedgerHistory {
             if line.is_empty() {
                 continue;
             }
-            match line::check_line(line) {
-                Some(text) if let Some(run) = line::run_of_addition(text) => self.keep_line(run, text),
+            match ledger_line::check_line(line) {
+                Some(text) if let Some(run) = ledger_line::run_of_addition(text) => self.keep_line(run, text),
                 Some(text) if let Some(start) = self.unwanted_start(text) => {
                     newest = newest.max(Some(start.at));
                     self.skip_start(&start);
                 }
-                Some(text) if let Some(record) = self.passed.run_record_of(line::parse_record(text)) => {
+                Some(text) if let Some(record) = self.passed.run_record_of(ledger_line::parse_record(text)) => {
                     newest = newest.max(record.start.as_ref().map(|start| start.at));
                     self.take_record(record, text, write);
                 }
@@ -210,7 +213,7 @@ impl LedgerHistory {
     /// Returns the start of a line that cannot be wanted, which most lines are if something is searched for.
     fn unwanted_start<'l>(&self, text: &'l str) -> Option<LineBeginning<'l>> {
         let may_have_text = self.filter.may_have_text(text);
-        let start = || line::parse_beginning(text);
+        let start = || ledger_line::parse_beginning(text);
         if may_have_text && !self.filter.has_since() {
             return None;
         }
@@ -279,7 +282,7 @@ impl LedgerHistory {
 /// Puts the texts of the lines of a run together, the latest first.
 pub fn later_of(lines: &[Box<str>]) -> LaterRecords<'_> {
     let mut later = LaterRecords::default();
-    for record in lines.iter().filter_map(|text| line::parse_record(text)) {
+    for record in lines.iter().filter_map(|text| ledger_line::parse_record(text)) {
         later.add_earlier(record.end, record.note);
     }
     later

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use nix::unistd::Pid;
 
-use crate::record::ShimId;
+use crate::ledger_record::ShimId;
 use protocol::task::{Machine, Whereabouts};
 
 /// Facts about the shims of runs without an end.

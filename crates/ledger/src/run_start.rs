@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::record::{Actor, LedgerRunHost, LedgerRunStart, MAX_RECORD};
+use super::ledger_record::{Actor, LedgerRunHost, LedgerRunStart, MAX_RECORD};
 
 /// Bytes of a record for all but its start.
 const OTHERS: usize = 2048;
@@ -61,7 +61,7 @@ fn cut_actor(actor: &Actor) -> Actor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::{self, LedgerLine};
+    use crate::ledger_line::{self, LedgerLine};
 
     fn start(command: &str) -> LedgerRunStart<'_> {
         LedgerRunStart {
@@ -92,7 +92,8 @@ mod tests {
                 let command = format!("echo {}", unit.repeat(length / unit.len()));
                 let line = line(&to_json_within_record(start(&command)));
                 assert!(line.len() <= MAX_RECORD, "{unit:?} {length}: {}", line.len());
-                let kept = line::read_line(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
+                let kept =
+                    ledger_line::read_line(line.trim_ascii_end()).expect("whole").start.expect("a start").command;
                 assert!(command.starts_with(&*kept) && kept.len() > 4000, "{unit:?} {length}: {}", kept.len());
             }
         }

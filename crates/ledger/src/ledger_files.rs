@@ -9,7 +9,7 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
-use super::day::LedgerDay;
+use super::ledger_day::LedgerDay;
 use capture::SpillError;
 
 /// Why the ledger cannot be written.

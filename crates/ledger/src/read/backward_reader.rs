@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::record::MAX_RECORD;
+use crate::ledger_record::MAX_RECORD;
 
 /// Bytes of one read.
 const BLOCK: usize = 256 * 1024;

@@ -5,8 +5,8 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::day::LedgerDay;
-use super::place::{self, LedgerError};
+use super::ledger_day::LedgerDay;
+use super::ledger_files::{self, LedgerError};
 
 /// The largest size of the file of one day, bytes.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
@@ -33,7 +33,7 @@ impl OpenDayFile {
     /// Returns the length of the file. `None` if its path leads elsewhere by now, or it is strange.
     fn length(&self) -> Option<u64> {
         let data = fs::symlink_metadata(&self.path).ok()?;
-        let is_same = (data.dev(), data.ino()) == self.id && place::foreign_file_reason(&data).is_none();
+        let is_same = (data.dev(), data.ino()) == self.id && ledger_files::foreign_file_reason(&data).is_none();
         is_same.then_some(data.len())
     }
 
@@ -135,7 +135,7 @@ impl LedgerWriter {
             return Ok((self.open.insert(open), length));
         }
         let path = self.directory.join(day.file_name());
-        let file = place::open_file(&self.directory, &day)?;
+        let file = ledger_files::open_file(&self.directory, &day)?;
         let data = file.metadata().map_err(|source| LedgerError::System { path: path.clone(), source })?;
         let open = OpenDayFile { day, path, file, id: (data.dev(), data.ino()) };
         Ok((self.open.insert(open), data.len()))

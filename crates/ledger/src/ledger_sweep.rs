@@ -5,11 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use super::day::{DAY_MS, LedgerDay};
-use super::line::LedgerLine;
-use super::place;
-use super::record::RemovedLedgerFile;
-use super::write::LedgerWriter;
+use super::ledger_day::{DAY_MS, LedgerDay};
+use super::ledger_files;
+use super::ledger_line::LedgerLine;
+use super::ledger_record::RemovedLedgerFile;
+use super::ledger_writer::LedgerWriter;
 
 /// Days that a file is kept.
 pub const KEEP_DAYS: u64 = 90;
@@ -48,12 +48,12 @@ impl Default for LedgerSweepSchedule {
 /// the ledger. If several processes remove the same file, one of them records that.
 pub fn sweep_files(directory: &Path, now: u64) {
     let (today, oldest) = (LedgerDay::of(now), LedgerDay::before(now, KEEP_DAYS));
-    let files = place::day_files(directory);
+    let files = ledger_files::day_files(directory);
     // A directory without such files may have been removed, and to open it would make it again.
     if files.first().is_none_or(|(day, _)| *day >= today) {
         return;
     }
-    let Ok(folder) = place::open_directory(directory) else { return };
+    let Ok(folder) = ledger_files::open_directory(directory) else { return };
     let mut total: u64 = files.iter().map(|(_, data)| data.len()).sum();
     let mut writer = LedgerWriter::new(directory.to_owned());
     for (day, data) in files.iter().filter(|(day, _)| *day < today) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::{LedgerRecord, RemovedLedgerFile, ShimId};
+use super::ledger_record::{LedgerRecord, RemovedLedgerFile, ShimId};
 
 /// The field of the checksum, up to its value.
 const SUM: &str = ",\"sum\":\"";
@@ -126,7 +126,7 @@ pub fn parse_beginning(text: &str) -> Option<LineBeginning<'_>> {
 mod tests {
     use std::borrow::Cow;
 
-    use super::super::record::{
+    use super::super::ledger_record::{
         Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
         LedgerRunState, LedgerRunTask,
     };

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use super::entry::LedgerEntry;
-use crate::record::{LedgerRunChanges, LedgerRunState};
+use super::ledger_entry::LedgerEntry;
+use crate::ledger_record::{LedgerRunChanges, LedgerRunState};
 
 /// The filters of a reader. Each one that is set has to fit.
 #[derive(Debug, Clone, Default, Deserialize)]

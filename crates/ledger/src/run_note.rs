@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::line::LedgerLine;
-use super::record::{LedgerRunChanges, LedgerRunNote, MAX_RECORD};
+use super::ledger_line::LedgerLine;
+use super::ledger_record::{LedgerRunChanges, LedgerRunNote, MAX_RECORD};
 
 /// Bytes of a record for all but the paths of changes.
 const OTHERS: usize = 12 * 1024;

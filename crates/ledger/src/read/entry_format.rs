@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::entry::LedgerEntry;
-use crate::record::LedgerRunState;
+use super::ledger_entry::LedgerEntry;
+use crate::ledger_record::LedgerRunState;
 use sys::CivilTime;
 
 /// Longest command in a row, characters.

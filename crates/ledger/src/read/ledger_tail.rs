@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use crate::day::LedgerDay;
-use crate::line;
-use crate::place;
+use crate::ledger_day::LedgerDay;
+use crate::ledger_files;
+use crate::ledger_line;
 
 /// Most bytes of one read.
 const CHUNK: usize = 4 * 1024 * 1024;
@@ -33,7 +33,7 @@ impl LedgerTail {
 
     /// Reads the lines that were added since the last call.
     pub fn catch_up(&mut self) {
-        for (day, data) in place::day_files(&self.directory) {
+        for (day, data) in ledger_files::day_files(&self.directory) {
             if self.first.as_ref().is_some_and(|first| day < *first) {
                 continue;
             }
@@ -51,7 +51,7 @@ impl LedgerTail {
 
     /// Adds the whole lines of a file from a place on. Returns their bytes.
     fn read_from(&mut self, day: &LedgerDay, from: u64) -> io::Result<u64> {
-        let file = place::open_to_read(&self.directory, day)?;
+        let file = ledger_files::open_to_read(&self.directory, day)?;
         let mut bytes = vec![0; CHUNK];
         let count = file.read_at(&mut bytes, from)?;
         let whole = match memchr::memrchr(b'\n', &bytes[..count]) {
@@ -67,8 +67,8 @@ impl LedgerTail {
 
     /// Returns the texts of the added lines of a run, the latest first.
     pub fn lines_of(&self, run: &str) -> Vec<Box<str>> {
-        let is_of = |text: &&str| line::parse_record(text).is_some_and(|record| record.run == run);
-        self.lines.iter().rev().filter_map(|line| line::check_line(line)).filter(is_of).map(Box::from).collect()
+        let is_of = |text: &&str| ledger_line::parse_record(text).is_some_and(|record| record.run == run);
+        self.lines.iter().rev().filter_map(|line| ledger_line::check_line(line)).filter(is_of).map(Box::from).collect()
     }
 
     /// Returns the lines that were added since the last call.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::entry::{LaterRecords, LedgerEntry};
-use super::history::{LedgerHistory, PassedOverLines, later_of};
-use super::living;
-use super::query::LedgerFilter;
-use super::tail::LedgerTail;
-use crate::line;
-use crate::record::{LedgerRecord, LedgerRunState};
+use super::ledger_entry::{LaterRecords, LedgerEntry};
+use super::ledger_history::{LedgerHistory, PassedOverLines, later_of};
+use super::ledger_query::LedgerFilter;
+use super::ledger_tail::LedgerTail;
+use super::shim_liveness;
+use crate::ledger_line;
+use crate::ledger_record::{LedgerRecord, LedgerRunState};
 
 /// Time between two scans for shims that were killed.
 const SCAN: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ impl UnendedRun {
 
     /// Returns the record with the start.
     fn record(&self) -> Option<LedgerRecord<'_>> {
-        line::read_line(&self.start)
+        ledger_line::read_line(&self.start)
     }
 
     /// Returns whether the host adds a note after the end.
@@ -86,7 +86,8 @@ impl LedgerFollower {
         write: &impl Fn(&LedgerEntry<'_>) -> String,
         take: &mut impl FnMut(String),
     ) {
-        let Some(LedgerRecord { run, start, end, note, .. }) = self.passed.run_record_of(line::read_line(&line)) else {
+        let Some(LedgerRecord { run, start, end, note, .. }) = self.passed.run_record_of(ledger_line::read_line(&line))
+        else {
             return;
         };
         if !self.filter.may_want(&run) {
@@ -103,7 +104,7 @@ impl LedgerFollower {
                 self.open.insert(run.clone(), UnendedRun::new(line));
             }
             // A record of a loss repeats the start.
-            (_, Some(open)) => open.later.insert(0, line::check_line(&line).map(Box::from).unwrap_or_default()),
+            (_, Some(open)) => open.later.insert(0, ledger_line::check_line(&line).map(Box::from).unwrap_or_default()),
             (None, None) => return,
         }
         let Some(open) = self.open.get_mut(&run) else { return };
@@ -145,7 +146,7 @@ impl LedgerFollower {
     fn find_lost(&mut self, write: &impl Fn(&LedgerEntry<'_>) -> String, take: &mut impl FnMut(String)) {
         let is_dead = |open: &UnendedRun| {
             let shim = open.record().and_then(|record| record.shim);
-            open.until.is_none() && shim.is_some_and(|shim| !living::shim_lives(&shim))
+            open.until.is_none() && shim.is_some_and(|shim| !shim_liveness::shim_lives(&shim))
         };
         let dead = self.runs_where(is_dead);
         if dead.is_empty() {
