@@ -84,7 +84,7 @@ pub fn parse_record(text: &str) -> Option<LedgerRecord<'_>> {
 }
 
 /// Returns the run of a whole line that has no start, without reading the rest. `None` for all other lines, and for
-/// lines that have their parts in another order than [`Line`] writes them.
+/// lines that have their parts in another order than [`LedgerLine`] writes them.
 pub fn run_of_addition(text: &str) -> Option<&str> {
     let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once('"')?;
     let is_addition = [",\"end\":", ",\"note\":"].iter().any(|part| rest.starts_with(part));
@@ -110,7 +110,7 @@ impl<'l> LineBeginning<'l> {
 }
 
 /// Returns the beginning of a line that has a start, without reading the rest. `None` for all other lines, and for
-/// lines that have their parts in another order than [`Line`] writes them.
+/// lines that have their parts in another order than [`LedgerLine`] writes them.
 pub fn parse_beginning(text: &str) -> Option<LineBeginning<'_>> {
     const START: &str = "\"start\":{\"at\":";
     let (run, rest) = text.strip_prefix("{\"run\":\"")?.split_once("\",")?;

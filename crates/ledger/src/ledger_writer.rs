@@ -102,11 +102,11 @@ impl LedgerWriter {
         open.write(bytes)
     }
 
-    /// Appends a record as [`Writer::append`] does, but checks the file only in [`Writer::check`], which takes longer
-    /// than the write.
+    /// Appends a record as [`LedgerWriter::append`] does, but checks the file only in
+    /// [`LedgerWriter::check_last_record`], which takes longer than the write.
     ///
     /// # Errors
-    /// The errors of [`Writer::append`].
+    /// The errors of [`LedgerWriter::append`].
     pub fn append_unchecked(&mut self, at: u64, record: Vec<u8>) -> Result<(), LedgerError> {
         let day = LedgerDay::of(at);
         let Some(open) = self.open.as_ref().filter(|open| open.day == day) else { return self.append(at, &record) };

@@ -1,13 +1,13 @@
 //! The ledger: a record on disk of every command, which survives its host.
 //!
 //! Runs in shims, which write the start and the end of their command, and in the host, which adds what it alone knows,
-//! and reads. Begin with `record.rs`.
+//! and reads. Begin with `ledger_record.rs`.
 //!
 //! | file | what |
 //! |---|---|
-//! | `record`, `line` | the records, and their lines with checksums |
-//! | `start`, `note` | what the host puts into a record, cut to its size |
-//! | `day`, `place`, `write`, `sweep` | the files |
+//! | `ledger_record`, `ledger_line` | the records, and their lines with checksums |
+//! | `run_start`, `run_note` | what the host puts into a record, cut to its size |
+//! | `ledger_day`, `ledger_files`, `ledger_writer`, `ledger_sweep` | the files |
 //! | `read/` | from the files to entries |
 //!
 //! - **One `write` per record, at the end of a file, without a lock.** A line that is damaged costs itself alone.

@@ -88,7 +88,7 @@ impl PassedOverLines {
 }
 
 impl LedgerHistory {
-    /// Begins with what is there now. `follows`: [`History::into_live`] is called at the end.
+    /// Begins with what is there now. `follows`: [`LedgerHistory::into_live`] is called at the end.
     pub fn new(directory: PathBuf, filter: LedgerFilter, follows: bool) -> Self {
         let files: Vec<_> =
             ledger_files::day_files(&directory).into_iter().map(|(day, data)| (day, data.len())).collect();

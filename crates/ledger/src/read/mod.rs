@@ -2,11 +2,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `backward` | a file from its end, in blocks |
-//! | `history` | what is there, the newest entry first |
-//! | `tail`, `live` | what is added |
-//! | `entry`, `query`, `shape` | the records of a run together, the filters, the form |
-//! | `living` | whether a run can still get an end |
+//! | `backward_reader` | a file from its end, in blocks |
+//! | `ledger_history` | what is there, the newest entry first |
+//! | `ledger_tail`, `ledger_follower` | what is added |
+//! | `ledger_entry`, `ledger_query`, `entry_format` | the records of a run together, the filters, the form |
+//! | `shim_liveness` | whether a run can still get an end |
 
 mod backward_reader;
 mod entry_format;
