@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use capture::{Capture, Limits, Sanitize, Truncate};
 use evidence::{End, Ran};
-use ledger::{Line, Query, Reader, Shape, Writer};
+use ledger::{EntryFormat, LedgerLine, LedgerQuery, LedgerReader, LedgerWriter};
 use reduce::{Level, Options, Reducer, Stream};
 use safety::{Context, Policy};
-use wire::{Frame, Frames, Kind};
+use wire::{FrameKind, WireFrame, WireFrameReader};
 use worst::ENGINES;
 
 /// A path by its name. Its function makes the input, which is the same each time, and does the work COUNT times.
@@ -168,8 +168,8 @@ fn prove_commands(count: usize) {
 }
 
 fn send_frames(count: usize) {
-    let frame = Frame::unnumbered(Kind::Message, vec![b'x'; 16 * 1024]);
-    let (mut link, mut frames) = (Vec::new(), Frames::default());
+    let frame = WireFrame::unnumbered(FrameKind::Message, vec![b'x'; 16 * 1024]);
+    let (mut link, mut frames) = (Vec::new(), WireFrameReader::default());
     for _ in 0..count * 100 {
         frame.encode(&mut link);
         frames.push(&link);
@@ -188,10 +188,10 @@ fn ledger_place() -> (tempfile::TempDir, PathBuf) {
 /// Writes entries into a ledger.
 fn fill(place: &Path, entries: usize) {
     let start = r#"{"at":1,"command":"npm test","cwd":"/srv/project","host":{"pid":7,"program":"node agent.js"}}"#;
-    let end = ledger::End::bare(2, ledger::State::Exited);
-    let mut writer = Writer::new(place.to_owned());
+    let end = ledger::LedgerRunEnd::with_state(2, ledger::LedgerRunState::Exited);
+    let mut writer = LedgerWriter::new(place.to_owned());
     for run in 0..entries {
-        let entry = Line::of(&format!("run-{run}")).with_json("start", start).with("end", &end).finish();
+        let entry = LedgerLine::of(&format!("run-{run}")).with_json("start", start).with("end", &end).finish();
         writer.append(1, &entry).expect("written");
     }
 }
@@ -205,7 +205,7 @@ fn read_entries(count: usize) {
     let (_temporary, place) = ledger_place();
     fill(&place, 1_000);
     for _ in 0..count {
-        let mut reader = Reader::new(place.clone(), Query::default(), Shape::Json);
+        let mut reader = LedgerReader::new(place.clone(), LedgerQuery::default(), EntryFormat::Json);
         let mut lines = 0;
         loop {
             let batch = reader.read();
