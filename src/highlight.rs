@@ -4,7 +4,7 @@ use napi::{Error, Result};
 use napi_derive::napi;
 use serde::Serialize;
 
-use safety::Utf16;
+use safety::Utf16Offsets;
 
 /// Returns the parts of a command, in order and without overlap, as JSON with this type. Offsets are UTF-16 units.
 ///
@@ -22,7 +22,7 @@ pub fn highlight(command: String) -> Result<String> {
         end: usize,
         class: &'static str,
     }
-    let units = Utf16::new(&command);
+    let units = Utf16Offsets::new(&command);
     let tokens = grammar::highlight(&command, &safety::parse::starts(&command));
     let tokens = tokens.iter().map(|token| {
         let (start, end) = units.span(&token.span);

@@ -10,10 +10,11 @@ use serde::Serialize;
 use confine::policy::CommandReach;
 use receipt::recording::{Risk, no_point, no_record, tree};
 use runner::request::SafetyOptions;
-use safety::decide::{Permissions, decide as weigh};
+use safety::decide::{PermissionRules, decide as weigh};
 use safety::parse::outline;
 use safety::{
-    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, analyze as judge, assess, json as text_of,
+    AnalysisContext, CommandAnalysis, ConfinementReach, EnvironmentBlock, RULES, SafetyPolicy, SafetyVerdict,
+    analyze as judge, assess, json as text_of,
 };
 use undo::Limits;
 
@@ -38,8 +39,15 @@ pub fn analyze(
         .map(|text| serde_json::from_str(&text))
         .transpose()
         .map_err(|error| Error::from_reason(format!("the reach of a confinement: {error}")))?;
-    let reach = left.as_ref().map(|left| Reach { write: &left.write, offline: left.offline, alone: left.alone });
-    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), reach, ..Context::default() };
+    let reach =
+        left.as_ref().map(|left| ConfinementReach { write: &left.write, offline: left.offline, alone: left.alone });
+    let context = AnalysisContext {
+        cwd: &cwd,
+        home: &home,
+        environment: EnvironmentBlock(&host_env),
+        reach,
+        ..AnalysisContext::default()
+    };
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }
 
@@ -81,7 +89,12 @@ pub fn undoable(
     }
     let policy = policy(options.as_deref())?;
     let host_env = host_env.unwrap_or_else(sys::environment);
-    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Context::default() };
+    let context = AnalysisContext {
+        cwd: &cwd,
+        home: &home,
+        environment: EnvironmentBlock(&host_env),
+        ..AnalysisContext::default()
+    };
     let (found, reversal) = assess(&command, context, &policy);
     let risk = Risk { is_found: !found.is_empty(), reversal };
     let (directory, home) = (Path::new(&cwd), Some(Path::new(&home)));
@@ -104,9 +117,10 @@ pub fn undoable(
 /// For a rule without a meaning, or a text that is not an analysis.
 #[napi]
 pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, deny: Vec<String>) -> Result<String> {
-    let analysis: Analysis =
+    let analysis: CommandAnalysis =
         serde_json::from_str(&analysis).map_err(|error| refused(format!("this is no analysis: {error}")))?;
-    let permissions = Permissions::parse(allow.as_deref(), &ask, &deny).map_err(|error| refused(error.to_string()))?;
+    let permissions =
+        PermissionRules::parse(allow.as_deref(), &ask, &deny).map_err(|error| refused(error.to_string()))?;
     json(&weigh(&analysis, &permissions))
 }
 
@@ -158,12 +172,12 @@ pub fn safety_rules() -> Result<String> {
     #[derive(Serialize)]
     struct Entry {
         id: &'static str,
-        level: Verdict,
+        level: SafetyVerdict,
         doc: &'static str,
         matches: &'static [&'static str],
         passes: &'static [&'static str],
     }
-    let entry = |rule: &&safety::Rule| Entry {
+    let entry = |rule: &&safety::SafetyRule| Entry {
         id: rule.id,
         level: rule.level,
         doc: rule.doc,
@@ -174,7 +188,7 @@ pub fn safety_rules() -> Result<String> {
 }
 
 /// Reads `SafetyOptions`. `None` gives the policy of a command without options.
-fn policy(given: Option<&str>) -> Result<Policy> {
+fn policy(given: Option<&str>) -> Result<SafetyPolicy> {
     let options: SafetyOptions =
         given.map_or(Ok(SafetyOptions::default()), serde_json::from_str).map_err(|error| refused(error.to_string()))?;
     options.policy().map_err(|error| refused(error.to_string()))

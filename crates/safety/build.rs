@@ -13,7 +13,7 @@ mod parts;
 #[path = "build/shared.rs"]
 mod shared;
 
-use family::Family;
+use family::ProgramFamily;
 
 fn main() {
     for path in ["data/programs", "build", "build.rs"] {
@@ -25,7 +25,7 @@ fn main() {
 }
 
 /// Reads all families by name. Each program has its record in one family.
-fn families(directory: &Path) -> BTreeMap<String, Family> {
+fn families(directory: &Path) -> BTreeMap<String, ProgramFamily> {
     let entries = fs::read_dir(directory).expect("the directory of the records");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let mut families = BTreeMap::new();
@@ -33,7 +33,7 @@ fn families(directory: &Path) -> BTreeMap<String, Family> {
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
         let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let text = fs::read_to_string(&path).expect("a file of records");
-        let family = Family::read(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let family = ProgramFamily::read(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for program in &family.programs {
             for own in program.names.words() {
                 if let Some(other) = seen.insert(own.to_owned(), name.clone()) {

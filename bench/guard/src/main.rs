@@ -16,7 +16,7 @@ use capture::{Capture, Limits, Sanitize, Truncate};
 use evidence::{End, Ran};
 use ledger::{EntryFormat, LedgerLine, LedgerQuery, LedgerReader, LedgerWriter};
 use reduce::{Level, Options, Reducer, Stream};
-use safety::{Context, Policy};
+use safety::{AnalysisContext, SafetyPolicy};
 use wire::{FrameKind, WireFrame, WireFrameReader};
 use worst::ENGINES;
 
@@ -139,8 +139,8 @@ fn view(count: usize, text: &str, level: Level) {
 }
 
 fn judge(command: &str) {
-    let context = Context { cwd: "/home/dev/project", home: "/home/dev", ..Context::default() };
-    std::hint::black_box(safety::analyze(command, context, &Policy::default()));
+    let context = AnalysisContext { cwd: "/home/dev/project", home: "/home/dev", ..AnalysisContext::default() };
+    std::hint::black_box(safety::analyze(command, context, &SafetyPolicy::default()));
 }
 
 fn judge_commands(count: usize) {
@@ -156,7 +156,8 @@ fn redact_commands(count: usize) {
 }
 
 fn prove(script: &str) {
-    let (rules, end) = (safety::decide::Commands::default(), End { code: Some(0), signal: None, by_itself: true });
+    let (rules, end) =
+        (safety::decide::NamedCommandRules::default(), End { code: Some(0), signal: None, by_itself: true });
     let (tests, cwd, known) = (|_: &[_]| Vec::new(), Path::new("/"), evidence::KnownBefore::default());
     let ran = Ran { command: script, trace: None, end, tests, cwd, rules: &rules, known: &known };
     std::hint::black_box(evidence::read(ran));

@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use safety::parse::{AndOr, Kind, List, Nested, Node, ParsedScript, Visitor, Word, read_pieces, visit_list};
+use safety::parse::{
+    AndOrList, CommandList, CommandNode, CommandNodeKind, ParsedScript, SubstitutedCommands, SyntaxVisitor, WordSyntax,
+    read_pieces, visit_list,
+};
 
 use crate::key::{literal, span_of_and_or, span_of_list};
 
@@ -78,7 +81,7 @@ impl ExpandedCommand {
     }
 
     /// Expands the list of a substitution, if it has aliases. It needs a text of its own then.
-    pub fn of_substitution(&mut self, nested: &Nested, text: &str, at: Option<usize>) -> Option<Self> {
+    pub fn of_substitution(&mut self, nested: &SubstitutedCommands, text: &str, at: Option<usize>) -> Option<Self> {
         let earlier = |(from, _): &&(usize, ShellAliases)| at.is_none_or(|at| *from <= at);
         let known = &self.seen.iter().rev().find(earlier)?.1;
         let mut source = text.get(span_of_list(&nested.list))?.to_owned();
@@ -184,43 +187,45 @@ impl AliasFinder<'_> {
     }
 }
 
-impl Visitor for AliasFinder<'_> {
-    fn node(&mut self, node: &Node) {
+impl SyntaxVisitor for AliasFinder<'_> {
+    fn node(&mut self, node: &CommandNode) {
         match &node.kind {
-            Kind::Simple(simple) => {
-                let bare = |word: &&Word| word.bare().is_some();
+            CommandNodeKind::Simple(simple) => {
+                let bare = |word: &&WordSyntax| word.bare().is_some();
                 for (at, word) in simple.words.iter().enumerate().filter(|(_, word)| bare(word)) {
                     if at == 0 || self.expanded.follows(&word.span, self.aliases) {
                         self.add(word.span.clone());
                     }
                 }
             }
-            Kind::Function { name, .. } => self.add(node.span.start..node.span.start + name.len()),
+            CommandNodeKind::Function { name, .. } => self.add(node.span.start..node.span.start + name.len()),
             _ => {}
         }
     }
 
-    fn enters(&mut self, _nested: &Nested) -> bool {
+    fn enters(&mut self, _nested: &SubstitutedCommands) -> bool {
         false
     }
 }
 
 /// Splits a list into what bash reads at once.
-fn lines<'l>(list: &'l List, text: &'l str) -> impl Iterator<Item = &'l [AndOr]> {
-    let ends = |entry: &AndOr| span_of_and_or(entry).end;
+fn lines<'l>(list: &'l CommandList, text: &'l str) -> impl Iterator<Item = &'l [AndOrList]> {
+    let ends = |entry: &AndOrList| span_of_and_or(entry).end;
     list.chunk_by(move |entry, next| {
         text.get(ends(entry)..span_of_and_or(next).start).is_some_and(|between| !between.contains('\n'))
     })
 }
 
 /// Changes aliases as a line does. Returns whether it is known what the line does to them.
-fn change(aliases: &mut ShellAliases, line: &[AndOr]) -> bool {
+fn change(aliases: &mut ShellAliases, line: &[AndOrList]) -> bool {
     let mut changes = AliasChanges::default();
     visit_list(line, &mut changes);
     let mut plain = 0;
     for entry in line.iter().filter(|entry| !entry.background) {
         for (_, pipeline) in &entry.pipelines {
-            let [Node { kind: Kind::Simple(simple), .. }] = pipeline.commands.as_slice() else { break };
+            let [CommandNode { kind: CommandNodeKind::Simple(simple), .. }] = pipeline.commands.as_slice() else {
+                break;
+            };
             let words: Option<Vec<_>> = simple.words.iter().map(|word| literal(&word.parts)).collect();
             let Some(words) = words.filter(|words| change_by(aliases, words)) else { break };
             plain += usize::from(changes_aliases(&words[0]));
@@ -262,15 +267,15 @@ struct AliasChanges {
     substitutes: bool,
 }
 
-impl Visitor for AliasChanges {
-    fn node(&mut self, node: &Node) {
-        if let Kind::Simple(simple) = &node.kind {
+impl SyntaxVisitor for AliasChanges {
+    fn node(&mut self, node: &CommandNode) {
+        if let CommandNodeKind::Simple(simple) = &node.kind {
             let name = simple.words.first().and_then(|word| literal(&word.parts));
             self.commands += usize::from(name.is_some_and(|name| changes_aliases(&name)));
         }
     }
 
-    fn enters(&mut self, _nested: &Nested) -> bool {
+    fn enters(&mut self, _nested: &SubstitutedCommands) -> bool {
         self.substitutes = true;
         false
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reduce::check::Checking;
 use reduce::counts::TestCounts;
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;
 
 use crate::counted::prove;
@@ -21,7 +21,7 @@ struct Found {
 }
 
 /// Lists the checks among the programs of a command, each once. `rules` name commands that are checks as well.
-pub fn checks(programs: Vec<Program>, rules: &Commands, tests: &[TestCounts]) -> Vec<Check> {
+pub fn checks(programs: Vec<Program>, rules: &NamedCommandRules, tests: &[TestCounts]) -> Vec<Check> {
     let mut all: Vec<Found> = Vec::new();
     // Programs that are no checks, and may print tests.
     let mut others: Vec<Printing> = Vec::new();
@@ -58,7 +58,7 @@ impl Printing {
     }
 }
 
-fn found(program: &Program, checking: Checking, rules: &Commands) -> Option<Found> {
+fn found(program: &Program, checking: Checking, rules: &NamedCommandRules) -> Option<Found> {
     let Checking { words, check, runners, may_run_any, gives_code } = checking;
     let named = rules.name(&program.words) || rules.name(&words);
     let kind = if named { Kind::Test } else { check? };

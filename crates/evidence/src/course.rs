@@ -1,6 +1,6 @@
 //! The course of a failed part's code: outwards through the command, to its exit code or to what hides it.
 
-use safety::parse::Join;
+use safety::parse::AndOrOperator;
 
 use crate::answers::is_answer;
 use crate::frames::{Frames, call, outside};
@@ -111,7 +111,7 @@ impl<'c> Command<'c> {
                 }
             }
             (Shape::AndOr { pipelines, .. }, Role::At(index)) => {
-                let right = pipelines[index + 1..].iter().find(|(join, _)| *join == Join::Or);
+                let right = pipelines[index + 1..].iter().find(|(join, _)| *join == AndOrOperator::Or);
                 if let Some((_, right)) = right {
                     let behind = Some(self.units[*right].source.to_string());
                     return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });

@@ -1,7 +1,7 @@
 //! What the text of a command can hide where the ends of its parts are not known.
 
-use safety::Utf16;
-use safety::parse::Join;
+use safety::Utf16Offsets;
+use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::types::{By, NotKnown, cut};
@@ -14,7 +14,7 @@ const MOST: usize = 1_000;
 
 /// Returns the first command whose failure the text can hide, preferably one of a pipeline. `ended`: whether the end of
 /// a unit is known.
-pub fn not_known(units: &Units, ended: impl Fn(Id) -> bool, utf16: &Utf16) -> Option<NotKnown> {
+pub fn not_known(units: &Units, ended: impl Fn(Id) -> bool, utf16: &Utf16Offsets) -> Option<NotKnown> {
     let rules = Rules::of(units);
     let candidates = units.ids().filter(|id| can_fail(units, *id) && !ended(*id)).take(MOST);
     let hidden = candidates.filter_map(|id| rules.hidden(units, id)).filter(|hidden| !ended(hidden.unit));
@@ -96,7 +96,7 @@ impl Rules {
                     return by(By::Sequence, Some(next)).filter(|_| !takes_code(units, next));
                 }
                 (Shape::AndOr { pipelines, .. }, Role::At(at)) => {
-                    if let Some((_, right)) = pipelines[at + 1..].iter().find(|(join, _)| *join == Join::Or) {
+                    if let Some((_, right)) = pipelines[at + 1..].iter().find(|(join, _)| *join == AndOrOperator::Or) {
                         return by(By::Or, Some(*right)).filter(|_| !fails(units, *right));
                     }
                 }

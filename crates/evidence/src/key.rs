@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
-use safety::parse::{AndOr, Join, Kind, List, Node, Part, Pipeline, Redirection, Word, read};
+use safety::parse::{
+    AndOrList, AndOrOperator, CommandList, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax, WordPart,
+    WordSyntax, read,
+};
 
 /// Returns the form of a command that bash printed.
 pub fn of_printed(text: &str) -> String {
@@ -14,7 +17,7 @@ pub fn of_printed(text: &str) -> String {
 }
 
 /// Returns the form of commands as bash prints them.
-pub fn of_commands(list: &List, text: &str) -> String {
+pub fn of_commands(list: &CommandList, text: &str) -> String {
     match list.as_slice() {
         [entry] => match entry.pipelines.as_slice() {
             // Bash prints the `!` in front of a command with it.
@@ -26,64 +29,64 @@ pub fn of_commands(list: &List, text: &str) -> String {
 }
 
 /// Returns the form of a list without `&`.
-pub fn of_and_or(entry: &AndOr, text: &str) -> String {
+pub fn of_and_or(entry: &AndOrList, text: &str) -> String {
     let mut key = String::new();
     for (at, (join, pipeline)) in entry.pipelines.iter().enumerate() {
         key += match join {
             _ if at == 0 => "",
-            Join::And => "&&",
-            Join::Or => "||",
+            AndOrOperator::And => "&&",
+            AndOrOperator::Or => "||",
         };
         key += &of_pipeline(pipeline, text);
     }
     key
 }
 
-fn of_pipeline(pipeline: &Pipeline, text: &str) -> String {
+fn of_pipeline(pipeline: &PipelineSyntax, text: &str) -> String {
     let commands: Vec<_> = pipeline.commands.iter().map(|node| of_node(node, text)).collect();
     let negation = if pipeline.negated { "!" } else { "" };
     negation.to_owned() + &commands.join("|")
 }
 
-fn of_list(list: &[AndOr], text: &str) -> String {
-    let end = |entry: &AndOr| if entry.background { "&" } else { ";" };
+fn of_list(list: &[AndOrList], text: &str) -> String {
+    let end = |entry: &AndOrList| if entry.background { "&" } else { ";" };
     list.iter().map(|entry| of_and_or(entry, text) + end(entry)).collect()
 }
 
 /// Returns the form of a command.
-pub fn of_node(node: &Node, text: &str) -> String {
-    let words = |words: &[Word]| words.iter().map(|word| of_word(word, text) + " ").collect::<String>();
+pub fn of_node(node: &CommandNode, text: &str) -> String {
+    let words = |words: &[WordSyntax]| words.iter().map(|word| of_word(word, text) + " ").collect::<String>();
     let mut redirects = String::new();
     let mut key = match &node.kind {
-        Kind::Simple(simple) => {
+        CommandNodeKind::Simple(simple) => {
             redirects = of_redirects(&simple.redirects, text);
             let assignments = simple.assignments.iter().map(|assignment| bare(&assignment.source) + " ");
             assignments.collect::<String>() + &words(&simple.words)
         }
-        Kind::Group(list) => format!("{{{}}}", of_list(list, text)),
-        Kind::Subshell(list) => format!("({})", of_list(list, text)),
-        Kind::If { arms, otherwise } => {
+        CommandNodeKind::Group(list) => format!("{{{}}}", of_list(list, text)),
+        CommandNodeKind::Subshell(list) => format!("({})", of_list(list, text)),
+        CommandNodeKind::If { arms, otherwise } => {
             let arms = arms
                 .iter()
                 .map(|(condition, body)| format!("if {}then {}", of_list(condition, text), of_list(body, text)));
             format!("{}else {}fi", arms.collect::<String>(), of_list(otherwise, text))
         }
-        Kind::Loop { condition, expressions, body } => {
+        CommandNodeKind::Loop { condition, expressions, body } => {
             format!("while {}{}do {}done", words(expressions.as_slice()), of_list(condition, text), of_list(body, text))
         }
-        Kind::For { name, words: items, body } => {
+        CommandNodeKind::For { name, words: items, body } => {
             let items = items.as_deref().map_or_else(|| "$@ ".to_owned(), words);
             format!("for {name} in {items}do {}done", of_list(body, text))
         }
-        Kind::Case { word, arms } => {
+        CommandNodeKind::Case { word, arms } => {
             let arms = arms.iter().map(|(patterns, body)| format!("{}) {}", words(patterns), of_list(body, text)));
             format!("case {} in {}esac", of_word(word, text), arms.collect::<String>())
         }
-        Kind::Function { name, body } => format!("function {name} {}", of_node(body, text)),
-        Kind::Test(tested) => format!("[[{}]]", words(tested)),
-        Kind::Arithmetic(expression) => format!("[[{}]]", words(std::slice::from_ref(expression))),
+        CommandNodeKind::Function { name, body } => format!("function {name} {}", of_node(body, text)),
+        CommandNodeKind::Test(tested) => format!("[[{}]]", words(tested)),
+        CommandNodeKind::Arithmetic(expression) => format!("[[{}]]", words(std::slice::from_ref(expression))),
         // Bash prints the name that it gives to a simple command, too, and reads none there.
-        Kind::Coproc(_, body) => {
+        CommandNodeKind::Coproc(_, body) => {
             let body = of_node(body, text);
             format!("coproc {}", body.strip_prefix("COPROC ").unwrap_or(&body))
         }
@@ -96,8 +99,8 @@ pub fn of_node(node: &Node, text: &str) -> String {
     key
 }
 
-fn of_redirects(redirects: &[Redirection], text: &str) -> String {
-    let form = |redirect: &Redirection| {
+fn of_redirects(redirects: &[RedirectSyntax], text: &str) -> String {
+    let form = |redirect: &RedirectSyntax| {
         let standard = u32::from(!redirect.op.starts_with('<'));
         let target = if redirect.heredoc.is_some() { String::new() } else { of_word(&redirect.target, text) };
         format!("{}{}{target} ", redirect.fd.unwrap_or(standard), redirect.op)
@@ -105,7 +108,7 @@ fn of_redirects(redirects: &[Redirection], text: &str) -> String {
     redirects.iter().map(form).collect()
 }
 
-fn of_word(word: &Word, text: &str) -> String {
+fn of_word(word: &WordSyntax, text: &str) -> String {
     bare(text.get(word.span.clone()).unwrap_or_default())
 }
 
@@ -118,17 +121,17 @@ fn bare(text: &str) -> String {
 }
 
 /// Returns the place of a list in its text.
-pub fn span_of_list(list: &[AndOr]) -> Range<usize> {
+pub fn span_of_list(list: &[AndOrList]) -> Range<usize> {
     join(list.iter().map(span_of_and_or))
 }
 
 /// Returns the place of joined pipelines in their text.
-pub fn span_of_and_or(entry: &AndOr) -> Range<usize> {
+pub fn span_of_and_or(entry: &AndOrList) -> Range<usize> {
     join(entry.pipelines.iter().map(|(_, pipeline)| span_of_pipeline(pipeline)))
 }
 
 /// Returns the place of a pipeline in its text, with its `!`.
-pub fn span_of_pipeline(pipeline: &Pipeline) -> Range<usize> {
+pub fn span_of_pipeline(pipeline: &PipelineSyntax) -> Range<usize> {
     let span = join(pipeline.commands.iter().map(|node| node.span.clone()));
     pipeline.negation.unwrap_or(span.start)..span.end
 }
@@ -138,10 +141,10 @@ fn join(spans: impl Iterator<Item = Range<usize>>) -> Range<usize> {
 }
 
 /// Returns the value of a word in which nothing is expanded.
-pub fn literal(parts: &[Part]) -> Option<String> {
+pub fn literal(parts: &[WordPart]) -> Option<String> {
     parts.iter().try_fold(String::new(), |value, part| match part {
-        Part::Text(text) | Part::Quoted(text) => Some(value + text),
-        Part::Double(inner) => Some(value + &literal(inner)?),
+        WordPart::Text(text) | WordPart::Quoted(text) => Some(value + text),
+        WordPart::Double(inner) => Some(value + &literal(inner)?),
         _ => None,
     })
 }

@@ -55,8 +55,8 @@ pub use types::{
 };
 
 use reduce::counts::TestCounts;
-use safety::Utf16;
-use safety::parse::Fault;
+use safety::Utf16Offsets;
+use safety::parse::ScriptFault;
 use sys::Trace;
 
 use aliases::ExpandedCommand;
@@ -75,7 +75,7 @@ pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
             let units = Units::of(expanded, &read, true).with_functions(&known.functions);
             watched(command, &units, trace, end)
         }
-        None if read.script.fault == Some(Fault::Limit) => unwatched::unread(end),
+        None if read.script.fault == Some(ScriptFault::Limit) => unwatched::unread(end),
         None => unwatched::evidence(command, &Units::of(expanded, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
@@ -89,6 +89,6 @@ fn watched(command: &str, units: &Units, trace: &Trace, end: End) -> (Evidence, 
     let code = end.code.or(end.signal.map(|signal| 128 + signal));
     let watched = Command { units, processes: &processes, places: &places, code, signal: end.signal };
     let found = parts::parts(&watched);
-    let evidence = verdict::evidence(&watched, &found, complete, end, &Utf16::new(command));
+    let evidence = verdict::evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
     (evidence, programs::programs(&watched))
 }

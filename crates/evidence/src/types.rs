@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 pub use reduce::check::Check as Kind;
 use reduce::counts::TestCounts;
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 use serde::{Deserialize, Serialize};
 use sys::Trace;
 
@@ -24,7 +24,7 @@ pub struct Ran<'a, C> {
     /// The absolute directory in which it began.
     pub cwd: &'a Path,
     /// Rules that name more commands that are checks.
-    pub rules: &'a Commands,
+    pub rules: &'a NamedCommandRules,
     /// What the shell knew before, as of a session.
     pub known: &'a KnownBefore,
 }

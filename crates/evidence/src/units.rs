@@ -3,7 +3,10 @@
 use std::ops::{Deref, Index, Range};
 use std::rc::Rc;
 
-use safety::parse::{AndOr, Heredoc, Join, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Word};
+use safety::parse::{
+    AndOrList, AndOrOperator, CommandList, CommandNode, CommandNodeKind, HeredocBody, ParsedScript, PipelineSyntax,
+    RedirectSyntax, SubstitutedCommands, WordPart, WordSyntax,
+};
 
 use crate::aliases::{ExpandedCommand, read};
 use crate::key::{self, literal};
@@ -57,7 +60,7 @@ impl Deref for UnitSource {
 pub enum Shape {
     List(Vec<Id>),
     AndOr {
-        pipelines: Vec<(Join, Id)>,
+        pipelines: Vec<(AndOrOperator, Id)>,
         background: bool,
     },
     Pipeline {
@@ -211,7 +214,7 @@ struct Builder<'p> {
     all: Vec<Unit>,
     /// Whether substitutions that are found now are optional.
     optional: bool,
-    heredocs: &'p [Heredoc],
+    heredocs: &'p [HeredocBody],
     keys: bool,
     expanded: ExpandedCommand,
 }
@@ -236,7 +239,7 @@ impl Builder<'_> {
         }
     }
 
-    fn list(&mut self, list: &List, parent: Option<(Id, Role)>, text: &Text) -> Id {
+    fn list(&mut self, list: &CommandList, parent: Option<(Id, Role)>, text: &Text) -> Id {
         let id = self.add(parent, key::span_of_list(list), text);
         let entries = list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, Role::At(at)), text)).collect();
         self.set_key(id, || key::of_commands(list, &text.text));
@@ -244,7 +247,7 @@ impl Builder<'_> {
         id
     }
 
-    fn and_or(&mut self, entry: &AndOr, parent: (Id, Role), text: &Text) -> Id {
+    fn and_or(&mut self, entry: &AndOrList, parent: (Id, Role), text: &Text) -> Id {
         let id = self.add(Some(parent), key::span_of_and_or(entry), text);
         let pipelines = entry.pipelines.iter().enumerate();
         let pipelines =
@@ -254,7 +257,7 @@ impl Builder<'_> {
         id
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, parent: (Id, Role), text: &Text) -> Id {
+    fn pipeline(&mut self, pipeline: &PipelineSyntax, parent: (Id, Role), text: &Text) -> Id {
         let id = self.add(Some(parent), key::span_of_pipeline(pipeline), text);
         let commands = pipeline.commands.iter().enumerate();
         let commands = commands.map(|(at, node)| self.node(node, (id, Role::At(at)), text)).collect();
@@ -262,11 +265,11 @@ impl Builder<'_> {
         id
     }
 
-    fn node(&mut self, node: &Node, parent: (Id, Role), text: &Text) -> Id {
+    fn node(&mut self, node: &CommandNode, parent: (Id, Role), text: &Text) -> Id {
         let id = self.add(Some(parent), node.span.clone(), text);
         self.set_key(id, || key::of_node(node, &text.text));
         let shape = match &node.kind {
-            Kind::Simple(simple) => {
+            CommandNodeKind::Simple(simple) => {
                 for assignment in &simple.assignments {
                     self.parts(assignment.index.as_deref().unwrap_or_default(), id, text);
                     self.parts(&assignment.value.parts, id, text);
@@ -275,50 +278,50 @@ impl Builder<'_> {
                 self.redirects(&simple.redirects, id, text);
                 Shape::Simple { words: simple.words.iter().map(|word| literal(&word.parts)).collect() }
             }
-            Kind::Group(list) => Shape::Group(self.list(list, Some((id, Role::Body(0))), text)),
-            Kind::Subshell(list) => Shape::Subshell(self.list(list, Some((id, Role::Body(0))), text)),
-            Kind::If { arms, otherwise } => {
-                let mut arm = |(at, (condition, body)): (usize, &(List, List))| {
+            CommandNodeKind::Group(list) => Shape::Group(self.list(list, Some((id, Role::Body(0))), text)),
+            CommandNodeKind::Subshell(list) => Shape::Subshell(self.list(list, Some((id, Role::Body(0))), text)),
+            CommandNodeKind::If { arms, otherwise } => {
+                let mut arm = |(at, (condition, body)): (usize, &(CommandList, CommandList))| {
                     let condition = self.list(condition, Some((id, Role::Condition(at))), text);
                     (condition, self.list(body, Some((id, Role::Body(at))), text))
                 };
                 let arms = arms.iter().enumerate().map(&mut arm).collect();
                 Shape::If { arms, otherwise: self.list(otherwise, Some((id, Role::Otherwise)), text) }
             }
-            Kind::Loop { condition, expressions, body } => {
+            CommandNodeKind::Loop { condition, expressions, body } => {
                 self.words(expressions.as_slice(), id, text);
                 let condition = self.list(condition, Some((id, Role::Condition(0))), text);
                 Shape::Loop { condition, body: self.list(body, Some((id, Role::Body(0))), text) }
             }
-            Kind::For { name: _, words, body } => {
+            CommandNodeKind::For { name: _, words, body } => {
                 self.words(words.as_deref().unwrap_or_default(), id, text);
                 let is_select = self.all[id].source.starts_with("select");
-                let counts = |words: &&[Word]| words.iter().all(is_one) && !is_select;
-                let rounds = words.as_deref().filter(counts).map(<[Word]>::len);
+                let counts = |words: &&[WordSyntax]| words.iter().all(is_one) && !is_select;
+                let rounds = words.as_deref().filter(counts).map(<[WordSyntax]>::len);
                 Shape::For { body: self.list(body, Some((id, Role::Body(0))), text), rounds }
             }
-            Kind::Case { word, arms } => self.case(word, arms, id, text),
-            Kind::Function { name, body } => {
+            CommandNodeKind::Case { word, arms } => self.case(word, arms, id, text),
+            CommandNodeKind::Function { name, body } => {
                 Shape::Function { name: name.clone(), body: self.node(body, (id, Role::Body(0)), text) }
             }
-            Kind::Test(words) => {
+            CommandNodeKind::Test(words) => {
                 self.optionally(|builder| builder.words(words, id, text));
                 Shape::Test
             }
-            Kind::Arithmetic(word) => {
+            CommandNodeKind::Arithmetic(word) => {
                 self.optionally(|builder| builder.parts(&word.parts, id, text));
                 Shape::Test
             }
-            Kind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),
+            CommandNodeKind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),
         };
         self.redirects(&node.redirects, id, text);
         self.all[id].shape = shape;
         id
     }
 
-    fn case(&mut self, word: &Word, arms: &[(Vec<Word>, List)], id: Id, text: &Text) -> Shape {
+    fn case(&mut self, word: &WordSyntax, arms: &[(Vec<WordSyntax>, CommandList)], id: Id, text: &Text) -> Shape {
         self.parts(&word.parts, id, text);
-        let mut arm = |(at, (patterns, body)): (usize, &(Vec<Word>, List))| {
+        let mut arm = |(at, (patterns, body)): (usize, &(Vec<WordSyntax>, CommandList))| {
             self.optionally(|builder| builder.words(patterns, id, text));
             self.list(body, Some((id, Role::Body(at))), text)
         };
@@ -333,7 +336,7 @@ impl Builder<'_> {
         }
     }
 
-    fn redirects(&mut self, redirects: &[Redirection], id: Id, text: &Text) {
+    fn redirects(&mut self, redirects: &[RedirectSyntax], id: Id, text: &Text) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.heredocs.get(number));
             self.optionally(|builder| {
@@ -350,29 +353,29 @@ impl Builder<'_> {
         self.optional = around;
     }
 
-    fn words(&mut self, words: &[Word], id: Id, text: &Text) {
+    fn words(&mut self, words: &[WordSyntax], id: Id, text: &Text) {
         for word in words {
             self.parts(&word.parts, id, text);
         }
     }
 
-    fn parts(&mut self, parts: &[Part], id: Id, text: &Text) {
+    fn parts(&mut self, parts: &[WordPart], id: Id, text: &Text) {
         for part in parts {
             match part {
-                Part::Text(_) | Part::Quoted(_) => {}
-                Part::Double(inner) | Part::Arithmetic(inner) => self.parts(inner, id, text),
-                Part::Pattern(pattern) => self.parts(&pattern.parts, id, text),
-                Part::Parameter(parameter) => {
+                WordPart::Text(_) | WordPart::Quoted(_) => {}
+                WordPart::Double(inner) | WordPart::Arithmetic(inner) => self.parts(inner, id, text),
+                WordPart::Pattern(pattern) => self.parts(&pattern.parts, id, text),
+                WordPart::Parameter(parameter) => {
                     self.parts(parameter.index.as_deref().unwrap_or_default(), id, text);
                     self.optionally(|builder| builder.parts(&parameter.word, id, text));
                 }
-                Part::Array(words) => self.words(words, id, text),
-                Part::Command(nested) | Part::Process(nested) => self.substitution(nested, id, text),
+                WordPart::Array(words) => self.words(words, id, text),
+                WordPart::Command(nested) | WordPart::Process(nested) => self.substitution(nested, id, text),
             }
         }
     }
 
-    fn substitution(&mut self, nested: &Nested, around: Id, text: &Text) {
+    fn substitution(&mut self, nested: &SubstitutedCommands, around: Id, text: &Text) {
         let inner = nested.text.clone().map(|inner| {
             let quoted = format!("`{inner}`");
             let mut places = text.text.match_indices(&quoted);
@@ -401,12 +404,12 @@ impl Builder<'_> {
 
 /// Returns the number of the arm of a `case` that runs, or the number of all arms if none does. `None` if the text does
 /// not tell.
-fn chosen(word: &Word, arms: &[(Vec<Word>, List)]) -> Option<usize> {
+fn chosen(word: &WordSyntax, arms: &[(Vec<WordSyntax>, CommandList)]) -> Option<usize> {
     let word = literal(&word.parts).filter(|word| !word.starts_with('~'))?;
     for (at, (patterns, _)) in arms.iter().enumerate() {
         for pattern in patterns {
             let text = literal(&pattern.parts)?;
-            let is_any = matches!(pattern.parts.as_slice(), [Part::Text(any)] if any == "*");
+            let is_any = matches!(pattern.parts.as_slice(), [WordPart::Text(any)] if any == "*");
             if is_any || is_one(pattern) && text == word {
                 return Some(at);
             }
@@ -419,10 +422,10 @@ fn chosen(word: &Word, arms: &[(Vec<Word>, List)]) -> Option<usize> {
 }
 
 /// Returns whether a word is one word after its expansion.
-fn is_one(word: &Word) -> bool {
-    let plain = |part: &Part| match part {
-        Part::Text(text) => !text.contains(['*', '?', '[', '{']),
-        Part::Quoted(_) => true,
+fn is_one(word: &WordSyntax) -> bool {
+    let plain = |part: &WordPart| match part {
+        WordPart::Text(text) => !text.contains(['*', '?', '[', '{']),
+        WordPart::Quoted(_) => true,
         _ => false,
     };
     word.parts.iter().all(plain)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use safety::parse::Join;
+use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::hiding;
@@ -14,7 +14,7 @@ use crate::verdict;
 /// Returns the evidence of a command whose shell was not watched: one program, or programs joined by `&&`, that ended
 /// with 0 have all ended with 0. Of all else nothing is known.
 pub fn evidence(command: &str, units: &Units, end: End, cwd: &Path) -> (Evidence, Vec<Program>) {
-    let utf16 = safety::Utf16::new(command);
+    let utf16 = safety::Utf16Offsets::new(command);
     let failed = verdict::failed(end);
     let programs = failed.is_none().then(|| programs(units)).flatten();
     let (verdict, why) = match (&programs, failed) {
@@ -64,7 +64,7 @@ fn programs(units: &Units) -> Option<Vec<Id>> {
     let Shape::List(entries) = &units[0].shape else { return None };
     let [entry] = entries.as_slice() else { return None };
     let Shape::AndOr { pipelines, background: false } = &units[*entry].shape else { return None };
-    let program = |(at, (join, pipeline)): (usize, &(Join, Id))| {
+    let program = |(at, (join, pipeline)): (usize, &(AndOrOperator, Id))| {
         let Shape::Pipeline { commands, negated: false } = &units[*pipeline].shape else { return None };
         let [command] = commands.as_slice() else { return None };
         let Shape::Simple { words } = &units[*command].shape else { return None };
@@ -72,7 +72,7 @@ fn programs(units: &Units) -> Option<Vec<Id>> {
         let runs_itself = !is_opaque(name) && !starts_programs(name) && name != "trap";
         let plain = units[*command].substitutions.is_empty() && units.function(name).is_none() && runs_itself;
         // `cd` and the like prove nothing wrong, and are no part.
-        ((at == 0 || *join == Join::And) && plain).then_some((!is_builtin(name)).then_some(*command))
+        ((at == 0 || *join == AndOrOperator::And) && plain).then_some((!is_builtin(name)).then_some(*command))
     };
     let programs = pipelines.iter().enumerate().map(program).collect::<Option<Vec<_>>>()?;
     Some(programs.into_iter().flatten().collect())

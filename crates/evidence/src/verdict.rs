@@ -1,6 +1,6 @@
 //! What the parts of a command prove.
 
-use safety::Utf16;
+use safety::Utf16Offsets;
 
 use crate::course::{Command, Course};
 use crate::hiding;
@@ -14,7 +14,7 @@ const PARTS: usize = 50;
 const MASKED: usize = 20;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
-pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16) -> Evidence {
+pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16Offsets) -> Evidence {
     let uncertain = |part: &&Found| {
         part.failed() && part.code != command.code && (!is_certain(part) || part.course == Some(Course::Lost))
     };
@@ -59,7 +59,7 @@ fn keep(entries: &mut Vec<(&Found, usize)>) {
     entries.truncate(PARTS);
 }
 
-fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
+fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16Offsets) -> Part {
     let unit = part.place.as_ref().map(|place| &units[place.unit]);
     Part {
         command: cut(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
@@ -72,7 +72,7 @@ fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16) -> Part {
 }
 
 /// Returns a part that ended with 0.
-pub fn passed(units: &Units, id: Id, utf16: &Utf16) -> Part {
+pub fn passed(units: &Units, id: Id, utf16: &Utf16Offsets) -> Part {
     let unit = &units[id];
     let span = unit.span.as_ref().map(|span| utf16.span(span));
     Part { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use safety::parse::Join;
+use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
 use crate::frames::{Frames, Round, call, called, depth, first_round, next_round, outside};
@@ -299,10 +299,10 @@ impl Walk<'_> {
 }
 
 /// Returns where the shell goes behind a pipeline with this code: to one of these, or to the end of the list.
-fn joined(list: Id, later: &[(Join, Id)], code: Option<i32>) -> Vec<At> {
+fn joined(list: Id, later: &[(AndOrOperator, Id)], code: Option<i32>) -> Vec<At> {
     let mut ways = Vec::new();
     for (join, pipeline) in later {
-        let runs = code.map(|code| (code == 0) == (*join == Join::And));
+        let runs = code.map(|code| (code == 0) == (*join == AndOrOperator::And));
         if runs != Some(false) {
             ways.push(At::Begin(*pipeline));
         }

@@ -4,7 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use safety::parse::{self, Kind, Nested, Node, ParsedScript, Part, UnexpandedCommand, Visitor};
+use safety::parse::{
+    self, CommandNode, CommandNodeKind, ParsedScript, SubstitutedCommands, SyntaxVisitor, UnexpandedCommand, WordPart,
+};
 
 use crate::decoded::{Decoded, Reference};
 use crate::names::is_setting;
@@ -98,7 +100,7 @@ impl<'t> Sources<'t> {
         for assignment in &command.assignments {
             let value = &assignment.value;
             match value.parts.as_slice() {
-                [Part::Array(items)] => self.assign(&assignment.name, items.iter().map(|item| item.span.clone())),
+                [WordPart::Array(items)] => self.assign(&assignment.name, items.iter().map(|item| item.span.clone())),
                 _ => self.assign(&assignment.name, [value.span.clone()]),
             }
         }
@@ -133,19 +135,19 @@ impl<'t> Sources<'t> {
     }
 }
 
-impl Visitor for Sources<'_> {
-    fn node(&mut self, node: &Node) {
+impl SyntaxVisitor for Sources<'_> {
+    fn node(&mut self, node: &CommandNode) {
         match &node.kind {
-            Kind::Simple(command) => self.simple(command),
-            Kind::For { name, words: Some(words), .. } => {
+            CommandNodeKind::Simple(command) => self.simple(command),
+            CommandNodeKind::For { name, words: Some(words), .. } => {
                 self.assign(name, words.iter().map(|word| word.span.clone()));
             }
-            Kind::Function { name, body } => self.functions.push((name.clone(), body.span.clone())),
+            CommandNodeKind::Function { name, body } => self.functions.push((name.clone(), body.span.clone())),
             _ => {}
         }
     }
 
-    fn enters(&mut self, nested: &Nested) -> bool {
+    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
         nested.text.is_none()
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use safety::parse::{self, Assignment, Kind, List, Nested, Node, ParsedScript, Part, Pipeline, Redirection, Visitor};
+use safety::parse::{
+    self, AssignmentSyntax, CommandList, CommandNode, CommandNodeKind, ParsedScript, PipelineSyntax, RedirectSyntax,
+    SubstitutedCommands, SyntaxVisitor, WordPart,
+};
 
 use crate::command::{Reads, Words, lines};
 use crate::decoded::{Decoded, Reference};
@@ -55,9 +58,9 @@ struct Walk<'t, 's> {
 }
 
 impl<'t> Walk<'t, '_> {
-    fn words(&self, node: &Node) -> Words<'t> {
+    fn words(&self, node: &CommandNode) -> Words<'t> {
         let spans = match &node.kind {
-            Kind::Simple(simple) => simple.words.iter().map(|word| word.span.clone()).collect(),
+            CommandNodeKind::Simple(simple) => simple.words.iter().map(|word| word.span.clone()).collect(),
             _ => Vec::new(),
         };
         Words::of(self.script, spans.into_iter())
@@ -127,10 +130,10 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &Assignment) {
+    fn assignment(&mut self, assignment: &AssignmentSyntax) {
         let value = &assignment.value;
         let array = match value.parts.as_slice() {
-            [Part::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
+            [WordPart::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
             _ => None,
         };
         let is_array = array.is_some();
@@ -149,7 +152,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of the text that a command reads by its own redirects.
-    fn inputs(&mut self, words: &Words<'_>, redirects: &[Redirection], reads: Reads) {
+    fn inputs(&mut self, words: &Words<'_>, redirects: &[RedirectSyntax], reads: Reads) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.read.heredocs.get(number)).map(|body| body.span.clone());
             match (redirect.op, body, reads) {
@@ -167,7 +170,7 @@ impl<'t> Walk<'t, '_> {
                 // `docker login --password-stdin < <(echo X)`
                 ("<", None, Reads::Secret(part)) => {
                     for nested in &redirect.target.parts {
-                        if let Part::Process(nested) = nested {
+                        if let WordPart::Process(nested) = nested {
                             self.printed_by(&nested.list, part);
                         }
                     }
@@ -196,10 +199,10 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the words that are written for a command that reads a secret.
-    fn printed(&mut self, node: &Node, part: Form) {
+    fn printed(&mut self, node: &CommandNode, part: Form) {
         match &node.kind {
-            Kind::Group(list) | Kind::Subshell(list) => self.printed_by(list, part),
-            Kind::Simple(simple) => {
+            CommandNodeKind::Group(list) | CommandNodeKind::Subshell(list) => self.printed_by(list, part),
+            CommandNodeKind::Simple(simple) => {
                 let words = self.words(node);
                 match words.program() {
                     Some("cat") => self.inputs(&words, &simple.redirects, Reads::Secret(part)),
@@ -219,10 +222,10 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of the scripts that `cat`, `echo` and `printf` write for a shell.
-    fn printed_script(&mut self, node: &Node) {
+    fn printed_script(&mut self, node: &CommandNode) {
         let words = self.words(node);
         match &node.kind {
-            Kind::Simple(simple) if words.program() == Some("cat") => {
+            CommandNodeKind::Simple(simple) if words.program() == Some("cat") => {
                 self.inputs(&words, &simple.redirects, Reads::Script);
             }
             _ => self.echoed_script(&words),
@@ -230,7 +233,7 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets in the lines that `echo` and `printf` write for a program.
-    fn printed_lines(&mut self, node: &Node, reader: &Words<'_>) {
+    fn printed_lines(&mut self, node: &CommandNode, reader: &Words<'_>) {
         let words = self.words(node);
         if matches!(words.program(), Some("echo" | "printf")) {
             words.words.iter().skip(1).for_each(|word| self.lines(reader, reader.reads(), word));
@@ -243,15 +246,15 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    fn printed_by(&mut self, list: &List, part: Form) {
+    fn printed_by(&mut self, list: &CommandList, part: Form) {
         for (_, pipeline) in list.iter().flat_map(|entry| &entry.pipelines) {
             pipeline.commands.last().into_iter().for_each(|last| self.printed(last, part));
         }
     }
 }
 
-impl Visitor for Walk<'_, '_> {
-    fn pipeline(&mut self, pipeline: &Pipeline) {
+impl SyntaxVisitor for Walk<'_, '_> {
+    fn pipeline(&mut self, pipeline: &PipelineSyntax) {
         for (at, to) in pipeline.commands.iter().enumerate().skip(1) {
             let (from, reader) = (&pipeline.commands[at - 1], self.words(to));
             match reader.reads() {
@@ -268,10 +271,10 @@ impl Visitor for Walk<'_, '_> {
         }
     }
 
-    fn node(&mut self, node: &Node) {
+    fn node(&mut self, node: &CommandNode) {
         let words = self.words(node);
         let reads = words.reads();
-        if let Kind::Simple(simple) = &node.kind {
+        if let CommandNodeKind::Simple(simple) = &node.kind {
             simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
             self.inputs(&words, &simple.redirects, reads);
             let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
@@ -289,7 +292,7 @@ impl Visitor for Walk<'_, '_> {
         self.command(&words);
     }
 
-    fn enters(&mut self, nested: &Nested) -> bool {
+    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
         let Some(text) = &nested.text else { return true };
         // The places of commands between backticks are those of another text, which is usually a part of this one.
         if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::kinds(text) == Kinds::NONE {

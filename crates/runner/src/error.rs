@@ -12,7 +12,7 @@ use crate::request::RequestError;
 use crate::supervise::HelperError;
 use confine::{MissingPart, PolicyError};
 use protocol::plan::{EnvironmentError, ShellNotFound};
-use safety::Finding;
+use safety::RuleFinding;
 use undo::UndoError;
 
 /// Why no command could be run. Each variant has a stable code.
@@ -73,7 +73,7 @@ pub enum Error {
         /// The message of the strictest finding.
         message: String,
         /// All findings.
-        findings: Vec<Finding>,
+        findings: Vec<RuleFinding>,
     },
     /// The caller gave the command up before it began.
     #[error("the start was aborted")]

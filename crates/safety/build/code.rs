@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::family::{Beyond, CommandOptions, Family, Overwrites, Program, Sends, Sent};
+use crate::family::{
+    CommandOptionRecord, ExternalEffectRecord, OverwritingRecord, ProgramFamily, ProgramRecord, SendingRecord,
+    SentOperandsRecord,
+};
 use crate::parts::{
-    Arity, Dashes, Database, Dialect, Effect, Facts, Form, Hook, Interpreter, Lasting, Login, Operands, Options,
-    Queries, Style, Target, Text, Wrapper,
+    CommandMarkRecord, DatabaseNameRecord, HookOptionsRecord, InterpreterRecord, LastingEffectRecord, LoginShellRecord,
+    OperandConditionRecord, OptionSpecRecord, OptionStyleRecord, PermissionArityRecord, ProgramEffectRecord,
+    ProgramFactsRecord, QueryClientRecord, QueryDialectRecord, RecordText, WrappedCommandFormRecord, WrapperRecord,
+    WrittenFileWordsRecord,
 };
 
 /// Returns a module for each family, with the tables of all families and, for tests, `EXAMPLES`.
-pub fn of(families: &BTreeMap<String, Family>) -> String {
+pub fn of(families: &BTreeMap<String, ProgramFamily>) -> String {
     let mut code = String::new();
     for (name, family) in families {
         module(&mut code, name, family);
@@ -22,15 +27,15 @@ pub fn of(families: &BTreeMap<String, Family>) -> String {
     let beyond = list(families.values().flat_map(|family| &family.beyond).map(beyond));
     let examples = list(with_programs().flat_map(|(_, family)| &family.programs).filter_map(examples));
     code + &format!(
-        "static FAMILIES: &[&[program::Program]] = {tables};\n\
-        pub static SENDINGS: &[sending::Sending] = {sends};\n\
-        pub static OVERWRITES: &[overwriting::Overwriting] = {overwrites};\n\
+        "static FAMILIES: &[&[program::ProgramSpec]] = {tables};\n\
+        pub static SENDINGS: &[sending::SendingSpec] = {sends};\n\
+        pub static OVERWRITES: &[overwriting::OverwritingSpec] = {overwrites};\n\
         pub static BEYOND: &[(&str, &str)] = {beyond};\n\
         #[cfg(test)]\nstatic EXAMPLES: &[(&str, &[&str], &[&str])] = {examples};\n"
     )
 }
 
-fn module(code: &mut String, name: &str, family: &Family) {
+fn module(code: &mut String, name: &str, family: &ProgramFamily) {
     let mut items = String::new();
     for (name, spec) in &family.specs {
         let name = constant(name);
@@ -45,21 +50,21 @@ fn module(code: &mut String, name: &str, family: &Family) {
     }
     if !family.command_options.is_empty() {
         let entries = list(family.command_options.iter().map(command_options));
-        writeln!(items, "pub static COMMAND_OPTIONS: &[super::program::CommandOption] = {entries};").expect("text");
+        writeln!(items, "pub static COMMAND_OPTIONS: &[super::program::CommandOptionSpec] = {entries};").expect("text");
     }
     if !family.programs.is_empty() {
         let programs = list(family.programs.iter().map(program));
-        writeln!(items, "pub(super) static PROGRAMS: &[super::program::Program] = {programs};").expect("text");
+        writeln!(items, "pub(super) static PROGRAMS: &[super::program::ProgramSpec] = {programs};").expect("text");
     }
     if !items.is_empty() {
         write!(code, "pub mod {name} {{\n{items}}}\n").expect("text");
     }
 }
 
-fn program(program: &Program) -> String {
+fn program(program: &ProgramRecord) -> String {
     let rules = program.rules.iter().map(|(count, paths)| format!("({}, {})", arity(count), text(paths)));
     format!(
-        "super::program::Program {{ names: {}, words: super::program::Words::{:?}, options: {}, wrappers: {}, hooks: {}, \
+        "super::program::ProgramSpec {{ names: {}, words: super::program::ArgumentKind::{:?}, options: {}, wrappers: {}, hooks: {}, \
         interpreters: {}, rule: {}, sub_rules: {}, effect: {}, subcommands: {}, facts: {} }}",
         text(&program.names),
         program.words,
@@ -75,48 +80,47 @@ fn program(program: &Program) -> String {
     )
 }
 
-fn arity(arity: &Arity) -> String {
-    format!("super::program::Arity::{arity:?}")
+fn arity(arity: &PermissionArityRecord) -> String {
+    format!("super::program::PermissionArity::{arity:?}")
 }
 
-fn effect(effect: &Effect) -> String {
+fn effect(effect: &ProgramEffectRecord) -> String {
     let variant = match effect {
-        Effect::Unknown => "Unknown".to_owned(),
-        Effect::Reads => "Reads".to_owned(),
-        Effect::Changes => "Changes".to_owned(),
-        Effect::ReadsUnless(unless) => format!(
-            "ReadsUnless(super::program::Unless {{ writes: {}, runs: {}, operands: {:?} }})",
+        ProgramEffectRecord::Unknown => "Unknown".to_owned(),
+        ProgramEffectRecord::Reads => "Reads".to_owned(),
+        ProgramEffectRecord::Changes => "Changes".to_owned(),
+        ProgramEffectRecord::ReadsUnless(unless) => format!(
+            "ReadsUnless(super::program::ReadOnlyExceptions {{ writes: {}, runs: {}, operands: {:?} }})",
             text(&unless.writes),
             text(&unless.runs),
             unless.operands
         ),
     };
-    format!("super::program::Effect::{variant}")
+    format!("super::program::ProgramEffect::{variant}")
 }
 
 /// The subcommands, the lasting ones last: of several entries for the same path the first counts for reading.
-fn subcommands(program: &Program) -> String {
+fn subcommands(program: &ProgramRecord) -> String {
     let own = &program.subcommands;
     let plain = [("Reads", &own.reads), ("Changes", &own.changes), ("Unknown", &own.other)];
     let plain = plain.into_iter().flat_map(|(effect, lists)| lists.parts().iter().map(move |list| (effect, list)));
-    let plain = plain.map(|(effect, list)| format!("(super::program::Effect::{effect}, {})", line(list)));
-    let lasting = program
-        .lasting
-        .iter()
-        .map(|lasting| format!("(super::program::Effect::Lasts(&{}), {})", self::lasting(lasting), text(&lasting.sub)));
+    let plain = plain.map(|(effect, list)| format!("(super::program::ProgramEffect::{effect}, {})", line(list)));
+    let lasting = program.lasting.iter().map(|lasting| {
+        format!("(super::program::ProgramEffect::Lasts(&{}), {})", self::lasting(lasting), text(&lasting.sub))
+    });
     list(plain.chain(lasting))
 }
 
-fn lasting(lasting: &Lasting) -> String {
+fn lasting(lasting: &LastingEffectRecord) -> String {
     let operands = match &lasting.operands {
-        Operands::Unlike(words) => format!("Unlike({})", text(words)),
-        Operands::Containing(words) => format!("Containing({})", text(words)),
+        OperandConditionRecord::Unlike(words) => format!("Unlike({})", text(words)),
+        OperandConditionRecord::Containing(words) => format!("Containing({})", text(words)),
         plain => format!("{plain:?}"),
     };
     let spec = lasting.options.as_ref().map_or("None".to_owned(), |spec| format!("Some({})", options(spec)));
     format!(
-        "super::lasting::Lasting {{ stake: super::lasting::Stake::{:?}, says: {}, instead: {}, with: {}, unless: {}, \
-        operands: super::lasting::Operands::{operands}, spec: {spec} }}",
+        "super::lasting::LastingEffect {{ stake: super::lasting::EffectStake::{:?}, says: {}, instead: {}, with: {}, unless: {}, \
+        operands: super::lasting::OperandCondition::{operands}, spec: {spec} }}",
         lasting.stake,
         text(&lasting.says),
         text(&lasting.instead),
@@ -125,7 +129,7 @@ fn lasting(lasting: &Lasting) -> String {
     )
 }
 
-fn facts(facts: &Facts) -> String {
+fn facts(facts: &ProgramFactsRecord) -> String {
     let plain = [
         (facts.only_runs_commands, "OnlyRunsCommands"),
         (facts.runs_elsewhere, "RunsElsewhere"),
@@ -150,45 +154,45 @@ fn facts(facts: &Facts) -> String {
     }
     all.extend(facts.queries.as_ref().map(|client| format!("Queries(&{})", queries(client))));
     all.extend(facts.test_database.as_ref().map(|words| format!("TestDatabase({})", text(words))));
-    list(all.into_iter().map(|fact| format!("super::program::Fact::{fact}")))
+    list(all.into_iter().map(|fact| format!("super::program::ProgramFact::{fact}")))
 }
 
-fn target(target: &Target) -> String {
+fn target(target: &WrittenFileWordsRecord) -> String {
     let variant = match target {
-        Target::Operands => "Operands".to_owned(),
-        Target::OperandsWith(words) => format!("OperandsWith({})", text(words)),
-        Target::LastUnless(words) => format!("LastUnless({})", text(words)),
-        Target::Values(words) => format!("Values({})", text(words)),
-        Target::Prefixed(start) => format!("Prefixed({})", text(start)),
+        WrittenFileWordsRecord::Operands => "Operands".to_owned(),
+        WrittenFileWordsRecord::OperandsWith(words) => format!("OperandsWith({})", text(words)),
+        WrittenFileWordsRecord::LastUnless(words) => format!("LastUnless({})", text(words)),
+        WrittenFileWordsRecord::Values(words) => format!("Values({})", text(words)),
+        WrittenFileWordsRecord::Prefixed(start) => format!("Prefixed({})", text(start)),
     };
-    format!("super::program::Target::{variant}")
+    format!("super::program::WrittenFileWords::{variant}")
 }
 
-fn options(options: &Options) -> String {
-    let Options { style, short, long } = options;
+fn options(options: &OptionSpecRecord) -> String {
+    let OptionSpecRecord { style, short, long } = options;
     format!(
         "crate::options::OptionSpec {{ short: {}, long: {}, permute: {}, abbreviate: {}, go: {} }}",
         text(short),
         text(long),
-        matches!(style, Style::Gnu | Style::GoAnywhere),
-        matches!(style, Style::Gnu | Style::Leading),
-        matches!(style, Style::Go | Style::GoAnywhere),
+        matches!(style, OptionStyleRecord::Gnu | OptionStyleRecord::GoAnywhere),
+        matches!(style, OptionStyleRecord::Gnu | OptionStyleRecord::Leading),
+        matches!(style, OptionStyleRecord::Go | OptionStyleRecord::GoAnywhere),
     )
 }
 
-fn wrapper(wrapper: &Wrapper) -> String {
+fn wrapper(wrapper: &WrapperRecord) -> String {
     let login = match &wrapper.login {
-        Login::With(words) => format!("With({})", text(words)),
+        LoginShellRecord::With(words) => format!("With({})", text(words)),
         plain => format!("{plain:?}"),
     };
     let (dashes, marks) = match &wrapper.behind {
-        Some(marks) => (&Dashes::Need, text(marks)),
+        Some(marks) => (&CommandMarkRecord::Need, text(marks)),
         None => (&wrapper.dashes, "\"--\"".to_owned()),
     };
     format!(
-        "super::wrapper::Wrapper {{ sub: {}, spec: {}, form: super::wrapper::Form::{:?}, operands: {}, assignments: {}, \
-        again: {}, dashes: super::wrapper::Dashes::{dashes:?}, marks: {marks}, chdir: {}, script: {}, stop: {}, \
-        switch: {}, login: super::wrapper::Login::{login}, line: {}, elsewhere: {}, prefix: {} }}",
+        "super::wrapper::WrapperSpec {{ sub: {}, spec: {}, form: super::wrapper::WrappedCommandForm::{:?}, operands: {}, assignments: {}, \
+        again: {}, dashes: super::wrapper::CommandMarkMeaning::{dashes:?}, marks: {marks}, chdir: {}, script: {}, stop: {}, \
+        switch: {}, login: super::wrapper::LoginShellCondition::{login}, line: {}, elsewhere: {}, prefix: {} }}",
         text(&wrapper.sub),
         options(&wrapper.options),
         wrapper.form,
@@ -201,17 +205,17 @@ fn wrapper(wrapper: &Wrapper) -> String {
         text(&wrapper.switch),
         wrapper.line,
         wrapper.elsewhere,
-        wrapper.form == Form::Rest && !wrapper.elsewhere && !wrapper.child,
+        wrapper.form == WrappedCommandFormRecord::Rest && !wrapper.elsewhere && !wrapper.child,
     )
 }
 
-fn hook(hook: &Hook) -> String {
-    format!("super::program::Hook {{ options: {}, begins: &{:?} }}", text(&hook.options), hook.begins)
+fn hook(hook: &HookOptionsRecord) -> String {
+    format!("super::program::HookOptions {{ options: {}, begins: &{:?} }}", text(&hook.options), hook.begins)
 }
 
-fn interpreter(interpreter: &Interpreter) -> String {
+fn interpreter(interpreter: &InterpreterRecord) -> String {
     format!(
-        "super::program::Interpreter {{ language: super::program::Language::{:?}, options: {}, code: {}, flag: {}, \
+        "super::program::InterpreterSpec {{ language: super::program::InterpretedLanguage::{:?}, options: {}, code: {}, flag: {}, \
         stop: {}, subcommand: {} }}",
         interpreter.language,
         options(&interpreter.options),
@@ -222,19 +226,19 @@ fn interpreter(interpreter: &Interpreter) -> String {
     )
 }
 
-fn queries(client: &Queries) -> String {
+fn queries(client: &QueryClientRecord) -> String {
     let language = match &client.language {
-        plain @ (Dialect::Mongo | Dialect::Redis) => format!("{plain:?}"),
-        dialect => format!("Sql(crate::queries::sql::Dialect::{dialect:?})"),
+        plain @ (QueryDialectRecord::Mongo | QueryDialectRecord::Redis) => format!("{plain:?}"),
+        dialect => format!("Sql(crate::queries::sql::SqlDialect::{dialect:?})"),
     };
     let database = match &client.database {
-        Database::Named(words) => format!("Named({})", text(words)),
-        Database::Option(words) => format!("Option({})", text(words)),
-        Database::File => "File".to_owned(),
+        DatabaseNameRecord::Named(words) => format!("Named({})", text(words)),
+        DatabaseNameRecord::Option(words) => format!("Option({})", text(words)),
+        DatabaseNameRecord::File => "File".to_owned(),
     };
     format!(
-        "super::query_client::QueryClient {{ language: crate::queries::QueryLanguage::{language}, sub: {}, options: {}, \
-        code: {}, operands: {:?}, files: {}, harmless: {}, database: super::query_client::Database::{database}, \
+        "super::query_client::QueryClientSpec {{ language: crate::queries::QueryLanguage::{language}, sub: {}, options: {}, \
+        code: {}, operands: {:?}, files: {}, harmless: {}, database: super::query_client::DatabaseNameSource::{database}, \
         safe: {} }}",
         text(&client.sub),
         options(&client.options),
@@ -246,30 +250,30 @@ fn queries(client: &Queries) -> String {
     )
 }
 
-fn sends(sends: &Sends) -> String {
+fn sends(sends: &SendingRecord) -> String {
     let marked = [("Whole", &sends.marked.whole), ("Field", &sends.marked.field), ("Name", &sends.marked.name)];
     let marked = marked.into_iter().filter(|(_, words)| words.words().next().is_some());
     let operands = match &sends.operands {
-        Sent::Copies(target) => format!("Copies({})", text(target)),
+        SentOperandsRecord::Copies(target) => format!("Copies({})", text(target)),
         plain => format!("{plain:?}"),
     };
     let input = sends.input.as_ref().map_or("Named".to_owned(), |but| format!("Always({})", text(but)));
     format!(
-        "sending::Sending {{ names: {}, sub: {}, options: {}, text: {}, files: {}, marked: {}, \
-        operands: sending::Operands::{operands}, input: sending::StandardInput::{input}, to: {} }}",
+        "sending::SendingSpec {{ names: {}, sub: {}, options: {}, text: {}, files: {}, marked: {}, \
+        operands: sending::SentOperands::{operands}, input: sending::StdinSendingCondition::{input}, to: {} }}",
         sends.names.as_ref().map_or_else(String::new, text),
         text(&sends.sub),
         options(&sends.options),
         text(&sends.text),
         text(&sends.files),
-        list(marked.map(|(mark, words)| format!("(sending::Mark::{mark}, {})", text(words)))),
+        list(marked.map(|(mark, words)| format!("(sending::FileMark::{mark}, {})", text(words)))),
         sends.to.as_ref().map_or("\"another machine\"".to_owned(), text),
     )
 }
 
-fn overwrites(entry: &Overwrites) -> String {
+fn overwrites(entry: &OverwritingRecord) -> String {
     format!(
-        "overwriting::Overwriting {{ programs: {}, sub: {}, with: {}, unless: {}, operands: {} }}",
+        "overwriting::OverwritingSpec {{ programs: {}, sub: {}, with: {}, unless: {}, operands: {} }}",
         entry.names.as_ref().map_or_else(String::new, text),
         text(&entry.sub),
         text(&entry.with),
@@ -278,13 +282,13 @@ fn overwrites(entry: &Overwrites) -> String {
     )
 }
 
-fn beyond(entry: &Beyond) -> String {
+fn beyond(entry: &ExternalEffectRecord) -> String {
     format!("({}, {})", text(&entry.names), text(&entry.what))
 }
 
-fn command_options(entry: &CommandOptions) -> String {
+fn command_options(entry: &CommandOptionRecord) -> String {
     format!(
-        "super::program::CommandOption {{ subcommands: {}, spec: {}, options: {}, via: {} }}",
+        "super::program::CommandOptionSpec {{ subcommands: {}, spec: {}, options: {}, via: {} }}",
         text(&entry.sub),
         options(&entry.options),
         text(&entry.commands),
@@ -292,8 +296,8 @@ fn command_options(entry: &CommandOptions) -> String {
     )
 }
 
-fn examples(program: &Program) -> Option<String> {
-    let Program { names, passes, asks, .. } = program;
+fn examples(program: &ProgramRecord) -> Option<String> {
+    let ProgramRecord { names, passes, asks, .. } = program;
     (!passes.is_empty() || !asks.is_empty()).then(|| format!("({}, &{passes:?}, &{asks:?})", text(names)))
 }
 
@@ -306,7 +310,7 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("&[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-fn text(text: &Text) -> String {
+fn text(text: &RecordText) -> String {
     format!("{:?}", text.joined())
 }
 

@@ -6,43 +6,46 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use crate::parts::{Arity, Effect, Facts, Hook, Interpreter, Lasting, Options, Subcommands, Text, Words, Wrapper};
-use crate::shared::Shared;
+use crate::parts::{
+    ArgumentKindRecord, HookOptionsRecord, InterpreterRecord, LastingEffectRecord, OptionSpecRecord,
+    PermissionArityRecord, ProgramEffectRecord, ProgramFactsRecord, RecordText, SubcommandEffectsRecord, WrapperRecord,
+};
+use crate::shared::SharedRecordValues;
 
 /// A file of records.
 #[derive(Debug, Default)]
-pub struct Family {
-    pub programs: Vec<Program>,
-    pub sends: Vec<Sends>,
-    pub overwrites: Vec<Overwrites>,
-    pub beyond: Vec<Beyond>,
-    pub command_options: Vec<CommandOptions>,
+pub struct ProgramFamily {
+    pub programs: Vec<ProgramRecord>,
+    pub sends: Vec<SendingRecord>,
+    pub overwrites: Vec<OverwritingRecord>,
+    pub beyond: Vec<ExternalEffectRecord>,
+    pub command_options: Vec<CommandOptionRecord>,
     /// Option specs that rules read.
-    pub specs: BTreeMap<String, Options>,
+    pub specs: BTreeMap<String, OptionSpecRecord>,
     /// Lists that rules read.
-    pub words: BTreeMap<String, Text>,
+    pub words: BTreeMap<String, RecordText>,
     /// Lists by name that rules read.
-    pub pairs: BTreeMap<String, BTreeMap<String, Text>>,
+    pub pairs: BTreeMap<String, BTreeMap<String, RecordText>>,
 }
 
 /// One record.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Program {
-    pub names: Text,
-    pub words: Words,
-    pub options: Options,
-    pub wrappers: Vec<Wrapper>,
-    pub hooks: Vec<Hook>,
-    pub interpreters: Vec<Interpreter>,
-    pub rule: Arity,
-    pub rules: BTreeMap<Arity, Text>,
-    pub effect: Effect,
-    pub subcommands: Subcommands,
-    pub lasting: Vec<Lasting>,
-    pub facts: Facts,
-    pub sends: Vec<Sends>,
-    pub overwrites: Vec<Overwrites>,
+pub struct ProgramRecord {
+    pub names: RecordText,
+    pub words: ArgumentKindRecord,
+    pub options: OptionSpecRecord,
+    pub wrappers: Vec<WrapperRecord>,
+    pub hooks: Vec<HookOptionsRecord>,
+    pub interpreters: Vec<InterpreterRecord>,
+    pub rule: PermissionArityRecord,
+    pub rules: BTreeMap<PermissionArityRecord, RecordText>,
+    pub effect: ProgramEffectRecord,
+    pub subcommands: SubcommandEffectsRecord,
+    pub lasting: Vec<LastingEffectRecord>,
+    pub facts: ProgramFactsRecord,
+    pub sends: Vec<SendingRecord>,
+    pub overwrites: Vec<OverwritingRecord>,
     pub passes: Vec<String>,
     pub asks: Vec<String>,
 }
@@ -50,74 +53,74 @@ pub struct Program {
 /// One way in which programs send data.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Sends {
+pub struct SendingRecord {
     /// All names of the record that it stands in, if none are given.
-    pub names: Option<Text>,
-    pub sub: Text,
-    pub options: Options,
-    pub text: Text,
-    pub files: Text,
-    pub marked: Marked,
-    pub operands: Sent,
-    pub input: Option<Text>,
-    pub to: Option<Text>,
+    pub names: Option<RecordText>,
+    pub sub: RecordText,
+    pub options: OptionSpecRecord,
+    pub text: RecordText,
+    pub files: RecordText,
+    pub marked: MarkedFileOptionsRecord,
+    pub operands: SentOperandsRecord,
+    pub input: Option<RecordText>,
+    pub to: Option<RecordText>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Marked {
-    pub whole: Text,
-    pub field: Text,
-    pub name: Text,
+pub struct MarkedFileOptionsRecord {
+    pub whole: RecordText,
+    pub field: RecordText,
+    pub name: RecordText,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sent {
+pub enum SentOperandsRecord {
     #[default]
     Other,
     Addresses,
     Host,
     Fields,
     Files,
-    Copies(Text),
+    Copies(RecordText),
 }
 
 /// A use of programs that deletes or overwrites what exists.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Overwrites {
+pub struct OverwritingRecord {
     /// As for `Sends`.
-    pub names: Option<Text>,
-    pub sub: Text,
-    pub with: Text,
-    pub unless: Text,
-    pub operands: Text,
+    pub names: Option<RecordText>,
+    pub sub: RecordText,
+    pub with: RecordText,
+    pub unless: RecordText,
+    pub operands: RecordText,
 }
 
 /// Programs with effects beyond files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Beyond {
-    pub names: Text,
-    pub what: Text,
+pub struct ExternalEffectRecord {
+    pub names: RecordText,
+    pub what: RecordText,
 }
 
 /// Options of subcommands whose value is a command.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CommandOptions {
-    pub sub: Text,
-    pub options: Options,
-    pub commands: Text,
-    pub via: Text,
+pub struct CommandOptionRecord {
+    pub sub: RecordText,
+    pub options: OptionSpecRecord,
+    pub commands: RecordText,
+    pub via: RecordText,
 }
 
-impl Family {
+impl ProgramFamily {
     /// Reads a file of records. An error names the record.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
-        let shared = Shared::take(&mut table);
+        let shared = SharedRecordValues::take(&mut table);
         let mut family = Self::default();
         for (key, value) in table {
             match key.as_str() {
@@ -155,14 +158,14 @@ impl Family {
 }
 
 /// Reads programs, each of which has a name.
-fn programs(value: Value, shared: &Shared) -> Result<Vec<Program>, String> {
-    let programs: Vec<Program> = records("program", value, shared)?;
+fn programs(value: Value, shared: &SharedRecordValues) -> Result<Vec<ProgramRecord>, String> {
+    let programs: Vec<ProgramRecord> = records("program", value, shared)?;
     let nameless = programs.iter().any(|program| program.names.words().next().is_none());
     if nameless { Err("a program has no `names`".to_owned()) } else { Ok(programs) }
 }
 
 /// Reads an array of records.
-fn records<T: DeserializeOwned>(key: &str, value: Value, shared: &Shared) -> Result<Vec<T>, String> {
+fn records<T: DeserializeOwned>(key: &str, value: Value, shared: &SharedRecordValues) -> Result<Vec<T>, String> {
     let Value::Array(items) = value else { return Err(format!("`{key}` is written `[[{key}]]`")) };
     let named = |item: &Value| {
         let name = item.get("names").or_else(|| item.get("sub"));
@@ -171,7 +174,7 @@ fn records<T: DeserializeOwned>(key: &str, value: Value, shared: &Shared) -> Res
     items.into_iter().map(|item| read(&named(&item), item, shared)).collect()
 }
 
-fn read<T: DeserializeOwned>(name: &str, mut value: Value, shared: &Shared) -> Result<T, String> {
+fn read<T: DeserializeOwned>(name: &str, mut value: Value, shared: &SharedRecordValues) -> Result<T, String> {
     let resolved = shared.resolve(name, &mut value);
     resolved
         .and_then(|()| value.try_into().map_err(|error: toml::de::Error| error.message().to_owned()))

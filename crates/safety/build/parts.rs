@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// Lists of words or of paths, written as one text or as several.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(untagged)]
-pub enum Text {
+pub enum RecordText {
     #[default]
     None,
     One(String),
@@ -14,7 +14,7 @@ pub enum Text {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Words {
+pub enum ArgumentKindRecord {
     #[default]
     Data,
     Commands,
@@ -23,8 +23,8 @@ pub enum Words {
 
 /// The number of words that a permission rule repeats: `2`, `"2 or none"`, `"exact"` or `"never"`.
 #[derive(Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(try_from = "Written")]
-pub enum Arity {
+#[serde(try_from = "PermissionArityText")]
+pub enum PermissionArityRecord {
     Words(usize),
     WordsOrNone(usize),
     Exact,
@@ -33,18 +33,18 @@ pub enum Arity {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum PermissionArityText {
     Number(usize),
     Name(String),
 }
 
-impl TryFrom<Written> for Arity {
+impl TryFrom<PermissionArityText> for PermissionArityRecord {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: PermissionArityText) -> Result<Self, String> {
         let name = match written {
-            Written::Number(count) => return Ok(Self::Words(count)),
-            Written::Name(name) => name,
+            PermissionArityText::Number(count) => return Ok(Self::Words(count)),
+            PermissionArityText::Name(name) => name,
         };
         let or_none = name.strip_suffix(" or none").and_then(|count| count.parse().ok());
         match name.as_str() {
@@ -60,89 +60,89 @@ impl TryFrom<Written> for Arity {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Effect {
+pub enum ProgramEffectRecord {
     #[default]
     Unknown,
     Reads,
-    ReadsUnless(Unless),
+    ReadsUnless(ReadOnlyExceptionsRecord),
     Changes,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Unless {
-    pub writes: Text,
-    pub runs: Text,
+pub struct ReadOnlyExceptionsRecord {
+    pub writes: RecordText,
+    pub runs: RecordText,
     pub operands: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Subcommands {
-    pub reads: Text,
-    pub changes: Text,
-    pub other: Text,
+pub struct SubcommandEffectsRecord {
+    pub reads: RecordText,
+    pub changes: RecordText,
+    pub other: RecordText,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Facts {
+pub struct ProgramFactsRecord {
     pub only_runs_commands: bool,
     pub runs_elsewhere: bool,
     pub prints_its_version: bool,
-    pub prints_shell_code: Option<Text>,
-    pub formats: Option<Formats>,
-    pub writes: Option<Target>,
-    pub erases: Option<Erases>,
+    pub prints_shell_code: Option<RecordText>,
+    pub formats: Option<DeviceFormatRecord>,
+    pub writes: Option<WrittenFileWordsRecord>,
+    pub erases: Option<ErasureRecord>,
     pub runs_tasks: bool,
-    pub contains: Vec<Contained>,
-    pub queries: Option<Queries>,
-    pub test_database: Option<Text>,
+    pub contains: Vec<ContainedProgramRecord>,
+    pub queries: Option<QueryClientRecord>,
+    pub test_database: Option<RecordText>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Formats {
-    pub writes: Text,
-    pub reads: Text,
+pub struct DeviceFormatRecord {
+    pub writes: RecordText,
+    pub reads: RecordText,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Erases {
-    pub files: Target,
+pub struct ErasureRecord {
+    pub files: WrittenFileWordsRecord,
     #[serde(default)]
-    pub with: Text,
+    pub with: RecordText,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Contained {
-    pub sub: Text,
-    pub program: Text,
+pub struct ContainedProgramRecord {
+    pub sub: RecordText,
+    pub program: RecordText,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum WrittenFileWordsRecord {
     Operands,
-    OperandsWith(Text),
-    LastUnless(Text),
-    Values(Text),
-    Prefixed(Text),
+    OperandsWith(RecordText),
+    LastUnless(RecordText),
+    Values(RecordText),
+    Prefixed(RecordText),
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Options {
-    pub style: Style,
-    pub short: Text,
-    pub long: Text,
+pub struct OptionSpecRecord {
+    pub style: OptionStyleRecord,
+    pub short: RecordText,
+    pub long: RecordText,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Style {
+pub enum OptionStyleRecord {
     #[default]
     Leading,
     Gnu,
@@ -153,20 +153,20 @@ pub enum Style {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wrapper {
-    pub sub: Text,
-    pub options: Options,
-    pub form: Form,
+pub struct WrapperRecord {
+    pub sub: RecordText,
+    pub options: OptionSpecRecord,
+    pub form: WrappedCommandFormRecord,
     pub operands: usize,
     pub assignments: bool,
     pub again: bool,
-    pub dashes: Dashes,
-    pub behind: Option<Text>,
-    pub chdir: Text,
-    pub script: Text,
-    pub stop: Text,
-    pub switch: Text,
-    pub login: Login,
+    pub dashes: CommandMarkRecord,
+    pub behind: Option<RecordText>,
+    pub chdir: RecordText,
+    pub script: RecordText,
+    pub stop: RecordText,
+    pub switch: RecordText,
+    pub login: LoginShellRecord,
     pub line: bool,
     pub elsewhere: bool,
     pub child: bool,
@@ -174,7 +174,7 @@ pub struct Wrapper {
 
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum WrappedCommandFormRecord {
     #[default]
     Rest,
     Joined,
@@ -183,7 +183,7 @@ pub enum Form {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Dashes {
+pub enum CommandMarkRecord {
     #[default]
     End,
     Begin,
@@ -192,39 +192,39 @@ pub enum Dashes {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Login {
+pub enum LoginShellRecord {
     #[default]
     Never,
     Alone,
-    With(Text),
+    With(RecordText),
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Hook {
-    pub options: Text,
+pub struct HookOptionsRecord {
+    pub options: RecordText,
     pub begins: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Interpreter {
-    pub language: Language,
+pub struct InterpreterRecord {
+    pub language: InterpretedLanguageRecord,
     #[serde(default)]
-    pub options: Options,
+    pub options: OptionSpecRecord,
     #[serde(default)]
-    pub code: Text,
+    pub code: RecordText,
     #[serde(default)]
-    pub flag: Text,
+    pub flag: RecordText,
     #[serde(default)]
-    pub stop: Text,
+    pub stop: RecordText,
     #[serde(default)]
-    pub subcommand: Text,
+    pub subcommand: RecordText,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Language {
+pub enum InterpretedLanguageRecord {
     Python,
     Ruby,
     Perl,
@@ -237,25 +237,25 @@ pub enum Language {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lasting {
+pub struct LastingEffectRecord {
     #[serde(default)]
-    pub sub: Text,
-    pub stake: Stake,
-    pub says: Text,
+    pub sub: RecordText,
+    pub stake: EffectStakeRecord,
+    pub says: RecordText,
     #[serde(default)]
-    pub instead: Text,
+    pub instead: RecordText,
     #[serde(default)]
-    pub with: Text,
+    pub with: RecordText,
     #[serde(default)]
-    pub unless: Text,
+    pub unless: RecordText,
     #[serde(default)]
-    pub operands: Operands,
-    pub options: Option<Options>,
+    pub operands: OperandConditionRecord,
+    pub options: Option<OptionSpecRecord>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stake {
+pub enum EffectStakeRecord {
     Infrastructure,
     Cluster,
     Containers,
@@ -267,40 +267,40 @@ pub enum Stake {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Operands {
+pub enum OperandConditionRecord {
     #[default]
     Any,
     Missing,
     Given,
     Unknown,
-    Unlike(Text),
-    Containing(Text),
+    Unlike(RecordText),
+    Containing(RecordText),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Queries {
-    pub language: Dialect,
+pub struct QueryClientRecord {
+    pub language: QueryDialectRecord,
     #[serde(default)]
-    pub sub: Text,
+    pub sub: RecordText,
     #[serde(default)]
-    pub options: Options,
+    pub options: OptionSpecRecord,
     #[serde(default)]
-    pub code: Text,
+    pub code: RecordText,
     pub operands: Option<usize>,
     #[serde(default)]
-    pub files: Text,
+    pub files: RecordText,
     #[serde(default)]
-    pub harmless: Text,
+    pub harmless: RecordText,
     #[serde(default)]
-    pub database: Database,
+    pub database: DatabaseNameRecord,
     #[serde(default)]
-    pub safe: Text,
+    pub safe: RecordText,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Dialect {
+pub enum QueryDialectRecord {
     Postgres,
     MySql,
     Sqlite,
@@ -314,25 +314,25 @@ pub enum Dialect {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Database {
-    Named(Text),
-    Option(Text),
+pub enum DatabaseNameRecord {
+    Named(RecordText),
+    Option(RecordText),
     File,
 }
 
-impl Default for Arity {
+impl Default for PermissionArityRecord {
     fn default() -> Self {
         Self::Words(1)
     }
 }
 
-impl Default for Database {
+impl Default for DatabaseNameRecord {
     fn default() -> Self {
-        Self::Option(Text::None)
+        Self::Option(RecordText::None)
     }
 }
 
-impl Text {
+impl RecordText {
     /// The whole text, with one blank between words.
     pub fn joined(&self) -> String {
         self.parts()

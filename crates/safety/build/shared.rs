@@ -11,14 +11,14 @@ const SHARED: [&str; 6] = ["options", "wrappers", "hooks", "interpreters", "last
 const DEEPEST: usize = 4;
 
 /// The named values of a family.
-pub struct Shared {
+pub struct SharedRecordValues {
     values: Table,
     lists: Table,
     /// The names that something refers to, as `options.npm`.
     used: RefCell<BTreeSet<String>>,
 }
 
-impl Shared {
+impl SharedRecordValues {
     /// Takes the named values out of a family.
     pub fn take(family: &mut Table) -> Self {
         let taken = SHARED.iter().filter_map(|key| Some(((*key).to_owned(), family.remove(*key)?)));

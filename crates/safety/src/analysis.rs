@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{Confidence, Verdict};
-use super::value::Value;
+use super::level::{AnalysisConfidence, SafetyVerdict};
+use super::value::WordValue;
 
 /// The analysis of a command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Analysis {
+pub struct CommandAnalysis {
     /// The command as it was given.
     pub command: String,
     /// The directory that the command starts in.
     pub cwd: String,
     /// The strictest level of the findings.
-    pub verdict: Verdict,
+    pub verdict: SafetyVerdict,
     /// Whether all of the command was read and evaluated.
     pub complete: bool,
     /// Whether the command only reads.
     pub read_only: ReadOnly,
     /// The findings of the rules, the strictest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RuleFinding>,
     /// Every simple command in the command.
     pub commands: Vec<CommandUnit>,
 }
@@ -52,13 +52,13 @@ impl ReadOnly {
 /// A finding of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub struct RuleFinding {
     /// The id of the rule.
     pub rule_id: String,
     /// The level of the rule, or a lower one if the finding is not exact.
-    pub level: Verdict,
+    pub level: SafetyVerdict,
     /// How sure the finding is.
-    pub confidence: Confidence,
+    pub confidence: AnalysisConfidence,
     /// Place in the command: half-open, in UTF-16 units.
     pub span: (usize, usize),
     /// The words of the simple command.
@@ -80,7 +80,7 @@ pub struct CommandUnit {
     /// The program with its path, or its source if it is not known.
     pub path: Option<String>,
     /// The words, the program first.
-    pub argv: Vec<Word>,
+    pub argv: Vec<AnalyzedWord>,
     /// The words of wrappers before the program in the same command.
     pub prefix: Vec<String>,
     /// The source of each `NAME=value` before the program.
@@ -111,7 +111,7 @@ pub struct RedirectUnit {
     /// The descriptor, if one is written.
     pub fd: Option<u32>,
     /// The file, descriptor, here-string or delimiter.
-    pub target: Word,
+    pub target: AnalyzedWord,
     /// The absolute path of the file. Null if it is not a file or not known.
     pub path: Option<String>,
 }
@@ -119,17 +119,17 @@ pub struct RedirectUnit {
 /// A word.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Word {
+pub struct AnalyzedWord {
     /// The word's value, or its source if the value is not known. Of a word that may have several values, one of them.
     pub text: String,
     /// Whether `text` is the value.
     pub known: bool,
 }
 
-impl Word {
+impl AnalyzedWord {
     /// Returns the value of the word.
-    pub fn value(&self) -> Value {
-        if self.known { Value::of(self.text.as_str()) } else { Value::unknown() }
+    pub fn value(&self) -> WordValue {
+        if self.known { WordValue::of(self.text.as_str()) } else { WordValue::unknown() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::value::{Piece, Value};
+use super::value::{ValuePiece, WordValue};
 
 /// A separator of words in an unquoted text with alternatives.
 pub const PARTING: &str = "\u{1f}";
@@ -11,17 +11,17 @@ pub const PARTING: &str = "\u{1f}";
 const MAX_CHOICES: usize = 16;
 
 /// Returns the words with each combination of the texts that they may have.
-pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
-    let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
+pub fn choices(argv: &[WordValue]) -> Vec<Cow<'_, [WordValue]>> {
+    let open = |value: &WordValue| value.pieces().iter().any(|piece| matches!(piece, ValuePiece::OneOf(_)));
     if !argv.iter().any(open) {
         return vec![Cow::Borrowed(argv)];
     }
-    let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
+    let mut choices: Vec<Vec<WordValue>> = vec![Vec::new()];
     for value in argv {
-        let alone = matches!(value.pieces(), [Piece::OneOf(_)]);
+        let alone = matches!(value.pieces(), [ValuePiece::OneOf(_)]);
         let mut values = alternatives(value);
         if choices.len() * values.len() > MAX_CHOICES {
-            values = vec![Value::unknown()];
+            values = vec![WordValue::unknown()];
         }
         let Some((last, others)) = values.split_last() else { return Vec::new() };
         // The words so far are copied only if there are several texts: a copy per word would be quadratic.
@@ -41,25 +41,25 @@ pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
 }
 
 /// Returns the number of combinations that [`choices`] returns at most.
-pub fn count(argv: &[Value]) -> usize {
-    let texts = argv.iter().flat_map(Value::pieces).filter_map(|piece| match piece {
-        Piece::OneOf(texts) => Some(texts.len()),
+pub fn count(argv: &[WordValue]) -> usize {
+    let texts = argv.iter().flat_map(WordValue::pieces).filter_map(|piece| match piece {
+        ValuePiece::OneOf(texts) => Some(texts.len()),
         _ => None,
     });
     texts.fold(1, |count, texts| (count * texts.max(1)).min(MAX_CHOICES))
 }
 
 /// Returns whether a word has several texts that are no numbers. Which number it is does not matter.
-pub fn is_choice(value: &Value) -> bool {
+pub fn is_choice(value: &WordValue) -> bool {
     let number = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
-    value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(texts) if !texts.iter().all(number)))
+    value.pieces().iter().any(|piece| matches!(piece, ValuePiece::OneOf(texts) if !texts.iter().all(number)))
 }
 
 /// Appends the words of one text that `value` may have.
-fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
+fn append(choice: &mut Vec<WordValue>, value: &WordValue, alone: bool) {
     match value.known() {
         Some(text) if text.contains(PARTING) => {
-            choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
+            choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(WordValue::of));
         }
         // An unquoted word that expands to nothing is no word.
         Some("") if alone => {}
@@ -68,11 +68,11 @@ fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
 }
 
 /// Returns the texts that a word may have.
-pub fn alternatives(value: &Value) -> Vec<Value> {
-    let mut all = vec![Value::default()];
+pub fn alternatives(value: &WordValue) -> Vec<WordValue> {
+    let mut all = vec![WordValue::default()];
     for piece in value.pieces() {
         let texts = match piece {
-            Piece::OneOf(texts) => texts.clone(),
+            ValuePiece::OneOf(texts) => texts.clone(),
             piece => {
                 for value in &mut all {
                     value.push(piece.clone());
@@ -87,13 +87,13 @@ pub fn alternatives(value: &Value) -> Vec<Value> {
             .take(if too_many { MAX_CHOICES - 1 } else { MAX_CHOICES })
             .map(|(value, text)| {
                 let mut value = value.clone();
-                value.push(Piece::Text(text.clone()));
+                value.push(ValuePiece::Text(text.clone()));
                 value
             })
             .collect();
         if too_many {
             // Stands for all other texts.
-            all.push(Value::unknown());
+            all.push(WordValue::unknown());
         }
     }
     all
@@ -101,7 +101,7 @@ pub fn alternatives(value: &Value) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Verdict;
+    use crate::SafetyVerdict;
     use crate::corpus_tests::judge;
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             format!("if t; then {name}=a; elif u; then {name}=b; elif v; then {name}=c; else {name}=d; fi\n")
         };
         let words = format!("{}{}{}", one_of("x"), one_of("y"), one_of("z"));
-        assert_eq!(judge(&format!("{words}\"run-$x$y\"")).verdict, Verdict::Allow);
-        assert_eq!(judge(&format!("{words}\"run-$x$y$z\"")).verdict, Verdict::Ask);
+        assert_eq!(judge(&format!("{words}\"run-$x$y\"")).verdict, SafetyVerdict::Allow);
+        assert_eq!(judge(&format!("{words}\"run-$x$y$z\"")).verdict, SafetyVerdict::Ask);
     }
 }

@@ -1,27 +1,27 @@
 //! One simple command as rules check it, with its words expanded and its wrappers taken off, and its surroundings.
 
-use super::value::{Contents, Value};
+use super::value::{ValueContents, WordValue};
 
 /// One simple command.
 #[derive(Clone, Copy, Debug)]
-pub struct Command<'a> {
+pub struct SimpleCommandView<'a> {
     /// The words, the program first. Empty for assignments or redirects alone.
-    pub argv: &'a [Value],
+    pub argv: &'a [WordValue],
     /// `NAME=value` before the program.
-    pub assignments: &'a [(String, Value)],
+    pub assignments: &'a [(String, WordValue)],
     /// The redirects of the command and of the groups around it.
-    pub redirects: &'a [Redirect],
+    pub redirects: &'a [ExpandedRedirect],
     /// The directory that the command runs in, absolute as far as it is known.
-    pub cwd: &'a Value,
+    pub cwd: &'a WordValue,
     /// The standard input.
-    pub input: &'a Input,
+    pub input: &'a CommandStdin,
     /// The chain of wrappers and scripts that leads to the command.
     pub via: &'a [String],
     /// The directories of the whole command.
-    pub directories: &'a Directories,
+    pub directories: &'a CommandDirectories,
 }
 
-impl<'a> Command<'a> {
+impl<'a> SimpleCommandView<'a> {
     /// Returns the basename of the program. `None` if the program is not known or missing. For a package, the whole
     /// name without the version: `npx prisma@5`, `npx @changesets/cli`.
     pub fn name(&self) -> Option<&'a str> {
@@ -35,32 +35,32 @@ impl<'a> Command<'a> {
     }
 
     /// Makes a command of these words alone.
-    pub fn of_words(argv: &'a [Value], cwd: &'a Value, directories: &'a Directories) -> Self {
-        Self { argv, assignments: &[], redirects: &[], cwd, input: &Input::Inherited, via: &[], directories }
+    pub fn of_words(argv: &'a [WordValue], cwd: &'a WordValue, directories: &'a CommandDirectories) -> Self {
+        Self { argv, assignments: &[], redirects: &[], cwd, input: &CommandStdin::Inherited, via: &[], directories }
     }
 
     /// Returns the words behind the program.
-    pub fn args(&self) -> &'a [Value] {
+    pub fn args(&self) -> &'a [WordValue] {
         self.argv.get(1..).unwrap_or_default()
     }
 }
 
 /// One redirect.
 #[derive(Clone, Debug)]
-pub struct Redirect {
+pub struct ExpandedRedirect {
     /// The operator: `>`, `>>`, `>|`, `<`, `<>`, `&>`, `&>>`, `>&`, `<&`, `<<`, `<<-`, `<<<`.
     pub op: String,
     /// The descriptor, if one is written.
     pub fd: Option<u32>,
     /// The file, descriptor, here-string or the delimiter of a heredoc.
-    pub target: Value,
+    pub target: WordValue,
     /// The source of the target.
     pub source: String,
     /// The directory that a relative target is resolved against.
-    pub cwd: Value,
+    pub cwd: WordValue,
 }
 
-impl Redirect {
+impl ExpandedRedirect {
     /// Returns whether the redirect writes a file. `2>&1` only duplicates a descriptor.
     pub fn writes_file(&self) -> bool {
         match self.op.as_str() {
@@ -86,24 +86,24 @@ impl Redirect {
 
 /// The standard input of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Input {
+pub enum CommandStdin {
     /// The standard input of the whole command.
     #[default]
     Inherited,
     /// A text, and its source.
-    Text(Value, Source),
+    Text(WordValue, StdinTextSource),
     /// Input that cannot be known: a file, or the output of a program.
     Opaque {
         /// The name of the program, if it is known.
         program: Option<String>,
         /// The contents of the input, as far as they are known.
-        contents: Option<Contents>,
+        contents: Option<ValueContents>,
     },
 }
 
-impl Input {
+impl CommandStdin {
     /// Returns the text of the input, if it is known.
-    pub fn text(&self) -> Option<&Value> {
+    pub fn text(&self) -> Option<&WordValue> {
         match self {
             Self::Text(text, _) => Some(text),
             Self::Inherited | Self::Opaque { .. } => None,
@@ -111,7 +111,7 @@ impl Input {
     }
 
     /// Returns the contents of the input, as far as they are known.
-    pub fn contents(&self) -> Option<&Contents> {
+    pub fn contents(&self) -> Option<&ValueContents> {
         match self {
             Self::Inherited => None,
             Self::Text(text, _) => text.contents(),
@@ -122,7 +122,7 @@ impl Input {
 
 /// The source of a text on standard input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum StdinTextSource {
     /// `<<EOF`
     Heredoc,
     /// `<<< text`
@@ -132,7 +132,7 @@ pub enum Source {
     Pipe,
 }
 
-impl Source {
+impl StdinTextSource {
     /// Returns the name of the source in a chain of wrappers and scripts.
     pub fn name(self) -> &'static str {
         match self {
@@ -145,7 +145,7 @@ impl Source {
 
 /// The directories of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Directories {
+pub struct CommandDirectories {
     /// The directory that the whole command starts in, absolute and normalized.
     pub cwd: String,
     /// The user's home, absolute and normalized.
@@ -158,7 +158,7 @@ pub struct Directories {
 
 /// The state of a shell before its command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ShellState<'a> {
+pub struct InitialShellState<'a> {
     /// The code that restores the state in a fresh shell. Empty for a fresh shell.
     pub code: &'a str,
     /// Variables of this command alone. `None` removes the variable.

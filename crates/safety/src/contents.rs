@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::command::{Input, Redirect};
+use super::command::{CommandStdin, ExpandedRedirect};
 use super::listings::{listed, passes_all};
 use super::lists::{has_word, words};
 use super::programs::contents::{
@@ -13,11 +13,11 @@ use super::programs::contents::{
     PRINTS_FURTHER_FILES, PRINTS_INPUT, PRINTS_MATCHES, PRINTS_PROCESSES, PRINTS_VARIABLES, SECRET_EXTENSIONS,
     SECRET_FILES, SECRET_PATHS,
 };
-use super::value::{Contents, Piece, Value};
+use super::value::{ValueContents, ValuePiece, WordValue};
 
 /// The part of a program's input, or of the machine's state, that the program's output carries.
 #[derive(Clone, Copy, Debug)]
-enum Carries {
+enum OutputProvenance {
     /// The standard input, and the files that the operands name. The number counts the operands before these files.
     Files(usize),
     /// The lines of the standard input and of the files behind the first operand that fit the first operand.
@@ -30,24 +30,24 @@ enum Carries {
     Processes,
 }
 
-static PROGRAMS: LazyLock<HashMap<&'static str, Carries>> = LazyLock::new(|| {
+static PROGRAMS: LazyLock<HashMap<&'static str, OutputProvenance>> = LazyLock::new(|| {
     let of = |names: &'static str, carries| words(names).map(move |name| (name, carries));
-    of(PRINTS_FILES, Carries::Files(0))
-        .chain(of(PRINTS_FURTHER_FILES, Carries::Files(1)))
-        .chain(of(PRINTS_MATCHES, Carries::Matches))
-        .chain(of(PRINTS_INPUT, Carries::Input))
-        .chain(of(PRINTS_PROCESSES, Carries::Processes))
-        .chain(PRINTS_VARIABLES.iter().map(|(name, words)| (*name, Carries::Variables(words))))
+    of(PRINTS_FILES, OutputProvenance::Files(0))
+        .chain(of(PRINTS_FURTHER_FILES, OutputProvenance::Files(1)))
+        .chain(of(PRINTS_MATCHES, OutputProvenance::Matches))
+        .chain(of(PRINTS_INPUT, OutputProvenance::Input))
+        .chain(of(PRINTS_PROCESSES, OutputProvenance::Processes))
+        .chain(PRINTS_VARIABLES.iter().map(|(name, words)| (*name, OutputProvenance::Variables(words))))
         .collect()
 });
 
 /// Returns the contents of a command's output, as far as they are known.
 pub fn printed<'a>(
-    argv: &[Value],
-    redirects: impl Iterator<Item = &'a Redirect>,
-    input: &Input,
-    cwd: &Value,
-) -> Option<Contents> {
+    argv: &[WordValue],
+    redirects: impl Iterator<Item = &'a ExpandedRedirect>,
+    input: &CommandStdin,
+    cwd: &WordValue,
+) -> Option<ValueContents> {
     let Some(program) = argv.first() else {
         // `$(< .env)`
         return read(redirects);
@@ -56,51 +56,51 @@ pub fn printed<'a>(
     let name = if name.starts_with("python3.") { "python3" } else { name };
     let args = &argv[1..];
     let operands = || args.iter().filter(|arg| !arg.prefix().starts_with('-'));
-    let several_words = |word: &Value| word.prefix().contains(' ');
+    let several_words = |word: &WordValue| word.prefix().contains(' ');
     if let Some(files) = listed(argv, cwd) {
         return Some(files);
     }
     let carries = *PROGRAMS.get(name)?;
     let behind = match carries {
-        Carries::Files(behind) => Some(behind),
-        Carries::Matches => Some(1),
-        Carries::Input => None,
-        Carries::Variables(with) => {
+        OutputProvenance::Files(behind) => Some(behind),
+        OutputProvenance::Matches => Some(1),
+        OutputProvenance::Input => None,
+        OutputProvenance::Variables(with) => {
             let all = args.iter().all(|arg| arg.known().is_some_and(|arg| has_word(with, arg)));
-            return all.then(|| Contents::Secrets("all variables of the environment".into()));
+            return all.then(|| ValueContents::Secrets("all variables of the environment".into()));
         }
-        Carries::Processes => {
-            let known = |arg: &Value| words(KNOWN_PROCESSES).any(|start| arg.prefix().starts_with(start));
-            return (!args.iter().any(known) && !operands().any(several_words)).then_some(Contents::Processes);
+        OutputProvenance::Processes => {
+            let known = |arg: &WordValue| words(KNOWN_PROCESSES).any(|start| arg.prefix().starts_with(start));
+            return (!args.iter().any(known) && !operands().any(several_words)).then_some(ValueContents::Processes);
         }
     };
     let of_files = || behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects));
-    if let Some(contents) = input.contents().or_else(|| args.iter().find_map(Value::contents)) {
-        if matches!(contents, Contents::Files(_)) {
+    if let Some(contents) = input.contents().or_else(|| args.iter().find_map(WordValue::contents)) {
+        if matches!(contents, ValueContents::Files(_)) {
             return of_files().or_else(|| passes_all(name, args).then(|| contents.clone()));
         }
         // A pattern of several words is a command line, not a name.
-        let narrow = matches!(carries, Carries::Matches) && operands().next().is_some_and(several_words);
-        return (!narrow || *contents != Contents::Processes).then(|| contents.clone());
+        let narrow = matches!(carries, OutputProvenance::Matches) && operands().next().is_some_and(several_words);
+        return (!narrow || *contents != ValueContents::Processes).then(|| contents.clone());
     }
     of_files()
 }
 
 /// Returns the contents of the file with secrets that redirects make the standard input.
-pub fn read<'a>(redirects: impl Iterator<Item = &'a Redirect>) -> Option<Contents> {
+pub fn read<'a>(redirects: impl Iterator<Item = &'a ExpandedRedirect>) -> Option<ValueContents> {
     redirects
         .filter(|redirect| redirect.op == "<" && redirect.fd.is_none_or(|fd| fd == 0))
         .find_map(|redirect| of_file(&redirect.target))
 }
 
 /// Returns the contents of the file that a word names, if the file holds secrets.
-pub fn of_file(word: &Value) -> Option<Contents> {
-    file(word).map(|path| Contents::Secrets(format!("the file {path}").into()))
+pub fn of_file(word: &WordValue) -> Option<ValueContents> {
+    file(word).map(|path| ValueContents::Secrets(format!("the file {path}").into()))
 }
 
 /// Returns the path of the file with secrets that a word names, as far as the path is known.
-pub fn file(word: &Value) -> Option<String> {
-    if let [Piece::OneOf(texts)] = word.pieces() {
+pub fn file(word: &WordValue) -> Option<String> {
+    if let [ValuePiece::OneOf(texts)] = word.pieces() {
         return texts.iter().find(|text| is_secret(text)).cloned();
     }
     let path = match word.pattern() {
@@ -113,21 +113,25 @@ pub fn file(word: &Value) -> Option<String> {
 }
 
 /// The names of files and directories that hold secrets.
-struct Names {
+struct SecretFileNames {
     files: HashSet<String>,
     extensions: HashSet<&'static str>,
     /// Paths by their first components.
     paths: HashMap<String, Vec<String>>,
 }
 
-static NAMES: LazyLock<Names> = LazyLock::new(|| {
+static NAMES: LazyLock<SecretFileNames> = LazyLock::new(|| {
     let blanks = |entry: &str| entry.replace('?', " ");
     let mut paths: HashMap<String, Vec<String>> = HashMap::new();
     for entry in words(SECRET_PATHS) {
         let (first, rest) = entry.split_once('/').unwrap_or((entry, ""));
         paths.entry(blanks(first)).or_default().push(rest.to_owned());
     }
-    Names { files: words(SECRET_FILES).map(blanks).collect(), extensions: words(SECRET_EXTENSIONS).collect(), paths }
+    SecretFileNames {
+        files: words(SECRET_FILES).map(blanks).collect(),
+        extensions: words(SECRET_EXTENSIONS).collect(),
+        paths,
+    }
 });
 
 /// Returns whether a path names a file or a directory that holds secrets.
@@ -222,8 +226,8 @@ mod tests {
     #[test]
     fn commands_print_the_secrets_that_they_read() {
         let of = |line: &str| {
-            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            printed(&argv, std::iter::empty(), &Input::Inherited, &Value::of("/p"))
+            let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
+            printed(&argv, std::iter::empty(), &CommandStdin::Inherited, &WordValue::of("/p"))
         };
         for (line, processes) in [
             ("pgrep -f node", true),
@@ -232,7 +236,7 @@ mod tests {
             ("pgrep -P 12", false),
             ("lsof -ti:3000", false),
         ] {
-            assert_eq!(of(line) == Some(Contents::Processes), processes, "{line}");
+            assert_eq!(of(line) == Some(ValueContents::Processes), processes, "{line}");
         }
         for line in
             ["cat .env", "base64 -w0 .env", "grep -v x .env", "tar czf - .ssh", "dd if=.env", "env", "export -p", "set"]
@@ -250,12 +254,13 @@ mod tests {
             "tee .env",
             "echo .env",
         ] {
-            assert!(of(line).as_ref().and_then(Contents::secret).is_none(), "{line}");
+            assert!(of(line).as_ref().and_then(ValueContents::secret).is_none(), "{line}");
         }
-        let secret = Input::Opaque { program: None, contents: Some(Contents::Secrets("the file .env".into())) };
+        let secret =
+            CommandStdin::Opaque { program: None, contents: Some(ValueContents::Secrets("the file .env".into())) };
         for (line, prints) in [("base64", true), ("tee x", true), ("wc -l", false), ("sha256sum", false)] {
-            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            assert_eq!(printed(&argv, std::iter::empty(), &secret, &Value::of("/p")).is_some(), prints, "{line}");
+            let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
+            assert_eq!(printed(&argv, std::iter::empty(), &secret, &WordValue::of("/p")).is_some(), prints, "{line}");
         }
     }
 }

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Analysis, Confidence, Context, Environment, Finding, Policy, RULES, Verdict, analyze};
+use super::{
+    AnalysisConfidence, AnalysisContext, CommandAnalysis, EnvironmentBlock, RULES, RuleFinding, SafetyPolicy,
+    SafetyVerdict, analyze,
+};
 
 const VARIABLES: &str = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
 
 /// A line of the corpus.
-pub struct Line {
+pub struct CorpusLine {
     /// `allow`, `ask`, `deny`, or `stop` for either of the two.
     pub wanted: String,
     /// The ids of rules. At least one of them must find something.
@@ -19,7 +22,7 @@ pub struct Line {
 }
 
 /// Returns the whole corpus.
-pub fn corpus() -> Vec<Line> {
+pub fn corpus() -> Vec<CorpusLine> {
     let mut files = files_of("");
     files.extend(outside());
     files.sort();
@@ -40,36 +43,37 @@ fn files_of(directory: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the lines of a file.
-pub fn lines_of(file: &Path) -> Vec<Line> {
+pub fn lines_of(file: &Path) -> Vec<CorpusLine> {
     let text = std::fs::read_to_string(file).unwrap();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let read = |line| {
         let (wanted, rules, command, why) = serde_json::from_str(line).unwrap();
-        Line { wanted, rules, command, why }
+        CorpusLine { wanted, rules, command, why }
     };
     lines.map(read).collect()
 }
 
 /// Judges a command in the surroundings of the corpus.
-pub fn judge(command: &str) -> Analysis {
-    let environment = Environment(VARIABLES);
-    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
-    analyze(command, context, &Policy::default())
+pub fn judge(command: &str) -> CommandAnalysis {
+    let environment = EnvironmentBlock(VARIABLES);
+    let context =
+        AnalysisContext { cwd: "/home/dev/project", home: "/home/dev", environment, ..AnalysisContext::default() };
+    analyze(command, context, &SafetyPolicy::default())
 }
 
 /// Returns whether an analysis agrees with a line.
-fn is_right(line: &Line, analysis: &Analysis) -> bool {
-    let found = |named: &str, level: Option<Verdict>| {
+fn is_right(line: &CorpusLine, analysis: &CommandAnalysis) -> bool {
+    let found = |named: &str, level: Option<SafetyVerdict>| {
         let mut findings = analysis.findings.iter().filter(|finding| finding.rule_id == named);
         findings.any(|finding| level.is_none_or(|level| finding.level == level))
     };
     let names = |level| line.rules.as_ref().is_none_or(|rules| rules.split('|').any(|rule| found(rule, level)));
     let incomplete = line.rules.as_ref().is_some_and(|rules| rules.split('|').any(|rule| rule == "incomplete"));
     match line.wanted.as_str() {
-        "allow" => analysis.verdict <= Verdict::Warn && analysis.complete,
-        "ask" => analysis.verdict == Verdict::Ask && names(None) && !(incomplete && analysis.complete),
-        "deny" => analysis.verdict == Verdict::Deny && names(Some(Verdict::Deny)),
-        "stop" => analysis.verdict >= Verdict::Ask && names(None),
+        "allow" => analysis.verdict <= SafetyVerdict::Warn && analysis.complete,
+        "ask" => analysis.verdict == SafetyVerdict::Ask && names(None) && !(incomplete && analysis.complete),
+        "deny" => analysis.verdict == SafetyVerdict::Deny && names(Some(SafetyVerdict::Deny)),
+        "stop" => analysis.verdict >= SafetyVerdict::Ask && names(None),
         other => panic!("{other} is no verdict"),
     }
 }
@@ -103,13 +107,13 @@ fn corpus_has_each_command_once_with_its_reason() {
 }
 
 /// Returns the fault of a finding, if it has one.
-fn fault(finding: &Finding, command: &str) -> Option<&'static str> {
+fn fault(finding: &RuleFinding, command: &str) -> Option<&'static str> {
     let word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase());
     let (start, end) = finding.span;
-    let exact = finding.confidence == Confidence::Exact;
+    let exact = finding.confidence == AnalysisConfidence::Exact;
     [
         (!finding.rule_id.split('-').all(word), "its rule's id is no name"),
-        (finding.level == Verdict::Deny && !exact, "it denies and is not exact"),
+        (finding.level == SafetyVerdict::Deny && !exact, "it denies and is not exact"),
         (start > end || end > command.encode_utf16().count(), "its span is outside of the command"),
         (finding.message.is_empty(), "it has no message"),
     ]
@@ -121,14 +125,14 @@ fn fault(finding: &Finding, command: &str) -> Option<&'static str> {
 fn findings_of_the_corpus_name_their_commands_and_suggest_what_passes() {
     let mut faults = Vec::new();
     let mut suggestions = BTreeSet::new();
-    for Line { command, .. } in corpus() {
+    for CorpusLine { command, .. } in corpus() {
         for finding in judge(&command).findings {
             faults.extend(fault(&finding, &command).map(|why| format!("{}: {why}: {command:?}", finding.rule_id)));
             suggestions.insert(finding.suggestion);
         }
     }
     assert!(suggestions.len() > 1);
-    let stopped = suggestions.iter().filter(|suggestion| judge(suggestion).verdict > Verdict::Warn);
+    let stopped = suggestions.iter().filter(|suggestion| judge(suggestion).verdict > SafetyVerdict::Warn);
     faults.extend(stopped.map(|suggestion| format!("a suggestion is stopped: {suggestion:?}")));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

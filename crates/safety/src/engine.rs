@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
+use super::analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly, RedirectUnit, RuleFinding};
 use super::choices::{choices, is_choice};
-use super::command::{Command, Directories, Input, Redirect, ShellState, Source};
-use super::eval::{Environment, Evaluation, Evaluator, SimpleCommand};
-use super::level::{Confidence, Verdict};
+use super::command::{
+    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
+};
+use super::eval::{CommandEvaluation, CommandEvaluator, EnvironmentBlock, SimpleCommand};
+use super::level::{AnalysisConfidence, SafetyVerdict};
 use super::path::normal;
-use super::reach::Reach;
+use super::reach::ConfinementReach;
 use super::read_only::read_only;
-use super::reversal::{self, Reversal};
-use super::rules::{Hit, Programs, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
+use super::reversal::{self, ReversalFacts};
+use super::rules::{RULES, RuleHit, RulePrograms, SafetyRule, fork_bomb, incomplete, opaque_command, opaque_script};
 use super::unwrap::CustomWrappers;
-use super::utf16::Utf16;
-use super::value::Value;
+use super::utf16::Utf16Offsets;
+use super::value::WordValue;
 
 /// Longest command that is judged, in bytes.
 const MAX_COMMAND: usize = 1 << 20;
@@ -26,52 +28,52 @@ const MAX_FINDINGS: usize = 100;
 
 /// The host's settings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Policy {
+pub struct SafetyPolicy {
     /// Rules with a changed level. `Allow` turns a rule off.
-    pub levels: HashMap<String, Verdict>,
+    pub levels: HashMap<String, SafetyVerdict>,
     /// Wrappers that the host knows of.
     pub wrappers: CustomWrappers,
 }
 
 /// The surroundings of a command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
+pub struct AnalysisContext<'a> {
     /// The directory that the command starts in, absolute.
     pub cwd: &'a str,
     /// The user's home.
     pub home: &'a str,
     /// The variables of the environment.
-    pub environment: Environment<'a>,
+    pub environment: EnvironmentBlock<'a>,
     /// The positional parameters.
     pub args: &'a [String],
     /// The standard input, if it is known.
     pub stdin: Option<&'a str>,
     /// The state of the shell before the command.
-    pub shell_state: ShellState<'a>,
+    pub shell_state: InitialShellState<'a>,
     /// The reach that a confinement leaves the command. `None`: the command is not confined.
-    pub reach: Option<Reach<'a>>,
+    pub reach: Option<ConfinementReach<'a>>,
 }
 
 /// Returns what the rules find in a command, the strictest first. This is enough to decide whether the command runs.
-pub fn findings(command: &str, context: Context<'_>, policy: &Policy) -> Vec<Finding> {
+pub fn findings(command: &str, context: AnalysisContext<'_>, policy: &SafetyPolicy) -> Vec<RuleFinding> {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
-    Judge::new(command, context, policy, &directories).findings(command, &evaluation)
+    RuleChecker::new(command, context, policy, &directories).findings(command, &evaluation)
 }
 
 /// Returns the findings like [`findings`], and the facts about the command that an undo needs.
-pub fn assess(command: &str, context: Context<'_>, policy: &Policy) -> (Vec<Finding>, Reversal) {
+pub fn assess(command: &str, context: AnalysisContext<'_>, policy: &SafetyPolicy) -> (Vec<RuleFinding>, ReversalFacts) {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
-    let findings = Judge::new(command, context, policy, &directories).findings(command, &evaluation);
+    let findings = RuleChecker::new(command, context, policy, &directories).findings(command, &evaluation);
     (findings, reversal::read(&evaluation, context.environment, &directories))
 }
 
 /// Returns the full analysis of a command.
-pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis {
+pub fn analyze(command: &str, context: AnalysisContext<'_>, policy: &SafetyPolicy) -> CommandAnalysis {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
-    let judge = Judge::new(command, context, policy, &directories);
+    let judge = RuleChecker::new(command, context, policy, &directories);
     let findings = judge.findings(command, &evaluation);
     let mut listed = evaluation.commands;
     // A guess is listed if a finding is about it.
@@ -79,10 +81,10 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
     let commands: Vec<CommandUnit> = listed.into_iter().flat_map(|simple| judge.units(simple)).collect();
     let acting = commands.iter().filter(|unit| !unit.argv.is_empty() || !unit.redirects.is_empty());
     let worst = acting.map(|unit| unit.read_only).max().unwrap_or(ReadOnly::Yes);
-    Analysis {
+    CommandAnalysis {
         command: command.to_owned(),
         cwd: directories.cwd.clone(),
-        verdict: findings.first().map_or(Verdict::Allow, |finding| finding.level),
+        verdict: findings.first().map_or(SafetyVerdict::Allow, |finding| finding.level),
         complete: evaluation.complete,
         read_only: if evaluation.complete { worst } else { worst.max(ReadOnly::Unknown) },
         findings,
@@ -91,41 +93,53 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
 }
 
 /// Evaluates a command with everything nested in it.
-fn evaluate(command: &str, context: Context<'_>, policy: &Policy, directories: &Directories) -> Evaluation {
+fn evaluate(
+    command: &str,
+    context: AnalysisContext<'_>,
+    policy: &SafetyPolicy,
+    directories: &CommandDirectories,
+) -> CommandEvaluation {
     if command.contains('\0') || command.len() > MAX_COMMAND {
-        return Evaluation::incomplete();
+        return CommandEvaluation::incomplete();
     }
-    let args = std::iter::once(Value::of("bash")).chain(context.args.iter().map(Value::of)).collect();
-    let input = context.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
-    let evaluator = Evaluator::new(context.environment, directories, &policy.wrappers);
+    let args = std::iter::once(WordValue::of("bash")).chain(context.args.iter().map(WordValue::of)).collect();
+    let input = context
+        .stdin
+        .map_or(CommandStdin::Inherited, |text| CommandStdin::Text(WordValue::of(text), StdinTextSource::Pipe));
+    let evaluator = CommandEvaluator::new(context.environment, directories, &policy.wrappers);
     evaluator.evaluate(command, args, input, context.shell_state)
 }
 
-fn directories(context: Context<'_>) -> Directories {
+fn directories(context: AnalysisContext<'_>) -> CommandDirectories {
     let mut temp = vec!["/tmp".to_owned(), "/var/tmp".to_owned(), "/private/tmp".to_owned(), "/dev/shm".to_owned()];
     let own = context.environment.get("TMPDIR").filter(|directory| directory.starts_with('/')).map(normal);
     temp.extend(own.filter(|directory| directory.len() > 1 && !temp.contains(directory)));
     let writable = context.reach.map(|reach| reach.write.iter().map(|path| normal(path)).collect());
-    Directories { cwd: normal(context.cwd), home: normal(context.home), temp, writable }
+    CommandDirectories { cwd: normal(context.cwd), home: normal(context.home), temp, writable }
 }
 
 /// Checks simple commands against the rules.
-struct Judge<'a> {
-    directories: &'a Directories,
-    policy: &'a Policy,
-    environment: Environment<'a>,
-    reach: Option<Reach<'a>>,
-    units: Utf16,
+struct RuleChecker<'a> {
+    directories: &'a CommandDirectories,
+    policy: &'a SafetyPolicy,
+    environment: EnvironmentBlock<'a>,
+    reach: Option<ConfinementReach<'a>>,
+    units: Utf16Offsets,
 }
 
-impl<'a> Judge<'a> {
-    fn new(command: &str, context: Context<'a>, policy: &'a Policy, directories: &'a Directories) -> Self {
-        let Context { environment, reach, .. } = context;
-        Self { directories, policy, environment, reach, units: Utf16::new(command) }
+impl<'a> RuleChecker<'a> {
+    fn new(
+        command: &str,
+        context: AnalysisContext<'a>,
+        policy: &'a SafetyPolicy,
+        directories: &'a CommandDirectories,
+    ) -> Self {
+        let AnalysisContext { environment, reach, .. } = context;
+        Self { directories, policy, environment, reach, units: Utf16Offsets::new(command) }
     }
 
     /// Returns the findings of all rules.
-    fn findings(&self, command: &str, evaluation: &Evaluation) -> Vec<Finding> {
+    fn findings(&self, command: &str, evaluation: &CommandEvaluation) -> Vec<RuleFinding> {
         let mut findings = Vec::new();
         for simple in &evaluation.commands {
             self.check(simple, &mut findings);
@@ -139,12 +153,12 @@ impl<'a> Judge<'a> {
         findings
     }
 
-    fn level(&self, rule: &Rule) -> Verdict {
+    fn level(&self, rule: &SafetyRule) -> SafetyVerdict {
         self.policy.levels.get(rule.id).copied().unwrap_or(rule.level)
     }
 
     /// Adds the findings of all rules about one command.
-    fn check(&self, simple: &SimpleCommand, findings: &mut Vec<Finding>) {
+    fn check(&self, simple: &SimpleCommand, findings: &mut Vec<RuleFinding>) {
         if simple.traits.dead || simple.traits.unseen {
             return;
         }
@@ -155,12 +169,15 @@ impl<'a> Judge<'a> {
             self.finding(simple, &fork_bomb::RULE, fork_bomb::hit(), simple.confidence, findings);
         }
         let choices = choices(&simple.argv);
-        let sure = if choices.len() > 1 { Confidence::Partial } else { Confidence::Exact };
+        let sure = if choices.len() > 1 { AnalysisConfidence::Partial } else { AnalysisConfidence::Exact };
         for argv in &choices {
             for (index, cwd) in simple.cwds.iter().enumerate() {
-                let command = Command { argv, ..simple.command(cwd, self.directories) };
-                let sure =
-                    simple.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
+                let command = SimpleCommandView { argv, ..simple.command(cwd, self.directories) };
+                let sure = simple.confidence.max(sure).max(if index > 0 {
+                    AnalysisConfidence::Partial
+                } else {
+                    AnalysisConfidence::Exact
+                });
                 self.rules(simple, &command, sure, findings);
             }
         }
@@ -171,12 +188,19 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn rules(&self, simple: &SimpleCommand, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
+    fn rules(
+        &self,
+        simple: &SimpleCommand,
+        command: &SimpleCommandView<'_>,
+        sure: AnalysisConfidence,
+        findings: &mut Vec<RuleFinding>,
+    ) {
         let name = command.name();
         for rule in rules_of(name) {
             if let Some(hit) = (rule.check)(command) {
                 // A denied command stays denied.
-                let denied = self.level(rule) == Verdict::Deny && sure.max(hit.confidence) == Confidence::Exact;
+                let denied =
+                    self.level(rule) == SafetyVerdict::Deny && sure.max(hit.confidence) == AnalysisConfidence::Exact;
                 if denied || !self.reach.is_some_and(|reach| reach.prevents(rule.id, command)) {
                     self.finding(simple, rule, hit, sure, findings);
                 }
@@ -184,32 +208,39 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn finding(&self, simple: &SimpleCommand, rule: &Rule, hit: Hit, sure: Confidence, findings: &mut Vec<Finding>) {
+    fn finding(
+        &self,
+        simple: &SimpleCommand,
+        rule: &SafetyRule,
+        hit: RuleHit,
+        sure: AnalysisConfidence,
+        findings: &mut Vec<RuleFinding>,
+    ) {
         // A function that is not called may be called later. Only exact findings in it count.
-        if simple.traits.uncalled && hit.confidence != Confidence::Exact {
+        if simple.traits.uncalled && hit.confidence != AnalysisConfidence::Exact {
             return;
         }
-        let sure = if simple.traits.uncalled { sure.max(Confidence::Partial) } else { sure };
+        let sure = if simple.traits.uncalled { sure.max(AnalysisConfidence::Partial) } else { sure };
         let confidence = sure.max(hit.confidence);
         let level = match self.level(rule) {
-            Verdict::Allow => return,
-            Verdict::Deny if confidence != Confidence::Exact => Verdict::Ask,
+            SafetyVerdict::Allow => return,
+            SafetyVerdict::Deny if confidence != AnalysisConfidence::Exact => SafetyVerdict::Ask,
             level => level,
         };
-        let finding = Finding {
+        let finding = RuleFinding {
             rule_id: rule.id.to_owned(),
             level,
             confidence,
             span: self.units.span(&simple.span),
             argv: texts(&simple.argv, &simple.sources),
             via: simple.via.to_vec(),
-            message: match hit.asked.filter(|_| level != Verdict::Deny) {
+            message: match hit.asked.filter(|_| level != SafetyVerdict::Deny) {
                 Some(asked) => asked.to_owned(),
                 None => hit.message,
             },
             suggestion: hit.suggestion,
         };
-        let same = |other: &&mut Finding| {
+        let same = |other: &&mut RuleFinding| {
             other.rule_id == finding.rule_id && other.span == finding.span && other.via == finding.via
         };
         match findings.iter_mut().find(same) {
@@ -220,13 +251,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn incomplete(&self, command: &str) -> Option<Finding> {
+    fn incomplete(&self, command: &str) -> Option<RuleFinding> {
         let level = self.level(&incomplete::RULE);
         let hit = incomplete::hit();
-        (level != Verdict::Allow).then(|| Finding {
+        (level != SafetyVerdict::Allow).then(|| RuleFinding {
             rule_id: incomplete::RULE.id.to_owned(),
             // No rule found anything, so nothing can be denied.
-            level: level.min(Verdict::Ask),
+            level: level.min(SafetyVerdict::Ask),
             confidence: hit.confidence,
             span: self.units.span(&(0..command.len())),
             argv: Vec::new(),
@@ -243,9 +274,9 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether a finding is about a command.
-    fn is_found(&self, simple: &SimpleCommand, findings: &[Finding]) -> bool {
+    fn is_found(&self, simple: &SimpleCommand, findings: &[RuleFinding]) -> bool {
         let span = self.units.span(&simple.span);
-        let is_it = |finding: &Finding| {
+        let is_it = |finding: &RuleFinding| {
             finding.span == span && finding.via == *simple.via && finding.argv == texts(&simple.argv, &simple.sources)
         };
         findings.iter().any(is_it)
@@ -256,7 +287,7 @@ impl<'a> Judge<'a> {
         if !simple.argv.iter().any(is_choice) {
             return vec![self.unit(simple)];
         }
-        let all: Vec<Vec<Value>> = choices(&simple.argv).into_iter().map(Cow::into_owned).collect();
+        let all: Vec<Vec<WordValue>> = choices(&simple.argv).into_iter().map(Cow::into_owned).collect();
         // Whether an empty text is a word, its quotes decide.
         let all = all.into_iter().filter(|argv| argv.len() >= simple.argv.len());
         let unit = |argv| {
@@ -274,10 +305,11 @@ impl<'a> Judge<'a> {
     fn unit(&self, simple: SimpleCommand) -> CommandUnit {
         let read_only = self.read_only(&simple);
         let program = simple.argv.first();
-        let name = program.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned);
+        let name = program.and_then(WordValue::base_name).filter(|name| !name.is_empty()).map(str::to_owned);
         // A word of several texts may be several words.
         let sources = simple.sources.into_iter().chain(std::iter::repeat(String::new()));
-        let argv: Vec<Word> = simple.argv.into_iter().zip(sources).map(|(value, source)| word(value, source)).collect();
+        let argv: Vec<AnalyzedWord> =
+            simple.argv.into_iter().zip(sources).map(|(value, source)| word(value, source)).collect();
         CommandUnit {
             name,
             path: argv.first().map(|program| program.text.clone()),
@@ -285,7 +317,7 @@ impl<'a> Judge<'a> {
             prefix: simple.prefix,
             assignments: simple.assigned,
             redirects: simple.redirects.into_iter().map(unit_of).collect(),
-            cwd: simple.cwds.first().and_then(Value::known).map(str::to_owned),
+            cwd: simple.cwds.first().and_then(WordValue::known).map(str::to_owned),
             via: Rc::unwrap_or_clone(simple.via),
             span: self.units.span(&simple.span),
             source: simple.source,
@@ -296,14 +328,14 @@ impl<'a> Judge<'a> {
 }
 
 /// Returns a word as people read it: its value, or its source.
-fn word(value: Value, source: String) -> Word {
+fn word(value: WordValue, source: String) -> AnalyzedWord {
     match value.into_known() {
-        Some(text) => Word { text, known: true },
-        None => Word { text: source, known: false },
+        Some(text) => AnalyzedWord { text, known: true },
+        None => AnalyzedWord { text: source, known: false },
     }
 }
 
-fn unit_of(redirect: Redirect) -> RedirectUnit {
+fn unit_of(redirect: ExpandedRedirect) -> RedirectUnit {
     let is_file = redirect.writes_file() || redirect.op == "<";
     let path = redirect.target.known().filter(|target| is_file && !target.is_empty()).and_then(|target| {
         if target.starts_with('/') {
@@ -317,7 +349,7 @@ fn unit_of(redirect: Redirect) -> RedirectUnit {
 
 /// Whether the program is not known. `$X -rf /` without an X runs `-rf`: the program that was meant is not known.
 /// Scripts in a directory of the project (`for t in tests/*.sh; do "$t"; done`) count as known.
-fn is_nameless(program: &Value, written: bool) -> bool {
+fn is_nameless(program: &WordValue, written: bool) -> bool {
     let system = ["/bin", "/sbin", "/usr", "/opt"].iter().any(|directory| program.prefix().starts_with(directory));
     let of_directory =
         written && program.has_glob() && !program.has_unknown() && program.prefix().contains('/') && !system;
@@ -325,14 +357,14 @@ fn is_nameless(program: &Value, written: bool) -> bool {
 }
 
 /// The rules that check programs of this name, in order.
-fn rules_of(name: Option<&str>) -> &'static [&'static Rule] {
-    static ALL: LazyLock<Vec<&Rule>> =
-        LazyLock::new(|| RULES.iter().copied().filter(|rule| matches!(rule.programs, Programs::All)).collect());
-    static BY_PROGRAM: LazyLock<HashMap<&str, Vec<&Rule>>> = LazyLock::new(|| {
-        let named: Vec<(&Rule, Vec<&str>)> = RULES.iter().map(|rule| (*rule, rule.programs.names())).collect();
+fn rules_of(name: Option<&str>) -> &'static [&'static SafetyRule] {
+    static ALL: LazyLock<Vec<&SafetyRule>> =
+        LazyLock::new(|| RULES.iter().copied().filter(|rule| matches!(rule.programs, RulePrograms::All)).collect());
+    static BY_PROGRAM: LazyLock<HashMap<&str, Vec<&SafetyRule>>> = LazyLock::new(|| {
+        let named: Vec<(&SafetyRule, Vec<&str>)> = RULES.iter().map(|rule| (*rule, rule.programs.names())).collect();
         let of = |program: &str| {
-            let checks = |(rule, names): &&(&Rule, Vec<&str>)| {
-                matches!(rule.programs, Programs::All) || names.contains(&program)
+            let checks = |(rule, names): &&(&SafetyRule, Vec<&str>)| {
+                matches!(rule.programs, RulePrograms::All) || names.contains(&program)
             };
             named.iter().filter(checks).map(|(rule, _)| *rule).collect()
         };
@@ -346,7 +378,7 @@ fn rules_of(name: Option<&str>) -> &'static [&'static Rule] {
 }
 
 /// Words as people read them: their values, or their sources.
-fn texts(argv: &[Value], sources: &[String]) -> Vec<String> {
+fn texts(argv: &[WordValue], sources: &[String]) -> Vec<String> {
     let source = |at: usize| sources.get(at).cloned().unwrap_or_default();
     argv.iter().enumerate().map(|(at, value)| value.known().map_or_else(|| source(at), str::to_owned)).collect()
 }

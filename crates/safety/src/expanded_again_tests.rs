@@ -2,7 +2,7 @@
 
 use crate::analysis::ReadOnly;
 use crate::corpus_tests::judge;
-use crate::level::Verdict;
+use crate::level::SafetyVerdict;
 
 /// Commands that look as if they only read, and run a program, or may run any program.
 const RUNS: &[&str] = &[
@@ -102,9 +102,9 @@ fn no_text_that_bash_expands_again_passes_for_reading() {
 fn rules_find_the_commands_in_texts_that_bash_expands_again() {
     for command in RUNS.iter().filter(|command| command.contains("$(./x)")) {
         let denied = judge(&command.replace("./x)", "rm -rf ~)"));
-        assert_eq!(denied.verdict, Verdict::Deny, "{command}");
+        assert_eq!(denied.verdict, SafetyVerdict::Deny, "{command}");
     }
     for command in ["jobs -x rm -rf ~", "let 'a[$(rm -rf ~)]=1'", "PS4='$(rm -rf ~)'; set -x; ls"] {
-        assert_eq!(judge(command).verdict, Verdict::Deny, "{command}");
+        assert_eq!(judge(command).verdict, SafetyVerdict::Deny, "{command}");
     }
 }

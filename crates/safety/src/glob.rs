@@ -1,6 +1,6 @@
 //! Compares globs with names, without reading any directory.
 
-use crate::value::Piece;
+use crate::value::ValuePiece;
 
 /// Most parts of a glob that are read. No name is longer.
 const MAX_NODES: usize = 512;
@@ -25,22 +25,22 @@ static EVERYDAY: &[&str] = &[
 
 /// One component of a path, with globs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob {
-    nodes: Vec<Node>,
+pub struct PathComponentGlob {
+    nodes: Vec<GlobNode>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
+enum GlobNode {
     Char(char),
     Any,
     Star,
     Class { not: bool, ranges: Vec<(char, char)> },
-    Group { kind: char, of: Vec<Vec<Node>> },
+    Group { kind: char, of: Vec<Vec<GlobNode>> },
 }
 
 /// How much of a directory a glob covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coverage {
+pub enum GlobCoverage {
     /// All names, or all names that begin with a dot.
     All,
     /// All names but a few.
@@ -49,18 +49,18 @@ pub enum Coverage {
     Some,
 }
 
-impl Glob {
+impl PathComponentGlob {
     /// Makes the glob of a word. Only unquoted parts of the word count.
-    pub fn of(pieces: &[Piece]) -> Self {
+    pub fn of(pieces: &[ValuePiece]) -> Self {
         let mut nodes = Vec::new();
         for piece in pieces {
             match piece {
-                Piece::Text(text) => nodes.extend(text.chars().take(MAX_NODES).map(Node::Char)),
-                Piece::Glob(text) => {
+                ValuePiece::Text(text) => nodes.extend(text.chars().take(MAX_NODES).map(GlobNode::Char)),
+                ValuePiece::Glob(text) => {
                     let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
                     nodes.extend(read(&chars, &mut 0, 0, false));
                 }
-                Piece::OneOf(_) | Piece::Unknown(_) => nodes.push(Node::Star),
+                ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => nodes.push(GlobNode::Star),
             }
         }
         Self::new(nodes)
@@ -72,8 +72,8 @@ impl Glob {
         Self::new(read(&chars, &mut 0, MAX_DEPTH, false))
     }
 
-    fn new(mut nodes: Vec<Node>) -> Self {
-        nodes.dedup_by(|next, last| matches!((next, last), (Node::Star, Node::Star)));
+    fn new(mut nodes: Vec<GlobNode>) -> Self {
+        nodes.dedup_by(|next, last| matches!((next, last), (GlobNode::Star, GlobNode::Star)));
         nodes.truncate(MAX_NODES);
         Self { nodes }
     }
@@ -81,8 +81,8 @@ impl Glob {
     /// Returns whether the glob fits a name. As in the shell, only a written dot fits a leading dot.
     pub fn covers(&self, name: &str) -> bool {
         let hidden_fits = match self.nodes.first() {
-            Some(Node::Char(first)) => *first == '.',
-            Some(Node::Group { kind, .. }) => *kind != '!',
+            Some(GlobNode::Char(first)) => *first == '.',
+            Some(GlobNode::Group { kind, .. }) => *kind != '!',
             _ => false,
         };
         if name.starts_with('.') && !hidden_fits {
@@ -125,35 +125,37 @@ impl Glob {
     }
 
     /// Returns how much of any directory the glob covers.
-    pub fn coverage(&self) -> Coverage {
+    pub fn coverage(&self) -> GlobCoverage {
         let fits = || EVERYDAY.iter().filter(|name| self.covers(name)).count();
-        if self.nodes.iter().any(|node| matches!(node, Node::Group { kind: '!', .. })) {
-            return if fits() > 3 { Coverage::Most } else { Coverage::Some };
+        if self.nodes.iter().any(|node| matches!(node, GlobNode::Group { kind: '!', .. })) {
+            return if fits() > 3 { GlobCoverage::Most } else { GlobCoverage::Some };
         }
-        if !named(&self.nodes) && fits() > 0 { Coverage::All } else { Coverage::Some }
+        if !named(&self.nodes) && fits() > 0 { GlobCoverage::All } else { GlobCoverage::Some }
     }
 }
 
 /// Returns the nodes in reverse order, for a text in reverse order.
-fn reversed(nodes: &[Node]) -> Vec<Node> {
-    let turn = |node: &Node| match node {
-        Node::Group { kind, of } => Node::Group { kind: *kind, of: of.iter().map(|nodes| reversed(nodes)).collect() },
+fn reversed(nodes: &[GlobNode]) -> Vec<GlobNode> {
+    let turn = |node: &GlobNode| match node {
+        GlobNode::Group { kind, of } => {
+            GlobNode::Group { kind: *kind, of: of.iter().map(|nodes| reversed(nodes)).collect() }
+        }
         node => node.clone(),
     };
     nodes.iter().rev().map(turn).collect()
 }
 
 /// Returns whether a letter or digit occurs in the nodes, outside of classes.
-fn named(nodes: &[Node]) -> bool {
+fn named(nodes: &[GlobNode]) -> bool {
     nodes.iter().any(|node| match node {
-        Node::Char(char) => char.is_alphanumeric(),
-        Node::Group { of, .. } => of.iter().any(|nodes| named(nodes)),
+        GlobNode::Char(char) => char.is_alphanumeric(),
+        GlobNode::Group { of, .. } => of.iter().any(|nodes| named(nodes)),
         _ => false,
     })
 }
 
 /// Reads nodes up to the end, or inside a group up to its next `|` or `)`.
-fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node> {
+fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<GlobNode> {
     let mut nodes = Vec::new();
     while let Some(&char) = chars.get(*at) {
         if grouped && matches!(char, '|' | ')') {
@@ -168,7 +170,7 @@ fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node
                 *at += 1;
                 of.push(read(chars, at, depth + 1, true));
             }
-            nodes.push(Node::Group { kind: char, of });
+            nodes.push(GlobNode::Group { kind: char, of });
         } else if char == '['
             && let Some((class, end)) = class(chars, *at)
         {
@@ -176,13 +178,13 @@ fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node
             *at = end;
         } else {
             nodes.push(match char {
-                '*' => Node::Star,
-                '?' => Node::Any,
+                '*' => GlobNode::Star,
+                '?' => GlobNode::Any,
                 '\\' if next.is_some() => {
                     *at += 1;
-                    Node::Char(next.unwrap_or('\\'))
+                    GlobNode::Char(next.unwrap_or('\\'))
                 }
-                char => Node::Char(char),
+                char => GlobNode::Char(char),
             });
         }
         *at += 1;
@@ -191,7 +193,7 @@ fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node
 }
 
 /// Returns the class that begins at a place, and the place of its `]`.
-fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
+fn class(chars: &[char], from: usize) -> Option<(GlobNode, usize)> {
     let mut at = from + 1;
     let not = matches!(chars.get(at), Some('!' | '^'));
     at += usize::from(not);
@@ -200,7 +202,7 @@ fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
     loop {
         let char = *chars.get(at)?;
         if char == ']' && at > first {
-            return Some((Node::Class { not, ranges }, at));
+            return Some((GlobNode::Class { not, ranges }, at));
         }
         if char == '[' && chars.get(at + 1) == Some(&':') {
             let end =
@@ -236,17 +238,17 @@ fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
 
 /// Returns the places of a text that the nodes lead to from a set of places. The work is bounded by the product of the
 /// two.
-fn walk(nodes: &[Node], text: &[char], mut places: Vec<bool>, depth: usize) -> Vec<bool> {
+fn walk(nodes: &[GlobNode], text: &[char], mut places: Vec<bool>, depth: usize) -> Vec<bool> {
     for node in nodes {
         places = match node {
-            Node::Char(char) => step(&places, text, |at| at == *char),
-            Node::Any => step(&places, text, |_| true),
-            Node::Class { not, ranges } => {
+            GlobNode::Char(char) => step(&places, text, |at| at == *char),
+            GlobNode::Any => step(&places, text, |_| true),
+            GlobNode::Class { not, ranges } => {
                 step(&places, text, |at| ranges.iter().any(|&(from, to)| from <= at && at <= to) != *not)
             }
-            Node::Star => onwards(&places),
-            Node::Group { .. } if depth > MAX_DEPTH => onwards(&places),
-            Node::Group { kind, of } => group(*kind, of, text, &places, depth),
+            GlobNode::Star => onwards(&places),
+            GlobNode::Group { .. } if depth > MAX_DEPTH => onwards(&places),
+            GlobNode::Group { kind, of } => group(*kind, of, text, &places, depth),
         };
     }
     places
@@ -269,7 +271,7 @@ fn onwards(places: &[bool]) -> Vec<bool> {
     further.collect()
 }
 
-fn group(kind: char, of: &[Vec<Node>], text: &[char], places: &[bool], depth: usize) -> Vec<bool> {
+fn group(kind: char, of: &[Vec<GlobNode>], text: &[char], places: &[bool], depth: usize) -> Vec<bool> {
     let once = |from: &[bool]| {
         let mut to = vec![false; from.len()];
         for nodes in of {
@@ -314,8 +316,8 @@ fn group(kind: char, of: &[Vec<Node>], text: &[char], places: &[bool], depth: us
 mod tests {
     use super::*;
 
-    fn glob(text: &str) -> Glob {
-        Glob::of(&[Piece::Glob(text.to_owned())])
+    fn glob(text: &str) -> PathComponentGlob {
+        PathComponentGlob::of(&[ValuePiece::Glob(text.to_owned())])
     }
 
     #[test]
@@ -353,20 +355,20 @@ mod tests {
     #[test]
     fn coverage_tells_everything_from_names_of_a_kind() {
         for (pattern, reach) in [
-            ("*", Coverage::All),
-            ("**", Coverage::All),
-            (".*", Coverage::All),
-            ("*.*", Coverage::All),
-            ("?*", Coverage::All),
-            (".[!.]*", Coverage::All),
-            ("..?*", Coverage::All),
-            ("[a-z]*", Coverage::All),
-            ("!(keep)", Coverage::Most),
-            ("*.js", Coverage::Some),
-            ("build*", Coverage::Some),
-            ("*~", Coverage::Some),
-            ("@(build|dist)", Coverage::Some),
-            ("[0-9]*", Coverage::Some),
+            ("*", GlobCoverage::All),
+            ("**", GlobCoverage::All),
+            (".*", GlobCoverage::All),
+            ("*.*", GlobCoverage::All),
+            ("?*", GlobCoverage::All),
+            (".[!.]*", GlobCoverage::All),
+            ("..?*", GlobCoverage::All),
+            ("[a-z]*", GlobCoverage::All),
+            ("!(keep)", GlobCoverage::Most),
+            ("*.js", GlobCoverage::Some),
+            ("build*", GlobCoverage::Some),
+            ("*~", GlobCoverage::Some),
+            ("@(build|dist)", GlobCoverage::Some),
+            ("[0-9]*", GlobCoverage::Some),
         ] {
             assert_eq!(glob(pattern).coverage(), reach, "{pattern}");
         }

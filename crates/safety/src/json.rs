@@ -1,10 +1,10 @@
 //! Writes an analysis as the JSON that crosses to JavaScript. Unlike in the public type, a known word is only its text,
 //! which halves the length.
 
-use super::analysis::{Analysis, CommandUnit, RedirectUnit, Word};
+use super::analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, RedirectUnit};
 
 /// The text of an analysis.
-pub fn json(analysis: &Analysis) -> serde_json::Result<String> {
+pub fn json(analysis: &CommandAnalysis) -> serde_json::Result<String> {
     let length = analysis.commands.iter().map(|unit| 200 + 2 * unit.source.len()).sum::<usize>();
     let mut out = String::with_capacity(length + analysis.command.len() + 200);
     out.push_str("{\"command\":");
@@ -70,7 +70,7 @@ fn redirect(out: &mut String, redirect: &RedirectUnit) {
     out.push('}');
 }
 
-fn word(out: &mut String, word: &Word) {
+fn word(out: &mut String, word: &AnalyzedWord) {
     if word.known {
         text(out, &word.text);
     } else {
@@ -144,7 +144,7 @@ fn text(out: &mut String, text: &str) {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::{Context, Policy, analyze};
+    use crate::{AnalysisContext, SafetyPolicy, analyze};
 
     /// The public form: each known word as an object.
     fn opened(mut analysis: Value) -> Value {
@@ -170,8 +170,8 @@ mod tests {
             "cat <<EOF | sh\nrm -rf /\nEOF\n",
             "if",
         ] {
-            let context = Context { cwd: "/p\"q", home: "/home/u", ..Context::default() };
-            let analysis = analyze(command, context, &Policy::default());
+            let context = AnalysisContext { cwd: "/p\"q", home: "/home/u", ..AnalysisContext::default() };
+            let analysis = analyze(command, context, &SafetyPolicy::default());
             let crossed: Value = serde_json::from_str(&super::json(&analysis).unwrap()).unwrap();
             assert_eq!(opened(crossed), serde_json::to_value(&analysis).unwrap(), "{command}");
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A verdict about a command, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum SafetyVerdict {
     /// The command runs.
     #[default]
     Allow,
@@ -17,7 +17,7 @@ pub enum Verdict {
     Deny,
 }
 
-impl Verdict {
+impl SafetyVerdict {
     /// Returns the name of the verdict in the public API.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -33,7 +33,7 @@ impl Verdict {
 /// How sure a finding is, from the surest on. Only an exact finding denies. The others ask at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Confidence {
+pub enum AnalysisConfidence {
     /// The command does it if it runs at all.
     #[default]
     Exact,

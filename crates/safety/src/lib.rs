@@ -59,16 +59,18 @@ mod unwrap;
 mod utf16;
 mod value;
 
-pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
-pub use command::{Command, Directories, Input, Redirect, ShellState, Source};
-pub use engine::{Context, Policy, analyze, assess, findings};
-pub use eval::Environment;
+pub use analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly, RedirectUnit, RuleFinding};
+pub use command::{
+    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
+};
+pub use engine::{AnalysisContext, SafetyPolicy, analyze, assess, findings};
+pub use eval::EnvironmentBlock;
 pub use json::json;
-pub use level::{Confidence, Verdict};
-pub use programs::output::Output;
-pub use reach::Reach;
-pub use reversal::{Reversal, Target};
-pub use rules::{RULES, Rule};
-pub use unwrap::{Inside, WrapperKind, inside};
-pub use utf16::Utf16;
-pub use value::{Piece, Value};
+pub use level::{AnalysisConfidence, SafetyVerdict};
+pub use programs::output::ProgramOutputKind;
+pub use reach::ConfinementReach;
+pub use reversal::{ReversalFacts, ReversalTarget};
+pub use rules::{RULES, SafetyRule};
+pub use unwrap::{WrappedCommand, WrapperKind, inside};
+pub use utf16::Utf16Offsets;
+pub use value::{ValuePiece, WordValue};

@@ -6,7 +6,7 @@ use super::lists::has_word;
 use super::options::{OptionSpec, parse};
 use super::programs;
 use super::unwrap::finds_everything;
-use super::value::{Contents, FileSet, FileSetKind, Value};
+use super::value::{FileSet, FileSetKind, ValueContents, WordValue};
 
 /// Tests of `fd` that leave only some files.
 const FD: OptionSpec = OptionSpec::gnu(
@@ -21,16 +21,16 @@ const LS_FILES: OptionSpec = OptionSpec::gnu(
 );
 
 /// Returns the set of files that a command prints. `None` if it may be only some of a directory's files.
-pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
+pub fn listed(argv: &[WordValue], cwd: &WordValue) -> Option<ValueContents> {
     let (name, args) = argv.split_first()?;
-    let from = |roots: Vec<Value>, listing: FileSetKind| {
-        let roots = if roots.is_empty() { vec![Value::of(".")] } else { roots };
+    let from = |roots: Vec<WordValue>, listing: FileSetKind| {
+        let roots = if roots.is_empty() { vec![WordValue::of(".")] } else { roots };
         let roots = roots.iter().map(|root| root.seen_from(cwd)).collect();
-        Some(Contents::Files(Rc::new(FileSet { roots, listing })))
+        Some(ValueContents::Files(Rc::new(FileSet { roots, listing })))
     };
     let operands = |spec: &OptionSpec, skipped: usize| {
         let given = parse(args, spec);
-        let operands: Vec<Value> = given.operands.iter().skip(skipped).map(|at| args[*at].clone()).collect();
+        let operands: Vec<WordValue> = given.operands.iter().skip(skipped).map(|at| args[*at].clone()).collect();
         (given, operands)
     };
     match name.base_name()? {
@@ -50,7 +50,7 @@ pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
         }
         "ls" | "gls" | "dir" | "vdir" => {
             let (given, roots) = operands(&LS, 0);
-            if given.has("d directory") || roots.iter().any(Value::has_glob) {
+            if given.has("d directory") || roots.iter().any(WordValue::has_glob) {
                 None
             } else {
                 from(roots, FileSetKind::Top)
@@ -62,7 +62,7 @@ pub fn listed(argv: &[Value], cwd: &Value) -> Option<Contents> {
 }
 
 /// The files of a repository that a call of git lists.
-fn of_git(args: &[Value]) -> Option<FileSetKind> {
+fn of_git(args: &[WordValue]) -> Option<FileSetKind> {
     let at = *parse(args, &programs::of("git").options).operands.first()?;
     let (sub, args) = args[at..].split_first()?;
     let has = |words: &str| args.iter().any(|arg| arg.known().is_some_and(|arg| has_word(words, arg)));
@@ -90,8 +90,9 @@ fn of_git(args: &[Value]) -> Option<FileSetKind> {
 }
 
 /// Returns whether a program that gets the names of files prints them all, whatever it changes in the lines.
-pub fn passes_all(name: &str, args: &[Value]) -> bool {
-    let script = || args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Value::known).unwrap_or_default();
+pub fn passes_all(name: &str, args: &[WordValue]) -> bool {
+    let script =
+        || args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(WordValue::known).unwrap_or_default();
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => !script().contains(['/', '~', '=', '<', '>', '(']),
         "cat" | "column" | "cut" | "nl" | "rev" | "sort" | "tac" | "tee" | "tr" | "uniq" => true,
@@ -110,9 +111,11 @@ mod tests {
     #[test]
     fn only_a_whole_set_is_one() {
         let of = |line: &str| {
-            let words: Vec<Value> = line.split(' ').map(Value::of).collect();
-            match listed(&words, &Value::of("/p")) {
-                Some(Contents::Files(files)) => Some((files.listing, files.roots[0].known().unwrap_or("…").to_owned())),
+            let words: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
+            match listed(&words, &WordValue::of("/p")) {
+                Some(ValueContents::Files(files)) => {
+                    Some((files.listing, files.roots[0].known().unwrap_or("…").to_owned()))
+                }
                 _ => None,
             }
         };

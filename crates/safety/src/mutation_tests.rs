@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use super::corpus_tests::{Line, corpus, judge};
-use super::level::Verdict;
+use super::corpus_tests::{CorpusLine, corpus, judge};
+use super::level::SafetyVerdict;
 
 /// Time that only a hang takes, on a busy machine, too.
 const TOO_LONG: Duration = Duration::from_secs(5);
@@ -141,9 +141,9 @@ fn runner() -> TestRunner {
 }
 
 /// One change: its kind, its place in thousandths, its piece, its length.
-type Change = (u8, u16, usize, u16);
+type TextMutation = (u8, u16, usize, u16);
 
-fn mutated(lines: &[Line], first: usize, changes: &[Change]) -> String {
+fn mutated(lines: &[CorpusLine], first: usize, changes: &[TextMutation]) -> String {
     let mut text = lines[first % lines.len()].command.clone();
     for &(kind, place, piece, amount) in changes {
         let at = |part: u16| {
@@ -182,7 +182,11 @@ fn no_command_breaks_or_hangs_the_engine() {
         let start = Instant::now();
         let analysis = judge(&text);
         prop_assert!(start.elapsed() < TOO_LONG, "{:?} for {:?}", start.elapsed(), text);
-        prop_assert!(analysis.complete || analysis.verdict >= Verdict::Ask, "not complete and let through: {:?}", text);
+        prop_assert!(
+            analysis.complete || analysis.verdict >= SafetyVerdict::Ask,
+            "not complete and let through: {:?}",
+            text
+        );
         Ok(())
     });
     if let Err(error) = run {
@@ -193,10 +197,10 @@ fn no_command_breaks_or_hangs_the_engine() {
 #[test]
 fn wrapping_a_denied_command_never_lets_it_through() {
     // Text cannot be appended to a line that ends in a comment or announces a heredoc, and `find` has its own `{}`.
-    let plain = |line: &Line| {
+    let plain = |line: &CorpusLine| {
         line.wanted == "deny" && !["\n", "#", "\0", "<<", "{}"].iter().any(|sign| line.command.contains(sign))
     };
-    let lines: Vec<Line> = corpus().into_iter().filter(plain).collect();
+    let lines: Vec<CorpusLine> = corpus().into_iter().filter(plain).collect();
     let layers = prop::collection::vec(any::<usize>(), 1..4);
     let run = runner().run(&(any::<usize>(), layers), |(first, layers)| {
         let mut text = lines[first % lines.len()].command.clone();
@@ -204,7 +208,7 @@ fn wrapping_a_denied_command_never_lets_it_through() {
             text = WRAPPERS[layer % WRAPPERS.len()](&text);
         }
         let verdict = judge(&text).verdict;
-        prop_assert!(verdict >= Verdict::Ask, "{:?} for {:?}", verdict, text);
+        prop_assert!(verdict >= SafetyVerdict::Ask, "{:?} for {:?}", verdict, text);
         Ok(())
     });
     if let Err(error) = run {

@@ -1,7 +1,7 @@
 //! Parses arguments into options and operands, by the option spec of a program.
 
 use super::lists::{has_word, words_starting};
-use super::value::Value;
+use super::value::WordValue;
 
 /// The options that a program knows, as data.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub struct GivenOption {
     /// The option's full name: `f` or `force`. Its source if the spec does not know the option.
     pub name: String,
     /// The option's value, if it has one.
-    pub value: Option<Value>,
+    pub value: Option<WordValue>,
     /// The index of the option's argument.
     pub at: usize,
     /// Whether the spec knows the option.
@@ -57,7 +57,7 @@ pub struct GivenOption {
 
 /// Parsed arguments.
 #[derive(Clone, Debug, Default)]
-pub struct Parsed {
+pub struct ParsedArguments {
     /// The options in order.
     pub options: Vec<GivenOption>,
     /// The indices of the operands among the arguments.
@@ -68,7 +68,7 @@ pub struct Parsed {
     pub unclear: bool,
 }
 
-impl Parsed {
+impl ParsedArguments {
     /// Returns whether one of these options was given.
     pub fn has(&self, names: &str) -> bool {
         self.options.iter().any(|given| has_word(names, &given.name))
@@ -80,19 +80,19 @@ impl Parsed {
     }
 
     /// Returns the value of the last given option among these.
-    pub fn value(&self, names: &str) -> Option<&Value> {
+    pub fn value(&self, names: &str) -> Option<&WordValue> {
         self.last(names).and_then(|given| given.value.as_ref())
     }
 }
 
 /// Returns whether a word that is partly unknown may turn out to be an option.
-pub fn may_be_option(word: &Value) -> bool {
+pub fn may_be_option(word: &WordValue) -> bool {
     word.has_unknown() && (word.prefix().is_empty() || word.prefix().starts_with('-'))
 }
 
 /// Parses arguments.
-pub fn parse(args: &[Value], spec: &OptionSpec) -> Parsed {
-    let mut parsed = Parsed::default();
+pub fn parse(args: &[WordValue], spec: &OptionSpec) -> ParsedArguments {
+    let mut parsed = ParsedArguments::default();
     let mut at = 0;
     while at < args.len() {
         let word = &args[at];
@@ -123,9 +123,9 @@ pub fn parse(args: &[Value], spec: &OptionSpec) -> Parsed {
     parsed
 }
 
-impl Parsed {
+impl ParsedArguments {
     /// Adds a long option. Returns the number of further words that it takes.
-    fn long(&mut self, text: &str, args: &[Value], at: usize, spec: &OptionSpec) -> usize {
+    fn long(&mut self, text: &str, args: &[WordValue], at: usize, spec: &OptionSpec) -> usize {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
@@ -153,7 +153,7 @@ impl Parsed {
         usize::from(takes)
     }
 
-    fn short(&mut self, cluster: &str, args: &[Value], at: usize, spec: &OptionSpec) -> usize {
+    fn short(&mut self, cluster: &str, args: &[WordValue], at: usize, spec: &OptionSpec) -> usize {
         // How often each letter was given. A program may count up to two, as `git clean -ff`. No program has options
         // that are not ASCII, so all of these count as one.
         let mut times = [0; 128];
@@ -192,9 +192,9 @@ mod tests {
 
     /// Returns the given options as text, and the indices of the operands.
     fn read(line: &str, spec: &OptionSpec) -> (String, Vec<usize>) {
-        let args: Vec<Value> = line.split(' ').map(Value::of).collect();
+        let args: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
         let parsed = parse(&args, spec);
-        let shown = |given: &GivenOption| match given.value.as_ref().and_then(Value::known) {
+        let shown = |given: &GivenOption| match given.value.as_ref().and_then(WordValue::known) {
             Some(value) => format!("{}={value}", given.name),
             None => given.name.clone(),
         };

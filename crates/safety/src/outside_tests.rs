@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::analysis::CommandUnit;
-use super::corpus_tests::{Line, judge, lines_of, outside};
-use super::level::Verdict;
+use super::corpus_tests::{CorpusLine, judge, lines_of, outside};
+use super::level::SafetyVerdict;
 
 /// A way to run a command, given as text.
-enum Way {
+enum InvocationForm {
     /// A prefix or another frame for the words of one simple command.
     Simple(&'static str),
     /// A frame for any code; `CODE` is the code, `'CODE'` the code in quotes.
@@ -21,130 +21,132 @@ enum Way {
     Words(&'static str, fn(&[String]) -> String),
 }
 
-static WAYS: &[Way] = &[
-    Way::Simple("sudo CODE"),
-    Way::Simple("sudo -u root -H -- CODE"),
-    Way::Simple("sudo -nE A=1 CODE"),
-    Way::Simple("doas -u root CODE"),
-    Way::Simple("env CODE"),
-    Way::Simple("env -u B A=1 CODE"),
-    Way::Simple("/usr/bin/env CODE"),
-    Way::Simple("A=1 B=2 CODE"),
-    Way::Simple("nice -n 5 CODE"),
-    Way::Simple("ionice -c 3 CODE"),
-    Way::Simple("nohup CODE &"),
-    Way::Simple("time CODE"),
-    Way::Simple("time -p CODE"),
-    Way::Simple("timeout 5 CODE"),
-    Way::Simple("timeout -k 1 -s KILL 5m CODE"),
-    Way::Simple("setsid -w CODE"),
-    Way::Simple("stdbuf -oL CODE"),
-    Way::Simple("command CODE"),
-    Way::Simple("exec CODE"),
-    Way::Simple("! CODE"),
-    Way::Simple("sudo env nice -n 5 timeout 5 CODE"),
-    Way::Simple("echo x | xargs CODE"),
-    Way::Simple("ls | xargs -I ITEM CODE"),
-    Way::Simple("find . -name x -exec CODE \\;"),
-    Way::Simple("bash -c '\"$@\"' _ CODE"),
-    Way::Simple("f() { \"$@\"; }; f CODE"),
-    Way::Simple("docker exec web CODE"),
-    Way::Simple("docker exec -i -u root -w /srv web CODE"),
-    Way::Simple("docker compose exec -T web CODE"),
-    Way::Simple("docker-compose exec web CODE"),
-    Way::Simple("docker run --rm -v /srv:/srv app CODE"),
-    Way::Simple("podman exec web CODE"),
-    Way::Simple("kubectl exec web-0 -- CODE"),
-    Way::Simple("kubectl -n prod exec -i deploy/web -c app -- CODE"),
-    Way::Simple("npx CODE"),
-    Way::Simple("npx -y CODE"),
-    Way::Simple("npm exec -- CODE"),
-    Way::Simple("pnpm exec CODE"),
-    Way::Simple("pnpm dlx CODE"),
-    Way::Simple("yarn exec CODE"),
-    Way::Simple("yarn dlx CODE"),
-    Way::Simple("bunx CODE"),
-    Way::Simple("poetry run CODE"),
-    Way::Simple("pipenv run CODE"),
-    Way::Simple("uv run CODE"),
-    Way::Simple("uvx CODE"),
-    Way::Simple("pipx run CODE"),
-    Way::Simple("bundle exec CODE"),
-    Way::Simple("mise exec -- CODE"),
-    Way::Simple("aws-vault exec prod -- CODE"),
-    Way::Simple("dotenv -e .env -- CODE"),
-    Way::Simple("heroku run -a acme CODE"),
-    Way::Code("bash -c 'CODE'"),
-    Way::Code("bash -euo pipefail -c 'CODE'"),
-    Way::Code("sh -c 'CODE' name"),
-    Way::Code("eval 'CODE'"),
-    Way::Code("su - dev -c 'CODE'"),
-    Way::Code("ssh host 'CODE'"),
-    Way::Code("ssh -t -p 22 user@host 'CODE'"),
-    Way::Code("docker exec web sh -c 'CODE'"),
-    Way::Code("kubectl exec web-0 -- bash -c 'CODE'"),
-    Way::Code("npx -c 'CODE'"),
-    Way::Code("ls | xargs -I ITEM sh -c 'CODE'"),
-    Way::Code("trap 'CODE' EXIT"),
-    Way::Code("held='CODE'; eval \"$held\""),
-    Way::Code("held='CODE'; bash -c \"$held\""),
-    Way::Code("bash <<< 'CODE'"),
-    Way::Code("printf '%s\\n' 'CODE' | bash"),
-    Way::Code("bash <<'END_OF_IT'\nCODE\nEND_OF_IT"),
-    Way::Code("ssh host 'bash -s' <<'END_OF_IT'\nCODE\nEND_OF_IT"),
-    Way::Code("cat <<'END_OF_IT' | sudo bash\nCODE\nEND_OF_IT"),
-    Way::Code("held() { CODE\n}; held"),
-    Way::Code("function held { CODE\n}\nheld a b"),
-    Way::Code("for held in a b; do CODE\ndone"),
-    Way::Code("while true; do CODE\nbreak; done"),
-    Way::Code("if true; then CODE\nfi"),
-    Way::Code("if CODE\nthen true; else false; fi"),
-    Way::Code("case x in x) CODE\n;; esac"),
-    Way::Code("( CODE\n)"),
-    Way::Code("{ CODE\n}"),
-    Way::Code("true && { CODE\n} || false"),
-    Way::Code("cd . && { CODE\n}"),
-    Way::Code("held=$( CODE\n)"),
-    Way::Code("echo \"$( CODE\n)\""),
-    Way::Code("{ CODE\n} 2>&1 | tail -20"),
-    Way::Code("diff <( CODE\n) expected.txt"),
-    Way::Code("set -euo pipefail\nCODE\necho done"),
-    Way::Code("vagrant ssh -c 'CODE'"),
-    Way::Code("gcloud compute ssh vm --zone z --command 'CODE'"),
-    Way::Code("fly ssh console -C 'CODE'"),
-    Way::Code("nix-shell -p hello --run 'CODE'"),
-    Way::Code("script -qc 'CODE' /dev/null"),
-    Way::Code("flock /tmp/l -c 'CODE'"),
-    Way::Code("watch -n 5 'CODE'"),
-    Way::Code("docker run --rm --entrypoint sh app -c 'CODE'"),
-    Way::Code("find . -name x -exec sh -c 'CODE' \\;"),
-    Way::Code("source /dev/stdin <<< 'CODE'"),
-    Way::Code("while read -r held; do CODE\ndone < list.txt"),
-    Way::Made("python3, os.system", |code| {
+static WAYS: &[InvocationForm] = &[
+    InvocationForm::Simple("sudo CODE"),
+    InvocationForm::Simple("sudo -u root -H -- CODE"),
+    InvocationForm::Simple("sudo -nE A=1 CODE"),
+    InvocationForm::Simple("doas -u root CODE"),
+    InvocationForm::Simple("env CODE"),
+    InvocationForm::Simple("env -u B A=1 CODE"),
+    InvocationForm::Simple("/usr/bin/env CODE"),
+    InvocationForm::Simple("A=1 B=2 CODE"),
+    InvocationForm::Simple("nice -n 5 CODE"),
+    InvocationForm::Simple("ionice -c 3 CODE"),
+    InvocationForm::Simple("nohup CODE &"),
+    InvocationForm::Simple("time CODE"),
+    InvocationForm::Simple("time -p CODE"),
+    InvocationForm::Simple("timeout 5 CODE"),
+    InvocationForm::Simple("timeout -k 1 -s KILL 5m CODE"),
+    InvocationForm::Simple("setsid -w CODE"),
+    InvocationForm::Simple("stdbuf -oL CODE"),
+    InvocationForm::Simple("command CODE"),
+    InvocationForm::Simple("exec CODE"),
+    InvocationForm::Simple("! CODE"),
+    InvocationForm::Simple("sudo env nice -n 5 timeout 5 CODE"),
+    InvocationForm::Simple("echo x | xargs CODE"),
+    InvocationForm::Simple("ls | xargs -I ITEM CODE"),
+    InvocationForm::Simple("find . -name x -exec CODE \\;"),
+    InvocationForm::Simple("bash -c '\"$@\"' _ CODE"),
+    InvocationForm::Simple("f() { \"$@\"; }; f CODE"),
+    InvocationForm::Simple("docker exec web CODE"),
+    InvocationForm::Simple("docker exec -i -u root -w /srv web CODE"),
+    InvocationForm::Simple("docker compose exec -T web CODE"),
+    InvocationForm::Simple("docker-compose exec web CODE"),
+    InvocationForm::Simple("docker run --rm -v /srv:/srv app CODE"),
+    InvocationForm::Simple("podman exec web CODE"),
+    InvocationForm::Simple("kubectl exec web-0 -- CODE"),
+    InvocationForm::Simple("kubectl -n prod exec -i deploy/web -c app -- CODE"),
+    InvocationForm::Simple("npx CODE"),
+    InvocationForm::Simple("npx -y CODE"),
+    InvocationForm::Simple("npm exec -- CODE"),
+    InvocationForm::Simple("pnpm exec CODE"),
+    InvocationForm::Simple("pnpm dlx CODE"),
+    InvocationForm::Simple("yarn exec CODE"),
+    InvocationForm::Simple("yarn dlx CODE"),
+    InvocationForm::Simple("bunx CODE"),
+    InvocationForm::Simple("poetry run CODE"),
+    InvocationForm::Simple("pipenv run CODE"),
+    InvocationForm::Simple("uv run CODE"),
+    InvocationForm::Simple("uvx CODE"),
+    InvocationForm::Simple("pipx run CODE"),
+    InvocationForm::Simple("bundle exec CODE"),
+    InvocationForm::Simple("mise exec -- CODE"),
+    InvocationForm::Simple("aws-vault exec prod -- CODE"),
+    InvocationForm::Simple("dotenv -e .env -- CODE"),
+    InvocationForm::Simple("heroku run -a acme CODE"),
+    InvocationForm::Code("bash -c 'CODE'"),
+    InvocationForm::Code("bash -euo pipefail -c 'CODE'"),
+    InvocationForm::Code("sh -c 'CODE' name"),
+    InvocationForm::Code("eval 'CODE'"),
+    InvocationForm::Code("su - dev -c 'CODE'"),
+    InvocationForm::Code("ssh host 'CODE'"),
+    InvocationForm::Code("ssh -t -p 22 user@host 'CODE'"),
+    InvocationForm::Code("docker exec web sh -c 'CODE'"),
+    InvocationForm::Code("kubectl exec web-0 -- bash -c 'CODE'"),
+    InvocationForm::Code("npx -c 'CODE'"),
+    InvocationForm::Code("ls | xargs -I ITEM sh -c 'CODE'"),
+    InvocationForm::Code("trap 'CODE' EXIT"),
+    InvocationForm::Code("held='CODE'; eval \"$held\""),
+    InvocationForm::Code("held='CODE'; bash -c \"$held\""),
+    InvocationForm::Code("bash <<< 'CODE'"),
+    InvocationForm::Code("printf '%s\\n' 'CODE' | bash"),
+    InvocationForm::Code("bash <<'END_OF_IT'\nCODE\nEND_OF_IT"),
+    InvocationForm::Code("ssh host 'bash -s' <<'END_OF_IT'\nCODE\nEND_OF_IT"),
+    InvocationForm::Code("cat <<'END_OF_IT' | sudo bash\nCODE\nEND_OF_IT"),
+    InvocationForm::Code("held() { CODE\n}; held"),
+    InvocationForm::Code("function held { CODE\n}\nheld a b"),
+    InvocationForm::Code("for held in a b; do CODE\ndone"),
+    InvocationForm::Code("while true; do CODE\nbreak; done"),
+    InvocationForm::Code("if true; then CODE\nfi"),
+    InvocationForm::Code("if CODE\nthen true; else false; fi"),
+    InvocationForm::Code("case x in x) CODE\n;; esac"),
+    InvocationForm::Code("( CODE\n)"),
+    InvocationForm::Code("{ CODE\n}"),
+    InvocationForm::Code("true && { CODE\n} || false"),
+    InvocationForm::Code("cd . && { CODE\n}"),
+    InvocationForm::Code("held=$( CODE\n)"),
+    InvocationForm::Code("echo \"$( CODE\n)\""),
+    InvocationForm::Code("{ CODE\n} 2>&1 | tail -20"),
+    InvocationForm::Code("diff <( CODE\n) expected.txt"),
+    InvocationForm::Code("set -euo pipefail\nCODE\necho done"),
+    InvocationForm::Code("vagrant ssh -c 'CODE'"),
+    InvocationForm::Code("gcloud compute ssh vm --zone z --command 'CODE'"),
+    InvocationForm::Code("fly ssh console -C 'CODE'"),
+    InvocationForm::Code("nix-shell -p hello --run 'CODE'"),
+    InvocationForm::Code("script -qc 'CODE' /dev/null"),
+    InvocationForm::Code("flock /tmp/l -c 'CODE'"),
+    InvocationForm::Code("watch -n 5 'CODE'"),
+    InvocationForm::Code("docker run --rm --entrypoint sh app -c 'CODE'"),
+    InvocationForm::Code("find . -name x -exec sh -c 'CODE' \\;"),
+    InvocationForm::Code("source /dev/stdin <<< 'CODE'"),
+    InvocationForm::Code("while read -r held; do CODE\ndone < list.txt"),
+    InvocationForm::Made("python3, os.system", |code| {
         format!("python3 -c {}", single(&format!("import os; os.system({})", serde_json::json!(code))))
     }),
-    Way::Made("python3, subprocess, in a heredoc", |code| {
+    InvocationForm::Made("python3, subprocess, in a heredoc", |code| {
         let run = format!("subprocess.run({}, shell=True, check=True)", serde_json::json!(code));
         format!("python3 - <<'END_OF_IT'\nimport subprocess\n{run}\nEND_OF_IT")
     }),
-    Way::Made("node, execSync", |code| {
+    InvocationForm::Made("node, execSync", |code| {
         let run = format!("require('child_process').execSync({})", serde_json::json!(code));
         format!("node -e {}", single(&run))
     }),
-    Way::Made("backticks", |code| format!("echo `\n{}\n`", code.replace('\\', "\\\\").replace('`', "\\`"))),
-    Way::Words("in single quotes", |words| joined(words, single)),
-    Way::Words("in double quotes", |words| joined(words, double)),
-    Way::Words("with backslashes", |words| joined(words, backslashes)),
-    Way::Words("in $'…'", |words| joined(words, ansi_c)),
-    Way::Words("in quotes by turns", |words| joined(words, by_turns)),
-    Way::Words("in variables", in_variables),
-    Way::Words("in an array", |words| format!("held=({})\n\"${{held[@]}}\"", joined(words, single))),
-    Way::Words("in parameters", |words| format!("set -- {}; \"$@\"", joined(words, single))),
-    Way::Words("over several lines", |words| words.iter().map(|word| single(word)).collect::<Vec<_>>().join(" \\\n  ")),
+    InvocationForm::Made("backticks", |code| format!("echo `\n{}\n`", code.replace('\\', "\\\\").replace('`', "\\`"))),
+    InvocationForm::Words("in single quotes", |words| joined(words, single)),
+    InvocationForm::Words("in double quotes", |words| joined(words, double)),
+    InvocationForm::Words("with backslashes", |words| joined(words, backslashes)),
+    InvocationForm::Words("in $'…'", |words| joined(words, ansi_c)),
+    InvocationForm::Words("in quotes by turns", |words| joined(words, by_turns)),
+    InvocationForm::Words("in variables", in_variables),
+    InvocationForm::Words("in an array", |words| format!("held=({})\n\"${{held[@]}}\"", joined(words, single))),
+    InvocationForm::Words("in parameters", |words| format!("set -- {}; \"$@\"", joined(words, single))),
+    InvocationForm::Words("over several lines", |words| {
+        words.iter().map(|word| single(word)).collect::<Vec<_>>().join(" \\\n  ")
+    }),
 ];
 
 /// Ways that change the effect of a line, and so its verdict.
-struct Exception {
+struct VerdictException {
     /// Text in the name of the way.
     way: &'static str,
     /// The file of the line. Empty for all.
@@ -162,11 +164,11 @@ const fn except(
     wanted: &'static str,
     command: &'static str,
     why: &'static str,
-) -> Exception {
-    Exception { way, file, wanted, command, why }
+) -> VerdictException {
+    VerdictException { way, file, wanted, command, why }
 }
 
-static EXCEPTIONS: &[Exception] = &[
+static EXCEPTIONS: &[VerdictException] = &[
     except("x | xargs", "infrastructure", "", "apply", "the operand of an apply is its plan"),
     except("x | xargs", "", "", "ssh '", "a script that is one word has no further words"),
     except("x | xargs", "secret-leaves", "", "", "the last operand says where a copy goes"),
@@ -182,7 +184,7 @@ static EXCEPTIONS: &[Exception] = &[
     except("CODE\n", "", "", "# ", "bash takes no comment for a command"),
 ];
 
-impl Way {
+impl InvocationForm {
     fn name(&self) -> &'static str {
         match self {
             Self::Simple(name) | Self::Code(name) | Self::Made(name, _) | Self::Words(name, _) => name,
@@ -292,14 +294,14 @@ fn in_variables(words: &[String]) -> String {
 }
 
 /// Returns the error in the verdict of a line in one way, if any.
-fn miss(line: &Line, command: &str) -> Option<String> {
+fn miss(line: &CorpusLine, command: &str) -> Option<String> {
     let analysis = judge(command);
     let right = match line.wanted.as_str() {
-        "allow" => analysis.verdict <= Verdict::Warn && analysis.complete,
+        "allow" => analysis.verdict <= SafetyVerdict::Warn && analysis.complete,
         _ => {
             let named = |rule: &str| analysis.findings.iter().any(|finding| finding.rule_id == rule);
             let found = line.rules.as_ref().is_none_or(|rules| rules.split('|').any(named));
-            analysis.verdict >= Verdict::Ask && found
+            analysis.verdict >= SafetyVerdict::Ask && found
         }
     };
     let ids: Vec<_> = analysis.findings.iter().map(|finding| finding.rule_id.as_str()).collect();
@@ -307,7 +309,7 @@ fn miss(line: &Line, command: &str) -> Option<String> {
 }
 
 /// Returns whether an exception holds for a line in one way.
-fn excepted(file: &str, line: &Line, way: &Way) -> bool {
+fn excepted(file: &str, line: &CorpusLine, way: &InvocationForm) -> bool {
     EXCEPTIONS.iter().any(|exception| {
         let text = if exception.command == "# " {
             line.command.starts_with("# ")
@@ -321,25 +323,27 @@ fn excepted(file: &str, line: &Line, way: &Way) -> bool {
 }
 
 /// Pseudo-random numbers. Equal seeds draw equal numbers.
-struct Draw(u64);
+struct CorpusRandom(u64);
 
-impl Draw {
+impl CorpusRandom {
     /// Draws any way.
-    fn way(&mut self) -> &'static Way {
+    fn way(&mut self) -> &'static InvocationForm {
         // Knuth's linear congruence; its upper bits are random enough.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         &WAYS[(self.0 >> 33) as usize % WAYS.len()]
     }
 
     /// Draws a way that takes any code.
-    fn frame(&mut self) -> &'static Way {
-        std::iter::repeat_with(|| self.way()).find(|way| matches!(way, Way::Code(_) | Way::Made(..))).unwrap()
+    fn frame(&mut self) -> &'static InvocationForm {
+        std::iter::repeat_with(|| self.way())
+            .find(|way| matches!(way, InvocationForm::Code(_) | InvocationForm::Made(..)))
+            .unwrap()
     }
 }
 
 /// Returns the wrong verdicts of one file: each line in `count` ways, and each of these inside one more.
-fn misses(file: &str, lines: &[Line], count: Option<usize>, seed: u64) -> Vec<String> {
-    let mut draw = Draw(seed);
+fn misses(file: &str, lines: &[CorpusLine], count: Option<usize>, seed: u64) -> Vec<String> {
+    let mut draw = CorpusRandom(seed);
     let mut found = Vec::new();
     for line in lines {
         let unit = simple(&line.command);

@@ -1,6 +1,6 @@
 //! Paths as text. Nothing here reads the file system.
 
-use super::value::Value;
+use super::value::WordValue;
 
 /// Returns an absolute path without `.`, `..` and doubled slashes.
 pub fn normal(path: &str) -> String {
@@ -25,22 +25,22 @@ pub fn normal(path: &str) -> String {
 const MAX_PATH: usize = 4096;
 
 /// Returns a path seen from a directory, normalized if it is known. A path that is too long becomes unknown.
-pub fn resolved(cwd: &Value, path: &Value) -> Value {
+pub fn resolved(cwd: &WordValue, path: &WordValue) -> WordValue {
     if path.prefix().is_empty() && path.has_unknown() {
-        return Value::unknown();
+        return WordValue::unknown();
     }
     let whole = path.seen_from(cwd);
     let path = match whole.known() {
-        Some(text) => Value::of(normal(text)),
+        Some(text) => WordValue::of(normal(text)),
         None => whole,
     };
-    if path.length() > MAX_PATH { Value::unknown() } else { path }
+    if path.length() > MAX_PATH { WordValue::unknown() } else { path }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MAX_PATH, normal, resolved};
-    use crate::value::Value;
+    use crate::value::WordValue;
 
     #[test]
     fn paths_are_normalized() {
@@ -51,20 +51,20 @@ mod tests {
 
     #[test]
     fn a_path_is_resolved_as_far_as_it_is_known() {
-        let cwd = Value::of("/p");
-        assert_eq!(resolved(&cwd, &Value::of("../q")), Value::of("/q"));
-        assert_eq!(resolved(&cwd, &Value::of("/x/.")), Value::of("/x"));
-        assert_eq!(resolved(&cwd, &Value::unknown()), Value::unknown());
-        assert_eq!(resolved(&Value::unknown(), &Value::of("/a/..")), Value::of("/"));
+        let cwd = WordValue::of("/p");
+        assert_eq!(resolved(&cwd, &WordValue::of("../q")), WordValue::of("/q"));
+        assert_eq!(resolved(&cwd, &WordValue::of("/x/.")), WordValue::of("/x"));
+        assert_eq!(resolved(&cwd, &WordValue::unknown()), WordValue::unknown());
+        assert_eq!(resolved(&WordValue::unknown(), &WordValue::of("/a/..")), WordValue::of("/"));
     }
 
     #[test]
     fn a_path_that_the_kernel_would_refuse_is_unknown() {
         let longest = format!("/{}", "a".repeat(MAX_PATH - 1));
-        let cwd = Value::of(longest.as_str());
-        assert_eq!(resolved(&cwd, &Value::of(".")), cwd);
-        assert_eq!(resolved(&cwd, &Value::of("b")), Value::unknown());
-        assert_eq!(resolved(&Value::unknown(), &Value::of(longest)).known().map(str::len), Some(MAX_PATH));
-        assert_eq!(resolved(&Value::unknown(), &Value::of("b".repeat(MAX_PATH))), Value::unknown());
+        let cwd = WordValue::of(longest.as_str());
+        assert_eq!(resolved(&cwd, &WordValue::of(".")), cwd);
+        assert_eq!(resolved(&cwd, &WordValue::of("b")), WordValue::unknown());
+        assert_eq!(resolved(&WordValue::unknown(), &WordValue::of(longest)).known().map(str::len), Some(MAX_PATH));
+        assert_eq!(resolved(&WordValue::unknown(), &WordValue::of("b".repeat(MAX_PATH))), WordValue::unknown());
     }
 }

@@ -1,21 +1,23 @@
 //! Commands in a shell that is not a fresh one: its state is known, and none of its own commands is listed.
 
-use super::{Analysis, Context, Environment, Policy, ShellState, Verdict, analyze};
+use super::{
+    AnalysisContext, CommandAnalysis, EnvironmentBlock, InitialShellState, SafetyPolicy, SafetyVerdict, analyze,
+};
 
 const VARIABLES: &str = "HOME=/home/dev\0USER=dev\0PATH=/usr/bin:/bin\0FROM_ENV=--force\0";
 
-fn judge_with(code: &str, overrides: &[(String, Option<String>)], command: &str) -> Analysis {
-    let context = Context {
+fn judge_with(code: &str, overrides: &[(String, Option<String>)], command: &str) -> CommandAnalysis {
+    let context = AnalysisContext {
         cwd: "/home/dev/project",
         home: "/home/dev",
-        environment: Environment(VARIABLES),
-        shell_state: ShellState { code, overrides },
-        ..Context::default()
+        environment: EnvironmentBlock(VARIABLES),
+        shell_state: InitialShellState { code, overrides },
+        ..AnalysisContext::default()
     };
-    analyze(command, context, &Policy::default())
+    analyze(command, context, &SafetyPolicy::default())
 }
 
-fn judge(code: &str, command: &str) -> Analysis {
+fn judge(code: &str, command: &str) -> CommandAnalysis {
     judge_with(code, &[], command)
 }
 
@@ -50,7 +52,12 @@ fn the_state_of_a_shell_counts() {
         ("builtin declare -i N\nbuiltin declare -- X='--force'\n", "git push $X"),
     ] {
         let found = judge(code, command);
-        assert_eq!((found.verdict, found.complete), (Verdict::Deny, true), "{code}{command}: {:?}", found.findings);
+        assert_eq!(
+            (found.verdict, found.complete),
+            (SafetyVerdict::Deny, true),
+            "{code}{command}: {:?}",
+            found.findings
+        );
         // Nothing of the state is reported: no place in it, and no command of it.
         for span in found.findings.iter().map(|one| one.span).chain(found.commands.iter().map(|one| one.span)) {
             assert!(span.0 <= span.1 && span.1 <= command.len(), "{code}{command}: {span:?}");
@@ -81,13 +88,13 @@ fn unused_state_is_not_reported() {
         "unset -v X; git push $X",
     ] {
         let found = judge(code, command);
-        assert_eq!((found.verdict, found.complete), (Verdict::Allow, true), "{command}: {:?}", found.findings);
+        assert_eq!((found.verdict, found.complete), (SafetyVerdict::Allow, true), "{command}: {:?}", found.findings);
     }
     for command in ["f", "g", "gp"] {
-        assert_eq!(judge(code, command).verdict, Verdict::Deny, "{command}");
+        assert_eq!(judge(code, command).verdict, SafetyVerdict::Deny, "{command}");
     }
-    assert_eq!(judge(code, "unset -f f g; f; g").verdict, Verdict::Allow);
-    assert_eq!(judge(code, "f() { :; }; f").verdict, Verdict::Allow);
+    assert_eq!(judge(code, "unset -f f g; f; g").verdict, SafetyVerdict::Allow);
+    assert_eq!(judge(code, "f() { :; }; f").verdict, SafetyVerdict::Allow);
     let listed = judge(code, "true").commands;
     assert_eq!(listed.iter().map(|one| one.source.as_str()).collect::<Vec<_>>(), ["true", "echo $?"]);
 }
@@ -104,43 +111,43 @@ fn an_alias_changed_by_the_command_itself_counts_from_the_next_line_on() {
         ("rm=echo", "unalias -a\nrm -rf /"),
         ("rm=echo", "alias git=echo; git push --force"),
     ] {
-        assert!(judge(&set(alias), command).verdict >= Verdict::Ask, "{alias}: {command}");
+        assert!(judge(&set(alias), command).verdict >= SafetyVerdict::Ask, "{alias}: {command}");
     }
-    assert_eq!(judge(&set("rm=echo"), "rm -rf /").verdict, Verdict::Allow);
+    assert_eq!(judge(&set("rm=echo"), "rm -rf /").verdict, SafetyVerdict::Allow);
     // In a function it was expanded when the function was defined, or never.
     let function = "builtin eval 'f () \n{ \n    rm -rf /\n}'\n";
-    assert_eq!(judge(&format!("{function}{}", set("rm=echo")), "f").verdict, Verdict::Deny);
+    assert_eq!(judge(&format!("{function}{}", set("rm=echo")), "f").verdict, SafetyVerdict::Deny);
 }
 
 #[test]
 fn variables_of_this_command_alone_win() {
     let overrides = [("X".to_owned(), Some("--force".to_owned())), ("FROM_ENV".to_owned(), None)];
     let code = "builtin declare -x X='--dry-run'\n";
-    assert_eq!(judge(code, "git push $X").verdict, Verdict::Allow);
-    assert_eq!(judge_with(code, &overrides, "git push $X").verdict, Verdict::Deny);
-    assert_eq!(judge_with(code, &overrides, "bash -c 'git push $X'").verdict, Verdict::Deny);
-    assert_eq!(judge_with("", &overrides, "git push $FROM_ENV").verdict, Verdict::Allow);
-    assert_eq!(judge("", "git push $FROM_ENV").verdict, Verdict::Deny);
+    assert_eq!(judge(code, "git push $X").verdict, SafetyVerdict::Allow);
+    assert_eq!(judge_with(code, &overrides, "git push $X").verdict, SafetyVerdict::Deny);
+    assert_eq!(judge_with(code, &overrides, "bash -c 'git push $X'").verdict, SafetyVerdict::Deny);
+    assert_eq!(judge_with("", &overrides, "git push $FROM_ENV").verdict, SafetyVerdict::Allow);
+    assert_eq!(judge("", "git push $FROM_ENV").verdict, SafetyVerdict::Deny);
 }
 
 #[test]
 fn state_that_cannot_be_evaluated_is_unknown() {
     // None of these makes a command incomplete that does not use it.
     for code in ["(\n", "x=$(y\n", &format!("{}:{}\n", "{ ".repeat(200), "; }".repeat(200))] {
-        assert_eq!(judge(code, "git push").verdict, Verdict::Allow, "{code}");
+        assert_eq!(judge(code, "git push").verdict, SafetyVerdict::Allow, "{code}");
         // A variable that is not set expands to nothing. An unknown one may be anything.
-        assert_eq!(judge("", "rm -rf \"$X/\"").verdict, Verdict::Deny);
-        assert_eq!(judge(code, "rm -rf \"$X/\"").verdict, Verdict::Ask, "{code}");
+        assert_eq!(judge("", "rm -rf \"$X/\"").verdict, SafetyVerdict::Deny);
+        assert_eq!(judge(code, "rm -rf \"$X/\"").verdict, SafetyVerdict::Ask, "{code}");
         let open = judge(code, "$X -rf /");
-        assert!(open.verdict >= Verdict::Ask, "{code}: {:?}", open.findings);
+        assert!(open.verdict >= SafetyVerdict::Ask, "{code}: {:?}", open.findings);
         assert!(open.commands.iter().all(|one| one.argv.first().is_some_and(|word| !word.known)));
     }
     // A function whose text cannot be read asks when it is called.
     let broken = "builtin eval 'f () \n{ \n    if; (\n}'\nbuiltin declare -- X='--force'\n";
-    assert_eq!(judge(broken, "true").verdict, Verdict::Allow);
-    assert_eq!(judge(broken, "git push $X").verdict, Verdict::Deny);
+    assert_eq!(judge(broken, "true").verdict, SafetyVerdict::Allow);
+    assert_eq!(judge(broken, "git push $X").verdict, SafetyVerdict::Deny);
     let called = judge(broken, "f");
-    assert_eq!((called.verdict, called.complete), (Verdict::Ask, false));
+    assert_eq!((called.verdict, called.complete), (SafetyVerdict::Ask, false));
 }
 
 #[test]
@@ -152,7 +159,7 @@ fn a_large_state_is_evaluated_whole() {
     }
     code += "builtin declare -- X='--force'\n";
     let start = std::time::Instant::now();
-    assert_eq!(judge(&code, "git push $X; f7").verdict, Verdict::Deny);
+    assert_eq!(judge(&code, "git push $X; f7").verdict, SafetyVerdict::Deny);
     assert!(judge(&code, "git push $VARIABLE_2; f2999 x").complete);
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
 }

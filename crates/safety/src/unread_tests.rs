@@ -1,25 +1,27 @@
 //! Text that bash refuses: the statements in it are judged as guesses.
 
-use super::{Analysis, Confidence, Context, Environment, Policy, Verdict, analyze};
+use super::{
+    AnalysisConfidence, AnalysisContext, CommandAnalysis, EnvironmentBlock, SafetyPolicy, SafetyVerdict, analyze,
+};
 
-fn judge(command: &str) -> Analysis {
-    let context = Context {
+fn judge(command: &str) -> CommandAnalysis {
+    let context = AnalysisContext {
         cwd: "/home/dev/project",
         home: "/home/dev",
-        environment: Environment("HOME=/home/dev\0USER=dev\0PATH=/usr/bin:/bin\0"),
-        ..Context::default()
+        environment: EnvironmentBlock("HOME=/home/dev\0USER=dev\0PATH=/usr/bin:/bin\0"),
+        ..AnalysisContext::default()
     };
-    analyze(command, context, &Policy::default())
+    analyze(command, context, &SafetyPolicy::default())
 }
 
 /// The findings of rules, as `rule: text`.
 fn found(command: &str) -> Vec<String> {
     let analysis = judge(command);
-    assert_eq!((analysis.verdict, analysis.complete), (Verdict::Ask, false), "{command}");
+    assert_eq!((analysis.verdict, analysis.complete), (SafetyVerdict::Ask, false), "{command}");
     let guesses = analysis.findings.iter().filter(|finding| finding.rule_id != "incomplete");
     guesses
         .map(|finding| {
-            assert_eq!(finding.confidence, Confidence::Partial, "{command}");
+            assert_eq!(finding.confidence, AnalysisConfidence::Partial, "{command}");
             format!("{}: {}", finding.rule_id, &command[finding.span.0..finding.span.1])
         })
         .collect()
@@ -45,7 +47,7 @@ fn statements_in_the_rest_are_guesses() {
 #[test]
 fn a_line_before_the_fault_is_no_guess() {
     let analysis = judge("git push --force\necho )");
-    assert_eq!((analysis.verdict, analysis.findings[0].confidence), (Verdict::Deny, Confidence::Exact));
+    assert_eq!((analysis.verdict, analysis.findings[0].confidence), (SafetyVerdict::Deny, AnalysisConfidence::Exact));
 }
 
 #[test]
@@ -57,5 +59,5 @@ fn guesses_are_listed_only_if_something_is_found() {
 /// Text in another language is handed to programs that are no shell: bash's grammar finds anything in it.
 #[test]
 fn code_of_other_languages_is_not_guessed_at() {
-    assert_eq!(judge(r#"python -c 'db.exec("rm -rf / (")'"#).verdict, Verdict::Allow);
+    assert_eq!(judge(r#"python -c 'db.exec("rm -rf / (")'"#).verdict, SafetyVerdict::Allow);
 }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 /// Converts byte offsets of a text into UTF-16 offsets. `None` for ASCII, where both offsets are equal.
-pub struct Utf16(Option<Vec<u32>>);
+pub struct Utf16Offsets(Option<Vec<u32>>);
 
-impl Utf16 {
+impl Utf16Offsets {
     /// Counts the offsets of this text.
     pub fn new(text: &str) -> Self {
         if text.is_ascii() {
@@ -33,12 +33,12 @@ impl Utf16 {
 
 #[cfg(test)]
 mod tests {
-    use super::Utf16;
+    use super::Utf16Offsets;
 
     #[test]
     fn offsets_count_utf16_units() {
-        assert_eq!(Utf16::new("abc").span(&(1..3)), (1, 3));
-        let units = Utf16::new("é😀x");
+        assert_eq!(Utf16Offsets::new("abc").span(&(1..3)), (1, 3));
+        let units = Utf16Offsets::new("é😀x");
         assert_eq!(units.span(&(2..6)), (1, 3));
         assert_eq!(units.span(&(6..7)), (3, 4));
         assert_eq!(units.span(&(7..99)), (4, 4));

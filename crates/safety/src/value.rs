@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 /// A part of a word after its expansion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Piece {
+pub enum ValuePiece {
     /// Exactly this text.
     Text(String),
     /// The names that an unquoted glob fits: `*`, `?`, `[a-z]`, `@(a|b)`. If it fits none, the shell keeps its text.
@@ -21,23 +21,23 @@ pub enum Piece {
 const PART: usize = 16;
 
 /// Returns the weight of words.
-pub fn weight(words: &[Value]) -> usize {
+pub fn weight(words: &[WordValue]) -> usize {
     words.iter().map(|word| PART + word.weight()).sum()
 }
 
 /// A word after its expansion. Adjacent texts are joined, and no text is empty.
 #[derive(Clone, Debug, Default)]
-pub struct Value {
-    pieces: Pieces,
+pub struct WordValue {
+    pieces: ValuePieces,
     /// Whether a part of the word is text of a heredoc.
     from_heredoc: bool,
     /// The contents, as far as they are known without the text.
-    contents: Option<Contents>,
+    contents: Option<ValueContents>,
 }
 
 /// The contents of a text that need not be known itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Contents {
+pub enum ValueContents {
     /// Secrets from this source, in words: `the file .env`.
     Secrets(Rc<str>),
     /// Numbers of processes that were found by a name.
@@ -52,7 +52,7 @@ pub enum Contents {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileSet {
     /// The directories, absolute.
-    pub roots: Vec<Value>,
+    pub roots: Vec<WordValue>,
     /// The files in them.
     pub listing: FileSetKind,
 }
@@ -74,15 +74,15 @@ pub enum FileSetKind {
 
 /// The parts of a word. Most words have one, which takes no list.
 #[derive(Clone, Debug, Default)]
-enum Pieces {
+enum ValuePieces {
     #[default]
     None,
-    One(Piece),
-    Many(Vec<Piece>),
+    One(ValuePiece),
+    Many(Vec<ValuePiece>),
 }
 
-impl Pieces {
-    fn push(&mut self, piece: Piece) {
+impl ValuePieces {
+    fn push(&mut self, piece: ValuePiece) {
         *self = match std::mem::take(self) {
             Self::None => Self::One(piece),
             Self::One(first) => Self::Many(vec![first, piece]),
@@ -95,9 +95,9 @@ impl Pieces {
 
     fn last_text(&mut self) -> Option<&mut String> {
         match self {
-            Self::One(Piece::Text(text)) => Some(text),
+            Self::One(ValuePiece::Text(text)) => Some(text),
             Self::Many(pieces) => match pieces.last_mut() {
-                Some(Piece::Text(text)) => Some(text),
+                Some(ValuePiece::Text(text)) => Some(text),
                 _ => None,
             },
             Self::None | Self::One(_) => None,
@@ -106,58 +106,58 @@ impl Pieces {
 }
 
 /// Values are equal if they are the same text, whatever its source.
-impl PartialEq for Value {
+impl PartialEq for WordValue {
     fn eq(&self, other: &Self) -> bool {
         self.pieces() == other.pieces()
     }
 }
 
-impl Eq for Value {}
+impl Eq for WordValue {}
 
-impl Hash for Value {
+impl Hash for WordValue {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.pieces().hash(state);
     }
 }
 
-impl Value {
+impl WordValue {
     /// Makes a known word.
     pub fn of(text: impl Into<String>) -> Self {
         let mut value = Self::default();
-        value.push(Piece::Text(text.into()));
+        value.push(ValuePiece::Text(text.into()));
         value
     }
 
     /// Makes one word of which nothing is known.
     pub fn unknown() -> Self {
-        Self::from(Piece::Unknown(false))
+        Self::from(ValuePiece::Unknown(false))
     }
 
     /// Makes text that cannot be known, perhaps none. Unquoted it may be several words.
     pub fn unknown_words() -> Self {
-        Self::from(Piece::Unknown(true))
+        Self::from(ValuePiece::Unknown(true))
     }
 
     /// Makes a number. Which number does not matter, but `kill 0` and `kill 1` differ from `kill $!`.
     pub fn number() -> Self {
-        Self::from(Piece::OneOf(vec!["2".to_owned(), "3".to_owned()]))
+        Self::from(ValuePiece::OneOf(vec!["2".to_owned(), "3".to_owned()]))
     }
 
     /// Returns the parts in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[ValuePiece] {
         match &self.pieces {
-            Pieces::None => &[],
-            Pieces::One(piece) => std::slice::from_ref(piece),
-            Pieces::Many(pieces) => pieces,
+            ValuePieces::None => &[],
+            ValuePieces::One(piece) => std::slice::from_ref(piece),
+            ValuePieces::Many(pieces) => pieces,
         }
     }
 
     /// Returns the length in bytes.
     pub fn length(&self) -> usize {
-        let length = |piece: &Piece| match piece {
-            Piece::Text(text) | Piece::Glob(text) => text.len(),
-            Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
-            Piece::Unknown(_) => 1,
+        let length = |piece: &ValuePiece| match piece {
+            ValuePiece::Text(text) | ValuePiece::Glob(text) => text.len(),
+            ValuePiece::OneOf(texts) => texts.iter().map(String::len).sum(),
+            ValuePiece::Unknown(_) => 1,
         };
         self.pieces().iter().map(length).sum()
     }
@@ -168,12 +168,12 @@ impl Value {
     }
 
     /// Appends a part.
-    pub fn push(&mut self, piece: Piece) {
+    pub fn push(&mut self, piece: ValuePiece) {
         match piece {
-            Piece::Text(text) if text.is_empty() => {}
-            Piece::Text(text) => match self.pieces.last_text() {
+            ValuePiece::Text(text) if text.is_empty() => {}
+            ValuePiece::Text(text) => match self.pieces.last_text() {
                 Some(last) => last.push_str(&text),
-                None => self.pieces.push(Piece::Text(text)),
+                None => self.pieces.push(ValuePiece::Text(text)),
             },
             piece => self.pieces.push(piece),
         }
@@ -184,7 +184,7 @@ impl Value {
         match self.pieces.last_text() {
             _ if text.is_empty() => {}
             Some(last) => last.push_str(text),
-            None => self.pieces.push(Piece::Text(text.to_owned())),
+            None => self.pieces.push(ValuePiece::Text(text.to_owned())),
         }
     }
 
@@ -192,7 +192,7 @@ impl Value {
     pub fn extend(&mut self, other: &Self) {
         for piece in other.pieces() {
             match piece {
-                Piece::Text(text) => self.push_text(text),
+                ValuePiece::Text(text) => self.push_text(text),
                 piece => self.pieces.push(piece.clone()),
             }
         }
@@ -210,40 +210,41 @@ impl Value {
     }
 
     /// Returns the contents, also through a pipe or a variable.
-    pub fn contents(&self) -> Option<&Contents> {
+    pub fn contents(&self) -> Option<&ValueContents> {
         self.contents.as_ref()
     }
 
     /// Returns the set of files that the text names.
     pub fn files(&self) -> Option<&FileSet> {
         match &self.contents {
-            Some(Contents::Files(files)) => Some(files),
+            Some(ValueContents::Files(files)) => Some(files),
             _ => None,
         }
     }
 
     /// Sets the contents, unless others are known.
-    pub fn with_contents(self, contents: Option<&Contents>) -> Self {
+    pub fn with_contents(self, contents: Option<&ValueContents>) -> Self {
         let contents = self.contents.or_else(|| contents.cloned());
         Self { contents, ..self }
     }
 
     /// Returns the source of the secrets in the word, in words.
     pub fn secret(&self) -> Option<&Rc<str>> {
-        self.contents.as_ref().and_then(Contents::secret)
+        self.contents.as_ref().and_then(ValueContents::secret)
     }
 
     /// Appends the value of a quoted variable. It is one word, so it holds at most one process.
     pub fn extend_quoted(&mut self, variable: &Self) {
         let contents = self.contents.take();
         self.extend(variable);
-        self.contents = contents.or_else(|| self.contents.take().filter(|own| *own != Contents::AssignedProcesses));
+        self.contents =
+            contents.or_else(|| self.contents.take().filter(|own| *own != ValueContents::AssignedProcesses));
     }
 
     /// Returns the value as an assignment keeps it.
     pub fn assigned(mut self) -> Self {
-        if self.contents == Some(Contents::Processes) {
-            self.contents = Some(Contents::AssignedProcesses);
+        if self.contents == Some(ValueContents::Processes) {
+            self.contents = Some(ValueContents::AssignedProcesses);
         }
         self
     }
@@ -267,7 +268,7 @@ impl Value {
     pub fn known(&self) -> Option<&str> {
         match self.pieces() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [ValuePiece::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -275,9 +276,9 @@ impl Value {
     /// Returns the whole text, if it is known, without a copy.
     pub fn into_known(self) -> Option<String> {
         match self.pieces {
-            Pieces::None => Some(String::new()),
-            Pieces::One(Piece::Text(text)) => Some(text),
-            Pieces::One(_) | Pieces::Many(_) => None,
+            ValuePieces::None => Some(String::new()),
+            ValuePieces::One(ValuePiece::Text(text)) => Some(text),
+            ValuePieces::One(_) | ValuePieces::Many(_) => None,
         }
     }
 
@@ -287,8 +288,8 @@ impl Value {
             return Some(Cow::Borrowed(text));
         }
         let parts = self.pieces().iter().map(|piece| match piece {
-            Piece::Text(text) | Piece::Glob(text) => Some(text.as_str()),
-            Piece::OneOf(_) | Piece::Unknown(_) => None,
+            ValuePiece::Text(text) | ValuePiece::Glob(text) => Some(text.as_str()),
+            ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => None,
         });
         parts.collect::<Option<String>>().map(Cow::Owned)
     }
@@ -296,7 +297,7 @@ impl Value {
     /// Returns the known prefix.
     pub fn prefix(&self) -> &str {
         match self.pieces().first() {
-            Some(Piece::Text(text)) => text,
+            Some(ValuePiece::Text(text)) => text,
             _ => "",
         }
     }
@@ -304,7 +305,7 @@ impl Value {
     /// Returns the known suffix.
     pub fn suffix(&self) -> &str {
         match self.pieces().last() {
-            Some(Piece::Text(text)) => text,
+            Some(ValuePiece::Text(text)) => text,
             _ => "",
         }
     }
@@ -314,7 +315,7 @@ impl Value {
         let mut rest = Self::default();
         for (index, piece) in self.pieces().iter().enumerate() {
             match piece {
-                Piece::Text(text) if index == 0 => rest.push_text(text.get(from..).unwrap_or_default()),
+                ValuePiece::Text(text) if index == 0 => rest.push_text(text.get(from..).unwrap_or_default()),
                 piece => rest.push(piece.clone()),
             }
         }
@@ -336,12 +337,12 @@ impl Value {
 
     /// Returns whether a part of the word is an unquoted glob.
     pub fn has_glob(&self) -> bool {
-        self.pieces().iter().any(|piece| matches!(piece, Piece::Glob(_)))
+        self.pieces().iter().any(|piece| matches!(piece, ValuePiece::Glob(_)))
     }
 
     /// Returns whether a part of the word is not known.
     pub fn has_unknown(&self) -> bool {
-        self.pieces().iter().any(|piece| matches!(piece, Piece::Unknown(_) | Piece::OneOf(_)))
+        self.pieces().iter().any(|piece| matches!(piece, ValuePiece::Unknown(_) | ValuePiece::OneOf(_)))
     }
 
     /// Returns the last component of the path, if it is known: `eslint` in `$(npm bin)/eslint`.
@@ -353,7 +354,7 @@ impl Value {
     }
 }
 
-impl Contents {
+impl ValueContents {
     /// Returns the source of the secrets, in words.
     pub fn secret(&self) -> Option<&Rc<str>> {
         match self {
@@ -363,13 +364,13 @@ impl Contents {
     }
 }
 
-impl From<Piece> for Value {
-    fn from(piece: Piece) -> Self {
-        Self { pieces: Pieces::One(piece), ..Self::default() }
+impl From<ValuePiece> for WordValue {
+    fn from(piece: ValuePiece) -> Self {
+        Self { pieces: ValuePieces::One(piece), ..Self::default() }
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for WordValue {
     fn from(text: &str) -> Self {
         Self::of(text)
     }
@@ -377,23 +378,23 @@ impl From<&str> for Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contents, Piece, Value};
+    use super::{ValueContents, ValuePiece, WordValue};
 
-    fn partly_known() -> Value {
-        let mut value = Value::of("a/");
-        value.push(Piece::Unknown(false));
-        value.push(Piece::Text("/b".to_owned()));
+    fn partly_known() -> WordValue {
+        let mut value = WordValue::of("a/");
+        value.push(ValuePiece::Unknown(false));
+        value.push(ValuePiece::Text("/b".to_owned()));
         value
     }
 
     #[test]
     fn a_value_is_known_with_texts_alone() {
-        let mut value = Value::of("a");
-        value.push(Piece::Text("b".to_owned()));
-        value.push(Piece::Text(String::new()));
+        let mut value = WordValue::of("a");
+        value.push(ValuePiece::Text("b".to_owned()));
+        value.push(ValuePiece::Text(String::new()));
         assert_eq!((value.known(), value.pieces().len()), (Some("ab"), 1));
-        assert_eq!(Value::default().known(), Some(""));
-        value.push(Piece::Glob("*".to_owned()));
+        assert_eq!(WordValue::default().known(), Some(""));
+        value.push(ValuePiece::Glob("*".to_owned()));
         assert_eq!((value.known(), value.pattern().as_deref()), (None, Some("ab*")));
         assert_eq!(partly_known().pattern(), None);
     }
@@ -402,34 +403,37 @@ mod tests {
     fn the_known_ends_of_a_value_are_found() {
         let value = partly_known();
         assert_eq!((value.prefix(), value.suffix(), value.base_name()), ("a/", "/b", Some("b")));
-        assert_eq!(Value::unknown().base_name(), None);
-        assert_eq!(Value::of("/usr/bin/rm").base_name(), Some("rm"));
-        assert_eq!(Value::of("--a=b").after(4), Value::of("b"));
+        assert_eq!(WordValue::unknown().base_name(), None);
+        assert_eq!(WordValue::of("/usr/bin/rm").base_name(), Some("rm"));
+        assert_eq!(WordValue::of("--a=b").after(4), WordValue::of("b"));
     }
 
     #[test]
     fn a_value_keeps_the_source_of_its_secrets() {
-        let secret = Value::unknown().with_contents(Some(&Contents::Secrets("the file .env".into())));
-        let mut sent = Value::of("-d");
+        let secret = WordValue::unknown().with_contents(Some(&ValueContents::Secrets("the file .env".into())));
+        let mut sent = WordValue::of("-d");
         sent.extend(&secret);
         assert_eq!(sent.secret().map(|source| &**source), Some("the file .env"));
         assert_eq!(sent.after(2).secret(), sent.secret());
-        assert_eq!(Value::of("x").secret(), None);
+        assert_eq!(WordValue::of("x").secret(), None);
     }
 
     #[test]
     fn a_quoted_variable_is_no_list_of_processes() {
-        let list = Value::unknown().with_contents(Some(&Contents::Processes));
-        let mut quoted = Value::default();
+        let list = WordValue::unknown().with_contents(Some(&ValueContents::Processes));
+        let mut quoted = WordValue::default();
         quoted.extend_quoted(&list.clone().assigned());
-        assert_eq!((quoted.contents(), list.contents()), (None, Some(&Contents::Processes)));
+        assert_eq!((quoted.contents(), list.contents()), (None, Some(&ValueContents::Processes)));
         quoted.extend_quoted(&list);
-        assert_eq!(quoted.contents(), Some(&Contents::Processes));
+        assert_eq!(quoted.contents(), Some(&ValueContents::Processes));
     }
 
     #[test]
     fn a_path_is_seen_from_a_directory() {
-        let from = |path: &str| Value::of(path).seen_from(&Value::of("/a"));
-        assert_eq!((from("b"), from("/b"), from("")), (Value::of("/a/b"), Value::of("/b"), Value::of("/a")));
+        let from = |path: &str| WordValue::of(path).seen_from(&WordValue::of("/a"));
+        assert_eq!(
+            (from("b"), from("/b"), from("")),
+            (WordValue::of("/a/b"), WordValue::of("/b"), WordValue::of("/a"))
+        );
     }
 }

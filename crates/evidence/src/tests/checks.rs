@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use reduce::counts::TestCounts;
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 
 use super::watch;
 use crate::{Check, Evidence, Kind, Part, Ran, Verdict};
@@ -39,7 +39,7 @@ fn counts(runner: &str, passed: u64, failures: &[&str]) -> TestCounts {
 fn run(root: &Path, script: &str, tests: &[TestCounts]) -> Evidence {
     let root = root.to_str().expect("text");
     let (trace, end) = watch::run(&format!("cd {root}; PATH={root}:$PATH; {script}"));
-    let rules = Commands::parse("checks", &["./ci.sh"]).expect("rules");
+    let rules = NamedCommandRules::parse("checks", &["./ci.sh"]).expect("rules");
     let (tests, trace) = (tests.to_vec(), trace.as_ref());
     crate::read(Ran {
         command: script,
@@ -156,7 +156,7 @@ fn at_most_eight_checks_are_listed() {
 
 #[test]
 fn without_a_witness_only_what_the_text_proves_is_a_check() {
-    let rules = Commands::default();
+    let rules = NamedCommandRules::default();
     for (command, code, checks) in
         [("npm test", 0, 1), ("npm test", 1, 0), ("cd app && npm test", 0, 0), ("npm test | tail", 0, 0)]
     {

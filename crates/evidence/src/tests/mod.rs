@@ -8,13 +8,13 @@ mod watch;
 
 use std::path::Path;
 
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 use sys::Trace;
 
 use crate::{End, Evidence, KnownBefore, Part, Ran};
 
 /// Reads a command without output.
 fn read(command: &str, trace: Option<&Trace>, end: End) -> Evidence {
-    let (rules, cwd, known) = (Commands::default(), Path::new("/"), KnownBefore::default());
+    let (rules, cwd, known) = (NamedCommandRules::default(), Path::new("/"), KnownBefore::default());
     crate::read(Ran { command, trace, end, tests: |_: &[Part]| Vec::new(), cwd, rules: &rules, known: &known })
 }

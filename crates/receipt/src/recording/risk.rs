@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use safety::Reversal;
+use safety::ReversalFacts;
 
 /// The meaning of the words of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Risk {
     /// Whether a rule matches: a person would be warned of the command, or asked about it.
     pub is_found: bool,
     /// The facts that count for an undo.
-    pub reversal: Reversal,
+    pub reversal: ReversalFacts,
 }
 
 impl Risk {
@@ -40,7 +40,7 @@ impl Risk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use safety::Target;
+    use safety::ReversalTarget;
 
     #[test]
     fn a_target_is_a_risk_if_a_file_is_there() {
@@ -56,13 +56,13 @@ mod tests {
             (path(""), vec!["other".to_owned(), "file".to_owned()], true),
             ("/dev/null".to_owned(), vec![], false),
         ] {
-            let targets = vec![Target { path: target.trim_end_matches('/').to_owned(), names }];
-            let risk = Risk { reversal: Reversal { targets, ..Reversal::default() }, ..Risk::default() };
+            let targets = vec![ReversalTarget { path: target.trim_end_matches('/').to_owned(), names }];
+            let risk = Risk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..Risk::default() };
             assert_eq!(risk.is_risky(), is_risky, "{risk:?}");
         }
         assert!(Risk { is_found: true, ..Risk::default() }.is_risky());
-        let targets = vec![Target { path: path("file"), names: vec![] }];
-        let risk = Risk { reversal: Reversal { targets, ..Reversal::default() }, ..Risk::default() };
+        let targets = vec![ReversalTarget { path: path("file"), names: vec![] }];
+        let risk = Risk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..Risk::default() };
         assert_eq!((risk.too_large(0).count(), risk.too_large(1).count()), (1, 0));
     }
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::program::{Prints, prints, shows};
 use super::words::known;
-use safety::Inside;
-use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
+use safety::WrappedCommand;
+use safety::parse::{CommandList, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax, WordSyntax, read};
 
 /// Longest command that is read, in bytes.
 pub(super) const LONGEST: usize = 64 << 10;
@@ -65,7 +65,7 @@ struct Reader {
     filtered: bool,
     programs: Vec<String>,
     /// The functions of the script.
-    functions: HashMap<String, Rc<Node>>,
+    functions: HashMap<String, Rc<CommandNode>>,
 }
 
 impl Reader {
@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    fn list(&mut self, list: &List, depth: usize) {
+    fn list(&mut self, list: &CommandList, depth: usize) {
         if depth > DEPTH {
             self.other = true;
             self.speaks = true;
@@ -103,7 +103,7 @@ impl Reader {
 
     /// Returns the output of a pipeline. Its last command decides, or the command before if the last one passes its
     /// input on.
-    fn pipeline(&mut self, pipeline: &Pipeline, depth: usize) -> Prints {
+    fn pipeline(&mut self, pipeline: &PipelineSyntax, depth: usize) -> Prints {
         let mut flows = Prints::Nothing;
         let last = pipeline.commands.len().saturating_sub(1);
         for (at, node) in pipeline.commands.iter().enumerate() {
@@ -117,12 +117,12 @@ impl Reader {
         flows
     }
 
-    fn node(&mut self, node: &Node, piped: bool, depth: usize) -> Prints {
+    fn node(&mut self, node: &CommandNode, piped: bool, depth: usize) -> Prints {
         if to_file(&node.redirects) {
             return Prints::Nothing;
         }
         match &node.kind {
-            Kind::Simple(command) => {
+            CommandNodeKind::Simple(command) => {
                 if to_file(&command.redirects) {
                     return Prints::Nothing;
                 }
@@ -137,21 +137,24 @@ impl Reader {
                     said => said,
                 }
             }
-            Kind::Group(list) | Kind::Subshell(list) => self.compound(&[list], depth),
-            Kind::If { arms, otherwise } => {
-                let mut lists: Vec<&List> = arms.iter().flat_map(|(condition, body)| [condition, body]).collect();
+            CommandNodeKind::Group(list) | CommandNodeKind::Subshell(list) => self.compound(&[list], depth),
+            CommandNodeKind::If { arms, otherwise } => {
+                let mut lists: Vec<&CommandList> =
+                    arms.iter().flat_map(|(condition, body)| [condition, body]).collect();
                 lists.push(otherwise);
                 self.compound(&lists, depth)
             }
-            Kind::Loop { condition, body, .. } => self.compound(&[condition, body], depth),
-            Kind::For { body, .. } => self.compound(&[body], depth),
-            Kind::Case { arms, .. } => self.compound(&arms.iter().map(|(_, list)| list).collect::<Vec<_>>(), depth),
-            Kind::Function { name, body } => {
+            CommandNodeKind::Loop { condition, body, .. } => self.compound(&[condition, body], depth),
+            CommandNodeKind::For { body, .. } => self.compound(&[body], depth),
+            CommandNodeKind::Case { arms, .. } => {
+                self.compound(&arms.iter().map(|(_, list)| list).collect::<Vec<_>>(), depth)
+            }
+            CommandNodeKind::Function { name, body } => {
                 self.functions.insert(name.clone(), body.clone());
                 Prints::Nothing
             }
-            Kind::Test(_) | Kind::Arithmetic(_) => Prints::Nothing,
-            Kind::Coproc(..) => {
+            CommandNodeKind::Test(_) | CommandNodeKind::Arithmetic(_) => Prints::Nothing,
+            CommandNodeKind::Coproc(..) => {
                 self.speaks = true;
                 Prints::Text
             }
@@ -159,7 +162,7 @@ impl Reader {
     }
 
     /// Returns the output of a compound command: the most exact of its parts.
-    fn compound(&mut self, lists: &[&List], depth: usize) -> Prints {
+    fn compound(&mut self, lists: &[&CommandList], depth: usize) -> Prints {
         let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
         for list in lists {
             inner.list(list, depth + 1);
@@ -182,9 +185,9 @@ impl Reader {
         let mut is_unknown = false;
         for _ in 0..DEPTH {
             match inside(words) {
-                Some(Inside::Words(from)) => words = words.get(from..).unwrap_or_default(),
-                Some(Inside::Script(text)) => return self.nested(&text, depth),
-                Some(Inside::Argv(argv)) if depth < DEPTH => return self.simple(&argv, piped, depth + 1),
+                Some(WrappedCommand::Words(from)) => words = words.get(from..).unwrap_or_default(),
+                Some(WrappedCommand::Script(text)) => return self.nested(&text, depth),
+                Some(WrappedCommand::Argv(argv)) if depth < DEPTH => return self.simple(&argv, piped, depth + 1),
                 unknown => {
                     is_unknown = unknown.is_some();
                     break;
@@ -239,18 +242,20 @@ pub fn unwrapped(words: &[String]) -> Vec<String> {
     let mut words: Vec<_> = words.iter().cloned().map(Some).collect();
     for _ in 0..DEPTH {
         match inside(&words) {
-            Some(Inside::Words(from)) => words.drain(..from.min(words.len())).for_each(drop),
-            Some(Inside::Argv(argv)) => words = argv,
-            Some(Inside::Script(_) | Inside::Unknown) | None => break,
+            Some(WrappedCommand::Words(from)) => words.drain(..from.min(words.len())).for_each(drop),
+            Some(WrappedCommand::Argv(argv)) => words = argv,
+            Some(WrappedCommand::Script(_) | WrappedCommand::Unknown) | None => break,
         }
     }
     words.into_iter().flatten().collect()
 }
 
 /// Returns the command inside a command. `python -m pytest` is read as pytest.
-fn inside(words: &[Option<String>]) -> Option<Inside> {
+fn inside(words: &[Option<String>]) -> Option<WrappedCommand> {
     match words {
-        [Some(python), Some(option), ..] if python.starts_with("python") && option == "-m" => Some(Inside::Words(2)),
+        [Some(python), Some(option), ..] if python.starts_with("python") && option == "-m" => {
+            Some(WrappedCommand::Words(2))
+        }
         // The script of a trap runs later.
         [Some(trap), ..] if trap == "trap" => None,
         _ => safety::inside(&words.iter().map(Option::as_deref).collect::<Vec<_>>()),
@@ -272,7 +277,7 @@ fn with_subcommands(name: &str, words: &[Option<String>]) -> String {
 }
 
 /// Returns whether the standard output goes into a file.
-fn to_file(redirects: &[Redirection]) -> bool {
+fn to_file(redirects: &[RedirectSyntax]) -> bool {
     redirects.iter().any(|redirect| match redirect.op {
         ">" | ">>" | ">|" => redirect.fd.is_none_or(|fd| fd == 1) && !is_terminal(&redirect.target),
         "&>" | "&>>" => true,
@@ -280,17 +285,17 @@ fn to_file(redirects: &[Redirection]) -> bool {
     })
 }
 
-fn is_terminal(target: &Word) -> bool {
+fn is_terminal(target: &WordSyntax) -> bool {
     matches!(target.bare(), Some("/dev/stdout" | "/dev/stderr" | "/dev/tty"))
 }
 
 /// Returns whether a command passes its whole input on.
-fn passes_all_on(node: &Node) -> bool {
-    let Kind::Simple(command) = &node.kind else { return false };
+fn passes_all_on(node: &CommandNode) -> bool {
+    let CommandNodeKind::Simple(command) = &node.kind else { return false };
     let name = command.words.first().and_then(known);
     name.is_some_and(|name| matches!(name.as_str(), "cat" | "tee" | "less" | "more"))
 }
 
-fn reads_file(redirects: &[Redirection]) -> bool {
+fn reads_file(redirects: &[RedirectSyntax]) -> bool {
     redirects.iter().any(|redirect| matches!(redirect.op, "<" | "<<" | "<<<" | "<<-"))
 }

@@ -1,6 +1,9 @@
 //! Finds the program whose whole output is worth keeping, though a filter behind it passes on a part.
 
-use safety::parse::{AndOr, Join, Kind, Node, Part, Pipeline, Redirection, Span, UnexpandedCommand, Word, read};
+use safety::parse::{
+    AndOrList, AndOrOperator, ByteSpan, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax,
+    UnexpandedCommand, WordPart, WordSyntax, read,
+};
 
 use super::command::{LONGEST, printed};
 
@@ -10,7 +13,7 @@ pub struct Producer {
     /// The source of the program.
     pub command: String,
     /// Its place in the command, in bytes.
-    pub span: Span,
+    pub span: ByteSpan,
     /// Why no tap can be there. `None`: one can.
     pub why: Option<&'static str>,
 }
@@ -55,11 +58,11 @@ pub fn producer_itself(command: &str) -> Option<Producer> {
 }
 
 /// Returns whether a pipeline is the whole command, alone or behind `cd X &&`. Only then the first pipe is its own.
-fn is_alone(command: &str, body: &[AndOr], pipeline: &Pipeline) -> bool {
-    let [AndOr { pipelines, background: false }] = body else { return false };
+fn is_alone(command: &str, body: &[AndOrList], pipeline: &PipelineSyntax) -> bool {
+    let [AndOrList { pipelines, background: false }] = body else { return false };
     let before = match pipelines.as_slice() {
         [(_, only)] if std::ptr::eq(only, pipeline) => 0,
-        [(_, first), (Join::And, second)] if std::ptr::eq(second, pipeline) && is_cd(first) => {
+        [(_, first), (AndOrOperator::And, second)] if std::ptr::eq(second, pipeline) && is_cd(first) => {
             first.commands.last().map_or(0, |cd| cd.span.end)
         }
         _ => return false,
@@ -70,14 +73,16 @@ fn is_alone(command: &str, body: &[AndOr], pipeline: &Pipeline) -> bool {
     !pipeline.negated && !between.contains("time")
 }
 
-fn is_cd(pipeline: &Pipeline) -> bool {
-    let [Node { kind: Kind::Simple(cd), .. }] = pipeline.commands.as_slice() else { return false };
-    cd.words.first().and_then(Word::bare) == Some("cd") && is_plain(cd) && cd.redirects.is_empty()
+fn is_cd(pipeline: &PipelineSyntax) -> bool {
+    let [CommandNode { kind: CommandNodeKind::Simple(cd), .. }] = pipeline.commands.as_slice() else { return false };
+    cd.words.first().and_then(WordSyntax::bare) == Some("cd") && is_plain(cd) && cd.redirects.is_empty()
 }
 
-fn is_simple(node: &Node) -> bool {
+fn is_simple(node: &CommandNode) -> bool {
     match &node.kind {
-        Kind::Simple(command) => !command.words.is_empty() && is_plain(command) && !leaves(&command.redirects),
+        CommandNodeKind::Simple(command) => {
+            !command.words.is_empty() && is_plain(command) && !leaves(&command.redirects)
+        }
         _ => false,
     }
 }
@@ -92,22 +97,22 @@ fn is_plain(command: &UnexpandedCommand) -> bool {
 }
 
 /// Returns whether words start no commands.
-fn is_known(parts: &[Part]) -> bool {
+fn is_known(parts: &[WordPart]) -> bool {
     parts.iter().all(|part| match part {
-        Part::Text(_) | Part::Quoted(_) => true,
-        Part::Double(parts) => is_known(parts),
-        Part::Parameter(parameter) => {
+        WordPart::Text(_) | WordPart::Quoted(_) => true,
+        WordPart::Double(parts) => is_known(parts),
+        WordPart::Parameter(parameter) => {
             is_known(&parameter.word) && parameter.index.as_deref().is_none_or(is_known) && !parameter.indirect
         }
-        Part::Arithmetic(parts) => is_known(parts),
-        Part::Pattern(pattern) => is_known(&pattern.parts),
-        Part::Array(words) => words.iter().all(|word| is_known(&word.parts)),
-        Part::Command(_) | Part::Process(_) => false,
+        WordPart::Arithmetic(parts) => is_known(parts),
+        WordPart::Pattern(pattern) => is_known(&pattern.parts),
+        WordPart::Array(words) => words.iter().all(|word| is_known(&word.parts)),
+        WordPart::Command(_) | WordPart::Process(_) => false,
     })
 }
 
 /// Returns whether the output of a command does not reach its pipe.
-fn leaves(redirects: &[Redirection]) -> bool {
+fn leaves(redirects: &[RedirectSyntax]) -> bool {
     redirects.iter().any(|redirect| redirect.op.contains('>') && redirect.fd.is_none_or(|fd| fd == 1))
 }
 

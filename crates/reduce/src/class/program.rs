@@ -1,6 +1,6 @@
 //! The output of programs, by their names and words.
 
-use safety::Output;
+use safety::ProgramOutputKind;
 
 /// The output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub(super) enum Prints {
 
 /// Returns whether a program never says anything itself, whatever its words are.
 pub(super) fn shows(name: &str) -> bool {
-    matches!(name, "echo" | "printf" | "journalctl") || name != "perl" && Output::of(name) != Output::Text
+    matches!(name, "echo" | "printf" | "journalctl")
+        || name != "perl" && ProgramOutputKind::of(name) != ProgramOutputKind::Text
 }
 
 /// Returns the output of a program, by its name and its words. `piped`: the program reads the output of another
@@ -34,14 +35,14 @@ pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Print
         "gh" if has("diff") || has("--json") || has("--jq") => return Prints::Exact,
         _ => {}
     }
-    match Output::of(name) {
-        Output::Nothing => Prints::Nothing,
-        Output::Filtered => of_filter(name, words, piped),
-        Output::Input if piped => Prints::Input,
-        Output::Data => Prints::Exact,
-        Output::Matches if piped && !reads_operand(words) => Prints::Text,
-        Output::Matches | Output::Rows => Prints::Rows,
-        Output::Input | Output::Text => Prints::Text,
+    match ProgramOutputKind::of(name) {
+        ProgramOutputKind::Nothing => Prints::Nothing,
+        ProgramOutputKind::Filtered => of_filter(name, words, piped),
+        ProgramOutputKind::Input if piped => Prints::Input,
+        ProgramOutputKind::Data => Prints::Exact,
+        ProgramOutputKind::Matches if piped && !reads_operand(words) => Prints::Text,
+        ProgramOutputKind::Matches | ProgramOutputKind::Rows => Prints::Rows,
+        ProgramOutputKind::Input | ProgramOutputKind::Text => Prints::Text,
     }
 }
 

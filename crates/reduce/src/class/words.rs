@@ -1,10 +1,10 @@
 //! The words of a command, as far as they are known without running it.
 
-use safety::parse::{Part, Word};
+use safety::parse::{WordPart, WordSyntax};
 
 /// Returns the value of a word. An expansion reads as `$`, so that the rest of the word can still be judged. `None` if
 /// the word has nothing but expansions.
-pub(super) fn known(word: &Word) -> Option<String> {
+pub(super) fn known(word: &WordSyntax) -> Option<String> {
     let mut text = String::new();
     let mut says = false;
     for part in &word.parts {
@@ -13,19 +13,21 @@ pub(super) fn known(word: &Word) -> Option<String> {
     (says || text.is_empty()).then_some(text)
 }
 
-fn add(part: &Part, text: &mut String, says: &mut bool) {
+fn add(part: &WordPart, text: &mut String, says: &mut bool) {
     match part {
-        Part::Text(part) | Part::Quoted(part) => {
+        WordPart::Text(part) | WordPart::Quoted(part) => {
             text.push_str(part);
             *says = true;
         }
-        Part::Double(parts) => parts.iter().for_each(|part| add(part, text, says)),
-        Part::Pattern(pattern) => {
+        WordPart::Double(parts) => parts.iter().for_each(|part| add(part, text, says)),
+        WordPart::Pattern(pattern) => {
             text.push_str(&pattern.source);
             *says = true;
         }
-        Part::Parameter(_) | Part::Command(_) | Part::Arithmetic(_) | Part::Process(_) | Part::Array(_) => {
-            text.push('$')
-        }
+        WordPart::Parameter(_)
+        | WordPart::Command(_)
+        | WordPart::Arithmetic(_)
+        | WordPart::Process(_)
+        | WordPart::Array(_) => text.push('$'),
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use evidence::{CheckRun, End, Evidence, KnownBefore, Part, Ran};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 use sys::Trace;
 use tokio::runtime::Handle;
 
@@ -31,7 +31,7 @@ pub struct Wanted {
     /// The directory of the command.
     pub cwd: PathBuf,
     /// Rules that name more commands that are checks.
-    pub checks: Commands,
+    pub checks: NamedCommandRules,
     /// Whether the tree of the directory is watched.
     pub tree: bool,
     /// What the shell knows before the command.

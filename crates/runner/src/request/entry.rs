@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::raw::RawOptions;
 use confine::RealHost;
 use confine::policy::PolicyEnvironment;
-use safety::{Finding, Verdict};
+use safety::{RuleFinding, SafetyVerdict};
 
 /// The part of an entry that is known before the command is planned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Entry {
     /// Where a person has approved the command, or refused it.
     pub decided_by: Option<String>,
     /// The strictest finding of the safety engine.
-    pub verdict: Verdict,
+    pub verdict: SafetyVerdict,
     /// The rules of all findings, sorted.
     pub rules: Vec<String>,
     /// The target that runs the command. `None`: this machine.
@@ -35,7 +35,7 @@ impl Entry {
     }
 
     /// Adds the findings of the safety engine.
-    pub fn judge(&mut self, findings: &[Finding]) {
+    pub fn judge(&mut self, findings: &[RuleFinding]) {
         self.verdict = findings.iter().map(|finding| finding.level).max().unwrap_or_default();
         self.rules = findings.iter().map(|finding| finding.rule_id.clone()).collect();
         self.rules.sort();

@@ -86,7 +86,7 @@ pub enum RequestError {
     UnknownReuse(String),
     /// `checks` or `reuse.commands` has a rule that means nothing.
     #[error(transparent)]
-    Checks(#[from] safety::decide::BadRule),
+    Checks(#[from] safety::decide::BadPermissionRule),
     /// `taps` has an unknown name.
     #[error("taps: {0:?} is not one of off, on")]
     UnknownTaps(String),

@@ -10,7 +10,7 @@ use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
 use crate::{proof, reuse};
 use receipt::recording::{Detail, Undo, Wanted, When};
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
@@ -52,7 +52,7 @@ pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestErro
 pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::Wanted>>, RequestError> {
     let Some(given) = &raw.reuse else { return Ok(None) };
     let wanted = reuse::Wanted {
-        commands: Commands::parse("reuse.commands", &given.commands)?,
+        commands: NamedCommandRules::parse("reuse.commands", &given.commands)?,
         max_age: Duration::from_millis(REUSE_AGE_MS.get(given.max_age_ms)?),
         store_bytes: REUSE_STORE_BYTES.get(given.store_bytes)?,
         fresh: raw.fresh,
@@ -69,7 +69,7 @@ pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::Wanted>>, Reque
 /// # Errors
 /// [`RequestError::UnknownEvidence`], [`RequestError::Checks`]
 pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, RequestError> {
-    let checks = Commands::parse("checks", &raw.checks)?;
+    let checks = NamedCommandRules::parse("checks", &raw.checks)?;
     let is_reused = raw.reuse.as_ref().is_some_and(|reuse| reuse.how != "off");
     let tree = match raw.evidence.as_deref() {
         None | Some("off") if !is_reused => return Ok(None),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use safety::{Policy, RULES, Verdict, WrapperKind};
+use safety::{RULES, SafetyPolicy, SafetyVerdict, WrapperKind};
 
 /// `safety`, as given.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -52,7 +52,7 @@ pub enum OnAsk {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     /// Rules and wrappers.
-    pub policy: Policy,
+    pub policy: SafetyPolicy,
     /// Whether a command is refused that a person would be asked about.
     pub denies_ask: bool,
 }
@@ -112,16 +112,16 @@ impl SafetyOptions {
     ///
     /// # Errors
     /// [`SafetyError`]
-    pub fn policy(&self) -> Result<Policy, SafetyError> {
+    pub fn policy(&self) -> Result<SafetyPolicy, SafetyError> {
         let levels = read(&self.rules, |id, level| {
             if !RULES.iter().any(|rule| rule.id == id) {
                 return Err(SafetyError::Rule { id: id.to_owned() });
             }
             match level {
-                "off" => Ok(Verdict::Allow),
-                "warn" => Ok(Verdict::Warn),
-                "ask" => Ok(Verdict::Ask),
-                "deny" => Ok(Verdict::Deny),
+                "off" => Ok(SafetyVerdict::Allow),
+                "warn" => Ok(SafetyVerdict::Warn),
+                "ask" => Ok(SafetyVerdict::Ask),
+                "deny" => Ok(SafetyVerdict::Deny),
                 _ => Err(SafetyError::Level { id: id.to_owned(), level: level.to_owned() }),
             }
         })?;
@@ -132,7 +132,7 @@ impl SafetyOptions {
             "per-item" => Ok(WrapperKind::PerItem),
             _ => Err(SafetyError::Wrapper { name: name.to_owned(), kind: kind.to_owned() }),
         })?;
-        Ok(Policy { levels, wrappers })
+        Ok(SafetyPolicy { levels, wrappers })
     }
 }
 

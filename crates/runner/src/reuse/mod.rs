@@ -19,7 +19,7 @@ mod varying;
 
 use std::time::Duration;
 
-use safety::decide::Commands;
+use safety::decide::NamedCommandRules;
 
 pub use candidate::{Candidate, Storable};
 pub use copy::{Copied, SharedCopy};
@@ -32,7 +32,7 @@ pub use varying::{is_vouched, only_reads, varies, writes};
 #[derive(Debug)]
 pub struct Wanted {
     /// Rules that name commands whose results depend on their tree alone: the host vouches for them.
-    pub commands: Commands,
+    pub commands: NamedCommandRules,
     /// The highest age of a result.
     pub max_age: Duration,
     /// The most bytes of all outputs.

@@ -1,8 +1,8 @@
 //! The first program of a command, whose output can go through another filter.
 
 use reduce::class::{producer, producer_itself};
-use safety::Utf16;
-use safety::parse::{Kind, read};
+use safety::Utf16Offsets;
+use safety::parse::{CommandNodeKind, read};
 
 /// The first program of a pipeline, or a program alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Source {
         let text = format!("{}{own}{}", before.trim_start(), if joins { " 2>&1" } else { "" });
         let filter = filter.map(|source| Filter { source: source.to_owned(), command: format!("{before}{source}") });
         let takes_errors = joins || redirects_errors(own);
-        Some(Self { text, span: Utf16::new(command).span(&found.span), takes_errors, filter })
+        Some(Self { text, span: Utf16Offsets::new(command).span(&found.span), takes_errors, filter })
     }
 }
 
@@ -52,7 +52,7 @@ fn redirects_errors(source: &str) -> bool {
     let parsed = read(source);
     let commands = parsed.script.body.iter().flat_map(|list| &list.pipelines).flat_map(|(_, line)| &line.commands);
     commands.into_iter().any(|command| match &command.kind {
-        Kind::Simple(simple) => {
+        CommandNodeKind::Simple(simple) => {
             simple.redirects.iter().any(|redirect| redirect.fd == Some(2) && redirect.op.contains('>'))
         }
         _ => false,

@@ -115,7 +115,7 @@ mod tests {
     use evidence::{End, Ran};
     use protocol::task::now_ms;
     use receipt::recording::mark;
-    use safety::decide::Commands;
+    use safety::decide::NamedCommandRules;
 
     fn key(command: &str) -> Key {
         Key { command: command.to_owned(), directory: (1, 2), surroundings: 7 }
@@ -126,7 +126,7 @@ mod tests {
         copy.lock().expect("not poisoned").push(capture::Stream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
         let end = End { code: Some(0), signal: None, by_itself: true };
-        let rules = Commands::default();
+        let rules = NamedCommandRules::default();
         let ran = Ran {
             command: "x",
             trace: None,

@@ -3,8 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use safety::decide::Commands;
-use safety::{Analysis, CommandUnit, ReadOnly, Word};
+use safety::decide::NamedCommandRules;
+use safety::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly};
 
 /// Programs about time, chance, processes, devices, the machine or the network.
 const PROGRAMS: &str = "date cal ncal uptime sleep usleep watch at atq crontab timedatectl hwclock stopwatch times \
@@ -76,7 +76,7 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout"
 
 /// Returns whether the result of a command varies by itself, or depends on a place outside of the tree with this root,
 /// as far as its text tells. Blocks.
-pub fn varies(analysis: &Analysis, root: &Path) -> bool {
+pub fn varies(analysis: &CommandAnalysis, root: &Path) -> bool {
     let text = &analysis.command;
     let mut names = text.split(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
     PARTS.iter().any(|part| text.contains(part))
@@ -86,17 +86,17 @@ pub fn varies(analysis: &Analysis, root: &Path) -> bool {
 
 /// Returns whether a host vouches for each part of a command that may do more than read. A part that writes a file by a
 /// redirect is none: it would not be written again.
-pub fn is_vouched(analysis: &Analysis, commands: &Commands) -> bool {
+pub fn is_vouched(analysis: &CommandAnalysis, commands: &NamedCommandRules) -> bool {
     let is_vouched = |unit: &CommandUnit| unit.read_only == ReadOnly::Yes || is_named(unit, commands);
     analysis.complete && analysis.commands.iter().all(is_vouched)
 }
 
 /// Returns whether a command only reads.
-pub fn only_reads(analysis: &Analysis) -> bool {
-    is_vouched(analysis, &Commands::default())
+pub fn only_reads(analysis: &CommandAnalysis) -> bool {
+    is_vouched(analysis, &NamedCommandRules::default())
 }
 
-fn is_named(unit: &CommandUnit, commands: &Commands) -> bool {
+fn is_named(unit: &CommandUnit, commands: &NamedCommandRules) -> bool {
     let words: Vec<_> = unit.argv.iter().map(|word| word.text.clone()).collect();
     commands.name(&words) && !writes(unit)
 }
@@ -151,7 +151,7 @@ fn leaves(unit: &CommandUnit, root: &Path) -> bool {
 }
 
 /// Returns whether a word may be a path outside of a tree.
-fn leads_out(word: &Word, cwd: &Path, root: &Path) -> bool {
+fn leads_out(word: &AnalyzedWord, cwd: &Path, root: &Path) -> bool {
     let text = word.text.as_str();
     if !word.known && text.contains(['$', '`', '~']) {
         return true;
@@ -187,10 +187,14 @@ fn normal(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use safety::{Context, analyze};
+    use safety::{AnalysisContext, analyze};
 
-    fn analysis(command: &str) -> Analysis {
-        analyze(command, Context { cwd: "/work", home: "/home/dev", ..Context::default() }, &safety::Policy::default())
+    fn analysis(command: &str) -> CommandAnalysis {
+        analyze(
+            command,
+            AnalysisContext { cwd: "/work", home: "/home/dev", ..AnalysisContext::default() },
+            &safety::SafetyPolicy::default(),
+        )
     }
 
     fn varies_in_work(command: &str) -> bool {
@@ -296,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_host_vouches_for_what_does_more_than_read() {
-        let commands = Commands::parse("reuse.commands", &["npm test:*", "make check"]).expect("rules");
+        let commands = NamedCommandRules::parse("reuse.commands", &["npm test:*", "make check"]).expect("rules");
         for (command, vouched) in [
             ("ls | wc -l", true),
             ("git status", false),
@@ -314,7 +318,7 @@ mod tests {
         ] {
             assert_eq!(is_vouched(&analysis(command), &commands), vouched, "{command}");
         }
-        assert!(!is_vouched(&analysis("npm test"), &Commands::default()));
+        assert!(!is_vouched(&analysis("npm test"), &NamedCommandRules::default()));
         assert!(only_reads(&analysis("ls")) && !only_reads(&analysis("npm test")));
     }
 }

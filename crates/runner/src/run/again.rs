@@ -34,8 +34,8 @@ use receipt::recording::{Coverage, Detail, When};
 use receipt::watch::Watch;
 use receipt::{Attribution, Receipt};
 use reduce::class::Producer;
-use safety::decide::Commands;
-use safety::{Analysis, Policy, analyze};
+use safety::decide::NamedCommandRules;
+use safety::{CommandAnalysis, SafetyPolicy, analyze};
 
 /// Where a command may write by its confinement.
 type Places = Vec<String>;
@@ -235,9 +235,9 @@ fn written(
 }
 
 /// Returns what the engine of safety says about a command. `None`: it is none whose result may be given again.
-fn analysis(request: &Request) -> Option<Analysis> {
+fn analysis(request: &Request) -> Option<CommandAnalysis> {
     let is_plain = request.terminal.is_none() && request.streams.is_none() && !request.background;
-    is_plain.then(|| in_context(request, |context| analyze(&request.command, context, &Policy::default())))
+    is_plain.then(|| in_context(request, |context| analyze(&request.command, context, &SafetyPolicy::default())))
 }
 
 /// Returns where a confined command may write, if it reaches no host and has its own place for temporary files.
@@ -248,7 +248,12 @@ fn places(request: &Request) -> Option<Places> {
 }
 
 /// Returns why the result of a command may be given again. `None`: it must not.
-fn ground(analysis: &Analysis, commands: &Commands, places: Option<Places>, root: &Path) -> Option<Ground> {
+fn ground(
+    analysis: &CommandAnalysis,
+    commands: &NamedCommandRules,
+    places: Option<Places>,
+    root: &Path,
+) -> Option<Ground> {
     if varies(analysis, root) {
         return None;
     }

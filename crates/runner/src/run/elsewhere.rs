@@ -99,7 +99,8 @@ fn wanted(request: &Request, outcome: &Outcome) -> Vec<Program> {
     }
     let variable = |name| variable(request, name);
     let path = variable("PATH").unwrap_or_default();
-    let units = in_context(request, |context| safety::analyze(&request.command, context, &safety::Policy::default()));
+    let units =
+        in_context(request, |context| safety::analyze(&request.command, context, &safety::SafetyPolicy::default()));
     // The places of programs that were not found.
     let mut gone = Vec::new();
     let mut programs = Vec::new();

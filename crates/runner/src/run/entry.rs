@@ -16,7 +16,7 @@ use ledger::{
 use protocol::plan::next_mark;
 use protocol::task::{Store, TaskSpec, now_ms};
 use protocol::{LazyOpening, Opening};
-use safety::Verdict;
+use safety::SafetyVerdict;
 
 static SWEEPER: LedgerSweepSchedule = LedgerSweepSchedule::new();
 
@@ -38,7 +38,7 @@ pub struct Refusal {
     /// Where a person has refused the command.
     pub decided_by: Option<String>,
     /// The strictest finding.
-    pub verdict: Verdict,
+    pub verdict: SafetyVerdict,
     /// The rules of all findings.
     pub rules: Vec<String>,
 }
@@ -123,7 +123,7 @@ fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'
         cwd: cwd.into(),
         host: ledger::own_host().clone(),
         actor: actor.map(Cow::Borrowed),
-        verdict: (entry.verdict != Verdict::Allow).then(|| entry.verdict.name().into()),
+        verdict: (entry.verdict != SafetyVerdict::Allow).then(|| entry.verdict.name().into()),
         rules: entry.rules.iter().map(|rule| rule.as_str().into()).collect(),
         decided_by: entry.decided_by.as_deref().map(Cow::Borrowed),
         confinement: None,

@@ -7,7 +7,7 @@ use crate::proof::Counter;
 use crate::request::Request;
 use evidence::Part;
 use reduce::counts::{Ended, TestCounts};
-use safety::Utf16;
+use safety::Utf16Offsets;
 
 /// The output of a pipeline's first program, or why it was not kept.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Place {
     /// Returns the place of the producer of a command whose first pipe led through this process, if `was_tapped`.
     pub fn of(request: &Request, was_tapped: bool) -> Self {
         let producer = request.producer.as_ref().filter(|_| was_tapped);
-        Self(producer.map(|producer| Utf16::new(&request.command).span(&producer.span)))
+        Self(producer.map(|producer| Utf16Offsets::new(&request.command).span(&producer.span)))
     }
 
     /// Returns the producer among the parts of its command. Code that the shell reads from elsewhere may have made the

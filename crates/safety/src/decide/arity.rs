@@ -2,13 +2,13 @@
 
 use super::matching::{base_name, git_command};
 use crate::programs;
-use crate::programs::program::Arity;
+use crate::programs::program::PermissionArity;
 
 /// Most words in the path of a subcommand.
 const MAX_PATH: usize = 3;
 
 /// Returns how many of a command's first words make a rule for the command, and the kind of the rule.
-pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
+pub fn words(argv: &[(&str, bool)]) -> Option<(usize, PermissionArity)> {
     let name = base_name(argv.first()?.0);
     let program = programs::of_any_version(name);
     // Git's own options are skipped. Which options of other programs take a value is unknown, so a rule repeats all
@@ -25,23 +25,23 @@ pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
         arity = program.sub_rule(&path).unwrap_or(arity);
     }
     // `docker -H x run` runs a command, with or without options between.
-    let runs = |operand: &&str| program.sub_rule(operand) == Some(Arity::Never);
+    let runs = |operand: &&str| program.sub_rule(operand) == Some(PermissionArity::Never);
     // With these options find is a wrapper.
     let execs = |(word, _): &(&str, bool)| matches!(*word, "-exec" | "-execdir" | "-ok" | "-okdir");
     if operands.iter().any(runs) || matches!(name, "find" | "gfind") && argv.iter().any(execs) {
-        return Some((1, Arity::Never));
+        return Some((1, PermissionArity::Never));
     }
     let count = match arity {
-        Arity::Exact | Arity::Never => return Some((argv.len(), arity)),
+        PermissionArity::Exact | PermissionArity::Never => return Some((argv.len(), arity)),
         // `make` alone makes the first target.
-        Arity::WordsOrNone(_) if argv.len() == 1 => return Some((1, arity)),
-        Arity::Words(1) | Arity::WordsOrNone(1) => return Some((1, arity)),
-        Arity::Words(count) | Arity::WordsOrNone(count) => count,
+        PermissionArity::WordsOrNone(_) if argv.len() == 1 => return Some((1, arity)),
+        PermissionArity::Words(1) | PermissionArity::WordsOrNone(1) => return Some((1, arity)),
+        PermissionArity::Words(count) | PermissionArity::WordsOrNone(count) => count,
     };
     let end = first - 1 + count;
     // `npm run` alone is not the same command as `npm run build`.
     if end > argv.len() || (first..end).any(|at| option(&at)) {
-        return Some((argv.len(), Arity::Exact));
+        return Some((argv.len(), PermissionArity::Exact));
     }
     Some((end, arity))
 }
@@ -87,10 +87,10 @@ mod tests {
         ] {
             let argv: Vec<(&str, bool)> = line.split(' ').map(|word| (word, true)).collect();
             let made = match words(&argv) {
-                Some((_, Arity::Never)) | None => String::new(),
+                Some((_, PermissionArity::Never)) | None => String::new(),
                 Some((count, arity)) => {
                     let words: Vec<&str> = argv[..count].iter().map(|(word, _)| *word).collect();
-                    format!("{}{}", words.join(" "), if arity == Arity::Exact { "" } else { ":*" })
+                    format!("{}{}", words.join(" "), if arity == PermissionArity::Exact { "" } else { ":*" })
                 }
             };
             assert_eq!(made, rule, "{line}");

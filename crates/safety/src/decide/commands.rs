@@ -1,31 +1,33 @@
 //! Rules that name commands, for a purpose other than permission.
 
-use super::pattern::{BadPattern, BadRule, Pattern};
+use super::pattern::{BadPermissionPattern, BadPermissionRule, PermissionPattern};
 
 /// Rules that name commands, as allow rules do: `./ci.sh`, `task verify:*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Commands(Vec<Pattern>);
+pub struct NamedCommandRules(Vec<PermissionPattern>);
 
-impl Commands {
+impl NamedCommandRules {
     /// Reads rules. `list` is their name in an error.
     ///
     /// # Errors
     /// Fails on the first rule that means nothing, or names no command.
-    pub fn parse<T: AsRef<str>>(list: &'static str, rules: &[T]) -> Result<Self, BadRule> {
-        let rule = |text: &T| match Pattern::parse(text.as_ref()) {
-            Ok(Pattern::Write(_) | Pattern::ReadOnly) => Err(BadPattern::NoCommand(text.as_ref().to_owned())),
+    pub fn parse<T: AsRef<str>>(list: &'static str, rules: &[T]) -> Result<Self, BadPermissionRule> {
+        let rule = |text: &T| match PermissionPattern::parse(text.as_ref()) {
+            Ok(PermissionPattern::Write(_) | PermissionPattern::ReadOnly) => {
+                Err(BadPermissionPattern::NoCommand(text.as_ref().to_owned()))
+            }
             other => other,
         };
         let rules = rules.iter().map(rule).collect::<Result<_, _>>();
-        rules.map(Self).map_err(|fault| BadRule { list, fault })
+        rules.map(Self).map_err(|fault| BadPermissionRule { list, fault })
     }
 
     /// Returns whether a rule names a command with these words.
     pub fn name(&self, words: &[String]) -> bool {
         self.0.iter().any(|rule| match rule {
-            Pattern::Command { words: own, prefix: false } => own == words,
-            Pattern::Command { words: own, prefix: true } => words.starts_with(own),
-            Pattern::Write(_) | Pattern::ReadOnly => false,
+            PermissionPattern::Command { words: own, prefix: false } => own == words,
+            PermissionPattern::Command { words: own, prefix: true } => words.starts_with(own),
+            PermissionPattern::Write(_) | PermissionPattern::ReadOnly => false,
         })
     }
 }
@@ -36,7 +38,7 @@ mod tests {
 
     #[test]
     fn rules_name_commands_as_allow_rules_do() {
-        let rules = Commands::parse("checks", &["./ci.sh", "task verify:*"]).expect("rules");
+        let rules = NamedCommandRules::parse("checks", &["./ci.sh", "task verify:*"]).expect("rules");
         for (command, named) in [
             ("./ci.sh", true),
             ("./ci.sh --fast", false),
@@ -49,7 +51,7 @@ mod tests {
             let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
             assert_eq!(rules.name(&words), named, "{command}");
         }
-        assert!(!Commands::default().name(&["task".to_owned()]));
+        assert!(!NamedCommandRules::default().name(&["task".to_owned()]));
     }
 
     #[test]
@@ -60,7 +62,7 @@ mod tests {
             ("read-only", "checks: \"read-only\" names no command"),
             ("npm *", "checks: \"npm *\": "),
         ] {
-            let error = Commands::parse("checks", &["ok", rule]).expect_err("refused").to_string();
+            let error = NamedCommandRules::parse("checks", &["ok", rule]).expect_err("refused").to_string();
             assert!(error.starts_with(message), "{error}");
         }
     }

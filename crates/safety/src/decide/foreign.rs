@@ -7,7 +7,7 @@ use crate::rules::quote;
 
 /// The fault of a rule in the syntax of another tool.
 #[derive(Debug)]
-pub(super) struct Foreign {
+pub(super) struct ForeignRuleFault {
     /// The fault in words.
     pub why: String,
     /// The rule that was probably meant. Empty if that is not known.
@@ -15,12 +15,12 @@ pub(super) struct Foreign {
 }
 
 /// Returns the fault of a rule that another tool would understand. `rest` is the rule without its `:*`.
-pub(super) fn fault(rule: &str, rest: &str) -> Option<Foreign> {
+pub(super) fn fault(rule: &str, rest: &str) -> Option<ForeignRuleFault> {
     call(rule).or_else(|| expression(rule)).or_else(|| sign(rest))
 }
 
 /// `Bash(npm publish:*)`, `Edit(src/**)`
-fn call(rule: &str) -> Option<Foreign> {
+fn call(rule: &str) -> Option<ForeignRuleFault> {
     let (name, inside) = rule.split_once('(')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_uppercase())
         && name.chars().all(|next| next.is_ascii_alphanumeric() || next == '_');
@@ -33,11 +33,11 @@ fn call(rule: &str) -> Option<Foreign> {
         "Bash" | "Shell" => star(inside).map_or_else(|| inside.to_owned(), |(_, instead)| instead),
         _ => String::new(),
     };
-    Some(Foreign { why: "a rule is the command alone".to_owned(), instead })
+    Some(ForeignRuleFault { why: "a rule is the command alone".to_owned(), instead })
 }
 
 /// `/npm publish/`, `^git push`, `npm.*publish$`
-fn expression(rule: &str) -> Option<Foreign> {
+fn expression(rule: &str) -> Option<ForeignRuleFault> {
     // `/bin/ls /tmp/` is a command, `/ls` and `/ls/` are no programs.
     let body = rule.trim_end_matches(|next: char| next.is_ascii_lowercase());
     let body = body.strip_prefix('/').and_then(|body| body.strip_suffix('/'));
@@ -51,12 +51,12 @@ fn expression(rule: &str) -> Option<Foreign> {
     let plain = inner.trim_start_matches('^').trim_end_matches('$').replace(".*", " ");
     let words: Vec<&str> = plain.split_whitespace().take_while(|word| word.chars().all(is_plain)).collect();
     let instead = if words.is_empty() { String::new() } else { format!("{}:*", words.join(" ")) };
-    Some(Foreign { why: "a rule is words, not a regular expression".to_owned(), instead })
+    Some(ForeignRuleFault { why: "a rule is words, not a regular expression".to_owned(), instead })
 }
 
 /// `npm *`, `npm pub*`, `a | b`, `rm $HOME`
-fn sign(rest: &str) -> Option<Foreign> {
-    let foreign = |why: String, instead: String| Some(Foreign { why, instead });
+fn sign(rest: &str) -> Option<ForeignRuleFault> {
+    let foreign = |why: String, instead: String| Some(ForeignRuleFault { why, instead });
     if let Some((why, instead)) = star(rest) {
         return foreign(why, instead);
     }

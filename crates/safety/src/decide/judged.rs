@@ -1,9 +1,9 @@
 //! A judged command, as far as a host's rules need it.
 
-use crate::analysis::{Analysis, CommandUnit, ReadOnly, Word};
-use crate::level::Verdict;
+use crate::analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly};
+use crate::level::SafetyVerdict;
 use crate::read_only::{git_reads, runs};
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Paths that are not files.
 static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
@@ -13,11 +13,11 @@ static DECLARING: &[&str] = &["declare", "export", "local", "readonly", "typeset
 
 /// A judged command.
 #[derive(Clone, Debug)]
-pub struct Judged<'a> {
+pub struct JudgedCommand<'a> {
     /// All simple commands in it.
-    pub units: &'a [Unit<'a>],
+    pub units: &'a [JudgedSimpleCommand<'a>],
     /// The verdict of the engine's own rules.
-    pub verdict: Verdict,
+    pub verdict: SafetyVerdict,
     /// Whether all of it could be judged.
     pub complete: bool,
     /// The directory that the command starts in, absolute and normalised.
@@ -26,7 +26,7 @@ pub struct Judged<'a> {
 
 /// One simple command.
 #[derive(Clone, Debug, Default)]
-pub struct Unit<'a> {
+pub struct JudgedSimpleCommand<'a> {
     /// The source text.
     pub source: &'a str,
     /// The words, and whether each is known.
@@ -40,7 +40,7 @@ pub struct Unit<'a> {
     /// `NAME=value` behind `export` and the like.
     pub declared: Vec<&'a str>,
     /// The files that the redirects write, without `/dev/null`.
-    pub writes: Vec<Write<'a>>,
+    pub writes: Vec<WritingRedirect<'a>>,
     /// The place in the whole command. A nested unit has the place of the word that holds it.
     pub span: (usize, usize),
     /// Whether the command only runs other units.
@@ -53,7 +53,7 @@ pub struct Unit<'a> {
 
 /// A redirect that writes.
 #[derive(Clone, Copy, Debug)]
-pub struct Write<'a> {
+pub struct WritingRedirect<'a> {
     /// The absolute, normalised path. `None` if it is not known.
     pub path: Option<&'a str>,
     /// The source text.
@@ -61,17 +61,18 @@ pub struct Write<'a> {
 }
 
 /// Returns the units of an analysis.
-pub fn units(analysis: &Analysis) -> Vec<Unit<'_>> {
-    analysis.commands.iter().map(Unit::new).collect()
+pub fn units(analysis: &CommandAnalysis) -> Vec<JudgedSimpleCommand<'_>> {
+    analysis.commands.iter().map(JudgedSimpleCommand::new).collect()
 }
 
-impl<'a> Unit<'a> {
+impl<'a> JudgedSimpleCommand<'a> {
     fn new(unit: &'a CommandUnit) -> Self {
         let file =
             |path: Option<&str>| !path.is_some_and(|path| STREAMS.contains(&path) || path.starts_with("/dev/fd/"));
         let written = unit.redirects.iter().filter(|redirect| redirect.writes_file());
         let writes = written.map(|redirect| (redirect, redirect.path.as_deref())).filter(|(_, path)| file(*path));
-        let writes: Vec<Write> = writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect();
+        let writes: Vec<WritingRedirect> =
+            writes.map(|(redirect, path)| WritingRedirect { path, text: &redirect.target.text }).collect();
         let reads = unit.read_only == ReadOnly::Yes || writes.is_empty() && reads_as_git(unit);
         let declares = unit.path.as_deref().is_some_and(|name| DECLARING.contains(&name));
         let declared = unit.argv.iter().skip(1).filter(|_| declares).map(|word| word.text.as_str()).collect();
@@ -95,14 +96,14 @@ impl<'a> Unit<'a> {
 fn reads_as_git(unit: &CommandUnit) -> bool {
     let runs_more = |assignment: &String| {
         let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-        runs(name, &Value::of(value))
+        runs(name, &WordValue::of(value))
     };
     unit.argv.first().is_some_and(|program| program.known && program.text == "git")
         && !unit.assignments.iter().any(runs_more)
-        && git_reads(&unit.argv.iter().map(Word::value).collect::<Vec<_>>())
+        && git_reads(&unit.argv.iter().map(AnalyzedWord::value).collect::<Vec<_>>())
 }
 
-impl Judged<'_> {
+impl JudgedCommand<'_> {
     /// Returns a path as rules write it: relative to the first directory if the path lies below that.
     pub fn relative<'b>(&self, path: &'b str) -> &'b str {
         let cwd = self.first_cwd.trim_end_matches('/');

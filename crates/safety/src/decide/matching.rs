@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::judged::{Judged, Unit};
-use super::pattern::Pattern;
+use super::judged::{JudgedCommand, JudgedSimpleCommand};
+use super::pattern::PermissionPattern;
 use crate::options::parse;
 use crate::programs;
-use crate::programs::program::Fact;
+use crate::programs::program::ProgramFact;
 use crate::read_only;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Most words of wrappers that are tried as the beginning of a command. Wrappers have only a few words.
 const MAX_PREFIX: usize = 64;
@@ -17,12 +17,12 @@ const MAX_GLOBAL: usize = 256;
 
 /// Words of wrappers, followed by the words of the command, each with a flag that says whether it is known.
 #[derive(Clone, Copy)]
-struct Words<'a> {
+struct PrefixedWords<'a> {
     prefix: &'a [&'a str],
     argv: &'a [(&'a str, bool)],
 }
 
-impl<'a> Words<'a> {
+impl<'a> PrefixedWords<'a> {
     fn get(self, at: usize) -> Option<(&'a str, bool)> {
         match self.prefix.get(at) {
             Some(word) => Some((word, true)),
@@ -31,13 +31,13 @@ impl<'a> Words<'a> {
     }
 
     /// Returns whether these words are the rule's words. An unknown word never fits a rule.
-    fn fit(self, rule: &Pattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
+    fn fit(self, rule: &PermissionPattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
         self.may_fit(rule, |own, (word, known), at| known && if at == 0 { same_head(own, word) } else { own == word })
     }
 
     /// Returns whether each word fits a word of the rule, given the rule's word, the word and its place.
-    fn may_fit(self, rule: &Pattern, fits: impl Fn(&str, (&str, bool), usize) -> bool) -> bool {
-        let Pattern::Command { words, prefix } = rule else { return false };
+    fn may_fit(self, rule: &PermissionPattern, fits: impl Fn(&str, (&str, bool), usize) -> bool) -> bool {
+        let PermissionPattern::Command { words, prefix } = rule else { return false };
         let count = self.prefix.len() + self.argv.len();
         let all = |(at, own): (usize, &String)| self.get(at).is_some_and(|word| fits(own, word, at));
         (count == words.len() || *prefix && count > words.len()) && words.iter().enumerate().all(all)
@@ -46,44 +46,46 @@ impl<'a> Words<'a> {
 
 /// Returns whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and
 /// spelling.
-pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
+pub fn stops(rules: &[PermissionPattern], unit: &JudgedSimpleCommand, cwd: &str) -> bool {
     if rules.is_empty() {
         return false;
     }
     let same_head = |rule: &str, head: &str| base_name(rule) == base_name(head);
     let plain = without_git_options(&unit.argv);
-    let bare = |argv| Words { prefix: &[], argv };
+    let bare = |argv| PrefixedWords { prefix: &[], argv };
     let starts = 0..unit.prefix.len().min(MAX_PREFIX);
     let mut ways = vec![bare(unit.argv.as_slice())];
     ways.extend(plain.as_deref().map(bare));
-    ways.extend(starts.map(|from| Words { prefix: &unit.prefix[from..], argv: &unit.argv }));
+    ways.extend(starts.map(|from| PrefixedWords { prefix: &unit.prefix[from..], argv: &unit.argv }));
     rules.iter().any(|rule| match rule {
-        Pattern::Write(glob) => unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd)),
-        Pattern::ReadOnly => unit.reads,
+        PermissionPattern::Write(glob) => {
+            unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd))
+        }
+        PermissionPattern::ReadOnly => unit.reads,
         // A word that may have this value is enough.
-        Pattern::Command { .. } => ways.iter().any(|words| {
+        PermissionPattern::Command { .. } => ways.iter().any(|words| {
             words.may_fit(rule, |own, (word, _), at| if at == 0 { same_head(own, word) } else { own == word })
         }),
     })
 }
 
 /// Returns whether a file may be written.
-pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
-    allow.iter().any(|rule| matches!(rule, Pattern::Write(glob) if glob.fits(path, cwd)))
+pub fn may_write(allow: &[PermissionPattern], path: &str, cwd: &str) -> bool {
+    allow.iter().any(|rule| matches!(rule, PermissionPattern::Write(glob) if glob.fits(path, cwd)))
 }
 
 /// Allow rules, applied to one command with everything nested in it.
-pub struct Allowing<'a> {
-    allow: &'a [Pattern],
+pub struct AllowRuleMatcher<'a> {
+    allow: &'a [PermissionPattern],
     /// Commands that a rule covers, with the rule. The rule may also cover commands inside them.
-    around: Vec<(&'a Unit<'a>, &'a Pattern)>,
+    around: Vec<(&'a JudgedSimpleCommand<'a>, &'a PermissionPattern)>,
 }
 
-impl<'a> Allowing<'a> {
+impl<'a> AllowRuleMatcher<'a> {
     /// Applies allow rules to a judged command.
-    pub fn new(judged: &Judged<'a>, allow: &'a [Pattern]) -> Self {
-        let fits = |unit: &'a Unit<'a>| {
-            let words = from_elsewhere(unit).unwrap_or(Words { prefix: &[], argv: &unit.argv });
+    pub fn new(judged: &JudgedCommand<'a>, allow: &'a [PermissionPattern]) -> Self {
+        let fits = |unit: &'a JudgedSimpleCommand<'a>| {
+            let words = from_elsewhere(unit).unwrap_or(PrefixedWords { prefix: &[], argv: &unit.argv });
             allow.iter().filter(move |rule| words.fit(rule, same)).map(move |rule| (unit, rule))
         };
         Self { allow, around: judged.units.iter().flat_map(fits).collect() }
@@ -91,7 +93,7 @@ impl<'a> Allowing<'a> {
 
     /// Returns whether a rule covers this command. With rules, a command that only reads needs
     /// none. An empty list is for hosts that ask about everything.
-    pub fn covers(&self, unit: &Unit) -> bool {
+    pub fn covers(&self, unit: &JudgedSimpleCommand) -> bool {
         if unit.assignments.iter().chain(&unit.declared).any(|assignment| hijacks(assignment)) {
             return false;
         }
@@ -99,8 +101,10 @@ impl<'a> Allowing<'a> {
         if unit.argv.is_empty() || unit.wrapper {
             return true;
         }
-        let fits = |words: Words| self.allow.iter().any(|rule| words.fit(rule, same));
-        let nested = |(outer, _): &&(&Unit, &Pattern)| outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
+        let fits = |words: PrefixedWords| self.allow.iter().any(|rule| words.fit(rule, same));
+        let nested = |(outer, _): &&(&JudgedSimpleCommand, &PermissionPattern)| {
+            outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1
+        };
         let mut around = self.around.iter().filter(nested);
         // Through sudo, su and ssh only a rule that names them allows. The rule is for this command or for the wrapper
         // around its script.
@@ -111,16 +115,16 @@ impl<'a> Allowing<'a> {
         if unit.reads && !self.allow.is_empty() {
             return true;
         }
-        fits(Words { prefix: &[], argv: &unit.argv })
-            || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv })
+        fits(PrefixedWords { prefix: &[], argv: &unit.argv })
+            || !unit.prefix.is_empty() && fits(PrefixedWords { prefix: &unit.prefix, argv: &unit.argv })
             || !unit.via.is_empty() && around.any(|(_, rule)| names(rule, unit))
     }
 }
 
 /// Returns the commands and written files that no allow rule covers. A command that occurs several times is listed
 /// once.
-pub fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
-    let allowing = Allowing::new(judged, allow);
+pub fn unmatched(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<String> {
+    let allowing = AllowRuleMatcher::new(judged, allow);
     let mut unmatched = Vec::new();
     let mut seen = HashSet::new();
     let mut written = HashSet::new();
@@ -146,13 +150,13 @@ fn same(rule: &str, head: &str) -> bool {
 }
 
 /// Returns whether a rule for an outer command also names this command: `npx tsc:*` does, `find:*` does not.
-fn names(rule: &Pattern, inner: &Unit) -> bool {
-    let Pattern::Command { words, .. } = rule else { return false };
+fn names(rule: &PermissionPattern, inner: &JudgedSimpleCommand) -> bool {
+    let PermissionPattern::Command { words, .. } = rule else { return false };
     inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
 }
 
 /// Returns whether the command runs as another user or on another machine.
-pub fn is_elsewhere(unit: &Unit) -> bool {
+pub fn is_elsewhere(unit: &JudgedSimpleCommand) -> bool {
     let names = |word: &&str| runs_elsewhere(word.split(' ').next().unwrap_or(word));
     unit.via.iter().any(names)
         || unit.prefix.iter().any(names)
@@ -160,12 +164,12 @@ pub fn is_elsewhere(unit: &Unit) -> bool {
 }
 
 /// Returns the words from `sudo` on, if `sudo` precedes the command or is the command.
-fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
+fn from_elsewhere<'a>(unit: &'a JudgedSimpleCommand) -> Option<PrefixedWords<'a>> {
     match unit.prefix.iter().position(|word| runs_elsewhere(word)) {
-        Some(from) => Some(Words { prefix: &unit.prefix[from..], argv: &unit.argv }),
+        Some(from) => Some(PrefixedWords { prefix: &unit.prefix[from..], argv: &unit.argv }),
         None => {
             let own = unit.argv.first().is_some_and(|(head, known)| *known && runs_elsewhere(head));
-            own.then_some(Words { prefix: &[], argv: &unit.argv })
+            own.then_some(PrefixedWords { prefix: &[], argv: &unit.argv })
         }
     }
 }
@@ -177,7 +181,7 @@ pub fn hijacks(assignment: &str) -> bool {
 }
 
 fn runs_elsewhere(word: &str) -> bool {
-    programs::of(base_name(word)).has(|fact| matches!(fact, Fact::RunsElsewhere))
+    programs::of(base_name(word)).has(|fact| matches!(fact, ProgramFact::RunsElsewhere))
 }
 
 /// Returns `git push` for `git -C sub push`. `None` if there is nothing to leave out.
@@ -192,8 +196,8 @@ pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
     if base_name(head.0) != "git" {
         return None;
     }
-    let value = |(word, known): &(&str, bool)| if *known { Value::of(*word) } else { Value::unknown() };
-    let words: Vec<Value> = args.iter().take(MAX_GLOBAL).map(value).collect();
+    let value = |(word, known): &(&str, bool)| if *known { WordValue::of(*word) } else { WordValue::unknown() };
+    let words: Vec<WordValue> = args.iter().take(MAX_GLOBAL).map(value).collect();
     Some(*parse(&words, &programs::of("git").options).operands.first()? + 1)
 }
 

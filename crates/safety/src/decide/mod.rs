@@ -14,7 +14,7 @@ mod tests;
 mod volatile;
 mod write_glob;
 
-pub use commands::Commands;
-pub use decision::{Decision, Permissions, decide};
-pub use nearest::Near;
-pub use pattern::{BadPattern, BadRule};
+pub use commands::NamedCommandRules;
+pub use decision::{PermissionDecision, PermissionRules, decide};
+pub use nearest::NearbyAllowRule;
+pub use pattern::{BadPermissionPattern, BadPermissionRule};

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::arity::words;
-use super::judged::{Judged, Unit};
-use super::matching::{Allowing, base_name, hijacks, is_elsewhere};
-use super::pattern::{Pattern, command_rule};
-use crate::programs::program::Arity;
+use super::judged::{JudgedCommand, JudgedSimpleCommand};
+use super::matching::{AllowRuleMatcher, base_name, hijacks, is_elsewhere};
+use super::pattern::{PermissionPattern, command_rule};
+use crate::programs::program::PermissionArity;
 use crate::rules::quote;
 
 /// Most commands that are explained.
@@ -16,7 +16,7 @@ const MAX_NEAR: usize = 5;
 
 /// An allow rule that nearly covers a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Near {
+pub struct NearbyAllowRule {
     /// The source text of the command.
     pub command: String,
     /// The rule.
@@ -27,30 +27,30 @@ pub struct Near {
 
 /// Returns the nearest allow rule of each command that no rule covers. A rule is near if it is for the same program and
 /// the same subcommand.
-pub fn nearest(judged: &Judged, allow: &[Pattern]) -> Vec<Near> {
-    let allowing = Allowing::new(judged, allow);
+pub fn nearest(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<NearbyAllowRule> {
+    let allowing = AllowRuleMatcher::new(judged, allow);
     let mut seen = HashSet::new();
     let uncovered = judged.units.iter().filter(|unit| !allowing.covers(unit) && seen.insert(unit.source));
     uncovered.filter_map(|unit| near(unit, allow)).take(MAX_NEAR).collect()
 }
 
-fn near(unit: &Unit, allow: &[Pattern]) -> Option<Near> {
+fn near(unit: &JudgedSimpleCommand, allow: &[PermissionPattern]) -> Option<NearbyAllowRule> {
     let least = match words(&unit.argv)? {
-        (_, Arity::Exact | Arity::Never) => 1,
+        (_, PermissionArity::Exact | PermissionArity::Never) => 1,
         (count, _) => count,
     };
     let candidates = allow.iter().filter_map(|rule| match rule {
-        Pattern::Command { words, prefix } => Some((shared(words, unit), words, *prefix)),
+        PermissionPattern::Command { words, prefix } => Some((shared(words, unit), words, *prefix)),
         _ => None,
     });
     let (shared, words, prefix) =
         candidates.filter(|(shared, ..)| *shared >= least).max_by_key(|(shared, ..)| *shared)?;
     let why = why(unit, shared, words, prefix)?;
-    Some(Near { command: unit.source.to_owned(), rule: command_rule(words, prefix), why })
+    Some(NearbyAllowRule { command: unit.source.to_owned(), rule: command_rule(words, prefix), why })
 }
 
 /// Returns how many first words of a rule are those of a command. The program may have another path.
-fn shared(rule: &[String], unit: &Unit) -> usize {
+fn shared(rule: &[String], unit: &JudgedSimpleCommand) -> usize {
     let is_same = |(at, (own, (word, known))): &(usize, (&String, &(&str, bool)))| {
         *known && (own == word || *at == 0 && base_name(own) == base_name(word))
     };
@@ -58,7 +58,7 @@ fn shared(rule: &[String], unit: &Unit) -> usize {
 }
 
 /// Returns what a rule lacks. `None` if its words cover the command.
-fn why(unit: &Unit, shared: usize, words: &[String], prefix: bool) -> Option<String> {
+fn why(unit: &JudgedSimpleCommand, shared: usize, words: &[String], prefix: bool) -> Option<String> {
     let (head, _) = unit.argv.first()?;
     Some(match (words.get(shared), unit.argv.get(shared)) {
         _ if words.first()? != head => format!("{head} is another program than {}", words.first()?),

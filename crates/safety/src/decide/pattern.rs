@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-use super::foreign::{self, Foreign};
+use super::foreign::{self, ForeignRuleFault};
 use super::write_glob::WriteGlob;
 use crate::rules::quote;
 
 /// A rule of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum PermissionPattern {
     /// Words that are the command, or that the command begins with.
     Command {
         /// The words.
@@ -31,16 +31,16 @@ pub fn command_rule(words: &[impl AsRef<str>], prefix: bool) -> String {
 /// A rule that means nothing, in one of the lists.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{list}: {fault}")]
-pub struct BadRule {
+pub struct BadPermissionRule {
     /// The list: `allow`, `ask` or `deny`.
     pub list: &'static str,
     /// The fault.
-    pub fault: BadPattern,
+    pub fault: BadPermissionPattern,
 }
 
 /// A rule that means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BadPattern {
+pub enum BadPermissionPattern {
     /// No text.
     #[error("a rule is empty")]
     Empty,
@@ -69,20 +69,20 @@ fn instead_of(instead: &str) -> String {
     if instead.is_empty() { String::new() } else { format!("; write {instead:?}") }
 }
 
-impl Pattern {
+impl PermissionPattern {
     /// Reads a rule.
     ///
     /// # Errors
     /// Fails on a rule that means nothing.
-    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+    pub fn parse(text: &str) -> Result<Self, BadPermissionPattern> {
         let rule = text.trim();
         if rule.is_empty() {
-            return Err(BadPattern::Empty);
+            return Err(BadPermissionPattern::Empty);
         }
         if let Some(glob) = rule.strip_prefix("write:") {
             let glob = glob.trim();
             if glob.is_empty() {
-                return Err(BadPattern::NoGlob(text.to_owned()));
+                return Err(BadPermissionPattern::NoGlob(text.to_owned()));
             }
             return Ok(Self::Write(WriteGlob::new(glob)));
         }
@@ -94,13 +94,13 @@ impl Pattern {
             Some(command) if !command.ends_with('\\') => (command, true),
             _ => (rule, false),
         };
-        if let Some(Foreign { why, instead }) = foreign::fault(rule, command) {
-            return Err(BadPattern::Foreign { rule: text.to_owned(), why, instead });
+        if let Some(ForeignRuleFault { why, instead }) = foreign::fault(rule, command) {
+            return Err(BadPermissionPattern::Foreign { rule: text.to_owned(), why, instead });
         }
-        let words = split(command).ok_or_else(|| BadPattern::Quote(text.to_owned()))?;
+        let words = split(command).ok_or_else(|| BadPermissionPattern::Quote(text.to_owned()))?;
         match words.first() {
             Some(head) if !head.is_empty() => Ok(Self::Command { words, prefix }),
-            _ => Err(BadPattern::NoCommand(text.to_owned())),
+            _ => Err(BadPermissionPattern::NoCommand(text.to_owned())),
         }
     }
 }
@@ -158,14 +158,14 @@ mod tests {
             ("echo 'a:*'", &["echo", "a:*"], false),
         ] {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(Pattern::parse(rule), Ok(Pattern::Command { words, prefix }), "{rule}");
+            assert_eq!(PermissionPattern::parse(rule), Ok(PermissionPattern::Command { words, prefix }), "{rule}");
         }
     }
 
     #[test]
     fn rules_that_mean_nothing() {
         for rule in ["", "  ", ":*", " :*", "write:", "write:  ", "git 'x", "git \"x", "''", "'':*"] {
-            assert!(Pattern::parse(rule).is_err(), "{rule:?}");
+            assert!(PermissionPattern::parse(rule).is_err(), "{rule:?}");
         }
     }
 
@@ -201,10 +201,10 @@ mod tests {
             ("rm -rf $HOME", ""),
             ("echo $(id)", ""),
         ] {
-            match Pattern::parse(rule) {
-                Err(BadPattern::Foreign { instead, .. }) => {
+            match PermissionPattern::parse(rule) {
+                Err(BadPermissionPattern::Foreign { instead, .. }) => {
                     assert_eq!(instead, wanted, "{rule}");
-                    assert!(wanted.is_empty() || Pattern::parse(wanted).is_ok(), "{wanted}");
+                    assert!(wanted.is_empty() || PermissionPattern::parse(wanted).is_ok(), "{wanted}");
                 }
                 other => panic!("{rule}: {other:?}"),
             }
@@ -230,7 +230,7 @@ mod tests {
             "Rscript a.R",
             "git log HEAD^:*",
         ] {
-            assert!(Pattern::parse(rule).is_ok(), "{rule}: {:?}", Pattern::parse(rule));
+            assert!(PermissionPattern::parse(rule).is_ok(), "{rule}: {:?}", PermissionPattern::parse(rule));
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::arity::words;
-use super::judged::{Judged, Unit};
-use super::matching::{Allowing, is_elsewhere, may_write, unmatched};
-use super::pattern::{Pattern, command_rule};
+use super::judged::{JudgedCommand, JudgedSimpleCommand};
+use super::matching::{AllowRuleMatcher, is_elsewhere, may_write, unmatched};
+use super::pattern::{PermissionPattern, command_rule};
 use super::volatile::glob;
-use crate::programs::program::Arity;
+use crate::programs::program::PermissionArity;
 
 /// The longest rule that is worth reading.
 const MAX_RULE: usize = 300;
@@ -16,8 +16,8 @@ const MAX_RULES: usize = 20;
 
 /// Returns rules that allow the whole command together with the present allow rules. Empty if no rule can allow a part
 /// of the command.
-pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
-    let allowing = Allowing::new(judged, allow);
+pub fn suggest(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<String> {
+    let allowing = AllowRuleMatcher::new(judged, allow);
     let mut rules = Vec::new();
     let mut seen = HashSet::new();
     for unit in judged.units {
@@ -39,22 +39,22 @@ pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
         }
     }
     // The suggested rules must really allow the command.
-    let made = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
-    let all: Vec<Pattern> = allow.iter().cloned().chain(made).collect();
+    let made = rules.iter().filter_map(|rule| PermissionPattern::parse(rule).ok());
+    let all: Vec<PermissionPattern> = allow.iter().cloned().chain(made).collect();
     if unmatched(judged, &all).is_empty() { rules } else { Vec::new() }
 }
 
 /// Returns a rule for one command.
-fn rule(unit: &Unit) -> Option<String> {
+fn rule(unit: &JudgedSimpleCommand) -> Option<String> {
     if unit.heredoc || is_elsewhere(unit) {
         return None;
     }
     let (count, arity) = words(&unit.argv)?;
     let words = unit.argv.get(..count)?;
-    if arity == Arity::Never || words.iter().any(|(_, known)| !known) {
+    if arity == PermissionArity::Never || words.iter().any(|(_, known)| !known) {
         return None;
     }
     let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    let rule = command_rule(&words, arity != Arity::Exact);
+    let rule = command_rule(&words, arity != PermissionArity::Exact);
     (rule.len() <= MAX_RULE).then_some(rule)
 }

@@ -1,41 +1,48 @@
-use super::decision::{Decision, Permissions, weigh};
-use super::judged::{Judged, Unit, Write};
-use crate::corpus_tests::{Line, corpus};
-use crate::level::Verdict;
-use crate::{Context, Environment, Policy, analyze};
+use super::decision::{PermissionDecision, PermissionRules, weigh};
+use super::judged::{JudgedCommand, JudgedSimpleCommand, WritingRedirect};
+use crate::corpus_tests::{CorpusLine, corpus};
+use crate::level::SafetyVerdict;
+use crate::{AnalysisContext, EnvironmentBlock, SafetyPolicy, analyze};
 
 /// By the engine itself.
-fn whole(command: &str, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
-    let environment = Environment("HOME=/home/dev\0PATH=/usr/bin:/bin\0");
-    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
-    let rules = Permissions::parse(allow, ask, deny).unwrap_or_default();
-    super::decide(&analyze(command, context, &Policy::default()), &rules)
+fn whole(command: &str, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> PermissionDecision {
+    let environment = EnvironmentBlock("HOME=/home/dev\0PATH=/usr/bin:/bin\0");
+    let context =
+        AnalysisContext { cwd: "/home/dev/project", home: "/home/dev", environment, ..AnalysisContext::default() };
+    let rules = PermissionRules::parse(allow, ask, deny).unwrap_or_default();
+    super::decide(&analyze(command, context, &SafetyPolicy::default()), &rules)
 }
 
-fn unit(source: &str) -> Unit<'_> {
-    Unit {
+fn unit(source: &str) -> JudgedSimpleCommand<'_> {
+    JudgedSimpleCommand {
         source,
         argv: source.split(' ').map(|word| (word, true)).collect(),
         span: (0, source.len()),
-        ..Unit::default()
+        ..JudgedSimpleCommand::default()
     }
 }
 
-fn written<'a>(source: &'a str, path: Option<&'a str>) -> Unit<'a> {
-    Unit { writes: vec![Write { path, text: "\"$OUT\"" }], ..unit(source) }
+fn written<'a>(source: &'a str, path: Option<&'a str>) -> JudgedSimpleCommand<'a> {
+    JudgedSimpleCommand { writes: vec![WritingRedirect { path, text: "\"$OUT\"" }], ..unit(source) }
 }
 
-fn behind<'a>(prefix: &[&'a str], source: &'a str) -> Unit<'a> {
-    Unit { prefix: prefix.to_vec(), via: vec![prefix[0]], ..unit(source) }
+fn behind<'a>(prefix: &[&'a str], source: &'a str) -> JudgedSimpleCommand<'a> {
+    JudgedSimpleCommand { prefix: prefix.to_vec(), via: vec![prefix[0]], ..unit(source) }
 }
 
-fn decided(units: &[Unit], verdict: Verdict, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
-    let judged = Judged { units, verdict, complete: true, first_cwd: "/w" };
-    weigh(&judged, &Permissions::parse(allow, ask, deny).unwrap_or_default())
+fn decided(
+    units: &[JudgedSimpleCommand],
+    verdict: SafetyVerdict,
+    allow: Option<&[&str]>,
+    ask: &[&str],
+    deny: &[&str],
+) -> PermissionDecision {
+    let judged = JudgedCommand { units, verdict, complete: true, first_cwd: "/w" };
+    weigh(&judged, &PermissionRules::parse(allow, ask, deny).unwrap_or_default())
 }
 
-fn allowed(units: &[Unit], allow: &[&str]) -> bool {
-    decided(units, Verdict::Allow, Some(allow), &[], &[]).verdict == Verdict::Allow
+fn allowed(units: &[JudgedSimpleCommand], allow: &[&str]) -> bool {
+    decided(units, SafetyVerdict::Allow, Some(allow), &[], &[]).verdict == SafetyVerdict::Allow
 }
 
 #[test]
@@ -43,17 +50,17 @@ fn the_strictest_wins() {
     let units = [unit("git status")];
     let all = |verdict, allow, ask, deny| decided(&units, verdict, allow, ask, deny).verdict;
     let status: Option<&[&str]> = Some(&["git status:*"]);
-    assert_eq!(all(Verdict::Allow, None, &[], &[]), Verdict::Allow);
-    assert_eq!(all(Verdict::Warn, None, &[], &[]), Verdict::Allow);
-    assert_eq!(all(Verdict::Ask, None, &[], &[]), Verdict::Ask);
-    assert_eq!(all(Verdict::Ask, status, &[], &[]), Verdict::Ask);
-    assert_eq!(all(Verdict::Deny, status, &[], &[]), Verdict::Deny);
-    assert_eq!(all(Verdict::Allow, status, &["git:*"], &[]), Verdict::Ask);
-    assert_eq!(all(Verdict::Allow, status, &["git:*"], &["git status"]), Verdict::Deny);
-    assert_eq!(all(Verdict::Allow, Some(&[]), &[], &[]), Verdict::Ask);
-    let judged = Judged { units: &units, verdict: Verdict::Allow, complete: false, first_cwd: "/w" };
-    let rules = Permissions::parse(status, &[], &[]).unwrap_or_default();
-    assert_eq!(weigh(&judged, &rules).verdict, Verdict::Ask);
+    assert_eq!(all(SafetyVerdict::Allow, None, &[], &[]), SafetyVerdict::Allow);
+    assert_eq!(all(SafetyVerdict::Warn, None, &[], &[]), SafetyVerdict::Allow);
+    assert_eq!(all(SafetyVerdict::Ask, None, &[], &[]), SafetyVerdict::Ask);
+    assert_eq!(all(SafetyVerdict::Ask, status, &[], &[]), SafetyVerdict::Ask);
+    assert_eq!(all(SafetyVerdict::Deny, status, &[], &[]), SafetyVerdict::Deny);
+    assert_eq!(all(SafetyVerdict::Allow, status, &["git:*"], &[]), SafetyVerdict::Ask);
+    assert_eq!(all(SafetyVerdict::Allow, status, &["git:*"], &["git status"]), SafetyVerdict::Deny);
+    assert_eq!(all(SafetyVerdict::Allow, Some(&[]), &[], &[]), SafetyVerdict::Ask);
+    let judged = JudgedCommand { units: &units, verdict: SafetyVerdict::Allow, complete: false, first_cwd: "/w" };
+    let rules = PermissionRules::parse(status, &[], &[]).unwrap_or_default();
+    assert_eq!(weigh(&judged, &rules).verdict, SafetyVerdict::Ask);
 }
 
 #[test]
@@ -67,7 +74,7 @@ fn prefixes_are_of_whole_words_and_the_rest_is_exact() {
     assert!(!allowed(&[unit("./cat x")], &["cat:*"]));
     assert!(allowed(&[unit("./cat x")], &["./cat:*"]));
     assert!(!allowed(&[unit("ls"), unit("cat x")], &["ls:*"]));
-    let unknown = Unit { argv: vec![("git", true), ("$X", false)], ..unit("git $X") };
+    let unknown = JudgedSimpleCommand { argv: vec![("git", true), ("$X", false)], ..unit("git $X") };
     assert!(!allowed(std::slice::from_ref(&unknown), &["git status:*", "git '$X'"]));
     assert!(allowed(&[unknown], &["git:*"]));
 }
@@ -79,15 +86,15 @@ fn wrappers() {
     assert!(!allowed(&[behind(&["sudo"], "npm test")], &["npm test:*"]));
     assert!(allowed(&[behind(&["sudo"], "npm test")], &["sudo npm test:*"]));
     assert!(allowed(&[behind(&["timeout", "5", "sudo"], "npm test")], &["sudo npm:*"]));
-    let shell = Unit { wrapper: true, ..unit("bash -c ls") };
-    let inner = Unit { via: vec!["bash -c"], span: (8, 10), ..unit("ls") };
+    let shell = JudgedSimpleCommand { wrapper: true, ..unit("bash -c ls") };
+    let inner = JudgedSimpleCommand { via: vec!["bash -c"], span: (8, 10), ..unit("ls") };
     assert!(allowed(&[shell, inner], &["ls"]));
-    let remote = Unit { wrapper: true, span: (0, 11), ..unit("ssh host ls") };
-    let inner = Unit { via: vec!["ssh"], span: (9, 11), ..unit("ls") };
+    let remote = JudgedSimpleCommand { wrapper: true, span: (0, 11), ..unit("ssh host ls") };
+    let inner = JudgedSimpleCommand { via: vec!["ssh"], span: (9, 11), ..unit("ls") };
     assert!(!allowed(&[remote.clone(), inner.clone()], &["ls:*"]));
     assert!(allowed(&[remote, inner], &["ssh host:*"]));
-    assert!(!allowed(&[Unit { assignments: vec!["LD_PRELOAD=x"], ..unit("ls") }], &["ls"]));
-    assert!(allowed(&[Unit { assignments: vec!["CI=1"], ..unit("ls") }], &["ls"]));
+    assert!(!allowed(&[JudgedSimpleCommand { assignments: vec!["LD_PRELOAD=x"], ..unit("ls") }], &["ls"]));
+    assert!(allowed(&[JudgedSimpleCommand { assignments: vec!["CI=1"], ..unit("ls") }], &["ls"]));
 }
 
 #[test]
@@ -98,22 +105,30 @@ fn rules_that_stop_see_through_wrappers_paths_and_global_options() {
         (unit("git -c a.b=c --no-pager push"), "git push"),
         (behind(&["sudo", "-u", "x"], "git push"), "git push:*"),
         (behind(&["timeout", "5", "sudo"], "ls"), "sudo:*"),
-        (Unit { wrapper: true, ..unit("bash -c ls") }, "bash:*"),
+        (JudgedSimpleCommand { wrapper: true, ..unit("bash -c ls") }, "bash:*"),
         (written("ls", Some("/w/.env")), "write:.env"),
     ] {
-        assert_eq!(decided(&[stopped], Verdict::Allow, None, &[], &[rule]).verdict, Verdict::Deny, "{rule}");
+        assert_eq!(
+            decided(&[stopped], SafetyVerdict::Allow, None, &[], &[rule]).verdict,
+            SafetyVerdict::Deny,
+            "{rule}"
+        );
     }
     for (passed, rule) in [(unit("git log push"), "git push:*"), (unit("echo sudo"), "sudo:*")] {
-        assert_eq!(decided(&[passed], Verdict::Allow, None, &[], &[rule]).verdict, Verdict::Allow, "{rule}");
+        assert_eq!(
+            decided(&[passed], SafetyVerdict::Allow, None, &[], &[rule]).verdict,
+            SafetyVerdict::Allow,
+            "{rule}"
+        );
     }
 }
 
 #[test]
 fn what_is_unmatched_is_said() {
     let units = [unit("ls -l"), unit("cat x"), written("cat y", Some("/w/out/a.txt")), written("cat z", None)];
-    let decision = decided(&units, Verdict::Allow, Some(&["ls:*"]), &[], &[]);
+    let decision = decided(&units, SafetyVerdict::Allow, Some(&["ls:*"]), &[], &[]);
     assert_eq!(decision.unmatched, ["cat x", "cat y", "write:out/a.txt", "cat z", "write:\"$OUT\""]);
-    assert!(decided(&units, Verdict::Allow, None, &[], &[]).unmatched.is_empty());
+    assert!(decided(&units, SafetyVerdict::Allow, None, &[], &[]).unmatched.is_empty());
     assert!(allowed(&units[2..3], &["cat:*", "write:out/**"]));
 }
 
@@ -155,61 +170,61 @@ fn suggested_rules_allow_what_they_came_from() {
         (vec![behind(&["sudo"], "ls")], vec![]),
         (vec![unit("python x.py")], vec![]),
         (vec![unit("ls"), unit("python x.py")], vec![]),
-        (vec![Unit { heredoc: true, ..unit("ls") }], vec![]),
+        (vec![JudgedSimpleCommand { heredoc: true, ..unit("ls") }], vec![]),
         (vec![written("ls", None)], vec![]),
-        (vec![Unit { argv: vec![("git", true), ("$X", false)], ..unit("git $X") }], vec![]),
-        (vec![Unit { argv: vec![("a b", true), ("it's:*", true)], ..unit("x") }], vec!["'a b':*"]),
+        (vec![JudgedSimpleCommand { argv: vec![("git", true), ("$X", false)], ..unit("git $X") }], vec![]),
+        (vec![JudgedSimpleCommand { argv: vec![("a b", true), ("it's:*", true)], ..unit("x") }], vec!["'a b':*"]),
     ] {
-        let decision = decided(&units, Verdict::Allow, Some(&[]), &[], &[]);
+        let decision = decided(&units, SafetyVerdict::Allow, Some(&[]), &[], &[]);
         assert_eq!(decision.suggest_rules, rules);
         let rules: Vec<&str> = decision.suggest_rules.iter().map(String::as_str).collect();
         assert!(rules.is_empty() || allowed(&units, &rules));
     }
-    assert!(decided(&[unit("ls")], Verdict::Ask, None, &[], &[]).suggest_rules.is_empty());
-    assert!(decided(&[unit("ls")], Verdict::Allow, None, &["ls"], &[]).suggest_rules.is_empty());
-    assert_eq!(decided(&[unit("ls")], Verdict::Allow, None, &[], &[]).suggest_rules, ["ls:*"]);
-    assert!(decided(&[unit("ls")], Verdict::Allow, Some(&["ls"]), &[], &[]).suggest_rules.is_empty());
+    assert!(decided(&[unit("ls")], SafetyVerdict::Ask, None, &[], &[]).suggest_rules.is_empty());
+    assert!(decided(&[unit("ls")], SafetyVerdict::Allow, None, &["ls"], &[]).suggest_rules.is_empty());
+    assert_eq!(decided(&[unit("ls")], SafetyVerdict::Allow, None, &[], &[]).suggest_rules, ["ls:*"]);
+    assert!(decided(&[unit("ls")], SafetyVerdict::Allow, Some(&["ls"]), &[], &[]).suggest_rules.is_empty());
 }
 
 #[test]
 fn whole_commands() {
     for (command, allow, verdict) in [
-        ("git status && ls -la", &["git status:*", "ls:*"] as &[&str], Verdict::Allow),
-        ("git status && make x", &["git status:*", "ls:*"], Verdict::Ask),
-        ("git status > /dev/null 2>&1", &["git status:*"], Verdict::Allow),
-        ("git status > out.txt", &["git status:*"], Verdict::Ask),
-        ("git status > out.txt", &["git status:*", "write:out.txt"], Verdict::Allow),
-        ("git status > src/../../x", &["git status:*", "write:src/**"], Verdict::Ask),
-        ("cd src && ls > a", &["cd:*", "ls:*", "write:src/*"], Verdict::Allow),
-        ("echo $(make x)", &["echo:*"], Verdict::Ask),
-        ("echo $(make x)", &["make:*"], Verdict::Allow),
-        ("bash -c 'git status'", &["git status:*"], Verdict::Allow),
-        ("timeout 5 git status", &["git status:*"], Verdict::Allow),
-        ("sudo git status", &["git status:*"], Verdict::Ask),
-        ("sudo bash -c 'git status'", &["git status:*"], Verdict::Ask),
-        ("ssh host git status", &["git status:*"], Verdict::Ask),
-        ("ssh host 'git status'", &["ssh host:*"], Verdict::Allow),
-        ("sudo git status", &["sudo git status:*"], Verdict::Allow),
-        ("git push --force", &["git push:*"], Verdict::Deny),
-        ("git reset --hard", &["git reset:*"], Verdict::Ask),
-        ("find . -name x -exec make y {} +", &["find:*"], Verdict::Ask),
-        ("find . -name x -exec make y {} +", &["make:*"], Verdict::Allow),
-        ("find . -name x -exec rm {} +", &["find:*"], Verdict::Ask),
-        ("npx tsc --noEmit", &["npx tsc:*"], Verdict::Allow),
-        ("npx tsc --noEmit", &["npx:*"], Verdict::Ask),
-        ("npx tsc --noEmit && tsc", &["npx tsc:*"], Verdict::Ask),
-        ("docker run img npm test", &["docker run img npm test"], Verdict::Allow),
-        ("f() { ls; }; f", &["ls"], Verdict::Allow),
-        ("X=1 ls", &["ls"], Verdict::Allow),
-        ("echo 'x", &["echo:*"], Verdict::Ask),
-        ("", &[], Verdict::Allow),
+        ("git status && ls -la", &["git status:*", "ls:*"] as &[&str], SafetyVerdict::Allow),
+        ("git status && make x", &["git status:*", "ls:*"], SafetyVerdict::Ask),
+        ("git status > /dev/null 2>&1", &["git status:*"], SafetyVerdict::Allow),
+        ("git status > out.txt", &["git status:*"], SafetyVerdict::Ask),
+        ("git status > out.txt", &["git status:*", "write:out.txt"], SafetyVerdict::Allow),
+        ("git status > src/../../x", &["git status:*", "write:src/**"], SafetyVerdict::Ask),
+        ("cd src && ls > a", &["cd:*", "ls:*", "write:src/*"], SafetyVerdict::Allow),
+        ("echo $(make x)", &["echo:*"], SafetyVerdict::Ask),
+        ("echo $(make x)", &["make:*"], SafetyVerdict::Allow),
+        ("bash -c 'git status'", &["git status:*"], SafetyVerdict::Allow),
+        ("timeout 5 git status", &["git status:*"], SafetyVerdict::Allow),
+        ("sudo git status", &["git status:*"], SafetyVerdict::Ask),
+        ("sudo bash -c 'git status'", &["git status:*"], SafetyVerdict::Ask),
+        ("ssh host git status", &["git status:*"], SafetyVerdict::Ask),
+        ("ssh host 'git status'", &["ssh host:*"], SafetyVerdict::Allow),
+        ("sudo git status", &["sudo git status:*"], SafetyVerdict::Allow),
+        ("git push --force", &["git push:*"], SafetyVerdict::Deny),
+        ("git reset --hard", &["git reset:*"], SafetyVerdict::Ask),
+        ("find . -name x -exec make y {} +", &["find:*"], SafetyVerdict::Ask),
+        ("find . -name x -exec make y {} +", &["make:*"], SafetyVerdict::Allow),
+        ("find . -name x -exec rm {} +", &["find:*"], SafetyVerdict::Ask),
+        ("npx tsc --noEmit", &["npx tsc:*"], SafetyVerdict::Allow),
+        ("npx tsc --noEmit", &["npx:*"], SafetyVerdict::Ask),
+        ("npx tsc --noEmit && tsc", &["npx tsc:*"], SafetyVerdict::Ask),
+        ("docker run img npm test", &["docker run img npm test"], SafetyVerdict::Allow),
+        ("f() { ls; }; f", &["ls"], SafetyVerdict::Allow),
+        ("X=1 ls", &["ls"], SafetyVerdict::Allow),
+        ("echo 'x", &["echo:*"], SafetyVerdict::Ask),
+        ("", &[], SafetyVerdict::Allow),
     ] {
         assert_eq!(whole(command, Some(allow), &[], &[]).verdict, verdict, "{command} {allow:?}");
     }
     for command in
         ["env /bin/rm x", "xargs rm < list", "bash -c 'rm x'", "$(rm x)", "find . -exec rm {} +", "cat <<E\n$(rm x)\nE"]
     {
-        assert_eq!(whole(command, None, &[], &["rm:*"]).verdict, Verdict::Deny, "{command}");
+        assert_eq!(whole(command, None, &[], &["rm:*"]).verdict, SafetyVerdict::Deny, "{command}");
     }
     assert!(whole("bash <<E\nls\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
     assert!(whole("cat <<E\n$(ls)\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
@@ -232,12 +247,12 @@ fn with_rules_a_command_that_only_reads_needs_none() {
         "bash -c 'cat x | wc -l'",
         "timeout 5 rg foo",
     ] {
-        assert_eq!(whole(command, Some(list), &[], &[]).verdict, Verdict::Allow, "{command}");
-        assert_eq!(whole(command, Some(list), &["read-only"], &[]).verdict, Verdict::Ask, "{command}");
-        assert_eq!(whole(command, None, &[], &["read-only"]).verdict, Verdict::Deny, "{command}");
-        assert_eq!(whole(command, Some(&[]), &[], &[]).verdict, Verdict::Ask, "{command}");
+        assert_eq!(whole(command, Some(list), &[], &[]).verdict, SafetyVerdict::Allow, "{command}");
+        assert_eq!(whole(command, Some(list), &["read-only"], &[]).verdict, SafetyVerdict::Ask, "{command}");
+        assert_eq!(whole(command, None, &[], &["read-only"]).verdict, SafetyVerdict::Deny, "{command}");
+        assert_eq!(whole(command, Some(&[]), &[], &[]).verdict, SafetyVerdict::Ask, "{command}");
     }
-    assert_eq!(whole("ls", Some(&["read-only"]), &[], &[]).verdict, Verdict::Allow);
+    assert_eq!(whole("ls", Some(&["read-only"]), &[], &[]).verdict, SafetyVerdict::Allow);
     for command in [
         "ls > out",
         "sudo ls",
@@ -252,7 +267,7 @@ fn with_rules_a_command_that_only_reads_needs_none() {
         "curl localhost",
         "$X",
     ] {
-        assert_eq!(whole(command, Some(list), &[], &[]).verdict, Verdict::Ask, "{command}");
+        assert_eq!(whole(command, Some(list), &[], &[]).verdict, SafetyVerdict::Ask, "{command}");
     }
 }
 
@@ -292,14 +307,14 @@ fn no_rule_is_suggested_for_text_out_of_a_heredoc() {
 #[test]
 fn suggestions_for_everyday_commands_allow_them() {
     let mut count = 0;
-    for Line { wanted, command, .. } in corpus() {
+    for CorpusLine { wanted, command, .. } in corpus() {
         let rules = whole(&command, Some(&[]), &[], &[]).suggest_rules;
         if wanted != "allow" || rules.is_empty() {
             continue;
         }
         count += 1;
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, Verdict::Allow, "{command} {rules:?}");
+        assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, SafetyVerdict::Allow, "{command} {rules:?}");
         for rule in &rules {
             let all = whole(&command, Some(&[]), &[], &[]).unmatched.len();
             assert!(whole(&command, Some(&[rule]), &[], &[]).unmatched.len() < all, "{command} {rule}");

@@ -3,24 +3,24 @@
 //! The crate `globset` does not serve here. Its `**` reaches into `.git` like into any directory, and it knows neither
 //! `..` nor a base directory. It would also bring the automata of `regex` into the addon.
 
-use crate::glob::Glob;
+use crate::glob::PathComponentGlob;
 
 /// A glob over paths. `*` stays within a directory, `**` does not. Names with a leading dot count like all others. Only
 /// the name `.git` matches `.git`, because git runs hooks from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteGlob {
     absolute: bool,
-    parts: Vec<Part>,
+    parts: Vec<WriteGlobPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum WriteGlobPart {
     /// `**`
-    Any,
+    AnyDirectories,
     /// `..`, at the beginning.
-    Up,
+    ParentDirectory,
     /// Names.
-    One { glob: Glob, git: bool },
+    Component { glob: PathComponentGlob, git: bool },
 }
 
 /// Most parts of a glob. A longer glob matches no file.
@@ -30,19 +30,23 @@ impl WriteGlob {
     /// Reads a glob.
     pub fn new(text: &str) -> Self {
         let absolute = text.starts_with('/');
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<WriteGlobPart> = Vec::new();
         for name in text.split('/') {
             match name {
                 "" | "." => {}
                 ".." => match parts.last() {
-                    None | Some(Part::Up) if !absolute => parts.push(Part::Up),
+                    None | Some(WriteGlobPart::ParentDirectory) if !absolute => {
+                        parts.push(WriteGlobPart::ParentDirectory)
+                    }
                     _ => {
                         parts.pop();
                     }
                 },
-                "**" if parts.last() == Some(&Part::Any) => {}
-                "**" => parts.push(Part::Any),
-                name => parts.push(Part::One { glob: Glob::parse(name), git: name == ".git" }),
+                "**" if parts.last() == Some(&WriteGlobPart::AnyDirectories) => {}
+                "**" => parts.push(WriteGlobPart::AnyDirectories),
+                name => {
+                    parts.push(WriteGlobPart::Component { glob: PathComponentGlob::parse(name), git: name == ".git" })
+                }
             }
         }
         Self { absolute, parts }
@@ -52,7 +56,7 @@ impl WriteGlob {
     pub fn fits(&self, path: &str, cwd: &str) -> bool {
         let split = |path| str::split(path, '/').filter(|name| !name.is_empty()).collect::<Vec<_>>();
         let names = split(path);
-        let ups = self.parts.iter().take_while(|part| **part == Part::Up).count();
+        let ups = self.parts.iter().take_while(|part| **part == WriteGlobPart::ParentDirectory).count();
         let mut start = if self.absolute { Vec::new() } else { split(cwd) };
         start.truncate(start.len().saturating_sub(ups));
         let parts = self.parts.get(ups..).unwrap_or_default();
@@ -68,9 +72,11 @@ impl WriteGlob {
             let mut next = vec![false; places.len()];
             for (at, part) in parts.iter().enumerate().filter(|(at, _)| places[*at]) {
                 match part {
-                    Part::Any => next[at] |= *name != ".git",
-                    Part::Up => {}
-                    Part::One { glob, git } => next[at + 1] |= glob.fits(name) && (*git || *name != ".git"),
+                    WriteGlobPart::AnyDirectories => next[at] |= *name != ".git",
+                    WriteGlobPart::ParentDirectory => {}
+                    WriteGlobPart::Component { glob, git } => {
+                        next[at + 1] |= glob.fits(name) && (*git || *name != ".git")
+                    }
                 }
             }
             skip(parts, &mut next);
@@ -81,9 +87,9 @@ impl WriteGlob {
 }
 
 /// `**` also matches no directory at all.
-fn skip(parts: &[Part], places: &mut [bool]) {
+fn skip(parts: &[WriteGlobPart], places: &mut [bool]) {
     for (at, part) in parts.iter().enumerate() {
-        if places[at] && *part == Part::Any {
+        if places[at] && *part == WriteGlobPart::AnyDirectories {
             places[at + 1] = true;
         }
     }

@@ -3,18 +3,18 @@
 
 use std::collections::HashSet;
 
-use super::call::Call;
-use super::evaluator::Evaluator;
-use super::frame::{Frame, MAX_DEPTH};
+use super::call::ProgramCall;
+use super::evaluator::CommandEvaluator;
+use super::frame::{EvaluationFrame, MAX_DEPTH};
 use super::input::READ;
 use super::numbers::is_numeric;
-use super::shell::Shell;
+use super::shell::SimulatedShell;
 use super::text::UNKNOWN;
 use crate::options::{OptionSpec, parse};
-use crate::parse::{Part, Word, read_expansions};
+use crate::parse::{WordPart, WordSyntax, read_expansions};
 use crate::read_only::{hijacks, runs};
 use crate::unwrap::COMPGEN;
-use crate::value::{Piece, Value, weight};
+use crate::value::{ValuePiece, WordValue, weight};
 
 /// Variables that one arithmetic expression may lead to.
 const MAX_NAMES: usize = 256;
@@ -22,10 +22,16 @@ const MAX_NAMES: usize = 256;
 /// Operators of `[[ … ]]` whose operands are arithmetic.
 const COMPARISONS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Sets a variable by a builtin, a loop or an expansion. One that decides what programs run may make them run
     /// anything.
-    pub(super) fn set(&mut self, shell: &mut Shell, name: &str, values: Vec<Value>, frame: &Frame) {
+    pub(super) fn set(
+        &mut self,
+        shell: &mut SimulatedShell,
+        name: &str,
+        values: Vec<WordValue>,
+        frame: &EvaluationFrame,
+    ) {
         if hijacks(name) {
             self.unseen(shell, name, frame);
         }
@@ -33,7 +39,13 @@ impl Evaluator<'_> {
     }
 
     /// Sets a variable, and evaluates its value if the variable wants that.
-    pub(super) fn assign_to(&mut self, shell: &mut Shell, name: &str, values: Vec<Value>, frame: &Frame) {
+    pub(super) fn assign_to(
+        &mut self,
+        shell: &mut SimulatedShell,
+        name: &str,
+        values: Vec<WordValue>,
+        frame: &EvaluationFrame,
+    ) {
         self.budget.spend(weight(&values) / 32);
         let attributes = shell.variables.attributes(name);
         shell.variables.deciding |= values.iter().any(|value| runs(name, value));
@@ -53,12 +65,12 @@ impl Evaluator<'_> {
     }
 
     /// Makes a variable unknown.
-    pub(super) fn blur(&mut self, shell: &mut Shell, name: &str, frame: &Frame) {
-        self.set(shell, name, vec![Value::unknown_words()], frame);
+    pub(super) fn blur(&mut self, shell: &mut SimulatedShell, name: &str, frame: &EvaluationFrame) {
+        self.set(shell, name, vec![WordValue::unknown_words()], frame);
     }
 
     /// Evaluates a text as arithmetic. Each variable in it is evaluated as arithmetic in its turn.
-    pub(super) fn arithmetic(&mut self, shell: &mut Shell, text: &Value, frame: &Frame) {
+    pub(super) fn arithmetic(&mut self, shell: &mut SimulatedShell, text: &WordValue, frame: &EvaluationFrame) {
         let mut known = HashSet::new();
         let mut values = vec![text.clone()];
         while let Some(value) = values.pop() {
@@ -75,7 +87,7 @@ impl Evaluator<'_> {
                     known.insert(name);
                 }
                 for name in assigned(&text) {
-                    shell.set(name, vec![Value::number()], self.environment);
+                    shell.set(name, vec![WordValue::number()], self.environment);
                 }
             }
             if known.len() > MAX_NAMES || self.budget.is_spent() {
@@ -86,7 +98,13 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates the subscript of a variable.
-    pub(super) fn subscript(&mut self, shell: &mut Shell, name: &str, subscript: &Value, frame: &Frame) {
+    pub(super) fn subscript(
+        &mut self,
+        shell: &mut SimulatedShell,
+        name: &str,
+        subscript: &WordValue,
+        frame: &EvaluationFrame,
+    ) {
         if !matches!(subscript.known(), Some("@" | "*")) && !shell.variables.attributes(name).keyed {
             self.arithmetic(shell, subscript, frame);
         }
@@ -94,25 +112,25 @@ impl Evaluator<'_> {
 
     /// Evaluates a word that names a variable, perhaps with a subscript: an operand of `unset`, the value of `x` in
     /// `${!x}`.
-    pub(super) fn reference(&mut self, shell: &mut Shell, operand: &Value, frame: &Frame) {
+    pub(super) fn reference(&mut self, shell: &mut SimulatedShell, operand: &WordValue, frame: &EvaluationFrame) {
         for text in self.again(shell, operand, "subscript", frame) {
             let Some((name, subscript)) = text.split_once('[') else { continue };
             self.expansions(shell, subscript, "subscript", frame);
             let subscript = subscript.strip_suffix(']').unwrap_or(subscript);
-            self.subscript(shell, name, &Value::of(subscript), frame);
+            self.subscript(shell, name, &WordValue::of(subscript), frame);
         }
     }
 
     /// Evaluates a text that bash expands as it does a prompt, or words between double quotes.
-    pub(super) fn prompt(&mut self, shell: &mut Shell, text: &Value, via: &str, frame: &Frame) {
+    pub(super) fn prompt(&mut self, shell: &mut SimulatedShell, text: &WordValue, via: &str, frame: &EvaluationFrame) {
         for text in self.again(shell, text, via, frame) {
             self.expansions(shell, &text, via, frame);
         }
     }
 
     /// Evaluates `[[ … ]]`.
-    pub(super) fn test(&mut self, shell: &mut Shell, words: &[Word], frame: &Frame) {
-        let values: Vec<Value> = words.iter().map(|word| self.single(shell, word, frame)).collect();
+    pub(super) fn test(&mut self, shell: &mut SimulatedShell, words: &[WordSyntax], frame: &EvaluationFrame) {
+        let values: Vec<WordValue> = words.iter().map(|word| self.single(shell, word, frame)).collect();
         for (at, word) in words.iter().enumerate() {
             match word.bare() {
                 Some("-v" | "-R") => {
@@ -133,13 +151,13 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates `((…))`.
-    pub(super) fn expression(&mut self, shell: &mut Shell, parts: &[Part], frame: &Frame) {
+    pub(super) fn expression(&mut self, shell: &mut SimulatedShell, parts: &[WordPart], frame: &EvaluationFrame) {
         let text = self.joined(shell, parts, frame);
         self.arithmetic(shell, &text, frame);
     }
 
     /// Evaluates the operands that a builtin expands.
-    pub(super) fn operands(&mut self, shell: &mut Shell, call: &Call, frame: &Frame) {
+    pub(super) fn operands(&mut self, shell: &mut SimulatedShell, call: &ProgramCall, frame: &EvaluationFrame) {
         let Some((Some(name), args)) = call.argv.split_first().map(|(name, args)| (name.known(), args)) else { return };
         match name {
             "let" => args.iter().for_each(|arg| self.arithmetic(shell, arg, frame)),
@@ -168,20 +186,27 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates the name that an option takes.
-    fn option(&mut self, shell: &mut Shell, args: &[Value], spec: &OptionSpec, option: &str, frame: &Frame) {
+    fn option(
+        &mut self,
+        shell: &mut SimulatedShell,
+        args: &[WordValue],
+        spec: &OptionSpec,
+        option: &str,
+        frame: &EvaluationFrame,
+    ) {
         if let Some(name) = parse(args, spec).value(option) {
             self.reference(shell, name, frame);
         }
     }
 
     /// Evaluates the words of `declare`: a subscript in a name, and `-a 'x=(…)'`.
-    fn declared(&mut self, shell: &mut Shell, args: &[Value], frame: &Frame) {
+    fn declared(&mut self, shell: &mut SimulatedShell, args: &[WordValue], frame: &EvaluationFrame) {
         for arg in args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
             let Some((name, _)) = arg.prefix().split_once('=') else {
                 self.reference(shell, arg, frame);
                 continue;
             };
-            self.reference(shell, &Value::of(name), frame);
+            self.reference(shell, &WordValue::of(name), frame);
             let value = arg.after(name.len() + 1);
             if value.prefix().starts_with('(') {
                 self.prompt(shell, &value, "declare", frame);
@@ -191,7 +216,7 @@ impl Evaluator<'_> {
     }
 
     /// Lists a text that bash may run without its being known.
-    pub(super) fn unseen(&mut self, shell: &Shell, via: &str, frame: &Frame) {
+    pub(super) fn unseen(&mut self, shell: &SimulatedShell, via: &str, frame: &EvaluationFrame) {
         if frame.uncalled {
             return;
         }
@@ -200,13 +225,18 @@ impl Evaluator<'_> {
             Some(_) => via.to_owned(),
             None => frame.origin.text.get(span.clone()).unwrap_or_default().to_owned(),
         };
-        let text =
-            Call { argv: vec![Value::unknown_words()], sources: vec![source.clone()], source, span, ..Call::default() };
+        let text = ProgramCall {
+            argv: vec![WordValue::unknown_words()],
+            sources: vec![source.clone()],
+            source,
+            span,
+            ..ProgramCall::default()
+        };
         self.record_unseen(shell, text, &frame.inside(via));
     }
 
     /// The texts that a value may be. A value of which a part is not known may be any text.
-    fn again(&mut self, shell: &Shell, value: &Value, via: &str, frame: &Frame) -> Vec<String> {
+    fn again(&mut self, shell: &SimulatedShell, value: &WordValue, via: &str, frame: &EvaluationFrame) -> Vec<String> {
         self.budget.spend(1 + value.weight() / 16);
         if is_numeric(value) {
             return Vec::new();
@@ -215,12 +245,12 @@ impl Evaluator<'_> {
         let mut known = true;
         for piece in value.pieces() {
             match piece {
-                Piece::Text(part) => text.push_str(part),
+                ValuePiece::Text(part) => text.push_str(part),
                 // The subscript of `unset a[1]` looks like a glob.
-                Piece::Glob(part) if part.starts_with('[') => text.push_str(part),
+                ValuePiece::Glob(part) if part.starts_with('[') => text.push_str(part),
                 // A name that is found in one text of several is found.
-                Piece::OneOf(texts) => text.push_str(&texts.join(" ")),
-                Piece::Glob(_) | Piece::Unknown(_) => {
+                ValuePiece::OneOf(texts) => text.push_str(&texts.join(" ")),
+                ValuePiece::Glob(_) | ValuePiece::Unknown(_) => {
                     known = false;
                     text.push(UNKNOWN);
                 }
@@ -235,7 +265,7 @@ impl Evaluator<'_> {
 
     /// Evaluates the commands in a text, whatever quotes and backslashes protect them: each further expansion takes a
     /// level of these away.
-    fn expansions(&mut self, shell: &mut Shell, text: &str, via: &str, frame: &Frame) {
+    fn expansions(&mut self, shell: &mut SimulatedShell, text: &str, via: &str, frame: &EvaluationFrame) {
         if !text.contains("$(") && !text.contains(['`', '\\']) && !text.contains("${") && !text.contains("$[") {
             return;
         }

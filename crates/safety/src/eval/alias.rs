@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use super::evaluator::Evaluator;
-use super::frame::Frame;
-use super::lists::After;
-use super::shell::Shell;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
+use super::lists::CommandEffects;
+use super::shell::SimulatedShell;
 use crate::parse::UnexpandedCommand;
 
 /// The commands that an alias expands to.
-struct Aliased {
+struct AliasExpansion {
     /// The name of the alias.
     name: String,
     /// The commands that it may become.
@@ -18,18 +18,23 @@ struct Aliased {
     settled: bool,
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates a simple command.
-    pub(super) fn simple(&mut self, shell: &mut Shell, simple: &UnexpandedCommand, frame: &Frame) -> After {
+    pub(super) fn simple(
+        &mut self,
+        shell: &mut SimulatedShell,
+        simple: &UnexpandedCommand,
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         let Some(aliased) = aliased(shell, simple, frame) else { return self.unaliased(shell, simple, frame) };
         let mut inside = frame.inside("alias");
         inside.origin.fixed.get_or_insert_with(|| simple.span.clone());
         // As in bash, an alias is not expanded in its own text.
         Rc::make_mut(&mut inside.aliases).push(aliased.name);
-        let Some((last, others)) = aliased.texts.split_last() else { return After::default() };
+        let Some((last, others)) = aliased.texts.split_last() else { return CommandEffects::default() };
         let before = (!others.is_empty() || !aliased.settled).then(|| self.copy(shell));
         self.script(shell, last, inside.clone());
-        let Some(before) = before else { return After::default() };
+        let Some(before) = before else { return CommandEffects::default() };
         for text in others {
             let mut other = self.copy(&before);
             self.script(&mut other, text, inside.clone());
@@ -40,11 +45,11 @@ impl Evaluator<'_> {
             self.unaliased(&mut other, simple, frame);
             shell.join(other, self.environment);
         }
-        After::default()
+        CommandEffects::default()
     }
 }
 
-fn aliased(shell: &Shell, simple: &UnexpandedCommand, frame: &Frame) -> Option<Aliased> {
+fn aliased(shell: &SimulatedShell, simple: &UnexpandedCommand, frame: &EvaluationFrame) -> Option<AliasExpansion> {
     let program = simple.words.first().filter(|_| shell.aliases.expands && !frame.origin.earlier)?;
     let name = program.bare().filter(|name| !frame.aliases.iter().any(|alias| alias == name))?;
     let alias = shell.aliases.get(name)?;
@@ -64,5 +69,5 @@ fn aliased(shell: &Shell, simple: &UnexpandedCommand, frame: &Frame) -> Option<A
         Some(text)
     };
     let texts = alias.texts.iter().map(text).collect::<Option<_>>()?;
-    Some(Aliased { name: name.to_owned(), texts, settled: alias.settled })
+    Some(AliasExpansion { name: name.to_owned(), texts, settled: alias.settled })
 }

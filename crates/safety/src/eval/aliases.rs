@@ -7,7 +7,7 @@ use super::variables::MAX_CHOICES;
 
 /// An alias.
 #[derive(Clone, Debug)]
-pub(super) struct Alias {
+pub(super) struct AliasDefinition {
     /// The texts that it may have, the latest last.
     pub texts: Vec<String>,
     /// Whether the alias surely has one of these texts. If the command itself sets or removes an alias, its next
@@ -17,22 +17,23 @@ pub(super) struct Alias {
 
 /// All aliases of a shell.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Aliases {
-    table: Rc<HashMap<String, Alias>>,
+pub(super) struct AliasTable {
+    table: Rc<HashMap<String, AliasDefinition>>,
     /// Whether the shell expands them: `shopt -s expand_aliases`.
     pub expands: bool,
 }
 
-impl Aliases {
+impl AliasTable {
     /// The alias of a name.
-    pub(super) fn get(&self, name: &str) -> Option<&Alias> {
+    pub(super) fn get(&self, name: &str) -> Option<&AliasDefinition> {
         self.table.get(name)
     }
 
     /// `alias`
     pub(super) fn set(&mut self, name: &str, text: &str) {
         let table = Rc::make_mut(&mut self.table);
-        let alias = table.entry(name.to_owned()).or_insert_with(|| Alias { texts: Vec::new(), settled: false });
+        let alias =
+            table.entry(name.to_owned()).or_insert_with(|| AliasDefinition { texts: Vec::new(), settled: false });
         alias.settled = false;
         alias.texts.retain(|other| other != text);
         alias.texts.truncate(MAX_CHOICES - 1);
@@ -56,11 +57,11 @@ impl Aliases {
 
 #[cfg(test)]
 mod tests {
-    use super::Aliases;
+    use super::AliasTable;
 
     #[test]
     fn an_alias_is_settled_once_its_line_has_ended() {
-        let mut aliases = Aliases::default();
+        let mut aliases = AliasTable::default();
         aliases.set("ll", "ls -l");
         aliases.set("gp", "git push");
         assert!(!aliases.get("ll").unwrap().settled);

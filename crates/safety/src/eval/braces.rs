@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::parse::Part;
+use crate::parse::WordPart;
 
 /// Words that one word may become.
 const MAX_WORDS: usize = 64;
@@ -12,18 +12,18 @@ const MAX_WORDS: usize = 64;
 const MAX_STEPS: usize = 16 * 1024;
 
 /// Parts of a word. Only text is copied, since other parts may hold long scripts.
-type Parts<'a> = Vec<Cow<'a, Part>>;
+type BraceWordParts<'a> = Vec<Cow<'a, WordPart>>;
 
 /// Whether a word may have braces to expand.
-pub fn may_have(parts: &[Part]) -> bool {
-    parts.iter().any(|part| matches!(part, Part::Text(text) if text.as_bytes().contains(&b'{')))
+pub fn may_have(parts: &[WordPart]) -> bool {
+    parts.iter().any(|part| matches!(part, WordPart::Text(text) if text.as_bytes().contains(&b'{')))
 }
 
 /// The words that brace expansion makes of a word. `None` if there are too many.
 /// Counts its work in `steps`.
-pub fn expand<'a>(parts: &'a [Part], steps: &mut usize) -> Option<Vec<Parts<'a>>> {
+pub fn expand<'a>(parts: &'a [WordPart], steps: &mut usize) -> Option<Vec<BraceWordParts<'a>>> {
     let mut done = Vec::new();
-    let all: Parts<'a> = parts.iter().map(Cow::Borrowed).collect();
+    let all: BraceWordParts<'a> = parts.iter().map(Cow::Borrowed).collect();
     let mut waiting = vec![(all, 0)];
     let most = *steps + MAX_STEPS;
     while let Some((parts, from)) = waiting.pop() {
@@ -51,25 +51,25 @@ pub fn expand<'a>(parts: &'a [Part], steps: &mut usize) -> Option<Vec<Parts<'a>>
 }
 
 /// A place: the index of a part, and a byte in it.
-type At = (usize, usize);
-const START: At = (0, 0);
+type WordPartOffset = (usize, usize);
+const START: WordPartOffset = (0, 0);
 
-fn next(at: At) -> At {
+fn next(at: WordPartOffset) -> WordPartOffset {
     (at.0, at.1 + 1)
 }
 
 /// A pair of braces with its commas, or with its sequence.
-struct Group {
-    open: At,
-    close: At,
-    commas: Vec<At>,
+struct BraceGroup {
+    open: WordPartOffset,
+    close: WordPartOffset,
+    commas: Vec<WordPartOffset>,
     range: Option<Range<usize>>,
 }
 
 /// The first pair of braces that bash expands. `None` too if the search takes more than the most steps.
-fn first(parts: &[Cow<Part>], from: usize, steps: &mut usize, most: usize) -> Option<Group> {
+fn first(parts: &[Cow<WordPart>], from: usize, steps: &mut usize, most: usize) -> Option<BraceGroup> {
     for (index, part) in parts.iter().enumerate().skip(from) {
-        let Part::Text(text) = &**part else { continue };
+        let WordPart::Text(text) = &**part else { continue };
         for (at, _) in text.match_indices('{') {
             let group = group(parts, (index, at), steps);
             if group.is_some() || *steps > most {
@@ -80,11 +80,11 @@ fn first(parts: &[Cow<Part>], from: usize, steps: &mut usize, most: usize) -> Op
     None
 }
 
-fn group(parts: &[Cow<Part>], open: At, steps: &mut usize) -> Option<Group> {
+fn group(parts: &[Cow<WordPart>], open: WordPartOffset, steps: &mut usize) -> Option<BraceGroup> {
     let mut depth = 0usize;
     let mut commas = Vec::new();
     for (index, part) in parts.iter().enumerate().skip(open.0) {
-        let Part::Text(text) = &**part else { continue };
+        let WordPart::Text(text) = &**part else { continue };
         let begin = if index == open.0 { open.1 } else { 0 };
         *steps += text.len() - begin;
         for (at, byte) in text.bytes().enumerate().skip(begin) {
@@ -99,7 +99,12 @@ fn group(parts: &[Cow<Part>], open: At, steps: &mut usize) -> Option<Group> {
                     let close = (index, at);
                     let inside = (index == open.0).then_some(open.1 + 1..at);
                     let range = inside.filter(|inside| commas.is_empty() && sequence(&text[inside.clone()]).is_some());
-                    return (range.is_some() || !commas.is_empty()).then_some(Group { open, close, commas, range });
+                    return (range.is_some() || !commas.is_empty()).then_some(BraceGroup {
+                        open,
+                        close,
+                        commas,
+                        range,
+                    });
                 }
                 _ => {}
             }
@@ -108,11 +113,11 @@ fn group(parts: &[Cow<Part>], open: At, steps: &mut usize) -> Option<Group> {
     None
 }
 
-impl Group {
-    fn choices<'a>(&self, parts: &[Cow<'a, Part>]) -> Vec<Parts<'a>> {
-        if let (Some(range), Part::Text(text)) = (&self.range, &*parts[self.open.0]) {
+impl BraceGroup {
+    fn choices<'a>(&self, parts: &[Cow<'a, WordPart>]) -> Vec<BraceWordParts<'a>> {
+        if let (Some(range), WordPart::Text(text)) = (&self.range, &*parts[self.open.0]) {
             let values = sequence(&text[range.clone()]).unwrap_or_default();
-            return values.into_iter().map(|value| vec![Cow::Owned(Part::Quoted(value))]).collect();
+            return values.into_iter().map(|value| vec![Cow::Owned(WordPart::Quoted(value))]).collect();
         }
         let mut choices = Vec::new();
         let mut from = next(self.open);
@@ -157,18 +162,18 @@ fn sequence(text: &str) -> Option<Vec<String>> {
 }
 
 /// The parts from one place to another.
-fn slice<'a>(parts: &[Cow<'a, Part>], from: At, to: At) -> Parts<'a> {
+fn slice<'a>(parts: &[Cow<'a, WordPart>], from: WordPartOffset, to: WordPartOffset) -> BraceWordParts<'a> {
     let mut piece = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        if index < from.0 || index > to.0 || (index == to.0 && to.1 == 0 && !matches!(**part, Part::Text(_))) {
+        if index < from.0 || index > to.0 || (index == to.0 && to.1 == 0 && !matches!(**part, WordPart::Text(_))) {
             continue;
         }
         match &**part {
-            Part::Text(text) => {
+            WordPart::Text(text) => {
                 let begin = if index == from.0 { from.1.min(text.len()) } else { 0 };
                 let end = if index == to.0 { to.1.min(text.len()) } else { text.len() };
                 if begin < end {
-                    piece.push(Cow::Owned(Part::Text(text[begin..end].to_owned())));
+                    piece.push(Cow::Owned(WordPart::Text(text[begin..end].to_owned())));
                 }
             }
             _ => piece.push(part.clone()),
@@ -180,13 +185,13 @@ fn slice<'a>(parts: &[Cow<'a, Part>], from: At, to: At) -> Parts<'a> {
 #[cfg(test)]
 mod tests {
     use super::expand;
-    use crate::parse::Part;
+    use crate::parse::WordPart;
 
     /// The words that unquoted text becomes, with `'` around its quoted parts.
-    fn words(parts: &[Part]) -> Option<Vec<String>> {
-        let shown = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Quoted(text) => format!("'{text}'"),
+    fn words(parts: &[WordPart]) -> Option<Vec<String>> {
+        let shown = |part: &WordPart| match part {
+            WordPart::Text(text) => text.clone(),
+            WordPart::Quoted(text) => format!("'{text}'"),
             _ => String::new(),
         };
         Some(expand(parts, &mut 0)?.iter().map(|word| word.iter().map(|part| shown(part)).collect()).collect())
@@ -206,14 +211,15 @@ mod tests {
             ("{}", "{}"),
             ("a{b", "a{b"),
         ] {
-            assert_eq!(words(&[Part::Text(text.to_owned())]).unwrap().join(" "), wanted, "{text}");
+            assert_eq!(words(&[WordPart::Text(text.to_owned())]).unwrap().join(" "), wanted, "{text}");
         }
     }
 
     #[test]
     fn quoted_braces_stay_and_too_many_words_are_given_up() {
-        let parts = [Part::Text("{a,".to_owned()), Part::Quoted("{b,c}".to_owned()), Part::Text("}".to_owned())];
+        let parts =
+            [WordPart::Text("{a,".to_owned()), WordPart::Quoted("{b,c}".to_owned()), WordPart::Text("}".to_owned())];
         assert_eq!(words(&parts).unwrap(), ["a", "'{b,c}'"]);
-        assert_eq!(words(&[Part::Text("{a,b}".repeat(10))]), None);
+        assert_eq!(words(&[WordPart::Text("{a,b}".repeat(10))]), None);
     }
 }

@@ -4,19 +4,19 @@
 const MAX_STEPS: usize = 60_000;
 
 /// Counts steps instead of time, so that a busy machine changes no verdict.
-pub(super) struct Budget {
+pub(super) struct EvaluationBudget {
     steps: usize,
     limit: usize,
     complete: bool,
 }
 
-impl Default for Budget {
+impl Default for EvaluationBudget {
     fn default() -> Self {
         Self { steps: 0, limit: MAX_STEPS, complete: true }
     }
 }
 
-impl Budget {
+impl EvaluationBudget {
     /// Counts work.
     pub(super) fn spend(&mut self, steps: usize) {
         self.steps += steps;
@@ -47,11 +47,11 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, MAX_STEPS};
+    use super::{EvaluationBudget, MAX_STEPS};
 
     #[test]
     fn a_spent_budget_is_not_complete() {
-        let mut budget = Budget::default();
+        let mut budget = EvaluationBudget::default();
         budget.spend(MAX_STEPS);
         assert!(!budget.is_spent() && budget.is_complete());
         budget.spend(1);

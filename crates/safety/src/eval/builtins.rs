@@ -1,22 +1,23 @@
 //! Builtins that change the shell.
 
-use super::call::Call;
+use super::call::ProgramCall;
 use super::declare::declare;
-use super::evaluator::Evaluator;
-use super::frame::Frame;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
 use super::input::{set_named, variable};
 use super::output;
-use super::shell::Shell;
-use crate::command::{Input, Redirect};
+use super::shell::SimulatedShell;
+use crate::command::{CommandStdin, ExpandedRedirect};
 use crate::options::{OptionSpec, parse};
 use crate::path::resolved;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Evaluates the call of a builtin. Returns the shell after a failure, if it differs.
-type Builtin = fn(&mut Evaluator<'_>, &mut Shell, &Call, &Frame) -> Option<Box<Shell>>;
+type BuiltinEvaluator =
+    fn(&mut CommandEvaluator<'_>, &mut SimulatedShell, &ProgramCall, &EvaluationFrame) -> Option<Box<SimulatedShell>>;
 
 /// The builtin of a name, if it changes the shell.
-fn named(name: &str) -> Option<Builtin> {
+fn named(name: &str) -> Option<BuiltinEvaluator> {
     Some(match name {
         "." | "source" => source,
         "alias" => alias,
@@ -40,16 +41,21 @@ fn named(name: &str) -> Option<Builtin> {
     })
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates what a builtin does to the shell. Returns the shell after a failure, if it differs.
-    pub(super) fn builtin(&mut self, shell: &mut Shell, call: &Call, frame: &Frame) -> Option<Box<Shell>> {
+    pub(super) fn builtin(
+        &mut self,
+        shell: &mut SimulatedShell,
+        call: &ProgramCall,
+        frame: &EvaluationFrame,
+    ) -> Option<Box<SimulatedShell>> {
         self.operands(shell, call, frame);
-        let builtin = call.argv.first().and_then(Value::known).and_then(named)?;
+        let builtin = call.argv.first().and_then(WordValue::known).and_then(named)?;
         builtin(self, shell, call, frame)
     }
 
     /// The directory that `cd` goes to.
-    fn target(&self, shell: &Shell, args: &[Value]) -> Value {
+    fn target(&self, shell: &SimulatedShell, args: &[WordValue]) -> WordValue {
         let mut operands = args.iter().filter(|arg| {
             let text = arg.prefix();
             text.len() < 2 || !text.starts_with('-')
@@ -57,7 +63,7 @@ impl Evaluator<'_> {
         match operands.next() {
             None => match shell.get("HOME", self.environment) {
                 Some(values) if values.len() == 1 => values[0].clone(),
-                _ => Value::of(self.directories.home.as_str()),
+                _ => WordValue::of(self.directories.home.as_str()),
             },
             Some(directory) if directory.known() == Some("-") => shell.location.previous.clone(),
             Some(directory) if directory.known() == Some("") => shell.cwd().clone(),
@@ -66,11 +72,16 @@ impl Evaluator<'_> {
     }
 }
 
-fn has(argv: &[Value], flag: &str) -> bool {
+fn has(argv: &[WordValue], flag: &str) -> bool {
     argv[1..].iter().any(|arg| arg.known() == Some(flag))
 }
 
-fn cd(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn cd(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     let before = Box::new(evaluator.copy(shell));
     let directory = evaluator.target(shell, &argv[1..]);
@@ -78,7 +89,12 @@ fn cd(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) 
     Some(before)
 }
 
-fn pushd(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn pushd(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     let directory = evaluator.target(shell, &argv[1..]);
     if has(argv, "-n") {
@@ -92,16 +108,26 @@ fn pushd(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Fram
     Some(before)
 }
 
-fn popd(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn popd(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     let directory = shell.location.pop();
-    if argv.get(1).and_then(Value::known) != Some("-n") {
+    if argv.get(1).and_then(WordValue::known) != Some("-n") {
         shell.location.enter(directory);
     }
     None
 }
 
-fn alias(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn alias(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     for (name, text) in argv[1..].iter().filter_map(|arg| arg.known()?.split_once('=')) {
         shell.aliases.set(name, text);
@@ -109,7 +135,12 @@ fn alias(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Op
     None
 }
 
-fn unalias(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn unalias(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     for arg in &argv[1..] {
         shell.aliases.unset(arg.known().filter(|name| *name != "-a"));
@@ -117,7 +148,12 @@ fn unalias(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> 
     None
 }
 
-fn shopt(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn shopt(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     if has(argv, "lastpipe") {
         shell.options.keeps_last = has(argv, "-s");
@@ -127,9 +163,14 @@ fn shopt(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Op
     None
 }
 
-fn unset(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, frame: &Frame) -> Option<Box<Shell>> {
+fn unset(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    frame: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
-    let functions = argv.get(1).and_then(Value::known) == Some("-f");
+    let functions = argv.get(1).and_then(WordValue::known) == Some("-f");
     for arg in &argv[1..] {
         match arg.known() {
             Some(name) if functions => shell.functions.unset(name),
@@ -145,7 +186,12 @@ fn unset(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, frame: &
 }
 
 /// `printf -v NAME`
-fn printf(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, frame: &Frame) -> Option<Box<Shell>> {
+fn printf(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    frame: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     if let [name, flag, operand, rest @ ..] = call.argv.as_slice()
         && flag.known() == Some("-v")
     {
@@ -156,23 +202,33 @@ fn printf(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, frame: 
         let mut words = vec![name.clone()];
         words.extend_from_slice(rest);
         let printed = output::of(&words, shell.cwd(), &shell.input, || None).filter(|_| !operand.contains('['));
-        evaluator.set(shell, variable(operand), vec![printed.unwrap_or_else(Value::unknown_words)], frame);
+        evaluator.set(shell, variable(operand), vec![printed.unwrap_or_else(WordValue::unknown_words)], frame);
     }
     None
 }
 
 /// `wait -p NAME`
-fn wait(evaluator: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, frame: &Frame) -> Option<Box<Shell>> {
+fn wait(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    frame: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let given = parse(&call.argv[1..], &OptionSpec::leading("fnp:", ""));
-    match given.value("p").map(Value::known) {
-        Some(Some(operand)) => evaluator.set(shell, variable(operand), vec![Value::number()], frame),
+    match given.value("p").map(WordValue::known) {
+        Some(Some(operand)) => evaluator.set(shell, variable(operand), vec![WordValue::number()], frame),
         Some(None) => shell.variables.forgetful = true,
         None => {}
     }
     None
 }
 
-fn shift(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn shift(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     let count = argv.get(1).map_or(Some(1), |count| count.known().and_then(|count| count.parse().ok()));
     match count {
@@ -180,48 +236,78 @@ fn shift(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Op
             shell.args.drain(1..=count);
         }
         Some(_) => {}
-        None => shell.args = vec![Value::unknown(), Value::unknown_words()],
+        None => shell.args = vec![WordValue::unknown(), WordValue::unknown_words()],
     }
     None
 }
 
 /// A file that is not known may set any variable. A script on standard input is evaluated.
-fn source(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn source(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
-    let input = argv.get(1).and_then(Value::known);
+    let input = argv.get(1).and_then(WordValue::known);
     shell.variables.forgetful |= !matches!(input, Some("/dev/stdin" | "/dev/fd/0"));
     None
 }
 
-fn return_from_function(evaluator: &mut Evaluator<'_>, shell: &mut Shell, _: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn return_from_function(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    _: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     evaluator.calls.return_from_function(shell);
     shell.ended = true;
     None
 }
 
-fn leave_round(evaluator: &mut Evaluator<'_>, shell: &mut Shell, _: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn leave_round(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    _: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     evaluator.calls.leave_round(shell);
     shell.ended = true;
     None
 }
 
-fn exit(evaluator: &mut Evaluator<'_>, shell: &mut Shell, _: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn exit(
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    _: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     evaluator.calls.exit();
     shell.ended = true;
     None
 }
 
 /// Without a command, `exec` only redirects.
-fn exec(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn exec(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     shell.ended |= argv.len() > 1;
-    if argv.len() == 1 && call.redirects.iter().any(Redirect::gives_input) {
-        shell.input = Input::Opaque { program: None, contents: None };
+    if argv.len() == 1 && call.redirects.iter().any(ExpandedRedirect::gives_input) {
+        shell.input = CommandStdin::Opaque { program: None, contents: None };
     }
     None
 }
 
-fn set(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Option<Box<Shell>> {
+fn set(
+    _: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    _: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
     let args = &argv[1..];
     let mut rest = args;
@@ -235,7 +321,7 @@ fn set(_: &mut Evaluator<'_>, shell: &mut Shell, call: &Call, _: &Frame) -> Opti
                 break;
             }
             "-o" | "+o" => {
-                match rest.first().and_then(Value::known) {
+                match rest.first().and_then(WordValue::known) {
                     Some("errexit") => shell.options.exits = text == "-o",
                     Some("allexport") => shell.options.exports = text == "-o",
                     _ => {}

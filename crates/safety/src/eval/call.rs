@@ -4,25 +4,25 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::evaluator::Evaluator;
-use super::frame::{Frame, MAX_DEPTH};
-use super::functions::Function;
-use super::lists::After;
+use super::evaluator::CommandEvaluator;
+use super::frame::{EvaluationFrame, MAX_DEPTH};
+use super::functions::ShellFunction;
+use super::lists::CommandEffects;
 use super::output;
-use super::shell::{Separators, Shell};
+use super::shell::{FieldSeparators, SimulatedShell};
 use super::shell_state::keep_function;
-use super::simple_command::{SimpleCommand, Traits};
+use super::simple_command::{SimpleCommand, SimpleCommandTraits};
 use super::text;
-use crate::command::{Command, Input, Redirect, Source};
+use crate::command::{CommandStdin, ExpandedRedirect, SimpleCommandView, StdinTextSource};
 use crate::contents;
-use crate::level::Confidence;
+use crate::level::AnalysisConfidence;
 use crate::listings::passes_all;
 use crate::options::parse;
-use crate::parse::Span;
+use crate::parse::ByteSpan;
 use crate::programs;
-use crate::programs::program::Effect;
+use crate::programs::program::ProgramEffect;
 use crate::unwrap::InnerCommand;
-use crate::value::{Value, weight};
+use crate::value::{WordValue, weight};
 
 /// Commands that do not fail, so that a command behind `&&` runs.
 const SUCCEEDING: [&str; 10] = [":", "alias", "echo", "export", "printf", "set", "shopt", "trap", "true", "unset"];
@@ -31,56 +31,61 @@ const MAX_RECURSION: usize = 16;
 
 /// One call of a program.
 #[derive(Clone, Default)]
-pub(super) struct Call {
+pub(super) struct ProgramCall {
     /// Words of the call, the program first.
-    pub argv: Vec<Value>,
+    pub argv: Vec<WordValue>,
     /// The source of each word.
     pub sources: Vec<String>,
     /// The source of the whole call.
     pub source: String,
     /// The place of each word.
-    pub spans: Vec<Span>,
+    pub spans: Vec<ByteSpan>,
     /// The words of wrappers before it.
     pub prefix: Vec<String>,
     /// Variables that are set for it.
-    pub assignments: Vec<(String, Value)>,
+    pub assignments: Vec<(String, WordValue)>,
     /// The source of each assignment.
     pub assigned: Vec<String>,
     /// Redirects of the call itself.
-    pub redirects: Vec<Redirect>,
+    pub redirects: Vec<ExpandedRedirect>,
     /// Standard input.
-    pub input: Input,
+    pub input: CommandStdin,
     /// The place of the text on standard input.
-    pub input_span: Span,
+    pub input_span: ByteSpan,
     /// The place of the whole call.
-    pub span: Span,
+    pub span: ByteSpan,
     /// Whether bash gives up before it runs.
     pub dead: bool,
 }
 
-impl Call {
+impl ProgramCall {
     /// Returns the characters that split what it reads.
-    pub(super) fn separators<'a>(&'a self, shell: &'a Shell) -> Separators<'a> {
+    pub(super) fn separators<'a>(&'a self, shell: &'a SimulatedShell) -> FieldSeparators<'a> {
         match self.assignments.iter().rfind(|(name, _)| name == "IFS") {
-            Some((_, value)) => value.known().map_or(Separators::Unknown, Separators::Set),
+            Some((_, value)) => value.known().map_or(FieldSeparators::Unknown, FieldSeparators::Set),
             None => shell.separators(),
         }
     }
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates a call whose words are expanded.
-    pub(super) fn call(&mut self, shell: &mut Shell, call: Call, frame: &Frame) -> After {
+    pub(super) fn call(
+        &mut self,
+        shell: &mut SimulatedShell,
+        call: ProgramCall,
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         self.budget.spend(2 + weight(&call.argv) / 16 + call.redirects.len() + shell.redirects.len());
         if frame.depth > MAX_DEPTH || self.budget.is_spent() {
             self.budget.give_up();
-            return After::default();
+            return CommandEffects::default();
         }
         let frame = &with_source(frame, &call);
-        let name = call.argv.first().and_then(Value::base_name);
-        let mut after = After { name: name.map(str::to_owned), ..After::default() };
+        let name = call.argv.first().and_then(WordValue::base_name);
+        let mut after = CommandEffects { name: name.map(str::to_owned), ..CommandEffects::default() };
         after.succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
-        let program = call.argv.first().and_then(Value::known).filter(|_| call.prefix.is_empty());
+        let program = call.argv.first().and_then(WordValue::known).filter(|_| call.prefix.is_empty());
         if let Some(function) = program.and_then(|name| self.function_named(shell, name)) {
             self.function(shell, call, function, frame);
             return after;
@@ -91,9 +96,9 @@ impl Evaluator<'_> {
         after.output = self.noted_output(shell, &call);
         let cwds = Rc::clone(&shell.location.candidates);
         // Including the redirects of the groups around the call.
-        let redirects: Option<Vec<Redirect>> =
+        let redirects: Option<Vec<ExpandedRedirect>> =
             (!shell.redirects.is_empty()).then(|| call.redirects.iter().chain(&shell.redirects).cloned().collect());
-        let command = Command {
+        let command = SimpleCommandView {
             argv: &call.argv,
             assignments: &call.assignments,
             redirects: redirects.as_deref().unwrap_or(&call.redirects),
@@ -108,7 +113,7 @@ impl Evaluator<'_> {
         traits.decided = shell.variables.deciding || shell.variables.forgetful;
         // A wrapper that does more than to run the command is a command of its own.
         let carried = inners.iter().position(InnerCommand::replaces_wrapper).filter(|_| !program_writes(&command));
-        let listed = |mut call: Call| {
+        let listed = |mut call: ProgramCall| {
             let redirects = redirects.unwrap_or_else(|| std::mem::take(&mut call.redirects));
             let command = simple_command(call, frame);
             SimpleCommand { redirects, cwds, traits: command.traits.with(traits), ..command }
@@ -124,39 +129,45 @@ impl Evaluator<'_> {
             let inner = self.inner(shell, &call, inner, Some(index) == carried, frame);
             if Some(index) == carried {
                 let failed = after.failed.or(inner.failed);
-                after = After { failed, succeeds: after.succeeds, ..inner };
+                after = CommandEffects { failed, succeeds: after.succeeds, ..inner };
             }
         }
         after
     }
 
     /// The output of a call, if it is known and goes where the output of its shell goes. Notes its contents.
-    fn noted_output(&mut self, shell: &Shell, call: &Call) -> Option<Value> {
+    fn noted_output(&mut self, shell: &SimulatedShell, call: &ProgramCall) -> Option<WordValue> {
         let output = self.output(shell, call);
         self.remember(shell, call, output.as_ref());
-        if call.redirects.iter().any(Redirect::takes_output) {
+        if call.redirects.iter().any(ExpandedRedirect::takes_output) {
             return None;
         }
-        let printed = output.as_ref().and_then(Value::contents).cloned();
+        let printed = output.as_ref().and_then(WordValue::contents).cloned();
         let redirects = call.redirects.iter().chain(&shell.redirects);
         self.prints(printed.or_else(|| contents::printed(&call.argv, redirects, &call.input, shell.cwd())));
         output
     }
 
     /// The output of a call, if it is known.
-    fn output(&self, shell: &Shell, call: &Call) -> Option<Value> {
+    fn output(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<WordValue> {
         let temp = || {
             let values = shell.get("TMPDIR", self.environment)?;
             values.first()?.known().filter(|directory| !directory.is_empty()).map(str::to_owned)
         };
         let output = output::of(&call.argv, shell.cwd(), &call.input, temp)?;
-        let name = call.argv.first().and_then(Value::base_name).unwrap_or_default();
+        let name = call.argv.first().and_then(WordValue::base_name).unwrap_or_default();
         let input = call.input.text().filter(|text| text.files().is_none() || passes_all(name, &call.argv[1..]));
-        Some(call.argv.iter().chain(input).fold(output, Value::derived_from))
+        Some(call.argv.iter().chain(input).fold(output, WordValue::derived_from))
     }
 
     /// Evaluates a call of a function.
-    fn function(&mut self, shell: &mut Shell, call: Call, function: Function, frame: &Frame) {
+    fn function(
+        &mut self,
+        shell: &mut SimulatedShell,
+        call: ProgramCall,
+        function: ShellFunction,
+        frame: &EvaluationFrame,
+    ) {
         let recursion = self.calls.depth_of(function.number);
         let same = self.calls.runs(function.number, &call.argv);
         let may_end = frame.conditional || self.calls.may_have_ended();
@@ -166,7 +177,7 @@ impl Evaluator<'_> {
         self.record(SimpleCommand {
             redirects: call.redirects.clone(),
             cwds: Rc::clone(&shell.location.candidates),
-            traits: Traits { transparent: true, bomb, ..command.traits },
+            traits: SimpleCommandTraits { transparent: true, bomb, ..command.traits },
             ..command
         });
         // With the same words the function does the same again.
@@ -201,26 +212,31 @@ impl Evaluator<'_> {
     }
 
     /// Lists a text that bash may run.
-    pub(super) fn record_unseen(&mut self, shell: &Shell, text: Call, frame: &Frame) {
+    pub(super) fn record_unseen(&mut self, shell: &SimulatedShell, text: ProgramCall, frame: &EvaluationFrame) {
         let cwds = Rc::clone(&shell.location.candidates);
         let command = simple_command(text, frame);
-        let traits = Traits { unseen: true, ..command.traits };
+        let traits = SimpleCommandTraits { unseen: true, ..command.traits };
         self.record(SimpleCommand { cwds, traits, ..command });
     }
 
     /// Lists redirects without a command.
-    pub(super) fn redirected(&mut self, shell: &Shell, redirects: Vec<Redirect>, frame: &Frame) {
+    pub(super) fn redirected(
+        &mut self,
+        shell: &SimulatedShell,
+        redirects: Vec<ExpandedRedirect>,
+        frame: &EvaluationFrame,
+    ) {
         let span = frame.origin.fixed.clone().unwrap_or_else(|| self.current.span.clone());
-        let nothing = Call { span, ..Call::default() };
+        let nothing = ProgramCall { span, ..ProgramCall::default() };
         let cwds = Rc::clone(&shell.location.candidates);
         self.record(SimpleCommand { redirects, cwds, ..simple_command(nothing, frame) });
     }
 }
 
 /// The frame of a call. A program that is named in a heredoc was not written as a command.
-fn with_source<'a>(frame: &'a Frame, call: &Call) -> Cow<'a, Frame> {
-    let heredoc = Source::Heredoc.name();
-    let unwritten = call.argv.first().is_some_and(Value::is_from_heredoc);
+fn with_source<'a>(frame: &'a EvaluationFrame, call: &ProgramCall) -> Cow<'a, EvaluationFrame> {
+    let heredoc = StdinTextSource::Heredoc.name();
+    let unwritten = call.argv.first().is_some_and(WordValue::is_from_heredoc);
     if !unwritten || frame.via.iter().any(|via| via == heredoc) {
         return Cow::Borrowed(frame);
     }
@@ -228,7 +244,7 @@ fn with_source<'a>(frame: &'a Frame, call: &Call) -> Cow<'a, Frame> {
 }
 
 /// The frame of a function's body.
-fn inside(frame: &Frame, function: &Function, call: &Call) -> Frame {
+fn inside(frame: &EvaluationFrame, function: &ShellFunction, call: &ProgramCall) -> EvaluationFrame {
     let mut inside = frame.clone();
     inside.depth += 1;
     inside.conditional = false;
@@ -244,7 +260,7 @@ fn inside(frame: &Frame, function: &Function, call: &Call) -> Frame {
 }
 
 /// Whether a command only runs the commands that were found in it, and whether it runs code that cannot be seen.
-fn traits(command: &Command, inners: &[InnerCommand]) -> Traits {
+fn traits(command: &SimpleCommandView, inners: &[InnerCommand]) -> SimpleCommandTraits {
     let opaque = inners.iter().any(|inner| match inner {
         InnerCommand::Opaque { .. } => true,
         InnerCommand::Script { text, .. } => text::scripts(text).is_empty(),
@@ -255,21 +271,25 @@ fn traits(command: &Command, inners: &[InnerCommand]) -> Traits {
         command.name().is_some_and(|name| programs::of(name).only_runs_commands()) && !program_writes(command);
     let exact = |inner: &InnerCommand| match inner {
         InnerCommand::Script { confidence, .. } | InnerCommand::Words { confidence, .. } => {
-            *confidence == Confidence::Exact
+            *confidence == AnalysisConfidence::Exact
         }
         InnerCommand::Argv { .. } | InnerCommand::Opaque { .. } => false,
     };
-    Traits { opaque, transparent: !opaque && only_runs && inners.iter().any(exact), ..Traits::default() }
+    SimpleCommandTraits {
+        opaque,
+        transparent: !opaque && only_runs && inners.iter().any(exact),
+        ..SimpleCommandTraits::default()
+    }
 }
 
 /// Whether options of a program make it write: `strace -o FILE`.
-fn program_writes(command: &Command) -> bool {
+fn program_writes(command: &SimpleCommandView) -> bool {
     let Some(program) = command.name().map(programs::of) else { return false };
-    matches!(program.effect, Effect::ReadsUnless(unless) if parse(command.args(), &program.options).has(unless.writes))
+    matches!(program.effect, ProgramEffect::ReadsUnless(unless) if parse(command.args(), &program.options).has(unless.writes))
 }
 
 /// A call as it is listed, without redirects and directories.
-fn simple_command(call: Call, frame: &Frame) -> SimpleCommand {
+fn simple_command(call: ProgramCall, frame: &EvaluationFrame) -> SimpleCommand {
     SimpleCommand {
         argv: call.argv,
         sources: call.sources,
@@ -283,6 +303,11 @@ fn simple_command(call: Call, frame: &Frame) -> SimpleCommand {
         via: Rc::clone(&frame.via),
         span: call.span,
         confidence: frame.confidence,
-        traits: Traits { listed: frame.listed, dead: call.dead, uncalled: frame.uncalled, ..Traits::default() },
+        traits: SimpleCommandTraits {
+            listed: frame.listed,
+            dead: call.dead,
+            uncalled: frame.uncalled,
+            ..SimpleCommandTraits::default()
+        },
     }
 }

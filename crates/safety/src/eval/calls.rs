@@ -1,7 +1,7 @@
 //! Functions and loops that are running, with the states in which they were left early.
 
-use super::shell::Shell;
-use crate::value::Value;
+use super::shell::SimulatedShell;
+use crate::value::WordValue;
 
 /// Early exits from a function or a loop whose states are kept.
 const MAX_STATES: usize = 8;
@@ -9,9 +9,9 @@ const MAX_STATES: usize = 8;
 /// One function that is running.
 struct ActiveFunction {
     number: usize,
-    argv: Vec<Value>,
+    argv: Vec<WordValue>,
     /// The states at each `return`.
-    returned: Vec<Shell>,
+    returned: Vec<SimulatedShell>,
     /// Whether a `return`, `break`, `continue` or `exit` was evaluated in it: what follows may not run.
     may_have_ended: bool,
 }
@@ -21,17 +21,17 @@ struct ActiveFunction {
 pub(super) struct CallStack {
     functions: Vec<ActiveFunction>,
     /// Of each loop, the states at each `break` and `continue`.
-    loops: Vec<Vec<Shell>>,
+    loops: Vec<Vec<SimulatedShell>>,
 }
 
 impl CallStack {
     /// A function starts.
-    pub(super) fn enter(&mut self, number: usize, argv: Vec<Value>) {
+    pub(super) fn enter(&mut self, number: usize, argv: Vec<WordValue>) {
         self.functions.push(ActiveFunction { number, argv, returned: Vec::new(), may_have_ended: false });
     }
 
     /// The innermost function ends. Returns the states in which it was left early.
-    pub(super) fn leave(&mut self) -> Vec<Shell> {
+    pub(super) fn leave(&mut self) -> Vec<SimulatedShell> {
         self.functions.pop().map(|function| function.returned).unwrap_or_default()
     }
 
@@ -41,7 +41,7 @@ impl CallStack {
     }
 
     /// Whether a function is running with these words.
-    pub(super) fn runs(&self, number: usize, argv: &[Value]) -> bool {
+    pub(super) fn runs(&self, number: usize, argv: &[WordValue]) -> bool {
         self.functions.iter().any(|function| function.number == number && function.argv == argv)
     }
 
@@ -58,13 +58,13 @@ impl CallStack {
     }
 
     /// `return`
-    pub(super) fn return_from_function(&mut self, shell: &Shell) {
+    pub(super) fn return_from_function(&mut self, shell: &SimulatedShell) {
         keep(self.functions.last_mut().map(|function| &mut function.returned), shell);
         self.exit();
     }
 
     /// `break` and `continue`
-    pub(super) fn leave_round(&mut self, shell: &Shell) {
+    pub(super) fn leave_round(&mut self, shell: &SimulatedShell) {
         keep(self.loops.last_mut(), shell);
         self.exit();
     }
@@ -75,12 +75,12 @@ impl CallStack {
     }
 
     /// A round ends. Returns the states in which it was left early.
-    pub(super) fn end_round(&mut self) -> Vec<Shell> {
+    pub(super) fn end_round(&mut self) -> Vec<SimulatedShell> {
         self.loops.pop().unwrap_or_default()
     }
 }
 
-fn keep(states: Option<&mut Vec<Shell>>, shell: &Shell) {
+fn keep(states: Option<&mut Vec<SimulatedShell>>, shell: &SimulatedShell) {
     if let Some(states) = states.filter(|states| states.len() < MAX_STATES) {
         states.push(shell.clone());
     }
@@ -89,18 +89,18 @@ fn keep(states: Option<&mut Vec<Shell>>, shell: &Shell) {
 #[cfg(test)]
 mod tests {
     use super::{CallStack, MAX_STATES};
-    use crate::eval::shell::Shell;
-    use crate::value::Value;
+    use crate::eval::shell::SimulatedShell;
+    use crate::value::WordValue;
 
     #[test]
     fn the_innermost_function_and_loop_are_left() {
-        let shell = Shell::new(Value::of("/"), Vec::new());
+        let shell = SimulatedShell::new(WordValue::of("/"), Vec::new());
         let mut calls = CallStack::default();
         calls.return_from_function(&shell);
-        calls.enter(1, vec![Value::of("f")]);
-        calls.enter(1, vec![Value::of("f"), Value::of("x")]);
+        calls.enter(1, vec![WordValue::of("f")]);
+        calls.enter(1, vec![WordValue::of("f"), WordValue::of("x")]);
         assert_eq!((calls.depth_of(1), calls.depth_of(2)), (2, 0));
-        assert!(calls.runs(1, &[Value::of("f")]) && !calls.runs(1, &[]));
+        assert!(calls.runs(1, &[WordValue::of("f")]) && !calls.runs(1, &[]));
         assert!(!calls.may_have_ended());
         calls.enter_round();
         for _ in 0..2 * MAX_STATES {

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::evaluator::Evaluator;
-use super::frame::Frame;
-use super::functions::Function;
-use super::lists::After;
-use super::shell::Shell;
-use crate::parse::{AndOr, Kind, List, Word};
-use crate::value::Value;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
+use super::functions::ShellFunction;
+use super::lists::CommandEffects;
+use super::shell::SimulatedShell;
+use crate::parse::{AndOrList, CommandList, CommandNodeKind, WordSyntax};
+use crate::value::WordValue;
 
 /// The function that bash calls in place of a program that it does not find.
 const NOT_FOUND: &str = "command_not_found_handle";
@@ -19,62 +19,67 @@ const MAX_ITEMS: usize = 100;
 /// Rounds of a loop that are evaluated while each leads to another state.
 const MAX_ROUNDS: usize = 6;
 
-impl Evaluator<'_> {
-    pub(super) fn compound(&mut self, shell: &mut Shell, kind: &Kind, frame: &Frame) -> After {
+impl CommandEvaluator<'_> {
+    pub(super) fn compound(
+        &mut self,
+        shell: &mut SimulatedShell,
+        kind: &CommandNodeKind,
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         match kind {
-            Kind::Simple(_) => {}
-            Kind::Group(body) => {
+            CommandNodeKind::Simple(_) => {}
+            CommandNodeKind::Group(body) => {
                 // A group of one command prints what that command prints.
-                if let [AndOr { pipelines, background: false }] = body.as_slice()
+                if let [AndOrList { pipelines, background: false }] = body.as_slice()
                     && let [(_, pipeline)] = pipelines.as_slice()
                 {
                     return self.pipeline(shell, pipeline, frame);
                 }
                 self.list(shell, body, frame);
             }
-            Kind::Subshell(body) => {
+            CommandNodeKind::Subshell(body) => {
                 let mut inner = self.copy(shell);
                 let output = self.printed(&mut inner, body, frame);
-                return After { output, ..After::default() };
+                return CommandEffects { output, ..CommandEffects::default() };
             }
-            Kind::If { arms, otherwise } => self.condition(shell, arms, otherwise, frame),
-            Kind::Loop { condition, expressions, body } => {
-                let around = |evaluator: &mut Self, shell: &mut Shell| {
+            CommandNodeKind::If { arms, otherwise } => self.condition(shell, arms, otherwise, frame),
+            CommandNodeKind::Loop { condition, expressions, body } => {
+                let around = |evaluator: &mut Self, shell: &mut SimulatedShell| {
                     expressions.iter().for_each(|word| evaluator.expression(shell, &word.parts, frame));
                 };
                 around(self, shell);
                 self.repeat(shell, condition, body, frame);
                 around(self, shell);
             }
-            Kind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, frame),
-            Kind::Case { word, arms } => self.case(shell, word, arms, frame),
-            Kind::Function { name, body } => {
+            CommandNodeKind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, frame),
+            CommandNodeKind::Case { word, arms } => self.case(shell, word, arms, frame),
+            CommandNodeKind::Function { name, body } => {
                 let number = Rc::as_ptr(body).addr();
-                let function = Function { body: Rc::clone(body), origin: frame.origin.clone(), number };
+                let function = ShellFunction { body: Rc::clone(body), origin: frame.origin.clone(), number };
                 self.functions.define(function.clone(), frame.clone());
                 if name == NOT_FOUND {
                     // Any word may call it.
                     let mut then = self.copy(shell);
-                    then.args = vec![Value::unknown(), Value::unknown_words()];
+                    then.args = vec![WordValue::unknown(), WordValue::unknown_words()];
                     self.subshell(&mut then, |evaluator, shell| evaluator.node(shell, body, &frame.maybe()));
                 }
                 shell.functions.define(name.clone(), function);
             }
-            Kind::Test(words) => self.test(shell, words, frame),
-            Kind::Arithmetic(expression) => self.expression(shell, &expression.parts, frame),
-            Kind::Coproc(name, node) => {
+            CommandNodeKind::Test(words) => self.test(shell, words, frame),
+            CommandNodeKind::Arithmetic(expression) => self.expression(shell, &expression.parts, frame),
+            CommandNodeKind::Coproc(name, node) => {
                 let mut inner = self.copy(shell);
-                let frame = Frame { forked: true, ..frame.clone() };
+                let frame = EvaluationFrame { forked: true, ..frame.clone() };
                 self.subshell(&mut inner, |evaluator, shell| evaluator.node(shell, node, &frame));
-                self.set(shell, name, vec![Value::number(), Value::number()], &frame);
-                self.set(shell, &format!("{name}_PID"), vec![Value::number()], &frame);
+                self.set(shell, name, vec![WordValue::number(), WordValue::number()], &frame);
+                self.set(shell, &format!("{name}_PID"), vec![WordValue::number()], &frame);
             }
         }
-        After::default()
+        CommandEffects::default()
     }
 
     /// Leaves the branches of a command, of which at most one ran.
-    fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
+    fn settle(&mut self, shell: &mut SimulatedShell, branches: Option<SimulatedShell>, one_ran: bool) {
         let Some(branches) = branches else { return };
         let before = std::mem::replace(shell, branches);
         if !one_ran {
@@ -82,9 +87,15 @@ impl Evaluator<'_> {
         }
     }
 
-    fn case(&mut self, shell: &mut Shell, word: &Word, arms: &[(Vec<Word>, List)], frame: &Frame) {
+    fn case(
+        &mut self,
+        shell: &mut SimulatedShell,
+        word: &WordSyntax,
+        arms: &[(Vec<WordSyntax>, CommandList)],
+        frame: &EvaluationFrame,
+    ) {
         self.single(shell, word, frame);
-        let mut result: Option<Shell> = None;
+        let mut result: Option<SimulatedShell> = None;
         let mut any = false;
         for (patterns, body) in arms {
             for pattern in patterns {
@@ -98,8 +109,14 @@ impl Evaluator<'_> {
         self.settle(shell, result, any);
     }
 
-    fn condition(&mut self, shell: &mut Shell, arms: &[(List, List)], otherwise: &List, frame: &Frame) {
-        let mut result: Option<Shell> = None;
+    fn condition(
+        &mut self,
+        shell: &mut SimulatedShell,
+        arms: &[(CommandList, CommandList)],
+        otherwise: &CommandList,
+        frame: &EvaluationFrame,
+    ) {
+        let mut result: Option<SimulatedShell> = None;
         let maybe = frame.maybe();
         for (index, (condition, body)) in arms.iter().enumerate() {
             // With `set -e`, a failure in a condition does not end the shell.
@@ -119,7 +136,13 @@ impl Evaluator<'_> {
         }
     }
 
-    fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, frame: &Frame) {
+    fn repeat(
+        &mut self,
+        shell: &mut SimulatedShell,
+        condition: &CommandList,
+        body: &CommandList,
+        frame: &EvaluationFrame,
+    ) {
         let maybe = if is_endless(condition) { frame.clone() } else { frame.maybe() };
         self.list(shell, condition, frame);
         // Each round sees the changes of the round before.
@@ -136,13 +159,20 @@ impl Evaluator<'_> {
         }
     }
 
-    fn for_each(&mut self, shell: &mut Shell, name: &str, words: Option<&[Word]>, body: &List, frame: &Frame) {
+    fn for_each(
+        &mut self,
+        shell: &mut SimulatedShell,
+        name: &str,
+        words: Option<&[WordSyntax]>,
+        body: &CommandList,
+        frame: &EvaluationFrame,
+    ) {
         let items = match words {
             Some(words) => words.iter().flat_map(|word| self.fields(shell, word, frame)).collect(),
             None => shell.args.get(1..).unwrap_or_default().to_vec(),
         };
         // An unknown list may be empty, so that the body does not run.
-        let skipped = items.iter().any(|item: &Value| item.known().is_none()).then(|| self.copy(shell));
+        let skipped = items.iter().any(|item: &WordValue| item.known().is_none()).then(|| self.copy(shell));
         let maybe = frame.maybe();
         let few = items.len() <= MAX_ITEMS;
         if !few {
@@ -169,7 +199,7 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates one round of a loop.
-    fn round(&mut self, shell: &mut Shell, body: &List, frame: &Frame) {
+    fn round(&mut self, shell: &mut SimulatedShell, body: &CommandList, frame: &EvaluationFrame) {
         self.calls.enter_round();
         self.list(shell, body, frame);
         let states = self.calls.end_round();
@@ -178,10 +208,10 @@ impl Evaluator<'_> {
 }
 
 /// `while :` and `while true`
-fn is_endless(condition: &List) -> bool {
-    let [AndOr { pipelines, .. }] = condition.as_slice() else { return false };
+fn is_endless(condition: &CommandList) -> bool {
+    let [AndOrList { pipelines, .. }] = condition.as_slice() else { return false };
     let [(_, pipeline)] = pipelines.as_slice() else { return false };
     let [node] = pipeline.commands.as_slice() else { return false };
-    let Kind::Simple(simple) = &node.kind else { return false };
+    let CommandNodeKind::Simple(simple) = &node.kind else { return false };
     matches!(simple.words.as_slice(), [word] if matches!(word.bare(), Some(":" | "true")))
 }

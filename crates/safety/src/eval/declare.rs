@@ -1,13 +1,13 @@
 //! Builtins that declare variables: `declare`, `export`, `local`, `readonly`, `typeset`.
 
-use super::call::Call;
-use super::evaluator::Evaluator;
-use super::frame::Frame;
+use super::call::ProgramCall;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
 use super::input::variable;
-use super::shell::Shell;
+use super::shell::SimulatedShell;
 use super::variables::VariableAttributes;
 use crate::read_only::hijacks;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Options of `declare`, `export`, `local`, `readonly` and `typeset`.
 struct VariableDeclaration {
@@ -20,12 +20,12 @@ struct VariableDeclaration {
 }
 
 pub(super) fn declare(
-    evaluator: &mut Evaluator<'_>,
-    shell: &mut Shell,
-    call: &Call,
-    frame: &Frame,
-) -> Option<Box<Shell>> {
-    let builtin = call.argv.first().and_then(Value::known).unwrap_or_default();
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    call: &ProgramCall,
+    frame: &EvaluationFrame,
+) -> Option<Box<SimulatedShell>> {
+    let builtin = call.argv.first().and_then(WordValue::known).unwrap_or_default();
     let export = builtin == "export";
     let mut declaration = VariableDeclaration {
         exported: export.then_some(true),
@@ -62,11 +62,11 @@ pub(super) fn declare(
 
 /// One `NAME` or `NAME=value` of a declaration.
 fn declare_variable(
-    evaluator: &mut Evaluator<'_>,
-    shell: &mut Shell,
-    arg: &Value,
+    evaluator: &mut CommandEvaluator<'_>,
+    shell: &mut SimulatedShell,
+    arg: &WordValue,
     declaration: &VariableDeclaration,
-    frame: &Frame,
+    frame: &EvaluationFrame,
 ) {
     let environment = evaluator.environment;
     let text = arg.prefix();
@@ -95,7 +95,7 @@ fn declare_variable(
     }
     if attributes.reference {
         // What is assigned to the name from here on is assigned to its target.
-        match value.as_ref().and_then(Value::known) {
+        match value.as_ref().and_then(WordValue::known) {
             Some(target) => {
                 let target = variable(target);
                 evaluator.blur(shell, target, frame);
@@ -108,7 +108,7 @@ fn declare_variable(
         evaluator.unseen(shell, &name, frame);
     }
     if let Some(value) = value {
-        evaluator.assign_to(shell, &name, vec![if part { Value::unknown_words() } else { value }], frame);
+        evaluator.assign_to(shell, &name, vec![if part { WordValue::unknown_words() } else { value }], frame);
     } else if attributes.reference {
         evaluator.blur(shell, &name, frame);
     }

@@ -2,26 +2,26 @@
 
 use std::collections::HashMap;
 
-use super::budget::Budget;
+use super::budget::EvaluationBudget;
 use super::calls::CallStack;
-use super::found::Found;
-use super::frame::{Frame, MAX_DEPTH};
+use super::found::FoundCommands;
+use super::frame::{EvaluationFrame, MAX_DEPTH};
 use super::functions::FunctionTable;
-use super::shell::Shell;
+use super::shell::SimulatedShell;
 use super::simple_command::SimpleCommand;
-use super::variables::Environment;
-use crate::command::{Directories, Input, ShellState};
-use crate::parse::{ParsedScript, Span, read};
+use super::variables::EnvironmentBlock;
+use crate::command::{CommandDirectories, CommandStdin, InitialShellState};
+use crate::parse::{ByteSpan, ParsedScript, read};
 use crate::unwrap::CustomWrappers;
-use crate::value::{Contents, Value};
+use crate::value::{ValueContents, WordValue};
 
 /// Evaluates one command with everything nested in it.
-pub struct Evaluator<'a> {
-    pub(super) environment: Environment<'a>,
-    pub(super) directories: &'a Directories,
+pub struct CommandEvaluator<'a> {
+    pub(super) environment: EnvironmentBlock<'a>,
+    pub(super) directories: &'a CommandDirectories,
     pub(super) custom: &'a CustomWrappers,
-    pub(super) found: Found,
-    pub(super) budget: Budget,
+    pub(super) found: FoundCommands,
+    pub(super) budget: EvaluationBudget,
     /// Whether this is the evaluation of the code that restores a shell. No command of that code is listed.
     pub(super) restores: bool,
     pub(super) current: CurrentCommand,
@@ -30,63 +30,67 @@ pub struct Evaluator<'a> {
     /// Scripts and aliases that the command has written.
     pub(super) remembered: WrittenBefore,
     /// Traps of the innermost shell. They run when it ends.
-    pub(super) traps: Vec<Trap>,
+    pub(super) traps: Vec<TrapScript>,
     /// The contents that were printed so far, into the same pipe or substitution.
-    pub(super) printed_contents: Option<Contents>,
+    pub(super) printed_contents: Option<ValueContents>,
 }
 
 /// The simple command whose words are expanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CurrentCommand {
     /// Place in the whole command.
-    pub span: Span,
+    pub span: ByteSpan,
     /// Whether bash gives up before it runs: `${x:?}` of a variable that is not set.
     pub dead: bool,
 }
 
 /// The script of a `trap`.
 #[derive(Clone)]
-pub(super) struct Trap {
+pub(super) struct TrapScript {
     pub script: String,
-    pub frame: Frame,
+    pub frame: EvaluationFrame,
     /// For a trap that may not be set: the shell as it was then.
-    pub shell: Option<Shell>,
+    pub shell: Option<SimulatedShell>,
 }
 
 /// Scripts and aliases that the command itself has written.
 #[derive(Default)]
 pub(super) struct WrittenBefore {
     /// The texts of files, by their absolute paths.
-    pub files: HashMap<String, Value>,
+    pub files: HashMap<String, WordValue>,
     /// The commands of git's aliases, by their names.
-    pub aliases: HashMap<String, Value>,
+    pub aliases: HashMap<String, WordValue>,
 }
 
 /// The result of an evaluation.
 #[derive(Debug)]
-pub struct Evaluation {
+pub struct CommandEvaluation {
     /// The simple commands in the order in which they were found.
     pub commands: Vec<SimpleCommand>,
     /// Whether everything was evaluated.
     pub complete: bool,
 }
 
-impl Evaluation {
+impl CommandEvaluation {
     /// The evaluation of a command that is not read at all.
     pub fn incomplete() -> Self {
         Self { commands: Vec::new(), complete: false }
     }
 }
 
-impl<'a> Evaluator<'a> {
+impl<'a> CommandEvaluator<'a> {
     /// An evaluator that has not evaluated anything.
-    pub fn new(environment: Environment<'a>, directories: &'a Directories, custom: &'a CustomWrappers) -> Self {
+    pub fn new(
+        environment: EnvironmentBlock<'a>,
+        directories: &'a CommandDirectories,
+        custom: &'a CustomWrappers,
+    ) -> Self {
         Self {
             environment,
             directories,
             custom,
-            found: Found::default(),
-            budget: Budget::default(),
+            found: FoundCommands::default(),
+            budget: EvaluationBudget::default(),
             restores: false,
             current: CurrentCommand::default(),
             calls: CallStack::default(),
@@ -98,21 +102,27 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a whole command, in a shell that has this state.
-    pub fn evaluate(mut self, text: &str, args: Vec<Value>, input: Input, state: ShellState<'_>) -> Evaluation {
+    pub fn evaluate(
+        mut self,
+        text: &str,
+        args: Vec<WordValue>,
+        input: CommandStdin,
+        state: InitialShellState<'_>,
+    ) -> CommandEvaluation {
         let mut shell = self.restored(state, text);
         shell.args = args;
         shell.input = input;
-        self.script(&mut shell, text, Frame::of(text));
+        self.script(&mut shell, text, EvaluationFrame::of(text));
         self.run_traps(&shell);
         // A function that nothing calls may be called later, by a name that is put together, or in the session's next
         // command.
         for (function, mut frame) in self.functions.take_uncalled() {
             frame.uncalled = true;
             frame.origin = function.origin.clone();
-            shell.args = vec![Value::unknown(), Value::unknown_words()];
+            shell.args = vec![WordValue::unknown(), WordValue::unknown_words()];
             self.node(&mut shell, &function.body, &frame);
         }
-        Evaluation { complete: self.budget.is_complete(), commands: self.found.into_commands() }
+        CommandEvaluation { complete: self.budget.is_complete(), commands: self.found.into_commands() }
     }
 
     /// Lists a simple command.
@@ -124,7 +134,11 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates what runs in a shell of its own. Its traps run at its end.
-    pub(super) fn subshell<T>(&mut self, shell: &mut Shell, run: impl FnOnce(&mut Self, &mut Shell) -> T) -> T {
+    pub(super) fn subshell<T>(
+        &mut self,
+        shell: &mut SimulatedShell,
+        run: impl FnOnce(&mut Self, &mut SimulatedShell) -> T,
+    ) -> T {
         let outer = std::mem::take(&mut self.traps);
         let result = run(self, shell);
         self.run_traps(shell);
@@ -133,7 +147,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A shell ends: its traps run, and those that they set.
-    fn run_traps(&mut self, shell: &Shell) {
+    fn run_traps(&mut self, shell: &SimulatedShell) {
         self.budget.spend(shell.weight() / 8);
         if self.traps.is_empty() {
             return;
@@ -148,7 +162,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a script in this shell.
-    pub(super) fn script(&mut self, shell: &mut Shell, text: &str, frame: Frame) {
+    pub(super) fn script(&mut self, shell: &mut SimulatedShell, text: &str, frame: EvaluationFrame) {
         if frame.depth > MAX_DEPTH || self.budget.is_spent() {
             self.budget.give_up();
             return;
@@ -158,7 +172,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates a script that was read.
-    pub(super) fn parsed(&mut self, shell: &mut Shell, text: &str, read: ParsedScript, mut frame: Frame) {
+    pub(super) fn parsed(
+        &mut self,
+        shell: &mut SimulatedShell,
+        text: &str,
+        read: ParsedScript,
+        mut frame: EvaluationFrame,
+    ) {
         frame.origin.text = text.into();
         frame.origin.heredocs = read.heredocs.into();
         frame.origin.earlier = false;
@@ -180,7 +200,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A copy of a shell, for a subshell or another way through the script.
-    pub(super) fn copy(&mut self, shell: &Shell) -> Shell {
+    pub(super) fn copy(&mut self, shell: &SimulatedShell) -> SimulatedShell {
         self.budget.spend(shell.weight() / 8);
         shell.clone()
     }

@@ -2,27 +2,27 @@
 
 use std::borrow::Borrow;
 
-use super::evaluator::Evaluator;
-use super::frame::Frame;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
 use super::output;
-use super::parameter::Expanded;
-use super::shell::{Separators, Shell};
+use super::parameter::ParameterValue;
+use super::shell::{FieldSeparators, SimulatedShell};
 use super::text::{push_closed, push_open};
 use super::{braces, parameter};
 use crate::choices::PARTING;
-use crate::parse::{Kind, List, Nested, Part, Word};
-use crate::value::{Contents, Piece, Value};
+use crate::parse::{CommandList, CommandNodeKind, SubstitutedCommands, WordPart, WordSyntax};
+use crate::value::{ValueContents, ValuePiece, WordValue};
 
 /// The fields of a word while they are put together.
 #[derive(Default)]
-struct Fields {
-    done: Vec<Value>,
-    current: Value,
+struct FieldBuilder {
+    done: Vec<WordValue>,
+    current: WordValue,
     /// Whether the current field exists, even if it is empty.
     started: bool,
 }
 
-impl Fields {
+impl FieldBuilder {
     fn end(&mut self) {
         if std::mem::take(&mut self.started) || !self.current.pieces().is_empty() {
             self.done.push(std::mem::take(&mut self.current));
@@ -30,20 +30,20 @@ impl Fields {
     }
 
     /// Adds the value of an unquoted expansion: blanks split it, globs in it count.
-    fn split(&mut self, value: &Value, shell: &Shell) {
+    fn split(&mut self, value: &WordValue, shell: &SimulatedShell) {
         let signs = match shell.separators() {
-            Separators::Default => " \t\n",
-            Separators::Set(signs) => signs,
-            Separators::Unknown => {
+            FieldSeparators::Default => " \t\n",
+            FieldSeparators::Set(signs) => signs,
+            FieldSeparators::Unknown => {
                 self.current.derive(value);
-                self.current.push(Piece::Unknown(true));
+                self.current.push(ValuePiece::Unknown(true));
                 return;
             }
         };
         self.current.derive(value);
         for piece in value.pieces() {
             match piece {
-                Piece::Text(text) => {
+                ValuePiece::Text(text) => {
                     for (index, part) in text.split(|sign| signs.contains(sign)).enumerate() {
                         if index > 0 {
                             self.end();
@@ -52,10 +52,10 @@ impl Fields {
                         push_open(&mut self.current, part);
                     }
                 }
-                Piece::Unknown(_) => self.current.push(Piece::Unknown(true)),
-                Piece::OneOf(texts) => {
+                ValuePiece::Unknown(_) => self.current.push(ValuePiece::Unknown(true)),
+                ValuePiece::OneOf(texts) => {
                     let parted = |text: &String| text.replace(|sign| signs.contains(sign), PARTING);
-                    self.current.push(Piece::OneOf(texts.iter().map(parted).collect()));
+                    self.current.push(ValuePiece::OneOf(texts.iter().map(parted).collect()));
                 }
                 piece => self.current.push(piece.clone()),
             }
@@ -63,16 +63,21 @@ impl Fields {
     }
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Expands a word to its fields.
-    pub(super) fn fields(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) -> Vec<Value> {
+    pub(super) fn fields(
+        &mut self,
+        shell: &mut SimulatedShell,
+        word: &WordSyntax,
+        frame: &EvaluationFrame,
+    ) -> Vec<WordValue> {
         self.budget.spend(1 + word.parts.len());
-        let mut fields = Fields::default();
+        let mut fields = FieldBuilder::default();
         if braces::may_have(&word.parts) {
             let mut steps = 0;
             let words = braces::expand(&word.parts, &mut steps);
             self.budget.spend(steps / 2);
-            let Some(words) = words else { return vec![Value::unknown_words()] };
+            let Some(words) = words else { return vec![WordValue::unknown_words()] };
             for parts in words {
                 self.parts(shell, &parts, &mut fields, frame);
                 fields.end();
@@ -81,20 +86,25 @@ impl Evaluator<'_> {
             self.parts(shell, &word.parts, &mut fields, frame);
             fields.end();
         }
-        self.budget.spend(fields.done.iter().map(Value::weight).sum::<usize>() / 64);
+        self.budget.spend(fields.done.iter().map(WordValue::weight).sum::<usize>() / 64);
         fields.done
     }
 
     /// Expands a word that is not split: the value of an assignment, the target of a redirect.
-    pub(super) fn single(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) -> Value {
+    pub(super) fn single(
+        &mut self,
+        shell: &mut SimulatedShell,
+        word: &WordSyntax,
+        frame: &EvaluationFrame,
+    ) -> WordValue {
         self.budget.spend(1 + word.parts.len());
-        let mut value = Value::default();
+        let mut value = WordValue::default();
         let rest = tilde(&word.parts, &mut value, shell, self);
         for (index, part) in word.parts.iter().enumerate() {
             match part {
                 // A tilde behind a colon may be expanded.
-                Part::Text(text) if text.contains(":~") => value.push(Piece::Unknown(false)),
-                Part::Text(text) => push_open(&mut value, if index == 0 { &text[rest..] } else { text }),
+                WordPart::Text(text) if text.contains(":~") => value.push(ValuePiece::Unknown(false)),
+                WordPart::Text(text) => push_open(&mut value, if index == 0 { &text[rest..] } else { text }),
                 part => self.quoted(shell, part, &mut value, frame),
             }
         }
@@ -103,30 +113,41 @@ impl Evaluator<'_> {
     }
 
     /// Expands text between double quotes, or in a heredoc.
-    pub(super) fn joined(&mut self, shell: &mut Shell, parts: &[Part], frame: &Frame) -> Value {
-        let mut value = Value::default();
+    pub(super) fn joined(
+        &mut self,
+        shell: &mut SimulatedShell,
+        parts: &[WordPart],
+        frame: &EvaluationFrame,
+    ) -> WordValue {
+        let mut value = WordValue::default();
         for part in parts {
             self.quoted(shell, part, &mut value, frame);
         }
         value
     }
 
-    fn parts<P: Borrow<Part>>(&mut self, shell: &mut Shell, parts: &[P], fields: &mut Fields, frame: &Frame) {
+    fn parts<P: Borrow<WordPart>>(
+        &mut self,
+        shell: &mut SimulatedShell,
+        parts: &[P],
+        fields: &mut FieldBuilder,
+        frame: &EvaluationFrame,
+    ) {
         let rest = tilde(parts, &mut fields.current, shell, self);
         for (index, part) in parts.iter().map(Borrow::borrow).enumerate() {
             match part {
-                Part::Text(text) => push_open(&mut fields.current, if index == 0 { &text[rest..] } else { text }),
-                Part::Double(inner) => {
+                WordPart::Text(text) => push_open(&mut fields.current, if index == 0 { &text[rest..] } else { text }),
+                WordPart::Double(inner) => {
                     fields.started |= !only_list(inner);
                     for part in inner {
                         self.quoted_fields(shell, part, fields, frame);
                     }
                 }
-                Part::Parameter(parameter) => {
+                WordPart::Parameter(parameter) => {
                     let expanded = self.parameter(shell, parameter, frame);
                     match expanded {
-                        Expanded::Value(value) => fields.split(&value, shell),
-                        Expanded::List(values) => {
+                        ParameterValue::Value(value) => fields.split(&value, shell),
+                        ParameterValue::List(values) => {
                             for (index, value) in values.iter().enumerate() {
                                 if index > 0 {
                                     fields.end();
@@ -136,7 +157,7 @@ impl Evaluator<'_> {
                         }
                     }
                 }
-                Part::Command(nested) => {
+                WordPart::Command(nested) => {
                     let value = self.substitution(shell, nested, frame);
                     fields.split(&value, shell);
                 }
@@ -148,11 +169,17 @@ impl Evaluator<'_> {
         }
     }
 
-    fn quoted_fields(&mut self, shell: &mut Shell, part: &Part, fields: &mut Fields, frame: &Frame) {
-        if let Part::Parameter(parameter) = part {
+    fn quoted_fields(
+        &mut self,
+        shell: &mut SimulatedShell,
+        part: &WordPart,
+        fields: &mut FieldBuilder,
+        frame: &EvaluationFrame,
+    ) {
+        if let WordPart::Parameter(parameter) = part {
             match self.parameter(shell, parameter, frame) {
-                Expanded::Value(value) => fields.current.extend_quoted(&value),
-                Expanded::List(values) => {
+                ParameterValue::Value(value) => fields.current.extend_quoted(&value),
+                ParameterValue::List(values) => {
                     for (index, value) in values.iter().enumerate() {
                         if index > 0 {
                             fields.started = true;
@@ -170,17 +197,17 @@ impl Evaluator<'_> {
     }
 
     /// Expands one part of text that is not split.
-    fn quoted(&mut self, shell: &mut Shell, part: &Part, value: &mut Value, frame: &Frame) {
+    fn quoted(&mut self, shell: &mut SimulatedShell, part: &WordPart, value: &mut WordValue, frame: &EvaluationFrame) {
         match part {
-            Part::Text(text) | Part::Quoted(text) => push_closed(value, text),
-            Part::Double(parts) => {
+            WordPart::Text(text) | WordPart::Quoted(text) => push_closed(value, text),
+            WordPart::Double(parts) => {
                 for part in parts {
                     self.quoted(shell, part, value, frame);
                 }
             }
-            Part::Parameter(parameter) => match self.parameter(shell, parameter, frame) {
-                Expanded::Value(found) => value.extend_quoted(&found),
-                Expanded::List(values) => {
+            WordPart::Parameter(parameter) => match self.parameter(shell, parameter, frame) {
+                ParameterValue::Value(found) => value.extend_quoted(&found),
+                ParameterValue::List(values) => {
                     for (index, found) in values.iter().enumerate() {
                         if index > 0 {
                             push_closed(value, " ");
@@ -189,63 +216,69 @@ impl Evaluator<'_> {
                     }
                 }
             },
-            Part::Command(nested) => {
+            WordPart::Command(nested) => {
                 let found = self.substitution(shell, nested, frame);
                 // The number of lines that a search prints is not known.
                 value.derive(&found);
-                value.extend(&if is_search(&nested.list) { Value::unknown() } else { found });
+                value.extend(&if is_search(&nested.list) { WordValue::unknown() } else { found });
             }
-            Part::Arithmetic(parts) => {
+            WordPart::Arithmetic(parts) => {
                 self.expression(shell, parts, frame);
-                value.extend(&Value::number());
+                value.extend(&WordValue::number());
             }
-            Part::Process(nested) => {
+            WordPart::Process(nested) => {
                 let (printed, contents) = self.nested(shell, nested, "process substitution", frame);
-                value.derive(&Value::default().with_contents(contents.as_ref()));
+                value.derive(&WordValue::default().with_contents(contents.as_ref()));
                 push_closed(value, "/dev/fd/");
                 if printed.as_ref().is_some_and(output::is_shell_code) {
                     // The shell reads it as it reads any file.
                     shell.variables.forgetful = true;
                     push_closed(value, "63");
                 } else {
-                    value.push(Piece::Unknown(false));
+                    value.push(ValuePiece::Unknown(false));
                 }
             }
-            Part::Pattern(pattern) => {
+            WordPart::Pattern(pattern) => {
                 self.joined(shell, &pattern.parts, frame);
-                value.push(Piece::Glob(pattern.source.clone()));
+                value.push(ValuePiece::Glob(pattern.source.clone()));
             }
-            Part::Array(words) => {
+            WordPart::Array(words) => {
                 for word in words {
                     self.fields(shell, word, frame);
                 }
-                value.push(Piece::Unknown(true));
+                value.push(ValuePiece::Unknown(true));
             }
         }
     }
 
     /// The output of a command substitution, as far as it is known.
-    fn substitution(&mut self, shell: &mut Shell, nested: &Nested, frame: &Frame) -> Value {
+    fn substitution(
+        &mut self,
+        shell: &mut SimulatedShell,
+        nested: &SubstitutedCommands,
+        frame: &EvaluationFrame,
+    ) -> WordValue {
         let (printed, contents) = self.nested(shell, nested, "command substitution", frame);
         // The shell that runs it gets other variables.
         shell.variables.forgetful |= printed.as_ref().is_some_and(output::is_shell_code);
         // Bash drops the NULs that `find -print0` puts between names.
-        let joined = |value: &Value| {
-            value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('\0')))
+        let joined = |value: &WordValue| {
+            value.pieces().iter().any(|piece| matches!(piece, ValuePiece::Text(text) if text.contains('\0')))
         };
-        let value =
-            printed.filter(|value| !joined(value)).map_or_else(Value::unknown_words, |value| output::trimmed(&value));
+        let value = printed
+            .filter(|value| !joined(value))
+            .map_or_else(WordValue::unknown_words, |value| output::trimmed(&value));
         value.with_contents(contents.as_ref())
     }
 
     /// Evaluates commands in a subshell. Returns their output, if it is known, and its contents.
     fn nested(
         &mut self,
-        shell: &Shell,
-        nested: &Nested,
+        shell: &SimulatedShell,
+        nested: &SubstitutedCommands,
         via: &str,
-        frame: &Frame,
-    ) -> (Option<Value>, Option<Contents>) {
+        frame: &EvaluationFrame,
+    ) -> (Option<WordValue>, Option<ValueContents>) {
         let mut frame = frame.inside(via);
         frame.forked = true;
         if let Some(text) = &nested.text {
@@ -258,21 +291,26 @@ impl Evaluator<'_> {
 }
 
 /// Whether the last pipeline of a list begins with `find`.
-fn is_search(list: &List) -> bool {
+fn is_search(list: &CommandList) -> bool {
     let first =
         list.last().and_then(|entry| entry.pipelines.last()).and_then(|(_, pipeline)| pipeline.commands.first());
-    let Some(Kind::Simple(simple)) = first.map(|node| &node.kind) else { return false };
+    let Some(CommandNodeKind::Simple(simple)) = first.map(|node| &node.kind) else { return false };
     simple.words.iter().any(|word| matches!(word.bare(), Some("find" | "gfind")))
 }
 
 /// Whether a word is `"$@"` or `"${a[@]}"` alone. It expands to no word at all if the list is empty.
-fn only_list(parts: &[Part]) -> bool {
-    matches!(parts, [Part::Parameter(parameter)] if parameter::is_list(parameter))
+fn only_list(parts: &[WordPart]) -> bool {
+    matches!(parts, [WordPart::Parameter(parameter)] if parameter::is_list(parameter))
 }
 
 /// Expands `~`, `~/…` and `~user`. Returns the length of the tilde and its name in the first part.
-fn tilde<P: Borrow<Part>>(parts: &[P], value: &mut Value, shell: &Shell, evaluator: &Evaluator<'_>) -> usize {
-    let Some(Part::Text(whole)) = parts.first().map(Borrow::borrow) else { return 0 };
+fn tilde<P: Borrow<WordPart>>(
+    parts: &[P],
+    value: &mut WordValue,
+    shell: &SimulatedShell,
+    evaluator: &CommandEvaluator<'_>,
+) -> usize {
+    let Some(WordPart::Text(whole)) = parts.first().map(Borrow::borrow) else { return 0 };
     // `of=~/x` counts as an assignment.
     let name = whole.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let start = if name > 0 && whole[name..].starts_with("=~") { name + 1 } else { 0 };

@@ -1,10 +1,10 @@
 //! The output of a search behind `grep`, `sort` or `head`.
 
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// The lines of a search that a filter prints. `None` for any other program or text.
-pub(super) fn filtered(name: &str, args: &[Value], text: &Value) -> Option<Value> {
-    let path = |piece: &Piece| !matches!(piece, Piece::Text(text) if text.contains([' ', '\t']));
+pub(super) fn filtered(name: &str, args: &[WordValue], text: &WordValue) -> Option<WordValue> {
+    let path = |piece: &ValuePiece| !matches!(piece, ValuePiece::Text(text) if text.contains([' ', '\t']));
     if !(text.has_unknown() || text.has_glob()) || !text.pieces().iter().all(path) {
         return None;
     }
@@ -17,18 +17,21 @@ pub(super) fn filtered(name: &str, args: &[Value], text: &Value) -> Option<Value
         "uniq" | "tac" | "shuf" => flags(|flag| matches!(flag, "-u" | "-i" | "-z")).then(|| text.clone()),
         "head" => {
             // `head -n -1` is all but the last.
-            let most = |pair: &[Value]| !(pair[0].known() == Some("-n") && pair[1].prefix().starts_with('-'));
+            let most = |pair: &[WordValue]| !(pair[0].known() == Some("-n") && pair[1].prefix().starts_with('-'));
             // The first line is the start directory.
-            (flags(count) && args.windows(2).all(most)).then(|| part(text, &Piece::Unknown(false), Start::Kept))
+            (flags(count) && args.windows(2).all(most))
+                .then(|| part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::Printed))
         }
         // `tail -n +2` leaves out the start directory only.
-        "tail" => flags(count).then(|| part(text, &Piece::Glob("*".to_owned()), Start::Inside)),
+        "tail" => {
+            flags(count).then(|| part(text, &ValuePiece::Glob("*".to_owned()), StartDirectoryHandling::OnlyBelow))
+        }
         "grep" | "egrep" | "fgrep" | "ggrep" => grep(args, text),
         _ => None,
     }
 }
 
-fn grep(args: &[Value], text: &Value) -> Option<Value> {
+fn grep(args: &[WordValue], text: &WordValue) -> Option<WordValue> {
     let mut inverted = false;
     let mut patterns = Vec::new();
     let mut words = args.iter();
@@ -49,7 +52,7 @@ fn grep(args: &[Value], text: &Value) -> Option<Value> {
     let pattern = pattern.known()?;
     let longest = pattern.split(|next: char| !next.is_alphanumeric()).map(str::len).max()?;
     (longest >= 3 && !pattern.contains("git") && !pattern.contains(['|', '\n', '*', '?']))
-        .then(|| part(text, &Piece::Unknown(false), Start::Inside))
+        .then(|| part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::OnlyBelow))
 }
 
 /// Whether a flag is a number of lines: `-5`, `-n 5`, `-n +5`, `--lines=5`.
@@ -60,38 +63,38 @@ fn count(flag: &str) -> bool {
 
 /// The handling of a search's start directory by a filter.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+enum StartDirectoryHandling {
     /// The filter prints the directory.
-    Kept,
+    Printed,
     /// The filter prints only paths below the directory.
-    Inside,
+    OnlyBelow,
 }
 
 /// An unknown part of the lines.
-fn part(text: &Value, inside: &Piece, start: Start) -> Value {
-    let mut part = Value::default();
+fn part(text: &WordValue, inside: &ValuePiece, start: StartDirectoryHandling) -> WordValue {
+    let mut part = WordValue::default();
     // Whether a part of the line is not known.
     let mut open = false;
     for piece in text.pieces() {
-        let Piece::Text(text) = piece else {
+        let ValuePiece::Text(text) = piece else {
             open = true;
             part.push(match (piece, inside) {
-                (Piece::Glob(_), Piece::Unknown(_)) => inside.clone(),
+                (ValuePiece::Glob(_), ValuePiece::Unknown(_)) => inside.clone(),
                 _ => piece.clone(),
             });
             continue;
         };
         for line in text.split_inclusive(['\n', '\0']) {
             let name = line.trim_end_matches(['\n', '\0']);
-            part.push(Piece::Text(name.to_owned()));
+            part.push(ValuePiece::Text(name.to_owned()));
             if name.len() == line.len() {
                 continue;
             }
-            if !open && start == Start::Inside {
-                part.push(Piece::Text("/".to_owned()));
+            if !open && start == StartDirectoryHandling::OnlyBelow {
+                part.push(ValuePiece::Text("/".to_owned()));
                 part.push(inside.clone());
             }
-            part.push(Piece::Text(line[name.len()..].to_owned()));
+            part.push(ValuePiece::Text(line[name.len()..].to_owned()));
             open = false;
         }
     }

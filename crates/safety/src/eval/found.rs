@@ -8,7 +8,7 @@ use crate::names::NameMap;
 
 /// Simple commands, each listed once.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundCommands {
     commands: Vec<SimpleCommand>,
     /// The first command at each place of the text, until there is another one. Most places have one command.
     alone: NameMap<usize, Option<usize>>,
@@ -16,7 +16,7 @@ pub(super) struct Found {
     seen: HashSet<u64>,
 }
 
-impl Found {
+impl FoundCommands {
     /// Lists a command, unless the same command is listed.
     pub(super) fn record(&mut self, command: SimpleCommand) {
         let next = self.commands.len();
@@ -45,7 +45,7 @@ impl Found {
 
 /// The hash of all that makes a command another one.
 fn hash(command: &SimpleCommand) -> u64 {
-    let mut bytes = Bytes(Vec::with_capacity(512));
+    let mut bytes = HashInput(Vec::with_capacity(512));
     (command.span.start, &command.argv, &command.prefix, &command.via, &command.cwds, &command.assigned)
         .hash(&mut bytes);
     (command.traits.bomb, command.confidence, command.input.text(), command.input.contents()).hash(&mut bytes);
@@ -58,9 +58,9 @@ fn hash(command: &SimpleCommand) -> u64 {
 }
 
 /// Collects the bytes to hash, since one long text is hashed much faster than many short ones.
-struct Bytes(Vec<u8>);
+struct HashInput(Vec<u8>);
 
-impl Hasher for Bytes {
+impl Hasher for HashInput {
     fn write(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }

@@ -2,34 +2,34 @@
 
 use std::rc::Rc;
 
-use crate::level::Confidence;
-use crate::parse::{Heredoc, Span};
+use crate::level::AnalysisConfidence;
+use crate::parse::{ByteSpan, HeredocBody};
 
 /// Nesting of scripts in scripts and functions in functions that is evaluated.
 pub(super) const MAX_DEPTH: usize = 40;
 
 /// The text that a command is written in.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct ScriptOrigin {
     /// The whole text.
     pub text: Rc<str>,
     /// The bodies of its heredocs.
-    pub heredocs: Rc<[Heredoc]>,
+    pub heredocs: Rc<[HeredocBody]>,
     /// The place of the text in the whole command. `None` if it is the whole command.
-    pub fixed: Option<Span>,
+    pub fixed: Option<ByteSpan>,
     /// Whether the text is a function from before the command: its aliases were expanded when it was defined.
     pub earlier: bool,
 }
 
 /// The surroundings of a command.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct EvaluationFrame {
     /// The text that it is written in.
-    pub origin: Origin,
+    pub origin: ScriptOrigin,
     /// The chain of wrappers and scripts that leads to it.
     pub via: Rc<Vec<String>>,
     /// How sure it is that the command runs with these words.
-    pub confidence: Confidence,
+    pub confidence: AnalysisConfidence,
     /// Depth of nesting.
     pub depth: usize,
     /// Whether the command may not run: behind `&&`, in a branch or a loop.
@@ -44,13 +44,13 @@ pub struct Frame {
     pub aliases: Rc<Vec<String>>,
 }
 
-impl Frame {
+impl EvaluationFrame {
     /// The surroundings of a whole command.
     pub fn of(text: &str) -> Self {
         Self {
-            origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None, earlier: false },
+            origin: ScriptOrigin { text: text.into(), heredocs: Rc::from([]), fixed: None, earlier: false },
             via: Rc::default(),
-            confidence: Confidence::Exact,
+            confidence: AnalysisConfidence::Exact,
             depth: 0,
             conditional: false,
             forked: false,

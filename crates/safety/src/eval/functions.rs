@@ -3,39 +3,39 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::frame::{Frame, Origin};
-use crate::parse::Node;
+use super::frame::{EvaluationFrame, ScriptOrigin};
+use crate::parse::CommandNode;
 
 /// A function with the text that it is written in.
 #[derive(Clone, Debug)]
-pub struct Function {
+pub struct ShellFunction {
     /// The command that it runs.
-    pub body: Rc<Node>,
+    pub body: Rc<CommandNode>,
     /// The text around it.
-    pub origin: Origin,
+    pub origin: ScriptOrigin,
     /// The address of its definition, to recognize it.
     pub number: usize,
 }
 
 /// A function that the command defines.
-struct Definition {
-    function: Function,
-    frame: Frame,
+struct FunctionDefinition {
+    function: ShellFunction,
+    frame: EvaluationFrame,
     called: bool,
 }
 
 /// Every function that was met during an evaluation.
 #[derive(Default)]
 pub(super) struct FunctionTable {
-    definitions: Vec<Definition>,
+    definitions: Vec<FunctionDefinition>,
     /// Functions from before the command that were called, by name. `None` if their text holds no function.
-    earlier: HashMap<String, Option<Function>>,
+    earlier: HashMap<String, Option<ShellFunction>>,
 }
 
 impl FunctionTable {
     /// The command defines a function.
-    pub(super) fn define(&mut self, function: Function, frame: Frame) {
-        self.definitions.push(Definition { function, frame, called: false });
+    pub(super) fn define(&mut self, function: ShellFunction, frame: EvaluationFrame) {
+        self.definitions.push(FunctionDefinition { function, frame, called: false });
     }
 
     /// A function is called.
@@ -46,7 +46,7 @@ impl FunctionTable {
     }
 
     /// Takes out the definitions that no command has called so far, and forgets the others.
-    pub(super) fn take_uncalled(&mut self) -> impl Iterator<Item = (Function, Frame)> + use<> {
+    pub(super) fn take_uncalled(&mut self) -> impl Iterator<Item = (ShellFunction, EvaluationFrame)> + use<> {
         let definitions = std::mem::take(&mut self.definitions).into_iter();
         definitions.filter(|definition| !definition.called).map(|definition| (definition.function, definition.frame))
     }
@@ -57,12 +57,12 @@ impl FunctionTable {
     }
 
     /// Returns a function from before the command, unless its text has none.
-    pub(super) fn earlier(&self, name: &str) -> Option<Function> {
+    pub(super) fn earlier(&self, name: &str) -> Option<ShellFunction> {
         self.earlier.get(name).cloned().flatten()
     }
 
     /// Remembers a function from before the command.
-    pub(super) fn remember(&mut self, name: &str, function: Option<Function>) {
+    pub(super) fn remember(&mut self, name: &str, function: Option<ShellFunction>) {
         self.earlier.insert(name.to_owned(), function);
     }
 }
@@ -71,7 +71,7 @@ impl FunctionTable {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShellFunctions {
     /// Functions that were read, by name.
-    pub defined: Rc<HashMap<String, Function>>,
+    pub defined: Rc<HashMap<String, ShellFunction>>,
     /// Functions from before the command, as bash prints them. A call reads them.
     pub unread: Rc<HashMap<String, Rc<str>>>,
 }
@@ -83,7 +83,7 @@ impl ShellFunctions {
     }
 
     /// Adds or replaces a function.
-    pub(super) fn define(&mut self, name: String, function: Function) {
+    pub(super) fn define(&mut self, name: String, function: ShellFunction) {
         Rc::make_mut(&mut self.defined).insert(name, function);
     }
 

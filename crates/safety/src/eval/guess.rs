@@ -1,14 +1,14 @@
 //! Guesses about text that bash refuses.
 
-use super::evaluator::Evaluator;
-use super::frame::Frame;
-use super::shell::Shell;
-use crate::level::Confidence;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
+use super::shell::SimulatedShell;
+use crate::level::AnalysisConfidence;
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. bash runs none of
     /// them. Another shell may, and a person who is asked about the text should see them.
-    pub(super) fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
+    pub(super) fn guess(&mut self, shell: &mut SimulatedShell, text: &str, start: usize, frame: EvaluationFrame) {
         let rest = &text[start..];
         let rest = &rest[..rest.floor_char_boundary(grammar::PARSED)];
         // The grammar's parser is slow beside our reader.
@@ -23,7 +23,7 @@ impl Evaluator<'_> {
                 return false;
             }
             let mut inside = frame.maybe();
-            inside.confidence = inside.confidence.max(Confidence::Partial);
+            inside.confidence = inside.confidence.max(AnalysisConfidence::Partial);
             inside.listed = false;
             inside.origin.fixed.get_or_insert(start + found.start..start + found.end);
             self.parsed(shell, statement, read, inside);

@@ -3,27 +3,27 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::call::Call;
-use super::evaluator::{Evaluator, Trap};
-use super::frame::Frame;
-use super::lists::After;
-use super::shell::Shell;
+use super::call::ProgramCall;
+use super::evaluator::{CommandEvaluator, TrapScript};
+use super::frame::EvaluationFrame;
+use super::lists::CommandEffects;
+use super::shell::SimulatedShell;
 use super::text;
-use crate::command::{Input, Source};
-use crate::level::Confidence;
-use crate::parse::{Span, read};
+use crate::command::{CommandStdin, StdinTextSource};
+use crate::level::AnalysisConfidence;
+use crate::parse::{ByteSpan, read};
 use crate::path::resolved;
 use crate::read_only::runs;
 use crate::unwrap::{InnerCommand, is_interpreter};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// How a command runs another one.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
+struct InnerCommandContext<'a> {
     /// Name in the chain: `sudo`, `bash -c`.
     via: &'a str,
     /// How sure it is that the inner command runs with these words.
-    confidence: Confidence,
+    confidence: AnalysisConfidence,
     /// Whether the inner command is listed even if that is not sure.
     listed: bool,
     /// Whether the inner command runs on another machine or in a container.
@@ -33,74 +33,74 @@ struct Entry<'a> {
 }
 
 /// A script that a command runs.
-struct Script<'a> {
+struct InnerScript<'a> {
     text: String,
     /// The word that holds it.
-    word: &'a Value,
-    args: &'a [Value],
+    word: &'a WordValue,
+    args: &'a [WordValue],
     /// Whether the script runs in the shell of the command.
     same_shell: bool,
     /// Whether the script reads the command's standard input.
     stdin: bool,
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates a command that a call runs. `carried`: it is the same process, with the call's words as its prefix.
     pub(super) fn inner(
         &mut self,
-        shell: &mut Shell,
-        call: &Call,
+        shell: &mut SimulatedShell,
+        call: &ProgramCall,
         inner: InnerCommand,
         carried: bool,
-        frame: &Frame,
-    ) -> After {
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         match inner {
             InnerCommand::Words { .. } => self.inner_words(shell, call, inner, carried, frame),
             InnerCommand::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
-                let from_heredoc = is_program_from_heredoc(call) || argv.iter().any(Value::is_from_heredoc);
-                let entry = Entry { via: &via, confidence, listed: false, elsewhere, from_heredoc };
+                let from_heredoc = is_program_from_heredoc(call) || argv.iter().any(WordValue::is_from_heredoc);
+                let entry = InnerCommandContext { via: &via, confidence, listed: false, elsewhere, from_heredoc };
                 let inside = entered(frame, call, &entry);
                 let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
                 let sources: Vec<String> = argv.iter().map(shown).collect();
-                let next = Call {
+                let next = ProgramCall {
                     source: sources.join(" "),
                     sources,
                     spans: argv.iter().map(|_| call.span.clone()).collect(),
                     argv,
-                    input: if stdin { call.input.clone() } else { Input::Inherited },
+                    input: if stdin { call.input.clone() } else { CommandStdin::Inherited },
                     input_span: call.input_span.clone(),
                     span: call.span.clone(),
-                    ..Call::default()
+                    ..ProgramCall::default()
                 };
                 self.call(&mut other, next, &inside)
             }
             InnerCommand::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
                 let from_heredoc = is_program_from_heredoc(call) || text.is_from_heredoc();
-                let listed = confidence == Confidence::Exact;
+                let listed = confidence == AnalysisConfidence::Exact;
                 for (script, sure) in text::scripts(&text) {
                     let confidence = confidence.max(sure);
-                    let entry = Entry { via: &via, confidence, listed, elsewhere, from_heredoc };
-                    let script = Script { text: script, word: &text, args: &args, same_shell, stdin };
+                    let entry = InnerCommandContext { via: &via, confidence, listed, elsewhere, from_heredoc };
+                    let script = InnerScript { text: script, word: &text, args: &args, same_shell, stdin };
                     self.inner_script(shell, call, script, entry, frame);
                 }
-                After::default()
+                CommandEffects::default()
             }
-            InnerCommand::Opaque { .. } => After::default(),
+            InnerCommand::Opaque { .. } => CommandEffects::default(),
         }
     }
 
     /// Evaluates a command whose words are words of the call.
     fn inner_words(
         &mut self,
-        shell: &mut Shell,
-        call: &Call,
+        shell: &mut SimulatedShell,
+        call: &ProgramCall,
         inner: InnerCommand,
         carried: bool,
-        frame: &Frame,
-    ) -> After {
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         let InnerCommand::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } = inner
         else {
-            return After::default();
+            return CommandEffects::default();
         };
         let to = to.min(call.argv.len());
         let from = from.min(to);
@@ -113,13 +113,13 @@ impl Evaluator<'_> {
             next.source = next.sources.join(" ");
         }
         if !stdin {
-            next.input = Input::Inherited;
+            next.input = CommandStdin::Inherited;
         }
         for (name, value) in assignments {
             next.assigned.push(format!("{name}={}", shown(&value)));
             next.assignments.push((name, value));
         }
-        let entry = Entry { via: &via, confidence, listed: carried, elsewhere, from_heredoc: false };
+        let entry = InnerCommandContext { via: &via, confidence, listed: carried, elsewhere, from_heredoc: false };
         let inside = entered(frame, call, &entry);
         // These run in the shell itself: the effect of `command cd x` stays.
         if matches!(via.as_str(), "command" | "builtin") && carried {
@@ -134,24 +134,31 @@ impl Evaluator<'_> {
     }
 
     /// Evaluates a script in a command.
-    fn inner_script(&mut self, shell: &mut Shell, call: &Call, script: Script<'_>, entry: Entry<'_>, frame: &Frame) {
+    fn inner_script(
+        &mut self,
+        shell: &mut SimulatedShell,
+        call: &ProgramCall,
+        script: InnerScript<'_>,
+        entry: InnerCommandContext<'_>,
+        frame: &EvaluationFrame,
+    ) {
         // The text that a program hands to an `exec` of its own may be no command at all: `db.exec("select 1")`.
-        let interpreter = call.argv.first().and_then(Value::base_name).is_some_and(is_interpreter);
+        let interpreter = call.argv.first().and_then(WordValue::base_name).is_some_and(is_interpreter);
         if interpreter && read(&script.text).script.fault.is_some() {
             return;
         }
         let mut inside = entered(frame, call, &entry);
-        let sources = [Source::Heredoc, Source::HereString, Source::Pipe];
+        let sources = [StdinTextSource::Heredoc, StdinTextSource::HereString, StdinTextSource::Pipe];
         let from_input = sources.iter().any(|source| source.name() == entry.via);
         inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.word) });
         let at_end = || call.argv.iter().any(|word| matches!(word.known(), Some("EXIT" | "0")));
         if entry.via == "trap" && (shell.variables.covered.is_empty() || at_end()) {
             // The variables that are set with the trap are set when it runs.
             let then = frame.conditional.then(|| shell.clone());
-            self.traps.push(Trap { script: script.text, frame: inside, shell: then });
+            self.traps.push(TrapScript { script: script.text, frame: inside, shell: then });
             return;
         }
-        let input = if script.stdin { call.input.clone() } else { Input::Inherited };
+        let input = if script.stdin { call.input.clone() } else { CommandStdin::Inherited };
         if script.same_shell {
             let outer = std::mem::replace(&mut shell.input, input);
             self.script(shell, &script.text, inside);
@@ -169,14 +176,14 @@ impl Evaluator<'_> {
     /// The shell that a program gets which the call starts.
     fn program(
         &mut self,
-        shell: &Shell,
-        call: &Call,
-        assignments: &[(String, Value)],
-        cwd: Option<&Value>,
+        shell: &SimulatedShell,
+        call: &ProgramCall,
+        assignments: &[(String, WordValue)],
+        cwd: Option<&WordValue>,
         elsewhere: bool,
-    ) -> Shell {
+    ) -> SimulatedShell {
         self.budget.spend(shell.weight() / 8 + assignments.len());
-        let mut other = shell.child(vec![Value::of("bash")]);
+        let mut other = shell.child(vec![WordValue::of("bash")]);
         other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
         for (name, value) in assignments {
             other.set(name, vec![value.clone()], self.environment);
@@ -192,15 +199,15 @@ impl Evaluator<'_> {
         }
         if elsewhere && is_remote(call) {
             // In a container the project is likely meant. Which directory it is on another machine is not known.
-            Rc::make_mut(&mut other.location.candidates).push(Value::unknown());
+            Rc::make_mut(&mut other.location.candidates).push(WordValue::unknown());
         }
         other
     }
 }
 
 /// The call of the words from one place to another, with items behind them.
-fn words_of(call: &Call, words: Range<usize>, items: Vec<Value>) -> Call {
-    let mut next = Call {
+fn words_of(call: &ProgramCall, words: Range<usize>, items: Vec<WordValue>) -> ProgramCall {
+    let mut next = ProgramCall {
         argv: call.argv[words.clone()].to_vec(),
         sources: call.sources.get(words.clone()).unwrap_or_default().to_vec(),
         spans: call.spans.get(words).unwrap_or_default().to_vec(),
@@ -223,49 +230,49 @@ fn words_of(call: &Call, words: Range<usize>, items: Vec<Value>) -> Call {
 }
 
 /// The frame of a command that a call runs.
-fn entered(frame: &Frame, call: &Call, entry: &Entry<'_>) -> Frame {
+fn entered(frame: &EvaluationFrame, call: &ProgramCall, entry: &InnerCommandContext<'_>) -> EvaluationFrame {
     let mut inside = frame.inside(entry.via);
-    if entry.from_heredoc && entry.via != Source::Heredoc.name() {
+    if entry.from_heredoc && entry.via != StdinTextSource::Heredoc.name() {
         let via = Rc::make_mut(&mut inside.via);
-        via.insert(via.len() - 1, Source::Heredoc.name().to_owned());
+        via.insert(via.len() - 1, StdinTextSource::Heredoc.name().to_owned());
     }
     inside.confidence = inside.confidence.max(entry.confidence);
-    inside.listed &= entry.listed || entry.confidence == Confidence::Exact;
+    inside.listed &= entry.listed || entry.confidence == AnalysisConfidence::Exact;
     // The directories of a container or a pod hold other files than directories of the same names here.
     if entry.elsewhere && !is_remote(call) {
-        inside.confidence = inside.confidence.max(Confidence::Partial);
+        inside.confidence = inside.confidence.max(AnalysisConfidence::Partial);
     }
     inside
 }
 
 /// Whether a call runs a program in another language that came out of a heredoc.
-fn is_program_from_heredoc(call: &Call) -> bool {
-    call.argv.first().and_then(Value::base_name).is_some_and(is_interpreter)
-        && call.argv.iter().chain(call.input.text()).any(Value::is_from_heredoc)
+fn is_program_from_heredoc(call: &ProgramCall) -> bool {
+    call.argv.first().and_then(WordValue::base_name).is_some_and(is_interpreter)
+        && call.argv.iter().chain(call.input.text()).any(WordValue::is_from_heredoc)
 }
 
 /// Whether a call runs a command on another machine, and not only in a container.
-fn is_remote(call: &Call) -> bool {
-    call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"))
+fn is_remote(call: &ProgramCall) -> bool {
+    call.argv.first().and_then(WordValue::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"))
 }
 
 /// The span of the word that holds a script.
-fn place(call: &Call, text: &Value) -> Span {
+fn place(call: &ProgramCall, text: &WordValue) -> ByteSpan {
     let known = text.known().unwrap_or_default();
     let holds =
-        |word: &Value| word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
+        |word: &WordValue| word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
     let at = call.argv.iter().skip(1).position(holds);
     at.and_then(|at| call.spans.get(at + 1).cloned()).unwrap_or_else(|| call.span.clone())
 }
 
 /// A word as people read it: `…` for each part that is not known.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &WordValue) -> String {
     value
         .pieces()
         .iter()
         .map(|piece| match piece {
-            Piece::Text(text) | Piece::Glob(text) => text.as_str(),
-            Piece::OneOf(_) | Piece::Unknown(_) => "…",
+            ValuePiece::Text(text) | ValuePiece::Glob(text) => text.as_str(),
+            ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => "…",
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::value::{Value, weight};
+use crate::value::{WordValue, weight};
 
 /// The directories in which a shell may be.
 const MAX_CANDIDATES: usize = 4;
@@ -11,18 +11,18 @@ const MAX_STACK: usize = 64;
 
 /// The directory of a shell, as far as it is known.
 #[derive(Clone, Debug)]
-pub(super) struct Location {
+pub(super) struct ShellLocation {
     /// The directories that it may be in. It is in the first one if no command failed.
-    pub candidates: Rc<Vec<Value>>,
+    pub candidates: Rc<Vec<WordValue>>,
     /// The directory that it left: `cd -`.
-    pub previous: Value,
+    pub previous: WordValue,
     /// Directories that `pushd` left, the last one last.
-    stack: Vec<Value>,
+    stack: Vec<WordValue>,
 }
 
-impl Location {
-    pub(super) fn new(cwd: Value) -> Self {
-        Self { candidates: Rc::new(vec![cwd]), previous: Value::unknown(), stack: Vec::new() }
+impl ShellLocation {
+    pub(super) fn new(cwd: WordValue) -> Self {
+        Self { candidates: Rc::new(vec![cwd]), previous: WordValue::unknown(), stack: Vec::new() }
     }
 
     /// The location of a program that starts here.
@@ -31,18 +31,18 @@ impl Location {
     }
 
     /// The likeliest directory.
-    pub(super) fn cwd(&self) -> &Value {
+    pub(super) fn cwd(&self) -> &WordValue {
         &self.candidates[0]
     }
 
     /// `cd`
-    pub(super) fn enter(&mut self, directory: Value) {
+    pub(super) fn enter(&mut self, directory: WordValue) {
         self.previous = self.cwd().clone();
         self.candidates = Rc::new(vec![directory]);
     }
 
     /// `pushd`
-    pub(super) fn push(&mut self, directory: Value) {
+    pub(super) fn push(&mut self, directory: WordValue) {
         if self.stack.len() == MAX_STACK {
             self.stack.remove(0);
         }
@@ -50,8 +50,8 @@ impl Location {
     }
 
     /// `popd`
-    pub(super) fn pop(&mut self) -> Value {
-        self.stack.pop().unwrap_or_else(Value::unknown)
+    pub(super) fn pop(&mut self) -> WordValue {
+        self.stack.pop().unwrap_or_else(WordValue::unknown)
     }
 
     /// How many steps a copy of it takes.
@@ -71,30 +71,30 @@ impl Location {
 
 #[cfg(test)]
 mod tests {
-    use super::{Location, MAX_CANDIDATES, MAX_STACK};
-    use crate::value::Value;
+    use super::{MAX_CANDIDATES, MAX_STACK, ShellLocation};
+    use crate::value::WordValue;
 
     #[test]
     fn locations_join_up_to_a_bound() {
-        let mut here = Location::new(Value::of("/a"));
-        here.enter(Value::of("/b"));
-        assert_eq!((here.cwd(), &here.previous), (&Value::of("/b"), &Value::of("/a")));
+        let mut here = ShellLocation::new(WordValue::of("/a"));
+        here.enter(WordValue::of("/b"));
+        assert_eq!((here.cwd(), &here.previous), (&WordValue::of("/b"), &WordValue::of("/a")));
         for name in ["/b", "/c", "/d", "/e", "/f"] {
-            here.join(&Location::new(Value::of(name)));
+            here.join(&ShellLocation::new(WordValue::of(name)));
         }
         assert_eq!(here.candidates.len(), MAX_CANDIDATES);
-        assert_eq!(here.cwd(), &Value::of("/b"));
+        assert_eq!(here.cwd(), &WordValue::of("/b"));
     }
 
     #[test]
     fn the_deepest_directories_of_a_long_stack_are_forgotten() {
-        let mut here = Location::new(Value::of("/"));
+        let mut here = ShellLocation::new(WordValue::of("/"));
         for number in 0..=MAX_STACK {
-            here.push(Value::of(format!("/{number}")));
+            here.push(WordValue::of(format!("/{number}")));
         }
         for number in (1..=MAX_STACK).rev() {
-            assert_eq!(here.pop(), Value::of(format!("/{number}")));
+            assert_eq!(here.pop(), WordValue::of(format!("/{number}")));
         }
-        assert_eq!(here.pop(), Value::unknown());
+        assert_eq!(here.pop(), WordValue::unknown());
     }
 }

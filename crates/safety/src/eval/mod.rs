@@ -38,6 +38,6 @@ mod tests;
 mod text;
 mod variables;
 
-pub use evaluator::{Evaluation, Evaluator};
+pub use evaluator::{CommandEvaluation, CommandEvaluator};
 pub use simple_command::SimpleCommand;
-pub use variables::Environment;
+pub use variables::EnvironmentBlock;

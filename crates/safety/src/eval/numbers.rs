@@ -1,9 +1,9 @@
 //! Outputs that are surely numbers. Arithmetic on any other text may run code in it.
 
-use crate::command::Input;
+use crate::command::CommandStdin;
 use crate::lists::has_word;
 use crate::options::{OptionSpec, parse};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Variables that bash sets to numbers.
 pub(super) const VARIABLES: &str = "BASHPID BASH_SUBSHELL COLUMNS EPOCHSECONDS EUID HISTCMD LINENO LINES OPTIND PPID \
@@ -14,12 +14,13 @@ const PROGRAMS: &str =
     "cat date egrep fgrep ggrep git grep head id nproc printf seq sort stat tail tput tr uniq wc xargs";
 
 /// Returns whether a command prints numbers alone, and blanks.
-pub(super) fn printed(name: &str, args: &[Value], input: &Input) -> bool {
+pub(super) fn printed(name: &str, args: &[WordValue], input: &CommandStdin) -> bool {
     if !has_word(PROGRAMS, name) {
         return false;
     }
-    let Some(words) = args.iter().map(Value::known).collect::<Option<Vec<&str>>>() else {
-        return matches!(name, "printf") && matches!(args.first().and_then(Value::known), Some("%d" | "%d\\n" | "%i"));
+    let Some(words) = args.iter().map(WordValue::known).collect::<Option<Vec<&str>>>() else {
+        return matches!(name, "printf")
+            && matches!(args.first().and_then(WordValue::known), Some("%d" | "%d\\n" | "%i"));
     };
     match name {
         "nproc" => true,
@@ -47,11 +48,11 @@ pub(super) fn printed(name: &str, args: &[Value], input: &Input) -> bool {
 }
 
 /// Returns whether a text is surely numbers and blanks, or nothing.
-pub(super) fn is_numeric(value: &Value) -> bool {
+pub(super) fn is_numeric(value: &WordValue) -> bool {
     value.pieces().iter().all(|piece| match piece {
-        Piece::Text(text) => is_number(text),
-        Piece::OneOf(texts) => texts.iter().all(|text| is_number(text)),
-        Piece::Unknown(_) | Piece::Glob(_) => false,
+        ValuePiece::Text(text) => is_number(text),
+        ValuePiece::OneOf(texts) => texts.iter().all(|text| is_number(text)),
+        ValuePiece::Unknown(_) | ValuePiece::Glob(_) => false,
     })
 }
 
@@ -64,7 +65,7 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte == b'-')
 }
 
-fn of(input: &Input) -> bool {
+fn of(input: &CommandStdin) -> bool {
     input.text().is_some_and(is_numeric)
 }
 
@@ -84,7 +85,7 @@ fn is_format(format: &str, conversions: &str) -> bool {
 }
 
 /// `grep -c PATTERN`, with at most one file, whose name is not printed.
-fn counts(args: &[Value]) -> bool {
+fn counts(args: &[WordValue]) -> bool {
     let given = parse(
         args,
         &OptionSpec::gnu(
@@ -106,12 +107,12 @@ fn is_digits(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Source;
+    use crate::command::StdinTextSource;
 
     #[test]
     fn programs_that_print_numbers_are_known() {
-        let of = |line: &str, input: &Input| {
-            let words: Vec<Value> = line.split(' ').map(Value::of).collect();
+        let of = |line: &str, input: &CommandStdin| {
+            let words: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
             printed(line.split(' ').next().unwrap(), &words[1..], input)
         };
         for line in [
@@ -127,14 +128,14 @@ mod tests {
             "grep -oE [0-9]+ f",
             "tr -cd 0-9",
         ] {
-            assert!(of(line, &Input::Inherited), "{line}");
+            assert!(of(line, &CommandStdin::Inherited), "{line}");
         }
         for line in
             ["wc -l f", "date", "date +%Y-%B", "grep -rc x .", "cat f", "stat -c %n f", "grep -o .* f", "tr -d x"]
         {
-            assert!(!of(line, &Input::Inherited), "{line}");
+            assert!(!of(line, &CommandStdin::Inherited), "{line}");
         }
-        let number = Input::Text(Value::number(), Source::Pipe);
+        let number = CommandStdin::Text(WordValue::number(), StdinTextSource::Pipe);
         assert!(of("tr -d x", &number) && of("xargs", &number) && of("head -1", &number) && !of("tr 0-9 a-z", &number));
     }
 }

@@ -2,31 +2,36 @@
 
 use super::filter::filtered;
 use super::numbers;
-use crate::command::Input;
+use crate::command::CommandStdin;
 use crate::path::normal;
 use crate::programs;
 use crate::unwrap::found;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// The output of a command. `None` if it cannot be known. `temp` looks up the directory for temporary files.
-pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce() -> Option<String>) -> Option<Value> {
+pub(super) fn of(
+    argv: &[WordValue],
+    cwd: &WordValue,
+    input: &CommandStdin,
+    temp: impl FnOnce() -> Option<String>,
+) -> Option<WordValue> {
     let name = argv.first()?.base_name()?;
     let args = &argv[1..];
-    if programs::of(name).prints_shell_code(args.first().and_then(Value::known)) {
+    if programs::of(name).prints_shell_code(args.first().and_then(WordValue::known)) {
         return Some(shell_code());
     }
     match name {
         "echo" => Some(echo(args)),
-        "printf" => printf(args).or_else(|| numbers::printed(name, args, input).then(Value::number)),
+        "printf" => printf(args).or_else(|| numbers::printed(name, args, input).then(WordValue::number)),
         "pwd" => Some(cwd.clone()),
         "cat" => match input {
-            Input::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
+            CommandStdin::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
             _ => None,
         },
         "mktemp" => Some(mktemp(args, temp())),
         "dirname" => {
             let path = args.last()?.known()?.trim_end_matches('/');
-            Some(Value::of(match path.rsplit_once('/') {
+            Some(WordValue::of(match path.rsplit_once('/') {
                 Some(("", _)) => "/",
                 Some((directory, _)) => directory,
                 None => ".",
@@ -35,32 +40,32 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce()
         "basename" => {
             let path = args.first()?;
             if path.known().is_some_and(|path| !path.is_empty() && path.trim_end_matches('/').is_empty()) {
-                return Some(Value::of("/"));
+                return Some(WordValue::of("/"));
             }
             let name = path.base_name()?;
-            let suffix = args.get(1).map_or(Some(""), Value::known)?;
-            Some(Value::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
+            let suffix = args.get(1).map_or(Some(""), WordValue::known)?;
+            Some(WordValue::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
         }
         "which" | "command" | "type" => {
             // The directory of the program is not known, but its name is.
             let program = args.last()?.known().filter(|program| !program.starts_with('-') && !program.contains('/'))?;
-            let mut value = Value::unknown();
-            value.push(Piece::Text(format!("/{program}")));
+            let mut value = WordValue::unknown();
+            value.push(ValuePiece::Text(format!("/{program}")));
             Some(value)
         }
         "realpath" | "grealpath" | "readlink" | "greadlink" => canonical(name.ends_with("link"), args, cwd),
         "find" | "gfind" => found(argv),
-        "true" | ":" => Some(Value::default()),
-        name if numbers::printed(name, args, input) => Some(Value::number()),
+        "true" | ":" => Some(WordValue::default()),
+        name if numbers::printed(name, args, input) => Some(WordValue::number()),
         _ => match input {
-            Input::Text(text, _) => filtered(name, args, text),
+            CommandStdin::Text(text, _) => filtered(name, args, text),
             _ => None,
         },
     }
 }
 
 /// The absolute path of a file, if no link leads elsewhere.
-fn canonical(link: bool, args: &[Value], cwd: &Value) -> Option<Value> {
+fn canonical(link: bool, args: &[WordValue], cwd: &WordValue) -> Option<WordValue> {
     let mut follows = !link;
     let mut path = None;
     let mut ended = false;
@@ -79,27 +84,28 @@ fn canonical(link: bool, args: &[Value], cwd: &Value) -> Option<Value> {
     if path.known() == Some("") {
         return None;
     }
-    let climbs =
-        |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("..")));
+    let climbs = |value: &WordValue| {
+        value.pieces().iter().any(|piece| matches!(piece, ValuePiece::Text(text) if text.contains("..")))
+    };
     if !path.prefix().starts_with('/') {
         path.known()?;
     }
     let whole = path.seen_from(cwd);
     match whole.known() {
-        Some(text) => Some(Value::of(normal(text))),
+        Some(text) => Some(WordValue::of(normal(text))),
         None => (whole.prefix().starts_with('/') && !climbs(&whole)).then_some(whole),
     }
 }
 
 /// Shell code that a program prints for a shell to run, as `ssh-agent -s` does. Its text is not needed.
-fn shell_code() -> Value {
-    let mut code = Value::of(CODE);
-    code.push(Piece::Unknown(true));
+fn shell_code() -> WordValue {
+    let mut code = WordValue::of(CODE);
+    code.push(ValuePiece::Unknown(true));
     code
 }
 
 /// Whether an output is such code.
-pub(super) fn is_shell_code(value: &Value) -> bool {
+pub(super) fn is_shell_code(value: &WordValue) -> bool {
     value.has_unknown() && value.prefix() == CODE
 }
 
@@ -107,15 +113,15 @@ pub(super) fn is_shell_code(value: &Value) -> bool {
 const CODE: &str = "# ";
 
 /// An output without the newlines at its end, as a substitution takes it.
-pub(super) fn trimmed(value: &Value) -> Value {
+pub(super) fn trimmed(value: &WordValue) -> WordValue {
     match value.known() {
-        Some(text) => Value::of(text.trim_end_matches('\n')).derived_from(value),
+        Some(text) => WordValue::of(text.trim_end_matches('\n')).derived_from(value),
         None => {
             let mut pieces = value.pieces().to_vec();
-            if let Some(Piece::Text(text)) = pieces.last_mut() {
+            if let Some(ValuePiece::Text(text)) = pieces.last_mut() {
                 text.truncate(text.trim_end_matches('\n').len());
             }
-            let mut trimmed = Value::default();
+            let mut trimmed = WordValue::default();
             for piece in pieces {
                 trimmed.push(piece);
             }
@@ -124,7 +130,7 @@ pub(super) fn trimmed(value: &Value) -> Value {
     }
 }
 
-fn echo(args: &[Value]) -> Value {
+fn echo(args: &[WordValue]) -> WordValue {
     let mut escapes = false;
     let mut newline = true;
     let mut from = 0;
@@ -138,23 +144,23 @@ fn echo(args: &[Value]) -> Value {
         newline &= !flags.contains('n');
         from += 1;
     }
-    let mut value = Value::default();
+    let mut value = WordValue::default();
     for (index, arg) in args[from..].iter().enumerate() {
         if index > 0 {
-            value.push(Piece::Text(" ".to_owned()));
+            value.push(ValuePiece::Text(" ".to_owned()));
         }
         push(&mut value, arg, escapes);
     }
     if newline {
-        value.push(Piece::Text("\n".to_owned()));
+        value.push(ValuePiece::Text("\n".to_owned()));
     }
     value
 }
 
-fn push(value: &mut Value, arg: &Value, escapes: bool) {
+fn push(value: &mut WordValue, arg: &WordValue, escapes: bool) {
     for piece in arg.pieces() {
         value.push(match piece {
-            Piece::Text(text) if escapes => Piece::Text(unescaped(text)),
+            ValuePiece::Text(text) if escapes => ValuePiece::Text(unescaped(text)),
             piece => piece.clone(),
         });
     }
@@ -206,19 +212,19 @@ fn coded(plain: &mut String, rest: &mut std::str::Chars<'_>, radix: u32, most: u
 }
 
 /// The output of `printf` for the formats `%s`, `%b` and `%%`.
-fn printf(args: &[Value]) -> Option<Value> {
-    let args = if args.first().and_then(Value::known) == Some("--") { &args[1..] } else { args };
+fn printf(args: &[WordValue]) -> Option<WordValue> {
+    let args = if args.first().and_then(WordValue::known) == Some("--") { &args[1..] } else { args };
     let (format, mut args) = args.split_first()?;
     let format = format.known()?;
-    let mut value = Value::default();
+    let mut value = WordValue::default();
     loop {
         let before = args.len();
         let mut rest = format;
         while let Some(at) = rest.find('%') {
-            value.push(Piece::Text(unescaped(&rest[..at])));
+            value.push(ValuePiece::Text(unescaped(&rest[..at])));
             let sign = rest[at + 1..].chars().next()?;
             match sign {
-                '%' => value.push(Piece::Text("%".to_owned())),
+                '%' => value.push(ValuePiece::Text("%".to_owned())),
                 's' | 'b' => {
                     if let Some((arg, left)) = args.split_first() {
                         push(&mut value, arg, sign == 'b');
@@ -229,7 +235,7 @@ fn printf(args: &[Value]) -> Option<Value> {
             }
             rest = &rest[at + 2..];
         }
-        value.push(Piece::Text(unescaped(rest)));
+        value.push(ValuePiece::Text(unescaped(rest)));
         if args.is_empty() || args.len() == before {
             return Some(value);
         }
@@ -237,14 +243,14 @@ fn printf(args: &[Value]) -> Option<Value> {
 }
 
 /// The output of `mktemp`: a new name in the directory for temporary files.
-fn mktemp(args: &[Value], temp: Option<String>) -> Value {
+fn mktemp(args: &[WordValue], temp: Option<String>) -> WordValue {
     let mut directory = temp.unwrap_or_else(|| "/tmp".to_owned());
     let mut template = None;
     let mut words = args.iter();
     while let Some(word) = words.next() {
         let text = word.known().unwrap_or_default();
         if text == "-p" {
-            directory = words.next().and_then(Value::known).unwrap_or("").to_owned();
+            directory = words.next().and_then(WordValue::known).unwrap_or("").to_owned();
             template.get_or_insert_with(String::new);
         } else if let Some(given) = text.strip_prefix("--tmpdir=").or_else(|| text.strip_prefix("-p")) {
             given.clone_into(&mut directory);
@@ -256,19 +262,19 @@ fn mktemp(args: &[Value], temp: Option<String>) -> Value {
     }
     let plain = !args.iter().any(|word| word.prefix().starts_with("-p") || word.prefix().starts_with("--tmpdir"));
     let mut value = match template {
-        Some(template) if plain && !template.is_empty() => Value::of(template),
-        _ => Value::of(format!("{directory}/tmp.")),
+        Some(template) if plain && !template.is_empty() => WordValue::of(template),
+        _ => WordValue::of(format!("{directory}/tmp.")),
     };
-    value.push(Piece::Unknown(false));
+    value.push(ValuePiece::Unknown(false));
     value
 }
 
 #[cfg(test)]
 mod tests {
     use super::of;
-    use crate::command::{Input, Source};
+    use crate::command::{CommandStdin, StdinTextSource};
     use crate::eval::inner::shown;
-    use crate::value::Value;
+    use crate::value::WordValue;
 
     #[test]
     fn programs_print_what_their_words_say() {
@@ -289,9 +295,9 @@ mod tests {
             ("cat", Some("in")),
             ("make", None),
         ] {
-            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            let input = Input::Text(Value::of("in"), Source::Pipe);
-            let printed = of(&argv, &Value::of("/p"), &input, || Some("/t".to_owned()));
+            let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
+            let input = CommandStdin::Text(WordValue::of("in"), StdinTextSource::Pipe);
+            let printed = of(&argv, &WordValue::of("/p"), &input, || Some("/t".to_owned()));
             assert_eq!(printed.as_ref().map(shown).as_deref(), wanted, "{line}");
         }
     }

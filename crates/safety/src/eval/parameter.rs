@@ -1,13 +1,13 @@
 //! Expands `$x` and `${x…}`.
 
-use super::evaluator::Evaluator;
-use super::frame::Frame;
+use super::evaluator::CommandEvaluator;
+use super::frame::EvaluationFrame;
 use super::numbers::leaves_digits;
-use super::shell::{Separators, Shell};
+use super::shell::{FieldSeparators, SimulatedShell};
 use crate::choices::{alternatives, is_choice};
-use crate::glob::Glob;
-use crate::parse::{Parameter, ParameterOp, Part};
-use crate::value::{Piece, Value};
+use crate::glob::PathComponentGlob;
+use crate::parse::{ParameterExpansion, ParameterOp, WordPart};
+use crate::value::{ValuePiece, WordValue};
 
 /// Longest text that `#` and `%` cut, bytes.
 const MAX_CUT: usize = 4096;
@@ -18,26 +18,31 @@ const MAX_PATTERN: usize = 256;
 const MAX_ANY: usize = 12;
 
 /// The value of a parameter.
-pub(super) enum Expanded {
+pub(super) enum ParameterValue {
     /// One text.
-    Value(Value),
+    Value(WordValue),
     /// `$@`, `${a[@]}`: each value is a word of its own, even between quotes.
-    List(Vec<Value>),
+    List(Vec<WordValue>),
 }
 
 /// Returns whether a parameter may expand to several words between quotes.
-pub(super) fn is_list(parameter: &Parameter) -> bool {
+pub(super) fn is_list(parameter: &ParameterExpansion) -> bool {
     let all = parameter.index.as_deref().is_some_and(is_at);
     !parameter.length && (parameter.name == "@" || all)
 }
 
-fn is_at(index: &[Part]) -> bool {
-    matches!(index, [Part::Text(text) | Part::Quoted(text)] if text == "@")
+fn is_at(index: &[WordPart]) -> bool {
+    matches!(index, [WordPart::Text(text) | WordPart::Quoted(text)] if text == "@")
 }
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Expands `$x` or `${x…}`.
-    pub(super) fn parameter(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Expanded {
+    pub(super) fn parameter(
+        &mut self,
+        shell: &mut SimulatedShell,
+        parameter: &ParameterExpansion,
+        frame: &EvaluationFrame,
+    ) -> ParameterValue {
         self.budget.spend(1);
         if let Some(index) = &parameter.index {
             let subscript = self.joined(shell, index, frame);
@@ -45,7 +50,9 @@ impl Evaluator<'_> {
         }
         if parameter.length || (parameter.name == "#" && !parameter.indirect) {
             let count = self.count(shell, parameter);
-            return Expanded::Value(count.map_or_else(Value::number, |count| Value::of(count.to_string())));
+            return ParameterValue::Value(
+                count.map_or_else(WordValue::number, |count| WordValue::of(count.to_string())),
+            );
         }
         if parameter.indirect {
             return self.dereferenced(shell, parameter, frame);
@@ -68,10 +75,10 @@ impl Evaluator<'_> {
                 }
                 substitute(found, operand, parameter)
             }
-            ParameterOp::Alternative { .. } => Expanded::Value(match missing(found.as_deref(), parameter.op) {
-                Some(true) => Value::default(),
+            ParameterOp::Alternative { .. } => ParameterValue::Value(match missing(found.as_deref(), parameter.op) {
+                Some(true) => WordValue::default(),
                 Some(false) => operand,
-                None => either(Some(vec![Value::default()]), operand),
+                None => either(Some(vec![WordValue::default()]), operand),
             }),
             ParameterOp::Require { .. } => {
                 // Bash gives up: the command that this word belongs to never runs.
@@ -82,7 +89,7 @@ impl Evaluator<'_> {
                 let values = found.unwrap_or_default();
                 let from_zero = parameter.index.is_some();
                 let places = operand.known().and_then(|range| slice(&values, range, from_zero));
-                Expanded::List(places.unwrap_or_else(|| vec![Value::unknown_words()]))
+                ParameterValue::List(places.unwrap_or_else(|| vec![WordValue::unknown_words()]))
             }
             op => {
                 let values = found.unwrap_or_default();
@@ -93,7 +100,12 @@ impl Evaluator<'_> {
     }
 
     /// `${!x}`
-    fn dereferenced(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Expanded {
+    fn dereferenced(
+        &mut self,
+        shell: &mut SimulatedShell,
+        parameter: &ParameterExpansion,
+        frame: &EvaluationFrame,
+    ) -> ParameterValue {
         self.joined(shell, &parameter.word, frame);
         if !is_list(parameter) {
             for name in self.found(shell, parameter).unwrap_or_default() {
@@ -101,11 +113,17 @@ impl Evaluator<'_> {
             }
         }
         let value = self.indirect(shell, &parameter.name).filter(|_| parameter.op == ParameterOp::None);
-        Expanded::Value(value.unwrap_or_else(Value::unknown_words))
+        ParameterValue::Value(value.unwrap_or_else(WordValue::unknown_words))
     }
 
     /// The text behind an operator. Evaluates what bash expands again.
-    fn operand(&mut self, shell: &mut Shell, parameter: &Parameter, found: Option<&[Value]>, frame: &Frame) -> Value {
+    fn operand(
+        &mut self,
+        shell: &mut SimulatedShell,
+        parameter: &ParameterExpansion,
+        found: Option<&[WordValue]>,
+        frame: &EvaluationFrame,
+    ) -> WordValue {
         let operand = self.joined(shell, &parameter.word, frame);
         match parameter.op {
             ParameterOp::Slice => self.arithmetic(shell, &operand, frame),
@@ -115,15 +133,15 @@ impl Evaluator<'_> {
             _ => {}
         }
         // Quotes in it hold words together that are split around them.
-        let has = |kind: fn(&Part) -> bool| parameter.word.iter().any(kind);
-        let mixed =
-            has(|part| matches!(part, Part::Text(_))) && has(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+        let has = |kind: fn(&WordPart) -> bool| parameter.word.iter().any(kind);
+        let mixed = has(|part| matches!(part, WordPart::Text(_)))
+            && has(|part| matches!(part, WordPart::Quoted(_) | WordPart::Double(_)));
         let splits = operand.known().is_some_and(|text| text.contains([' ', '\t']));
-        if mixed && splits { Value::unknown_words() } else { operand }
+        if mixed && splits { WordValue::unknown_words() } else { operand }
     }
 
     /// `$#`, `${#x}`, `${#a[@]}`
-    fn count(&self, shell: &Shell, parameter: &Parameter) -> Option<usize> {
+    fn count(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<usize> {
         let all = parameter.index.as_deref().is_some_and(is_at) || matches!(parameter.name.as_str(), "#" | "@" | "*");
         let values = match parameter.name.as_str() {
             "#" => shell.args.get(1..)?.to_vec(),
@@ -135,20 +153,20 @@ impl Evaluator<'_> {
         values.first().map_or(Some(0), |value| value.known().map(|text| text.chars().count()))
     }
 
-    fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
+    fn found(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<Vec<WordValue>> {
         let name = parameter.name.as_str();
         match name {
-            "*" if shell.separators() != Separators::Default => {
+            "*" if shell.separators() != FieldSeparators::Default => {
                 return Some(match shell.args.len() {
                     0 | 1 => Vec::new(),
                     2 => vec![shell.args[1].clone()],
                     // The words are joined by another character than a blank.
-                    _ => vec![Value::unknown_words()],
+                    _ => vec![WordValue::unknown_words()],
                 });
             }
             "@" | "*" => return Some(shell.args.get(1..).unwrap_or_default().to_vec()),
-            "?" | "$" | "!" => return Some(vec![Value::number()]),
-            "-" | "_" => return Some(vec![Value::unknown_words()]),
+            "?" | "$" | "!" => return Some(vec![WordValue::number()]),
+            "-" | "_" => return Some(vec![WordValue::unknown_words()]),
             _ => {}
         }
         if let Ok(place) = name.parse::<usize>() {
@@ -156,18 +174,18 @@ impl Evaluator<'_> {
                 Some(value) => Some(vec![value.clone()]),
                 // No element of an unknown list is known.
                 None if shell.args.last().is_some_and(|last| place > 0 && is_open(last)) => {
-                    Some(vec![Value::unknown_words()])
+                    Some(vec![WordValue::unknown_words()])
                 }
                 None => None,
             };
         }
         let values = shell.get(name, self.environment)?;
         let Some(index) = &parameter.index else { return Some(values.into_iter().take(1).collect()) };
-        if is_at(index) || matches!(index.as_slice(), [Part::Text(text) | Part::Quoted(text)] if text == "*") {
+        if is_at(index) || matches!(index.as_slice(), [WordPart::Text(text) | WordPart::Quoted(text)] if text == "*") {
             return Some(values);
         }
         let place = match index.as_slice() {
-            [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+            [WordPart::Text(text) | WordPart::Quoted(text)] => text.parse::<usize>().ok(),
             _ => None,
         };
         match place {
@@ -178,7 +196,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn indirect(&self, shell: &Shell, name: &str) -> Option<Value> {
+    fn indirect(&self, shell: &SimulatedShell, name: &str) -> Option<WordValue> {
         if name == "#" {
             // `${!#}` is the last argument.
             return shell.args.last().cloned();
@@ -192,7 +210,7 @@ impl Evaluator<'_> {
 }
 
 /// Whether a parameter counts as not set, if that is known.
-fn missing(found: Option<&[Value]>, op: ParameterOp) -> Option<bool> {
+fn missing(found: Option<&[WordValue]>, op: ParameterOp) -> Option<bool> {
     let empty_counts = matches!(
         op,
         ParameterOp::Default { empty: true }
@@ -203,7 +221,7 @@ fn missing(found: Option<&[Value]>, op: ParameterOp) -> Option<bool> {
     match found {
         None | Some([]) => Some(true),
         Some([value]) if empty_counts => {
-            let has_text = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Glob(_));
+            let has_text = |piece: &ValuePiece| matches!(piece, ValuePiece::Text(_) | ValuePiece::Glob(_));
             match value.known() {
                 Some(text) => Some(text.is_empty()),
                 None => value.pieces().iter().any(has_text).then_some(false),
@@ -214,50 +232,50 @@ fn missing(found: Option<&[Value]>, op: ParameterOp) -> Option<bool> {
 }
 
 /// `${x:-…}` and `${x:=…}`
-fn substitute(found: Option<Vec<Value>>, operand: Value, parameter: &Parameter) -> Expanded {
+fn substitute(found: Option<Vec<WordValue>>, operand: WordValue, parameter: &ParameterExpansion) -> ParameterValue {
     match missing(found.as_deref(), parameter.op) {
         Some(false) => list(found, parameter),
-        Some(true) => Expanded::Value(operand),
-        None => Expanded::Value(either(found, operand)),
+        Some(true) => ParameterValue::Value(operand),
+        None => ParameterValue::Value(either(found, operand)),
     }
 }
 
 /// Returns a value that may be any of these.
-fn any_of(values: &[Value]) -> Value {
+fn any_of(values: &[WordValue]) -> WordValue {
     let texts: Option<Vec<String>> =
         values.iter().flat_map(alternatives).map(|value| value.known().map(str::to_owned)).collect();
     match texts {
         Some(texts) if !texts.is_empty() && texts.len() <= MAX_ANY => {
-            values.iter().fold(Value::from(Piece::OneOf(texts)), Value::derived_from)
+            values.iter().fold(WordValue::from(ValuePiece::OneOf(texts)), WordValue::derived_from)
         }
-        _ => Value::unknown_words(),
+        _ => WordValue::unknown_words(),
     }
 }
 
 /// Whether a value may be several words.
-fn is_open(value: &Value) -> bool {
-    matches!(value.pieces(), [Piece::Unknown(true)])
+fn is_open(value: &WordValue) -> bool {
+    matches!(value.pieces(), [ValuePiece::Unknown(true)])
 }
 
-fn list(found: Option<Vec<Value>>, parameter: &Parameter) -> Expanded {
+fn list(found: Option<Vec<WordValue>>, parameter: &ParameterExpansion) -> ParameterValue {
     let values = found.unwrap_or_default();
     if is_list(parameter) {
-        return Expanded::List(values);
+        return ParameterValue::List(values);
     }
-    let mut joined = Value::default();
+    let mut joined = WordValue::default();
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
-            joined.push(Piece::Text(" ".to_owned()));
+            joined.push(ValuePiece::Text(" ".to_owned()));
         }
         joined.extend(value);
     }
-    Expanded::Value(joined)
+    ParameterValue::Value(joined)
 }
 
 /// A value that may be missing, or the text used instead.
-fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
-    let known = |value: &Value| match value.pieces() {
-        [Piece::OneOf(texts)] => Some(texts.clone()),
+fn either(found: Option<Vec<WordValue>>, operand: WordValue) -> WordValue {
+    let known = |value: &WordValue| match value.pieces() {
+        [ValuePiece::OneOf(texts)] => Some(texts.clone()),
         _ => value.known().map(|text| vec![text.to_owned()]),
     };
     let first = found.and_then(|values| values.into_iter().next()).unwrap_or_default();
@@ -265,20 +283,20 @@ fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
         (Some(mut texts), Some(more)) => {
             texts.retain(|text| !text.is_empty() || more.contains(text));
             texts.extend(more.into_iter().filter(|text| !text.is_empty()));
-            Value::from(Piece::OneOf(texts)).derived_from(&first).derived_from(&operand)
+            WordValue::from(ValuePiece::OneOf(texts)).derived_from(&first).derived_from(&operand)
         }
-        _ => Value::unknown_words().derived_from(&first).derived_from(&operand),
+        _ => WordValue::unknown_words().derived_from(&first).derived_from(&operand),
     }
 }
 
 /// Applies an operator that changes a value.
-fn change(value: &Value, op: ParameterOp, operand: &Value) -> Value {
+fn change(value: &WordValue, op: ParameterOp, operand: &WordValue) -> WordValue {
     if is_choice(value) {
-        let changed: Vec<Value> = alternatives(value).iter().map(|text| change(text, op, operand)).collect();
+        let changed: Vec<WordValue> = alternatives(value).iter().map(|text| change(text, op, operand)).collect();
         return any_of(&changed);
     }
     let Some(text) = value.known() else { return change_unknown(value, op, operand) };
-    let Some(pattern) = operand.pattern() else { return Value::unknown_words() };
+    let Some(pattern) = operand.pattern() else { return WordValue::unknown_words() };
     let changed = match op {
         ParameterOp::CutFront { longest } => glob(text, &pattern).map(|glob| glob.cut_front(text, longest).to_owned()),
         ParameterOp::CutBack { longest } => glob(text, &pattern).map(|glob| glob.cut_back(text, longest).to_owned()),
@@ -291,34 +309,34 @@ fn change(value: &Value, op: ParameterOp, operand: &Value) -> Value {
         ParameterOp::Slice => substring(text, &pattern),
         _ => None,
     };
-    changed.map_or_else(Value::unknown_words, Value::of)
+    changed.map_or_else(WordValue::unknown_words, WordValue::of)
 }
 
 /// `${d%/}` of each of `*/`. Any other change leaves a name that no glob describes.
-fn change_unknown(value: &Value, op: ParameterOp, operand: &Value) -> Value {
+fn change_unknown(value: &WordValue, op: ParameterOp, operand: &WordValue) -> WordValue {
     match (op, operand.known(), value.pieces()) {
-        (ParameterOp::CutBack { .. }, Some("/"), [before @ .., Piece::Text(last)]) if last.ends_with('/') => {
-            let mut rest = Value::default();
+        (ParameterOp::CutBack { .. }, Some("/"), [before @ .., ValuePiece::Text(last)]) if last.ends_with('/') => {
+            let mut rest = WordValue::default();
             before.iter().for_each(|piece| rest.push(piece.clone()));
-            rest.push(Piece::Text(last[..last.len() - 1].to_owned()));
+            rest.push(ValuePiece::Text(last[..last.len() - 1].to_owned()));
             rest
         }
         (ParameterOp::Replace { all: true }, ..) if operand.pattern().is_some_and(|text| leaves_digits(&text)) => {
-            Value::number()
+            WordValue::number()
         }
-        _ => Value::unknown_words(),
+        _ => WordValue::unknown_words(),
     }
 }
 
 /// The pattern of `#` and `%`. `None` for a group such as `+(a|b)`, whose meaning depends on extglob, and for long
 /// texts, of which each place would be tried.
-fn glob(text: &str, pattern: &str) -> Option<Glob> {
+fn glob(text: &str, pattern: &str) -> Option<PathComponentGlob> {
     let readable = !pattern.contains('(') && text.len() <= MAX_CUT && pattern.len() <= MAX_PATTERN;
-    readable.then(|| Glob::parse(pattern))
+    readable.then(|| PathComponentGlob::parse(pattern))
 }
 
 /// `${@:2}`, `${a[@]:1:3}`: parameters are counted from 1, elements of arrays from 0.
-fn slice(values: &[Value], range: &str, from_zero: bool) -> Option<Vec<Value>> {
+fn slice(values: &[WordValue], range: &str, from_zero: bool) -> Option<Vec<WordValue>> {
     if values.iter().any(is_open) {
         return None;
     }

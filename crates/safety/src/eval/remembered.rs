@@ -1,23 +1,23 @@
 //! What a command wrote before it runs it: script files, and aliases of git.
 
-use super::call::Call;
-use super::evaluator::Evaluator;
-use super::shell::Shell;
-use crate::command::{Command, Redirect};
-use crate::level::Confidence;
+use super::call::ProgramCall;
+use super::evaluator::CommandEvaluator;
+use super::shell::SimulatedShell;
+use crate::command::{ExpandedRedirect, SimpleCommandView};
+use crate::level::AnalysisConfidence;
 use crate::path::resolved;
 use crate::programs;
 use crate::unwrap::{InnerCommand, unwrap};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Longest script that is remembered, bytes.
 const MAX_SCRIPT: usize = 1 << 16;
 /// Most scripts and aliases that are remembered.
 const MAX_REMEMBERED: usize = 64;
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Notes the text that a call writes into a file, and the alias that it gives to git.
-    pub(super) fn remember(&mut self, shell: &Shell, call: &Call, output: Option<&Value>) {
+    pub(super) fn remember(&mut self, shell: &SimulatedShell, call: &ProgramCall, output: Option<&WordValue>) {
         if self.remembered.files.len() + self.remembered.aliases.len() >= MAX_REMEMBERED {
             return;
         }
@@ -25,14 +25,16 @@ impl Evaluator<'_> {
             self.wrote(&redirect.target, redirect, output);
         }
         let Some((last, words)) = call.argv.split_last() else { return };
-        match words.first().and_then(Value::known) {
+        match words.first().and_then(WordValue::known) {
             Some("tee") if !last.prefix().starts_with('-') => {
                 if let (Some(path), Some(text)) = (path(shell, last), call.input.text()) {
                     self.remembered.files.insert(path, text.clone());
                 }
             }
-            Some("git") if words.get(1).and_then(Value::known) == Some("config") => {
-                if let Some(alias) = words.last().and_then(Value::known).and_then(|name| name.strip_prefix("alias.")) {
+            Some("git") if words.get(1).and_then(WordValue::known) == Some("config") => {
+                if let Some(alias) =
+                    words.last().and_then(WordValue::known).and_then(|name| name.strip_prefix("alias."))
+                {
                     self.remembered.aliases.insert(alias.to_owned(), last.clone());
                 }
             }
@@ -40,7 +42,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn wrote(&mut self, target: &Value, redirect: &Redirect, output: Option<&Value>) {
+    fn wrote(&mut self, target: &WordValue, redirect: &ExpandedRedirect, output: Option<&WordValue>) {
         let Some(path) = resolved(&redirect.cwd, target).known().map(str::to_owned) else { return };
         let before = self.remembered.files.remove(&path).filter(|_| redirect.op == ">>");
         let appends = redirect.op == ">>" && before.is_none();
@@ -52,7 +54,12 @@ impl Evaluator<'_> {
     }
 
     /// The commands that a call runs: those of its words, of a script that was written before, of an alias.
-    pub(super) fn inners(&self, shell: &Shell, call: &Call, command: &Command<'_>) -> Vec<InnerCommand> {
+    pub(super) fn inners(
+        &self,
+        shell: &SimulatedShell,
+        call: &ProgramCall,
+        command: &SimpleCommandView<'_>,
+    ) -> Vec<InnerCommand> {
         if call.dead || call.argv.is_empty() {
             return Vec::new();
         }
@@ -60,24 +67,24 @@ impl Evaluator<'_> {
         inners.extend(self.written(shell, call));
         if let Some(name) = self.aliased(call) {
             let option =
-                Value::of(format!("alias.{name}={}", self.remembered.aliases[name].known().unwrap_or_default()));
-            let argv: Vec<Value> = [call.argv[0].clone(), Value::of("-c"), option]
+                WordValue::of(format!("alias.{name}={}", self.remembered.aliases[name].known().unwrap_or_default()));
+            let argv: Vec<WordValue> = [call.argv[0].clone(), WordValue::of("-c"), option]
                 .into_iter()
                 .chain(call.argv[1..].iter().cloned())
                 .collect();
-            inners.extend(unwrap(&Command { argv: &argv, ..*command }, &call.input, self.custom));
+            inners.extend(unwrap(&SimpleCommandView { argv: &argv, ..*command }, &call.input, self.custom));
         }
         inners
     }
 
     /// The alias that a call of git names.
-    fn aliased<'c>(&self, call: &'c Call) -> Option<&'c str> {
+    fn aliased<'c>(&self, call: &'c ProgramCall) -> Option<&'c str> {
         let name = call.argv.get(1)?.known()?;
         (call.argv[0].known() == Some("git") && self.remembered.aliases.contains_key(name)).then_some(name)
     }
 
     /// The command that runs a script which was written before.
-    fn written(&self, shell: &Shell, call: &Call) -> Option<InnerCommand> {
+    fn written(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<InnerCommand> {
         if self.remembered.files.is_empty() {
             return None;
         }
@@ -89,10 +96,10 @@ impl Evaluator<'_> {
         let first = text.prefix().lines().next().unwrap_or_default();
         let program = if direct { first.strip_prefix("#!").map_or("bash", interpreter) } else { name };
         let same_shell = matches!(program, "." | "source");
-        let args: Vec<Value> = call.argv[at..].to_vec();
+        let args: Vec<WordValue> = call.argv[at..].to_vec();
         let via = call.argv[at].known().unwrap_or("script").to_owned();
         if same_shell || is_shell(program) {
-            let (confidence, text) = (Confidence::Exact, text.clone());
+            let (confidence, text) = (AnalysisConfidence::Exact, text.clone());
             return Some(InnerCommand::Script {
                 text,
                 args,
@@ -104,8 +111,15 @@ impl Evaluator<'_> {
             });
         }
         let option = programs::of_any_version(program).interpreters.first()?.code.split(' ').next()?;
-        let argv = vec![Value::of(program), Value::of(format!("-{option}")), text.clone()];
-        Some(InnerCommand::Argv { argv, via, confidence: Confidence::Exact, cwd: None, elsewhere: false, stdin: true })
+        let argv = vec![WordValue::of(program), WordValue::of(format!("-{option}")), text.clone()];
+        Some(InnerCommand::Argv {
+            argv,
+            via,
+            confidence: AnalysisConfidence::Exact,
+            cwd: None,
+            elsewhere: false,
+            stdin: true,
+        })
     }
 }
 
@@ -121,7 +135,7 @@ fn is_shell(name: &str) -> bool {
 }
 
 /// The absolute path of a file.
-fn path(shell: &Shell, word: &Value) -> Option<String> {
-    let is_text = word.pieces().iter().all(|piece| matches!(piece, Piece::Text(_)));
+fn path(shell: &SimulatedShell, word: &WordValue) -> Option<String> {
+    let is_text = word.pieces().iter().all(|piece| matches!(piece, ValuePiece::Text(_)));
     resolved(shell.cwd(), word).known().filter(|_| is_text).map(str::to_owned)
 }

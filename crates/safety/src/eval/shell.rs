@@ -1,11 +1,11 @@
 //! The state of a shell, as far as it can be known before it runs.
 
-use super::aliases::Aliases;
+use super::aliases::AliasTable;
 use super::functions::ShellFunctions;
-use super::location::Location;
-use super::variables::{Environment, Variable, VariableAttributes, Variables, either};
-use crate::command::{Input, Redirect};
-use crate::value::Value;
+use super::location::ShellLocation;
+use super::variables::{EnvironmentBlock, ShellVariable, ShellVariables, VariableAttributes, either};
+use crate::command::{CommandStdin, ExpandedRedirect};
+use crate::value::WordValue;
 
 /// Options of a shell that change what its commands do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,30 +20,30 @@ pub(super) struct ShellOptions {
 
 /// A shell.
 #[derive(Clone, Debug)]
-pub(super) struct Shell {
+pub(super) struct SimulatedShell {
     /// Variables.
-    pub variables: Variables,
+    pub variables: ShellVariables,
     /// Functions.
     pub functions: ShellFunctions,
     /// Aliases.
-    pub aliases: Aliases,
+    pub aliases: AliasTable,
     /// Options.
     pub options: ShellOptions,
     /// Working directory.
-    pub location: Location,
+    pub location: ShellLocation,
     /// `$0` and the positional parameters.
-    pub args: Vec<Value>,
+    pub args: Vec<WordValue>,
     /// Whether the shell has left the current list: `exit`, `return`, `break`, `exec`.
     pub ended: bool,
     /// The standard input of its commands.
-    pub input: Input,
+    pub input: CommandStdin,
     /// Redirects of the groups that it is in.
-    pub redirects: Vec<Redirect>,
+    pub redirects: Vec<ExpandedRedirect>,
 }
 
 /// The characters that split words: the value of IFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Separators<'a> {
+pub(super) enum FieldSeparators<'a> {
     /// IFS is as the shell began with it.
     Default,
     /// IFS was set to these.
@@ -52,47 +52,47 @@ pub(super) enum Separators<'a> {
     Unknown,
 }
 
-impl Shell {
+impl SimulatedShell {
     /// A shell that starts in this directory.
-    pub(super) fn new(cwd: Value, args: Vec<Value>) -> Self {
+    pub(super) fn new(cwd: WordValue, args: Vec<WordValue>) -> Self {
         Self {
-            variables: Variables::default(),
+            variables: ShellVariables::default(),
             functions: ShellFunctions::default(),
-            aliases: Aliases::default(),
+            aliases: AliasTable::default(),
             options: ShellOptions::default(),
-            location: Location::new(cwd),
+            location: ShellLocation::new(cwd),
             args,
             ended: false,
-            input: Input::Inherited,
+            input: CommandStdin::Inherited,
             redirects: Vec::new(),
         }
     }
 
     /// A program that is a shell itself: it gets the exported variables.
-    pub(super) fn child(&self, args: Vec<Value>) -> Self {
+    pub(super) fn child(&self, args: Vec<WordValue>) -> Self {
         Self {
             variables: self.variables.child(),
             functions: self.functions.clone(),
-            aliases: Aliases::default(),
+            aliases: AliasTable::default(),
             options: ShellOptions::default(),
             location: self.location.child(),
             args,
             ended: false,
-            input: Input::Inherited,
+            input: CommandStdin::Inherited,
             redirects: Vec::new(),
         }
     }
 
     /// The directory that it is in if no command failed.
-    pub(super) fn cwd(&self) -> &Value {
+    pub(super) fn cwd(&self) -> &WordValue {
         self.location.cwd()
     }
 
     /// Returns the characters that split words.
-    pub(super) fn separators(&self) -> Separators<'_> {
-        let Some(changed) = self.variables.get("IFS") else { return Separators::Default };
+    pub(super) fn separators(&self) -> FieldSeparators<'_> {
+        let Some(changed) = self.variables.get("IFS") else { return FieldSeparators::Default };
         let first = changed.values.as_deref().and_then(|values| values.first());
-        first.and_then(Value::known).map_or(Separators::Unknown, Separators::Set)
+        first.and_then(WordValue::known).map_or(FieldSeparators::Unknown, FieldSeparators::Set)
     }
 
     /// How many steps a copy of it takes.
@@ -101,12 +101,12 @@ impl Shell {
     }
 
     /// The value of a variable. `None` if it is surely not set.
-    pub(super) fn get(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
+    pub(super) fn get(&self, name: &str, environment: EnvironmentBlock<'_>) -> Option<Vec<WordValue>> {
         if let Some(variable) = self.variables.get(name) {
             return variable.values.clone();
         }
         if self.variables.may_be_set(name) {
-            return Some(vec![Value::unknown_words()]);
+            return Some(vec![WordValue::unknown_words()]);
         }
         match name {
             "PWD" => return Some(vec![self.cwd().clone()]),
@@ -117,33 +117,33 @@ impl Shell {
     }
 
     /// Sets a variable.
-    pub(super) fn set(&mut self, name: &str, values: Vec<Value>, environment: Environment<'_>) {
+    pub(super) fn set(&mut self, name: &str, values: Vec<WordValue>, environment: EnvironmentBlock<'_>) {
         self.variables.set(name, values, self.options.exports, environment);
     }
 
     /// Hands a variable to programs, or no longer.
-    pub(super) fn export(&mut self, name: &str, exported: bool, environment: Environment<'_>) {
+    pub(super) fn export(&mut self, name: &str, exported: bool, environment: EnvironmentBlock<'_>) {
         let values = self.get(name, environment);
         let attributes = self.variables.attributes(name);
-        self.variables.insert(name, Variable { values, exported, attributes });
+        self.variables.insert(name, ShellVariable { values, exported, attributes });
     }
 
     /// Gives a variable these attributes.
-    pub(super) fn describe(&mut self, name: &str, attributes: VariableAttributes, environment: Environment<'_>) {
+    pub(super) fn describe(&mut self, name: &str, attributes: VariableAttributes, environment: EnvironmentBlock<'_>) {
         let values = self.get(name, environment);
         let exported = self.variables.is_exported(name, environment);
-        self.variables.insert(name, Variable { values, exported, attributes });
+        self.variables.insert(name, ShellVariable { values, exported, attributes });
     }
 
     /// From here on `cd -` goes to the value of OLDPWD.
     pub(super) fn settle_previous(&mut self) {
-        if let Some(Variable { values: Some(values), .. }) = self.variables.take("OLDPWD") {
-            self.location.previous = values.into_iter().next().unwrap_or_else(Value::unknown);
+        if let Some(ShellVariable { values: Some(values), .. }) = self.variables.take("OLDPWD") {
+            self.location.previous = values.into_iter().next().unwrap_or_else(WordValue::unknown);
         }
     }
 
     /// Joins this state with another state: the shell may be in either.
-    pub(super) fn join(&mut self, other: Self, environment: Environment<'_>) {
+    pub(super) fn join(&mut self, other: Self, environment: EnvironmentBlock<'_>) {
         if self.ended != other.ended {
             if self.ended {
                 *self = other;
@@ -163,12 +163,12 @@ impl Shell {
         }
     }
 
-    fn join_variables(&mut self, other: &Self, environment: Environment<'_>) {
+    fn join_variables(&mut self, other: &Self, environment: EnvironmentBlock<'_>) {
         for (name, theirs) in other.variables.iter() {
             if self.variables.get(name).is_none() {
                 let values = self.get(name, environment);
                 let exported = environment.get(name).is_some();
-                self.variables.insert(name, Variable { values, exported, attributes: theirs.attributes });
+                self.variables.insert(name, ShellVariable { values, exported, attributes: theirs.attributes });
             }
         }
         for (name, variable) in self.variables.iter_mut() {
@@ -188,9 +188,9 @@ impl Shell {
     }
 
     /// Variables that are unknown by now get the values that they had in another shell.
-    pub(super) fn recall(&mut self, then: &Self, environment: Environment<'_>) {
+    pub(super) fn recall(&mut self, then: &Self, environment: EnvironmentBlock<'_>) {
         for (name, variable) in then.variables.iter() {
-            if self.get(name, environment) == Some(vec![Value::unknown_words()]) {
+            if self.get(name, environment) == Some(vec![WordValue::unknown_words()]) {
                 self.variables.insert(name, variable.clone());
             }
         }

@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::evaluator::{Evaluator, Trap};
-use super::frame::{Frame, Origin};
-use super::functions::Function;
-use super::shell::Shell;
-use super::variables::Environment;
-use crate::command::{Directories, ShellState};
-use crate::parse::Kind;
+use super::evaluator::{CommandEvaluator, TrapScript};
+use super::frame::{EvaluationFrame, ScriptOrigin};
+use super::functions::ShellFunction;
+use super::shell::SimulatedShell;
+use super::variables::EnvironmentBlock;
+use crate::command::{CommandDirectories, InitialShellState};
+use crate::parse::CommandNodeKind;
 use crate::unwrap::CustomWrappers;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Longest code that is evaluated, bytes.
 const MAX_CODE: usize = 16 << 20;
@@ -20,17 +20,17 @@ const MAX_REMEMBERED: usize = 1 << 18;
 /// Shells that are remembered per thread.
 const MAX_SHELLS: usize = 4;
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// The shell that a command starts in. Findings in its traps point to the whole command.
-    pub(super) fn restored(&mut self, state: ShellState<'_>, command: &str) -> Shell {
+    pub(super) fn restored(&mut self, state: InitialShellState<'_>, command: &str) -> SimulatedShell {
         if state.code.is_empty() && state.overrides.is_empty() {
-            return Shell::new(Value::of(self.directories.cwd.as_str()), Vec::new());
+            return SimulatedShell::new(WordValue::of(self.directories.cwd.as_str()), Vec::new());
         }
-        let Restored { mut shell, traps } = Restored::of(state.code, self.environment, self.directories);
+        let RestoredShell { mut shell, traps } = RestoredShell::of(state.code, self.environment, self.directories);
         for (name, value) in state.overrides {
             match value {
                 Some(value) => {
-                    shell.set(name, vec![Value::of(value)], self.environment);
+                    shell.set(name, vec![WordValue::of(value)], self.environment);
                     shell.export(name, true, self.environment);
                 }
                 None => shell.variables.unset(name),
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
     }
 
     /// The function of a name.
-    pub(super) fn function_named(&mut self, shell: &Shell, name: &str) -> Option<Function> {
+    pub(super) fn function_named(&mut self, shell: &SimulatedShell, name: &str) -> Option<ShellFunction> {
         if let Some(function) = shell.functions.defined.get(name) {
             return Some(function.clone());
         }
@@ -55,11 +55,11 @@ impl Evaluator<'_> {
         let read = self.read(text);
         let commands = read.script.body.into_iter().flat_map(|entry| entry.pipelines).flat_map(|(_, one)| one.commands);
         let body = commands.into_iter().find_map(|node| match node.kind {
-            Kind::Function { body, .. } => Some(body),
+            CommandNodeKind::Function { body, .. } => Some(body),
             _ => None,
         });
-        let origin = Origin { text: Rc::clone(text), heredocs: read.heredocs.into(), fixed: None, earlier: true };
-        let function = body.map(|body| Function { number: Rc::as_ptr(&body).addr(), body, origin });
+        let origin = ScriptOrigin { text: Rc::clone(text), heredocs: read.heredocs.into(), fixed: None, earlier: true };
+        let function = body.map(|body| ShellFunction { number: Rc::as_ptr(&body).addr(), body, origin });
         self.functions.remember(name, function.clone());
         function
     }
@@ -67,31 +67,31 @@ impl Evaluator<'_> {
 
 /// A shell after the code that restores it.
 #[derive(Clone)]
-struct Restored {
-    shell: Shell,
-    traps: Vec<Trap>,
+struct RestoredShell {
+    shell: SimulatedShell,
+    traps: Vec<TrapScript>,
 }
 
 /// A restored shell with everything that it depends on.
-struct Remembered {
+struct CachedRestoredShell {
     code: String,
     environment: String,
     cwd: String,
     home: String,
-    restored: Restored,
+    restored: RestoredShell,
 }
 
 thread_local! {
     /// The latest last. Most commands of a session change nothing, and several sessions may take turns.
-    static REMEMBERED: RefCell<Vec<Remembered>> = const { RefCell::new(Vec::new()) };
+    static REMEMBERED: RefCell<Vec<CachedRestoredShell>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Restored {
-    fn of(code: &str, environment: Environment<'_>, directories: &Directories) -> Self {
+impl RestoredShell {
+    fn of(code: &str, environment: EnvironmentBlock<'_>, directories: &CommandDirectories) -> Self {
         if code.len() > MAX_REMEMBERED {
             return evaluate(code, environment, directories);
         }
-        let same = |remembered: &Remembered| {
+        let same = |remembered: &CachedRestoredShell| {
             remembered.code == code
                 && remembered.environment == environment.0
                 && remembered.cwd == directories.cwd
@@ -106,7 +106,13 @@ impl Restored {
                     }
                     let restored = evaluate(code, environment, directories);
                     let (cwd, home) = (directories.cwd.clone(), directories.home.clone());
-                    Remembered { code: code.to_owned(), environment: environment.0.to_owned(), cwd, home, restored }
+                    CachedRestoredShell {
+                        code: code.to_owned(),
+                        environment: environment.0.to_owned(),
+                        cwd,
+                        home,
+                        restored,
+                    }
                 }
             };
             let restored = remembered.restored.clone();
@@ -116,15 +122,15 @@ impl Restored {
     }
 }
 
-fn evaluate(code: &str, environment: Environment<'_>, directories: &Directories) -> Restored {
+fn evaluate(code: &str, environment: EnvironmentBlock<'_>, directories: &CommandDirectories) -> RestoredShell {
     let custom = CustomWrappers::default();
-    let mut evaluator = Evaluator::new(environment, directories, &custom);
+    let mut evaluator = CommandEvaluator::new(environment, directories, &custom);
     evaluator.restores = true;
     // The code has no loops, so the number of its steps is bounded by its length.
     evaluator.budget.extend(code.len());
-    let mut shell = Shell::new(Value::of(directories.cwd.as_str()), vec![Value::of("bash")]);
+    let mut shell = SimulatedShell::new(WordValue::of(directories.cwd.as_str()), vec![WordValue::of("bash")]);
     if code.len() <= MAX_CODE {
-        evaluator.script(&mut shell, code, Frame::of(code));
+        evaluator.script(&mut shell, code, EvaluationFrame::of(code));
     } else {
         evaluator.budget.give_up();
     }
@@ -140,12 +146,12 @@ fn evaluate(code: &str, environment: Environment<'_>, directories: &Directories)
     for trap in &mut evaluator.traps {
         trap.frame.via = Rc::new(vec!["trap".to_owned()]);
     }
-    Restored { shell, traps: evaluator.traps }
+    RestoredShell { shell, traps: evaluator.traps }
 }
 
 /// Takes `eval 'f () { …; }'`, as bash prints functions: the text is kept until a call reads it. Returns whether the
 /// command was such an `eval`.
-pub(super) fn keep_function(shell: &mut Shell, argv: &[Value]) -> bool {
+pub(super) fn keep_function(shell: &mut SimulatedShell, argv: &[WordValue]) -> bool {
     let [_, text] = argv else { return false };
     let Some(text) = text.known() else { return false };
     let definition = text.strip_prefix("function ").unwrap_or(text);

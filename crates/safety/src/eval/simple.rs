@@ -1,25 +1,30 @@
 //! Simple commands: expands their words and makes their assignments.
 
-use super::call::Call;
-use super::evaluator::{CurrentCommand, Evaluator};
-use super::frame::Frame;
-use super::lists::After;
-use super::shell::Shell;
-use crate::command::{Command, Input};
-use crate::parse::{Assignment, ParameterOp, Part, UnexpandedCommand, Word};
+use super::call::ProgramCall;
+use super::evaluator::{CommandEvaluator, CurrentCommand};
+use super::frame::EvaluationFrame;
+use super::lists::CommandEffects;
+use super::shell::SimulatedShell;
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::parse::{AssignmentSyntax, ParameterOp, UnexpandedCommand, WordPart, WordSyntax};
 use crate::unwrap::{InnerCommand, unwrap};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Words of wrappers before a program that is not set.
 const MAX_WRAPPING: usize = 12;
 
-impl Evaluator<'_> {
+impl CommandEvaluator<'_> {
     /// Evaluates a simple command whose program is not an alias.
-    pub(super) fn unaliased(&mut self, shell: &mut Shell, simple: &UnexpandedCommand, frame: &Frame) -> After {
+    pub(super) fn unaliased(
+        &mut self,
+        shell: &mut SimulatedShell,
+        simple: &UnexpandedCommand,
+        frame: &EvaluationFrame,
+    ) -> CommandEffects {
         let span = frame.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
         let current = CurrentCommand { span: span.clone(), dead: false };
         let outer = std::mem::replace(&mut self.current, current);
-        let mut call = Call {
+        let mut call = ProgramCall {
             argv: Vec::with_capacity(simple.words.len()),
             sources: Vec::with_capacity(simple.words.len()),
             source: frame.origin.text.get(simple.span.clone()).unwrap_or_default().to_owned(),
@@ -38,7 +43,7 @@ impl Evaluator<'_> {
             let at = frame.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
             let mut values = self.fields(shell, word, frame);
             if values.is_empty() && self.is_unset(shell, word) && self.is_program(shell, &call) {
-                values.push(Value::unknown_words());
+                values.push(WordValue::unknown_words());
             }
             for value in values {
                 call.argv.push(value);
@@ -55,7 +60,7 @@ impl Evaluator<'_> {
         for assignment in &simple.assignments {
             let values = self.assigned(shell, assignment, frame);
             call.assigned.push(assignment.source.clone());
-            let value = if values.len() == 1 { values[0].clone() } else { Value::unknown_words() };
+            let value = if values.len() == 1 { values[0].clone() } else { WordValue::unknown_words() };
             // Assignments before a program are for that program only. Without a program they last.
             if simple.words.is_empty() {
                 self.assign(shell, assignment, values, frame);
@@ -63,7 +68,7 @@ impl Evaluator<'_> {
             call.assignments.push((assignment.name.clone(), value));
         }
         call.dead = self.current.dead;
-        let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(Part::Array(_))));
+        let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(WordPart::Array(_))));
         let after = self.call(shell, call, frame);
         for word in arrays {
             self.declared_array(shell, word, frame);
@@ -74,28 +79,28 @@ impl Evaluator<'_> {
 
     /// Whether the next word is the program of a command: `$X -rf /` or `sudo $X` without an X. The program that was
     /// meant is not known, whatever bash runs.
-    fn is_program(&self, shell: &Shell, call: &Call) -> bool {
+    fn is_program(&self, shell: &SimulatedShell, call: &ProgramCall) -> bool {
         if call.argv.len() > MAX_WRAPPING {
             return false;
         }
         let mut argv = call.argv.clone();
-        argv.push(Value::unknown_words());
+        argv.push(WordValue::unknown_words());
         let mut from = 0;
         for _ in 0..MAX_WRAPPING {
             if from + 1 == argv.len() {
                 return true;
             }
-            let rest = Command {
+            let rest = SimpleCommandView {
                 argv: &argv[from..],
                 assignments: &[],
                 redirects: &[],
                 cwd: shell.cwd(),
-                input: &Input::Inherited,
+                input: &CommandStdin::Inherited,
                 via: &[],
                 directories: self.directories,
             };
-            let inners = unwrap(&rest, &Input::Inherited, self.custom);
-            let begins = |text: &Value| matches!(text.pieces().first(), Some(Piece::Unknown(_)));
+            let inners = unwrap(&rest, &CommandStdin::Inherited, self.custom);
+            let begins = |text: &WordValue| matches!(text.pieces().first(), Some(ValuePiece::Unknown(_)));
             if inners.iter().any(|inner| match inner {
                 InnerCommand::Words { from: at, .. } => from + at + 1 == argv.len(),
                 InnerCommand::Script { text, .. } => begins(text),
@@ -117,14 +122,19 @@ impl Evaluator<'_> {
     }
 
     /// Returns whether a word is a single variable that is not set.
-    fn is_unset(&self, shell: &Shell, word: &Word) -> bool {
-        matches!(word.parts.as_slice(), [Part::Parameter(parameter)] if parameter.op == ParameterOp::None
+    fn is_unset(&self, shell: &SimulatedShell, word: &WordSyntax) -> bool {
+        matches!(word.parts.as_slice(), [WordPart::Parameter(parameter)] if parameter.op == ParameterOp::None
             && parameter.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && shell.get(&parameter.name, self.environment).is_none())
     }
 
-    fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, frame: &Frame) -> Vec<Value> {
-        if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
+    fn assigned(
+        &mut self,
+        shell: &mut SimulatedShell,
+        assignment: &AssignmentSyntax,
+        frame: &EvaluationFrame,
+    ) -> Vec<WordValue> {
+        if let [WordPart::Array(words), ..] = assignment.value.parts.as_slice() {
             return self.elements(shell, &assignment.name, words, frame);
         }
         if let Some(index) = &assignment.index {
@@ -135,36 +145,49 @@ impl Evaluator<'_> {
     }
 
     /// The elements between the parentheses of an array.
-    fn elements(&mut self, shell: &mut Shell, name: &str, words: &[Word], frame: &Frame) -> Vec<Value> {
-        let has_key = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
+    fn elements(
+        &mut self,
+        shell: &mut SimulatedShell,
+        name: &str,
+        words: &[WordSyntax],
+        frame: &EvaluationFrame,
+    ) -> Vec<WordValue> {
+        let has_key =
+            |word: &WordSyntax| matches!(word.parts.first(), Some(WordPart::Text(text)) if text.starts_with('['));
         let by_keys = words.iter().any(has_key);
-        let values: Vec<Value> = words.iter().flat_map(|word| self.fields(shell, word, frame)).collect();
+        let values: Vec<WordValue> = words.iter().flat_map(|word| self.fields(shell, word, frame)).collect();
         if !by_keys {
             return values;
         }
-        let Some(keyed) = values.iter().map(keyed).collect::<Option<Vec<(String, Value)>>>() else {
-            self.subscript(shell, name, &Value::unknown_words(), frame);
-            return vec![Value::unknown_words()];
+        let Some(keyed) = values.iter().map(keyed).collect::<Option<Vec<(String, WordValue)>>>() else {
+            self.subscript(shell, name, &WordValue::unknown_words(), frame);
+            return vec![WordValue::unknown_words()];
         };
         for (key, _) in &keyed {
-            self.subscript(shell, name, &Value::of(key.as_str()), frame);
+            self.subscript(shell, name, &WordValue::of(key.as_str()), frame);
         }
         by_key(keyed)
     }
 
-    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>, frame: &Frame) {
-        let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
+    fn assign(
+        &mut self,
+        shell: &mut SimulatedShell,
+        assignment: &AssignmentSyntax,
+        values: Vec<WordValue>,
+        frame: &EvaluationFrame,
+    ) {
+        let is_array = matches!(assignment.value.parts.first(), Some(WordPart::Array(_)));
         let values = if let Some(index) = &assignment.index {
             let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
             let place = match index.as_slice() {
-                [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+                [WordPart::Text(text) | WordPart::Quoted(text)] => text.parse::<usize>().ok(),
                 _ => None,
             };
             match (place, values.into_iter().next()) {
                 (Some(place), Some(value)) if place < all.len() && !assignment.append => all[place] = value,
                 (Some(place), Some(value)) if place == all.len() => all.push(value),
                 // In an array with gaps or with names, no element is known from here on.
-                _ => all = vec![Value::unknown_words()],
+                _ => all = vec![WordValue::unknown_words()],
             }
             all
         } else if assignment.append {
@@ -185,8 +208,8 @@ impl Evaluator<'_> {
     }
 
     /// Sets the array of `local -a x=(…)`.
-    fn declared_array(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) {
-        if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
+    fn declared_array(&mut self, shell: &mut SimulatedShell, word: &WordSyntax, frame: &EvaluationFrame) {
+        if let [WordPart::Text(name), WordPart::Array(words)] = word.parts.as_slice() {
             let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
             let values = self.elements(shell, name, words, frame);
             self.assign_to(shell, name, values, frame);
@@ -195,15 +218,15 @@ impl Evaluator<'_> {
 }
 
 /// The key and the value of `[key]=value`. The key was expanded as a glob, which it is not.
-fn keyed(word: &Value) -> Option<(String, Value)> {
+fn keyed(word: &WordValue) -> Option<(String, WordValue)> {
     let mut key = String::new();
     for (at, piece) in word.pieces().iter().enumerate() {
         match piece {
-            Piece::Text(text) | Piece::Glob(text) => key.push_str(text),
-            Piece::OneOf(_) | Piece::Unknown(_) => return None,
+            ValuePiece::Text(text) | ValuePiece::Glob(text) => key.push_str(text),
+            ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => return None,
         }
         if let Some((name, begun)) = key.split_once("]=") {
-            let mut value = Value::of(begun);
+            let mut value = WordValue::of(begun);
             word.pieces()[at + 1..].iter().for_each(|piece| value.push(piece.clone()));
             return Some((name.trim_start_matches('[').to_owned(), value.derived_from(word)));
         }
@@ -212,7 +235,7 @@ fn keyed(word: &Value) -> Option<(String, Value)> {
 }
 
 /// The elements of `([0]=a [x]=b)`: by place if all keys are numbers, otherwise in the order of the text.
-fn by_key(words: Vec<(String, Value)>) -> Vec<Value> {
+fn by_key(words: Vec<(String, WordValue)>) -> Vec<WordValue> {
     let mut places = Vec::new();
     let mut values = Vec::new();
     for (key, value) in words {
@@ -220,7 +243,7 @@ fn by_key(words: Vec<(String, Value)>) -> Vec<Value> {
         places.push(key.parse::<usize>().ok().filter(|place| *place < 64));
     }
     let Some(places) = places.into_iter().collect::<Option<Vec<usize>>>() else { return values };
-    let mut placed = vec![Value::default(); places.iter().max().map_or(0, |last| last + 1)];
+    let mut placed = vec![WordValue::default(); places.iter().max().map_or(0, |last| last + 1)];
     for (place, value) in places.into_iter().zip(values) {
         placed[place] = value;
     }

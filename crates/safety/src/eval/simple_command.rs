@@ -3,16 +3,16 @@
 use std::rc::Rc;
 
 use crate::choices;
-use crate::command::{Command, Directories, Input, Redirect};
-use crate::level::Confidence;
-use crate::parse::Span;
-use crate::value::{Value, weight};
+use crate::command::{CommandDirectories, CommandStdin, ExpandedRedirect, SimpleCommandView};
+use crate::level::AnalysisConfidence;
+use crate::parse::ByteSpan;
+use crate::value::{WordValue, weight};
 
 /// A simple command with everything that is known about it.
 #[derive(Clone, Debug)]
 pub struct SimpleCommand {
     /// Words of the command, the program first.
-    pub argv: Vec<Value>,
+    pub argv: Vec<WordValue>,
     /// The source of each word.
     pub sources: Vec<String>,
     /// The source of the whole command.
@@ -20,28 +20,28 @@ pub struct SimpleCommand {
     /// The words of wrappers before it.
     pub prefix: Vec<String>,
     /// Variables that are set for it.
-    pub assignments: Vec<(String, Value)>,
+    pub assignments: Vec<(String, WordValue)>,
     /// The source of each assignment.
     pub assigned: Vec<String>,
     /// Redirects of the command itself, then of the groups around it.
-    pub redirects: Vec<Redirect>,
+    pub redirects: Vec<ExpandedRedirect>,
     /// Directories that it may run in, the likeliest first.
-    pub cwds: Rc<Vec<Value>>,
+    pub cwds: Rc<Vec<WordValue>>,
     /// Standard input.
-    pub input: Input,
+    pub input: CommandStdin,
     /// The chain of wrappers and scripts that leads to it.
     pub via: Rc<Vec<String>>,
     /// Place in the whole command, in bytes.
-    pub span: Span,
+    pub span: ByteSpan,
     /// How sure it is that the command runs with these words.
-    pub confidence: Confidence,
+    pub confidence: AnalysisConfidence,
     /// Everything else.
-    pub traits: Traits,
+    pub traits: SimpleCommandTraits,
 }
 
 /// Properties of a simple command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Traits {
+pub struct SimpleCommandTraits {
     /// Part of the command, and not a guess.
     pub listed: bool,
     /// Never runs, since bash gives up before.
@@ -60,7 +60,7 @@ pub struct Traits {
     pub unseen: bool,
 }
 
-impl Traits {
+impl SimpleCommandTraits {
     /// Returns these properties with those that a program has by itself.
     pub(super) fn with(self, program: Self) -> Self {
         let Self { transparent, opaque, decided, .. } = program;
@@ -75,8 +75,8 @@ impl SimpleCommand {
     }
 
     /// Returns the command as rules check it, in one of its directories.
-    pub fn command<'a>(&'a self, cwd: &'a Value, directories: &'a Directories) -> Command<'a> {
-        Command {
+    pub fn command<'a>(&'a self, cwd: &'a WordValue, directories: &'a CommandDirectories) -> SimpleCommandView<'a> {
+        SimpleCommandView {
             argv: &self.argv,
             assignments: &self.assignments,
             redirects: &self.redirects,

@@ -1,16 +1,21 @@
 //! Evaluates scripts whose commands are named `c`. In a value, `…` is an unknown part.
 
 use super::inner::shown;
-use super::{Environment, Evaluator, SimpleCommand};
-use crate::command::{Directories, Input, ShellState};
+use super::{CommandEvaluator, EnvironmentBlock, SimpleCommand};
+use crate::command::{CommandDirectories, CommandStdin, InitialShellState};
 use crate::unwrap::CustomWrappers;
 
 fn evaluate(script: &str) -> (Vec<SimpleCommand>, bool) {
-    let directories =
-        Directories { cwd: "/p".to_owned(), home: "/home/u".to_owned(), temp: vec!["/tmp".to_owned()], writable: None };
+    let directories = CommandDirectories {
+        cwd: "/p".to_owned(),
+        home: "/home/u".to_owned(),
+        temp: vec!["/tmp".to_owned()],
+        writable: None,
+    };
     let custom = CustomWrappers::default();
-    let evaluator = Evaluator::new(Environment("HOME=/home/u\0GREETING=hello world\0"), &directories, &custom);
-    let found = evaluator.evaluate(script, vec!["bash".into()], Input::Inherited, ShellState::default());
+    let evaluator =
+        CommandEvaluator::new(EnvironmentBlock("HOME=/home/u\0GREETING=hello world\0"), &directories, &custom);
+    let found = evaluator.evaluate(script, vec!["bash".into()], CommandStdin::Inherited, InitialShellState::default());
     (found.commands, found.complete)
 }
 

@@ -1,8 +1,8 @@
 //! Text with globs, and scripts of which only parts are known.
 
 use crate::choices::{PARTING, alternatives, is_choice};
-use crate::level::Confidence;
-use crate::value::{Piece, Value};
+use crate::level::AnalysisConfidence;
+use crate::value::{ValuePiece, WordValue};
 
 /// The sign for unknown text in a script. No command contains this character.
 pub const UNKNOWN: char = '\u{f8ff}';
@@ -11,7 +11,7 @@ pub const UNKNOWN: char = '\u{f8ff}';
 const MAX_BRACKET: usize = 128;
 
 /// Appends unquoted text: globs in it count.
-pub fn push_open(value: &mut Value, text: &str) {
+pub fn push_open(value: &mut WordValue, text: &str) {
     if !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[') || !byte.is_ascii()) {
         value.push_text(text);
         return;
@@ -21,7 +21,7 @@ pub fn push_open(value: &mut Value, text: &str) {
         push_closed(value, &rest[..at]);
         rest = &rest[at..];
         let length = if rest.starts_with(UNKNOWN) {
-            value.push(Piece::Unknown(true));
+            value.push(ValuePiece::Unknown(true));
             rest = &rest[UNKNOWN.len_utf8()..];
             continue;
         } else if rest.starts_with('[') {
@@ -36,21 +36,21 @@ pub fn push_open(value: &mut Value, text: &str) {
         } else {
             1
         };
-        value.push(Piece::Glob(rest[..length].to_owned()));
+        value.push(ValuePiece::Glob(rest[..length].to_owned()));
         rest = &rest[length..];
     }
     push_closed(value, rest);
 }
 
 /// Appends quoted text.
-pub fn push_closed(value: &mut Value, text: &str) {
+pub fn push_closed(value: &mut WordValue, text: &str) {
     if text.is_ascii() || !text.contains(UNKNOWN) {
         value.push_text(text);
         return;
     }
     for (index, part) in text.split(UNKNOWN).enumerate() {
         if index > 0 {
-            value.push(Piece::Unknown(false));
+            value.push(ValuePiece::Unknown(false));
         }
         value.push_text(part);
     }
@@ -70,59 +70,62 @@ fn bracket(text: &str) -> Option<usize> {
 }
 
 /// The script of a value, with a sign for each unknown part. `None` if nothing of it is known.
-fn script(value: &Value) -> Option<String> {
+fn script(value: &WordValue) -> Option<String> {
     let mut text = String::new();
     let mut known = value.pieces().is_empty();
     for piece in value.pieces() {
         match piece {
-            Piece::Text(part) | Piece::Glob(part) => {
+            ValuePiece::Text(part) | ValuePiece::Glob(part) => {
                 known |= !part.trim().is_empty();
                 text.push_str(part);
             }
-            Piece::OneOf(texts) if texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit())) => {
+            ValuePiece::OneOf(texts) if texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit())) => {
                 text.push_str(texts.first().map_or("", String::as_str));
             }
-            Piece::OneOf(_) | Piece::Unknown(_) => text.push(UNKNOWN),
+            ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => text.push(UNKNOWN),
         }
     }
     known.then_some(text)
 }
 
 /// The scripts that a value may be. Empty if nothing of it is known.
-pub fn scripts(value: &Value) -> Vec<(String, Confidence)> {
+pub fn scripts(value: &WordValue) -> Vec<(String, AnalysisConfidence)> {
     if !is_choice(value) {
-        return script(value).map(|script| (script, Confidence::Exact)).into_iter().collect();
+        return script(value).map(|script| (script, AnalysisConfidence::Exact)).into_iter().collect();
     }
     let some = alternatives(value).into_iter().filter_map(|text| script(&text)).filter(|text| !text.trim().is_empty());
-    some.map(|text| (text.replace(PARTING, " "), Confidence::Partial)).collect()
+    some.map(|text| (text.replace(PARTING, " "), AnalysisConfidence::Partial)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{UNKNOWN, push_closed, push_open, scripts};
-    use crate::level::Confidence;
-    use crate::value::{Piece, Value};
+    use crate::level::AnalysisConfidence;
+    use crate::value::{ValuePiece, WordValue};
 
     #[test]
     fn globs_count_in_unquoted_text_only() {
-        let glob = |text: &str| Piece::Glob(text.to_owned());
-        let text = |text: &str| Piece::Text(text.to_owned());
-        let mut open = Value::default();
+        let glob = |text: &str| ValuePiece::Glob(text.to_owned());
+        let text = |text: &str| ValuePiece::Text(text.to_owned());
+        let mut open = WordValue::default();
         push_open(&mut open, "a*b?[c-d]e[f");
         assert_eq!(open.pieces(), [text("a"), glob("*"), text("b"), glob("?"), glob("[c-d]"), text("e[f")]);
-        let mut closed = Value::default();
+        let mut closed = WordValue::default();
         push_closed(&mut closed, &format!("a*{UNKNOWN}b"));
-        assert_eq!(closed.pieces(), [text("a*"), Piece::Unknown(false), text("b")]);
+        assert_eq!(closed.pieces(), [text("a*"), ValuePiece::Unknown(false), text("b")]);
     }
 
     #[test]
     fn a_script_keeps_a_sign_for_each_unknown_part() {
-        let mut value = Value::of("rm ");
-        value.push(Piece::Unknown(true));
-        assert_eq!(scripts(&value), [(format!("rm {UNKNOWN}"), Confidence::Exact)]);
-        assert_eq!(scripts(&Value::unknown()), []);
-        let mut either = Value::default();
-        either.push(Piece::OneOf(vec!["a".to_owned(), " ".to_owned(), "b".to_owned()]));
-        assert_eq!(scripts(&either), [("a".to_owned(), Confidence::Partial), ("b".to_owned(), Confidence::Partial)]);
+        let mut value = WordValue::of("rm ");
+        value.push(ValuePiece::Unknown(true));
+        assert_eq!(scripts(&value), [(format!("rm {UNKNOWN}"), AnalysisConfidence::Exact)]);
+        assert_eq!(scripts(&WordValue::unknown()), []);
+        let mut either = WordValue::default();
+        either.push(ValuePiece::OneOf(vec!["a".to_owned(), " ".to_owned(), "b".to_owned()]));
+        assert_eq!(
+            scripts(&either),
+            [("a".to_owned(), AnalysisConfidence::Partial), ("b".to_owned(), AnalysisConfidence::Partial)]
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::numbers;
 use crate::lists::has_word;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// The most alternative values of a variable. With more, the variable is unknown.
 pub(super) const MAX_CHOICES: usize = 4;
@@ -27,9 +27,9 @@ const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
 
 /// The variables that a shell starts with: `NAME=VALUE`, each ended by a NUL.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Environment<'a>(pub &'a str);
+pub struct EnvironmentBlock<'a>(pub &'a str);
 
-impl<'a> Environment<'a> {
+impl<'a> EnvironmentBlock<'a> {
     /// The value of a variable.
     pub fn get(self, name: &str) -> Option<&'a str> {
         let mut from = 0;
@@ -46,9 +46,9 @@ impl<'a> Environment<'a> {
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
+pub(super) struct ShellVariable {
     /// One value, or the elements of an array. `None` if it is not set.
-    pub values: Option<Vec<Value>>,
+    pub values: Option<Vec<WordValue>>,
     /// Whether programs get it, too.
     pub exported: bool,
     /// What `declare` says of it.
@@ -87,20 +87,20 @@ impl VariableAttributes {
 
 /// The variables that a shell has set or removed. All others have the values of the environment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Variables {
-    table: Rc<HashMap<String, Variable>>,
+pub(super) struct ShellVariables {
+    table: Rc<HashMap<String, ShellVariable>>,
     /// Whether a command ran that may have set any variable.
     pub forgetful: bool,
     /// Whether a variable was set by which a reading program may run another one.
     pub deciding: bool,
     /// The values that `local` covers, for each function that is running.
-    pub covered: Vec<HashMap<String, Option<Variable>>>,
+    pub covered: Vec<HashMap<String, Option<ShellVariable>>>,
 }
 
-impl Variables {
+impl ShellVariables {
     /// The variables of a program that is a shell itself: it gets those that are exported.
     pub(super) fn child(&self) -> Self {
-        let inherited = |(name, variable): (&String, &Variable)| {
+        let inherited = |(name, variable): (&String, &ShellVariable)| {
             (variable.exported || variable.values.is_none()).then(|| (name.clone(), variable.clone()))
         };
         let table = Rc::new(self.table.iter().filter_map(inherited).collect());
@@ -108,19 +108,19 @@ impl Variables {
     }
 
     /// A variable that was set or removed.
-    pub(super) fn get(&self, name: &str) -> Option<&Variable> {
+    pub(super) fn get(&self, name: &str) -> Option<&ShellVariable> {
         self.table.get(name)
     }
 
     /// The value of a variable that was neither set nor removed, apart from PWD and OLDPWD. `None` if it has none.
-    pub(super) fn inherited(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
+    pub(super) fn inherited(&self, name: &str, environment: EnvironmentBlock<'_>) -> Option<Vec<WordValue>> {
         if let Some(value) = environment.get(name) {
-            return Some(vec![Value::of(value)]);
+            return Some(vec![WordValue::of(value)]);
         }
         if has_word(numbers::VARIABLES, name) {
-            return Some(vec![Value::number()]);
+            return Some(vec![WordValue::number()]);
         }
-        has_word(OWN, name).then(|| vec![Value::unknown_words()])
+        has_word(OWN, name).then(|| vec![WordValue::unknown_words()])
     }
 
     /// Whether a variable may have been set by a command that is not known.
@@ -129,38 +129,44 @@ impl Variables {
     }
 
     /// Sets a variable. `exports` is `set -a`.
-    pub(super) fn set(&mut self, name: &str, mut values: Vec<Value>, exports: bool, environment: Environment<'_>) {
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        mut values: Vec<WordValue>,
+        exports: bool,
+        environment: EnvironmentBlock<'_>,
+    ) {
         // A value that doubles itself line by line would fill the memory.
-        if values.len() > MAX_ELEMENTS || values.iter().map(Value::weight).sum::<usize>() > MAX_LENGTH {
-            values = vec![Value::unknown_words()];
+        if values.len() > MAX_ELEMENTS || values.iter().map(WordValue::weight).sum::<usize>() > MAX_LENGTH {
+            values = vec![WordValue::unknown_words()];
         }
         let exported = self.is_exported(name, environment) || exports;
         let attributes = self.attributes(name);
         if attributes.integer {
-            values = vec![Value::number()];
+            values = vec![WordValue::number()];
         } else if attributes.change() {
-            values = vec![Value::unknown_words()];
+            values = vec![WordValue::unknown_words()];
         }
-        self.insert(name, Variable { values: Some(values), exported, attributes });
+        self.insert(name, ShellVariable { values: Some(values), exported, attributes });
     }
 
     /// Removes a variable.
     pub(super) fn unset(&mut self, name: &str) {
-        self.insert(name, Variable { values: None, exported: false, attributes: VariableAttributes::default() });
+        self.insert(name, ShellVariable { values: None, exported: false, attributes: VariableAttributes::default() });
     }
 
     /// Replaces a variable.
-    pub(super) fn insert(&mut self, name: &str, variable: Variable) {
+    pub(super) fn insert(&mut self, name: &str, variable: ShellVariable) {
         self.table_mut().insert(name.to_owned(), variable);
     }
 
     /// Takes a variable out, as if it had never been set or removed.
-    pub(super) fn take(&mut self, name: &str) -> Option<Variable> {
+    pub(super) fn take(&mut self, name: &str) -> Option<ShellVariable> {
         self.table_mut().remove(name)
     }
 
     /// Whether programs get a variable.
-    pub(super) fn is_exported(&self, name: &str, environment: Environment<'_>) -> bool {
+    pub(super) fn is_exported(&self, name: &str, environment: EnvironmentBlock<'_>) -> bool {
         self.table.get(name).map_or_else(|| environment.get(name).is_some(), |variable| variable.exported)
     }
 
@@ -188,12 +194,12 @@ impl Variables {
     }
 
     /// All that were set or removed.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&String, &Variable)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&String, &ShellVariable)> {
         self.table.iter()
     }
 
     /// The same, to change them.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Variable)> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut ShellVariable)> {
         self.table_mut().iter_mut()
     }
 
@@ -207,33 +213,33 @@ impl Variables {
         !self.is(other) && self.table != other.table
     }
 
-    fn table_mut(&mut self) -> &mut HashMap<String, Variable> {
+    fn table_mut(&mut self) -> &mut HashMap<String, ShellVariable> {
         Rc::make_mut(&mut self.table)
     }
 }
 
 /// Joins two lists place by place. A word without a counterpart may be absent.
-pub(super) fn either(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> Option<Vec<Value>> {
+pub(super) fn either(one: Option<Vec<WordValue>>, other: Option<Vec<WordValue>>) -> Option<Vec<WordValue>> {
     let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
-    let nothing = Value::default();
+    let nothing = WordValue::default();
     let places = one.len().max(other.len());
     if places > MAX_JOINED {
-        return Some(vec![Value::unknown_words()]);
+        return Some(vec![WordValue::unknown_words()]);
     }
     let at = |place: usize| choice(one.get(place).unwrap_or(&nothing), other.get(place).unwrap_or(&nothing));
     Some((0..places).map(at).collect())
 }
 
 /// Returns a value that may be either of two.
-fn choice(one: &Value, other: &Value) -> Value {
+fn choice(one: &WordValue, other: &WordValue) -> WordValue {
     if one == other {
         return one.clone().derived_from(other);
     }
-    let texts = |value: &Value| match value.pieces() {
-        [Piece::OneOf(texts)] => Some(texts.clone()),
+    let texts = |value: &WordValue| match value.pieces() {
+        [ValuePiece::OneOf(texts)] => Some(texts.clone()),
         _ => value.known().map(|text| vec![text.to_owned()]),
     };
-    let any = || Value::unknown_words().derived_from(one).derived_from(other);
+    let any = || WordValue::unknown_words().derived_from(one).derived_from(other);
     let (Some(mut all), Some(more)) = (texts(one), texts(other)) else { return any() };
     for text in more {
         if !all.contains(&text) {
@@ -243,32 +249,32 @@ fn choice(one: &Value, other: &Value) -> Value {
     if all.len() > MAX_CHOICES {
         return any();
     }
-    Value::from(Piece::OneOf(all)).derived_from(one).derived_from(other)
+    WordValue::from(ValuePiece::OneOf(all)).derived_from(one).derived_from(other)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Environment, MAX_CHOICES, MAX_LENGTH, Variables, either};
-    use crate::value::{Piece, Value};
+    use super::{EnvironmentBlock, MAX_CHOICES, MAX_LENGTH, ShellVariables, either};
+    use crate::value::{ValuePiece, WordValue};
 
     #[test]
     fn variables_are_set_covered_and_inherited() {
-        let environment = Environment("A=1\0B=2\0");
-        let mut variables = Variables::default();
-        assert_eq!(variables.inherited("A", environment), Some(vec![Value::of("1")]));
-        assert_eq!(variables.inherited("LINENO", environment), Some(vec![Value::number()]));
-        assert_eq!(variables.inherited("REPLY", environment), Some(vec![Value::unknown_words()]));
+        let environment = EnvironmentBlock("A=1\0B=2\0");
+        let mut variables = ShellVariables::default();
+        assert_eq!(variables.inherited("A", environment), Some(vec![WordValue::of("1")]));
+        assert_eq!(variables.inherited("LINENO", environment), Some(vec![WordValue::number()]));
+        assert_eq!(variables.inherited("REPLY", environment), Some(vec![WordValue::unknown_words()]));
         assert_eq!(variables.inherited("C", environment), None);
-        variables.set("A", vec![Value::of("x")], false, environment);
-        variables.set("C", vec![Value::of("y")], false, environment);
+        variables.set("A", vec![WordValue::of("x")], false, environment);
+        variables.set("C", vec![WordValue::of("y")], false, environment);
         variables.covered.push(std::collections::HashMap::new());
         variables.cover("C");
         variables.cover("D");
         variables.unset("C");
-        variables.set("D", vec![Value::of("z")], false, environment);
+        variables.set("D", vec![WordValue::of("z")], false, environment);
         variables.uncover();
         let value = |name: &str| variables.get(name).and_then(|variable| variable.values.clone());
-        assert_eq!(value("C"), Some(vec![Value::of("y")]));
+        assert_eq!(value("C"), Some(vec![WordValue::of("y")]));
         assert!(variables.get("D").is_none());
         let child = variables.child();
         assert!(child.get("A").is_some() && child.get("C").is_none());
@@ -276,16 +282,16 @@ mod tests {
 
     #[test]
     fn a_value_that_grows_too_long_is_unknown() {
-        let mut variables = Variables::default();
-        variables.set("x", vec![Value::of("a".repeat(MAX_LENGTH + 1))], false, Environment(""));
-        assert_eq!(variables.get("x").unwrap().values, Some(vec![Value::unknown_words()]));
+        let mut variables = ShellVariables::default();
+        variables.set("x", vec![WordValue::of("a".repeat(MAX_LENGTH + 1))], false, EnvironmentBlock(""));
+        assert_eq!(variables.get("x").unwrap().values, Some(vec![WordValue::unknown_words()]));
     }
 
     #[test]
     fn lists_are_joined_place_by_place() {
         let one_of = |texts: &[&str]| {
-            let mut value = Value::default();
-            value.push(Piece::OneOf(texts.iter().map(|text| (*text).to_owned()).collect()));
+            let mut value = WordValue::default();
+            value.push(ValuePiece::OneOf(texts.iter().map(|text| (*text).to_owned()).collect()));
             value
         };
         let joined = either(Some(vec!["a".into(), "b".into()]), Some(vec!["a".into(), "c".into(), "d".into()]));
@@ -293,6 +299,6 @@ mod tests {
         let four = one_of(&["1", "2", "3", "4"]);
         assert_eq!(four.pieces().len(), 1);
         assert_eq!(MAX_CHOICES, 4);
-        assert_eq!(either(Some(vec![four]), Some(vec!["5".into()])).unwrap(), [Value::unknown_words()]);
+        assert_eq!(either(Some(vec![four]), Some(vec!["5".into()])).unwrap(), [WordValue::unknown_words()]);
     }
 }

@@ -1,10 +1,10 @@
 //! The escapes of `$'…'`.
 
-use super::reader::{Reader, Result};
+use super::reader::{ScriptReader, ScriptResult};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads the text of `$'…'`, behind its opening quote.
-    pub(super) fn ansi_c(&mut self) -> Result<String> {
+    pub(super) fn ansi_c(&mut self) -> ScriptResult<String> {
         let mut bytes = Vec::new();
         loop {
             match self.take_char() {
@@ -16,7 +16,7 @@ impl Reader<'_> {
         }
     }
 
-    fn ansi_c_escape(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+    fn ansi_c_escape(&mut self, bytes: &mut Vec<u8>) -> ScriptResult<()> {
         let Some(next) = self.take_char() else { return self.fault() };
         let simple = match next {
             'a' => 7,

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::reader::{Reader, Result, is_meta};
-use super::syntax::{Kind, List, Node, Word};
+use super::reader::{ScriptReader, ScriptResult, is_meta};
+use super::syntax::{CommandList, CommandNode, CommandNodeKind, WordSyntax};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads a compound command, if one begins here.
-    pub(super) fn compound(&mut self) -> Result<Option<Kind>> {
+    pub(super) fn compound(&mut self) -> ScriptResult<Option<CommandNodeKind>> {
         let begins = self.peek().is_some_and(|byte| b"({[ifwucsf".contains(&byte));
         if !begins {
             return Ok(None);
@@ -15,17 +15,17 @@ impl Reader<'_> {
         if self.looking_at("((")
             && let Some(expression) = self.arithmetic_command()?
         {
-            return Ok(Some(Kind::Arithmetic(expression)));
+            return Ok(Some(CommandNodeKind::Arithmetic(expression)));
         }
         if self.take("(") {
             let body = self.some_list()?;
             self.expect(")")?;
-            return Ok(Some(Kind::Subshell(body)));
+            return Ok(Some(CommandNodeKind::Subshell(body)));
         }
         if self.keyword("{") {
             let body = self.some_list()?;
             self.expect("}")?;
-            return Ok(Some(Kind::Group(body)));
+            return Ok(Some(CommandNodeKind::Group(body)));
         }
         if self.keyword("[[") {
             return self.nested(Self::test).map(Some);
@@ -36,7 +36,7 @@ impl Reader<'_> {
         if self.keyword("while") || self.keyword("until") {
             let condition = self.some_list()?;
             let body = self.body()?;
-            return Ok(Some(Kind::Loop { condition, expressions: None, body }));
+            return Ok(Some(CommandNodeKind::Loop { condition, expressions: None, body }));
         }
         if self.keyword("for") {
             return self.for_loop(true).map(Some);
@@ -64,7 +64,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    fn function_name(&mut self) -> Result<String> {
+    fn function_name(&mut self) -> ScriptResult<String> {
         let start = self.at;
         while self.peek().is_some_and(|byte| !is_meta(byte)) {
             self.at += 1;
@@ -72,16 +72,16 @@ impl Reader<'_> {
         if self.at == start { self.fault() } else { Ok(self.slice(start..self.at).to_owned()) }
     }
 
-    pub(super) fn function(&mut self, name: String) -> Result<Kind> {
+    pub(super) fn function(&mut self, name: String) -> ScriptResult<CommandNodeKind> {
         self.newlines()?;
         let start = self.at;
         let Some(kind) = self.nested(Self::compound)? else { return self.fault() };
         let end = self.at;
         let redirects = self.redirects()?;
-        Ok(Kind::Function { name, body: Rc::new(Node::new(kind, redirects, start, end)) })
+        Ok(CommandNodeKind::Function { name, body: Rc::new(CommandNode::new(kind, redirects, start, end)) })
     }
 
-    fn coproc(&mut self) -> Result<Kind> {
+    fn coproc(&mut self) -> ScriptResult<CommandNodeKind> {
         self.blanks();
         let start = self.at;
         // Only a word before a compound command is a name.
@@ -96,7 +96,7 @@ impl Reader<'_> {
             if let Ok(Some(kind)) = named {
                 let end = self.at;
                 let redirects = self.redirects()?;
-                return Ok(Kind::Coproc(name, Box::new(Node::new(kind, redirects, begin, end))));
+                return Ok(CommandNodeKind::Coproc(name, Box::new(CommandNode::new(kind, redirects, begin, end))));
             }
             self.looked_ahead(self.at - start)?;
             self.at = start;
@@ -104,19 +104,19 @@ impl Reader<'_> {
         let node = match self.nested(Self::compound)? {
             Some(kind) => {
                 let end = self.at;
-                Node::new(kind, self.redirects()?, start, end)
+                CommandNode::new(kind, self.redirects()?, start, end)
             }
             None => match self.simple()? {
                 Some(node) => node,
                 None => return self.fault(),
             },
         };
-        Ok(Kind::Coproc("COPROC".to_owned(), Box::new(node)))
+        Ok(CommandNodeKind::Coproc("COPROC".to_owned(), Box::new(node)))
     }
 
-    fn condition(&mut self) -> Result<Kind> {
+    fn condition(&mut self) -> ScriptResult<CommandNodeKind> {
         let mut arms = Vec::new();
-        let mut otherwise = List::new();
+        let mut otherwise = CommandList::new();
         loop {
             let condition = self.some_list()?;
             self.expect_keyword("then")?;
@@ -129,16 +129,16 @@ impl Reader<'_> {
                 otherwise = self.some_list()?;
             }
             self.expect_keyword("fi")?;
-            return Ok(Kind::If { arms, otherwise });
+            return Ok(CommandNodeKind::If { arms, otherwise });
         }
     }
 
-    fn expect_keyword(&mut self, word: &str) -> Result<()> {
+    fn expect_keyword(&mut self, word: &str) -> ScriptResult<()> {
         if self.keyword(word) { Ok(()) } else { self.fault() }
     }
 
     /// Reads `do …; done`, or braces, which bash accepts, too.
-    fn body(&mut self) -> Result<List> {
+    fn body(&mut self) -> ScriptResult<CommandList> {
         self.newlines()?;
         let (open, close) = if self.at_keyword("{") { ("{", "}") } else { ("do", "done") };
         self.expect_keyword(open)?;
@@ -147,14 +147,14 @@ impl Reader<'_> {
         Ok(body)
     }
 
-    fn for_loop(&mut self, arithmetic: bool) -> Result<Kind> {
+    fn for_loop(&mut self, arithmetic: bool) -> ScriptResult<CommandNodeKind> {
         self.blanks();
         if arithmetic && self.looking_at("((") {
             let Some(expressions) = self.arithmetic_command()? else { return self.fault() };
             self.blanks();
             self.take(";");
             let body = self.body()?;
-            return Ok(Kind::Loop { condition: List::new(), expressions: Some(expressions), body });
+            return Ok(CommandNodeKind::Loop { condition: CommandList::new(), expressions: Some(expressions), body });
         }
         let name = self.function_name()?;
         self.newlines()?;
@@ -176,10 +176,10 @@ impl Reader<'_> {
             None
         };
         let body = self.body()?;
-        Ok(Kind::For { name, words, body })
+        Ok(CommandNodeKind::For { name, words, body })
     }
 
-    fn case(&mut self) -> Result<Kind> {
+    fn case(&mut self) -> ScriptResult<CommandNodeKind> {
         self.blanks();
         let Some(word) = self.word()? else { return self.fault() };
         self.newlines()?;
@@ -188,7 +188,7 @@ impl Reader<'_> {
         loop {
             self.newlines()?;
             if self.keyword("esac") {
-                return Ok(Kind::Case { word, arms });
+                return Ok(CommandNodeKind::Case { word, arms });
             }
             self.take("(");
             let mut patterns = Vec::new();
@@ -209,13 +209,13 @@ impl Reader<'_> {
             if !(self.take(";;&") || self.take(";;") || self.take(";&")) {
                 self.newlines()?;
                 self.expect_keyword("esac")?;
-                return Ok(Kind::Case { word, arms });
+                return Ok(CommandNodeKind::Case { word, arms });
             }
         }
     }
 
     /// Reads `[[ … ]]`. Only commands in its words matter.
-    fn test(&mut self) -> Result<Kind> {
+    fn test(&mut self) -> ScriptResult<CommandNodeKind> {
         let mut words = Vec::new();
         let mut pattern = false;
         // An operator needs an operand.
@@ -223,7 +223,7 @@ impl Reader<'_> {
         loop {
             self.newlines()?;
             if self.keyword("]]") {
-                return if wants { self.fault() } else { Ok(Kind::Test(words)) };
+                return if wants { self.fault() } else { Ok(CommandNodeKind::Test(words)) };
             }
             let sign = ["&&", "||", "(", ")", "<", ">"].iter().find(|sign| self.looking_at(sign));
             match sign {
@@ -251,13 +251,13 @@ impl Reader<'_> {
     }
 
     /// Reads `((…))`. `None` if this is a subshell in a subshell.
-    fn arithmetic_command(&mut self) -> Result<Option<Word>> {
+    fn arithmetic_command(&mut self) -> ScriptResult<Option<WordSyntax>> {
         let start = self.at;
         self.at += 2;
         let Some(parts) = self.arithmetic()? else {
             self.at = start;
             return Ok(None);
         };
-        Ok(Some(Word { parts, span: start..self.at }))
+        Ok(Some(WordSyntax { parts, span: start..self.at }))
     }
 }

@@ -1,38 +1,38 @@
 //! Heredocs. Their bodies begin on the line after their commands.
 
-use super::reader::{Reader, Result};
-use super::syntax::{Heredoc, Part, PendingHeredoc, Redirection, Word};
+use super::reader::{ScriptReader, ScriptResult};
+use super::syntax::{HeredocBody, PendingHeredoc, RedirectSyntax, WordPart, WordSyntax};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads the delimiter behind `<<`.
-    pub(super) fn heredoc(&mut self, op: &'static str, fd: Option<u32>) -> Result<Redirection> {
+    pub(super) fn heredoc(&mut self, op: &'static str, fd: Option<u32>) -> ScriptResult<RedirectSyntax> {
         let start = self.at;
         let Some(target) = self.word()? else { return self.fault() };
         let raw = self.slice(start..self.at);
         let quoted = raw.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\'));
         let delimiter = if quoted { literal(&target.parts) } else { raw.to_owned() };
         let number = self.heredocs.len();
-        self.heredocs.push(Heredoc::default());
+        self.heredocs.push(HeredocBody::default());
         let strips_tabs = op == "<<-";
         self.pending.push(PendingHeredoc { number, delimiter: delimiter.clone(), quoted, strips_tabs });
-        let target = Word { parts: vec![Part::Quoted(delimiter)], span: target.span };
-        Ok(Redirection { op, fd, target, heredoc: Some(number) })
+        let target = WordSyntax { parts: vec![WordPart::Quoted(delimiter)], span: target.span };
+        Ok(RedirectSyntax { op, fd, target, heredoc: Some(number) })
     }
 
     /// Reads the bodies that begin here.
-    pub(super) fn bodies(&mut self) -> Result<()> {
+    pub(super) fn bodies(&mut self) -> ScriptResult<()> {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.at;
             let (end, next) = self.body_end(&pending);
             let parts = if pending.quoted {
-                vec![Part::Quoted(self.slice(start..end).to_owned())]
+                vec![WordPart::Quoted(self.slice(start..end).to_owned())]
             } else {
                 self.nested(|reader| reader.parts_until(end, true))?
             };
             let parts = if pending.strips_tabs { without_tabs(parts) } else { parts };
             self.at = next;
             if let Some(body) = self.heredocs.get_mut(pending.number) {
-                *body = Heredoc { parts, span: start..end };
+                *body = HeredocBody { parts, span: start..end };
             }
         }
         Ok(())
@@ -65,28 +65,28 @@ impl Reader<'_> {
     }
 }
 
-fn literal(parts: &[Part]) -> String {
+fn literal(parts: &[WordPart]) -> String {
     parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) | Part::Quoted(text) => text.clone(),
-            Part::Double(parts) => literal(parts),
+            WordPart::Text(text) | WordPart::Quoted(text) => text.clone(),
+            WordPart::Double(parts) => literal(parts),
             _ => String::new(),
         })
         .collect()
 }
 
 /// Removes the tabs at the beginning of lines, for `<<-`.
-fn without_tabs(parts: Vec<Part>) -> Vec<Part> {
+fn without_tabs(parts: Vec<WordPart>) -> Vec<WordPart> {
     let mut fresh = true;
     let strip = |part| match part {
-        Part::Quoted(text) => {
+        WordPart::Quoted(text) => {
             let mut kept = String::with_capacity(text.len());
             for line in text.split_inclusive('\n') {
                 kept.push_str(if fresh { line.trim_start_matches('\t') } else { line });
                 fresh = line.ends_with('\n');
             }
-            Part::Quoted(kept)
+            WordPart::Quoted(kept)
         }
         part => {
             fresh = false;

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::reader::read;
-use super::syntax::{Kind, Node, Part};
-use super::visit::{Visitor, visit};
+use super::syntax::{CommandNode, CommandNodeKind, WordPart};
+use super::visit::{SyntaxVisitor, visit};
 
 /// Returns whether at least one of these words (letters, digits and underscores) occurs in a text as bash reads it: as
 /// a program, an argument, the name of a function or inside quoted text, in any kind of quotes (`k\ill`, `'tr'ap`,
@@ -23,7 +23,7 @@ pub fn mentions(text: &str, words: &[&str]) -> bool {
     if read.script.fault.is_some() {
         return holds(text, words);
     }
-    let mut search = Search { words, found: false };
+    let mut search = MentionSearch { words, found: false };
     visit(&read, &mut search);
     search.found
 }
@@ -34,19 +34,19 @@ fn may_mention(text: &str, words: &[&str]) -> bool {
     text.contains('$') || holds(text, words)
 }
 
-struct Search<'a> {
+struct MentionSearch<'a> {
     words: &'a [&'a str],
     found: bool,
 }
 
-impl Visitor for Search<'_> {
-    fn node(&mut self, node: &Node) {
-        if let Kind::Function { name, .. } = &node.kind {
+impl SyntaxVisitor for MentionSearch<'_> {
+    fn node(&mut self, node: &CommandNode) {
+        if let CommandNodeKind::Function { name, .. } = &node.kind {
             self.found |= holds(name, self.words);
         }
     }
 
-    fn parts(&mut self, parts: &[Part]) {
+    fn parts(&mut self, parts: &[WordPart]) {
         if !self.found {
             let mut text = String::new();
             flatten(parts, &mut text);
@@ -56,13 +56,17 @@ impl Visitor for Search<'_> {
 }
 
 /// Appends the literal text of a word, with a NUL for each part whose value only bash knows.
-fn flatten(parts: &[Part], text: &mut String) {
+fn flatten(parts: &[WordPart], text: &mut String) {
     for part in parts {
         match part {
-            Part::Text(plain) | Part::Quoted(plain) => text.push_str(plain),
-            Part::Pattern(pattern) => text.push_str(&pattern.source),
-            Part::Double(inner) => flatten(inner, text),
-            Part::Parameter(_) | Part::Command(_) | Part::Arithmetic(_) | Part::Process(_) | Part::Array(_) => {
+            WordPart::Text(plain) | WordPart::Quoted(plain) => text.push_str(plain),
+            WordPart::Pattern(pattern) => text.push_str(&pattern.source),
+            WordPart::Double(inner) => flatten(inner, text),
+            WordPart::Parameter(_)
+            | WordPart::Command(_)
+            | WordPart::Arithmetic(_)
+            | WordPart::Process(_)
+            | WordPart::Array(_) => {
                 text.push('\0');
             }
         }
@@ -95,10 +99,10 @@ mod tests {
     use crate::corpus_tests::corpus;
 
     /// All words that a text mentions.
-    struct All(Vec<String>);
+    struct AllMentions(Vec<String>);
 
-    impl Visitor for All {
-        fn parts(&mut self, parts: &[Part]) {
+    impl SyntaxVisitor for AllMentions {
+        fn parts(&mut self, parts: &[WordPart]) {
             let mut text = String::new();
             flatten(parts, &mut text);
             self.0.extend(words_of(&without_quotes(&text)).filter(|word| !word.is_empty()).map(str::to_owned));
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn a_first_look_overlooks_no_word_that_bash_reads() {
         for line in corpus() {
-            let mut all = All(Vec::new());
+            let mut all = AllMentions(Vec::new());
             visit(&read(&line.command), &mut all);
             for word in &all.0 {
                 assert!(may_mention(&line.command, &[word]), "{word}: {}", line.command);

@@ -22,4 +22,4 @@ pub use mentions::mentions;
 pub use outline::{outline, starts};
 pub use reader::{ParsedScript, read, read_expansions, read_pieces};
 pub use syntax::*;
-pub use visit::{Visitor, visit, visit_list};
+pub use visit::{SyntaxVisitor, visit, visit_list};

@@ -4,13 +4,13 @@
 use serde::Serialize;
 
 use super::reader::read;
-use super::syntax::{AndOr, Join, Kind, Node, Part, Pipeline, Word};
-use crate::utf16::Utf16;
+use super::syntax::{AndOrList, AndOrOperator, CommandNode, CommandNodeKind, PipelineSyntax, WordPart, WordSyntax};
+use crate::utf16::Utf16Offsets;
 
 /// The top level of a command. Spans are half-open UTF-16 offsets into it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outline {
+pub struct ScriptOutline {
     /// Whether bash would read the whole text. If not, only the pipelines before the error are listed.
     pub complete: bool,
     /// Whether a heredoc occurs anywhere in the command. The body of a heredoc lies outside of the span of its command.
@@ -22,7 +22,7 @@ pub struct Outline {
 /// Returns the offsets in bytes at which the statements of a command begin, up to the first error.
 #[must_use]
 pub fn starts(command: &str) -> Vec<usize> {
-    let first = |list: &AndOr| Some(list.pipelines.first()?.1.commands.first()?.span.start);
+    let first = |list: &AndOrList| Some(list.pipelines.first()?.1.commands.first()?.span.start);
     read(command).script.body.iter().filter_map(first).collect()
 }
 
@@ -72,22 +72,22 @@ pub struct WordOutline {
 }
 
 /// Reads a command and lists its pipelines.
-pub fn outline(text: &str) -> Outline {
+pub fn outline(text: &str) -> ScriptOutline {
     let read = read(text);
-    let units = Utf16::new(text);
-    Outline {
+    let units = Utf16Offsets::new(text);
+    ScriptOutline {
         complete: read.script.fault.is_none(),
         heredocs: !read.heredocs.is_empty(),
         pipelines: read.script.body.iter().flat_map(|entry| pipelines(text, &units, entry)).collect(),
     }
 }
 
-fn pipelines(text: &str, units: &Utf16, entry: &AndOr) -> Vec<PipelineOutline> {
-    let outline = |(index, (join, pipeline)): (usize, &(Join, Pipeline))| PipelineOutline {
+fn pipelines(text: &str, units: &Utf16Offsets, entry: &AndOrList) -> Vec<PipelineOutline> {
+    let outline = |(index, (join, pipeline)): (usize, &(AndOrOperator, PipelineSyntax))| PipelineOutline {
         join: match join {
             _ if index == 0 => None,
-            Join::And => Some("&&"),
-            Join::Or => Some("||"),
+            AndOrOperator::And => Some("&&"),
+            AndOrOperator::Or => Some("||"),
         },
         negated: pipeline.negated,
         background: entry.background,
@@ -96,9 +96,9 @@ fn pipelines(text: &str, units: &Utf16, entry: &AndOr) -> Vec<PipelineOutline> {
     entry.pipelines.iter().enumerate().map(outline).collect()
 }
 
-fn command(text: &str, units: &Utf16, node: &Node) -> CommandOutline {
+fn command(text: &str, units: &Utf16Offsets, node: &CommandNode) -> CommandOutline {
     let (words, assignments, redirects) = match &node.kind {
-        Kind::Simple(simple) => (simple.words.as_slice(), simple.assignments.len(), simple.redirects.len()),
+        CommandNodeKind::Simple(simple) => (simple.words.as_slice(), simple.assignments.len(), simple.redirects.len()),
         _ => (&[][..], 0, node.redirects.len()),
     };
     CommandOutline {
@@ -111,22 +111,22 @@ fn command(text: &str, units: &Utf16, node: &Node) -> CommandOutline {
     }
 }
 
-fn kind(kind: &Kind) -> &'static str {
+fn kind(kind: &CommandNodeKind) -> &'static str {
     match kind {
-        Kind::Simple(_) => "simple",
-        Kind::Group(_) => "group",
-        Kind::Subshell(_) => "subshell",
-        Kind::If { .. } => "if",
-        Kind::Loop { .. } => "loop",
-        Kind::For { .. } => "for",
-        Kind::Case { .. } => "case",
-        Kind::Function { .. } => "function",
-        Kind::Test(_) | Kind::Arithmetic(_) => "test",
-        Kind::Coproc(..) => "coproc",
+        CommandNodeKind::Simple(_) => "simple",
+        CommandNodeKind::Group(_) => "group",
+        CommandNodeKind::Subshell(_) => "subshell",
+        CommandNodeKind::If { .. } => "if",
+        CommandNodeKind::Loop { .. } => "loop",
+        CommandNodeKind::For { .. } => "for",
+        CommandNodeKind::Case { .. } => "case",
+        CommandNodeKind::Function { .. } => "function",
+        CommandNodeKind::Test(_) | CommandNodeKind::Arithmetic(_) => "test",
+        CommandNodeKind::Coproc(..) => "coproc",
     }
 }
 
-fn word(text: &str, units: &Utf16, word: &Word) -> WordOutline {
+fn word(text: &str, units: &Utf16Offsets, word: &WordSyntax) -> WordOutline {
     let value = value(&word.parts);
     WordOutline {
         known: value.is_some(),
@@ -136,19 +136,19 @@ fn word(text: &str, units: &Utf16, word: &Word) -> WordOutline {
 }
 
 /// Returns the value of a word in which nothing is expanded.
-fn value(parts: &[Part]) -> Option<String> {
+fn value(parts: &[WordPart]) -> Option<String> {
     let mut value = String::new();
     for part in parts {
         match part {
-            Part::Text(text) if text.contains(['*', '?', '[', '{', '~']) => return None,
-            Part::Text(text) | Part::Quoted(text) => value.push_str(text),
-            Part::Double(inner) => value.push_str(&self::value(inner)?),
-            Part::Parameter(_)
-            | Part::Command(_)
-            | Part::Arithmetic(_)
-            | Part::Process(_)
-            | Part::Pattern(..)
-            | Part::Array(_) => return None,
+            WordPart::Text(text) if text.contains(['*', '?', '[', '{', '~']) => return None,
+            WordPart::Text(text) | WordPart::Quoted(text) => value.push_str(text),
+            WordPart::Double(inner) => value.push_str(&self::value(inner)?),
+            WordPart::Parameter(_)
+            | WordPart::Command(_)
+            | WordPart::Arithmetic(_)
+            | WordPart::Process(_)
+            | WordPart::Pattern(..)
+            | WordPart::Array(_) => return None,
         }
     }
     Some(value)
@@ -156,13 +156,13 @@ fn value(parts: &[Part]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outline, outline};
+    use super::{ScriptOutline, outline};
 
     /// `join kind:source[words]`, with `?` after a word that is not known.
     fn shown(text: &str) -> String {
         let utf16: Vec<u16> = text.encode_utf16().collect();
         let slice = |(from, to): (usize, usize)| String::from_utf16(&utf16[from..to]).unwrap();
-        let Outline { complete, pipelines, .. } = outline(text);
+        let ScriptOutline { complete, pipelines, .. } = outline(text);
         let mut shown = vec![if complete { String::new() } else { "incomplete ".to_owned() }];
         for pipeline in pipelines {
             shown.push(format!("{} ", pipeline.join.unwrap_or(";")));

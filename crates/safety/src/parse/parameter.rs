@@ -1,7 +1,7 @@
 //! Reads `${…}`.
 
-use super::reader::{Reader, Result};
-use super::syntax::{Parameter, ParameterOp};
+use super::reader::{ScriptReader, ScriptResult};
+use super::syntax::{ParameterExpansion, ParameterOp};
 
 /// Operators. A longer operator precedes its prefixes.
 const OPERATORS: [(&str, ParameterOp); 23] = [
@@ -30,11 +30,11 @@ const OPERATORS: [(&str, ParameterOp); 23] = [
     (":", ParameterOp::Slice),
 ];
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads from `${` to its closing brace.
-    pub(super) fn braced(&mut self, quoted: bool) -> Result<Parameter> {
+    pub(super) fn braced(&mut self, quoted: bool) -> ScriptResult<ParameterExpansion> {
         self.expect("${")?;
-        let mut parameter = Parameter::default();
+        let mut parameter = ParameterExpansion::default();
         // `${ cmd; }` of bash 5.3 is not a parameter.
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|') | None) {
             return self.fault();

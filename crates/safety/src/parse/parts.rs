@@ -1,11 +1,11 @@
 //! The parts of a word, and the quoting that makes bytes special in them.
 
 use super::reader::is_meta;
-use super::syntax::Part;
+use super::syntax::WordPart;
 
 /// The surroundings of a part.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Quoting {
+pub enum QuotingContext {
     /// In a word.
     None,
     /// In `${…}`.
@@ -20,7 +20,7 @@ pub enum Quoting {
     Heredoc,
 }
 
-impl Quoting {
+impl QuotingContext {
     /// Returns whether single quotes quote here. If so, unquoted text is open to braces, globs and splitting.
     pub fn has_single(self) -> bool {
         matches!(self, Self::None | Self::Braces)
@@ -38,26 +38,26 @@ impl Quoting {
 }
 
 /// Returns whether a byte is not special in these surroundings.
-pub fn is_plain(byte: u8, quoting: Quoting) -> bool {
+pub fn is_plain(byte: u8, quoting: QuotingContext) -> bool {
     match quoting {
-        Quoting::None => {
+        QuotingContext::None => {
             !is_meta(byte)
                 && !matches!(byte, b'\\' | b'\'' | b'"' | b'`' | b'$' | b'?' | b'*' | b'+' | b'@' | b'!' | b'=')
         }
-        Quoting::Braces => !b"\\'\"`$}".contains(&byte),
-        Quoting::QuotedBraces => !b"\\\"`$}".contains(&byte),
-        Quoting::Arithmetic => !b"\\\"`$()".contains(&byte),
-        Quoting::Double => !b"\\\"`$".contains(&byte),
-        Quoting::Heredoc => !b"\\`$".contains(&byte),
+        QuotingContext::Braces => !b"\\'\"`$}".contains(&byte),
+        QuotingContext::QuotedBraces => !b"\\\"`$}".contains(&byte),
+        QuotingContext::Arithmetic => !b"\\\"`$()".contains(&byte),
+        QuotingContext::Double => !b"\\\"`$".contains(&byte),
+        QuotingContext::Heredoc => !b"\\`$".contains(&byte),
     }
 }
 
 /// Collects parts. Adjacent texts of one kind are joined.
 #[derive(Default)]
-pub struct Parts(Vec<Part>);
+pub struct WordPartCollector(Vec<WordPart>);
 
-impl Parts {
-    pub fn push(&mut self, part: Part) {
+impl WordPartCollector {
+    pub fn push(&mut self, part: WordPart) {
         // Most words have one part, and a text may have a million words.
         if self.0.is_empty() {
             self.0.reserve_exact(1);
@@ -67,8 +67,8 @@ impl Parts {
 
     pub fn plain(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Part::Text(last)) => last.push_str(text),
-            _ => self.push(Part::Text(text.to_owned())),
+            Some(WordPart::Text(last)) => last.push_str(text),
+            _ => self.push(WordPart::Text(text.to_owned())),
         }
     }
 
@@ -80,12 +80,12 @@ impl Parts {
 
     pub fn quoted(&mut self, text: &str) {
         match self.0.last_mut() {
-            Some(Part::Quoted(last)) => last.push_str(text),
-            _ => self.push(Part::Quoted(text.to_owned())),
+            Some(WordPart::Quoted(last)) => last.push_str(text),
+            _ => self.push(WordPart::Quoted(text.to_owned())),
         }
     }
 
-    pub fn done(self) -> Vec<Part> {
+    pub fn done(self) -> Vec<WordPart> {
         self.0
     }
 }

@@ -1,6 +1,9 @@
 //! The reader: its place in the text, lists and pipelines.
 
-use super::syntax::{AndOr, Fault, Heredoc, Join, List, Node, Part, PendingHeredoc, Pipeline, Script, Span};
+use super::syntax::{
+    AndOrList, AndOrOperator, ByteSpan, CommandList, CommandNode, HeredocBody, PendingHeredoc, PipelineSyntax,
+    ScriptFault, ScriptSyntax, WordPart,
+};
 
 /// Deepest nesting that is read. Deeper nesting would overflow the stack of a small thread.
 const MAX_DEPTH: usize = 64;
@@ -11,9 +14,9 @@ const MAX_LOOKAHEAD: (usize, usize) = (1 << 16, 4);
 #[derive(Debug, Default)]
 pub struct ParsedScript {
     /// The script.
-    pub script: Script,
+    pub script: ScriptSyntax,
     /// The bodies of heredocs, by number.
-    pub heredocs: Vec<Heredoc>,
+    pub heredocs: Vec<HeredocBody>,
 }
 
 /// Reads a text as bash does.
@@ -25,20 +28,20 @@ pub fn read(text: &str) -> ParsedScript {
 /// a [`Fault::Limit`]. So a text of many small words takes no more memory than the caller allows for, while the length
 /// of a heredoc does not count.
 pub fn read_pieces(text: &str, most: usize) -> ParsedScript {
-    let mut reader = Reader::new(text, most);
+    let mut reader = ScriptReader::new(text, most);
     let script = reader.script();
     ParsedScript { script, heredocs: reader.heredocs }
 }
 
 /// Reads a text as bash expands the body of a heredoc: with its expansions, whatever quotes are around them.
-pub fn read_expansions(text: &str) -> std::result::Result<(Vec<Part>, Vec<Heredoc>), Fault> {
-    let mut reader = Reader::new(text, usize::MAX);
+pub fn read_expansions(text: &str) -> std::result::Result<(Vec<WordPart>, Vec<HeredocBody>), ScriptFault> {
+    let mut reader = ScriptReader::new(text, usize::MAX);
     let parts = reader.parts_until(text.len(), true)?;
     Ok((parts, reader.heredocs))
 }
 
 /// A reader of one text.
-pub(super) struct Reader<'a> {
+pub(super) struct ScriptReader<'a> {
     pub text: &'a str,
     pub at: usize,
     pub end: usize,
@@ -51,12 +54,12 @@ pub(super) struct Reader<'a> {
     pieces: usize,
     /// Heredocs whose bodies follow the next newline.
     pub pending: Vec<PendingHeredoc>,
-    pub heredocs: Vec<Heredoc>,
+    pub heredocs: Vec<HeredocBody>,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Fault>;
+pub(super) type ScriptResult<T> = std::result::Result<T, ScriptFault>;
 
-impl<'a> Reader<'a> {
+impl<'a> ScriptReader<'a> {
     fn new(text: &'a str, pieces: usize) -> Self {
         Self {
             text,
@@ -104,22 +107,22 @@ impl<'a> Reader<'a> {
         Some(next)
     }
 
-    pub fn fault<T>(&self) -> Result<T> {
-        Err(Fault::Syntax(self.at))
+    pub fn fault<T>(&self) -> ScriptResult<T> {
+        Err(ScriptFault::Syntax(self.at))
     }
 
-    pub fn expect(&mut self, text: &str) -> Result<()> {
+    pub fn expect(&mut self, text: &str) -> ScriptResult<()> {
         if self.take(text) { Ok(()) } else { self.fault() }
     }
 
-    pub fn slice(&self, span: Span) -> &'a str {
+    pub fn slice(&self, span: ByteSpan) -> &'a str {
         self.text.get(span).unwrap_or_default()
     }
 
     /// Reads one level deeper.
-    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> ScriptResult<T>) -> ScriptResult<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(Fault::Limit);
+            return Err(ScriptFault::Limit);
         }
         self.depth += 1;
         let result = read(self);
@@ -128,7 +131,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the list of `$(…)` or `<(…)`, up to its parenthesis.
-    pub fn substituted(&mut self) -> Result<List> {
+    pub fn substituted(&mut self) -> ScriptResult<CommandList> {
         self.substitutions += 1;
         let list = self.list();
         self.substitutions -= 1;
@@ -138,20 +141,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Counts bytes that will be read again.
-    pub fn looked_ahead(&mut self, bytes: usize) -> Result<()> {
+    pub fn looked_ahead(&mut self, bytes: usize) -> ScriptResult<()> {
         self.ahead += bytes;
-        if self.ahead > MAX_LOOKAHEAD.0.max(MAX_LOOKAHEAD.1 * self.text.len()) { Err(Fault::Limit) } else { Ok(()) }
+        if self.ahead > MAX_LOOKAHEAD.0.max(MAX_LOOKAHEAD.1 * self.text.len()) {
+            Err(ScriptFault::Limit)
+        } else {
+            Ok(())
+        }
     }
 
     /// Counts a piece of the text.
-    pub fn count_piece(&mut self) -> Result<()> {
-        self.pieces = self.pieces.checked_sub(1).ok_or(Fault::Limit)?;
+    pub fn count_piece(&mut self) -> ScriptResult<()> {
+        self.pieces = self.pieces.checked_sub(1).ok_or(ScriptFault::Limit)?;
         Ok(())
     }
 
     /// Reads another text, from between backticks, with the heredocs and the depth of this reader.
-    pub fn other<T>(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T>) -> Result<T> {
-        let mut reader = Reader {
+    pub fn other<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut ScriptReader<'_>) -> ScriptResult<T>,
+    ) -> ScriptResult<T> {
+        let mut reader = ScriptReader {
             text,
             at: 0,
             end: text.len(),
@@ -170,8 +181,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the whole text. Lines before a fault are kept, since bash runs them.
-    fn script(&mut self) -> Script {
-        let mut script = Script::default();
+    fn script(&mut self) -> ScriptSyntax {
+        let mut script = ScriptSyntax::default();
         loop {
             script.end = self.at;
             match self.line() {
@@ -187,13 +198,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one complete command: up to a newline that is not nested.
-    fn line(&mut self) -> Result<Option<List>> {
+    fn line(&mut self) -> ScriptResult<Option<CommandList>> {
         self.newlines()?;
         if self.peek().is_none() {
             self.bodies()?;
             return Ok(None);
         }
-        let mut list = List::new();
+        let mut list = CommandList::new();
         while let Some(entry) = self.and_or()? {
             list.push(entry);
             if matches!(self.peek(), Some(b'\n') | None) {
@@ -204,9 +215,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a list up to the word or sign that ends it, which is not taken.
-    pub fn list(&mut self) -> Result<List> {
+    pub fn list(&mut self) -> ScriptResult<CommandList> {
         self.nested(|reader| {
-            let mut list = List::new();
+            let mut list = CommandList::new();
             loop {
                 reader.newlines()?;
                 match reader.and_or()? {
@@ -218,21 +229,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a list that must not be empty.
-    pub fn some_list(&mut self) -> Result<List> {
+    pub fn some_list(&mut self) -> ScriptResult<CommandList> {
         let list = self.list()?;
         if list.is_empty() { self.fault() } else { Ok(list) }
     }
 
-    fn and_or(&mut self) -> Result<Option<AndOr>> {
+    fn and_or(&mut self) -> ScriptResult<Option<AndOrList>> {
         self.blanks();
         let Some(first) = self.pipeline()? else { return Ok(None) };
-        let mut pipelines = vec![(Join::And, first)];
+        let mut pipelines = vec![(AndOrOperator::And, first)];
         loop {
             self.blanks();
             let join = if self.take("&&") {
-                Join::And
+                AndOrOperator::And
             } else if self.take("||") {
-                Join::Or
+                AndOrOperator::Or
             } else {
                 break;
             };
@@ -247,10 +258,10 @@ impl<'a> Reader<'a> {
             self.at += 1;
             self.blanks();
         }
-        Ok(Some(AndOr { pipelines, background }))
+        Ok(Some(AndOrList { pipelines, background }))
     }
 
-    fn pipeline(&mut self) -> Result<Option<Pipeline>> {
+    fn pipeline(&mut self) -> ScriptResult<Option<PipelineSyntax>> {
         self.count_piece()?;
         let (mut negated, mut negation) = (false, None);
         let mut timed = false;
@@ -270,7 +281,11 @@ impl<'a> Reader<'a> {
         }
         let Some(first) = self.command()? else {
             // `time` and `!` need no command.
-            return Ok((negation.is_some() || timed).then(|| Pipeline { commands: Vec::new(), negated, negation }));
+            return Ok((negation.is_some() || timed).then(|| PipelineSyntax {
+                commands: Vec::new(),
+                negated,
+                negation,
+            }));
         };
         let mut commands = vec![first];
         while let Some(pipes_stderr) = self.pipe() {
@@ -287,7 +302,7 @@ impl<'a> Reader<'a> {
                 None => return self.fault(),
             }
         }
-        Ok(Some(Pipeline { commands, negated, negation }))
+        Ok(Some(PipelineSyntax { commands, negated, negation }))
     }
 
     /// Takes a pipe, if one comes next. Returns whether it takes standard error, too.
@@ -303,7 +318,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one command. `None` at a word or sign that ends a list.
-    fn command(&mut self) -> Result<Option<Node>> {
+    fn command(&mut self) -> ScriptResult<Option<CommandNode>> {
         self.blanks();
         match self.peek() {
             None | Some(b')' | b'\n' | b';' | b'&' | b'|') if !self.looking_at("&>") => return Ok(None),
@@ -317,7 +332,7 @@ impl<'a> Reader<'a> {
             let end = self.at;
             let redirects = self.redirects()?;
             let ended = self.peek().is_none_or(is_meta) && !self.looking_at("(");
-            let node = Node::new(kind, redirects, start, end);
+            let node = CommandNode::new(kind, redirects, start, end);
             return if ended || self.ends_list() { Ok(Some(node)) } else { self.fault() };
         }
         let simple = self.simple()?;
@@ -364,7 +379,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips blanks, comments and newlines, and reads the heredoc bodies that begin there.
-    pub fn newlines(&mut self) -> Result<()> {
+    pub fn newlines(&mut self) -> ScriptResult<()> {
         loop {
             self.blanks();
             if self.peek() != Some(b'\n') {

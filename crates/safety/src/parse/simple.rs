@@ -1,14 +1,17 @@
 //! Simple commands, with their assignments and redirects.
 
-use super::reader::{Reader, Result};
-use super::syntax::{Assignment, Fault, Kind, Node, Part, Redirection, UnexpandedCommand, Word};
+use super::reader::{ScriptReader, ScriptResult};
+use super::syntax::{
+    AssignmentSyntax, CommandNode, CommandNodeKind, RedirectSyntax, ScriptFault, UnexpandedCommand, WordPart,
+    WordSyntax,
+};
 
 /// Redirects. A longer operator precedes its prefixes.
 const REDIRECTS: [&str; 11] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">", "&>"];
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads a simple command, or the definition of a function. Both begin with a word.
-    pub(super) fn simple(&mut self) -> Result<Option<Node>> {
+    pub(super) fn simple(&mut self) -> ScriptResult<Option<CommandNode>> {
         let start = self.at;
         let mut simple = UnexpandedCommand::default();
         let mut end = start;
@@ -32,7 +35,7 @@ impl Reader<'_> {
                 if self.peek() == Some(b'(')
                     && let Some(kind) = self.named_function(&word)?
                 {
-                    return Ok(Some(Node::new(kind, Vec::new(), start, self.at)));
+                    return Ok(Some(CommandNode::new(kind, Vec::new(), start, self.at)));
                 }
                 self.at = word.span.end;
             }
@@ -46,10 +49,10 @@ impl Reader<'_> {
             return self.fault();
         }
         simple.span = start..end;
-        Ok(Some(Node::new(Kind::Simple(simple), Vec::new(), start, end)))
+        Ok(Some(CommandNode::new(CommandNodeKind::Simple(simple), Vec::new(), start, end)))
     }
 
-    fn named_function(&mut self, word: &Word) -> Result<Option<Kind>> {
+    fn named_function(&mut self, word: &WordSyntax) -> ScriptResult<Option<CommandNodeKind>> {
         self.at += 1;
         self.blanks();
         if !self.take(")") {
@@ -60,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// Reads `NAME=…`, `NAME+=…` or `NAME[…]=…`.
-    fn assignment(&mut self) -> Result<Option<Assignment>> {
+    fn assignment(&mut self) -> ScriptResult<Option<AssignmentSyntax>> {
         let start = self.at;
         let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
         let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
@@ -73,11 +76,11 @@ impl Reader<'_> {
         self.at = after;
         let value = self.assigned_value(after)?;
         let source = self.slice(start..self.at).to_owned();
-        Ok(Some(Assignment { name, index, append, value, source }))
+        Ok(Some(AssignmentSyntax { name, index, append, value, source }))
     }
 
     /// Returns the name of the assignment that begins here, and the start of its value.
-    pub(super) fn assigned(&mut self, start: usize) -> Result<Option<(String, usize)>> {
+    pub(super) fn assigned(&mut self, start: usize) -> ScriptResult<Option<(String, usize)>> {
         let bytes = self.text.as_bytes();
         let mut at = start;
         while at < self.end && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
@@ -100,23 +103,23 @@ impl Reader<'_> {
         Ok((at < self.end && bytes[at] == b'=').then_some((name, at + 1)))
     }
 
-    fn assigned_value(&mut self, start: usize) -> Result<Word> {
+    fn assigned_value(&mut self, start: usize) -> ScriptResult<WordSyntax> {
         if self.peek() == Some(b'(') {
             let part = self.array()?;
-            return Ok(Word { parts: vec![part], span: start..self.at });
+            return Ok(WordSyntax { parts: vec![part], span: start..self.at });
         }
-        Ok(self.word()?.unwrap_or(Word { parts: Vec::new(), span: start..start }))
+        Ok(self.word()?.unwrap_or(WordSyntax { parts: Vec::new(), span: start..start }))
     }
 
     /// Reads `(…)` behind `NAME=`.
-    pub(super) fn array(&mut self) -> Result<Part> {
+    pub(super) fn array(&mut self) -> ScriptResult<WordPart> {
         self.nested(|reader| {
             reader.expect("(")?;
             let mut words = Vec::new();
             loop {
                 reader.newlines()?;
                 if reader.take(")") {
-                    return Ok(Part::Array(words));
+                    return Ok(WordPart::Array(words));
                 }
                 if reader.peek() == Some(b'[') && reader.matching(reader.at, b'[', b']')?.is_none() {
                     return reader.fault();
@@ -130,7 +133,7 @@ impl Reader<'_> {
     }
 
     /// Reads the redirects behind a compound command.
-    pub(super) fn redirects(&mut self) -> Result<Vec<Redirection>> {
+    pub(super) fn redirects(&mut self) -> ScriptResult<Vec<RedirectSyntax>> {
         let mut redirects = Vec::new();
         loop {
             self.blanks();
@@ -141,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    fn redirection(&mut self) -> Result<Option<Redirection>> {
+    fn redirection(&mut self) -> ScriptResult<Option<RedirectSyntax>> {
         let start = self.at;
         let mut fd = None;
         // Most words begin with another sign.
@@ -178,8 +181,8 @@ impl Reader<'_> {
             return self.heredoc(op, fd).map(Some);
         }
         match self.word()? {
-            Some(target) => Ok(Some(Redirection { op, fd, target, heredoc: None })),
-            None => Err(Fault::Syntax(self.at)),
+            Some(target) => Ok(Some(RedirectSyntax { op, fd, target, heredoc: None })),
+            None => Err(ScriptFault::Syntax(self.at)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::witness::missed;
-use super::{Fault, Kind, Part, read, read_pieces};
+use super::{CommandNodeKind, ScriptFault, WordPart, read, read_pieces};
 use crate::corpus_tests::{corpus, judge};
 
 /// Returns whether bash accepts a text.
@@ -99,7 +99,7 @@ fn reads_what_bash_reads() {
 #[test]
 fn refuses_what_is_no_script() {
     for text in WRONG {
-        assert!(matches!(read(text).script.fault, Some(Fault::Syntax(_))), "{text}");
+        assert!(matches!(read(text).script.fault, Some(ScriptFault::Syntax(_))), "{text}");
     }
 }
 
@@ -128,7 +128,7 @@ fn nesting_is_read_down_to_a_depth_and_not_further() {
             if open.starts_with(['(', '{', 'i']) { nested(depth).replacen("echo ", "", 1) } else { nested(depth) }
         };
         assert_eq!(read(&nested(8)).script.fault, None, "{}", nested(8));
-        assert_eq!(read(&nested(10_000)).script.fault, Some(Fault::Limit), "{open}");
+        assert_eq!(read(&nested(10_000)).script.fault, Some(ScriptFault::Limit), "{open}");
     }
 }
 
@@ -136,25 +136,27 @@ fn nesting_is_read_down_to_a_depth_and_not_further() {
 fn a_text_of_many_words_is_read_no_further_than_its_pieces() {
     let end = |words: usize| {
         let read = read_pieces(&"true a;".repeat(words), 1_000);
-        assert_eq!(read.script.fault, Some(Fault::Limit), "{words}");
+        assert_eq!(read.script.fault, Some(ScriptFault::Limit), "{words}");
         read.script.end
     };
     assert_eq!(end(10_000), end(100_000));
     let heredoc = format!("cat <<'EOF'\n{}\nEOF\n", "a b\n".repeat(100_000));
     assert_eq!(read_pieces(&heredoc, 10).script.fault, None, "a heredoc is one piece, however long");
     assert_eq!(read_pieces("a b c", 4).script.fault, None);
-    assert_eq!(read_pieces("a b c", 3).script.fault, Some(Fault::Limit));
-    assert_eq!(read_pieces("a `b c`", 4).script.fault, Some(Fault::Limit), "also between backticks");
+    assert_eq!(read_pieces("a b c", 3).script.fault, Some(ScriptFault::Limit));
+    assert_eq!(read_pieces("a `b c`", 4).script.fault, Some(ScriptFault::Limit), "also between backticks");
 }
 
 #[test]
 fn a_word_takes_no_more_memory_than_its_part() {
     let read = read("true a 'b' \"c\"");
-    let Kind::Simple(simple) = &read.script.body[0].pipelines[0].1.commands[0].kind else { panic!("a command") };
+    let CommandNodeKind::Simple(simple) = &read.script.body[0].pipelines[0].1.commands[0].kind else {
+        panic!("a command")
+    };
     for word in &simple.words {
         assert_eq!((word.parts.len(), word.parts.capacity()), (1, 1), "{word:?}");
     }
-    assert!(size_of::<Part>() <= 32, "{} bytes", size_of::<Part>());
+    assert!(size_of::<WordPart>() <= 32, "{} bytes", size_of::<WordPart>());
 }
 
 /// Bodies with lines that are almost the delimiter, each behind `cat <<EOF`, with more text around it.
@@ -187,7 +189,7 @@ fn a_heredoc_ends_where_bash_ends_it() {
         assert_eq!(read.script.fault, None, "{text}");
         let output = Command::new("bash").args(["--norc", "-c", &text]).output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let [Part::Quoted(body)] = &read.heredocs[0].parts[..] else { panic!("{text}") };
+        let [WordPart::Quoted(body)] = &read.heredocs[0].parts[..] else { panic!("{text}") };
         assert_eq!(body.trim_end_matches('\n'), printed.trim_end_matches('\n'), "{text}");
     }
 }
@@ -210,6 +212,8 @@ fn a_heredoc_belongs_to_the_command_that_announces_it() {
     assert_eq!(read.script.fault, None);
     assert_eq!(read.script.body.len(), 3);
     let bash = &read.script.body[0].pipelines[1].1.commands[0];
-    assert!(matches!(&bash.kind, Kind::Simple(simple) if simple.redirects[0].heredoc == Some(0)));
-    assert!(matches!(&read.heredocs[0].parts[..], [Part::Quoted(text), Part::Parameter(_), ..] if text == "echo "));
+    assert!(matches!(&bash.kind, CommandNodeKind::Simple(simple) if simple.redirects[0].heredoc == Some(0)));
+    assert!(
+        matches!(&read.heredocs[0].parts[..], [WordPart::Quoted(text), WordPart::Parameter(_), ..] if text == "echo ")
+    );
 }

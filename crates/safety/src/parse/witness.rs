@@ -7,8 +7,8 @@ use std::ops::Range;
 use tree_sitter::Parser;
 
 use super::reader::{ParsedScript, read};
-use super::syntax::{Kind, Nested, Node, Part, Span, Word};
-use super::visit::{Visitor, visit};
+use super::syntax::{ByteSpan, CommandNode, CommandNodeKind, SubstitutedCommands, WordPart, WordSyntax};
+use super::visit::{SyntaxVisitor, visit};
 
 /// The first bytes of the programs that tree-sitter finds. `None` if its tree has an error in it: the grammar does not
 /// know all of bash, so such a tree says nothing about the text.
@@ -52,13 +52,13 @@ fn may_begin(bytes: &[u8], name: Range<usize>) -> bool {
 }
 
 /// The programs that our reader finds, and the places where the grammar is known to be wrong.
-struct Programs {
+struct ReaderPrograms {
     starts: HashSet<usize>,
     /// Arithmetic, backticks, coprocesses and `[`: the grammar finds programs in them that bash does not run.
-    doubtful: Vec<Span>,
+    doubtful: Vec<ByteSpan>,
 }
 
-impl Programs {
+impl ReaderPrograms {
     fn of(read: &ParsedScript) -> Self {
         let mut programs = Self { starts: HashSet::new(), doubtful: Vec::new() };
         visit(read, &mut programs);
@@ -72,45 +72,47 @@ impl Programs {
     }
 }
 
-impl Visitor for Programs {
-    fn node(&mut self, node: &Node) {
+impl SyntaxVisitor for ReaderPrograms {
+    fn node(&mut self, node: &CommandNode) {
         match &node.kind {
-            Kind::Simple(simple) => {
+            CommandNodeKind::Simple(simple) => {
                 let program = simple.words.first();
                 self.starts.extend(program.map(|word| word.span.start));
-                if program.and_then(Word::bare) == Some("[") {
+                if program.and_then(WordSyntax::bare) == Some("[") {
                     self.doubtful.push(simple.span.clone());
                 }
             }
-            Kind::Coproc(..) => self.doubtful.push(node.span.clone()),
-            Kind::Arithmetic(word) | Kind::Loop { expressions: Some(word), .. } => {
+            CommandNodeKind::Coproc(..) => self.doubtful.push(node.span.clone()),
+            CommandNodeKind::Arithmetic(word) | CommandNodeKind::Loop { expressions: Some(word), .. } => {
                 self.doubtful.push(word.span.clone());
             }
             _ => {}
         }
     }
 
-    fn word(&mut self, word: &Word) {
+    fn word(&mut self, word: &WordSyntax) {
         if is_doubtful(&word.parts) {
             self.doubtful.push(word.span.clone());
         }
     }
 
     /// Commands between backticks have their places in another text.
-    fn enters(&mut self, nested: &Nested) -> bool {
+    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
         nested.text.is_none()
     }
 }
 
-fn is_doubtful(parts: &[Part]) -> bool {
+fn is_doubtful(parts: &[WordPart]) -> bool {
     parts.iter().any(|part| match part {
-        Part::Arithmetic(_) => true,
-        Part::Command(nested) => nested.text.is_some(),
-        Part::Double(inner) => is_doubtful(inner),
-        Part::Parameter(parameter) => {
+        WordPart::Arithmetic(_) => true,
+        WordPart::Command(nested) => nested.text.is_some(),
+        WordPart::Double(inner) => is_doubtful(inner),
+        WordPart::Parameter(parameter) => {
             is_doubtful(&parameter.word) || parameter.index.as_deref().is_some_and(is_doubtful)
         }
-        Part::Text(_) | Part::Quoted(_) | Part::Process(_) | Part::Pattern(..) | Part::Array(_) => false,
+        WordPart::Text(_) | WordPart::Quoted(_) | WordPart::Process(_) | WordPart::Pattern(..) | WordPart::Array(_) => {
+            false
+        }
     })
 }
 
@@ -118,14 +120,14 @@ fn is_doubtful(parts: &[Part]) -> bool {
 pub fn missed(text: &str) -> Vec<&str> {
     let read = read(text);
     let Some(starts) = program_starts(text).filter(|_| read.script.fault.is_none()) else { return Vec::new() };
-    let programs = Programs::of(&read);
+    let programs = ReaderPrograms::of(&read);
     let missed = starts.into_iter().filter(|start| !programs.has(*start));
     missed.map(|start| text[start..].split_whitespace().next().unwrap_or_default()).collect()
 }
 
 #[test]
 fn a_missed_program_is_noticed() {
-    let programs = Programs::of(&read("echo 'git push'"));
+    let programs = ReaderPrograms::of(&read("echo 'git push'"));
     let starts = program_starts("echo a; git push").unwrap();
     assert_eq!(starts.iter().filter(|start| !programs.has(**start)).count(), 1);
 }

@@ -2,35 +2,35 @@
 
 use std::rc::Rc;
 
-use super::parts::{Parts, Quoting, is_plain};
-use super::reader::{Reader, Result, is_meta};
-use super::syntax::{ExtendedPattern, Fault, Nested, Part, Word};
+use super::parts::{QuotingContext, WordPartCollector, is_plain};
+use super::reader::{ScriptReader, ScriptResult, is_meta};
+use super::syntax::{ExtendedPattern, ScriptFault, SubstitutedCommands, WordPart, WordSyntax};
 
-impl Reader<'_> {
+impl ScriptReader<'_> {
     /// Reads a word, if one begins here.
-    pub(super) fn word(&mut self) -> Result<Option<Word>> {
+    pub(super) fn word(&mut self) -> ScriptResult<Option<WordSyntax>> {
         self.word_with(false)
     }
 
     /// Reads a word behind `=~` or `==` in `[[ … ]]`, where parentheses and bars belong to the word.
-    pub(super) fn pattern_word(&mut self) -> Result<Option<Word>> {
+    pub(super) fn pattern_word(&mut self) -> ScriptResult<Option<WordSyntax>> {
         self.word_with(true)
     }
 
-    fn word_with(&mut self, pattern: bool) -> Result<Option<Word>> {
+    fn word_with(&mut self, pattern: bool) -> ScriptResult<Option<WordSyntax>> {
         let start = self.at;
-        let mut parts = Parts::default();
+        let mut parts = WordPartCollector::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'(' if pattern => {
                     let pattern = self.parenthesised()?;
-                    parts.push(Part::Pattern(Box::new(pattern)));
+                    parts.push(WordPart::Pattern(Box::new(pattern)));
                 }
                 b'|' if pattern && !self.looking_at("||") => parts.text(self.take_char()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     self.at += 2;
                     let list = self.substituted()?;
-                    parts.push(Part::Process(Rc::new(Nested { list, text: None })));
+                    parts.push(WordPart::Process(Rc::new(SubstitutedCommands { list, text: None })));
                 }
                 b'(' if self.at > start && self.text.as_bytes().get(self.at - 1) == Some(&b'=') => {
                     // `declare -a x=(…)`
@@ -47,23 +47,23 @@ impl Reader<'_> {
                     self.at += 1;
                     let mut pattern = self.parenthesised()?;
                     pattern.source.insert(0, char::from(byte));
-                    parts.push(Part::Pattern(Box::new(pattern)));
+                    parts.push(WordPart::Pattern(Box::new(pattern)));
                 }
-                _ => self.part(&mut parts, Quoting::None)?,
+                _ => self.part(&mut parts, QuotingContext::None)?,
             }
         }
         if self.at == start {
             return Ok(None);
         }
-        Ok(Some(Word { parts: parts.done(), span: start..self.at }))
+        Ok(Some(WordSyntax { parts: parts.done(), span: start..self.at }))
     }
 
     /// Reads parts up to a place, across blanks: in `${…}`, arithmetic and heredocs.
-    pub(super) fn parts_until(&mut self, end: usize, quoted: bool) -> Result<Vec<Part>> {
+    pub(super) fn parts_until(&mut self, end: usize, quoted: bool) -> ScriptResult<Vec<WordPart>> {
         let outer = self.end;
         self.end = end.min(outer);
-        let mut parts = Parts::default();
-        let quoting = if quoted { Quoting::Heredoc } else { Quoting::Arithmetic };
+        let mut parts = WordPartCollector::default();
+        let quoting = if quoted { QuotingContext::Heredoc } else { QuotingContext::Arithmetic };
         let mut result = Ok(());
         while self.at < self.end {
             result = self.part(&mut parts, quoting);
@@ -76,9 +76,9 @@ impl Reader<'_> {
     }
 
     /// Reads parts up to the brace that closes `${…}`. The brace is not taken.
-    pub(super) fn parts_in_braces(&mut self, quoted: bool) -> Result<Vec<Part>> {
-        let quoting = if quoted { Quoting::QuotedBraces } else { Quoting::Braces };
-        let mut parts = Parts::default();
+    pub(super) fn parts_in_braces(&mut self, quoted: bool) -> ScriptResult<Vec<WordPart>> {
+        let quoting = if quoted { QuotingContext::QuotedBraces } else { QuotingContext::Braces };
+        let mut parts = WordPartCollector::default();
         loop {
             match self.peek() {
                 None => return self.fault(),
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Reads `(…)` as a part of a pattern.
-    fn parenthesised(&mut self) -> Result<ExtendedPattern> {
+    fn parenthesised(&mut self) -> ScriptResult<ExtendedPattern> {
         let Some(close) = self.matching(self.at, b'(', b')')? else { return self.fault() };
         let source = self.slice(self.at..close + 1).to_owned();
         self.at += 1;
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 
     /// Reads one part of a word.
-    fn part(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+    fn part(&mut self, parts: &mut WordPartCollector, quoting: QuotingContext) -> ScriptResult<()> {
         self.count_piece()?;
         match self.peek() {
             Some(b'\\') => {
@@ -142,16 +142,16 @@ impl Reader<'_> {
     }
 
     /// Reads the character behind a backslash.
-    fn escape(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+    fn escape(&mut self, parts: &mut WordPartCollector, quoting: QuotingContext) -> ScriptResult<()> {
         let Some(next) = self.take_char() else {
             parts.quoted("\\");
             return Ok(());
         };
         let special = match quoting {
-            Quoting::None | Quoting::Braces => true,
-            Quoting::QuotedBraces => matches!(next, '$' | '`' | '"' | '\\' | '\n' | '}'),
-            Quoting::Double | Quoting::Arithmetic => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
-            Quoting::Heredoc => matches!(next, '$' | '`' | '\\' | '\n'),
+            QuotingContext::None | QuotingContext::Braces => true,
+            QuotingContext::QuotedBraces => matches!(next, '$' | '`' | '"' | '\\' | '\n' | '}'),
+            QuotingContext::Double | QuotingContext::Arithmetic => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
+            QuotingContext::Heredoc => matches!(next, '$' | '`' | '\\' | '\n'),
         };
         if !special {
             parts.quoted("\\");
@@ -162,25 +162,25 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn double(&mut self) -> Result<Part> {
+    fn double(&mut self) -> ScriptResult<WordPart> {
         self.nested(|reader| {
             reader.at += 1;
-            let mut parts = Parts::default();
+            let mut parts = WordPartCollector::default();
             loop {
                 match reader.peek() {
                     None => return reader.fault(),
                     Some(b'"') => {
                         reader.at += 1;
-                        return Ok(Part::Double(parts.done()));
+                        return Ok(WordPart::Double(parts.done()));
                     }
-                    Some(_) => reader.part(&mut parts, Quoting::Double)?,
+                    Some(_) => reader.part(&mut parts, QuotingContext::Double)?,
                 }
             }
         })
     }
 
     /// Reads the text between backticks as a text of its own, without the backslashes that protect it.
-    fn backticks(&mut self, quoting: Quoting) -> Result<Part> {
+    fn backticks(&mut self, quoting: QuotingContext) -> ScriptResult<WordPart> {
         self.at += 1;
         let mut text = String::new();
         loop {
@@ -205,12 +205,12 @@ impl Reader<'_> {
             reader.bodies()?;
             if reader.at < reader.end { reader.fault() } else { Ok(list) }
         });
-        Ok(Part::Command(Rc::new(Nested { list: list?, text: Some(text.into()) })))
+        Ok(WordPart::Command(Rc::new(SubstitutedCommands { list: list?, text: Some(text.into()) })))
     }
 
-    fn dollar(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+    fn dollar(&mut self, parts: &mut WordPartCollector, quoting: QuotingContext) -> ScriptResult<()> {
         match self.peek_at(1) {
-            Some(b'\'') if quoting.has_single() || quoting == Quoting::Arithmetic => {
+            Some(b'\'') if quoting.has_single() || quoting == QuotingContext::Arithmetic => {
                 self.at += 2;
                 let text = self.ansi_c()?;
                 parts.quoted(&text);
@@ -225,30 +225,33 @@ impl Reader<'_> {
                     let start = self.at;
                     self.at += 3;
                     if let Some(nested) = self.arithmetic()? {
-                        parts.push(Part::Arithmetic(nested));
+                        parts.push(WordPart::Arithmetic(nested));
                         return Ok(());
                     }
                     self.at = start;
                 }
                 self.at += 2;
                 let list = self.substituted()?;
-                parts.push(Part::Command(Rc::new(Nested { list, text: None })));
+                parts.push(WordPart::Command(Rc::new(SubstitutedCommands { list, text: None })));
             }
             Some(b'[') => {
                 let Some(close) = self.matching(self.at + 1, b'[', b']')? else { return self.fault() };
                 self.at += 2;
                 let nested = self.nested(|reader| reader.parts_until(close, false))?;
                 self.at = close + 1;
-                parts.push(Part::Arithmetic(nested));
+                parts.push(WordPart::Arithmetic(nested));
             }
             Some(b'{') => {
                 let parameter = self.nested(|reader| reader.braced(quoting.is_quoted()))?;
-                parts.push(Part::Parameter(Box::new(parameter)));
+                parts.push(WordPart::Parameter(Box::new(parameter)));
             }
             Some(byte) if byte.is_ascii_alphanumeric() || b"_@*#?-$!".contains(&byte) => {
                 self.at += 1;
                 let name = self.parameter_name(false);
-                parts.push(Part::Parameter(Box::new(super::syntax::Parameter { name, ..Default::default() })));
+                parts.push(WordPart::Parameter(Box::new(super::syntax::ParameterExpansion {
+                    name,
+                    ..Default::default()
+                })));
             }
             _ => {
                 self.at += 1;
@@ -260,11 +263,11 @@ impl Reader<'_> {
 
     /// Reads up to `))`. Returns `None` and takes nothing if the parentheses belong to a subshell in a substitution or
     /// in another subshell.
-    pub(super) fn arithmetic(&mut self) -> Result<Option<Vec<Part>>> {
+    pub(super) fn arithmetic(&mut self) -> ScriptResult<Option<Vec<WordPart>>> {
         let start = self.at;
         let pending = self.pending.len();
         let found = self.nested(|reader| {
-            let mut parts = Parts::default();
+            let mut parts = WordPartCollector::default();
             let mut open = 0usize;
             loop {
                 match reader.peek() {
@@ -274,7 +277,7 @@ impl Reader<'_> {
                     Some(b'(') => open += 1,
                     Some(b')') => open -= 1,
                     _ => {
-                        reader.part(&mut parts, Quoting::Arithmetic)?;
+                        reader.part(&mut parts, QuotingContext::Arithmetic)?;
                         continue;
                     }
                 }
@@ -283,8 +286,8 @@ impl Reader<'_> {
         });
         match found {
             Ok(Some(parts)) => return Ok(Some(parts)),
-            Err(Fault::Limit) => return Err(Fault::Limit),
-            Ok(None) | Err(Fault::Syntax(_)) => {}
+            Err(ScriptFault::Limit) => return Err(ScriptFault::Limit),
+            Ok(None) | Err(ScriptFault::Syntax(_)) => {}
         }
         self.looked_ahead(self.at - start)?;
         self.pending.truncate(pending);
@@ -294,7 +297,7 @@ impl Reader<'_> {
 
     /// Returns the place of the sign that closes the sign at `open`. Signs in quotes and behind backslashes do not
     /// count.
-    pub(super) fn matching(&mut self, open: usize, opening: u8, closing: u8) -> Result<Option<usize>> {
+    pub(super) fn matching(&mut self, open: usize, opening: u8, closing: u8) -> ScriptResult<Option<usize>> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
         let mut at = open;

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use super::lasting::Stake;
-use super::program::{Effect, Fact, Program};
+use super::lasting::EffectStake;
+use super::program::{ProgramEffect, ProgramFact, ProgramSpec};
 use crate::lists::{has_word, paths, words};
 use crate::names::NameMap;
 use crate::options::OptionSpec;
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Most operands that may name a subcommand.
 const MAX_OPERANDS: usize = 8;
@@ -19,21 +19,21 @@ const MAX_CONTAINED: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct CallEffect {
     /// The program of the subcommand: the called program, or a program that it contains.
-    pub program: &'static Program,
+    pub program: &'static ProgramSpec,
     /// The number of arguments before the subcommand.
     pub start: usize,
     /// The number of arguments up to the end of the subcommand.
     pub end: usize,
     /// The effect.
-    pub effect: &'static Effect,
+    pub effect: &'static ProgramEffect,
     /// Closeness of the match between the path and the operands.
     fit: usize,
 }
 
 /// One path of a program's table of subcommands.
 #[derive(Clone, Copy)]
-struct Entry {
-    effect: &'static Effect,
+struct SubcommandEntry {
+    effect: &'static ProgramEffect,
     /// Path of the subcommand. Empty for the program itself.
     path: &'static str,
     /// First part of the path if this part is a plain word. The path cannot fit another operand.
@@ -41,22 +41,22 @@ struct Entry {
 }
 
 /// Returns the paths of a program's table in order. The tables' texts are parsed only once.
-fn entries(program: &'static Program) -> &'static [Entry] {
-    static ENTRIES: LazyLock<NameMap<usize, Vec<Entry>>> = LazyLock::new(|| {
-        let entries = |program: &'static Program| {
+fn entries(program: &'static ProgramSpec) -> &'static [SubcommandEntry] {
+    static ENTRIES: LazyLock<NameMap<usize, Vec<SubcommandEntry>>> = LazyLock::new(|| {
+        let entries = |program: &'static ProgramSpec| {
             let mut entries = Vec::new();
             for (effect, list) in program.subcommands {
                 if list.is_empty() {
-                    entries.push(Entry { effect, path: "", first: None });
+                    entries.push(SubcommandEntry { effect, path: "", first: None });
                 }
                 for path in paths(list) {
                     let first = path.split(' ').next().filter(|part| is_plain(part));
-                    entries.push(Entry { effect, path, first });
+                    entries.push(SubcommandEntry { effect, path, first });
                 }
             }
             entries
         };
-        let address = |program: &'static Program| std::ptr::from_ref(program).addr();
+        let address = |program: &'static ProgramSpec| std::ptr::from_ref(program).addr();
         programs::all().map(|program| (address(program), entries(program))).collect()
     });
     if program.subcommands.is_empty() {
@@ -71,11 +71,11 @@ fn is_plain(part: &str) -> bool {
 }
 
 /// Index of an operand among the arguments, and its text if the text is known.
-type Operand<'a> = (usize, Option<&'a str>);
+type IndexedOperand<'a> = (usize, Option<&'a str>);
 
 /// Returns the effects of a call: the effects of the path that fits best. A path may have several effects under
 /// different conditions.
-pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
+pub fn effects(program: &'static ProgramSpec, args: &[WordValue]) -> Vec<CallEffect> {
     let mut program = program;
     let mut from = 0;
     for _ in 0..MAX_CONTAINED {
@@ -86,8 +86,8 @@ pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
     }
     let operands = operands(program, args, from, MAX_OPERANDS);
     let mut found = Vec::new();
-    let tasks = program.has(|fact| matches!(fact, Fact::RunsTasks));
-    for &Entry { effect, path, first } in entries(program) {
+    let tasks = program.has(|fact| matches!(fact, ProgramFact::RunsTasks));
+    for &SubcommandEntry { effect, path, first } in entries(program) {
         if path.is_empty() {
             found.push(CallEffect { program, start: from, end: from, effect, fit: 0 });
             continue;
@@ -114,24 +114,24 @@ pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
 }
 
 /// Returns the kinds of lasting effects of a program and of the programs that it contains.
-pub fn stakes(program: &Program) -> impl Iterator<Item = Stake> {
+pub fn stakes(program: &ProgramSpec) -> impl Iterator<Item = EffectStake> {
     let contained = program.facts.iter().flat_map(|fact| match fact {
-        Fact::Contains(list) => *list,
+        ProgramFact::Contains(list) => *list,
         _ => &[],
     });
     let programs = contained.map(|(_, program)| programs::of(program).subcommands);
     let lasting = programs.chain([program.subcommands]).flatten().filter_map(|(effect, _)| match effect {
-        Effect::Lasts(lasting) => Some(lasting.stake),
+        ProgramEffect::Lasts(lasting) => Some(lasting.stake),
         _ => None,
     });
-    let queries = program.facts.iter().filter(|fact| matches!(fact, Fact::Queries(_)));
-    lasting.chain(queries.map(|_| Stake::Database))
+    let queries = program.facts.iter().filter(|fact| matches!(fact, ProgramFact::Queries(_)));
+    lasting.chain(queries.map(|_| EffectStake::Database))
 }
 
 /// Returns the program whose words follow this subcommand.
-fn contained(program: &Program, subcommand: &str) -> Option<&'static Program> {
+fn contained(program: &ProgramSpec, subcommand: &str) -> Option<&'static ProgramSpec> {
     program.facts.iter().find_map(|fact| match fact {
-        Fact::Contains(list) => {
+        ProgramFact::Contains(list) => {
             list.iter().find(|(names, _)| has_word(names, subcommand)).map(|(_, program)| programs::of(program))
         }
         _ => None,
@@ -140,20 +140,20 @@ fn contained(program: &Program, subcommand: &str) -> Option<&'static Program> {
 
 impl CallEffect {
     /// Returns whether the effect may last and puts `stake` at risk.
-    pub fn is_at_stake(&self, stake: Stake) -> bool {
-        matches!(self.effect, Effect::Lasts(lasting) if lasting.stake == stake)
+    pub fn is_at_stake(&self, stake: EffectStake) -> bool {
+        matches!(self.effect, ProgramEffect::Lasts(lasting) if lasting.stake == stake)
     }
 }
 
 /// Returns the first operands from an argument on. A word of which nothing is known may be an option, or nothing.
-fn operands<'a>(program: &Program, args: &'a [Value], from: usize, most: usize) -> Vec<Operand<'a>> {
+fn operands<'a>(program: &ProgramSpec, args: &'a [WordValue], from: usize, most: usize) -> Vec<IndexedOperand<'a>> {
     let mut found = Vec::with_capacity(most);
     let mut at = from;
     while let Some(word) = args.get(at).filter(|_| found.len() < most) {
         let text = word.prefix();
         if text.len() > 1 && text.starts_with('-') {
             at += usize::from(takes_next(&program.options, text));
-        } else if !word.pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true))) {
+        } else if !word.pieces().iter().all(|piece| matches!(piece, ValuePiece::Unknown(true))) {
             found.push((at, word.known()));
         }
         at += 1;
@@ -181,8 +181,8 @@ fn takes_next(spec: &OptionSpec, option: &str) -> bool {
 }
 
 /// Returns how closely a path fits operands, and the indices of the first and the last argument in the path.
-fn fit(path: &str, operands: &[Operand]) -> Option<(usize, usize, usize)> {
-    let begins = |path: &str, operands: &[Operand]| {
+fn fit(path: &str, operands: &[IndexedOperand]) -> Option<(usize, usize, usize)> {
+    let begins = |path: &str, operands: &[IndexedOperand]| {
         let mut count = 0;
         for part in path.split(' ') {
             is(part, operands.get(count)?.1).then_some(())?;
@@ -234,7 +234,7 @@ mod tests {
 
     /// Returns the end of the call's subcommand, once for each effect.
     fn ends(line: &str) -> Vec<usize> {
-        let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
+        let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
         effects(programs::of(line.split(' ').next().unwrap()), &argv[1..]).iter().map(|found| found.end).collect()
     }
 

@@ -8,9 +8,9 @@ use crate::options::OptionSpec;
 /// the value of one of these options, `{resources}` for the operands as resources of a cluster. `[first|second]` stands
 /// for the first alternative whose values are all given. If no alternative is complete, there is no text.
 #[derive(Clone, Copy, Debug)]
-pub struct Lasting {
+pub struct LastingEffect {
     /// The kind of the effect, which decides the rule.
-    pub stake: Stake,
+    pub stake: EffectStake,
     /// The effect, in words, after "this": `deletes {} of the cluster`.
     pub says: &'static str,
     /// The safe form, behind the program and its own options: `plan -destroy`. With `+` before it, the whole call with
@@ -22,14 +22,14 @@ pub struct Lasting {
     /// Options that make the call harmless, written as in `with`. `--help`, `-h` and `--dry-run` always do.
     pub unless: &'static str,
     /// The condition on the call's operands.
-    pub operands: Operands,
+    pub operands: OperandCondition,
     /// The options behind the subcommand, if they differ from the program's options.
     pub spec: Option<OptionSpec>,
 }
 
 /// The kinds of things that lasting effects put at risk. Each has one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stake {
+pub enum EffectStake {
     /// Infrastructure that is described in files.
     Infrastructure,
     /// A cluster, or what runs in it.
@@ -48,7 +48,7 @@ pub enum Stake {
 
 /// The operands that a call must have for its effect to last.
 #[derive(Clone, Copy, Debug)]
-pub enum Operands {
+pub enum OperandCondition {
     /// Anything.
     Any,
     /// No operand is given: `terraform apply`.
@@ -63,9 +63,9 @@ pub enum Operands {
     Containing(&'static str),
 }
 
-impl Lasting {
+impl LastingEffect {
     /// Returns whether each call of the subcommand has the effect, except for dry runs.
     pub const fn is_certain(&self) -> bool {
-        self.with.is_empty() && matches!(self.operands, Operands::Any)
+        self.with.is_empty() && matches!(self.operands, OperandCondition::Any)
     }
 }

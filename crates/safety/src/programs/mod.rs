@@ -11,7 +11,7 @@ pub mod wrapper;
 
 use std::sync::LazyLock;
 
-use self::program::{Effect, Program};
+use self::program::{ProgramEffect, ProgramSpec};
 use super::lists::{paths, words};
 use super::names::NameMap;
 
@@ -20,11 +20,11 @@ use super::names::NameMap;
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// All records by name.
-static BY_NAME: LazyLock<NameMap<&'static str, &'static Program>> =
+static BY_NAME: LazyLock<NameMap<&'static str, &'static ProgramSpec>> =
     LazyLock::new(|| all().flat_map(|program| words(program.names).map(move |name| (name, program))).collect());
 
 /// The effects of all subcommands, by the address of their program's record and their path. The first entry counts.
-static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new(|| {
+static EFFECTS: LazyLock<NameMap<(usize, &'static str), ProgramEffect>> = LazyLock::new(|| {
     let mut effects = NameMap::default();
     for program in all() {
         for (effect, list) in program.subcommands {
@@ -37,26 +37,26 @@ static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new
 });
 
 /// Returns all records.
-pub fn all() -> impl Iterator<Item = &'static Program> {
+pub fn all() -> impl Iterator<Item = &'static ProgramSpec> {
     FAMILIES.iter().copied().flatten()
 }
 
 /// Returns the record of the program with this name. The name has no path.
-pub fn of(name: &str) -> &'static Program {
+pub fn of(name: &str) -> &'static ProgramSpec {
     // `mkfs.` is the record of `mkfs.vfat`.
     let family = || name.get(..=name.find(['.', '_'])?).and_then(|start| BY_NAME.get(start));
-    BY_NAME.get(name).or_else(family).copied().unwrap_or(&Program::UNKNOWN)
+    BY_NAME.get(name).or_else(family).copied().unwrap_or(&ProgramSpec::UNKNOWN)
 }
 
 /// Returns the record of the program with this name. The name of an interpreter may end in a version: `python3.12`.
-pub fn of_any_version(name: &str) -> &'static Program {
+pub fn of_any_version(name: &str) -> &'static ProgramSpec {
     let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
     let interpreter = || BY_NAME.get(plain).filter(|program| !program.interpreters.is_empty());
     BY_NAME.get(name).or_else(interpreter).copied().unwrap_or_else(|| of(name))
 }
 
 /// Returns the effect of a subcommand, by its path of one or two words. `program` is a record returned by [`of`].
-pub fn sub_effect(program: &'static Program, path: &str) -> Option<Effect> {
+pub fn sub_effect(program: &'static ProgramSpec, path: &str) -> Option<ProgramEffect> {
     if program.subcommands.is_empty() {
         return None;
     }
@@ -67,11 +67,11 @@ pub fn sub_effect(program: &'static Program, path: &str) -> Option<Effect> {
 mod tests {
     use std::collections::HashSet;
 
-    use super::program::Words;
-    use super::wrapper::Login;
+    use super::program::ArgumentKind;
+    use super::wrapper::LoginShellCondition;
     use super::*;
     use crate::corpus_tests::judge;
-    use crate::level::Verdict;
+    use crate::level::SafetyVerdict;
     use crate::lists::{has_word, paths};
     use crate::{CommandUnit, RULES};
 
@@ -96,7 +96,7 @@ mod tests {
                 assert!(seen.insert(path), "{}: the rule for {path}", program.names);
             }
             let mut seen = HashSet::new();
-            let plain = program.subcommands.iter().filter(|(effect, _)| !matches!(effect, Effect::Lasts(_)));
+            let plain = program.subcommands.iter().filter(|(effect, _)| !matches!(effect, ProgramEffect::Lasts(_)));
             for path in plain.flat_map(|(_, list)| paths(list)) {
                 assert!(seen.insert(path), "{}: the effect of {path}", program.names);
             }
@@ -114,7 +114,7 @@ mod tests {
                 if !analysis.commands.iter().any(is_of) {
                     faults.push(format!("{names}: another program runs: {line}"));
                 }
-                if asks != (analysis.verdict >= Verdict::Ask) || !analysis.complete {
+                if asks != (analysis.verdict >= SafetyVerdict::Ask) || !analysis.complete {
                     faults.push(format!("{names}: {:?}: {line}", analysis.verdict));
                 }
             }
@@ -141,7 +141,7 @@ mod tests {
     fn options_that_mean_something_are_in_the_spec() {
         for program in all() {
             for wrapper in program.wrappers {
-                let login = if let Login::With(names) = wrapper.login { names } else { "" };
+                let login = if let LoginShellCondition::With(names) = wrapper.login { names } else { "" };
                 for name in
                     [wrapper.chdir, wrapper.script, wrapper.stop, wrapper.switch, login].into_iter().flat_map(words)
                 {
@@ -156,7 +156,7 @@ mod tests {
                     assert!(interpreter.options.has(name), "{}: {name}", program.names);
                 }
             }
-            if let Effect::ReadsUnless(unless) = program.effect {
+            if let ProgramEffect::ReadsUnless(unless) = program.effect {
                 for name in words(unless.writes).chain(words(unless.runs)) {
                     assert!(program.options.has(name), "{}: {name}", program.names);
                 }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn programs_are_found_by_name() {
         assert!(has_word(of("git").names, "git"));
-        assert_eq!(of("mkfs.vfat").words, Words::Data);
+        assert_eq!(of("mkfs.vfat").words, ArgumentKind::Data);
         assert!(has_word(of_any_version("python3.12").names, "python"));
         assert!(of_any_version("ls2").names.is_empty());
         for name in ["echo", "grep", "docker", "mkfs.ext4", "[", "npm", "bash", "sudo", "env", "xargs", "python3"] {

@@ -8,7 +8,7 @@ use crate::names::NameMap;
 
 /// The output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum ProgramOutputKind {
     /// Nothing that matters.
     Nothing,
     /// The files among the operands, or otherwise the standard input, in some form.
@@ -25,19 +25,19 @@ pub enum Output {
     Text,
 }
 
-static BY_NAME: LazyLock<NameMap<&'static str, Output>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<NameMap<&'static str, ProgramOutputKind>> = LazyLock::new(|| {
     let lists = [
-        (OUTPUT_NOTHING, Output::Nothing),
-        (OUTPUT_FILTERED, Output::Filtered),
-        (OUTPUT_INPUT, Output::Input),
-        (OUTPUT_DATA, Output::Data),
-        (OUTPUT_MATCHES, Output::Matches),
-        (OUTPUT_ROWS, Output::Rows),
+        (OUTPUT_NOTHING, ProgramOutputKind::Nothing),
+        (OUTPUT_FILTERED, ProgramOutputKind::Filtered),
+        (OUTPUT_INPUT, ProgramOutputKind::Input),
+        (OUTPUT_DATA, ProgramOutputKind::Data),
+        (OUTPUT_MATCHES, ProgramOutputKind::Matches),
+        (OUTPUT_ROWS, ProgramOutputKind::Rows),
     ];
     lists.into_iter().flat_map(|(names, output)| words(names).map(move |name| (name, output))).collect()
 });
 
-impl Output {
+impl ProgramOutputKind {
     /// Returns the output of the program with this name, which has no path.
     pub fn of(name: &str) -> Self {
         BY_NAME.get(name).copied().unwrap_or(Self::Text)
@@ -50,8 +50,10 @@ mod tests {
 
     #[test]
     fn outputs_are_known_by_names() {
-        for (name, output) in [("cat", Output::Filtered), ("rg", Output::Matches), ("npm", Output::Text)] {
-            assert_eq!(Output::of(name), output, "{name}");
+        for (name, output) in
+            [("cat", ProgramOutputKind::Filtered), ("rg", ProgramOutputKind::Matches), ("npm", ProgramOutputKind::Text)]
+        {
+            assert_eq!(ProgramOutputKind::of(name), output, "{name}");
         }
         let all = [OUTPUT_NOTHING, OUTPUT_FILTERED, OUTPUT_INPUT, OUTPUT_DATA, OUTPUT_MATCHES, OUTPUT_ROWS];
         assert_eq!(all.into_iter().flat_map(words).count(), BY_NAME.len(), "a name stands twice");

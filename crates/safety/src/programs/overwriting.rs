@@ -7,7 +7,7 @@
 
 /// A use of programs that deletes or overwrites. A program may have several.
 #[derive(Debug)]
-pub struct Overwriting {
+pub struct OverwritingSpec {
     /// The names of the programs.
     pub programs: &'static str,
     /// Paths of subcommands. The call must begin with one of them. Empty: any words.

@@ -1,8 +1,8 @@
 //! The record of one program.
 
-use super::lasting::Lasting;
-use super::query_client::QueryClient;
-use super::wrapper::Wrapper;
+use super::lasting::LastingEffect;
+use super::query_client::QueryClientSpec;
+use super::wrapper::WrapperSpec;
 use crate::lists::{has_path, has_word};
 use crate::options::OptionSpec;
 
@@ -12,37 +12,37 @@ use crate::options::OptionSpec;
 ///
 /// Lists of names are texts: `"force recursive"` are two options, `"compose up, compose down"` are two subcommands.
 #[derive(Debug)]
-pub struct Program {
+pub struct ProgramSpec {
     /// The program's names. A name that ends in `.` or `_` is a prefix: `mkfs.` stands for `mkfs.vfat` and the like.
     pub names: &'static str,
     /// The kind of the words after the name, unless another field says more.
-    pub words: Words,
+    pub words: ArgumentKind,
     /// The program's options. If the program has subcommands, the options that may precede the subcommand.
     pub options: OptionSpec,
     /// The ways in which the program runs a command among its words, one entry per form. The first form that fits
     /// counts.
-    pub wrappers: &'static [Wrapper],
+    pub wrappers: &'static [WrapperSpec],
     /// Options whose value is a command.
-    pub hooks: &'static [Hook],
+    pub hooks: &'static [HookOptions],
     /// The ways to give the program code in another language. The first that fits counts.
-    pub interpreters: &'static [Interpreter],
+    pub interpreters: &'static [InterpreterSpec],
     /// The number of the program's words that a permission rule repeats.
-    pub rule: Arity,
+    pub rule: PermissionArity,
     /// The number of words that a permission rule repeats, by subcommand. The longest subcommand that fits counts.
-    pub sub_rules: &'static [(Arity, &'static str)],
+    pub sub_rules: &'static [(PermissionArity, &'static str)],
     /// The program's effect on files and other processes, for every subcommand.
-    pub effect: Effect,
+    pub effect: ProgramEffect,
     /// The effects of the program's subcommands: lists of paths such as `delete, auth can-i`. The empty list is the
     /// program itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a
     /// word with this prefix. A path behind `…` may begin at any operand: `… instances delete`.
-    pub subcommands: &'static [(Effect, &'static str)],
+    pub subcommands: &'static [(ProgramEffect, &'static str)],
     /// Everything else.
-    pub facts: &'static [Fact],
+    pub facts: &'static [ProgramFact],
 }
 
 /// The kind of the words after a program's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum ArgumentKind {
     /// Data: a `git` or `rm` among them is a name, not a command.
     Data,
     /// Code or a command.
@@ -53,7 +53,7 @@ pub enum Words {
 
 /// How many words of a command a permission rule repeats before its `:*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arity {
+pub enum PermissionArity {
     /// This number of words. A command with fewer words gets a rule without `:*`.
     Words(usize),
     /// This number of words. The program alone may have any words, too: `make:*`.
@@ -66,23 +66,23 @@ pub enum Arity {
 
 /// The effect of a program or a subcommand.
 #[derive(Clone, Copy, Debug)]
-pub enum Effect {
+pub enum ProgramEffect {
     /// Unknown, or dependent on the subcommand.
     Unknown,
     /// Only reads, with any words. A builtin that changes only its own shell counts as reading.
     Reads,
     /// Only reads, with exceptions.
-    ReadsUnless(Unless),
+    ReadsUnless(ReadOnlyExceptions),
     /// Changes files, processes or the machine.
     Changes,
     /// Changes something beyond this machine, or for good. A subcommand may have several such effects. The first effect
     /// whose conditions hold counts.
-    Lasts(&'static Lasting),
+    Lasts(&'static LastingEffect),
 }
 
 /// The conditions under which a program that usually only reads does more.
 #[derive(Clone, Copy, Debug)]
-pub struct Unless {
+pub struct ReadOnlyExceptions {
     /// Options with which it writes.
     pub writes: &'static str,
     /// Options with which it runs a program.
@@ -93,7 +93,7 @@ pub struct Unless {
 
 /// A fact that only a few programs share.
 #[derive(Clone, Copy, Debug)]
-pub enum Fact {
+pub enum ProgramFact {
     /// The program only runs the commands among its words. Each of these commands is judged by itself.
     OnlyRunsCommands,
     /// The program runs commands as another user or on another machine. A permission rule for `ls` does not allow `ls`
@@ -113,24 +113,24 @@ pub enum Fact {
         reads: &'static str,
     },
     /// The program writes files that its words name.
-    Writes(Target),
+    Writes(WrittenFileWords),
     /// The program erases the content of the files that its words name, if one of these options is given. If the list
     /// is empty, it always does. `size=0` also requires the value.
-    Erases(Target, &'static str),
+    Erases(WrittenFileWords, &'static str),
     /// Each operand is a task of its own: `mvn clean deploy`.
     RunsTasks,
     /// The words behind a subcommand belong to another program, or to the program itself again: `docker compose` is
     /// `docker-compose`.
     Contains(&'static [(&'static str, &'static str)]),
     /// The program runs queries.
-    Queries(&'static QueryClient),
+    Queries(&'static QueryClientSpec),
     /// Variables or options, such as `RAILS_ENV=test`, with which the program works on the database of the tests.
     TestDatabase(&'static str),
 }
 
 /// The words that name the files that a program writes.
 #[derive(Clone, Copy, Debug)]
-pub enum Target {
+pub enum WrittenFileWords {
     /// All operands.
     Operands,
     /// All operands, if at least one of these options is given.
@@ -146,7 +146,7 @@ pub enum Target {
 
 /// Options whose value is a command.
 #[derive(Debug)]
-pub struct Hook {
+pub struct HookOptions {
     /// The options.
     pub options: &'static str,
     /// Prefixes of values that are commands, in any case of letters. Empty: every value is a command.
@@ -155,7 +155,7 @@ pub struct Hook {
 
 /// Options of subcommands whose value is a command.
 #[derive(Debug)]
-pub struct CommandOption {
+pub struct CommandOptionSpec {
     /// The subcommands.
     pub subcommands: &'static str,
     /// Their options, as far as words that are values need it.
@@ -168,9 +168,9 @@ pub struct CommandOption {
 
 /// One way to give an interpreter its program.
 #[derive(Debug)]
-pub struct Interpreter {
+pub struct InterpreterSpec {
     /// The language of the program.
-    pub language: Language,
+    pub language: InterpretedLanguage,
     /// The interpreter's options.
     pub options: OptionSpec,
     /// Options whose value is code. Several of them are lines of one program.
@@ -185,7 +185,7 @@ pub struct Interpreter {
 
 /// A programming language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum InterpretedLanguage {
     Python,
     Ruby,
     Perl,
@@ -197,47 +197,49 @@ pub enum Language {
     Other,
 }
 
-impl Program {
+impl ProgramSpec {
     /// A program of which nothing is known.
     pub const UNKNOWN: Self = Self {
         names: "",
-        words: Words::Unknown,
+        words: ArgumentKind::Unknown,
         options: OptionSpec::NONE,
         wrappers: &[],
         hooks: &[],
         interpreters: &[],
-        rule: Arity::Words(1),
+        rule: PermissionArity::Words(1),
         sub_rules: &[],
-        effect: Effect::Unknown,
+        effect: ProgramEffect::Unknown,
         subcommands: &[],
         facts: &[],
     };
 
     /// Returns whether the record tells the kind of the words that the program takes.
     pub fn is_known(&self) -> bool {
-        self.words != Words::Unknown || !self.wrappers.is_empty()
+        self.words != ArgumentKind::Unknown || !self.wrappers.is_empty()
     }
 
     /// Returns whether a fact holds.
-    pub fn has(&self, holds: impl Fn(&Fact) -> bool) -> bool {
+    pub fn has(&self, holds: impl Fn(&ProgramFact) -> bool) -> bool {
         self.facts.iter().any(holds)
     }
 
     /// Returns the arity of a subcommand such as `compose up`, if it differs from the program's arity.
-    pub fn sub_rule(&self, path: &str) -> Option<Arity> {
+    pub fn sub_rule(&self, path: &str) -> Option<PermissionArity> {
         self.sub_rules.iter().find(|(_, paths)| has_path(paths, path)).map(|(arity, _)| *arity)
     }
 
     /// Returns whether the program only runs the commands that it is given.
     pub fn only_runs_commands(&self) -> bool {
-        self.has(|fact| matches!(fact, Fact::OnlyRunsCommands))
+        self.has(|fact| matches!(fact, ProgramFact::OnlyRunsCommands))
     }
 
     /// Returns whether the program prints shell code about itself, given its first word.
     pub fn prints_shell_code(&self, word: Option<&str>) -> bool {
         matches!(word, Some("completion" | "completions"))
             || self.has(|fact| match fact {
-                Fact::PrintsShellCode(words) => words.is_empty() || word.is_some_and(|word| has_word(words, word)),
+                ProgramFact::PrintsShellCode(words) => {
+                    words.is_empty() || word.is_some_and(|word| has_word(words, word))
+                }
                 _ => false,
             })
     }

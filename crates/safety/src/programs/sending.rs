@@ -4,7 +4,7 @@ use crate::options::OptionSpec;
 
 /// One way in which programs send data.
 #[derive(Debug)]
-pub struct Sending {
+pub struct SendingSpec {
     /// The names of the programs.
     pub names: &'static str,
     /// Paths of subcommands, one of which must come first. Empty: without a subcommand.
@@ -16,18 +16,18 @@ pub struct Sending {
     /// Options whose value is the name of a file that is sent. `-` is the standard input.
     pub files: &'static str,
     /// Options whose value may name a file behind a mark.
-    pub marked: &'static [(Mark, &'static str)],
+    pub marked: &'static [(FileMark, &'static str)],
     /// The meaning of the program's operands.
-    pub operands: Operands,
+    pub operands: SentOperands,
     /// The condition under which the standard input is sent.
-    pub input: StandardInput,
+    pub input: StdinSendingCondition,
     /// The receiver, if no operand names it.
     pub to: &'static str,
 }
 
 /// The form in which a value names a file.
 #[derive(Clone, Copy, Debug)]
-pub enum Mark {
+pub enum FileMark {
     /// `@FILE`
     Whole,
     /// `name=@FILE`, `name=<FILE`
@@ -38,7 +38,7 @@ pub enum Mark {
 
 /// The meaning of operands.
 #[derive(Clone, Copy, Debug)]
-pub enum Operands {
+pub enum SentOperands {
     /// Nothing that is sent.
     Other,
     /// The receivers. The text of a URL is sent.
@@ -55,7 +55,7 @@ pub enum Operands {
 
 /// The condition under which the standard input is sent.
 #[derive(Clone, Copy, Debug)]
-pub enum StandardInput {
+pub enum StdinSendingCondition {
     /// Never, or if a word names it.
     Named,
     /// Always, except with these options.

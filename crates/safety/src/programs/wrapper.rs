@@ -4,7 +4,7 @@ use crate::options::OptionSpec;
 
 /// The kind of the words after a wrapper's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum WrappedCommandForm {
     /// A command.
     Rest,
     /// One script: the words joined with blanks.
@@ -15,7 +15,7 @@ pub enum Form {
 
 /// The meaning of `--` or another mark among the wrapper's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dashes {
+pub enum CommandMarkMeaning {
     /// The wrapper's options end.
     End,
     /// The command begins. A command may also begin without the mark.
@@ -26,7 +26,7 @@ pub enum Dashes {
 
 /// The condition under which the wrapper starts a shell that reads the standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Login {
+pub enum LoginShellCondition {
     /// Never.
     Never,
     /// If no command is given.
@@ -37,13 +37,13 @@ pub enum Login {
 
 /// One wrapper, or one subcommand of a program that runs commands.
 #[derive(Clone, Copy, Debug)]
-pub struct Wrapper {
+pub struct WrapperSpec {
     /// The subcommands that the record describes: `exec, compose exec`. Empty for the program itself.
     pub sub: &'static str,
     /// The options of that subcommand, or of the program itself.
     pub spec: OptionSpec,
     /// The kind of the words behind the options.
-    pub form: Form,
+    pub form: WrappedCommandForm,
     /// The number of operands before the command.
     pub operands: usize,
     /// Whether `NAME=value` may precede the command.
@@ -51,7 +51,7 @@ pub struct Wrapper {
     /// Whether options may also follow the assignments and operands.
     pub again: bool,
     /// The meaning of the mark.
-    pub dashes: Dashes,
+    pub dashes: CommandMarkMeaning,
     /// The marks: `--`, or options that precede the command.
     pub marks: &'static str,
     /// Options that change the directory.
@@ -63,7 +63,7 @@ pub struct Wrapper {
     /// Options that turn `Rest` into `Joined` and vice versa.
     pub switch: &'static str,
     /// Whether the wrapper starts a shell.
-    pub login: Login,
+    pub login: LoginShellCondition,
     /// Whether a single word is a whole command line.
     pub line: bool,
     /// Whether the command runs on another machine or in a container.
@@ -72,22 +72,22 @@ pub struct Wrapper {
     pub prefix: bool,
 }
 
-impl Wrapper {
+impl WrapperSpec {
     /// A wrapper whose words are a command: `nohup COMMAND…`.
     pub const PLAIN: Self = Self {
         sub: "",
         spec: OptionSpec::NONE,
-        form: Form::Rest,
+        form: WrappedCommandForm::Rest,
         operands: 0,
         assignments: false,
         again: false,
-        dashes: Dashes::End,
+        dashes: CommandMarkMeaning::End,
         marks: "--",
         chdir: "",
         script: "",
         stop: "",
         switch: "",
-        login: Login::Never,
+        login: LoginShellCondition::Never,
         line: false,
         elsewhere: false,
         prefix: true,

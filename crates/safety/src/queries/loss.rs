@@ -6,7 +6,7 @@ use super::unknown::UNKNOWN;
 
 /// The way in which a query destroys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum QueryLossAct {
     /// `DROP TABLE x`
     Drops,
     /// `TRUNCATE x`
@@ -21,9 +21,9 @@ pub enum Act {
 
 /// The loss that one query causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub struct QueryLoss {
     /// The way in which the query destroys.
-    pub act: Act,
+    pub act: QueryLossAct,
     /// The kind of the object, in small letters: `table`, `database`, `collection`, `column y of the table`.
     pub kind: String,
     /// The name of the object, with `…` for each part that is not known. Empty if the object has no name.
@@ -32,9 +32,9 @@ pub struct Loss {
     pub sure: bool,
 }
 
-impl Loss {
+impl QueryLoss {
     /// Makes a certain loss.
-    pub fn new(act: Act, kind: String, name: String) -> Self {
+    pub fn new(act: QueryLossAct, kind: String, name: String) -> Self {
         Self { act, kind: kind.replace(UNKNOWN, "…"), name: name.replace(UNKNOWN, "…"), sure: true }
     }
 
@@ -48,14 +48,14 @@ impl Loss {
 }
 
 /// `drops the table users`
-impl fmt::Display for Loss {
+impl fmt::Display for QueryLoss {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = if self.kind == "collection" { "documents" } else { "rows" };
         match self.act {
-            Act::Drops | Act::Alters => write!(to, "drops ")?,
-            Act::Empties => write!(to, "empties ")?,
-            Act::Deletes => write!(to, "deletes all {rows} of ")?,
-            Act::Updates => write!(to, "changes all {rows} of ")?,
+            QueryLossAct::Drops | QueryLossAct::Alters => write!(to, "drops ")?,
+            QueryLossAct::Empties => write!(to, "empties ")?,
+            QueryLossAct::Deletes => write!(to, "deletes all {rows} of ")?,
+            QueryLossAct::Updates => write!(to, "changes all {rows} of ")?,
         }
         let kind = if self.kind.is_empty() { "object" } else { &self.kind };
         let article = if kind.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };

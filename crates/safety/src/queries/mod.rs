@@ -8,16 +8,16 @@ mod redis;
 pub mod sql;
 mod unknown;
 
-pub use loss::Loss;
+pub use loss::QueryLoss;
 pub use unknown::UNKNOWN;
 
-use self::sql::Dialect;
+use self::sql::SqlDialect;
 
 /// A language of queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryLanguage {
     /// SQL.
-    Sql(Dialect),
+    Sql(SqlDialect),
     /// Scripts of mongosh.
     Mongo,
     /// Commands of Redis.
@@ -25,7 +25,7 @@ pub enum QueryLanguage {
 }
 
 /// Returns the losses that a text causes, in order.
-pub fn losses(text: &str, language: QueryLanguage) -> Vec<Loss> {
+pub fn losses(text: &str, language: QueryLanguage) -> Vec<QueryLoss> {
     match language {
         QueryLanguage::Sql(dialect) => sql::losses(text, dialect),
         QueryLanguage::Mongo => mongo::losses(text),

@@ -1,6 +1,6 @@
 //! Scripts of mongosh: calls that drop a database or a collection, or delete all documents.
 
-use super::loss::{Act, Loss};
+use super::loss::{QueryLoss, QueryLossAct};
 use super::unknown::UNKNOWN;
 
 /// Most losses of one text that are listed.
@@ -8,37 +8,41 @@ const MAX_LOSSES: usize = 64;
 
 /// A token of JavaScript, as far as calls need them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'a> {
+enum MongoToken<'a> {
     Name(&'a str),
     Text(&'a str),
     Sign(char),
 }
 
 /// Returns the losses that the calls in a script cause.
-pub(super) fn losses(text: &str) -> Vec<Loss> {
+pub(super) fn losses(text: &str) -> Vec<QueryLoss> {
     let tokens = tokens(text);
     (0..tokens.len()).filter_map(|at| loss(&tokens, at)).take(MAX_LOSSES).collect()
 }
 
 /// Returns the loss by the call whose name is here.
-fn loss(tokens: &[Token<'_>], at: usize) -> Option<Loss> {
+fn loss(tokens: &[MongoToken<'_>], at: usize) -> Option<QueryLoss> {
     let (before, rest) = tokens.split_at(at);
-    let database = || Loss::new(Act::Drops, "database".to_owned(), database(before));
+    let database = || QueryLoss::new(QueryLossAct::Drops, "database".to_owned(), database(before));
     match rest {
         // `db.runCommand({ dropDatabase: 1 })`
-        [Token::Name("dropDatabase") | Token::Text("dropDatabase"), Token::Sign(':'), ..] => Some(database()),
-        [Token::Name("drop") | Token::Text("drop"), Token::Sign(':'), Token::Text(name), ..] => {
-            let command = |token: &Token<'_>| matches!(token, Token::Name("runCommand" | "adminCommand"));
-            let near = &before[before.len().saturating_sub(4)..];
-            near.iter().any(command).then(|| Loss::new(Act::Drops, "collection".to_owned(), (*name).to_owned()))
+        [MongoToken::Name("dropDatabase") | MongoToken::Text("dropDatabase"), MongoToken::Sign(':'), ..] => {
+            Some(database())
         }
-        [Token::Name(call), Token::Sign('('), args @ ..] if before.last() == Some(&Token::Sign('.')) => {
-            let every = matches!(args, [Token::Sign('{'), Token::Sign('}'), ..]);
+        [MongoToken::Name("drop") | MongoToken::Text("drop"), MongoToken::Sign(':'), MongoToken::Text(name), ..] => {
+            let command = |token: &MongoToken<'_>| matches!(token, MongoToken::Name("runCommand" | "adminCommand"));
+            let near = &before[before.len().saturating_sub(4)..];
+            near.iter()
+                .any(command)
+                .then(|| QueryLoss::new(QueryLossAct::Drops, "collection".to_owned(), (*name).to_owned()))
+        }
+        [MongoToken::Name(call), MongoToken::Sign('('), args @ ..] if before.last() == Some(&MongoToken::Sign('.')) => {
+            let every = matches!(args, [MongoToken::Sign('{'), MongoToken::Sign('}'), ..]);
             match *call {
                 "dropDatabase" => Some(database()),
-                "drop" => Some(Loss::new(Act::Drops, "collection".to_owned(), collection(before))),
+                "drop" => Some(QueryLoss::new(QueryLossAct::Drops, "collection".to_owned(), collection(before))),
                 "deleteMany" | "remove" if every => {
-                    Some(Loss::new(Act::Deletes, "collection".to_owned(), collection(before)))
+                    Some(QueryLoss::new(QueryLossAct::Deletes, "collection".to_owned(), collection(before)))
                 }
                 _ => None,
             }
@@ -48,26 +52,31 @@ fn loss(tokens: &[Token<'_>], at: usize) -> Option<Loss> {
 }
 
 /// Returns the database before `.dropDatabase`, if it is named: `db.getSiblingDB("app")`.
-fn database(before: &[Token<'_>]) -> String {
+fn database(before: &[MongoToken<'_>]) -> String {
     match before {
-        [.., Token::Name("getSiblingDB" | "getDB"), Token::Sign('('), Token::Text(name), Token::Sign(')'), _] => {
-            (*name).to_owned()
-        }
+        [
+            ..,
+            MongoToken::Name("getSiblingDB" | "getDB"),
+            MongoToken::Sign('('),
+            MongoToken::Text(name),
+            MongoToken::Sign(')'),
+            _,
+        ] => (*name).to_owned(),
         _ => String::new(),
     }
 }
 
 /// Returns the collection before `.drop`, if it is named: `db.users`, `db["users"]`, `db.getCollection("users")`.
-fn collection(before: &[Token<'_>]) -> String {
+fn collection(before: &[MongoToken<'_>]) -> String {
     match before {
-        [.., Token::Sign('.'), Token::Name(name), Token::Sign('.')]
-        | [.., Token::Text(name), Token::Sign(')' | ']'), Token::Sign('.')] => (*name).to_owned(),
+        [.., MongoToken::Sign('.'), MongoToken::Name(name), MongoToken::Sign('.')]
+        | [.., MongoToken::Text(name), MongoToken::Sign(')' | ']'), MongoToken::Sign('.')] => (*name).to_owned(),
         _ => String::new(),
     }
 }
 
 /// Returns the tokens of a script, in one pass.
-fn tokens(text: &str) -> Vec<Token<'_>> {
+fn tokens(text: &str) -> Vec<MongoToken<'_>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -79,15 +88,15 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else if matches!(first, '\'' | '"' | '`') {
             let end = closing(rest.as_bytes());
-            found.push(Token::Text(&rest[1..end.max(1)]));
+            found.push(MongoToken::Text(&rest[1..end.max(1)]));
             (end + 1).min(rest.len())
         } else if letter(first) {
             let end = rest.find(|char| !letter(char)).unwrap_or(rest.len());
-            found.push(Token::Name(&rest[..end]));
+            found.push(MongoToken::Name(&rest[..end]));
             end
         } else {
             if !first.is_whitespace() && first != '?' {
-                found.push(Token::Sign(first));
+                found.push(MongoToken::Sign(first));
             }
             first.len_utf8()
         };

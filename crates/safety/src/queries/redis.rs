@@ -1,13 +1,13 @@
 //! Commands of Redis, one per line.
 
-use super::loss::{Act, Loss};
+use super::loss::{QueryLoss, QueryLossAct};
 
 /// Returns the losses that the commands cause.
-pub(super) fn losses(text: &str) -> Vec<Loss> {
+pub(super) fn losses(text: &str) -> Vec<QueryLoss> {
     text.lines().filter_map(loss).collect()
 }
 
-fn loss(line: &str) -> Option<Loss> {
+fn loss(line: &str) -> Option<QueryLoss> {
     let command = line.split_whitespace().next()?.trim_matches(['"', '\'']);
     let kind = match command.to_ascii_uppercase().as_str() {
         "FLUSHALL" => "whole server with all its databases",
@@ -15,7 +15,7 @@ fn loss(line: &str) -> Option<Loss> {
         "EVAL" if line.to_ascii_lowercase().contains("flush") => "database",
         _ => return None,
     };
-    Some(Loss::new(Act::Empties, kind.to_owned(), String::new()))
+    Some(QueryLoss::new(QueryLossAct::Empties, kind.to_owned(), String::new()))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use crate::analysis::ReadOnly;
 use crate::options::parse;
 use crate::programs;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Returns whether a call of awk only reads.
-pub fn read_only(args: &[Value]) -> ReadOnly {
+pub fn read_only(args: &[WordValue]) -> ReadOnly {
     let parsed = parse(args, &programs::of("awk").interpreters[0].options);
     let plain = |name: &str| {
         matches!(name, "F" | "field-separator" | "v" | "assign" | "n" | "N" | "P" | "b" | "c" | "r" | "t" | "S")
@@ -14,7 +14,7 @@ pub fn read_only(args: &[Value]) -> ReadOnly {
     if !parsed.options.iter().all(|given| given.listed && plain(&given.name)) {
         return ReadOnly::Unknown;
     }
-    match parsed.operands.first().and_then(|at| args.get(*at)).and_then(Value::known) {
+    match parsed.operands.first().and_then(|at| args.get(*at)).and_then(WordValue::known) {
         Some(program) if reads(program) => ReadOnly::Yes,
         _ => ReadOnly::Unknown,
     }

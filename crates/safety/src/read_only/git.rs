@@ -6,24 +6,24 @@
 //! the environment may rule out the first two (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values).
 
 use crate::analysis::ReadOnly;
-use crate::command::{Command, Directories};
-use crate::eval::Environment;
+use crate::command::{CommandDirectories, SimpleCommandView};
+use crate::eval::EnvironmentBlock;
 use crate::lists::{has_word, words};
 use crate::options::parse;
 use crate::programs;
 use crate::programs::git::{
     DOUBTFUL, EDITING_LETTERS, EDITING_OPTIONS, HARMLESS_SETTINGS, LISTING_OPTIONS, MAY_RUN_DIFF, MAY_RUN_TEXTCONV,
 };
-use crate::programs::program::Effect;
-use crate::rules::Git;
-use crate::value::Value;
+use crate::programs::program::ProgramEffect;
+use crate::rules::GitCall;
+use crate::value::WordValue;
 
 /// The most settings that are read from the environment.
 const MAX_SETTINGS: usize = 64;
 
 /// Returns whether a call of git only reads.
-pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
-    let Some(git) = Git::new(command) else {
+pub fn read_only(command: &SimpleCommandView, environment: EnvironmentBlock) -> ReadOnly {
+    let Some(git) = GitCall::new(command) else {
         // `git --version`, `git --help`, or an unknown command.
         let tells = parse(command.args(), &programs::of("git").options).has("version v help h");
         return if tells { ReadOnly::Yes } else { ReadOnly::Unknown };
@@ -43,17 +43,17 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
 }
 
 /// Returns whether a call of git reads by its words alone. Settings of the repository may still make git run programs.
-pub fn reads(argv: &[Value]) -> bool {
-    static NOWHERE: Directories =
-        Directories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
-    let cwd = Value::unknown();
-    let git = Git::new(&Command::of_words(argv, &cwd, &NOWHERE));
+pub fn reads(argv: &[WordValue]) -> bool {
+    static NOWHERE: CommandDirectories =
+        CommandDirectories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
+    let cwd = WordValue::unknown();
+    let git = GitCall::new(&SimpleCommandView::of_words(argv, &cwd, &NOWHERE));
     git.is_some_and(|git| git.config.is_empty() && kind(&git) == ReadOnly::Yes && !is_doubtful(&git))
 }
 
 /// Returns whether options of a reading call may write, or run a program.
-fn is_doubtful(git: &Git) -> bool {
-    let doubtful = |arg: &Value| {
+fn is_doubtful(git: &GitCall) -> bool {
+    let doubtful = |arg: &WordValue| {
         let text = arg.prefix();
         let name = text.split('=').next().unwrap_or_default();
         let option = words(DOUBTFUL).any(|option| option == name || name.len() > 4 && option.starts_with(name));
@@ -64,8 +64,8 @@ fn is_doubtful(git: &Git) -> bool {
 }
 
 /// Judges a call by its subcommand alone.
-fn kind(git: &Git) -> ReadOnly {
-    let known: Vec<&str> = git.args.iter().take(2).map_while(Value::known).collect();
+fn kind(git: &GitCall) -> ReadOnly {
+    let known: Vec<&str> = git.args.iter().take(2).map_while(WordValue::known).collect();
     let known = match known.as_slice() {
         [scope, rest @ ..] if git.sub == "config" && matches!(*scope, "--global" | "--local" | "--system") => rest,
         known => &known[..known.len().min(1)],
@@ -74,17 +74,17 @@ fn kind(git: &Git) -> ReadOnly {
     // `stash list` is tried before `stash`.
     let action = known.first().and_then(|action| programs::sub_effect(program, &format!("{} {action}", git.sub)));
     match action.or_else(|| programs::sub_effect(program, git.sub)) {
-        Some(Effect::Reads) => ReadOnly::Yes,
-        Some(Effect::Changes) => ReadOnly::No,
+        Some(ProgramEffect::Reads) => ReadOnly::Yes,
+        Some(ProgramEffect::Changes) => ReadOnly::No,
         _ => by_options(git),
     }
 }
 
 /// Judges subcommands that read or change depending on their options and operands.
-fn by_options(git: &Git) -> ReadOnly {
+fn by_options(git: &GitCall) -> ReadOnly {
     let operands = git.args.iter().filter(|arg| !arg.prefix().starts_with('-')).count();
     let has = |options: &str| git.args.iter().any(|arg| arg.known().is_some_and(|text| has_word(options, text)));
-    let first = git.args.first().and_then(Value::known);
+    let first = git.args.first().and_then(WordValue::known);
     let reads = match git.sub {
         "branch" | "tag" if git.args.iter().any(edits) => return ReadOnly::No,
         "branch" | "tag" => operands == 0 || has(LISTING_OPTIONS),
@@ -97,7 +97,7 @@ fn by_options(git: &Git) -> ReadOnly {
 }
 
 /// Returns whether an argument of `branch` or `tag` is an option that changes something.
-fn edits(arg: &Value) -> bool {
+fn edits(arg: &WordValue) -> bool {
     let text = arg.prefix();
     let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
     let name = text.split('=').next().unwrap_or(text);
@@ -106,7 +106,7 @@ fn edits(arg: &Value) -> bool {
 }
 
 /// Returns whether options and settings rule out that git runs a program.
-fn pinned(git: &Git, command: &Command, environment: Environment) -> bool {
+fn pinned(git: &GitCall, command: &SimpleCommandView, environment: EnvironmentBlock) -> bool {
     let known =
         |name: &str| words(HARMLESS_SETTINGS).any(|own| name == own || own.ends_with('.') && name.starts_with(own));
     if !git.config.iter().all(|(name, value)| known(name) && harmless(name, value)) {
@@ -121,20 +121,21 @@ fn pinned(git: &Git, command: &Command, environment: Environment) -> bool {
     let assigned = command.assignments.iter().any(|(name, value)| name == "GIT_PAGER" && value.known() == Some("cat"));
     let pager = git.no_pager
         || assigned
-        || git.setting("core.pager").and_then(Value::known).is_some_and(cat) && environment.get("GIT_PAGER").is_none()
+        || git.setting("core.pager").and_then(WordValue::known).is_some_and(cat)
+            && environment.get("GIT_PAGER").is_none()
         || environment.get("GIT_PAGER").is_some_and(cat);
     let has = |name: &str| git.args.iter().any(|arg| arg.known() == Some(name));
     let diffs = !has_word(MAY_RUN_DIFF, git.sub) || has("--no-ext-diff") && has("--no-textconv");
     monitor && pager && diffs && !has_word(MAY_RUN_TEXTCONV, git.sub)
 }
 
-fn harmless(name: &str, value: &Value) -> bool {
+fn harmless(name: &str, value: &WordValue) -> bool {
     let pager = name == "core.pager" || name.starts_with("pager.");
     !pager || matches!(value.known(), Some("cat" | "false" | "0" | ""))
 }
 
 /// Returns a setting that the environment gives to every git.
-fn setting<'a>(environment: Environment<'a>, name: &str) -> Option<&'a str> {
+fn setting<'a>(environment: EnvironmentBlock<'a>, name: &str) -> Option<&'a str> {
     let count: usize = environment.get("GIT_CONFIG_COUNT")?.parse().ok()?;
     let key =
         |at: &usize| environment.get(&format!("GIT_CONFIG_KEY_{at}")).is_some_and(|key| key.eq_ignore_ascii_case(name));

@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 
 use super::{awk, git, sed};
 use crate::analysis::ReadOnly;
-use crate::command::{Command, Redirect};
-use crate::eval::Environment;
+use crate::command::{ExpandedRedirect, SimpleCommandView};
+use crate::eval::EnvironmentBlock;
 use crate::lists::{has_word, words};
 use crate::options::{OptionSpec, may_be_option, parse};
 use crate::programs;
 use crate::programs::call::{CallEffect, effects};
-use crate::programs::program::{Effect, Fact, Program, Unless};
+use crate::programs::program::{ProgramEffect, ProgramFact, ProgramSpec, ReadOnlyExceptions};
 use crate::programs::search::{NARROWING_TESTS, OTHER_VALUED_TESTS};
 use crate::programs::variables::{HIJACKING, RUNNING};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// If one of these is the only word, programs with `PrintsItsVersion` print a text about themselves.
 const VERSIONS: &str = "--help --version -V -h -v -version";
@@ -24,7 +24,7 @@ const DOUBTFUL: &str =
     "--web --output --output-file --out --config --kubeconfig --toolexec --exec --vettool -exec -toolexec";
 
 /// Returns whether one command only reads. A command inside it is judged by itself, and a `wrapper` does nothing else.
-pub fn read_only(command: &Command, environment: Environment, wrapper: bool) -> ReadOnly {
+pub fn read_only(command: &SimpleCommandView, environment: EnvironmentBlock, wrapper: bool) -> ReadOnly {
     let redirected = command.redirects.iter().map(redirect).max().unwrap_or(ReadOnly::Yes);
     let running = command.assignments.iter().any(|(name, value)| runs(name, value));
     let assigned = if running { ReadOnly::Unknown } else { ReadOnly::Yes };
@@ -33,7 +33,7 @@ pub fn read_only(command: &Command, environment: Environment, wrapper: bool) -> 
     redirected.max(assigned).max(own)
 }
 
-fn redirect(redirect: &Redirect) -> ReadOnly {
+fn redirect(redirect: &ExpandedRedirect) -> ReadOnly {
     let target = redirect.target.known();
     if redirect.writes_file() {
         let stream = |path: &str| {
@@ -56,7 +56,7 @@ pub fn hijacks(name: &str) -> bool {
 }
 
 /// Returns whether a variable makes programs run something.
-pub fn runs(name: &str, value: &Value) -> bool {
+pub fn runs(name: &str, value: &WordValue) -> bool {
     let pager = name == "PAGER" || name.ends_with("_PAGER");
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
     match value.known() {
@@ -84,13 +84,14 @@ impl DecidingVariables {
     }
 }
 
-fn program(command: &Command, environment: Environment) -> ReadOnly {
+fn program(command: &SimpleCommandView, environment: EnvironmentBlock) -> ReadOnly {
     let Some(head) = command.argv.first() else { return ReadOnly::Yes };
     let base = head.base_name().unwrap_or_default();
     let args = command.args();
-    if matches!(programs::of(base).effect, Effect::Changes) {
-        let tells = |arg: &Value| matches!(arg.known(), Some("--help" | "--version"));
-        let lists = matches!((base, args.first().and_then(Value::known)), ("kill" | "unzip" | "crontab", Some("-l")));
+    if matches!(programs::of(base).effect, ProgramEffect::Changes) {
+        let tells = |arg: &WordValue| matches!(arg.known(), Some("--help" | "--version"));
+        let lists =
+            matches!((base, args.first().and_then(WordValue::known)), ("kill" | "unzip" | "crontab", Some("-l")));
         return if head.known() == Some(base) && (args.iter().any(tells) || lists) {
             ReadOnly::Yes
         } else {
@@ -102,7 +103,7 @@ fn program(command: &Command, environment: Environment) -> ReadOnly {
     let program = programs::of(name);
     if let [arg] = args
         && arg.known().is_some_and(|arg| has_word(VERSIONS, arg))
-        && (!program.subcommands.is_empty() || program.has(|fact| matches!(fact, Fact::PrintsItsVersion)))
+        && (!program.subcommands.is_empty() || program.has(|fact| matches!(fact, ProgramFact::PrintsItsVersion)))
     {
         return ReadOnly::Yes;
     }
@@ -116,21 +117,21 @@ fn program(command: &Command, environment: Environment) -> ReadOnly {
         "tee" => {
             let parsed = parse(args, &program.options);
             let files = parsed.operands.iter().filter_map(|at| args.get(*at));
-            let null = |file: &Value| matches!(file.known(), Some("/dev/null" | "/dev/stderr" | "/dev/stdout"));
+            let null = |file: &WordValue| matches!(file.known(), Some("/dev/null" | "/dev/stderr" | "/dev/stdout"));
             if files.into_iter().all(null) { ReadOnly::Yes } else { ReadOnly::No }
         }
         "wget" => {
             let file =
-                parse(args, &program.options).value("O output-document").and_then(Value::known).map(str::to_owned);
+                parse(args, &program.options).value("O output-document").and_then(WordValue::known).map(str::to_owned);
             if matches!(file.as_deref(), Some("-" | "/dev/null")) { ReadOnly::Unknown } else { ReadOnly::No }
         }
         "tar" => tar(args),
         "man" => when(args.iter().all(|arg| !arg.prefix().starts_with('-'))),
         _ => match program.effect {
-            Effect::Reads => ReadOnly::Yes,
-            Effect::ReadsUnless(unless) => reads(name, &program.options, unless, args),
-            Effect::Changes => ReadOnly::No,
-            Effect::Unknown | Effect::Lasts(_) => by_subcommand(program, args),
+            ProgramEffect::Reads => ReadOnly::Yes,
+            ProgramEffect::ReadsUnless(unless) => reads(name, &program.options, unless, args),
+            ProgramEffect::Changes => ReadOnly::No,
+            ProgramEffect::Unknown | ProgramEffect::Lasts(_) => by_subcommand(program, args),
         },
     }
 }
@@ -139,17 +140,17 @@ fn when(reads: bool) -> ReadOnly {
     if reads { ReadOnly::Yes } else { ReadOnly::Unknown }
 }
 
-fn assigns(args: &[Value]) -> ReadOnly {
-    let running = |arg: &Value| match arg.prefix().split_once('=') {
-        Some((name, value)) => runs(name, &Value::of(value)),
+fn assigns(args: &[WordValue]) -> ReadOnly {
+    let running = |arg: &WordValue| match arg.prefix().split_once('=') {
+        Some((name, value)) => runs(name, &WordValue::of(value)),
         None => arg.known().is_none(),
     };
     when(!args.iter().any(running))
 }
 
-fn reads(name: &str, options: &OptionSpec, unless: Unless, args: &[Value]) -> ReadOnly {
+fn reads(name: &str, options: &OptionSpec, unless: ReadOnlyExceptions, args: &[WordValue]) -> ReadOnly {
     let parsed = parse(args, options);
-    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
+    let operands: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
     let more = unless.operands.is_some_and(|most| operands.len() > most);
     // `date 01011200` sets the clock, `less +!cmd` runs cmd.
     let sets = name == "date" && operands.iter().any(|operand| !operand.prefix().starts_with('+'));
@@ -159,31 +160,31 @@ fn reads(name: &str, options: &OptionSpec, unless: Unless, args: &[Value]) -> Re
     let before = parsed.dashes.unwrap_or(args.len());
     let doubtful = args[..before].iter().any(may_be_option)
         || unless.operands.is_some()
-            && args.iter().any(|arg| arg.pieces().iter().any(|piece| matches!(piece, Piece::Unknown(true))))
+            && args.iter().any(|arg| arg.pieces().iter().any(|piece| matches!(piece, ValuePiece::Unknown(true))))
         || name == "less" && args.iter().any(|arg| arg.prefix().starts_with('+'));
     when(!parsed.has(unless.runs) && !doubtful)
 }
 
 /// Judges `docker compose ps` by its first words, if none of them is an option.
-fn by_subcommand(program: &'static Program, args: &[Value]) -> ReadOnly {
+fn by_subcommand(program: &'static ProgramSpec, args: &[WordValue]) -> ReadOnly {
     let plain = |found: &CallEffect| !args[..found.end].iter().any(|arg| arg.prefix().starts_with('-'));
     let effects: Vec<CallEffect> = effects(program, args).into_iter().filter(plain).collect();
     let changes = |found: &CallEffect| match found.effect {
-        Effect::Changes => true,
-        Effect::Lasts(lasting) => lasting.is_certain(),
-        Effect::Unknown | Effect::Reads | Effect::ReadsUnless(_) => false,
+        ProgramEffect::Changes => true,
+        ProgramEffect::Lasts(lasting) => lasting.is_certain(),
+        ProgramEffect::Unknown | ProgramEffect::Reads | ProgramEffect::ReadsUnless(_) => false,
     };
     if effects.iter().any(changes) {
         return ReadOnly::No;
     }
-    let doubtful = |arg: &Value| {
+    let doubtful = |arg: &WordValue| {
         let name = arg.prefix().split('=').next().unwrap_or_default();
         may_be_option(arg) || has_word(DOUBTFUL, name)
     };
-    when(effects.iter().any(|found| matches!(found.effect, Effect::Reads)) && !args.iter().any(doubtful))
+    when(effects.iter().any(|found| matches!(found.effect, ProgramEffect::Reads)) && !args.iter().any(doubtful))
 }
 
-fn find(args: &[Value]) -> ReadOnly {
+fn find(args: &[WordValue]) -> ReadOnly {
     let mut worst = ReadOnly::Yes;
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -208,8 +209,8 @@ fn find(args: &[Value]) -> ReadOnly {
 }
 
 /// Judges `tar tf FILE` and the like.
-fn tar(args: &[Value]) -> ReadOnly {
-    let Some(first) = args.first().and_then(Value::known) else { return ReadOnly::Unknown };
+fn tar(args: &[WordValue]) -> ReadOnly {
+    let Some(first) = args.first().and_then(WordValue::known) else { return ReadOnly::Unknown };
     let letters = first.strip_prefix('-').unwrap_or(first);
     if first.starts_with("--") {
         let long =

@@ -3,10 +3,10 @@
 use crate::analysis::ReadOnly;
 use crate::options::{may_be_option, parse};
 use crate::programs;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Returns whether a call of sed only reads.
-pub fn read_only(args: &[Value]) -> ReadOnly {
+pub fn read_only(args: &[WordValue]) -> ReadOnly {
     let parsed = parse(args, &programs::of("sed").options);
     if parsed.has("i I in-place") {
         return ReadOnly::No;
@@ -19,12 +19,12 @@ pub fn read_only(args: &[Value]) -> ReadOnly {
         return ReadOnly::Unknown;
     }
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "e" | "expression"));
-    let mut scripts: Vec<Option<&Value>> = given.map(|given| given.value.as_ref()).collect();
+    let mut scripts: Vec<Option<&WordValue>> = given.map(|given| given.value.as_ref()).collect();
     if scripts.is_empty() {
         scripts.push(parsed.operands.first().and_then(|at| args.get(*at)));
     }
     let judged =
-        scripts.into_iter().map(|script| script.and_then(Value::known).map_or(ReadOnly::Unknown, script_reads));
+        scripts.into_iter().map(|script| script.and_then(WordValue::known).map_or(ReadOnly::Unknown, script_reads));
     judged.max().unwrap_or(ReadOnly::Unknown)
 }
 

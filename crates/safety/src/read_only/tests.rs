@@ -1,13 +1,13 @@
-use crate::{Context, Environment, Policy, ReadOnly, analyze};
+use crate::{AnalysisContext, EnvironmentBlock, ReadOnly, SafetyPolicy, analyze};
 
 fn judged(command: &str, environment: &str) -> ReadOnly {
-    let context = Context {
+    let context = AnalysisContext {
         cwd: "/home/dev/project",
         home: "/home/dev",
-        environment: Environment(environment),
-        ..Context::default()
+        environment: EnvironmentBlock(environment),
+        ..AnalysisContext::default()
     };
-    analyze(command, context, &Policy::default()).read_only
+    analyze(command, context, &SafetyPolicy::default()).read_only
 }
 
 #[test]

@@ -13,4 +13,4 @@ mod tests;
 mod types;
 
 pub use read::read;
-pub use types::{Reversal, Target};
+pub use types::{ReversalFacts, ReversalTarget};

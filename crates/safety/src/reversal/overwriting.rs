@@ -1,19 +1,19 @@
 //! Tells whether a command deletes or overwrites what exists, by the table in `programs::overwriting`.
 
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::{has_path, has_word, paths};
-use crate::options::{OptionSpec, Parsed, parse};
-use crate::programs::overwriting::Overwriting;
+use crate::options::{OptionSpec, ParsedArguments, parse};
+use crate::programs::overwriting::OverwritingSpec;
 use crate::programs::{self, OVERWRITES};
-use crate::rules::{Git, Search};
-use crate::value::Value;
+use crate::rules::{FindSearch, GitCall};
+use crate::value::WordValue;
 
 /// Returns whether a command deletes or overwrites what exists.
-pub fn is(command: &Command) -> bool {
+pub fn is(command: &SimpleCommandView) -> bool {
     let Some(name) = command.name() else { return false };
     match name {
         "git" | "git.exe" => return git(command),
-        "find" | "gfind" => return !Search::read(command).deletes.is_empty(),
+        "find" | "gfind" => return !FindSearch::read(command).deletes.is_empty(),
         "tar" | "gtar" | "bsdtar" => return unpacks(command.args()),
         "awk" | "gawk" => return edits_in_place(command.args()),
         "yarn" if command.args().is_empty() => return true,
@@ -23,21 +23,21 @@ pub fn is(command: &Command) -> bool {
     if uses.peek().is_none() {
         return false;
     }
-    let call = Call::of(command, &programs::of(name).options);
+    let call = OverwritingCall::of(command, &programs::of(name).options);
     !call.has("help version", false) && uses.any(|entry| fits(entry, &call))
 }
 
 /// The words of a call.
-struct Call<'a> {
-    args: &'a [Value],
-    parsed: Parsed,
-    operands: Vec<&'a Value>,
+struct OverwritingCall<'a> {
+    args: &'a [WordValue],
+    parsed: ParsedArguments,
+    operands: Vec<&'a WordValue>,
     /// Whether nothing is known about the program's options.
     is_unknown: bool,
 }
 
-impl<'a> Call<'a> {
-    fn of(command: &Command<'a>, spec: &OptionSpec) -> Self {
+impl<'a> OverwritingCall<'a> {
+    fn of(command: &SimpleCommandView<'a>, spec: &OptionSpec) -> Self {
         let args = command.args();
         let parsed = parse(args, spec);
         let operands = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
@@ -52,8 +52,8 @@ impl<'a> Call<'a> {
 }
 
 /// Returns whether one of these options is among the words, also inside clusters of letters.
-fn given(args: &[Value], options: &str) -> bool {
-    let is_one = |arg: &Value| {
+fn given(args: &[WordValue], options: &str) -> bool {
+    let is_one = |arg: &WordValue| {
         let text = arg.prefix();
         match text.strip_prefix("--") {
             Some(long) => has_word(options, long.split('=').next().unwrap_or(long)),
@@ -65,13 +65,13 @@ fn given(args: &[Value], options: &str) -> bool {
     args.iter().take_while(|arg| arg.known() != Some("--")).any(is_one)
 }
 
-fn fits(entry: &Overwriting, call: &Call<'_>) -> bool {
+fn fits(entry: &OverwritingSpec, call: &OverwritingCall<'_>) -> bool {
     let begins = |path: &str| {
         let mut own = call.operands.iter();
         path.split(' ').all(|part| own.next().is_some_and(|word| word.known() == Some(part)))
     };
     // `:app:clean`, `clean-all`
-    let names = |word: &&Value| {
+    let names = |word: &&WordValue| {
         let last = word.known().and_then(|text| text.rsplit(':').next());
         last.is_some_and(|last| has_word(entry.operands, last.split('-').next().unwrap_or(last)))
     };
@@ -82,8 +82,8 @@ fn fits(entry: &Overwriting, call: &Call<'_>) -> bool {
         && !call.has(entry.unless, is_sub)
 }
 
-fn git(command: &Command) -> bool {
-    let Some(git) = Git::new(command) else { return false };
+fn git(command: &SimpleCommandView) -> bool {
+    let Some(git) = GitCall::new(command) else { return false };
     let given = |options: &str| given(&git.args, options);
     if given("h help") {
         return false;
@@ -100,7 +100,7 @@ fn git(command: &Command) -> bool {
 }
 
 /// Returns whether tar unpacks over existing files: not to the standard output, and not if existing files are kept.
-fn unpacks(args: &[Value]) -> bool {
+fn unpacks(args: &[WordValue]) -> bool {
     let has = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.known().unwrap_or_default()));
     let letters = |letter: char| {
         let clusters = args.iter().enumerate().filter_map(|(at, arg)| {
@@ -115,7 +115,7 @@ fn unpacks(args: &[Value]) -> bool {
 }
 
 /// Returns whether this is `gawk -i inplace`.
-fn edits_in_place(args: &[Value]) -> bool {
+fn edits_in_place(args: &[WordValue]) -> bool {
     let pairs = args.windows(2).any(|pair| {
         matches!(pair[0].known(), Some("-i" | "--include")) && pair[1].known().is_some_and(|value| value == "inplace")
     });
@@ -141,7 +141,7 @@ mod tests {
     fn each_entry_names_programs_and_is_no_shorter_form_of_another() {
         for entry in OVERWRITES {
             assert!(words(entry.programs).next().is_some());
-            let is_plain = |other: &Overwriting| {
+            let is_plain = |other: &OverwritingSpec| {
                 [other.sub, other.with, other.unless, other.operands].iter().all(|text| text.is_empty())
             };
             for name in words(entry.programs) {

@@ -1,20 +1,24 @@
 //! Reads the simple commands of an evaluation.
 
-use super::types::Reversal;
+use super::types::ReversalFacts;
 use super::{beyond, elevated, overwriting, targets};
-use crate::command::Directories;
-use crate::eval::{Environment, Evaluation};
+use crate::command::CommandDirectories;
+use crate::eval::{CommandEvaluation, EnvironmentBlock};
 use crate::path::normal;
-use crate::rules::Git;
-use crate::value::Value;
+use crate::rules::GitCall;
+use crate::value::WordValue;
 
 /// Most directories of git commands that are remembered.
 const REPOSITORIES: usize = 8;
 
 /// Returns the facts about an evaluated command that count for its undo.
-pub fn read(evaluation: &Evaluation, environment: Environment<'_>, directories: &Directories) -> Reversal {
-    let mut reversal = Reversal { overwrites: !evaluation.complete, ..Reversal::default() };
-    let unknown = Value::unknown();
+pub fn read(
+    evaluation: &CommandEvaluation,
+    environment: EnvironmentBlock<'_>,
+    directories: &CommandDirectories,
+) -> ReversalFacts {
+    let mut reversal = ReversalFacts { overwrites: !evaluation.complete, ..ReversalFacts::default() };
+    let unknown = WordValue::unknown();
     for simple in evaluation.commands.iter().filter(|simple| !simple.traits.dead) {
         let command = simple.command(simple.cwds.first().unwrap_or(&unknown), directories);
         let mut programs = simple.prefix.iter().map(String::as_str).chain(command.name());
@@ -23,7 +27,7 @@ pub fn read(evaluation: &Evaluation, environment: Environment<'_>, directories: 
         }
         reversal.overwrites |= simple.traits.opaque || overwriting::is(&command);
         targets::each(&command, &mut reversal);
-        if let Some(git) = Git::new(&command)
+        if let Some(git) = GitCall::new(&command)
             && let Some(directory) = git.cwd.known().map(normal)
             && reversal.git.len() < REPOSITORIES
             && !reversal.git.contains(&directory)

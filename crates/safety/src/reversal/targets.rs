@@ -1,14 +1,14 @@
 //! Files that a command overwrites if they exist.
 
-use super::types::{Reversal, Target};
-use crate::command::Command;
+use super::types::{ReversalFacts, ReversalTarget};
+use crate::command::SimpleCommandView;
 use crate::lists::has_word;
 use crate::options::parse;
 use crate::path::normal;
 use crate::programs;
-use crate::programs::program::{Fact, Target as Names};
+use crate::programs::program::{ProgramFact, WrittenFileWords as Names};
 use crate::rules::writes;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Programs that leave an existing file alone with at least one of these options.
 static SPARING: &[(&str, &str)] = &[("cp gcp install ginstall", "n no-clobber update"), ("tee gtee", "a append")];
@@ -18,7 +18,7 @@ static ONLY_WITH: &[(&str, &str)] = &[("ln gln", "f force")];
 const LISTED: &str = "mv gmv rsync sed gsed ssed perl truncate gtruncate sponge shred gshred";
 
 /// Adds the places that a command writes to. An unknown place may hold a file.
-pub fn each(command: &Command, reversal: &mut Reversal) {
+pub fn each(command: &SimpleCommandView, reversal: &mut ReversalFacts) {
     for redirect in command.redirects.iter().filter(|redirect| redirect.writes_file()) {
         if matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&") {
             add(reversal, &redirect.target, &redirect.cwd, Vec::new());
@@ -34,7 +34,7 @@ pub fn each(command: &Command, reversal: &mut Reversal) {
         return;
     }
     for fact in program.facts {
-        let Fact::Writes(target) = *fact else { continue };
+        let ProgramFact::Writes(target) = *fact else { continue };
         let sources = if matches!(target, Names::LastUnless(_)) { sources(command) } else { Vec::new() };
         writes::named(command, target, &program.options, &mut |target, cwd| {
             add(reversal, target, cwd, sources.clone());
@@ -43,20 +43,20 @@ pub fn each(command: &Command, reversal: &mut Reversal) {
 }
 
 /// Returns the names of the operands. A copy has the same name in its directory.
-fn sources(command: &Command) -> Vec<String> {
+fn sources(command: &SimpleCommandView) -> Vec<String> {
     let parsed = parse(command.args(), &programs::of(command.name().unwrap_or_default()).options);
-    let mut operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
+    let mut operands: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
     if parsed.value("t target-directory").is_none() {
         operands.pop();
     }
-    let name = |word: &&Value| {
+    let name = |word: &&WordValue| {
         let name = word.known()?.trim_end_matches('/').rsplit('/').next()?;
         (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
     };
     operands.iter().filter_map(name).collect()
 }
 
-fn add(reversal: &mut Reversal, target: &Value, cwd: &Value, names: Vec<String>) {
+fn add(reversal: &mut ReversalFacts, target: &WordValue, cwd: &WordValue, names: Vec<String>) {
     let path = match (target.known(), cwd.known()) {
         (Some(text), _) if text.starts_with('/') => normal(text),
         (Some(text), Some(cwd)) => normal(&format!("{cwd}/{text}")),
@@ -65,7 +65,7 @@ fn add(reversal: &mut Reversal, target: &Value, cwd: &Value, names: Vec<String>)
             return;
         }
     };
-    let target = Target { path, names };
+    let target = ReversalTarget { path, names };
     if !reversal.targets.contains(&target) {
         reversal.targets.push(target);
     }

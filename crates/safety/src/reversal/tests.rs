@@ -1,11 +1,12 @@
-use crate::eval::Environment;
-use crate::reversal::{Reversal, Target};
-use crate::{Context, Policy, assess};
+use crate::eval::EnvironmentBlock;
+use crate::reversal::{ReversalFacts, ReversalTarget};
+use crate::{AnalysisContext, SafetyPolicy, assess};
 
-fn of(command: &str) -> Reversal {
-    let environment = Environment("HOME=/home/dev\0");
-    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
-    assess(command, context, &Policy::default()).1
+fn of(command: &str) -> ReversalFacts {
+    let environment = EnvironmentBlock("HOME=/home/dev\0");
+    let context =
+        AnalysisContext { cwd: "/home/dev/project", home: "/home/dev", environment, ..AnalysisContext::default() };
+    assess(command, context, &SafetyPolicy::default()).1
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn what_is_overwritten_if_it_exists() {
     ] {
         let found = of(command);
         assert!(!found.overwrites, "{command}");
-        let all: Vec<String> = found.targets.iter().flat_map(Target::paths).collect();
+        let all: Vec<String> = found.targets.iter().flat_map(ReversalTarget::paths).collect();
         assert_eq!(all, paths, "{command}");
     }
     for command in ["cp -n a b", "ln -s a b", "echo x >> a", "sort a"] {

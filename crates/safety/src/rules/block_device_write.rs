@@ -1,22 +1,22 @@
 //! Writing onto a disk past its file system.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::paths::{Component, Path};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::paths::{OperandPath, PathComponent};
 use super::support::writes;
-use crate::command::Command;
-use crate::glob::Glob;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::glob::PathComponentGlob;
+use crate::level::SafetyVerdict;
 use crate::lists::words;
 use crate::programs;
 use crate::programs::devices::{DEVICE_SAMPLES, DEVICES};
-use crate::programs::program::Fact;
-use crate::value::Value;
+use crate::programs::program::ProgramFact;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "block-device-write",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Writes onto a block device, or makes a file system on one, which destroys all data on it.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "dd if=/dev/zero of=/dev/sda",
@@ -72,12 +72,12 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut sure: Option<bool> = None;
     writes::each(command, |target, cwd| sure = sure.max(device(target, cwd)));
     sure = sure.max(formatted(command));
     let sure = sure?;
-    let hit = Hit::exact(
+    let hit = RuleHit::exact(
         "permission denied: writing to a block device destroys the file systems on it. Write to a file instead; lsblk shows which devices there are",
         "lsblk",
     );
@@ -85,44 +85,44 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns whether the target is a device. `Some(true)` means that this is certain.
-fn device(target: &Value, cwd: &Value) -> Option<bool> {
-    let path = Path::new(target, cwd);
+fn device(target: &WordValue, cwd: &WordValue) -> Option<bool> {
+    let path = OperandPath::new(target, cwd);
     let (dev, rest) = path.parts.split_first()?;
     if !dev.covers("dev") || path.known == 0 {
         return None;
     }
     match rest {
         [] => path.has_unknown.then_some(false),
-        [Component::Name(name), rest @ ..] => {
+        [PathComponent::Name(name), rest @ ..] => {
             let full = if rest.is_empty() { name.clone() } else { format!("{name}/").into() };
             let known = words(DEVICES).any(|device| full.starts_with(device)) && !full.starts_with("loop-");
             known.then_some(true)
         }
-        [Component::Glob(glob), ..] => covers_device(glob).then_some(true),
+        [PathComponent::Glob(glob), ..] => covers_device(glob).then_some(true),
     }
 }
 
-fn covers_device(glob: &Glob) -> bool {
+fn covers_device(glob: &PathComponentGlob) -> bool {
     words(DEVICE_SAMPLES).any(|name| glob.covers(name))
 }
 
 /// Reads `mkfs` and similar programs.
-fn formatted(command: &Command) -> Option<bool> {
+fn formatted(command: &SimpleCommandView) -> Option<bool> {
     let name = command.name()?;
-    let formats = |fact: &Fact| match *fact {
-        Fact::Formats { writes, reads } => Some((writes, reads)),
+    let formats = |fact: &ProgramFact| match *fact {
+        ProgramFact::Formats { writes, reads } => Some((writes, reads)),
         _ => None,
     };
     let (writes, reads) = programs::of(name).facts.iter().find_map(formats)?;
     let args = command.args();
-    let given = |list: &str| args.iter().filter_map(Value::known).any(|arg| words(list).any(|word| is(arg, word)));
+    let given = |list: &str| args.iter().filter_map(WordValue::known).any(|arg| words(list).any(|word| is(arg, word)));
     if given("--help --version") || given(reads) || !writes.is_empty() && !given(writes) {
         return None;
     }
     // diskutil calls devices by their name alone, too.
-    let short = |arg: &Value| name == "diskutil" && arg.prefix().starts_with("disk");
-    let unknown = |arg: &Value| arg.prefix().is_empty() && arg.has_unknown();
-    let found = |arg: &Value| match device(arg, command.cwd) {
+    let short = |arg: &WordValue| name == "diskutil" && arg.prefix().starts_with("disk");
+    let unknown = |arg: &WordValue| arg.prefix().is_empty() && arg.has_unknown();
+    let found = |arg: &WordValue| match device(arg, command.cwd) {
         None if short(arg) => Some(true),
         None if unknown(arg) => Some(false),
         found => found,

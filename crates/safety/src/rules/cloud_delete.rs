@@ -1,17 +1,17 @@
 //! Deletions in a cloud, on a hosting platform or at a forge.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::programs::lasting::Stake;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::programs::lasting::EffectStake;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "cloud-delete",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes something in a cloud, on a hosting platform or at a forge, where nothing brings it back. A listing shows \
           it first, and some programs have a dry run.",
-    programs: Programs::With(Stake::Cloud, &[]),
+    programs: RulePrograms::With(EffectStake::Cloud, &[]),
     check,
     matches: &[
         "aws s3 rm s3://bucket --recursive",
@@ -54,6 +54,6 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    lasting::check(command, Stake::Cloud)
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    lasting::check(command, EffectStake::Cloud)
 }

@@ -1,16 +1,16 @@
 //! Deletions of clusters, and of what runs in them.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::programs::lasting::Stake;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::programs::lasting::EffectStake;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "cluster-delete",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes or stops what runs in a cluster, or a whole cluster. A dry run shows what would happen.",
-    programs: Programs::With(Stake::Cluster, &[]),
+    programs: RulePrograms::With(EffectStake::Cluster, &[]),
     check,
     matches: &[
         "kubectl delete ns prod",
@@ -47,6 +47,6 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    lasting::check(command, Stake::Cluster)
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    lasting::check(command, EffectStake::Cluster)
 }

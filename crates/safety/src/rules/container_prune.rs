@@ -1,17 +1,17 @@
 //! Containers, images and volumes.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::programs::lasting::Stake;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::programs::lasting::EffectStake;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "container-prune",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes volumes with their data, or containers, images and caches without naming each, also those of other \
           projects.",
-    programs: Programs::With(Stake::Containers, &[]),
+    programs: RulePrograms::With(EffectStake::Containers, &[]),
     check,
     matches: &[
         "docker system prune -af",
@@ -45,6 +45,6 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    lasting::check(command, Stake::Containers)
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    lasting::check(command, EffectStake::Containers)
 }

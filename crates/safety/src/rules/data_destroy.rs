@@ -1,24 +1,24 @@
 //! Files outside of the project that are overwritten or deleted for good, and backups that are deleted at once.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::backups::is_backups;
-use super::support::paths::{Landmarks, Path, Place};
+use super::support::paths::{DirectoryLandmarks, OperandPath, OperandPlace};
 use super::support::{quote, sets, writes};
-use crate::command::{Command, Redirect};
-use crate::level::Verdict;
+use crate::command::{ExpandedRedirect, SimpleCommandView};
+use crate::level::SafetyVerdict;
 use crate::lists::has_word;
-use crate::options::{Parsed, parse};
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::network::RSYNC_DELETES;
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "data-destroy",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Overwrites or empties a file outside of the directory that the command starts in and of directories for \
           temporary files, lets `rsync` delete there, moves files to `/dev/null`, or deletes all backups that match \
           a pattern.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "shred -u ~/notes.txt",
@@ -69,15 +69,15 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let redirected = || {
-        let replaces = |redirect: &&Redirect| {
+        let replaces = |redirect: &&ExpandedRedirect| {
             let device = redirect.target.prefix().starts_with("/dev/");
             !device && redirect.writes_file() && matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&")
         };
         let mut replaced = command.redirects.iter().filter(replaces);
         replaced.find_map(|redirect| {
-            let files = Files::new(command, &redirect.cwd);
+            let files = OutsideFileCheck::new(command, &redirect.cwd);
             let lost = files.is_outside(&redirect.target) && !files.is_setting(&redirect.target);
             lost.then(|| overwritten(&redirect.target))
         })
@@ -94,42 +94,42 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// `find . -type f | xargs truncate -s 0`
-fn emptied(word: &Value) -> Hit {
+fn emptied(word: &WordValue) -> RuleHit {
     let message = format!("this deletes, empties or moves away {}, also what is in no commit", sets::contents(word));
-    Hit::exact(message, "git status --short")
+    RuleHit::exact(message, "git status --short")
 }
 
 /// The files of a command, seen from a directory.
-struct Files<'a> {
-    landmarks: Landmarks<'a>,
-    cwd: &'a Value,
+struct OutsideFileCheck<'a> {
+    landmarks: DirectoryLandmarks<'a>,
+    cwd: &'a WordValue,
 }
 
-impl<'a> Files<'a> {
-    fn new(command: &Command<'a>, cwd: &'a Value) -> Self {
-        Self { landmarks: Landmarks::new(command.directories), cwd }
+impl<'a> OutsideFileCheck<'a> {
+    fn new(command: &SimpleCommandView<'a>, cwd: &'a WordValue) -> Self {
+        Self { landmarks: DirectoryLandmarks::new(command.directories), cwd }
     }
 
     /// Returns whether a file is certainly outside of the project, and neither a device nor a cache.
-    fn is_outside(&self, file: &Value) -> bool {
+    fn is_outside(&self, file: &WordValue) -> bool {
         let outside = match self.landmarks.place(file, self.cwd) {
-            Place::Outside => true,
-            Place::Critical { .. } => !self.landmarks.within_reach(file, self.cwd),
-            Place::Nothing | Place::Inside | Place::Temp | Place::Unknown => false,
+            OperandPlace::Outside => true,
+            OperandPlace::Critical { .. } => !self.landmarks.within_reach(file, self.cwd),
+            OperandPlace::Nothing | OperandPlace::Inside | OperandPlace::Temp | OperandPlace::Unknown => false,
         };
         outside && !self.is_free(file)
     }
 
     /// Returns whether a file may be outside.
-    fn may_be_outside(&self, file: &Value) -> bool {
+    fn may_be_outside(&self, file: &WordValue) -> bool {
         // An empty word is an unset variable.
-        let unknown = matches!(self.landmarks.place(file, self.cwd), Place::Unknown | Place::Nothing);
+        let unknown = matches!(self.landmarks.place(file, self.cwd), OperandPlace::Unknown | OperandPlace::Nothing);
         unknown || self.is_outside(file)
     }
 
     /// Returns whether a file is a device, a setting of the kernel or a cache.
-    fn is_free(&self, file: &Value) -> bool {
-        let path = Path::new(file, self.cwd);
+    fn is_free(&self, file: &WordValue) -> bool {
+        let path = OperandPath::new(file, self.cwd);
         let of_kernel = path.known > 0 && ["dev", "proc", "sys"].iter().any(|name| path.parts[0].covers(name));
         let cache = |file: String| matches!(file.split('/').next(), Some(".cache" | ".Trash"));
         of_kernel
@@ -138,16 +138,16 @@ impl<'a> Files<'a> {
     }
 
     /// Returns whether home-dotfile-write reports the file.
-    fn is_setting(&self, file: &Value) -> bool {
+    fn is_setting(&self, file: &WordValue) -> bool {
         self.landmarks.home_dotfile(file, self.cwd).is_some()
     }
 }
 
 /// `shred FILE`, `truncate -s 0 FILE`, `dd of=FILE`
-fn erased(command: &Command) -> Option<Hit> {
+fn erased(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut lost = None;
-    writes::erased(command, |file: &Value, cwd: &Value| {
-        if lost.is_none() && Files::new(command, cwd).may_be_outside(file) {
+    writes::erased(command, |file: &WordValue, cwd: &WordValue| {
+        if lost.is_none() && OutsideFileCheck::new(command, cwd).may_be_outside(file) {
             lost = Some(overwritten(file));
         } else if lost.is_none() && sets::is_whole(file, command) {
             lost = Some(emptied(file));
@@ -157,16 +157,16 @@ fn erased(command: &Command) -> Option<Hit> {
 }
 
 /// `rsync --delete` onto a directory outside, or `--remove-source-files` from a directory outside.
-fn synchronized(command: &Command) -> Option<Hit> {
+fn synchronized(command: &SimpleCommandView) -> Option<RuleHit> {
     let parsed = parse(command.args(), &programs::of("rsync").options);
     if parsed.has("n dry-run list-only help version") {
         return None;
     }
-    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
+    let operands: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
     let (target, sources) = operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
-    let files = Files::new(command, command.cwd);
-    let lost = |place: &Value| is_remote(place) || files.may_be_outside(place);
-    let critical = || matches!(files.landmarks.place(target, files.cwd), Place::Critical { .. });
+    let files = OutsideFileCheck::new(command, command.cwd);
+    let lost = |place: &WordValue| is_remote(place) || files.may_be_outside(place);
+    let critical = || matches!(files.landmarks.place(target, files.cwd), OperandPlace::Critical { .. });
     let deletes = parsed.options.iter().any(|given| has_word(RSYNC_DELETES, &given.name));
     let what = if deletes && (lost(target) || critical()) {
         format!("deletes in {} what the source does not have", shown(target))
@@ -177,17 +177,17 @@ fn synchronized(command: &Command) -> Option<Hit> {
     };
     let message = format!("this {what}. A dry run shows what would be deleted");
     let mut words = command.argv.to_vec();
-    words.insert(1, Value::of("--dry-run"));
-    Some(Hit::exact(message, quote::line(&words).unwrap_or_default()))
+    words.insert(1, WordValue::of("--dry-run"));
+    Some(RuleHit::exact(message, quote::line(&words).unwrap_or_default()))
 }
 
 /// Returns whether an operand of rsync is on another machine: `host:path`, `rsync://host/path`.
-fn is_remote(operand: &Value) -> bool {
+fn is_remote(operand: &WordValue) -> bool {
     operand.prefix().split('/').next().is_some_and(|first| first.contains(':'))
 }
 
 /// `mv FILE /dev/null`
-fn moved_away(command: &Command) -> Option<Hit> {
+fn moved_away(command: &SimpleCommandView) -> Option<RuleHit> {
     let parsed = parse(command.args(), &programs::of("mv").options);
     let operands = operands(command, &parsed);
     let (target, count) = match parsed.value("t target-directory") {
@@ -197,30 +197,30 @@ fn moved_away(command: &Command) -> Option<Hit> {
     (count > 1 && target.known() == Some("/dev/null")).then(|| {
         let message = "this moves files to /dev/null, where nothing is kept. Move them to another name, or delete them by \
                        their names";
-        Hit::exact(message, "")
+        RuleHit::exact(message, "")
     })
 }
 
 /// `rm backups/*.sql`
-fn backups(command: &Command) -> Option<Hit> {
+fn backups(command: &SimpleCommandView) -> Option<RuleHit> {
     let parsed = parse(command.args(), &programs::of("rm").options);
     if parsed.has("help version") {
         return None;
     }
-    let landmarks = Landmarks::new(command.directories);
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let all = operands(command, &parsed);
     let found = all.into_iter().find(|word| {
-        word.has_glob() && is_backups(word, command) && landmarks.place(word, command.cwd) != Place::Temp
+        word.has_glob() && is_backups(word, command) && landmarks.place(word, command.cwd) != OperandPlace::Temp
     })?;
     let message = format!("this deletes all backups that {} fits. Keep the latest, and name the others", shown(found));
-    Some(Hit::exact(message, listing(found)))
+    Some(RuleHit::exact(message, listing(found)))
 }
 
-fn operands<'a>(command: &Command<'a>, parsed: &Parsed) -> Vec<&'a Value> {
+fn operands<'a>(command: &SimpleCommandView<'a>, parsed: &ParsedArguments) -> Vec<&'a WordValue> {
     parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect()
 }
 
-fn overwritten(file: &Value) -> Hit {
+fn overwritten(file: &WordValue) -> RuleHit {
     let message = match file.has_unknown() || file.known() == Some("") {
         true => "this overwrites a file whose name is not known before it runs. What was in it is gone".to_owned(),
         false => format!(
@@ -228,16 +228,16 @@ fn overwritten(file: &Value) -> Hit {
             shown(file)
         ),
     };
-    Hit::exact(message, listing(file))
+    RuleHit::exact(message, listing(file))
 }
 
 /// Returns a command that lists files.
-fn listing(file: &Value) -> String {
+fn listing(file: &WordValue) -> String {
     let line = quote::line([file]).filter(|text| !text.starts_with('-') && text != "''");
     line.map(|text| format!("ls -l {text}")).unwrap_or_default()
 }
 
 /// Returns a file as people read it.
-fn shown(file: &Value) -> String {
+fn shown(file: &WordValue) -> String {
     quote::line([file]).unwrap_or_else(|| "a place that is not known".to_owned())
 }

@@ -1,26 +1,26 @@
 //! Queries and tools that destroy the contents of a database.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use super::support::paths::{Landmarks, Place};
+use super::support::paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::lists::words;
 use crate::programs;
-use crate::programs::lasting::Stake;
-use crate::programs::program::{Fact, Program};
-use crate::programs::query_client::{Database, Queries, QueryClient};
-use crate::queries::{Loss, QueryLanguage, losses, sql};
-use crate::value::Value;
+use crate::programs::lasting::EffectStake;
+use crate::programs::program::{ProgramFact, ProgramSpec};
+use crate::programs::query_client::{ClientQueries, DatabaseNameSource, QueryClientSpec};
+use crate::queries::{QueryLanguage, QueryLoss, losses, sql};
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "database-destroy",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Drops or empties a database or a part of it, changes all rows of a table, or takes back all migrations. Queries \
           count that are among the words or on standard input. Files are not read. A database in memory or in a \
           directory for temporary files is free, as is `RAILS_ENV=test`.",
-    programs: Programs::With(Stake::Database, &[]),
+    programs: RulePrograms::With(EffectStake::Database, &[]),
     check,
     matches: &[
         "psql -c 'DROP TABLE users'",
@@ -63,14 +63,14 @@ pub static RULE: Rule = Rule {
 /// Longest name of a database that a message shows, in bytes.
 const MAX_NAME: usize = 100;
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let program = programs::of(command.name()?);
     if is_for_tests(command, program) {
         return None;
     }
-    lasting::check(command, Stake::Database).or_else(|| {
+    lasting::check(command, EffectStake::Database).or_else(|| {
         let clients = program.facts.iter().filter_map(|fact| match fact {
-            Fact::Queries(client) => Some(*client),
+            ProgramFact::Queries(client) => Some(*client),
             _ => None,
         });
         clients.filter_map(|client| queried(command, client)).next()
@@ -78,25 +78,25 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns whether a variable or a word chooses the test database.
-fn is_for_tests(command: &Command, program: &Program) -> bool {
+fn is_for_tests(command: &SimpleCommandView, program: &ProgramSpec) -> bool {
     let lists = program.facts.iter().filter_map(|fact| match fact {
-        Fact::TestDatabase(list) => Some(*list),
+        ProgramFact::TestDatabase(list) => Some(*list),
         _ => None,
     });
     let is = |(name, value): (&str, &str)| {
         let set = command.assignments.iter().any(|(own, given)| own == name && given.known() == Some(value));
         let word =
-            |word: &Value| word.known().and_then(|text| text.strip_prefix(name)?.strip_prefix('=')) == Some(value);
-        let pair = |pair: &[Value]| pair[0].known() == Some(name) && pair[1].known() == Some(value);
+            |word: &WordValue| word.known().and_then(|text| text.strip_prefix(name)?.strip_prefix('=')) == Some(value);
+        let pair = |pair: &[WordValue]| pair[0].known() == Some(name) && pair[1].known() == Some(value);
         set || command.args().iter().any(word) || command.args().windows(2).any(pair)
     };
     lists.flat_map(words).filter_map(|entry| entry.split_once('=')).any(is)
 }
 
 /// Finds the losses that the queries of a client cause.
-fn queried(command: &Command, client: &QueryClient) -> Option<Hit> {
+fn queried(command: &SimpleCommandView, client: &QueryClientSpec) -> Option<RuleHit> {
     let queries = client.read(command.args(), command.input)?;
-    if matches!(client.database, Database::File) && is_passing(command, &queries, client) {
+    if matches!(client.database, DatabaseNameSource::File) && is_passing(command, &queries, client) {
         return None;
     }
     let all = queries.texts.iter().map(|text| losses(text, client.language)).find(|all| !all.is_empty())?;
@@ -120,22 +120,22 @@ fn queried(command: &Command, client: &QueryClient) -> Option<Hit> {
         message += ". Try this first: ";
         message += &instead;
     }
-    let hit = Hit::exact(message, instead);
+    let hit = RuleHit::exact(message, instead);
     Some(if first.sure { hit } else { hit.partial() })
 }
 
 /// Returns whether the database is in memory or among temporary files.
-fn is_passing(command: &Command, queries: &Queries, client: &QueryClient) -> bool {
+fn is_passing(command: &SimpleCommandView, queries: &ClientQueries, client: &QueryClientSpec) -> bool {
     let Some(file) = &queries.database else { return !opens_file(queries, client) };
     let text = file.prefix();
     let memory = file.known() == Some("") || text == ":memory:" || text.starts_with("file:") && text.contains("memory");
     if memory {
         return !opens_file(queries, client);
     }
-    Landmarks::new(command.directories).place(file, command.cwd) == Place::Temp
+    DirectoryLandmarks::new(command.directories).place(file, command.cwd) == OperandPlace::Temp
 }
 
-fn opens_file(queries: &Queries, client: &QueryClient) -> bool {
+fn opens_file(queries: &ClientQueries, client: &QueryClientSpec) -> bool {
     match client.language {
         QueryLanguage::Sql(dialect) => queries.texts.iter().any(|text| sql::opens_file(text, dialect)),
         QueryLanguage::Mongo | QueryLanguage::Redis => false,
@@ -143,7 +143,7 @@ fn opens_file(queries: &Queries, client: &QueryClient) -> bool {
 }
 
 /// Returns the name of a database, without the password of its address.
-fn shown(database: &Value) -> Option<String> {
+fn shown(database: &WordValue) -> Option<String> {
     let text = database.pattern()?;
     let name = match text.split_once("://") {
         Some((_, rest)) => rest.split('?').next()?.rsplit_once('/')?.1,
@@ -154,7 +154,12 @@ fn shown(database: &Value) -> Option<String> {
 }
 
 /// Returns a query that only reads the same table.
-fn instead(command: &Command, client: &QueryClient, database: Option<&str>, loss: &Loss) -> Option<String> {
+fn instead(
+    command: &SimpleCommandView,
+    client: &QueryClientSpec,
+    database: Option<&str>,
+    loss: &QueryLoss,
+) -> Option<String> {
     let plain = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
     };
@@ -168,7 +173,7 @@ fn instead(command: &Command, client: &QueryClient, database: Option<&str>, loss
         QueryLanguage::Redis => "dbsize".to_owned(),
         QueryLanguage::Sql(_) | QueryLanguage::Mongo => return None,
     };
-    let operand = matches!(client.database, Database::Named(_) | Database::File);
+    let operand = matches!(client.database, DatabaseNameSource::Named(_) | DatabaseNameSource::File);
     let database = database.filter(|_| operand).map(quote);
     let words = [Some(quote(command.name()?)), database, Some(client.safe.to_owned()), Some(quote(&query))];
     let words: Vec<String> = words.into_iter().flatten().filter(|word| !word.is_empty()).collect();

@@ -1,18 +1,18 @@
 //! `find -delete` of everything in a directory that cannot be restored.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::find::Search;
-use super::support::paths::{Landmarks, Place};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::find::FindSearch;
+use super::support::paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "find-delete-critical",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Deletes everything that find finds in the root, a directory at its top, a home, the working directory, a \
           parent of it or a .git. With a test such as -name it deletes only the files that match.",
-    programs: Programs::Named(&["find", "gfind"]),
+    programs: RulePrograms::Named(&["find", "gfind"]),
     check,
     matches: &[
         "find / -delete",
@@ -57,25 +57,25 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let search = Search::read(command);
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let search = FindSearch::read(command);
     let wide = search.deletes.iter().any(|delete| !delete.narrow);
     let git = search.deletes.iter().any(|delete| delete.git);
     if !wide && !git {
         return None;
     }
-    let landmarks = Landmarks::new(command.directories);
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let mut surest: Option<bool> = None;
     for start in &search.starts {
         let sure = match landmarks.place(start, command.cwd) {
-            Place::Critical { sure } => sure,
-            Place::Inside if git => true,
+            OperandPlace::Critical { sure } => sure,
+            OperandPlace::Inside if git => true,
             _ => continue,
         };
         surest = surest.max(Some(sure));
     }
     let sure = surest?;
-    let hit = Hit::exact(
+    let hit = RuleHit::exact(
         "permission denied: this find command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
         instead(command),
     );
@@ -83,7 +83,7 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns the same search, which prints instead of deleting.
-fn instead(command: &Command) -> String {
+fn instead(command: &SimpleCommandView) -> String {
     let mut words = Vec::new();
     let mut args = command.argv.iter();
     while let Some(word) = args.next() {

@@ -1,15 +1,15 @@
 //! Processes that start each other without end.
 
-use super::rule::{Hit, Programs, Rule};
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "fork-bomb",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Starts processes that start processes until the machine stands still: a function that calls itself in the \
           background or in a pipe, or a loop of forks in another language.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         ":(){ :|:& };:",
@@ -60,11 +60,11 @@ static LOOPS: &[&str] = &[
 /// Programs whose code may be among their arguments.
 static INTERPRETERS: &[&str] = &["perl", "python", "python3", "python2", "ruby", "php"];
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     (command.name().is_some_and(|name| INTERPRETERS.contains(&name)) && loops(command)).then(hit)
 }
 
-fn loops(command: &Command) -> bool {
+fn loops(command: &SimpleCommandView) -> bool {
     let texts = command.args().iter().filter_map(|arg| arg.known());
     texts.filter(|text| text.contains("fork")).any(|text| {
         let dense: String = text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect();
@@ -74,8 +74,8 @@ fn loops(command: &Command) -> bool {
 }
 
 /// Returns the hit. The engine uses it, too, for a function that calls itself.
-pub fn hit() -> Hit {
-    Hit::exact(
+pub fn hit() -> RuleHit {
+    RuleHit::exact(
         "permission denied: this is a fork bomb, it starts processes until the machine stands still. Start a fixed number of processes instead",
         "",
     )

@@ -1,21 +1,21 @@
 //! `git add` of everything.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use super::support::paths::{Landmarks, Place};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use super::support::paths::{DirectoryLandmarks, OperandPlace};
 use super::support::pathspec;
-use crate::command::{Command, Directories};
-use crate::level::Verdict;
-use crate::options::Parsed;
+use crate::command::{CommandDirectories, SimpleCommandView};
+use crate::level::SafetyVerdict;
+use crate::options::ParsedArguments;
 use crate::programs::git::ADD;
-use crate::value::{FileSetKind, Value};
+use crate::value::{FileSetKind, WordValue};
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-blind-add",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Stages everything at once, and so may commit secrets, build output and other people's work unnoticed. Name \
           the files instead; `git add -u` stages those that are tracked.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git add .",
@@ -73,8 +73,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["add", "stage"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["add", "stage"])?;
     let parsed = git.parse(&ADD);
     // A dry run, a manual choice, or only tracked files.
     let mild = "n dry-run i interactive p patch e edit refresh renormalize";
@@ -88,7 +88,7 @@ fn check(command: &Command) -> Option<Hit> {
     if !whole && (tracked || !listed()) {
         return None;
     }
-    let refused = Hit::exact(
+    let refused = RuleHit::exact(
         "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
         "git status --short",
     );
@@ -101,21 +101,21 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns whether a word names everything in the project that changed, also what git does not know.
-fn names_project(operand: &Value, directories: &Directories) -> bool {
+fn names_project(operand: &WordValue, directories: &CommandDirectories) -> bool {
     let files = operand.files().filter(|files| files.listing != FileSetKind::Tracked);
-    let place = |files| Landmarks::new(directories).strictest(files, &Value::default());
-    files.is_some_and(|files| matches!(place(files), Place::Critical { .. }))
+    let place = |files| DirectoryLandmarks::new(directories).strictest(files, &WordValue::default());
+    files.is_some_and(|files| matches!(place(files), OperandPlace::Critical { .. }))
 }
 
 /// Returns whether `-A` is given and no later option takes it back.
-fn all(parsed: &Parsed) -> bool {
+fn all(parsed: &ParsedArguments) -> bool {
     let last = parsed.last("A all no-ignore-removal no-all ignore-removal");
     last.is_some_and(|last| matches!(last.name.as_str(), "A" | "all" | "no-ignore-removal"))
 }
 
 /// Returns whether an operand means everything, or all operands only exclude files.
-fn whole(git: &Git, parsed: &Parsed, directories: &Directories) -> bool {
-    let first = Value::of(directories.cwd.as_str());
+fn whole(git: &GitCall, parsed: &ParsedArguments, directories: &CommandDirectories) -> bool {
+    let first = WordValue::of(directories.cwd.as_str());
     let mut excluded = false;
     let mut included = parsed.has("pathspec-from-file");
     for operand in git.operands(parsed) {

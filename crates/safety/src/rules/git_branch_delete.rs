@@ -1,17 +1,17 @@
 //! Deleting a branch that is not merged.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::BRANCH;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-branch-delete",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes a branch, whose commits may be on no other branch. `git branch -d` deletes only what is merged.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git branch -D old",
@@ -41,8 +41,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["branch"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["branch"])?;
     let parsed = git.parse(&BRANCH);
     let forced = parsed.last("f force no-force").is_some_and(|last| last.name != "no-force");
     if !(parsed.has("D") || parsed.has("d delete") && forced) {
@@ -50,7 +50,7 @@ fn check(command: &Command) -> Option<Hit> {
     }
     let names = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty() && !line.starts_with('-'));
     let remote = if parsed.has("r remotes") { " -r" } else { "" };
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "git branch -D deletes a branch even if its commits are nowhere else. Use git branch -d, which deletes only what is merged",
         git.line(&names.map_or_else(|| "branch --no-merged".to_owned(), |names| format!("branch -d{remote} {names}"))),
     ))

@@ -1,17 +1,17 @@
 //! Changing the branch by force.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::{CHECKOUT, SWITCH};
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-checkout-force",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Changes the branch and throws away every change that is not committed. Without -f git refuses where something \
           would be lost.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git checkout -f",
@@ -43,14 +43,14 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["checkout", "switch"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["checkout", "switch"])?;
     let parsed = git.parse(if git.sub == "switch" { &SWITCH } else { &CHECKOUT });
     let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
     if !last("f force no-force") && !last("discard-changes no-discard-changes") {
         return None;
     }
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         format!(
             "git {} -f throws away all changes that are not committed. Use git stash to put them aside, or leave out -f",
             git.sub

@@ -1,20 +1,20 @@
 //! `git checkout` of files: their changes are lost.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::options::Parsed;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::options::ParsedArguments;
 use crate::programs::git::{CHECKOUT, CHECKOUT_INDEX};
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-checkout-paths",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Overwrites files with an older state. Changes that were not committed are lost. Another branch is \
           checked out without paths.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git checkout .",
@@ -72,8 +72,8 @@ static ENDINGS: &[&str] = &[
     ".svg", ".swift", ".toml", ".ts", ".tsx", ".txt", ".vue", ".xml", ".yaml", ".yml",
 ];
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["checkout", "checkout-index"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["checkout", "checkout-index"])?;
     if git.sub == "checkout-index" {
         let parsed = git.parse(&CHECKOUT_INDEX);
         return (parsed.has("f force") && !parsed.has("prefix")).then(|| hit(&git, &[]));
@@ -91,8 +91,8 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns the operands that are files, and whether this is certain.
-fn paths<'a>(git: &'a Git, parsed: &'a Parsed) -> Option<(Vec<&'a Value>, bool)> {
-    let operands: Vec<&Value> = git.operands(parsed).collect();
+fn paths<'a>(git: &'a GitCall, parsed: &'a ParsedArguments) -> Option<(Vec<&'a WordValue>, bool)> {
+    let operands: Vec<&WordValue> = git.operands(parsed).collect();
     if let Some(dashes) = parsed.dashes {
         let before = parsed.operands.iter().filter(|at| **at < dashes).count();
         let paths = operands[before..].to_vec();
@@ -116,7 +116,7 @@ fn looks_like_file(text: &str) -> bool {
 }
 
 /// Returns whether a word is written as no branch can be.
-fn is_path(word: &Value) -> bool {
+fn is_path(word: &WordValue) -> bool {
     let text = word.prefix();
     word.has_glob()
         || text.starts_with(['/', ':'])
@@ -126,9 +126,9 @@ fn is_path(word: &Value) -> bool {
         || word.known().is_some_and(|text| text.ends_with('/') || text.contains(['*', '?', '[']))
 }
 
-fn hit(git: &Git, paths: &[&Value]) -> Hit {
+fn hit(git: &GitCall, paths: &[&WordValue]) -> RuleHit {
     let line = quote::line(paths.iter().copied()).filter(|line| !line.is_empty());
-    Hit::exact(
+    RuleHit::exact(
         "git checkout of files throws away what was changed in them and not committed. Use git stash push to put the changes aside, or git diff to look at them first",
         line.map_or_else(|| git.line("stash"), |line| git.line(&format!("stash push -- {line}"))),
     )

@@ -1,19 +1,19 @@
 //! `git clean -f`.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::CLEAN;
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-clean",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes files that git does not know, for good: new work and, with -x, local settings too. `git clean -n` lists \
           them first.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git clean -f",
@@ -46,12 +46,12 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["clean"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["clean"])?;
     let parsed = git.parse(&CLEAN);
     let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
     let last = parsed.last("f force no-force");
-    let free = git.setting("clean.requireforce").and_then(Value::known);
+    let free = git.setting("clean.requireforce").and_then(WordValue::known);
     let free = free.is_some_and(|value| matches!(value, "false" | "no" | "off" | "0"));
     let forced = last.map_or(free, |last| last.name != "no-force");
     if dry || !forced || parsed.has("i interactive") {
@@ -63,7 +63,7 @@ fn check(command: &Command) -> Option<Hit> {
     }
     let operands = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty() && !parsed.has("e exclude"));
     let rest = operands.map(|line| format!(" -- {line}")).unwrap_or_default();
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "git clean deletes files that git does not track, and they cannot be brought back. Use git clean -n to list them first, and delete by name what is not needed",
         git.line(&format!("clean {flags}{rest}")),
     ))

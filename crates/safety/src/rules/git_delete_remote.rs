@@ -1,18 +1,18 @@
 //! Deleting branches and tags on the remote.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::options::Parsed;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::options::ParsedArguments;
 use crate::programs::git::PUSH;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-delete-remote",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes branches or tags on the remote, for everybody. A dry run says which.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git push origin :main",
@@ -47,8 +47,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["push"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["push"])?;
     let parsed = git.parse(&PUSH);
     let on = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
     if on("n dry-run no-dry-run") {
@@ -62,14 +62,14 @@ fn check(command: &Command) -> Option<Hit> {
     if !(empty || parsed.has("d delete") || on("mirror no-mirror") || on("prune no-prune")) {
         return None;
     }
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "this git push deletes branches or tags on the remote, for everybody. Use git push --dry-run to see which, and ask before deleting them",
         instead(&git, &parsed),
     ))
 }
 
 /// Returns the same push as a dry run.
-fn instead(git: &Git, parsed: &Parsed) -> String {
+fn instead(git: &GitCall, parsed: &ParsedArguments) -> String {
     let plain = git.line("push --dry-run");
     if parsed.dashes.is_some() {
         return plain;

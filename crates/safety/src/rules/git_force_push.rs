@@ -1,20 +1,20 @@
 //! A push that overwrites what others pushed.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::options::Parsed;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::options::ParsedArguments;
 use crate::programs::git::{PUSH, SEND_PACK};
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-force-push",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Overwrites a branch on the remote, whatever others have pushed since. `--force-with-lease` overwrites only what \
           one has seen; beside a lease, `--force` and `+branch` still win.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git push --force",
@@ -56,8 +56,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["push", "send-pack"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["push", "send-pack"])?;
     let parsed = git.parse(if git.sub == "push" { &PUSH } else { &SEND_PACK });
     let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
     let plus = git.operands(&parsed).any(|operand| operand.prefix().starts_with('+'));
@@ -68,7 +68,7 @@ fn check(command: &Command) -> Option<Hit> {
     if dry || !(forced(&parsed) || plus || set) {
         return None;
     }
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, or push without force",
         instead(&git, &parsed),
     ))
@@ -79,14 +79,14 @@ fn is_force(name: &str, listed: bool) -> bool {
     name == "f" && listed || name == "force" || !listed && name.len() > 2 && "force".starts_with(name)
 }
 
-fn forced(parsed: &Parsed) -> bool {
+fn forced(parsed: &ParsedArguments) -> bool {
     let about =
         parsed.options.iter().rev().find(|given| given.name == "no-force" || is_force(&given.name, given.listed));
     about.is_some_and(|given| given.name != "no-force")
 }
 
 /// Returns the same push with a lease. If the push has anything unusual, a plain push with a lease.
-fn instead(git: &Git, parsed: &Parsed) -> String {
+fn instead(git: &GitCall, parsed: &ParsedArguments) -> String {
     let plain = git.line("push --force-with-lease");
     let keeps = ["u", "set-upstream", "tags", "follow-tags", "v", "verbose", "q", "quiet", "no-verify", "atomic"];
     let mut words = Vec::new();
@@ -98,7 +98,7 @@ fn instead(git: &Git, parsed: &Parsed) -> String {
         if !keeps.contains(&name) {
             return plain;
         }
-        words.push(Value::of(format!("{}{name}", if name.len() == 1 { "-" } else { "--" })));
+        words.push(WordValue::of(format!("{}{name}", if name.len() == 1 { "-" } else { "--" })));
     }
     for operand in git.operands(parsed) {
         let Some(text) = operand.known() else { return plain };
@@ -106,7 +106,7 @@ fn instead(git: &Git, parsed: &Parsed) -> String {
         if text.starts_with(':') || text.starts_with('-') {
             return plain;
         }
-        words.push(Value::of(text));
+        words.push(WordValue::of(text));
     }
     match quote::line(&words) {
         Some(line) if !line.is_empty() => format!("{plain} {line}"),

@@ -1,18 +1,18 @@
 //! Setting who commits.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::options::parse;
 use crate::programs::git::{CLONE, CONFIG};
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-identity",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Commits then bear another name or address than the person's own. Who commits is for that person to set.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "git config user.name Bot",
@@ -62,18 +62,18 @@ static KEYS: &[&str] = &["user.name", "user.email", "author.name", "author.email
 
 static VARIABLES: &[&str] = &["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let assigned = command.assignments.iter().any(|(name, _)| VARIABLES.contains(&name.as_str()));
     if !(assigned || exported(command) || configured(command).unwrap_or_default()) {
         return None;
     }
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "this sets the name or address that commits bear, which is for the person to decide. Use the identity that is configured: git config user.name shows it",
         "git config user.name",
     ))
 }
 
-fn exported(command: &Command) -> bool {
+fn exported(command: &SimpleCommandView) -> bool {
     let exports = matches!(command.name(), Some("export" | "declare" | "typeset" | "readonly" | "local" | "setenv"));
     exports
         && command.args().iter().any(|arg| {
@@ -82,11 +82,11 @@ fn exported(command: &Command) -> bool {
         })
 }
 
-fn configured(command: &Command) -> Option<bool> {
+fn configured(command: &SimpleCommandView) -> Option<bool> {
     if !matches!(command.name()?, "git" | "git.exe") {
         return None;
     }
-    let git = Git::new(command)?;
+    let git = GitCall::new(command)?;
     if git.is_in_scratch(command.directories)
         && !git.args.iter().any(|arg| matches!(arg.known(), Some("--global" | "--system")))
     {
@@ -111,13 +111,13 @@ fn is_key(name: &str) -> bool {
 }
 
 /// `git config user.name Bot`, `git config set user.name Bot`.
-fn sets(args: &[Value]) -> Option<bool> {
+fn sets(args: &[WordValue]) -> Option<bool> {
     let parsed = parse(args, &CONFIG);
     let reads = "get get-all get-regexp get-urlmatch list l unset unset-all e edit";
     if parsed.has(reads) {
         return Some(false);
     }
-    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).take(3).collect();
+    let operands: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| args.get(*at)).take(3).collect();
     Some(match operands.as_slice() {
         [set, key, _] if set.known() == Some("set") => is_key(key.known()?),
         [key, _, ..] => is_key(key.known()?),

@@ -1,16 +1,16 @@
 //! `git reset --hard`.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::RESET;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-reset-hard",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Throws away every change that is not committed; git keeps no copy of them. `git stash` puts them aside first.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git reset --hard",
@@ -43,8 +43,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["reset", "read-tree"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["reset", "read-tree"])?;
     if git.sub == "read-tree" {
         let has = |option: &str| git.args.iter().any(|arg| arg.known() == Some(option));
         return (has("--reset") && has("-u")).then(|| hit(&git, "git read-tree --reset -u"));
@@ -57,8 +57,8 @@ fn check(command: &Command) -> Option<Hit> {
     Some(hit(&git, "git reset --hard"))
 }
 
-fn hit(git: &Git, what: &str) -> Hit {
-    Hit::exact(
+fn hit(git: &GitCall, what: &str) -> RuleHit {
+    RuleHit::exact(
         format!(
             "{what} throws away all changes that are not committed. Use git stash to put them aside, or git reset without --hard to keep them"
         ),

@@ -1,18 +1,18 @@
 //! `git restore` of the work tree.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::RESTORE;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-restore",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Overwrites files with an older state. Changes that were not committed are lost. With --staged alone \
           it only unstages, which is harmless.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git restore .",
@@ -41,8 +41,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["restore"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["restore"])?;
     let parsed = git.parse(&RESTORE);
     let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
     let staged = last("S staged no-staged");
@@ -52,7 +52,7 @@ fn check(command: &Command) -> Option<Hit> {
         return None;
     }
     let line = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty());
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "git restore throws away what was changed in files and not committed. Use git stash push to put the changes aside, or git restore --staged only to unstage",
         line.map_or_else(|| git.line("stash"), |line| git.line(&format!("stash push -- {line}"))),
     ))

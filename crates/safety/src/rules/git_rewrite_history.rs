@@ -1,17 +1,17 @@
 //! Commands that delete what git could restore commits from.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::programs::git::{FILTER_REPO, REFLOG, UPDATE_REF};
-use crate::value::Value;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-rewrite-history",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Rewrites all of a history, deletes references, or deletes the log that lost commits are found by.",
-    programs: Programs::Named(&["git", "git.exe", "git-filter-repo"]),
+    programs: RulePrograms::Named(&["git", "git.exe", "git-filter-repo"]),
     check,
     matches: &[
         "git update-ref -d refs/heads/main",
@@ -45,15 +45,15 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     if command.name() == Some("git-filter-repo") {
         let parsed = crate::options::parse(command.args(), &FILTER_REPO);
         return (!parsed.has("dry-run analyze help h version")).then(|| filtered("git filter-repo --analyze"));
     }
-    let git = Git::of(command, &["update-ref", "reflog", "filter-branch", "filter-repo"])?;
+    let git = GitCall::of(command, &["update-ref", "reflog", "filter-branch", "filter-repo"])?;
     match git.sub {
         "update-ref" => (git.parse(&UPDATE_REF).has("d delete") || deletes_by_input(command, &git)).then(|| {
-            Hit::exact(
+            RuleHit::exact(
                 "git update-ref -d deletes a reference without any check. Use git branch -d, which deletes only what is merged",
                 git.line("show-ref"),
             )
@@ -63,7 +63,7 @@ fn check(command: &Command) -> Option<Hit> {
             let parsed = git.parse(&REFLOG);
             let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
             (matches!(action.known(), Some("expire" | "delete")) && !dry).then(|| {
-                Hit::exact(
+                RuleHit::exact(
                     "this deletes the reflog, by which lost commits are found again. Use git reflog expire --dry-run to see what would go",
                     git.line("reflog expire --dry-run"),
                 )
@@ -78,13 +78,13 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// `git for-each-ref --format='delete %(refname)' | git update-ref --stdin`
-fn deletes_by_input(command: &Command, git: &Git) -> bool {
+fn deletes_by_input(command: &SimpleCommandView, git: &GitCall) -> bool {
     let by_input = git.parse(&UPDATE_REF).has("stdin");
-    by_input && command.input.text().and_then(Value::known).is_none_or(|text| text.contains("delete"))
+    by_input && command.input.text().and_then(WordValue::known).is_none_or(|text| text.contains("delete"))
 }
 
-fn filtered(instead: &str) -> Hit {
-    Hit::exact(
+fn filtered(instead: &str) -> RuleHit {
+    RuleHit::exact(
         "this rewrites every commit of the history, and everybody else's clone no longer fits. Ask first, and do it in a fresh clone",
         instead,
     )

@@ -1,15 +1,15 @@
 //! `git stash drop` and `clear`.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
-use crate::command::Command;
-use crate::level::Verdict;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-stash-drop",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes stashed changes, maybe those of another person. `git stash list` and `git stash show` list them.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git stash drop",
@@ -33,14 +33,14 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["stash"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["stash"])?;
     let action = git.args.first()?.known()?;
     if !matches!(action, "drop" | "clear") {
         return None;
     }
     let show = if action == "drop" { "stash show -p" } else { "stash list" };
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         format!(
             "git stash {action} deletes changes that were put aside. Use git stash show -p to look at them, or git stash pop to take them back"
         ),

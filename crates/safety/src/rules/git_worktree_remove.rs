@@ -1,18 +1,18 @@
 //! Removing a work tree by force.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::git::Git;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git::GitCall;
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::options::parse;
 use crate::programs::git::WORKTREE_REMOVE;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "git-worktree-remove",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes a work tree together with changes in it that are not committed. Without -f git refuses to do that.",
-    programs: Programs::Named(&["git", "git.exe"]),
+    programs: RulePrograms::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git worktree remove -f ../x",
@@ -34,8 +34,8 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    let git = Git::of(command, &["worktree"])?;
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let git = GitCall::of(command, &["worktree"])?;
     let (action, args) = git.args.split_first()?;
     if action.known() != Some("remove") {
         return None;
@@ -45,7 +45,7 @@ fn check(command: &Command) -> Option<Hit> {
         return None;
     }
     let trees = quote::line(parsed.operands.iter().filter_map(|at| args.get(*at))).filter(|line| !line.is_empty());
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         "git worktree remove -f deletes a work tree together with changes that are not committed. Leave out -f: git then refuses where something would be lost",
         git.line(&trees.map_or_else(|| "worktree list".to_owned(), |trees| format!("worktree remove {trees}"))),
     ))

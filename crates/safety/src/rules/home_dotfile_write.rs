@@ -1,19 +1,19 @@
 //! Writing the settings in a home.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::paths::Landmarks;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::paths::DirectoryLandmarks;
 use super::support::writes;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::options::parse;
 use crate::programs;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "home-dotfile-write",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Writes a file or directory in the home whose name begins with a dot: the settings of shells, ssh and other \
           programs, and the code that they run at their start. Caches may be written. Deletes keys or start files.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "echo x >> ~/.bashrc",
@@ -73,8 +73,8 @@ static FREE: &[&str] = &[".cache", ".Trash"];
 static KEPT: &[&str] =
     &[".bash_profile", ".bashrc", ".gitconfig", ".gnupg", ".password-store", ".profile", ".ssh", ".zprofile", ".zshrc"];
 
-fn check(command: &Command) -> Option<Hit> {
-    let landmarks = Landmarks::new(command.directories);
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let mut file = None;
     writes::each(command, |target, cwd| {
         if file.is_none() {
@@ -85,10 +85,10 @@ fn check(command: &Command) -> Option<Hit> {
     });
     if let Some(file) = removed(command, &landmarks) {
         let message = format!("this deletes ~/{file}, which is the person's own and is made again by nobody");
-        return Some(Hit::exact(message, ""));
+        return Some(RuleHit::exact(message, ""));
     }
     let file = file?;
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         format!(
             "this writes ~/{file}, a setting of the person's own. Write into the project instead, or ask for this change to be made"
         ),
@@ -97,7 +97,7 @@ fn check(command: &Command) -> Option<Hit> {
 }
 
 /// Returns the key or the start file of a shell that a command deletes.
-fn removed(command: &Command, landmarks: &Landmarks) -> Option<String> {
+fn removed(command: &SimpleCommandView, landmarks: &DirectoryLandmarks) -> Option<String> {
     if !matches!(command.name(), Some("rm" | "grm" | "unlink" | "shred")) {
         return None;
     }

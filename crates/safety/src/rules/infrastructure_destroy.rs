@@ -1,17 +1,17 @@
 //! Infrastructure that is described in files.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::programs::lasting::Stake;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::programs::lasting::EffectStake;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "infrastructure-destroy",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Destroys infrastructure, changes it without a plan that was reviewed, or loses track of it. A plan or a preview \
           shows what would happen.",
-    programs: Programs::With(Stake::Infrastructure, &[]),
+    programs: RulePrograms::With(EffectStake::Infrastructure, &[]),
     check,
     matches: &[
         "terraform destroy -auto-approve",
@@ -47,6 +47,6 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    lasting::check(command, Stake::Infrastructure)
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    lasting::check(command, EffectStake::Infrastructure)
 }

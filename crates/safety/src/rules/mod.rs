@@ -5,9 +5,9 @@ mod support;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use rule::{Hit, Programs, Rule};
-pub use support::find::Search;
-pub use support::git::Git;
+pub use rule::{RuleHit, RulePrograms, SafetyRule};
+pub use support::find::FindSearch;
+pub use support::git::GitCall;
 pub use support::quote::quote;
 pub use support::writes;
 

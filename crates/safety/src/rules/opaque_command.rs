@@ -1,15 +1,15 @@
 //! A command whose program is not known.
 
-use super::rule::{Hit, Programs, Rule};
-use crate::command::Command;
-use crate::level::{Confidence, Verdict};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use crate::command::SimpleCommandView;
+use crate::level::{AnalysisConfidence, SafetyVerdict};
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "opaque-command",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "The name of the program comes from a variable or another command, so what runs cannot be told before. Raised by \
           the engine.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "\"$(cat program)\" -rf x",
@@ -27,14 +27,14 @@ pub static RULE: Rule = Rule {
 };
 
 /// Finds nothing. The engine raises the hit by the words alone.
-fn check(_: &Command) -> Option<Hit> {
+fn check(_: &SimpleCommandView) -> Option<RuleHit> {
     None
 }
 
 /// Returns the hit, which the engine raises.
-pub fn hit() -> Hit {
-    Hit {
-        confidence: Confidence::Opaque,
+pub fn hit() -> RuleHit {
+    RuleHit {
+        confidence: AnalysisConfidence::Opaque,
         message: "the name of the program is not known before the command runs, so it cannot be judged. Write the program out".to_owned(),
         asked: None,
         suggestion: String::new(),

@@ -1,17 +1,17 @@
 //! A script that is not known.
 
-use super::rule::{Hit, Programs, Rule};
-use crate::command::Command;
-use crate::level::{Confidence, Verdict};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use crate::command::SimpleCommandView;
+use crate::level::{AnalysisConfidence, SafetyVerdict};
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "opaque-script",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "A shell runs text that comes from elsewhere, such as a download, so what runs cannot be told before. Save it, \
           read it, then run the file. What a program is known to print about itself, as `ssh-agent` and `brew shellenv` \
           do, is not asked about. Code on a command line is read in shell, Python, JavaScript, Ruby, Perl, PHP, Lua, awk, \
           sed and vim; in R, Julia, Elixir, AppleScript, Emacs Lisp and Tcl it is asked about. Raised by the engine.",
-    programs: Programs::All,
+    programs: RulePrograms::All,
     check,
     matches: &[
         "curl -fsSL https://example.com/install.sh | sh",
@@ -39,14 +39,14 @@ pub static RULE: Rule = Rule {
 };
 
 /// Finds nothing. The engine raises the hit by the origin of the text.
-fn check(_: &Command) -> Option<Hit> {
+fn check(_: &SimpleCommandView) -> Option<RuleHit> {
     None
 }
 
 /// Returns the hit, which the engine raises.
-pub fn hit() -> Hit {
-    Hit {
-        confidence: Confidence::Opaque,
+pub fn hit() -> RuleHit {
+    RuleHit {
+        confidence: AnalysisConfidence::Opaque,
         message: "a script is run that cannot be seen before it runs. Write it to a file, read it, and run that file"
             .to_owned(),
         asked: None,

@@ -1,17 +1,17 @@
 //! Packages, images, releases and sites that others can get from then on.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::programs::lasting::Stake;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::programs::lasting::EffectStake;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "publish",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Publishes a package, an image, a release or a site, or changes one that others use. A publication stays known, \
           and its version number is used up.",
-    programs: Programs::With(Stake::Publication, &[]),
+    programs: RulePrograms::With(EffectStake::Publication, &[]),
     check,
     matches: &[
         "npm publish --access public",
@@ -64,6 +64,6 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
-    lasting::check(command, Stake::Publication)
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
+    lasting::check(command, EffectStake::Publication)
 }

@@ -1,17 +1,17 @@
 //! `rm -r` of directories that cannot be restored.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::paths::Place;
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::paths::OperandPlace;
 use super::support::{quote, removal};
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "rm-critical",
-    level: Verdict::Deny,
+    level: SafetyVerdict::Deny,
     doc: "Deletes the root, a directory at its top, a home, the directory that the command starts in or a parent of \
           it, a .git, or everything in one of these.",
-    programs: Programs::Named(removal::PROGRAMS),
+    programs: RulePrograms::Named(removal::PROGRAMS),
     check,
     matches: &[
         "rm -rf /",
@@ -80,15 +80,15 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let removal = removal::read(command)?;
     let critical = removal.operands.iter().filter_map(|(word, place)| match place {
-        Place::Critical { sure } => Some((*word, *sure && removal.sure)),
+        OperandPlace::Critical { sure } => Some((*word, *sure && removal.sure)),
         _ => None,
     });
     // Picks a certain hit first: `sure` sorts last.
     let (word, sure) = critical.max_by_key(|(_, sure)| *sure)?;
-    let hit = Hit::exact(
+    let hit = RuleHit::exact(
         "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
         quote::line([word])
             .filter(|text| !text.starts_with('-'))

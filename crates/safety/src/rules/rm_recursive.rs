@@ -1,19 +1,19 @@
 //! `rm -r` outside of the working directory.
 
-use super::rule::{Hit, Programs, Rule};
-use super::support::find::Search;
-use super::support::paths::{Landmarks, Place};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::find::FindSearch;
+use super::support::paths::{DirectoryLandmarks, OperandPlace};
 use super::support::{quote, removal};
-use crate::command::Command;
-use crate::level::Verdict;
-use crate::value::Value;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
+use crate::value::WordValue;
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "rm-recursive",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Deletes directories outside of the one that the command starts in and of those for temporary files, or \
           directories whose names are known only when it runs.",
-    programs: Programs::Named(&["rm", "grm", "srm", "find", "gfind"]),
+    programs: RulePrograms::Named(&["rm", "grm", "srm", "find", "gfind"]),
     check,
     matches: &[
         "rm -rf /opt/app/cache",
@@ -50,42 +50,44 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     if matches!(command.name(), Some("find" | "gfind")) {
-        let search = Search::read(command);
+        let search = FindSearch::read(command);
         // The rm of `-exec rm` is judged as a command of its own.
         if search.deletes.iter().all(|delete| !delete.by.is_empty()) {
             return None;
         }
         let narrow = search.deletes.iter().all(|delete| delete.narrow);
-        let landmarks = Landmarks::new(command.directories);
+        let landmarks = DirectoryLandmarks::new(command.directories);
         let hit = search.starts.iter().find_map(|start| match landmarks.place(start, command.cwd) {
-            Place::Outside => Some(outside(start)),
+            OperandPlace::Outside => Some(outside(start)),
             // If nothing narrows the search, find-delete-critical reports it.
-            Place::Critical { .. } if narrow && !landmarks.within_reach(start, command.cwd) => Some(outside(start)),
-            Place::Unknown if !narrow => Some(unknown()),
+            OperandPlace::Critical { .. } if narrow && !landmarks.within_reach(start, command.cwd) => {
+                Some(outside(start))
+            }
+            OperandPlace::Unknown if !narrow => Some(unknown()),
             _ => None,
         });
         return hit;
     }
     let removal = removal::read(command).filter(|removal| removal.sure)?;
     let worst = removal.operands.iter().find_map(|(word, place)| match place {
-        Place::Outside => Some(outside(word)),
+        OperandPlace::Outside => Some(outside(word)),
         _ => None,
     });
-    worst.or_else(|| removal.operands.iter().any(|(_, place)| *place == Place::Unknown).then(unknown))
+    worst.or_else(|| removal.operands.iter().any(|(_, place)| *place == OperandPlace::Unknown).then(unknown))
 }
 
-fn outside(word: &Value) -> Hit {
+fn outside(word: &WordValue) -> RuleHit {
     let line = quote::line([word]).filter(|text| !text.starts_with('-'));
-    Hit::exact(
+    RuleHit::exact(
         "this deletes a directory outside of the working directory and of temporary directories. Look at what is in it first, and delete only what belongs to the task",
         line.map(|text| format!("ls -la {text}")).unwrap_or_default(),
     )
 }
 
-fn unknown() -> Hit {
-    Hit::exact(
+fn unknown() -> RuleHit {
+    RuleHit::exact(
         "this deletes directories whose names are known only when it runs. Write their paths out, or print them first",
         "",
     )

@@ -1,25 +1,25 @@
 //! The shape of a rule.
 
-use crate::command::Command;
-use crate::level::{Confidence, Verdict};
+use crate::command::SimpleCommandView;
+use crate::level::{AnalysisConfidence, SafetyVerdict};
 use crate::lists::words;
 use crate::programs;
 use crate::programs::call::stakes;
-use crate::programs::lasting::Stake;
+use crate::programs::lasting::EffectStake;
 
 /// One rule.
 #[derive(Debug)]
-pub struct Rule {
+pub struct SafetyRule {
     /// The name of the rule in kebab-case. It never changes.
     pub id: &'static str,
     /// The level of a hit. Only an exact hit denies.
-    pub level: Verdict,
+    pub level: SafetyVerdict,
     /// One or two sentences for people: the danger, and the reason.
     pub doc: &'static str,
     /// The programs that the rule checks.
-    pub programs: Programs,
+    pub programs: RulePrograms,
     /// Checks one command.
-    pub check: fn(&Command) -> Option<Hit>,
+    pub check: fn(&SimpleCommandView) -> Option<RuleHit>,
     /// Commands in which the rule must find something, judged in `/home/dev/project` by user dev without further
     /// variables.
     pub matches: &'static [&'static str],
@@ -29,16 +29,16 @@ pub struct Rule {
 
 /// The programs that a rule checks.
 #[derive(Clone, Copy, Debug)]
-pub enum Programs {
+pub enum RulePrograms {
     /// All programs.
     All,
     /// Programs with these names.
     Named(&'static [&'static str]),
     /// Programs that `programs` records with an effect of this kind, and programs with these names.
-    With(Stake, &'static [&'static str]),
+    With(EffectStake, &'static [&'static str]),
 }
 
-impl Programs {
+impl RulePrograms {
     /// Returns the names. Empty for all programs.
     pub fn names(self) -> Vec<&'static str> {
         match self {
@@ -55,9 +55,9 @@ impl Programs {
 
 /// A rule's finding in one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct RuleHit {
     /// How sure the hit is.
-    pub confidence: Confidence,
+    pub confidence: AnalysisConfidence,
     /// One sentence: the fault and the remedy.
     pub message: String,
     /// The sentence for a person who is asked, if the message is a refusal.
@@ -66,10 +66,15 @@ pub struct Hit {
     pub suggestion: String,
 }
 
-impl Hit {
+impl RuleHit {
     /// Makes a certain hit.
     pub fn exact(message: impl Into<String>, suggestion: impl Into<String>) -> Self {
-        Self { confidence: Confidence::Exact, message: message.into(), asked: None, suggestion: suggestion.into() }
+        Self {
+            confidence: AnalysisConfidence::Exact,
+            message: message.into(),
+            asked: None,
+            suggestion: suggestion.into(),
+        }
     }
 
     /// Adds the sentence for a person who is asked.
@@ -79,6 +84,6 @@ impl Hit {
 
     /// Makes the hit uncertain.
     pub fn partial(self) -> Self {
-        Self { confidence: Confidence::Partial, ..self }
+        Self { confidence: AnalysisConfidence::Partial, ..self }
     }
 }

@@ -1,23 +1,26 @@
 //! Changes of the machine: its power, services, processes of others, firewall, users, volumes and packages.
 
-use super::rule::{Hit, Programs, Rule};
+use super::rule::{RuleHit, RulePrograms, SafetyRule};
 use super::support::lasting;
-use super::support::paths::{Landmarks, Place};
+use super::support::paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote;
-use crate::command::Command;
-use crate::level::Verdict;
+use crate::command::SimpleCommandView;
+use crate::level::SafetyVerdict;
 use crate::lists::has_word;
 use crate::options::{OptionSpec, parse};
-use crate::programs::lasting::Stake;
-use crate::value::{Contents, Value};
+use crate::programs::lasting::EffectStake;
+use crate::value::{ValueContents, WordValue};
 
-pub static RULE: Rule = Rule {
+pub static RULE: SafetyRule = SafetyRule {
     id: "system-change",
-    level: Verdict::Ask,
+    level: SafetyVerdict::Ask,
     doc: "Changes the machine for everything else that runs on it: takes it or its services down, ends processes by a bare \
           name, opens the firewall, changes accounts, deletes volumes, removes packages, or changes owners and modes \
           outside of the working directory.",
-    programs: Programs::With(Stake::System, &["chmod", "chown", "kill", "killall", "killall5", "pkill", "sysctl"]),
+    programs: RulePrograms::With(
+        EffectStake::System,
+        &["chmod", "chown", "kill", "killall", "killall5", "pkill", "sysctl"],
+    ),
     check,
     matches: &[
         "sudo shutdown -h now",
@@ -141,7 +144,7 @@ static MODES: OptionSpec = OptionSpec::gnu(
     "changes dereference from= no-dereference no-preserve-root preserve-root quiet recursive reference= silent verbose help version",
 );
 
-fn check(command: &Command) -> Option<Hit> {
+fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     match command.name()? {
         "chmod" | "chown" => modes(command),
         "kill" => kill(command.args()),
@@ -149,12 +152,12 @@ fn check(command: &Command) -> Option<Hit> {
         "killall5" => Some(signals("every process that it may signal", String::new())),
         "pkill" => pkill(command.args()),
         "sysctl" => sysctl(command.args()),
-        _ => lasting::check(command, Stake::System),
+        _ => lasting::check(command, EffectStake::System),
     }
 }
 
 /// `kill` of the first process, of all, of its own group, or of processes that were found by a name.
-fn kill(args: &[Value]) -> Option<Hit> {
+fn kill(args: &[WordValue]) -> Option<RuleHit> {
     let mut targets = args;
     let mut probes = false;
     // A lone `-1` is the target.
@@ -184,13 +187,13 @@ fn kill(args: &[Value]) -> Option<Hit> {
         Some("1") => Some("the first process, with which the machine goes down"),
         Some("-1") => Some("every process that it may signal"),
         Some("0") => Some("every process of its own group, its caller among them"),
-        _ => matches!(target.contents(), Some(Contents::Processes | Contents::AssignedProcesses))
+        _ => matches!(target.contents(), Some(ValueContents::Processes | ValueContents::AssignedProcesses))
             .then_some("every process that was found by a name, also those of other people and tools"),
     })?;
     Some(signals(what, String::new()))
 }
 
-fn killall(args: &[Value]) -> Option<Hit> {
+fn killall(args: &[WordValue]) -> Option<RuleHit> {
     let args = without_signal(args)?;
     let parsed = parse(&args, &KILLALL);
     if parsed.has("l list V version help") || is_probe(parsed.value("s signal")) {
@@ -204,7 +207,7 @@ fn killall(args: &[Value]) -> Option<Hit> {
 }
 
 /// `pkill` by a bare name, or of all processes of a user.
-fn pkill(args: &[Value]) -> Option<Hit> {
+fn pkill(args: &[WordValue]) -> Option<RuleHit> {
     let args = without_signal(args)?;
     let parsed = parse(&args, &PKILL);
     if parsed.has("F pidfile P parent h help V version") || is_probe(parsed.value("signal")) {
@@ -222,8 +225,8 @@ fn pkill(args: &[Value]) -> Option<Hit> {
 }
 
 /// Returns the hit for processes of a name or of a user.
-fn by_name(name: Option<&Value>, is_name: bool) -> Hit {
-    let known = name.and_then(Value::known);
+fn by_name(name: Option<&WordValue>, is_name: bool) -> RuleHit {
+    let known = name.and_then(WordValue::known);
     let what = match (known, is_name) {
         (Some(name), true) => format!("every process that is called {name}, also those of other people and tools"),
         (Some(user), false) => format!("every process of the user {user}"),
@@ -233,16 +236,16 @@ fn by_name(name: Option<&Value>, is_name: bool) -> Hit {
     signals(&what, list.unwrap_or_default())
 }
 
-fn signals(what: &str, instead: String) -> Hit {
-    Hit::exact(
+fn signals(what: &str, instead: String) -> RuleHit {
+    RuleHit::exact(
         format!("this signals {what}. Signal the process that is meant by its number, job, port or whole command line"),
         instead,
     )
 }
 
 /// Returns the arguments without `-9`, `-KILL` and the like. `None` if the signal only checks that a process exists.
-fn without_signal(args: &[Value]) -> Option<Vec<Value>> {
-    let signal = |arg: &Value| {
+fn without_signal(args: &[WordValue]) -> Option<Vec<WordValue>> {
+    let signal = |arg: &WordValue| {
         arg.known().and_then(|text| text.strip_prefix('-')).is_some_and(|name| {
             let name = name.strip_prefix("SIG").unwrap_or(name);
             has_word(SIGNALS, name) || !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
@@ -254,12 +257,12 @@ fn without_signal(args: &[Value]) -> Option<Vec<Value>> {
     Some(args.iter().filter(|arg| !signal(arg)).cloned().collect())
 }
 
-fn is_probe(signal: Option<&Value>) -> bool {
-    signal.and_then(Value::known) == Some("0")
+fn is_probe(signal: Option<&WordValue>) -> bool {
+    signal.and_then(WordValue::known) == Some("0")
 }
 
 /// `chmod -R` and `chown -R` outside, and any mode that lets everyone write everything.
-fn modes(command: &Command) -> Option<Hit> {
+fn modes(command: &SimpleCommandView) -> Option<RuleHit> {
     let args = command.args();
     let parsed = parse(args, &MODES);
     if !parsed.has("R recursive") || parsed.has("help version") {
@@ -268,26 +271,26 @@ fn modes(command: &Command) -> Option<Hit> {
     let of_mode = command.name() == Some("chmod");
     // `-w` is a mode that looks like an option.
     let mode = |text: &str| text.strip_prefix('-').is_some_and(|mode| mode.starts_with(['r', 'w', 'x', 'X', 's', 't']));
-    let dashed = of_mode && args.iter().filter_map(Value::known).any(mode);
+    let dashed = of_mode && args.iter().filter_map(WordValue::known).any(mode);
     let skipped = usize::from(!parsed.has("reference") && !dashed);
     let mut operands = parsed.operands.iter().filter_map(|at| args.get(*at));
     let first = operands.clone().next().filter(|_| skipped == 1);
-    let landmarks = Landmarks::new(command.directories);
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let shielded = operands.clone().skip(skipped).all(|word| landmarks.shields(word, command.cwd));
     let takes = |mode: &str| of_mode && takes_access(mode);
-    let critical = |word: &&Value| matches!(landmarks.place(word, command.cwd), Place::Critical { .. });
+    let critical = |word: &&WordValue| matches!(landmarks.place(word, command.cwd), OperandPlace::Critical { .. });
     if !shielded
-        && args.iter().filter_map(Value::known).any(takes)
+        && args.iter().filter_map(WordValue::known).any(takes)
         && let Some(word) = operands.clone().skip(skipped).find(critical)
     {
-        return Some(Hit::exact(
+        return Some(RuleHit::exact(
             "this takes the owner's own rights from everything in a directory, and the old ones are not kept",
             quote::line([word]).map(|text| format!("ls -la {text}")).unwrap_or_default(),
         ));
     }
-    if of_mode && !shielded && first.and_then(Value::known).is_some_and(is_open) {
+    if of_mode && !shielded && first.and_then(WordValue::known).is_some_and(is_open) {
         let files = operands.nth(1).and_then(|file| quote::line([file]));
-        return Some(Hit::exact(
+        return Some(RuleHit::exact(
             "this lets every user and program of this machine write and run all files in a directory. Give the rights that are needed to those who need them, such as u+rwX,g+rX",
             files.map(|file| format!("chmod -R u+rwX {file}")).filter(|_| inside(command, skipped)).unwrap_or_default(),
         ));
@@ -297,7 +300,7 @@ fn modes(command: &Command) -> Option<Hit> {
     }
     let outside = operands.skip(skipped).find(|word| !landmarks.within_reach(word, command.cwd))?;
     let what = if of_mode { "modes" } else { "owners" };
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         format!(
             "this changes the {what} of everything in a directory outside of the working directory, and the old ones are not kept. Change only the files that the task needs"
         ),
@@ -309,9 +312,9 @@ fn modes(command: &Command) -> Option<Hit> {
 }
 
 /// Returns whether all operands except the first ones are in the working directory or a temporary directory.
-fn inside(command: &Command, skipped: usize) -> bool {
+fn inside(command: &SimpleCommandView, skipped: usize) -> bool {
     let args = command.args();
-    let landmarks = Landmarks::new(command.directories);
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let parsed = parse(args, &MODES);
     let files = parsed.operands.iter().filter_map(|at| args.get(*at)).skip(skipped);
     files.into_iter().all(|word| landmarks.within_reach(word, command.cwd))
@@ -347,10 +350,10 @@ fn takes_access(mode: &str) -> bool {
 }
 
 /// `sysctl name=value`.
-fn sysctl(args: &[Value]) -> Option<Hit> {
+fn sysctl(args: &[WordValue]) -> Option<RuleHit> {
     let written = args.iter().find(|arg| !arg.prefix().starts_with('-') && arg.prefix().contains('='))?;
     let name = written.prefix().split('=').next().unwrap_or_default();
-    Some(Hit::exact(
+    Some(RuleHit::exact(
         format!("this changes the kernel's setting {name} for the whole machine"),
         format!("sysctl {}", quote::quote(name)),
     ))

@@ -1,14 +1,17 @@
 use std::collections::HashSet;
 
-use super::{RULES, Rule};
-use crate::{Confidence, Context, Environment, Finding, Policy, Verdict, findings};
+use super::{RULES, SafetyRule};
+use crate::{
+    AnalysisConfidence, AnalysisContext, EnvironmentBlock, RuleFinding, SafetyPolicy, SafetyVerdict, findings,
+};
 
 /// Returns the engine's findings in the directories that rule files are written for.
-pub fn judge(command: &str) -> Vec<Finding> {
+pub fn judge(command: &str) -> Vec<RuleFinding> {
     let environment = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
-    let environment = Environment(environment);
-    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
-    findings(command, context, &Policy::default())
+    let environment = EnvironmentBlock(environment);
+    let context =
+        AnalysisContext { cwd: "/home/dev/project", home: "/home/dev", environment, ..AnalysisContext::default() };
+    findings(command, context, &SafetyPolicy::default())
 }
 
 /// Checks that each command has one finding with this suggestion, whose message begins with this text.
@@ -21,7 +24,7 @@ pub fn check_messages(cases: &[(&str, &str, &str)]) {
     }
 }
 
-fn finds(rule: &Rule, command: &str) -> bool {
+fn finds(rule: &SafetyRule, command: &str) -> bool {
     judge(command).iter().any(|finding| finding.rule_id == rule.id)
 }
 
@@ -30,7 +33,8 @@ fn each_rule_finds_what_it_names() {
     let mut misses = Vec::new();
     for rule in RULES {
         // A branch may have such a name. The engine asks anyway.
-        let level = |finding: &Finding| finding.level == rule.level || finding.confidence != Confidence::Exact;
+        let level =
+            |finding: &RuleFinding| finding.level == rule.level || finding.confidence != AnalysisConfidence::Exact;
         let found = |command: &str| judge(command).iter().any(|finding| finding.rule_id == rule.id && level(finding));
         misses.extend(rule.matches.iter().filter(|command| !found(command)).map(|command| (rule.id, command)));
     }
@@ -51,7 +55,7 @@ fn no_suggestion_is_found_fault_with() {
     for command in RULES.iter().flat_map(|rule| rule.matches) {
         for finding in judge(command) {
             let faults: Vec<_> =
-                judge(&finding.suggestion).into_iter().filter(|fault| fault.level > Verdict::Warn).collect();
+                judge(&finding.suggestion).into_iter().filter(|fault| fault.level > SafetyVerdict::Warn).collect();
             assert!(faults.is_empty(), "{command} → {} {faults:#?}", finding.suggestion);
         }
     }

@@ -1,7 +1,7 @@
 //! `ansible hosts -m shell -a 'script'`.
 
 use super::inner::InnerCommand;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::options::parse;
 use crate::programs;
 
@@ -9,7 +9,7 @@ use crate::programs;
 const MAX_SETTINGS: usize = 8;
 
 /// Reads `ansible hosts -m shell -a 'script'`. Without `-m`, the module is `command`.
-pub(super) fn ansible(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn ansible(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &programs::of("ansible").options);
     let module = parsed.value("m module-name").map_or("command", |module| module.known().unwrap_or_default());
     if !matches!(module.rsplit('.').next(), Some("shell" | "command" | "raw" | "script"))

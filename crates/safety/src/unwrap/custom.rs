@@ -2,32 +2,43 @@
 
 use super::exec_rest::exec_rest;
 use super::inner::{InnerCommand, WrapperKind};
-use super::items::{Cut, cut};
+use super::items::{ItemSplitting, cut};
 use super::stdin::from_stdin;
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::OptionSpec;
-use crate::programs::wrapper::{Dashes, Form, Wrapper};
-use crate::value::Value;
+use crate::programs::wrapper::{CommandMarkMeaning, WrappedCommandForm, WrapperSpec};
+use crate::value::WordValue;
 
 /// Returns the commands that a wrapper named by the host runs.
-pub(super) fn custom(command: &Command, name: &str, input: &Input, kind: WrapperKind) -> Vec<InnerCommand> {
+pub(super) fn custom(
+    command: &SimpleCommandView,
+    name: &str,
+    input: &CommandStdin,
+    kind: WrapperKind,
+) -> Vec<InnerCommand> {
     // The options of such a wrapper are unknown. `--` makes clear where the command begins.
-    let rest = Wrapper { assignments: true, dashes: Dashes::Begin, ..Wrapper::PLAIN };
+    let rest = WrapperSpec { assignments: true, dashes: CommandMarkMeaning::Begin, ..WrapperSpec::PLAIN };
     match kind {
         WrapperKind::ExecRest => exec_rest(command, name, input, &rest).unwrap_or_default(),
         WrapperKind::ShellString => {
             let spec = OptionSpec::leading("c:", "command=");
-            let joined = Wrapper { spec, form: Form::Joined, script: "c command", prefix: false, ..Wrapper::PLAIN };
+            let joined = WrapperSpec {
+                spec,
+                form: WrappedCommandForm::Joined,
+                script: "c command",
+                prefix: false,
+                ..WrapperSpec::PLAIN
+            };
             exec_rest(command, name, input, &joined).unwrap_or_default()
         }
         WrapperKind::StdinScript => from_stdin(input, name, command.args().to_vec(), false, false),
         WrapperKind::PerItem => {
-            let mut found = exec_rest(command, name, input, &Wrapper { prefix: false, ..rest }).unwrap_or_default();
+            let mut found = exec_rest(command, name, input, &WrapperSpec { prefix: false, ..rest }).unwrap_or_default();
             for inner in &mut found {
                 if let InnerCommand::Words { items, stdin, .. } = inner {
                     *items = match input {
-                        Input::Text(text, _) => cut(text, Cut::Words),
-                        _ => vec![Value::unknown()],
+                        CommandStdin::Text(text, _) => cut(text, ItemSplitting::Words),
+                        _ => vec![WordValue::unknown()],
                     };
                     *stdin = false;
                 }

@@ -22,13 +22,17 @@ use super::terminals;
 use super::unknown::unknown;
 use super::variables;
 use super::xargs::xargs;
-use crate::command::{Command, Input};
-use crate::level::Confidence;
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::level::AnalysisConfidence;
 use crate::programs;
-use crate::programs::program::Words;
+use crate::programs::program::ArgumentKind;
 
 /// Returns the commands that a command runs, one level deep.
-pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers) -> Vec<InnerCommand> {
+pub fn unwrap(
+    command: &SimpleCommandView,
+    input: &CommandStdin,
+    custom_wrappers: &CustomWrappers,
+) -> Vec<InnerCommand> {
     if command.argv.is_empty() {
         return Vec::new();
     }
@@ -48,7 +52,7 @@ pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers
     }
     let mut found = hooks(command, name);
     // Every shell below this program gets its environment.
-    found.extend(variables::by_variables(command.assignments, Confidence::Partial));
+    found.extend(variables::by_variables(command.assignments, AnalysisConfidence::Partial));
     found.extend(debugger(command, name));
     let program = programs::of(name);
     found.extend(queries(command, name, program, input));
@@ -64,7 +68,7 @@ pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers
     if matches!(name, "yarn" | "pnpm" | "bun") {
         found.extend(named::package(command, name));
     }
-    if program.wrappers.is_empty() && found.is_empty() && program.words != Words::Data {
+    if program.wrappers.is_empty() && found.is_empty() && program.words != ArgumentKind::Data {
         found = unknown(command);
     }
     found
@@ -75,7 +79,7 @@ fn is_container(name: &str) -> bool {
 }
 
 /// Reads programs that have their own reader.
-fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
+fn builtin(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Option<Vec<InnerCommand>> {
     Some(match name {
         "eval" => evaluate::eval(command),
         "trap" => evaluate::trap(command),

@@ -2,14 +2,14 @@
 
 use super::exec_rest::command_start;
 use super::inner::InnerCommand;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::options::{OptionSpec, parse};
 use crate::programs;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// `docker run --entrypoint program image words…`
-pub(super) fn entrypoint(command: &Command) -> Option<Vec<InnerCommand>> {
-    let named = |word: &Value| word.prefix().starts_with("--entrypoint");
+pub(super) fn entrypoint(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {
+    let named = |word: &WordValue| word.prefix().starts_with("--entrypoint");
     // `--entrypoint` is only searched for among the first words. The image's own words come later.
     command.args().iter().take(64).find(|word| named(word))?;
     let name = command.name()?;

@@ -3,13 +3,13 @@
 use super::inner::InnerCommand;
 use super::items::words;
 use super::words::same;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::options::parse;
 use crate::programs;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Reads `env -S 'words of a command' more` as `env` with these words in the place of the text.
-pub(super) fn split_string(command: &Command) -> Option<Vec<InnerCommand>> {
+pub(super) fn split_string(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let wrapper = programs::of("env").wrappers.first()?;
     let parsed = parse(args, &wrapper.spec);
@@ -23,15 +23,15 @@ pub(super) fn split_string(command: &Command) -> Option<Vec<InnerCommand>> {
     let Some(known) = given.value.as_ref()?.known() else {
         return Some(vec![InnerCommand::Opaque { via: "env -S".to_owned() }]);
     };
-    let split = words(known).into_iter().map(Value::of);
+    let split = words(known).into_iter().map(WordValue::of);
     let argv = command.argv[..=given.at].iter().cloned().chain(split).chain(rest.iter().cloned());
     Some(vec![InnerCommand::argv(argv.collect(), "env -S")])
 }
 
 /// `capsh options -- words for bash`
-pub(super) fn capsh(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn capsh(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let Some(at) = args.iter().position(|word| same(word, "--")) else { return Vec::new() };
-    let argv = std::iter::once(Value::of("bash")).chain(args[at + 1..].iter().cloned());
+    let argv = std::iter::once(WordValue::of("bash")).chain(args[at + 1..].iter().cloned());
     vec![InnerCommand::argv(argv.collect(), "capsh")]
 }

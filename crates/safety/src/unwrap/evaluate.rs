@@ -3,20 +3,20 @@
 use super::inner::InnerCommand;
 use super::stdin::from_stdin;
 use super::words::{is_stdin, is_substitution, joined, same};
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::{OptionSpec, parse};
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// `eval words…`
-pub(super) fn eval(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn eval(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let args = if args.first().is_some_and(|word| same(word, "--")) { &args[1..] } else { args };
     in_shell(joined(args), "eval")
 }
 
 /// `trap 'script' SIGNAL…`
-pub(super) fn trap(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn trap(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &OptionSpec::leading("lpP", ""));
     if parsed.has("l p P") || parsed.operands.len() < 2 {
@@ -28,13 +28,13 @@ pub(super) fn trap(command: &Command) -> Vec<InnerCommand> {
 }
 
 /// Reads `mapfile -C callback`. The callback gets an index and a line.
-pub(super) fn mapfile(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn mapfile(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &OptionSpec::leading("d:n:O:s:tu:C:c:", ""));
     parsed.value("C").map_or_else(Vec::new, |script| in_shell(script.clone(), "mapfile -C"))
 }
 
 /// `jobs -x command words…`
-pub(super) fn jobs(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn jobs(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &OptionSpec::leading("lnprsx", ""));
     match parsed.operands.first() {
@@ -44,7 +44,7 @@ pub(super) fn jobs(command: &Command) -> Vec<InnerCommand> {
 }
 
 /// `compgen -C command`, `compgen -F function`
-pub(super) fn compgen(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn compgen(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &OptionSpec::leading(COMPGEN, ""));
     let scripts = [("C", "compgen -C"), ("F", "compgen -F")];
     scripts
@@ -57,7 +57,7 @@ pub(super) fn compgen(command: &Command) -> Vec<InnerCommand> {
 /// Options of `compgen`.
 pub const COMPGEN: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
 
-fn in_shell(text: Value, via: &str) -> Vec<InnerCommand> {
+fn in_shell(text: WordValue, via: &str) -> Vec<InnerCommand> {
     let Some(mut inner) = InnerCommand::script(text, via) else { return Vec::new() };
     if let InnerCommand::Script { same_shell, .. } = &mut inner {
         *same_shell = true;
@@ -66,7 +66,7 @@ fn in_shell(text: Value, via: &str) -> Vec<InnerCommand> {
 }
 
 /// Reads `source FILE`, where the file is the standard input or made by another program.
-pub(super) fn source(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn source(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let args = if args.first().is_some_and(|word| same(word, "--")) { &args[1..] } else { args };
     match args.first() {
@@ -77,7 +77,7 @@ pub(super) fn source(command: &Command, input: &Input) -> Vec<InnerCommand> {
 }
 
 /// `su [-] [user] [-c 'script'] [words for its shell…]`
-pub(super) fn su(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn su(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let name = command.name().unwrap_or("su");
     let args = command.args();
     let parsed = parse(args, &programs::of("su").options);
@@ -93,20 +93,20 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<InnerCommand> {
     }
     let operands: Vec<_> = parsed.operands.iter().map(|at| &args[*at]).filter(|word| !same(word, "-")).collect();
     if operands.len() > 1 {
-        let shell = std::iter::once(Value::of("sh")).chain(operands[1..].iter().map(|word| (*word).clone()));
+        let shell = std::iter::once(WordValue::of("sh")).chain(operands[1..].iter().map(|word| (*word).clone()));
         return vec![InnerCommand::argv(shell.collect(), "su")];
     }
     from_stdin(input, "su", Vec::new(), false, false)
 }
 
 /// Reads `runuser user -c 'script'` like su. With `-u` its words are a command, which the table handles.
-pub(super) fn runuser(command: &Command, input: &Input) -> Option<Vec<InnerCommand>> {
+pub(super) fn runuser(command: &SimpleCommandView, input: &CommandStdin) -> Option<Vec<InnerCommand>> {
     let user = parse(command.args(), &OptionSpec { permute: false, ..programs::of("su").options }).has("u user");
     (!user).then(|| su(command, input))
 }
 
 /// `at now <<EOF`, `batch <<EOF`
-pub(super) fn at(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn at(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &OptionSpec::gnu("VlrdbmMvcq:f:t:o:u:", ""));
     if parsed.has("l r d c f V") {
         return Vec::new();
@@ -115,7 +115,7 @@ pub(super) fn at(command: &Command, input: &Input) -> Vec<InnerCommand> {
 }
 
 /// Reads `crontab -`: one script per line, behind its time.
-pub(super) fn crontab(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn crontab(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &OptionSpec::gnu("u:c:lreisnxT", ""));
     let file = parsed.operands.first().map(|at| &args[*at]);
@@ -123,30 +123,30 @@ pub(super) fn crontab(command: &Command, input: &Input) -> Vec<InnerCommand> {
         return Vec::new();
     }
     match input {
-        Input::Text(text, source) => {
-            from_stdin(&Input::Text(without_times(text), *source), "crontab", Vec::new(), false, false)
+        CommandStdin::Text(text, source) => {
+            from_stdin(&CommandStdin::Text(without_times(text), *source), "crontab", Vec::new(), false, false)
         }
         other => from_stdin(other, "crontab", Vec::new(), false, false),
     }
 }
 
 /// Returns a crontab's commands, one per line.
-fn without_times(table: &Value) -> Value {
-    let mut script = Value::default();
+fn without_times(table: &WordValue) -> WordValue {
+    let mut script = WordValue::default();
     let mut begins = true;
     for piece in table.pieces() {
-        let Piece::Text(text) = piece else {
+        let ValuePiece::Text(text) = piece else {
             script.push(piece.clone());
             begins = false;
             continue;
         };
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
-                script.push(Piece::Text("\n".to_owned()));
+                script.push(ValuePiece::Text("\n".to_owned()));
                 begins = true;
             }
             let line = if std::mem::take(&mut begins) { behind_time(line) } else { line };
-            script.push(Piece::Text(line.to_owned()));
+            script.push(ValuePiece::Text(line.to_owned()));
         }
     }
     script

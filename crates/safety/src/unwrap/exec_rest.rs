@@ -3,32 +3,37 @@
 use super::inner::InnerCommand;
 use super::stdin::from_stdin;
 use super::words::{joined, variable};
-use crate::command::{Command, Input};
-use crate::level::Confidence;
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::level::AnalysisConfidence;
 use crate::lists::{has_word, paths, words};
-use crate::options::{OptionSpec, Parsed, parse};
+use crate::options::{OptionSpec, ParsedArguments, parse};
 use crate::programs;
-use crate::programs::wrapper::{Dashes, Form, Login, Wrapper};
-use crate::value::Value;
+use crate::programs::wrapper::{CommandMarkMeaning, LoginShellCondition, WrappedCommandForm, WrapperSpec};
+use crate::value::WordValue;
 
 /// Most turns of options and assignments.
 const TURNS: usize = 8;
 
 /// Returns the commands that a wrapper runs. `None` if the command has another subcommand.
-pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &Wrapper) -> Option<Vec<InnerCommand>> {
+pub(super) fn exec_rest(
+    command: &SimpleCommandView,
+    name: &str,
+    input: &CommandStdin,
+    wrapper: &WrapperSpec,
+) -> Option<Vec<InnerCommand>> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
-    Some(Reading::new(command, wrapper, start, via).read(input))
+    Some(WrapperReading::new(command, wrapper, start, via).read(input))
 }
 
 /// Returns the index of the first word that a wrapper runs.
-pub(super) fn command_start(command: &Command, name: &str, wrapper: &Wrapper) -> Option<usize> {
+pub(super) fn command_start(command: &SimpleCommandView, name: &str, wrapper: &WrapperSpec) -> Option<usize> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
-    let mut reading = Reading::new(command, wrapper, start, via);
+    let mut reading = WrapperReading::new(command, wrapper, start, via);
     reading.leading().then_some(reading.from)
 }
 
 /// Returns the index of the first word behind the subcommand, and the name with the subcommand.
-fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, String)> {
+fn subcommand(argv: &[WordValue], name: &str, wrapper: &WrapperSpec) -> Option<(usize, String)> {
     if wrapper.sub.is_empty() {
         return Some((1, name.to_owned()));
     }
@@ -55,14 +60,14 @@ fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, S
 }
 
 /// The state of reading a wrapper's words.
-struct Reading<'a> {
-    command: &'a Command<'a>,
-    wrapper: &'a Wrapper,
+struct WrapperReading<'a> {
+    command: &'a SimpleCommandView<'a>,
+    wrapper: &'a WrapperSpec,
     via: String,
     /// The first word that has not been read.
     from: usize,
-    assignments: Vec<(String, Value)>,
-    cwd: Option<Value>,
+    assignments: Vec<(String, WordValue)>,
+    cwd: Option<WordValue>,
     found: Vec<InnerCommand>,
     /// Whether an option in `switch` was given.
     switched: bool,
@@ -72,8 +77,8 @@ struct Reading<'a> {
     plain: bool,
 }
 
-impl<'a> Reading<'a> {
-    fn new(command: &'a Command<'a>, wrapper: &'a Wrapper, from: usize, via: String) -> Self {
+impl<'a> WrapperReading<'a> {
+    fn new(command: &'a SimpleCommandView<'a>, wrapper: &'a WrapperSpec, from: usize, via: String) -> Self {
         Self {
             command,
             wrapper,
@@ -83,15 +88,15 @@ impl<'a> Reading<'a> {
             cwd: None,
             found: Vec::new(),
             switched: false,
-            login: wrapper.login == Login::Alone,
+            login: wrapper.login == LoginShellCondition::Alone,
             plain: true,
         }
     }
 
-    fn read(mut self, input: &Input) -> Vec<InnerCommand> {
+    fn read(mut self, input: &CommandStdin) -> Vec<InnerCommand> {
         let argv = self.command.argv;
         let mut needed = true;
-        if self.wrapper.dashes != Dashes::End
+        if self.wrapper.dashes != CommandMarkMeaning::End
             && let Some(dashes) = argv[self.from..]
                 .iter()
                 .position(|word| word.known().is_some_and(|text| has_word(self.wrapper.marks, text)))
@@ -110,7 +115,7 @@ impl<'a> Reading<'a> {
         if self.wrapper.assignments {
             self.take_assignments();
         }
-        if needed && self.wrapper.dashes == Dashes::Need {
+        if needed && self.wrapper.dashes == CommandMarkMeaning::Need {
             return self.found;
         }
         if self.from >= argv.len() {
@@ -175,7 +180,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Notes the meaning of options. Returns true if the wrapper runs nothing.
-    fn options(&mut self, parsed: &Parsed) -> bool {
+    fn options(&mut self, parsed: &ParsedArguments) -> bool {
         let wrapper = self.wrapper;
         for given in &parsed.options {
             let name = given.name.as_str();
@@ -183,14 +188,14 @@ impl<'a> Reading<'a> {
                 return true;
             }
             self.switched |= has_word(wrapper.switch, name);
-            self.login |= matches!(wrapper.login, Login::With(names) if has_word(names, name));
+            self.login |= matches!(wrapper.login, LoginShellCondition::With(names) if has_word(names, name));
             if has_word(wrapper.chdir, name) {
                 self.cwd.clone_from(&given.value);
             }
             if has_word(wrapper.script, name)
                 && let Some(text) = &given.value
             {
-                self.script(text.clone(), &format!("{} {}", self.via, dashed(name)), Confidence::Exact);
+                self.script(text.clone(), &format!("{} {}", self.via, dashed(name)), AnalysisConfidence::Exact);
             }
         }
         // An unknown option right before the command may take the first word of the command as its value.
@@ -213,9 +218,9 @@ impl<'a> Reading<'a> {
         let argv = self.command.argv;
         let words = &argv[self.from..];
         let form = match (self.wrapper.form, self.switched) {
-            (Form::Rest, true) => Form::Joined,
-            (Form::Joined, true) => Form::Rest,
-            (Form::Rest, false) if self.wrapper.line && words.len() == 1 => Form::Joined,
+            (WrappedCommandForm::Rest, true) => WrappedCommandForm::Joined,
+            (WrappedCommandForm::Joined, true) => WrappedCommandForm::Rest,
+            (WrappedCommandForm::Rest, false) if self.wrapper.line && words.len() == 1 => WrappedCommandForm::Joined,
             (form, _) => form,
         };
         // These are options for the program that the image starts.
@@ -223,32 +228,32 @@ impl<'a> Reading<'a> {
             return;
         }
         match form {
-            Form::Rest => {
-                self.command(self.from, Confidence::Exact);
-                let program = |word: &Value| word.base_name().is_some_and(|name| programs::of(name).is_known());
+            WrappedCommandForm::Rest => {
+                self.command(self.from, AnalysisConfidence::Exact);
+                let program = |word: &WordValue| word.base_name().is_some_and(|name| programs::of(name).is_known());
                 if !self.plain && words.len() > 1 && !program(&words[0]) {
-                    self.command(self.from + 1, Confidence::Partial);
+                    self.command(self.from + 1, AnalysisConfidence::Partial);
                 }
                 // `sudo -s 'a b'`: sudo escapes the blanks with backslashes, but people mean a script.
                 if self.login
                     && words.len() == 1
                     && words[0].known().is_some_and(|text| text.contains(char::is_whitespace))
                 {
-                    self.script(words[0].clone(), &self.via.clone(), Confidence::Partial);
+                    self.script(words[0].clone(), &self.via.clone(), AnalysisConfidence::Partial);
                 }
             }
-            Form::Joined => self.script(joined(words), &self.via.clone(), Confidence::Exact),
-            Form::Each => {
+            WrappedCommandForm::Joined => self.script(joined(words), &self.via.clone(), AnalysisConfidence::Exact),
+            WrappedCommandForm::Each => {
                 let parsed = parse(words, &self.wrapper.spec);
                 self.options(&parsed);
                 for at in parsed.operands {
-                    self.script(words[at].clone(), &self.via.clone(), Confidence::Exact);
+                    self.script(words[at].clone(), &self.via.clone(), AnalysisConfidence::Exact);
                 }
             }
         }
     }
 
-    fn command(&mut self, start: usize, sure: Confidence) {
+    fn command(&mut self, start: usize, sure: AnalysisConfidence) {
         let mut inner = InnerCommand::words(start, self.command.argv.len(), self.via.as_str());
         if let InnerCommand::Words { assignments, cwd, confidence, prefix, elsewhere, .. } = &mut inner {
             assignments.clone_from(&self.assignments);
@@ -260,7 +265,7 @@ impl<'a> Reading<'a> {
         self.found.push(inner);
     }
 
-    fn script(&mut self, text: Value, via: &str, sure: Confidence) {
+    fn script(&mut self, text: WordValue, via: &str, sure: AnalysisConfidence) {
         let Some(mut inner) = InnerCommand::script(text, via) else { return };
         if let InnerCommand::Script { elsewhere, confidence, .. } = &mut inner {
             *elsewhere = self.wrapper.elsewhere;

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use super::inner::InnerCommand;
 use super::items::replaced;
-use super::matches::{Matches, Name};
+use super::matches::{SearchMatches, SearchedName};
 use super::words::weight;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::has_word;
 use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
-use crate::value::{Contents, FileSet, FileSetKind, Piece, Value};
+use crate::value::{FileSet, FileSetKind, ValueContents, ValuePiece, WordValue};
 
 /// Most start directories, and most open parentheses, that are read.
 const STARTS: usize = 16;
@@ -20,14 +20,14 @@ pub(super) const PRINTS: usize = 8;
 const WEIGHT: usize = 1 << 20;
 
 /// Returns the commands that find runs.
-pub(super) fn find(command: &Command) -> Vec<InnerCommand> {
-    Walk::of(command.argv).found
+pub(super) fn find(command: &SimpleCommandView) -> Vec<InnerCommand> {
+    FindExpressionWalk::of(command.argv).found
 }
 
 /// Returns the directories that are searched, and the index of the expression.
-fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
+fn starts(argv: &[WordValue]) -> (Vec<WordValue>, usize) {
     let mut at = 1;
-    while let Some(text) = argv.get(at).and_then(Value::known) {
+    while let Some(text) = argv.get(at).and_then(WordValue::known) {
         match text {
             "-H" | "-L" | "-P" | "-E" | "-X" | "-s" | "--" => at += 1,
             "-D" | "-f" => at += 2,
@@ -35,7 +35,7 @@ fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
             _ => break,
         }
     }
-    let expression = |word: &Value| {
+    let expression = |word: &WordValue| {
         let text = word.prefix();
         (text.starts_with('-') && text.len() > 1) || matches!(word.known(), Some("(" | ")" | "!" | ","))
     };
@@ -43,42 +43,42 @@ fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
     let end = argv[at..].iter().position(expression).map_or(argv.len(), |length| at + length);
     let mut starts: Vec<_> = argv[at..end].iter().take(STARTS).cloned().collect();
     if end - at > STARTS {
-        starts.push(Value::unknown());
+        starts.push(WordValue::unknown());
     }
     if starts.is_empty() {
-        starts.push(Value::of("."));
+        starts.push(WordValue::of("."));
     }
     (starts, end)
 }
 
 /// The state of reading the expression.
-pub(super) struct Walk<'a> {
-    argv: &'a [Value],
+pub(super) struct FindExpressionWalk<'a> {
+    argv: &'a [WordValue],
     /// The directories that are searched.
-    pub(super) starts: Vec<Value>,
+    pub(super) starts: Vec<WordValue>,
     /// The index of the expression.
     pub(super) first: usize,
     /// The matches without a test.
-    all: Matches,
+    all: SearchMatches,
     /// The state around each open parenthesis: the alternatives before it, the matches of its own list, and whether it
     /// is negated.
-    outer: Vec<(Option<Matches>, Matches, bool)>,
+    outer: Vec<(Option<SearchMatches>, SearchMatches, bool)>,
     /// The matches of the alternatives before the last `-o`. `None` without one.
-    any: Option<Matches>,
+    any: Option<SearchMatches>,
     /// The matches of the tests since the last `-o`.
-    here: Matches,
+    here: SearchMatches,
     budget: usize,
     found: Vec<InnerCommand>,
     /// The matches that each `-print` prints, and the end of its lines.
-    pub(super) prints: Vec<(Matches, char)>,
+    pub(super) prints: Vec<(SearchMatches, char)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FindExpressionWalk<'a> {
     /// Reads the whole expression.
-    pub(super) fn of(argv: &'a [Value]) -> Self {
+    pub(super) fn of(argv: &'a [WordValue]) -> Self {
         let (starts, first) = starts(argv);
         let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
-        let all = if deep { Matches::inside() } else { Matches::everything() };
+        let all = if deep { SearchMatches::inside() } else { SearchMatches::everything() };
         let mut walk = Self {
             argv,
             starts,
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the matches of the whole expression.
-    pub(super) fn whole(mut self) -> Matches {
+    pub(super) fn whole(mut self) -> SearchMatches {
         while !self.outer.is_empty() {
             self.close();
         }
@@ -141,20 +141,20 @@ impl<'a> Walk<'a> {
                 }
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !not => {
                     let whole = !word.ends_with("name") || word.ends_with("wholename");
-                    let name = value.map(|value| Name { pattern: value.clone(), whole });
-                    self.narrow(name.map_or_else(Matches::some, Matches::named));
+                    let name = value.map(|value| SearchedName { pattern: value.clone(), whole });
+                    self.narrow(name.map_or_else(SearchMatches::some, SearchMatches::named));
                 }
                 "-type" | "-xtype" if !not => {
                     // The start directory is a directory, so it matches `d`.
-                    let folders = value.and_then(Value::known).is_none_or(|kinds| kinds.contains('d'));
-                    self.narrow(if folders { Matches::everything() } else { Matches::inside() });
+                    let folders = value.and_then(WordValue::known).is_none_or(|kinds| kinds.contains('d'));
+                    self.narrow(if folders { SearchMatches::everything() } else { SearchMatches::inside() });
                 }
                 "-print" | "-print0" if self.prints.len() <= PRINTS => {
                     let end = if word == "-print" { '\n' } else { '\0' };
                     self.prints.push((self.so_far(), end));
                 }
                 _ if has_word(NEUTRAL_TESTS, word) || not => {}
-                _ if word.starts_with('-') => self.narrow(Matches::some()),
+                _ if word.starts_with('-') => self.narrow(SearchMatches::some()),
                 _ => {}
             }
             let valued = has_word(NARROWING_TESTS, word)
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn narrow(&mut self, by: Matches) {
+    fn narrow(&mut self, by: SearchMatches) {
         self.here = std::mem::replace(&mut self.here, self.all.clone()).and(by);
     }
 
@@ -183,7 +183,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the matches up to here.
-    fn so_far(&self) -> Matches {
+    fn so_far(&self) -> SearchMatches {
         self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()))
     }
 
@@ -197,8 +197,9 @@ impl<'a> Walk<'a> {
             return;
         }
         let via = format!("find {word}");
-        let marked =
-            |word: &Value| word.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("{}")));
+        let marked = |word: &WordValue| {
+            word.pieces().iter().any(|piece| matches!(piece, ValuePiece::Text(text) if text.contains("{}")))
+        };
         if !words.iter().any(marked) {
             let mut inner = InnerCommand::words(from, from + words.len(), via);
             if let InnerCommand::Words { prefix, .. } = &mut inner {
@@ -212,8 +213,9 @@ impl<'a> Walk<'a> {
         let cost = weight(words);
         for start in &self.starts {
             let says = matches!(words[0].known(), Some("echo" | "printf"));
-            let files = (matches.is_everything() && !says)
-                .then(|| Contents::Files(Rc::new(FileSet { roots: vec![start.clone()], listing: FileSetKind::All })));
+            let files = (matches.is_everything() && !says).then(|| {
+                ValueContents::Files(Rc::new(FileSet { roots: vec![start.clone()], listing: FileSetKind::All }))
+            });
             for (folder, item) in matches.items(start, beside) {
                 let item = item.with_contents(files.as_ref());
                 if cost > self.budget {
@@ -233,7 +235,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Returns the end of an action's command: `;`, or `+` behind `{}`.
-fn end(argv: &[Value], from: usize) -> usize {
+fn end(argv: &[WordValue], from: usize) -> usize {
     for at in from..argv.len() {
         match argv[at].known() {
             Some(";") => return at,

@@ -1,9 +1,9 @@
 //! The output of `find`, for the programs that read it.
 
-use super::find::{PRINTS, Walk};
-use super::matches::Matches;
+use super::find::{FindExpressionWalk, PRINTS};
+use super::matches::SearchMatches;
 use super::words::weight;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Most text that is written out in all.
 const WEIGHT: usize = 1 << 16;
@@ -15,11 +15,11 @@ const OTHERS: &[&str] =
 const SILENT: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
 /// Returns the printed paths. `None` if they cannot be known.
-pub fn found(argv: &[Value]) -> Option<Value> {
-    let walk = Walk::of(argv);
+pub fn found(argv: &[WordValue]) -> Option<WordValue> {
+    let walk = FindExpressionWalk::of(argv);
     let tests = argv.get(walk.first..).unwrap_or_default();
     let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));
-    let open = |word: &Value| matches!(word.pieces().first(), Some(Piece::Unknown(true)));
+    let open = |word: &WordValue| matches!(word.pieces().first(), Some(ValuePiece::Unknown(true)));
     if has(OTHERS) || tests.iter().any(open) || walk.prints.len() > PRINTS {
         return None;
     }
@@ -29,14 +29,14 @@ pub fn found(argv: &[Value]) -> Option<Value> {
         [] => vec![(walk.whole(), '\n')],
         prints => prints.to_vec(),
     };
-    let mut text = Value::default();
+    let mut text = WordValue::default();
     let mut budget = WEIGHT;
     for (matches, end) in prints {
         for start in &starts {
             for item in lines(&matches, start) {
                 budget = budget.checked_sub(weight(std::slice::from_ref(&item)))?;
                 text.extend(&item);
-                text.push(Piece::Text(end.to_string()));
+                text.push(ValuePiece::Text(end.to_string()));
             }
         }
     }
@@ -44,8 +44,8 @@ pub fn found(argv: &[Value]) -> Option<Value> {
 }
 
 /// Returns the directories of which a search prints every file.
-pub fn finds_everything(argv: &[Value]) -> Option<Vec<Value>> {
-    let walk = Walk::of(argv);
+pub fn finds_everything(argv: &[WordValue]) -> Option<Vec<WordValue>> {
+    let walk = FindExpressionWalk::of(argv);
     let tests = argv.get(walk.first..).unwrap_or_default();
     let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));
     let starts = walk.starts.clone();
@@ -58,14 +58,14 @@ pub fn finds_everything(argv: &[Value]) -> Option<Vec<Value>> {
 }
 
 /// Returns the lines for a start directory: its matches and, if it matches itself, its contents.
-fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
-    let mut lines: Vec<Value> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();
+fn lines(matches: &SearchMatches, start: &WordValue) -> Vec<WordValue> {
+    let mut lines: Vec<WordValue> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();
     if matches.start {
         let mut inside = start.clone();
         if !start.suffix().ends_with('/') {
-            inside.push(Piece::Text("/".to_owned()));
+            inside.push(ValuePiece::Text("/".to_owned()));
         }
-        inside.push(Piece::Unknown(false));
+        inside.push(ValuePiece::Unknown(false));
         lines.push(inside);
     }
     lines

@@ -2,15 +2,15 @@
 
 use super::inner::InnerCommand;
 use super::items::words;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::{has_word, words as words_of};
-use crate::options::{Parsed, parse};
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::git::{COMMAND_OPTIONS, COMMAND_SETTING_ENDS, COMMAND_SETTINGS, COMMAND_VARIABLES};
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Returns the commands that git runs.
-pub(super) fn git(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn git(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("git").options);
     let mut found = Vec::new();
@@ -39,9 +39,9 @@ pub(super) fn git(command: &Command) -> Vec<InnerCommand> {
 }
 
 /// Reads `git submodule foreach --recursive 'script'`, or with the words of a command.
-fn foreach(command: &Command, from: usize, found: &mut Vec<InnerCommand>) {
+fn foreach(command: &SimpleCommandView, from: usize, found: &mut Vec<InnerCommand>) {
     let argv = command.argv;
-    let word = |at: usize| argv.get(at).and_then(Value::known);
+    let word = |at: usize| argv.get(at).and_then(WordValue::known);
     let mut at = from;
     while word(at).is_some_and(|text| text.starts_with('-')) {
         at += 1;
@@ -61,7 +61,7 @@ fn foreach(command: &Command, from: usize, found: &mut Vec<InnerCommand>) {
 }
 
 /// Reads the commands in `-c name=value`: programs, and the alias that the subcommand names.
-fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<InnerCommand>) {
+fn settings(parsed: &ParsedArguments, subcommand: &str, rest: &[WordValue], found: &mut Vec<InnerCommand>) {
     for given in parsed.options.iter().filter(|given| given.name == "c") {
         let Some(word) = &given.value else { continue };
         let Some((name, _)) = word.prefix().split_once('=') else { continue };
@@ -85,23 +85,24 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
 }
 
 /// Returns the command of an alias with the words behind it.
-fn alias_command(value: &Value, rest: &[Value]) -> Option<InnerCommand> {
+fn alias_command(value: &WordValue, rest: &[WordValue]) -> Option<InnerCommand> {
     if value.prefix().starts_with('!') {
         let mut script = value.after(1);
         for word in rest {
-            script.push(crate::value::Piece::Text(" ".to_owned()));
+            script.push(crate::value::ValuePiece::Text(" ".to_owned()));
             script.extend(word);
         }
         return InnerCommand::script(script, "git -c alias");
     }
     let text = value.known()?;
     let words = words(text);
-    let argv = std::iter::once(Value::of("git")).chain(words.into_iter().map(Value::of)).chain(rest.iter().cloned());
+    let argv =
+        std::iter::once(WordValue::of("git")).chain(words.into_iter().map(WordValue::of)).chain(rest.iter().cloned());
     Some(InnerCommand::argv(argv.collect(), "git -c alias"))
 }
 
 /// Returns a script, unless nothing of it is known: an editor in a variable is common.
-fn known_script(text: Value, via: &str) -> Option<InnerCommand> {
+fn known_script(text: WordValue, via: &str) -> Option<InnerCommand> {
     InnerCommand::script(text, via).filter(|inner| !matches!(inner, InnerCommand::Opaque { .. }))
 }
 

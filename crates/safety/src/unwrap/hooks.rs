@@ -2,18 +2,18 @@
 
 use super::inner::InnerCommand;
 use crate::choices::alternatives;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::has_word;
-use crate::options::{Parsed, parse};
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Returns the commands in a program's options.
-pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
+pub(super) fn hooks(command: &SimpleCommandView, name: &str) -> Vec<InnerCommand> {
     let args = command.args();
     let mut found = Vec::new();
     let program = programs::of(name);
-    let parsed = if program.hooks.is_empty() { Parsed::default() } else { parse(args, &program.options) };
+    let parsed = if program.hooks.is_empty() { ParsedArguments::default() } else { parse(args, &program.options) };
     for hook in program.hooks {
         for given in parsed.options.iter().filter(|given| has_word(hook.options, &given.name)) {
             let Some(value) = &given.value else { continue };
@@ -29,8 +29,8 @@ pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
         && matches!(name, "tar" | "gtar")
     {
         for options in alternatives(options) {
-            let words = options.known().unwrap_or_default().split_ascii_whitespace().map(Value::of);
-            let argv = std::iter::once(Value::of(name)).chain(words).chain(args.iter().cloned());
+            let words = options.known().unwrap_or_default().split_ascii_whitespace().map(WordValue::of);
+            let argv = std::iter::once(WordValue::of(name)).chain(words).chain(args.iter().cloned());
             found.push(InnerCommand::argv(argv.collect(), "TAR_OPTIONS"));
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
 }
 
 /// Returns the command behind the prefix. `None` if the value has none of the prefixes.
-pub(super) fn behind(value: &Value, begins: &[&str]) -> Option<Value> {
+pub(super) fn behind(value: &WordValue, begins: &[&str]) -> Option<WordValue> {
     if begins.is_empty() {
         return Some(value.clone());
     }
@@ -54,7 +54,7 @@ pub(super) fn behind(value: &Value, begins: &[&str]) -> Option<Value> {
 }
 
 /// `cmake -E rm -rf DIR`
-fn cmake(args: &[Value]) -> Option<InnerCommand> {
+fn cmake(args: &[WordValue]) -> Option<InnerCommand> {
     if args.first()?.known() != Some("-E") {
         return None;
     }
@@ -63,17 +63,17 @@ fn cmake(args: &[Value]) -> Option<InnerCommand> {
         "remove_directory" => return Some(removes(&args[2..], "cmake -E")),
         _ => return None,
     };
-    let argv = std::iter::once(Value::of("rm")).chain(words.iter().cloned());
+    let argv = std::iter::once(WordValue::of("rm")).chain(words.iter().cloned());
     Some(InnerCommand::argv(argv.collect(), "cmake -E"))
 }
 
 /// `tar --remove-files`, `zip -m`: what was packed is removed.
-fn archived(args: &[Value], name: &str) -> Option<InnerCommand> {
+fn archived(args: &[WordValue], name: &str) -> Option<InnerCommand> {
     if !matches!(name, "tar" | "gtar" | "bsdtar" | "zip") {
         return None;
     }
     let parsed = parse(args, &programs::of(name).options);
-    let operands: Vec<Value> = parsed.operands.iter().map(|at| args[*at].clone()).collect();
+    let operands: Vec<WordValue> = parsed.operands.iter().map(|at| args[*at].clone()).collect();
     if name == "zip" {
         return parsed.has("m move").then(|| Some(removes(operands.get(1..)?, "zip -m")))?;
     }
@@ -85,13 +85,13 @@ fn archived(args: &[Value], name: &str) -> Option<InnerCommand> {
 }
 
 /// Makes a command that removes directories.
-fn removes(paths: &[Value], via: &str) -> InnerCommand {
-    let argv = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.iter().cloned());
+fn removes(paths: &[WordValue], via: &str) -> InnerCommand {
+    let argv = ["rm", "-rf", "--"].into_iter().map(WordValue::of).chain(paths.iter().cloned());
     InnerCommand::argv(argv.collect(), via)
 }
 
 /// `gdb -ex 'shell script'`
-pub(super) fn debugger(command: &Command, name: &str) -> Vec<InnerCommand> {
+pub(super) fn debugger(command: &SimpleCommandView, name: &str) -> Vec<InnerCommand> {
     if !matches!(name, "gdb" | "cgdb" | "lldb") {
         return Vec::new();
     }

@@ -6,8 +6,8 @@ use super::CustomWrappers;
 use super::testing::{found, input, shown};
 use crate::lists::{has_word, paths, words};
 use crate::programs::all;
-use crate::programs::program::Program;
-use crate::programs::wrapper::{Dashes, Form, Wrapper};
+use crate::programs::program::ProgramSpec;
+use crate::programs::wrapper::{CommandMarkMeaning, WrappedCommandForm, WrapperSpec};
 
 proptest! {
     #[test]
@@ -26,7 +26,7 @@ proptest! {
 }
 
 /// Returns a wrapper's words before its command: some of its options, and its operands.
-fn before(program: &Program, wrapper: &Wrapper, choice: &[bool]) -> Vec<String> {
+fn before(program: &ProgramSpec, wrapper: &WrapperSpec, choice: &[bool]) -> Vec<String> {
     let quiet = |name: &str| ![wrapper.stop, wrapper.script, wrapper.switch].iter().any(|names| has_word(names, name));
     let mut chosen = choice.iter().cycle();
     let mut line: Vec<String> = words(program.names).take(1).map(str::to_owned).collect();
@@ -49,7 +49,7 @@ fn before(program: &Program, wrapper: &Wrapper, choice: &[bool]) -> Vec<String> 
     }
     line.extend((0..wrapper.operands).map(|_| "7".to_owned()));
     line.extend(wrapper.assignments.then(|| "A=1".to_owned()));
-    line.extend((wrapper.dashes == Dashes::Need).then(|| words(wrapper.marks).take(1).collect()));
+    line.extend((wrapper.dashes == CommandMarkMeaning::Need).then(|| words(wrapper.marks).take(1).collect()));
     line
 }
 
@@ -57,9 +57,9 @@ proptest! {
     #[test]
     fn each_wrapper_leads_to_its_command(choice in proptest::collection::vec(any::<bool>(), 40)) {
         // These wrappers have options that change the meaning of the words. They have their own tests.
-        let own = |program: &Program| words(program.names).any(|name| has_word("env genv runuser docker podman nerdctl screen", name));
+        let own = |program: &ProgramSpec| words(program.names).any(|name| has_word("env genv runuser docker podman nerdctl screen", name));
         let wrappers = all().filter(|program| !own(program)).flat_map(|program| program.wrappers.iter().map(move |wrapper| (program, wrapper)));
-        for (program, wrapper) in wrappers.filter(|(_, wrapper)| wrapper.form == Form::Rest) {
+        for (program, wrapper) in wrappers.filter(|(_, wrapper)| wrapper.form == WrappedCommandForm::Rest) {
             let line = format!("{} rm -rf x", before(program, wrapper, &choice).join(" "));
             let got = shown(&found(&line, &input(""), &CustomWrappers::new()));
             prop_assert!(got.lines().any(|got| got.ends_with("rm -rf x")), "{line}: {got:?}");

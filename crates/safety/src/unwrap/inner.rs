@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::level::Confidence;
-use crate::value::{Piece, Value};
+use crate::level::AnalysisConfidence;
+use crate::value::{ValuePiece, WordValue};
 
 /// Wrappers that the host names, by name.
 pub type CustomWrappers = HashMap<String, WrapperKind>;
@@ -31,16 +31,16 @@ pub enum InnerCommand {
         /// Index behind the last word.
         to: usize,
         /// Variables set for the command (`env A=1 cmd`).
-        assignments: Vec<(String, Value)>,
+        assignments: Vec<(String, WordValue)>,
         /// The directory that the command runs in, if it differs (`env -C DIR`, `sudo -D DIR`), as written: relative to
         /// the directory of the outer command.
-        cwd: Option<Value>,
+        cwd: Option<WordValue>,
         /// Words that are added at the end: the items of `xargs`, as far as they are known.
-        items: Vec<Value>,
+        items: Vec<WordValue>,
         /// `sudo`, `xargs`, `find -exec` …
         via: String,
         /// Whether exactly these words run.
-        confidence: Confidence,
+        confidence: AnalysisConfidence,
         /// Whether the command replaces the wrapper, whose words are then its `prefix` (`sudo` and `env`, not `xargs`).
         prefix: bool,
         /// Whether the command runs on another machine or in a container, with other directories and variables.
@@ -51,13 +51,13 @@ pub enum InnerCommand {
     /// A command made of other words: from a program's text, or from the arguments of a call in it.
     Argv {
         /// The words.
-        argv: Vec<Value>,
+        argv: Vec<WordValue>,
         /// `python -c`, `find -delete` …
         via: String,
         /// How sure it is that this command runs.
-        confidence: Confidence,
+        confidence: AnalysisConfidence,
         /// As in `Words`.
-        cwd: Option<Value>,
+        cwd: Option<WordValue>,
         /// As in `Words`.
         elsewhere: bool,
         /// As in `Words`.
@@ -66,13 +66,13 @@ pub enum InnerCommand {
     /// A script for the shell.
     Script {
         /// The text.
-        text: Value,
+        text: WordValue,
         /// The positional parameters, `$0` first.
-        args: Vec<Value>,
+        args: Vec<WordValue>,
         /// `bash -c`, `eval`, `heredoc` …
         via: String,
         /// How sure it is that this script runs.
-        confidence: Confidence,
+        confidence: AnalysisConfidence,
         /// Whether the script runs in the shell of the command (`eval`, `source`, `trap`), and so sets the variables
         /// and the directory of this shell.
         same_shell: bool,
@@ -89,10 +89,10 @@ pub enum InnerCommand {
 }
 
 /// Returns whether nothing is known about a script or program.
-pub(super) fn is_opaque(text: &Value) -> bool {
-    let nothing = |piece: &Piece| match piece {
-        Piece::Text(text) => text.trim().is_empty(),
-        piece => matches!(piece, Piece::Unknown(_)),
+pub(super) fn is_opaque(text: &WordValue) -> bool {
+    let nothing = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) => text.trim().is_empty(),
+        piece => matches!(piece, ValuePiece::Unknown(_)),
     };
     text.has_unknown() && text.pieces().iter().all(nothing)
 }
@@ -100,7 +100,7 @@ pub(super) fn is_opaque(text: &Value) -> bool {
 impl InnerCommand {
     /// Returns whether the command certainly replaces the wrapper's process, with the wrapper's words as its prefix.
     pub fn replaces_wrapper(&self) -> bool {
-        matches!(self, Self::Words { prefix: true, confidence: Confidence::Exact, .. })
+        matches!(self, Self::Words { prefix: true, confidence: AnalysisConfidence::Exact, .. })
     }
 
     /// Makes a command of words of the outer command, in the same process.
@@ -112,7 +112,7 @@ impl InnerCommand {
             cwd: None,
             items: Vec::new(),
             via: via.into(),
-            confidence: Confidence::Exact,
+            confidence: AnalysisConfidence::Exact,
             prefix: true,
             elsewhere: false,
             stdin: true,
@@ -140,13 +140,20 @@ impl InnerCommand {
     }
 
     /// Makes a command of other words.
-    pub(super) fn argv(argv: Vec<Value>, via: impl Into<String>) -> Self {
-        Self::Argv { argv, via: via.into(), confidence: Confidence::Exact, cwd: None, elsewhere: false, stdin: true }
+    pub(super) fn argv(argv: Vec<WordValue>, via: impl Into<String>) -> Self {
+        Self::Argv {
+            argv,
+            via: via.into(),
+            confidence: AnalysisConfidence::Exact,
+            cwd: None,
+            elsewhere: false,
+            stdin: true,
+        }
     }
 
     /// Makes a script in a shell of its own. Opaque if nothing is known about the script. `None` if the script is
     /// empty.
-    pub(super) fn script(text: Value, via: impl Into<String>) -> Option<Self> {
+    pub(super) fn script(text: WordValue, via: impl Into<String>) -> Option<Self> {
         if text.known().is_some_and(|text| text.trim().is_empty()) {
             return None;
         }
@@ -158,7 +165,7 @@ impl InnerCommand {
             text,
             args: Vec::new(),
             via,
-            confidence: Confidence::Exact,
+            confidence: AnalysisConfidence::Exact,
             same_shell: false,
             elsewhere: false,
             stdin: true,

@@ -2,17 +2,17 @@
 
 use super::dispatch::unwrap;
 use super::inner::{CustomWrappers, InnerCommand};
-use crate::command::{Command, Directories, Input};
-use crate::level::Confidence;
+use crate::command::{CommandDirectories, CommandStdin, SimpleCommandView};
+use crate::level::AnalysisConfidence;
 use crate::options::parse;
 use crate::programs;
-use crate::programs::program::Fact;
-use crate::programs::wrapper::Form;
-use crate::value::Value;
+use crate::programs::program::ProgramFact;
+use crate::programs::wrapper::WrappedCommandForm;
+use crate::value::WordValue;
 
 /// The command that a wrapper or a shell runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inside {
+pub enum WrappedCommand {
     /// The words from this index on.
     Words(usize),
     /// Other words: `env -S 'A=1 npm test'`.
@@ -25,11 +25,11 @@ pub enum Inside {
 
 /// Returns the command that a command runs, one level deep: `timeout 60 npm test` of `sudo -E timeout 60 npm test`.
 /// `None` if the program does more than that, or runs a command in a container. A word that is `None` is not known.
-pub fn inside(words: &[Option<&str>]) -> Option<Inside> {
-    let argv: Vec<Value> = words.iter().map(|word| word.map_or_else(Value::unknown, Value::of)).collect();
-    let directories = Directories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
-    let (cwd, input) = (Value::unknown(), Input::Inherited);
-    let command = Command {
+pub fn inside(words: &[Option<&str>]) -> Option<WrappedCommand> {
+    let argv: Vec<WordValue> = words.iter().map(|word| word.map_or_else(WordValue::unknown, WordValue::of)).collect();
+    let directories = CommandDirectories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
+    let (cwd, input) = (WordValue::unknown(), CommandStdin::Inherited);
+    let command = SimpleCommandView {
         argv: &argv,
         assignments: &[],
         redirects: &[],
@@ -43,26 +43,30 @@ pub fn inside(words: &[Option<&str>]) -> Option<Inside> {
     match program.wrappers {
         [] if !only_runs => return None,
         // xargs: the words behind its options are the command, with items that are not known.
-        [] if !program.has(|fact| matches!(fact, Fact::RunsElsewhere)) && !program.options.short.is_empty() => {
+        [] if !program.has(|fact| matches!(fact, ProgramFact::RunsElsewhere)) && !program.options.short.is_empty() => {
             let first = parse(command.args(), &program.options).operands.first().copied();
-            return first.map(|at| Inside::Words(at + 1));
+            return first.map(|at| WrappedCommand::Words(at + 1));
         }
         // hyperfine prints its own output, not the output of its commands.
-        wrappers if wrappers.iter().any(|wrapper| wrapper.form == Form::Each) => return None,
+        wrappers if wrappers.iter().any(|wrapper| wrapper.form == WrappedCommandForm::Each) => return None,
         _ => {}
     }
     let found = unwrap(&command, &input, &CustomWrappers::new());
     let inside = found.into_iter().find_map(|inner| match inner {
-        InnerCommand::Words { from, elsewhere: false, confidence: Confidence::Exact, .. } => Some(Inside::Words(from)),
-        InnerCommand::Script { text, elsewhere, confidence: Confidence::Exact, .. } if !elsewhere || only_runs => {
-            text.known().map(|text| Inside::Script(text.to_owned()))
+        InnerCommand::Words { from, elsewhere: false, confidence: AnalysisConfidence::Exact, .. } => {
+            Some(WrappedCommand::Words(from))
         }
-        InnerCommand::Argv { argv, elsewhere: false, confidence: Confidence::Exact, .. } => {
-            Some(Inside::Argv(argv.iter().map(|word| word.known().map(str::to_owned)).collect()))
+        InnerCommand::Script { text, elsewhere, confidence: AnalysisConfidence::Exact, .. }
+            if !elsewhere || only_runs =>
+        {
+            text.known().map(|text| WrappedCommand::Script(text.to_owned()))
+        }
+        InnerCommand::Argv { argv, elsewhere: false, confidence: AnalysisConfidence::Exact, .. } => {
+            Some(WrappedCommand::Argv(argv.iter().map(|word| word.known().map(str::to_owned)).collect()))
         }
         _ => None,
     });
-    inside.or_else(|| only_runs.then_some(Inside::Unknown))
+    inside.or_else(|| only_runs.then_some(WrappedCommand::Unknown))
 }
 
 #[cfg(test)]
@@ -71,19 +75,19 @@ mod tests {
 
     #[test]
     fn wrappers_and_shells_have_a_command_inside() {
-        let script = |text: &str| Some(Inside::Script(text.to_owned()));
+        let script = |text: &str| Some(WrappedCommand::Script(text.to_owned()));
         for (line, expected) in [
-            ("sudo -E timeout 5 cat x", Some(Inside::Words(2))),
-            ("timeout -k 1 5 cat x", Some(Inside::Words(4))),
-            ("env -u B A=1 cat x", Some(Inside::Words(4))),
-            ("xargs -n 1 wc -l", Some(Inside::Words(3))),
-            ("xargs -I{} wc {}", Some(Inside::Words(2))),
-            ("npx --yes jest", Some(Inside::Words(2))),
-            ("uv run pytest", Some(Inside::Words(2))),
+            ("sudo -E timeout 5 cat x", Some(WrappedCommand::Words(2))),
+            ("timeout -k 1 5 cat x", Some(WrappedCommand::Words(4))),
+            ("env -u B A=1 cat x", Some(WrappedCommand::Words(4))),
+            ("xargs -n 1 wc -l", Some(WrappedCommand::Words(3))),
+            ("xargs -I{} wc {}", Some(WrappedCommand::Words(2))),
+            ("npx --yes jest", Some(WrappedCommand::Words(2))),
+            ("uv run pytest", Some(WrappedCommand::Words(2))),
             ("bash -c ls", script("ls")),
             ("ssh host ls -l", script("ls -l")),
             ("watch ls", script("ls")),
-            ("bash install.sh", Some(Inside::Unknown)),
+            ("bash install.sh", Some(WrappedCommand::Unknown)),
             ("hyperfine ls", None),
             ("env", None),
             ("uv pip list", None),
@@ -94,7 +98,7 @@ mod tests {
             let words: Vec<Option<&str>> = line.split(' ').map(Some).collect();
             assert_eq!(inside(&words), expected, "{line}");
         }
-        assert_eq!(inside(&[Some("sudo"), Some("-u"), None, Some("ls")]), Some(Inside::Words(3)));
+        assert_eq!(inside(&[Some("sudo"), Some("-u"), None, Some("ls")]), Some(WrappedCommand::Words(3)));
         assert_eq!(inside(&[None]), None);
     }
 }

@@ -1,11 +1,11 @@
 //! The items that `xargs` and `parallel` run a command for.
 
 use super::placeholders::PlaceholderText;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// How a text is cut into items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum ItemSplitting {
     /// At blanks, with quotes and backslashes, as xargs does it.
     Words,
     /// At the ends of lines.
@@ -15,17 +15,17 @@ pub(super) enum Cut {
 }
 
 /// The items in a text.
-pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
+pub(super) fn cut(text: &WordValue, how: ItemSplitting) -> Vec<WordValue> {
     let flat = PlaceholderText::of(text);
     let items: Vec<String> = match how {
-        Cut::Words => words(&flat.text),
-        Cut::Lines => flat
+        ItemSplitting::Words => words(&flat.text),
+        ItemSplitting::Lines => flat
             .text
             .split(['\n', '\0'])
             .map(|line| line.trim_start().to_owned())
             .filter(|line| !line.is_empty())
             .collect(),
-        Cut::At(letter) => {
+        ItemSplitting::At(letter) => {
             let text = flat.text.strip_suffix(letter).unwrap_or(&flat.text);
             if text.is_empty() { Vec::new() } else { text.split(letter).map(str::to_owned).collect() }
         }
@@ -58,18 +58,18 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns a word with an item in place of each `mark`. `None` if the word has no mark.
-pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> {
+pub(super) fn replaced(word: &WordValue, mark: &str, item: &WordValue) -> Option<WordValue> {
     let mut hit = false;
-    let mut made = Value::default();
+    let mut made = WordValue::default();
     for piece in word.pieces() {
         match piece {
-            Piece::Text(text) if !mark.is_empty() && text.contains(mark) => {
+            ValuePiece::Text(text) if !mark.is_empty() && text.contains(mark) => {
                 hit = true;
                 for (index, part) in text.split(mark).enumerate() {
                     if index > 0 {
                         made.extend(item);
                     }
-                    made.push(Piece::Text(part.to_owned()));
+                    made.push(ValuePiece::Text(part.to_owned()));
                 }
             }
             piece => made.push(piece.clone()),
@@ -79,14 +79,14 @@ pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> 
 }
 
 /// Returns at most `most` items. The rest become one item that stands for any of them.
-pub(super) fn bounded(mut items: Vec<Value>, most: usize) -> Vec<Value> {
+pub(super) fn bounded(mut items: Vec<WordValue>, most: usize) -> Vec<WordValue> {
     if items.len() <= most {
         return items;
     }
     let rest: Option<Vec<String>> = items[most..].iter().map(|item| item.known().map(str::to_owned)).collect();
-    let mut any = items[most..].iter().fold(Value::default(), Value::derived_from);
+    let mut any = items[most..].iter().fold(WordValue::default(), WordValue::derived_from);
     items.truncate(most);
-    any.push(rest.map_or(Piece::Unknown(false), Piece::OneOf));
+    any.push(rest.map_or(ValuePiece::Unknown(false), ValuePiece::OneOf));
     items.push(any);
     items
 }
@@ -95,30 +95,30 @@ pub(super) fn bounded(mut items: Vec<Value>, most: usize) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    fn of(texts: &[&str]) -> Vec<Value> {
-        texts.iter().map(|text| Value::of(*text)).collect()
+    fn of(texts: &[&str]) -> Vec<WordValue> {
+        texts.iter().map(|text| WordValue::of(*text)).collect()
     }
 
     #[test]
     fn texts_are_cut_as_xargs_cuts_them() {
-        assert_eq!(cut(&Value::of(" a 'b c'\n\"d\"e\\ f\n"), Cut::Words), of(&["a", "b c", "de f"]));
-        assert_eq!(cut(&Value::of("a b\n c\n\n"), Cut::Lines), of(&["a b", "c"]));
-        assert_eq!(cut(&Value::of("a\0b c\0"), Cut::At('\0')), of(&["a", "b c"]));
-        assert_eq!(cut(&Value::of(""), Cut::At(',')), of(&[]));
-        assert_eq!(cut(&Value::of("''"), Cut::Words), of(&[""]));
+        assert_eq!(cut(&WordValue::of(" a 'b c'\n\"d\"e\\ f\n"), ItemSplitting::Words), of(&["a", "b c", "de f"]));
+        assert_eq!(cut(&WordValue::of("a b\n c\n\n"), ItemSplitting::Lines), of(&["a b", "c"]));
+        assert_eq!(cut(&WordValue::of("a\0b c\0"), ItemSplitting::At('\0')), of(&["a", "b c"]));
+        assert_eq!(cut(&WordValue::of(""), ItemSplitting::At(',')), of(&[]));
+        assert_eq!(cut(&WordValue::of("''"), ItemSplitting::Words), of(&[""]));
     }
 
     #[test]
     fn marks_are_replaced_everywhere() {
-        assert_eq!(replaced(&Value::of("x{}y{}"), "{}", &Value::of("/")), Some(Value::of("x/y/")));
-        assert_eq!(replaced(&Value::of("x"), "{}", &Value::of("/")), None);
-        assert_eq!(replaced(&Value::of("x"), "", &Value::of("/")), None);
+        assert_eq!(replaced(&WordValue::of("x{}y{}"), "{}", &WordValue::of("/")), Some(WordValue::of("x/y/")));
+        assert_eq!(replaced(&WordValue::of("x"), "{}", &WordValue::of("/")), None);
+        assert_eq!(replaced(&WordValue::of("x"), "", &WordValue::of("/")), None);
     }
 
     #[test]
     fn many_items_come_to_one_that_is_any_of_them() {
         let items = bounded(of(&["a", "b", "c"]), 1);
         assert_eq!(items.len(), 2);
-        assert_eq!(items[1].pieces(), [Piece::OneOf(vec!["b".to_owned(), "c".to_owned()])]);
+        assert_eq!(items[1].pieces(), [ValuePiece::OneOf(vec!["b".to_owned(), "c".to_owned()])]);
     }
 }

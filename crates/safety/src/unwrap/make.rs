@@ -3,17 +3,17 @@
 use super::inner::InnerCommand;
 use super::placeholders::{PlaceholderText, is_placeholder};
 use super::words::is_stdin;
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::{OptionSpec, parse};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Returns the recipes of a makefile on standard input and in `--eval`.
-pub(super) fn make(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn make(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let long = "eval= file= makefile= directory= include-dir= jobs=? just-print dry-run question touch";
     let parsed = parse(command.args(), &OptionSpec::gnu("bBC:def:hij::I:kl::mnNo:O::pqrRsStvwW:", long));
     let mut found = Vec::new();
-    let stdin = |file: &Value| file.known() == Some("-") || is_stdin(file);
-    if let (Some(file), Input::Text(text, _)) = (parsed.value("f file makefile"), input)
+    let stdin = |file: &WordValue| file.known() == Some("-") || is_stdin(file);
+    if let (Some(file), CommandStdin::Text(text, _)) = (parsed.value("f file makefile"), input)
         && stdin(file)
     {
         let flat = PlaceholderText::of(text);
@@ -40,7 +40,7 @@ pub(super) fn make(command: &Command, input: &Input) -> Vec<InnerCommand> {
 
 /// Returns a recipe's lines as a script. Variables of make are not known.
 fn recipe(flat: &PlaceholderText, lines: &[&str]) -> Option<InnerCommand> {
-    let mut script = Value::default();
+    let mut script = WordValue::default();
     for line in lines {
         let mut rest = line.trim_start_matches(['@', '-', '+', ' ']);
         while let Some(at) = rest.find('$') {
@@ -50,19 +50,19 @@ fn recipe(flat: &PlaceholderText, lines: &[&str]) -> Option<InnerCommand> {
                 Some('(') => behind.find(')'),
                 Some('{') => behind.find('}'),
                 Some('$') => {
-                    script.push(Piece::Text("$".to_owned()));
+                    script.push(ValuePiece::Text("$".to_owned()));
                     rest = &behind[1..];
                     continue;
                 }
                 Some(letter) if !is_placeholder(letter) => Some(letter.len_utf8() - 1),
                 _ => None,
             };
-            script.push(Piece::Unknown(true));
+            script.push(ValuePiece::Unknown(true));
             rest = close.map_or("", |close| behind.get(close + 1..).unwrap_or(""));
         }
         script.extend(&flat.value(rest));
         if lines.len() > 1 {
-            script.push(Piece::Text("\n".to_owned()));
+            script.push(ValuePiece::Text("\n".to_owned()));
         }
     }
     InnerCommand::script(script, "make")

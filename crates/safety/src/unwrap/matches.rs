@@ -1,22 +1,22 @@
 //! The files that a search finds, as far as its tests say.
 
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Most names that are remembered.
 const NAMES: usize = 16;
 
 /// A name that is searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct SearchedName {
     /// The pattern as written.
-    pub(super) pattern: Value,
+    pub(super) pattern: WordValue,
     /// Whether the pattern matches the whole path, not only the last part.
     pub(super) whole: bool,
 }
 
 /// The files that pass the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Matches {
+pub(super) struct SearchMatches {
     /// Whether the start directory itself passes.
     pub(super) start: bool,
     /// Whether everything in the directory passes.
@@ -24,10 +24,10 @@ pub(super) struct Matches {
     /// Whether unknown files in the directory pass.
     some: bool,
     /// Names of files that pass.
-    names: Vec<Name>,
+    names: Vec<SearchedName>,
 }
 
-impl Matches {
+impl SearchMatches {
     /// Makes the matches without a test.
     pub(super) fn everything() -> Self {
         Self { start: true, all: true, some: false, names: Vec::new() }
@@ -49,7 +49,7 @@ impl Matches {
     }
 
     /// Makes the matches of files of this name.
-    pub(super) fn named(name: Name) -> Self {
+    pub(super) fn named(name: SearchedName) -> Self {
         Self { start: false, all: false, some: false, names: vec![name] }
     }
 
@@ -74,33 +74,33 @@ impl Matches {
     }
 
     /// Returns the paths. With `beside` each path is relative to the directory of the file, in which the command runs.
-    pub(super) fn items(&self, start: &Value, beside: bool) -> Vec<(Option<Value>, Value)> {
+    pub(super) fn items(&self, start: &WordValue, beside: bool) -> Vec<(Option<WordValue>, WordValue)> {
         if self.start {
             return vec![(None, start.clone())];
         }
         let mut items = Vec::new();
-        let mut put = |between: bool, last: &Value| {
+        let mut put = |between: bool, last: &WordValue| {
             let mut folder = start.clone();
             if start.known() != Some("/") {
-                folder.push(Piece::Text("/".to_owned()));
+                folder.push(ValuePiece::Text("/".to_owned()));
             }
             if between {
-                folder.push(Piece::Unknown(false));
+                folder.push(ValuePiece::Unknown(false));
             }
-            let mut item = if beside { Value::of("./") } else { folder.clone() };
-            if between && !beside && last.pieces().first() != Some(&Piece::Unknown(false)) {
-                item.push(Piece::Text("/".to_owned()));
+            let mut item = if beside { WordValue::of("./") } else { folder.clone() };
+            if between && !beside && last.pieces().first() != Some(&ValuePiece::Unknown(false)) {
+                item.push(ValuePiece::Text("/".to_owned()));
             }
             item.extend(last);
             items.push((beside.then_some(folder), item));
         };
         if self.all {
-            let mut any = Value::default();
-            any.push(Piece::Glob("*".to_owned()));
+            let mut any = WordValue::default();
+            any.push(ValuePiece::Glob("*".to_owned()));
             put(false, &any);
         }
         if self.some {
-            put(false, &Value::unknown());
+            put(false, &WordValue::unknown());
         }
         for name in self.names.iter().filter(|name| !name.whole) {
             let last = as_glob(&name.pattern);
@@ -119,22 +119,22 @@ impl Matches {
 }
 
 /// Returns a pattern written for find as a glob of the shell.
-pub(super) fn as_glob(pattern: &Value) -> Value {
-    let mut glob = Value::default();
+pub(super) fn as_glob(pattern: &WordValue) -> WordValue {
+    let mut glob = WordValue::default();
     for piece in pattern.pieces() {
         match piece {
-            Piece::Text(text) => {
+            ValuePiece::Text(text) => {
                 let mut rest = text.as_str();
                 while let Some(at) = rest.find(['*', '?', '[']) {
-                    glob.push(Piece::Text(rest[..at].to_owned()));
+                    glob.push(ValuePiece::Text(rest[..at].to_owned()));
                     let length = match rest.as_bytes()[at] {
                         b'[' => rest[at..].find(']').map_or(1, |end| end + 1),
                         _ => 1,
                     };
-                    glob.push(Piece::Glob(rest[at..at + length].to_owned()));
+                    glob.push(ValuePiece::Glob(rest[at..at + length].to_owned()));
                     rest = &rest[at + length..];
                 }
-                glob.push(Piece::Text(rest.to_owned()));
+                glob.push(ValuePiece::Text(rest.to_owned()));
             }
             piece => glob.push(piece.clone()),
         }

@@ -42,4 +42,4 @@ pub use evaluate::COMPGEN;
 pub use found::{finds_everything, found};
 pub(crate) use inline::is_interpreter;
 pub use inner::{CustomWrappers, InnerCommand, WrapperKind};
-pub use inside::{Inside, inside};
+pub use inside::{WrappedCommand, inside};

@@ -2,17 +2,17 @@
 
 use super::exec_rest::command_start;
 use super::inner::InnerCommand;
-use crate::command::Command;
-use crate::level::Confidence;
+use crate::command::SimpleCommandView;
+use crate::level::AnalysisConfidence;
 use crate::options::parse;
 use crate::programs;
 use crate::programs::call::stakes;
-use crate::programs::program::Language;
-use crate::programs::wrapper::Wrapper;
-use crate::value::Value;
+use crate::programs::program::InterpretedLanguage;
+use crate::programs::wrapper::WrapperSpec;
+use crate::value::WordValue;
 
 /// Reads `docker run hashicorp/terraform destroy`. An image usually starts the program that it is named after.
-pub(super) fn image(command: &Command, name: &str, wrapper: &Wrapper) -> Option<InnerCommand> {
+pub(super) fn image(command: &SimpleCommandView, name: &str, wrapper: &WrapperSpec) -> Option<InnerCommand> {
     let start = command_start(command, name, wrapper)?;
     let image = command.argv.get(start.checked_sub(1)?)?.base_name()?;
     let program = image.split([':', '@']).next()?;
@@ -20,18 +20,18 @@ pub(super) fn image(command: &Command, name: &str, wrapper: &Wrapper) -> Option<
 }
 
 /// Reads `pnpm prisma migrate reset`. A word that is no subcommand of a package manager may be a program of a package.
-pub(super) fn package(command: &Command, name: &str) -> Option<InnerCommand> {
+pub(super) fn package(command: &SimpleCommandView, name: &str) -> Option<InnerCommand> {
     let args = command.args();
     let at = *parse(args, &programs::of(name).options).operands.first()?;
     guess(args[at].known()?, &args[at + 1..], name)
 }
 
 /// Reads `python -m twine upload` and `python manage.py flush`.
-pub(super) fn interpreted(command: &Command, name: &str) -> Option<InnerCommand> {
+pub(super) fn interpreted(command: &SimpleCommandView, name: &str) -> Option<InnerCommand> {
     let args = command.args();
     let interpreter = programs::of_any_version(name).interpreters.first()?;
     let parsed = parse(args, &interpreter.options);
-    let module = parsed.last("m").filter(|_| interpreter.language == Language::Python);
+    let module = parsed.last("m").filter(|_| interpreter.language == InterpretedLanguage::Python);
     if let Some(module) = module {
         let program = module.value.as_ref()?.known()?;
         let attached = args[module.at].prefix().len() > 2 && args[module.at].prefix().ends_with(program);
@@ -43,12 +43,12 @@ pub(super) fn interpreted(command: &Command, name: &str) -> Option<InnerCommand>
 }
 
 /// Guesses a call of a program whose effects may last. Other programs need no guess.
-fn guess(program: &str, rest: &[Value], via: impl Into<String>) -> Option<InnerCommand> {
+fn guess(program: &str, rest: &[WordValue], via: impl Into<String>) -> Option<InnerCommand> {
     stakes(programs::of(program)).next()?;
-    let argv = std::iter::once(Value::of(program)).chain(rest.iter().cloned()).collect();
+    let argv = std::iter::once(WordValue::of(program)).chain(rest.iter().cloned()).collect();
     let mut inner = InnerCommand::argv(argv, via);
     if let InnerCommand::Argv { confidence, .. } = &mut inner {
-        *confidence = Confidence::Partial;
+        *confidence = AnalysisConfidence::Partial;
     }
     Some(inner)
 }

@@ -1,11 +1,11 @@
 //! Tools of Node.js: `nodemon --exec`, `rimraf`.
 
 use super::inner::InnerCommand;
-use crate::command::Command;
-use crate::value::Value;
+use crate::command::SimpleCommandView;
+use crate::value::WordValue;
 
 /// Reads `nodemon --exec 'command line' words…`. The words that follow belong to the command line.
-pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn nodemon(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
     let given = args.iter().enumerate().find_map(|(at, word)| match word.known() {
         Some("--exec" | "-x") => Some((args.get(at + 1)?.clone(), at + 2)),
@@ -15,7 +15,7 @@ pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
     let plain = line.known().filter(|line| !line.contains(|next: char| "'\"\\$`;&|<>(){}*?#~\n".contains(next)));
     match plain {
         Some(line) => {
-            let words = line.split_whitespace().map(Value::of);
+            let words = line.split_whitespace().map(WordValue::of);
             let rest = args.get(next..).unwrap_or_default();
             vec![InnerCommand::argv(words.chain(rest.iter().cloned()).collect(), "nodemon --exec")]
         }
@@ -24,8 +24,8 @@ pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
 }
 
 /// Reads `rimraf paths…` as rm.
-pub(super) fn rimraf(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn rimraf(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let paths = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
-    let argv: Vec<_> = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.cloned()).collect();
+    let argv: Vec<_> = ["rm", "-rf", "--"].into_iter().map(WordValue::of).chain(paths.cloned()).collect();
     vec![InnerCommand::argv(argv, "rimraf")]
 }

@@ -1,12 +1,12 @@
 //! GNU parallel, its `sem`, and the parallel of moreutils.
 
 use super::inner::InnerCommand;
-use super::items::{Cut, bounded, cut, replaced};
+use super::items::{ItemSplitting, bounded, cut, replaced};
 use super::words::{joined, weight};
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::parse;
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Most text that is written out in all.
 const WEIGHT: usize = 1 << 19;
@@ -15,7 +15,7 @@ const ITEMS: usize = 64;
 
 /// Returns the scripts that parallel runs: its words with an item in them. With `-q` they are commands, whose words
 /// stay words.
-pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn parallel(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("parallel").options);
     if parsed.has("dry-run version V help h shellquote citation") {
@@ -24,13 +24,13 @@ pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<Inne
     let remote = parsed.has("S sshlogin sshloginfile");
     let start = parsed.operands.first().copied().unwrap_or(args.len());
     let rest = &args[start..];
-    let separator = |word: &Value| matches!(word.known(), Some(":::" | ":::+" | "::::" | "::::+"));
+    let separator = |word: &WordValue| matches!(word.known(), Some(":::" | ":::+" | "::::" | "::::+"));
     // moreutils: `parallel cmd -- items`
     let length = rest.iter().position(separator).or_else(|| rest.iter().position(|word| word.known() == Some("--")));
     let template = &rest[..length.unwrap_or(rest.len())];
     let sources =
         sources(&rest[length.unwrap_or(rest.len())..], input, name == "sem" || parsed.has("pipe pipepart semaphore"));
-    let mark = parsed.value("I i").and_then(Value::known).unwrap_or("{}").to_owned();
+    let mark = parsed.value("I i").and_then(WordValue::known).unwrap_or("{}").to_owned();
     let most = ITEMS.min(1 + WEIGHT / weight(template).max(1));
     let rows = sources.map(|sources| combinations(sources, most));
     let found: Vec<InnerCommand> = if parsed.has("q quote") && !template.is_empty() {
@@ -51,13 +51,13 @@ pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<Inne
 }
 
 /// Returns the lists of items: behind `:::`, or from standard input.
-fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Value>>> {
-    let mut sources: Vec<Vec<Value>> = Vec::new();
+fn sources(words: &[WordValue], input: &CommandStdin, no_items: bool) -> Option<Vec<Vec<WordValue>>> {
+    let mut sources: Vec<Vec<WordValue>> = Vec::new();
     for word in words {
         match (word.known(), sources.last_mut()) {
             (Some(":::" | ":::+" | "--"), _) => sources.push(Vec::new()),
-            (Some("::::" | "::::+"), _) => sources.push(vec![Value::unknown()]),
-            (_, Some(last)) if last.first() != Some(&Value::unknown()) => last.push(word.clone()),
+            (Some("::::" | "::::+"), _) => sources.push(vec![WordValue::unknown()]),
+            (_, Some(last)) if last.first() != Some(&WordValue::unknown()) => last.push(word.clone()),
             _ => {}
         }
     }
@@ -66,14 +66,14 @@ fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Val
     }
     match input {
         _ if no_items => None,
-        Input::Text(text, _) => Some(vec![cut(text, Cut::Lines)]),
-        _ => Some(vec![vec![Value::unknown().with_contents(input.contents())]]),
+        CommandStdin::Text(text, _) => Some(vec![cut(text, ItemSplitting::Lines)]),
+        _ => Some(vec![vec![WordValue::unknown().with_contents(input.contents())]]),
     }
 }
 
 /// Returns the rows that combine each item of a list with each item of the other lists.
-fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
-    let mut all: Vec<Vec<Value>> = vec![Vec::new()];
+fn combinations(sources: Vec<Vec<WordValue>>, most: usize) -> Vec<Vec<WordValue>> {
+    let mut all: Vec<Vec<WordValue>> = vec![Vec::new()];
     for source in sources.into_iter().take(8) {
         let items = bounded(source, most);
         let room = (most / items.len().max(1)).max(1);
@@ -87,22 +87,22 @@ fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
 }
 
 /// Returns the script for one row of items.
-fn fill(text: &Value, template: &[Value], mark: &str, items: &[Value]) -> Value {
+fn fill(text: &WordValue, template: &[WordValue], mark: &str, items: &[WordValue]) -> WordValue {
     // Without a command, the items are the commands.
     if template.is_empty() {
         return joined(items);
     }
-    let items: Vec<Value> = items.iter().map(quoted).collect();
+    let items: Vec<WordValue> = items.iter().map(quoted).collect();
     with_items(text, mark, &items).unwrap_or_else(|| {
         let mut made = text.clone();
-        made.push(Piece::Text(" ".to_owned()));
+        made.push(ValuePiece::Text(" ".to_owned()));
         made.extend(&joined(&items));
         made
     })
 }
 
 /// Returns the words for one row of items.
-fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
+fn fill_words(template: &[WordValue], mark: &str, items: &[WordValue]) -> Vec<WordValue> {
     let mut hit = false;
     let mut words = Vec::new();
     for word in template {
@@ -122,9 +122,9 @@ fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
 }
 
 /// Returns a text with items in the place of their marks. `None` if it has no mark.
-fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
+fn with_items(text: &WordValue, mark: &str, items: &[WordValue]) -> Option<WordValue> {
     let mut made = None;
-    let mut put = |mark: &str, item: &Value| {
+    let mut put = |mark: &str, item: &WordValue| {
         if let Some(next) = replaced(made.as_ref().unwrap_or(text), mark, item) {
             made = Some(next);
         }
@@ -135,18 +135,18 @@ fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
     }
     // Marks for parts of an item, and for numbers.
     for part in ["{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1/.}", "{1.}", "{1/}"] {
-        put(part, &Value::unknown());
+        put(part, &WordValue::unknown());
     }
     made
 }
 
 /// Returns an item as one word of a script.
-fn quoted(item: &Value) -> Value {
+fn quoted(item: &WordValue) -> WordValue {
     match item.known() {
         Some(text) if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-=:@%+,".contains(&byte)) => {
             item.clone()
         }
-        Some(text) => Value::of(format!("'{}'", text.replace('\'', "'\\''"))).derived_from(item),
+        Some(text) => WordValue::of(format!("'{}'", text.replace('\'', "'\\''"))).derived_from(item),
         None => item.clone(),
     }
 }

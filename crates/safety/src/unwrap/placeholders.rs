@@ -1,6 +1,6 @@
 //! Turns a word into plain text, which can be taken apart and put together again.
 
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// The first placeholder for a part that is not text. It is in the last plane for private use.
 const FIRST: u32 = 0x10_0000;
@@ -12,16 +12,16 @@ const MAX_PLACEHOLDERS: usize = 0xFFFD;
 pub(super) struct PlaceholderText {
     /// The text.
     pub(super) text: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<ValuePiece>,
 }
 
 impl PlaceholderText {
     /// Flattens a word.
-    pub(super) fn of(value: &Value) -> Self {
+    pub(super) fn of(value: &WordValue) -> Self {
         let mut flat = Self { text: String::new(), pieces: Vec::new() };
         for piece in value.pieces() {
             match piece {
-                Piece::Text(text) => flat
+                ValuePiece::Text(text) => flat
                     .text
                     .extend(text.chars().map(|letter| if is_placeholder(letter) { '\u{FFFD}' } else { letter })),
                 piece => {
@@ -37,16 +37,16 @@ impl PlaceholderText {
     }
 
     /// Returns a part of the text as a word.
-    pub(super) fn value(&self, text: &str) -> Value {
-        let mut value = Value::default();
+    pub(super) fn value(&self, text: &str) -> WordValue {
+        let mut value = WordValue::default();
         let mut from = 0;
         for (at, letter) in text.char_indices().filter(|(_, letter)| is_placeholder(*letter)) {
-            value.push(Piece::Text(text[from..at].to_owned()));
+            value.push(ValuePiece::Text(text[from..at].to_owned()));
             let index = usize::try_from(u32::from(letter) - FIRST).unwrap_or(MAX_PLACEHOLDERS);
-            value.push(self.pieces.get(index).cloned().unwrap_or(Piece::Unknown(false)));
+            value.push(self.pieces.get(index).cloned().unwrap_or(ValuePiece::Unknown(false)));
             from = at + letter.len_utf8();
         }
-        value.push(Piece::Text(text[from..].to_owned()));
+        value.push(ValuePiece::Text(text[from..].to_owned()));
         value
     }
 }
@@ -62,12 +62,12 @@ mod tests {
 
     #[test]
     fn what_is_flattened_comes_back() {
-        let mut value = Value::of("a b");
-        value.push(Piece::Unknown(true));
-        value.push(Piece::Text("c".to_owned()));
-        value.push(Piece::Glob("*".to_owned()));
+        let mut value = WordValue::of("a b");
+        value.push(ValuePiece::Unknown(true));
+        value.push(ValuePiece::Text("c".to_owned()));
+        value.push(ValuePiece::Glob("*".to_owned()));
         let flat = PlaceholderText::of(&value);
         assert_eq!(flat.value(&flat.text), value);
-        assert_eq!(flat.value(&flat.text[..3]), Value::of("a b"));
+        assert_eq!(flat.value(&flat.text[..3]), WordValue::of("a b"));
     }
 }

@@ -1,15 +1,20 @@
 //! Commands that the queries of a client give to a shell: `psql -c '\! script'`, `sqlite3 db '.shell script'`.
 
 use super::inner::InnerCommand;
-use crate::command::{Command, Input};
-use crate::programs::program::{Fact, Program};
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::programs::program::{ProgramFact, ProgramSpec};
 use crate::queries::{UNKNOWN, shell_commands};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Returns the commands in a client's queries.
-pub(super) fn queries(command: &Command, name: &str, program: &Program, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn queries(
+    command: &SimpleCommandView,
+    name: &str,
+    program: &ProgramSpec,
+    input: &CommandStdin,
+) -> Vec<InnerCommand> {
     let clients = program.facts.iter().filter_map(|fact| match fact {
-        Fact::Queries(client) => Some(*client),
+        ProgramFact::Queries(client) => Some(*client),
         _ => None,
     });
     let mut found = Vec::new();
@@ -23,13 +28,13 @@ pub(super) fn queries(command: &Command, name: &str, program: &Program, input: &
 }
 
 /// Returns a text with parts that are not known as a value.
-fn value(text: &str) -> Value {
-    let mut value = Value::default();
+fn value(text: &str) -> WordValue {
+    let mut value = WordValue::default();
     for (index, part) in text.split(UNKNOWN).enumerate() {
         if index > 0 {
-            value.push(Piece::Unknown(true));
+            value.push(ValuePiece::Unknown(true));
         }
-        value.push(Piece::Text(part.to_owned()));
+        value.push(ValuePiece::Text(part.to_owned()));
     }
     value
 }

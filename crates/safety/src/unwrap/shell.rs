@@ -4,13 +4,13 @@ use super::inner::InnerCommand;
 use super::stdin::from_stdin;
 use super::variables;
 use super::words::{is_stdin, is_substitution, joined};
-use crate::command::{Command, Input};
-use crate::level::Confidence;
-use crate::value::{Piece, Value};
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::level::AnalysisConfidence;
+use crate::value::{ValuePiece, WordValue};
 
 /// The kind of a shell's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ShellOptionStyle {
     /// With `-c`, the first operand is the script.
     Posix,
     /// Like `Posix`, but the name of `-o` may be attached.
@@ -22,12 +22,12 @@ enum Kind {
 }
 
 /// Returns the kind of a shell by its name.
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<ShellOptionStyle> {
     Some(match name {
-        "bash" | "sh" | "dash" | "ash" | "rbash" | "yash" | "posh" | "csh" | "tcsh" => Kind::Posix,
-        "zsh" | "rzsh" | "ksh" | "ksh93" | "rksh" | "mksh" | "oksh" | "lksh" | "pdksh" => Kind::Zsh,
-        "fish" | "nu" | "elvish" | "xonsh" | "osh" => Kind::Fish,
-        "pwsh" | "powershell" | "powershell.exe" | "cmd" | "cmd.exe" => Kind::Rest,
+        "bash" | "sh" | "dash" | "ash" | "rbash" | "yash" | "posh" | "csh" | "tcsh" => ShellOptionStyle::Posix,
+        "zsh" | "rzsh" | "ksh" | "ksh93" | "rksh" | "mksh" | "oksh" | "lksh" | "pdksh" => ShellOptionStyle::Zsh,
+        "fish" | "nu" | "elvish" | "xonsh" | "osh" => ShellOptionStyle::Fish,
+        "pwsh" | "powershell" | "powershell.exe" | "cmd" | "cmd.exe" => ShellOptionStyle::Rest,
         _ => return None,
     })
 }
@@ -37,9 +37,9 @@ const VALUED: &[&str] =
     &["--rcfile", "--init-file", "--emulate", "--init-command", "--features", "--profile", "--config"];
 
 /// Returns the commands that a shell runs. `None` for other programs.
-pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
+pub(super) fn shell(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Option<Vec<InnerCommand>> {
     let kind = kind(name)?;
-    let mut options = Options::default();
+    let mut options = ParsedShellOptions::default();
     options.read(command.args(), kind);
     let operands = &command.args()[options.end..];
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
         return Some(found);
     }
     // `PROMPT_COMMAND='…' bash -i`, `BASH_ENV='$(…)' bash -c true`
-    found.extend(variables::by_variables(command.assignments, Confidence::Exact));
+    found.extend(variables::by_variables(command.assignments, AnalysisConfidence::Exact));
     // `bash --rcfile <(curl …)`
     if options.substitution {
         found.push(InnerCommand::Opaque { via: name.to_owned() });
@@ -57,14 +57,14 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
     if options.command {
         let (text, parameters) = match (kind, operands.split_first()) {
             (_, None) => return Some(found),
-            (Kind::Rest, _) => (joined(operands), &[][..]),
+            (ShellOptionStyle::Rest, _) => (joined(operands), &[][..]),
             (_, Some((script, parameters))) => (script.clone(), parameters),
         };
         if let Some(mut inner) = InnerCommand::script(text, via) {
             if let InnerCommand::Script { args, confidence, .. } = &mut inner {
                 *args = parameters.to_vec();
                 if options.unclear {
-                    *confidence = Confidence::Partial;
+                    *confidence = AnalysisConfidence::Partial;
                 }
             }
             found.push(inner);
@@ -82,7 +82,9 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
         first => {
             // With `-s`, `$0` is the shell itself.
             let parameters = match first {
-                Some(_) if options.stdin => std::iter::once(Value::of(name)).chain(operands.iter().cloned()).collect(),
+                Some(_) if options.stdin => {
+                    std::iter::once(WordValue::of(name)).chain(operands.iter().cloned()).collect()
+                }
                 _ => operands.to_vec(),
             };
             found.extend(from_stdin(input, name, parameters, false, false));
@@ -93,7 +95,7 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
 
 /// The options of a shell.
 #[derive(Debug, Default)]
-struct Options {
+struct ParsedShellOptions {
     /// The number of words that are options.
     end: usize,
     /// `-c`
@@ -107,19 +109,19 @@ struct Options {
     /// Whether another program makes a startup file.
     substitution: bool,
     /// Scripts given as values.
-    scripts: Vec<Value>,
+    scripts: Vec<WordValue>,
 }
 
-impl Options {
-    fn read(&mut self, args: &[Value], kind: Kind) {
+impl ParsedShellOptions {
+    fn read(&mut self, args: &[WordValue], kind: ShellOptionStyle) {
         let mut at = 0;
         while let Some(word) = args.get(at) {
             let text = match word.pattern() {
                 Some(text) => text.into_owned(),
                 None => word.prefix().to_owned(),
             };
-            let unknown =
-                word.pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true))) && !word.pieces().is_empty();
+            let unknown = word.pieces().iter().all(|piece| matches!(piece, ValuePiece::Unknown(true)))
+                && !word.pieces().is_empty();
             if unknown && !self.command && args[at + 1..].iter().any(|later| later.prefix().starts_with('-')) {
                 // `bash $OPTIONS -c '…'`
                 self.unclear = true;
@@ -130,7 +132,7 @@ impl Options {
                 at += 1;
                 break;
             }
-            if kind == Kind::Rest {
+            if kind == ShellOptionStyle::Rest {
                 let lower = text.to_ascii_lowercase();
                 if matches!(lower.as_str(), "-c" | "-command" | "/c" | "/k" | "-encodedcommand" | "-e" | "-ec") {
                     self.command = true;
@@ -155,7 +157,7 @@ impl Options {
     }
 
     /// Reads a long option. Returns the number of further words that it takes.
-    fn long(&mut self, long: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
+    fn long(&mut self, long: &str, word: &WordValue, next: Option<&WordValue>, kind: ShellOptionStyle) -> usize {
         let (name, attached) = match long.split_once('=') {
             Some((name, _)) => (name, Some(word.after(name.len() + 3))),
             None => (long, None),
@@ -163,7 +165,7 @@ impl Options {
         if name == "help" || name == "version" {
             self.stop = true;
         }
-        if kind == Kind::Fish && matches!(name, "command" | "commands" | "init-command") {
+        if kind == ShellOptionStyle::Fish && matches!(name, "command" | "commands" | "init-command") {
             let taken = usize::from(attached.is_none());
             self.scripts.extend(attached.or_else(|| next.cloned()));
             return taken;
@@ -175,7 +177,7 @@ impl Options {
     }
 
     /// Reads the letters behind one dash. Returns the number of further words that they take.
-    fn cluster(&mut self, text: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
+    fn cluster(&mut self, text: &str, word: &WordValue, next: Option<&WordValue>, kind: ShellOptionStyle) -> usize {
         let on = text.starts_with('-');
         // `-$flags` may hold anything.
         if on && word.has_unknown() {
@@ -185,7 +187,7 @@ impl Options {
         let mut taken = 0;
         for (index, letter) in text.char_indices().skip(1) {
             match letter {
-                'c' | 'C' if on && kind == Kind::Fish => {
+                'c' | 'C' if on && kind == ShellOptionStyle::Fish => {
                     let rest = word.after(index + 1);
                     if rest.pieces().is_empty() {
                         self.scripts.extend(next.cloned());
@@ -195,7 +197,7 @@ impl Options {
                     return 0;
                 }
                 // `-opipefail`
-                'o' if kind == Kind::Zsh && index + 1 < text.len() => return taken,
+                'o' if kind == ShellOptionStyle::Zsh && index + 1 < text.len() => return taken,
                 // The name is the next word, whatever letters follow: `-oc pipefail 'script'`.
                 'o' | 'O' => taken += 1,
                 'c' if on => self.command = true,

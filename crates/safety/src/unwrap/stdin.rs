@@ -1,21 +1,21 @@
 //! Programs that take a script from their standard input.
 
 use super::inner::InnerCommand;
-use crate::command::Input;
-use crate::value::Value;
+use crate::command::CommandStdin;
+use crate::value::WordValue;
 
 /// Returns the script that comes on standard input.
 pub(super) fn from_stdin(
-    input: &Input,
+    input: &CommandStdin,
     program: &str,
-    parameters: Vec<Value>,
+    parameters: Vec<WordValue>,
     in_shell: bool,
     remote: bool,
 ) -> Vec<InnerCommand> {
     let (text, source) = match input {
-        Input::Inherited => return Vec::new(),
-        Input::Opaque { .. } => return vec![InnerCommand::Opaque { via: program.to_owned() }],
-        Input::Text(text, source) => (text, *source),
+        CommandStdin::Inherited => return Vec::new(),
+        CommandStdin::Opaque { .. } => return vec![InnerCommand::Opaque { via: program.to_owned() }],
+        CommandStdin::Text(text, source) => (text, *source),
     };
     let Some(mut inner) = InnerCommand::script(text.clone(), source.name()) else { return Vec::new() };
     match &mut inner {

@@ -1,25 +1,25 @@
 //! Keys for a program in another terminal: `tmux send-keys`, `screen -X stuff`. Their effect there is a guess.
 
 use super::inner::InnerCommand;
-use crate::command::Command;
-use crate::level::Confidence;
+use crate::command::SimpleCommandView;
+use crate::level::AnalysisConfidence;
 use crate::options::{OptionSpec, parse};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Reads `tmux send-keys -t pane 'git status' Enter`. `None` for other subcommands.
-pub(super) fn tmux(command: &Command) -> Option<Vec<InnerCommand>> {
+pub(super) fn tmux(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {
     let args = command.args();
-    let sends = |word: &Value| matches!(word.known(), Some("send-keys" | "send"));
+    let sends = |word: &WordValue| matches!(word.known(), Some("send-keys" | "send"));
     let start = args.iter().position(sends)? + 1;
     let end =
         args[start..].iter().position(|word| word.known() == Some(";")).map_or(args.len(), |length| start + length);
     let words = &args[start..end];
     let parsed = parse(words, &OptionSpec::leading("FHKlMRXc:N:t:", ""));
-    let mut text = Value::default();
+    let mut text = WordValue::default();
     for word in parsed.operands.iter().map(|at| &words[*at]) {
         match word.known() {
-            Some("Enter" | "C-m" | "C-j" | "KPEnter") => text.push(Piece::Text("\n".to_owned())),
-            Some("Space") => text.push(Piece::Text(" ".to_owned())),
+            Some("Enter" | "C-m" | "C-j" | "KPEnter") => text.push(ValuePiece::Text("\n".to_owned())),
+            Some("Space") => text.push(ValuePiece::Text(" ".to_owned())),
             Some(key) if is_key(key) => {}
             _ => text.extend(word),
         }
@@ -36,30 +36,30 @@ fn is_key(key: &str) -> bool {
 }
 
 /// Reads `screen -S name -X stuff 'git status\n'`. `None` if screen starts a command.
-pub(super) fn screen(command: &Command) -> Option<Vec<InnerCommand>> {
+pub(super) fn screen(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let at = args.iter().position(|word| word.known() == Some("-X"))?;
-    let text = match (args.get(at + 1).and_then(Value::known), args.get(at + 2)) {
+    let text = match (args.get(at + 1).and_then(WordValue::known), args.get(at + 2)) {
         (Some("stuff"), Some(text)) => text,
         _ => return Some(Vec::new()),
     };
-    let mut plain = Value::default();
+    let mut plain = WordValue::default();
     for piece in text.pieces() {
         plain.push(match piece {
-            Piece::Text(text) => {
-                Piece::Text(text.replace("\\n", "\n").replace("^M", "\n").replace("\\015", "\n").replace('\r', "\n"))
-            }
+            ValuePiece::Text(text) => ValuePiece::Text(
+                text.replace("\\n", "\n").replace("^M", "\n").replace("\\015", "\n").replace('\r', "\n"),
+            ),
             piece => piece.clone(),
         });
     }
     Some(guess(plain, "screen -X"))
 }
 
-fn guess(text: Value, via: &str) -> Vec<InnerCommand> {
+fn guess(text: WordValue, via: &str) -> Vec<InnerCommand> {
     let Some(mut inner) = InnerCommand::script(text, via) else { return Vec::new() };
     match &mut inner {
         InnerCommand::Script { confidence, stdin, .. } => {
-            *confidence = Confidence::Partial;
+            *confidence = AnalysisConfidence::Partial;
             *stdin = false;
         }
         // Unknown text for an unknown program is common.

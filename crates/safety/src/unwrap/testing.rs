@@ -2,39 +2,39 @@
 
 use super::items::words;
 use super::{CustomWrappers, InnerCommand, unwrap};
-use crate::command::{Command, Directories, Input, Source};
-use crate::level::Confidence;
-use crate::value::{Piece, Value};
+use crate::command::{CommandDirectories, CommandStdin, SimpleCommandView, StdinTextSource};
+use crate::level::AnalysisConfidence;
+use crate::value::{ValuePiece, WordValue};
 
 /// Returns the words of a text, with the usual quotes and backslashes. `<?>` is an unknown word, `<*>` several of them.
-pub(crate) fn value(text: &str) -> Value {
-    let mut value = Value::default();
+pub(crate) fn value(text: &str) -> WordValue {
+    let mut value = WordValue::default();
     let mut rest = text;
     while let Some(at) = rest.find("<?>").into_iter().chain(rest.find("<*>")).min() {
-        value.push(Piece::Text(rest[..at].to_owned()));
-        value.push(Piece::Unknown(rest[at..].starts_with("<*>")));
+        value.push(ValuePiece::Text(rest[..at].to_owned()));
+        value.push(ValuePiece::Unknown(rest[at..].starts_with("<*>")));
         rest = &rest[at + 3..];
     }
-    value.push(Piece::Text(rest.to_owned()));
+    value.push(ValuePiece::Text(rest.to_owned()));
     value
 }
 
 /// Unwraps a command with this input.
-pub(crate) fn found(line: &str, input: &Input, custom: &CustomWrappers) -> Vec<InnerCommand> {
-    let mut argv: Vec<Value> = words(line).iter().map(|word| value(word)).collect();
+pub(crate) fn found(line: &str, input: &CommandStdin, custom: &CustomWrappers) -> Vec<InnerCommand> {
+    let mut argv: Vec<WordValue> = words(line).iter().map(|word| value(word)).collect();
     let mut assignments = Vec::new();
     while let Some(assignment) = argv.first().and_then(super::words::variable) {
         assignments.push(assignment);
         argv.remove(0);
     }
-    let directories = Directories {
+    let directories = CommandDirectories {
         cwd: "/home/dev/project".into(),
         home: "/home/dev".into(),
         temp: vec!["/tmp".into()],
         writable: None,
     };
-    let cwd = Value::of("/home/dev/project");
-    let command = Command {
+    let cwd = WordValue::of("/home/dev/project");
+    let command = SimpleCommandView {
         argv: &argv,
         assignments: &assignments,
         redirects: &[],
@@ -47,11 +47,11 @@ pub(crate) fn found(line: &str, input: &Input, custom: &CustomWrappers) -> Vec<I
 }
 
 /// Returns the command with its words written out, so that it can be shown.
-fn resolved(inner: &InnerCommand, argv: &[Value]) -> InnerCommand {
+fn resolved(inner: &InnerCommand, argv: &[WordValue]) -> InnerCommand {
     match inner {
         InnerCommand::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } => {
             let set = assignments.iter().map(|(name, value)| {
-                let mut word = Value::of(format!("{name}="));
+                let mut word = WordValue::of(format!("{name}="));
                 word.extend(value);
                 word
             });
@@ -69,12 +69,12 @@ fn resolved(inner: &InnerCommand, argv: &[Value]) -> InnerCommand {
 }
 
 /// Returns a word as text.
-pub(crate) fn text(value: &Value) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Glob(text) => format!("<{text}>"),
-        Piece::OneOf(texts) => format!("<{}>", texts.join("|")),
-        Piece::Unknown(several) => if *several { "<*>" } else { "<?>" }.to_owned(),
+pub(crate) fn text(value: &WordValue) -> String {
+    let piece = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) => text.clone(),
+        ValuePiece::Glob(text) => format!("<{text}>"),
+        ValuePiece::OneOf(texts) => format!("<{}>", texts.join("|")),
+        ValuePiece::Unknown(several) => if *several { "<*>" } else { "<?>" }.to_owned(),
     };
     value.pieces().iter().map(piece).collect()
 }
@@ -83,8 +83,8 @@ pub(crate) fn text(value: &Value) -> String {
 /// opaque.
 pub(crate) fn shown(found: &[InnerCommand]) -> String {
     let line = |inner: &InnerCommand| {
-        let marks = |confidence: &Confidence, elsewhere: &bool| {
-            let sure = if *confidence == Confidence::Exact { "" } else { "?" };
+        let marks = |confidence: &AnalysisConfidence, elsewhere: &bool| {
+            let sure = if *confidence == AnalysisConfidence::Exact { "" } else { "?" };
             format!("{sure}{}", if *elsewhere { "@" } else { "" })
         };
         match inner {
@@ -105,11 +105,11 @@ pub(crate) fn shown(found: &[InnerCommand]) -> String {
 }
 
 /// Returns input from text. `!` is unknown input, and an empty text no input.
-pub(crate) fn input(from: &str) -> Input {
+pub(crate) fn input(from: &str) -> CommandStdin {
     match from {
-        "" => Input::Inherited,
-        "!" => Input::Opaque { program: Some("curl".into()), contents: None },
-        other => Input::Text(value(other), Source::Heredoc),
+        "" => CommandStdin::Inherited,
+        "!" => CommandStdin::Opaque { program: Some("curl".into()), contents: None },
+        other => CommandStdin::Text(value(other), StdinTextSource::Heredoc),
     }
 }
 

@@ -1,15 +1,15 @@
 //! Programs in no table. They may run their words.
 
 use super::inner::InnerCommand;
-use crate::command::Command;
-use crate::level::Confidence;
-use crate::value::Value;
+use crate::command::SimpleCommandView;
+use crate::level::AnalysisConfidence;
+use crate::value::WordValue;
 
 /// Most words that are taken for the beginning of a command.
 const MAX_STARTS: usize = 4;
 
 /// Returns the commands that an unknown program would run if it ran its words.
-pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn unknown(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let argv = command.argv;
     let starts = (1..argv.len()).filter(|at| starts_command(&argv[*at], argv.get(at + 1))).take(MAX_STARTS);
     let partial = |at| InnerCommand::Words {
@@ -19,7 +19,7 @@ pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
         cwd: None,
         items: Vec::new(),
         via: command.name().unwrap_or_default().to_owned(),
-        confidence: Confidence::Partial,
+        confidence: AnalysisConfidence::Partial,
         prefix: false,
         elsewhere: false,
         stdin: false,
@@ -28,7 +28,7 @@ pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
 }
 
 /// Returns whether a word looks like a command with words of its own.
-fn starts_command(word: &Value, next: Option<&Value>) -> bool {
+fn starts_command(word: &WordValue, next: Option<&WordValue>) -> bool {
     let Some(next) = next else { return false };
     let Some(text) = word.known() else { return false };
     let name = text.rsplit('/').next().unwrap_or(text);

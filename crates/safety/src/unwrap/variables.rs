@@ -3,18 +3,18 @@
 use super::inner::InnerCommand;
 use super::words::variable;
 use crate::choices::alternatives;
-use crate::command::Command;
-use crate::level::Confidence;
-use crate::value::Value;
+use crate::command::SimpleCommandView;
+use crate::level::AnalysisConfidence;
+use crate::value::WordValue;
 
 /// Reads `export PROMPT_COMMAND='script'`. The next shell that has a prompt runs the script.
-pub(super) fn exported(command: &Command) -> Vec<InnerCommand> {
+pub(super) fn exported(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let assignments: Vec<_> = command.args().iter().filter_map(variable).collect();
-    by_variables(&assignments, Confidence::Partial)
+    by_variables(&assignments, AnalysisConfidence::Partial)
 }
 
 /// Returns the commands that a shell runs because of its environment.
-pub(super) fn by_variables(assignments: &[(String, Value)], sure: Confidence) -> Vec<InnerCommand> {
+pub(super) fn by_variables(assignments: &[(String, WordValue)], sure: AnalysisConfidence) -> Vec<InnerCommand> {
     let mut found: Vec<InnerCommand> = assignments
         .iter()
         .filter_map(|(name, text)| InnerCommand::script(script_in(name, text)?, name.as_str()))
@@ -29,16 +29,16 @@ pub(super) fn by_variables(assignments: &[(String, Value)], sure: Confidence) ->
 }
 
 /// Returns the script in a variable of this name.
-fn script_in(name: &str, text: &Value) -> Option<Value> {
+fn script_in(name: &str, text: &WordValue) -> Option<WordValue> {
     if name == "PROMPT_COMMAND" {
         return Some(text.clone());
     }
     // Names of files and prompts. The shell runs substitutions in them.
     if matches!(name, "BASH_ENV" | "ENV" | "PS0" | "PS1" | "PS2" | "PS4") {
         let texts = alternatives(text);
-        let mut texts = texts.iter().filter_map(Value::known);
+        let mut texts = texts.iter().filter_map(WordValue::known);
         return texts.any(|text| text.contains(['$', '`'])).then(|| {
-            let mut script = Value::of(": \"");
+            let mut script = WordValue::of(": \"");
             script.extend(text);
             script.push_text("\"");
             script
@@ -47,5 +47,5 @@ fn script_in(name: &str, text: &Value) -> Option<Value> {
     let known = text.known()?;
     // An exported function. Every bash below may call it.
     let body = known.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_"))?;
-    Some(Value::of(format!("imported () {body}\nimported")))
+    Some(WordValue::of(format!("imported () {body}\nimported")))
 }

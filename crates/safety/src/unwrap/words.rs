@@ -1,28 +1,28 @@
 //! Small helpers for words.
 
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Returns whether a word is exactly this text.
-pub(super) fn same(word: &Value, text: &str) -> bool {
+pub(super) fn same(word: &WordValue, text: &str) -> bool {
     word.known() == Some(text)
 }
 
 /// Estimates the work of copying these words.
-pub(super) fn weight(words: &[Value]) -> usize {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Glob(text) => text.len(),
-        Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
-        Piece::Unknown(_) => 1,
+pub(super) fn weight(words: &[WordValue]) -> usize {
+    let piece = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) | ValuePiece::Glob(text) => text.len(),
+        ValuePiece::OneOf(texts) => texts.iter().map(String::len).sum(),
+        ValuePiece::Unknown(_) => 1,
     };
     words.iter().map(|word| 8 + word.pieces().iter().map(piece).sum::<usize>()).sum()
 }
 
 /// Joins words with blanks.
-pub(super) fn joined(words: &[Value]) -> Value {
-    let mut all = Value::default();
+pub(super) fn joined(words: &[WordValue]) -> WordValue {
+    let mut all = WordValue::default();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
-            all.push(Piece::Text(" ".to_owned()));
+            all.push(ValuePiece::Text(" ".to_owned()));
         }
         all.extend(word);
     }
@@ -30,7 +30,7 @@ pub(super) fn joined(words: &[Value]) -> Value {
 }
 
 /// Returns the name and value of a word like `NAME=value`.
-pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
+pub(super) fn variable(word: &WordValue) -> Option<(String, WordValue)> {
     let (name, _) = word.prefix().split_once('=')?;
     // An exported function: `BASH_FUNC_name%%=() { …; }`
     let mut letters = name.strip_suffix("%%").filter(|name| name.starts_with("BASH_FUNC_")).unwrap_or(name).chars();
@@ -43,11 +43,11 @@ pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
 }
 
 /// Returns whether a word names standard input.
-pub(super) fn is_stdin(word: &Value) -> bool {
+pub(super) fn is_stdin(word: &WordValue) -> bool {
     matches!(word.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
 /// Returns whether a word stands for a process substitution.
-pub(super) fn is_substitution(word: &Value) -> bool {
+pub(super) fn is_substitution(word: &WordValue) -> bool {
     word.prefix().starts_with("/dev/fd/") && word.has_unknown()
 }

@@ -1,12 +1,12 @@
 //! Reads `xargs command words…`.
 
 use super::inner::InnerCommand;
-use super::items::{Cut, bounded, cut, replaced};
+use super::items::{ItemSplitting, bounded, cut, replaced};
 use super::words::weight;
-use crate::command::{Command, Input};
-use crate::options::{Parsed, parse};
+use crate::command::{CommandStdin, SimpleCommandView};
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Most text that is written out in all.
 const WEIGHT: usize = 1 << 20;
@@ -14,7 +14,7 @@ const WEIGHT: usize = 1 << 20;
 const ITEMS: usize = 256;
 
 /// Returns the commands that xargs runs.
-pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn xargs(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("xargs").options);
     let Some(first) = parsed.operands.first() else { return Vec::new() };
@@ -23,12 +23,12 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
     }
     let mark = mark(&parsed);
     let items = match input {
-        Input::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
+        CommandStdin::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
         // Unknown input: several items, or none.
         _ => vec![any(mark.is_none()).with_contents(input.contents())],
     };
     let words = &args[*first..];
-    let marked = |word: &Value, mark: &str| replaced(word, mark, &Value::default()).is_some();
+    let marked = |word: &WordValue, mark: &str| replaced(word, mark, &WordValue::default()).is_some();
     if let Some(mark) = &mark
         && words.iter().any(|word| marked(word, mark))
     {
@@ -36,7 +36,7 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
         return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
     // BSD: all items replace one word.
-    if let Some(mark) = parsed.value("J").and_then(Value::known)
+    if let Some(mark) = parsed.value("J").and_then(WordValue::known)
         && let Some(at) = words.iter().position(|word| word.known() == Some(mark))
     {
         let argv = words[..at].iter().chain(&items).chain(&words[at + 1..]).cloned().collect();
@@ -51,37 +51,37 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
 }
 
 /// Returns the mark that an item replaces, if xargs has one.
-fn mark(parsed: &Parsed) -> Option<String> {
+fn mark(parsed: &ParsedArguments) -> Option<String> {
     let given = parsed.last("I i replace")?;
-    let written = given.value.as_ref().and_then(Value::known);
+    let written = given.value.as_ref().and_then(WordValue::known);
     Some(written.filter(|mark| !mark.is_empty()).unwrap_or("{}").to_owned())
 }
 
 /// Returns how the input is cut.
-fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
+fn delimiter(parsed: &ParsedArguments, by_line: bool) -> ItemSplitting {
     if parsed.has("0 null") {
-        return Cut::At('\0');
+        return ItemSplitting::At('\0');
     }
-    match parsed.value("d delimiter").map(Value::known) {
-        Some(Some("\\n")) => Cut::At('\n'),
-        Some(Some("\\0")) => Cut::At('\0'),
-        Some(Some("\\t")) => Cut::At('\t'),
-        Some(Some(text)) => text.chars().next().map_or(Cut::Words, Cut::At),
-        Some(None) => Cut::Words,
-        None if by_line => Cut::Lines,
-        None => Cut::Words,
+    match parsed.value("d delimiter").map(WordValue::known) {
+        Some(Some("\\n")) => ItemSplitting::At('\n'),
+        Some(Some("\\0")) => ItemSplitting::At('\0'),
+        Some(Some("\\t")) => ItemSplitting::At('\t'),
+        Some(Some(text)) => text.chars().next().map_or(ItemSplitting::Words, ItemSplitting::At),
+        Some(None) => ItemSplitting::Words,
+        None if by_line => ItemSplitting::Lines,
+        None => ItemSplitting::Words,
     }
 }
 
 /// Returns an item of which nothing is known.
-fn any(several: bool) -> Value {
-    let mut item = Value::default();
-    item.push(Piece::Unknown(several));
+fn any(several: bool) -> WordValue {
+    let mut item = WordValue::default();
+    item.push(ValuePiece::Unknown(several));
     item
 }
 
 /// Returns the command for one item.
-fn with_item(words: &[Value], mark: &str, item: &Value) -> InnerCommand {
+fn with_item(words: &[WordValue], mark: &str, item: &WordValue) -> InnerCommand {
     let argv = words.iter().map(|word| replaced(word, mark, item).unwrap_or_else(|| word.clone()));
     InnerCommand::argv(argv.collect(), "xargs").without_stdin()
 }

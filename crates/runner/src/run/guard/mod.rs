@@ -7,7 +7,10 @@ use std::borrow::Cow;
 use crate::error::Error;
 use crate::request::{Guard, Request};
 use receipt::recording::Risk;
-use safety::{Context, Environment, Finding, Policy, Reach, ShellState, Verdict, assess, findings};
+use safety::{
+    AnalysisContext, ConfinementReach, EnvironmentBlock, InitialShellState, RuleFinding, SafetyPolicy, SafetyVerdict,
+    assess, findings,
+};
 
 /// Longest command that is judged on the caller's thread, bytes.
 const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
@@ -40,26 +43,26 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
 }
 
 /// Calls `call` with the context of a command.
-pub(super) fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
+pub(super) fn in_context<T>(request: &Request, call: impl FnOnce(AnalysisContext<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
     let startup = request.startup.as_ref();
     let code = startup.map_or(Cow::Borrowed(""), |startup| startup.boot.text());
-    call(Context {
+    call(AnalysisContext {
         cwd: &cwd,
         home: &home,
-        environment: Environment(request.environment.text()),
+        environment: EnvironmentBlock(request.environment.text()),
         args: &request.args,
         // Input that is written later is not known yet.
         stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
-        shell_state: ShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
+        shell_state: InitialShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
         reach: None,
     })
 }
 
 /// Refuses the command, or adds the findings to its notes.
-fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<(), Error> {
+fn weigh(request: &mut Request, guard: Guard, findings: Vec<RuleFinding>) -> Result<(), Error> {
     if let Some(entry) = &mut request.entry {
         entry.judge(&findings);
     }
@@ -67,13 +70,13 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
         harmless::remember(request, guard);
         return Ok(());
     }
-    let is_denied = findings.first().is_some_and(|strictest| strictest.level == Verdict::Deny);
+    let is_denied = findings.first().is_some_and(|strictest| strictest.level == SafetyVerdict::Deny);
     // Nobody has to be asked about what the confinement prevents.
     let happening = match &request.confine {
         Some(confine) if !is_denied => findings_within(&confine.policy, request, &guard.policy),
         _ => findings,
     };
-    let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
+    let refused = if guard.denies_ask { SafetyVerdict::Ask } else { SafetyVerdict::Deny };
     if let Some(strictest) = happening.first().filter(|finding| finding.level >= refused) {
         return Err(Error::Blocked { message: strictest.message.clone(), findings: happening });
     }
@@ -83,13 +86,17 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<
 }
 
 /// Returns the findings about effects that the confinement of a command does not prevent.
-fn findings_within(confinement: &confine::ConfinementPolicy, request: &Request, policy: &Policy) -> Vec<Finding> {
+fn findings_within(
+    confinement: &confine::ConfinementPolicy,
+    request: &Request,
+    policy: &SafetyPolicy,
+) -> Vec<RuleFinding> {
     let left = confinement.command_reach(&confinement.root);
-    let reach = Some(Reach { write: &left.write, offline: left.offline, alone: left.alone });
-    in_context(request, |context| findings(&request.command, Context { reach, ..context }, policy))
+    let reach = Some(ConfinementReach { write: &left.write, offline: left.offline, alone: left.alone });
+    in_context(request, |context| findings(&request.command, AnalysisContext { reach, ..context }, policy))
 }
 
-fn note(finding: &Finding) -> String {
-    let what = if finding.level == Verdict::Ask { "a person would be asked about this" } else { "warning" };
+fn note(finding: &RuleFinding) -> String {
+    let what = if finding.level == SafetyVerdict::Ask { "a person would be asked about this" } else { "warning" };
     format!("{what}: {} ({})", finding.message, finding.rule_id)
 }

@@ -2,7 +2,7 @@
 
 /// A dialect of SQL, as one client reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SqlDialect {
     /// PostgreSQL by psql, and CockroachDB.
     Postgres,
     /// MySQL and MariaDB.
@@ -19,7 +19,7 @@ pub enum Dialect {
     Warehouse,
 }
 
-impl Dialect {
+impl SqlDialect {
     /// Returns whether a backslash escapes the next character of a string.
     pub(super) fn escapes(self) -> bool {
         matches!(self, Self::MySql | Self::ClickHouse | Self::Warehouse)

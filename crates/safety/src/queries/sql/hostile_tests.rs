@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::tests::{ALL, found};
-use super::{Dialect, losses, opens_file, shell_commands};
+use super::{SqlDialect, losses, opens_file, shell_commands};
 
 #[test]
 #[ignore = "stress: it measures time"]
@@ -88,7 +88,7 @@ const PIECES: &[&str] = &[
 ];
 
 /// Returns a text in quotes of each kind, which no statement in it leaves.
-fn harmless(dialect: Dialect, text: &str) -> Vec<String> {
+fn harmless(dialect: SqlDialect, text: &str) -> Vec<String> {
     let plain: String = text.chars().filter(|char| !"'\"`[]$*/\\\n\0".contains(*char)).collect();
     let mut all = vec![
         format!("SELECT '{plain}'"),

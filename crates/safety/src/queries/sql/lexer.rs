@@ -1,12 +1,12 @@
 //! Splits SQL into tokens, in one pass.
 
-use super::dialect::Dialect;
-use super::token::{Kind, Token};
+use super::dialect::SqlDialect;
+use super::token::{SqlToken, SqlTokenKind};
 use crate::queries::unknown::UNKNOWN;
 
 /// Splits a text into tokens.
-pub(super) fn tokens(text: &str, dialect: Dialect) -> Vec<Token<'_>> {
-    let mut lexer = Lexer {
+pub(super) fn tokens(text: &str, dialect: SqlDialect) -> Vec<SqlToken<'_>> {
+    let mut lexer = SqlLexer {
         text,
         at: 0,
         dialect,
@@ -23,11 +23,11 @@ pub(super) fn tokens(text: &str, dialect: Dialect) -> Vec<Token<'_>> {
     lexer.tokens
 }
 
-struct Lexer<'a> {
+struct SqlLexer<'a> {
     text: &'a str,
     at: usize,
-    dialect: Dialect,
-    tokens: Vec<Token<'a>>,
+    dialect: SqlDialect,
+    tokens: Vec<SqlToken<'a>>,
     /// The sign that ends a statement, which `DELIMITER` changes.
     delimiter: &'a str,
     /// Whether the lexer is in a comment that MySQL runs: `/*!50000 DROP TABLE x */`.
@@ -40,7 +40,7 @@ struct Lexer<'a> {
     fresh_statement: bool,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> SqlLexer<'a> {
     /// Reads a token, a comment, or a blank.
     fn next(&mut self) {
         let rest = &self.text[self.at..];
@@ -61,30 +61,32 @@ impl<'a> Lexer<'a> {
         }
         match first {
             '\\' => self.backslash(rest),
-            '\'' => self.quoted(1, Kind::Text, self.dialect.escapes()),
-            '"' if self.dialect.double_quoted_strings() => self.quoted(1, Kind::Text, true),
-            '"' | '`' => self.quoted(1, Kind::Name, false),
-            '[' if self.dialect.bracketed_names() => self.quoted(1, Kind::Name, false),
+            '\'' => self.quoted(1, SqlTokenKind::Text, self.dialect.escapes()),
+            '"' if self.dialect.double_quoted_strings() => self.quoted(1, SqlTokenKind::Text, true),
+            '"' | '`' => self.quoted(1, SqlTokenKind::Name, false),
+            '[' if self.dialect.bracketed_names() => self.quoted(1, SqlTokenKind::Name, false),
             '$' if self.dialect.dollar_quotes() && dollar_tag(rest).is_some() => self.dollar_quoted(rest),
-            '0'..='9' => self.push(Kind::Number, length(rest, |char| char.is_ascii_alphanumeric() || char == '.')),
+            '0'..='9' => {
+                self.push(SqlTokenKind::Number, length(rest, |char| char.is_ascii_alphanumeric() || char == '.'))
+            }
             _ if begins_word(first, self.dialect) => self.word(rest, line, statement),
             _ => self.sign(rest, first),
         }
     }
 
-    fn push(&mut self, kind: Kind, length: usize) {
-        self.tokens.push(Token { kind, text: &self.text[self.at..self.at + length] });
+    fn push(&mut self, kind: SqlTokenKind, length: usize) {
+        self.tokens.push(SqlToken { kind, text: &self.text[self.at..self.at + length] });
         self.at += length;
     }
 
     fn end(&mut self, length: usize) {
-        self.push(Kind::End, length);
+        self.push(SqlTokenKind::End, length);
         self.fresh_statement = true;
     }
 
     /// Skips a comment.
     fn comment(&mut self, rest: &str) -> bool {
-        let mysql = self.dialect == Dialect::MySql;
+        let mysql = self.dialect == SqlDialect::MySql;
         let line = if let Some(comment) = rest.strip_prefix("--") {
             // In MySQL `5--1` is a subtraction.
             !mysql || comment.chars().next().is_none_or(char::is_whitespace)
@@ -111,7 +113,7 @@ impl<'a> Lexer<'a> {
     /// Reads a line that is a command of the client: `.read file`, `:r file`, `GO`.
     fn client_line(&mut self, rest: &str, first: char) -> bool {
         let begins = match self.dialect {
-            Dialect::TransactSql if self.fresh_line => {
+            SqlDialect::TransactSql if self.fresh_line => {
                 let line = rest.lines().next().unwrap_or_default().trim_end();
                 let (word, count) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
                 if word.eq_ignore_ascii_case("go") && count.trim().bytes().all(|byte| byte.is_ascii_digit()) {
@@ -123,14 +125,14 @@ impl<'a> Lexer<'a> {
             dialect => dialect.dot_commands() && first == '.' && self.fresh_line && self.fresh_statement,
         };
         if begins {
-            self.push(Kind::Client, rest.find('\n').unwrap_or(rest.len()));
+            self.push(SqlTokenKind::Client, rest.find('\n').unwrap_or(rest.len()));
         }
         begins
     }
 
     /// Reads a command of psql or mysql that begins with a backslash.
     fn backslash(&mut self, rest: &str) {
-        let known = matches!(self.dialect, Dialect::Postgres | Dialect::MySql);
+        let known = matches!(self.dialect, SqlDialect::Postgres | SqlDialect::MySql);
         let mut name = rest[1..].chars();
         match name.next() {
             Some(';') if known => {
@@ -138,7 +140,7 @@ impl<'a> Lexer<'a> {
                 self.end(1);
             }
             // `\G` of mysql.
-            Some('g' | 'G') if self.dialect == Dialect::MySql => self.end(2),
+            Some('g' | 'G') if self.dialect == SqlDialect::MySql => self.end(2),
             Some(first) if known && !first.is_whitespace() => {
                 if self.line_end <= self.at {
                     self.line_end = self.at + rest.find('\n').unwrap_or(rest.len());
@@ -148,28 +150,28 @@ impl<'a> Lexer<'a> {
                 let from = 1 + first.len_utf8();
                 let next = rest[from..line].find('\\').filter(|_| first != '!').map(|next| from + next);
                 let next = next.filter(|next| !rest[..*next].contains('|'));
-                self.push(Kind::Client, next.unwrap_or(line));
+                self.push(SqlTokenKind::Client, next.unwrap_or(line));
                 let sends =
-                    self.dialect == Dialect::Postgres && matches!(first, 'g' | 'w') && !rest.starts_with("\\w ");
+                    self.dialect == SqlDialect::Postgres && matches!(first, 'g' | 'w') && !rest.starts_with("\\w ");
                 if sends {
                     self.end(0);
                 }
             }
-            _ => self.push(Kind::Sign, 1),
+            _ => self.push(SqlTokenKind::Sign, 1),
         }
     }
 
     /// Reads a string or a name in quotes. A doubled quote is part of the text.
-    fn quoted(&mut self, open: usize, kind: Kind, escapes: bool) {
+    fn quoted(&mut self, open: usize, kind: SqlTokenKind, escapes: bool) {
         self.at += open - 1;
         let rest = &self.text[self.at..];
         let quote = rest.as_bytes()[0];
         let close = if quote == b'[' { b']' } else { quote };
         let triple = [quote; 3];
-        if self.dialect == Dialect::Warehouse && rest.as_bytes().starts_with(&triple) {
+        if self.dialect == SqlDialect::Warehouse && rest.as_bytes().starts_with(&triple) {
             let body = &rest[3..];
             let end = body.find(&rest[..3]).unwrap_or(body.len());
-            self.tokens.push(Token { kind, text: &body[..end] });
+            self.tokens.push(SqlToken { kind, text: &body[..end] });
             self.at += (end + 6).min(rest.len());
             return;
         }
@@ -185,7 +187,7 @@ impl<'a> Lexer<'a> {
             end += 1;
         }
         let end = rest.floor_char_boundary(end);
-        self.tokens.push(Token { kind, text: &rest[1..end.max(1)] });
+        self.tokens.push(SqlToken { kind, text: &rest[1..end.max(1)] });
         self.at += (end + 1).min(rest.len());
     }
 
@@ -193,7 +195,7 @@ impl<'a> Lexer<'a> {
         let tag = dollar_tag(rest).unwrap_or_default();
         let body = &rest[tag.len()..];
         let end = body.find(tag).unwrap_or(body.len());
-        self.tokens.push(Token { kind: Kind::Text, text: &body[..end] });
+        self.tokens.push(SqlToken { kind: SqlTokenKind::Text, text: &body[..end] });
         self.at += (end + 2 * tag.len()).min(rest.len());
     }
 
@@ -204,9 +206,9 @@ impl<'a> Lexer<'a> {
         let prefix = ["e", "b", "x", "n", "r", "rb", "br"].iter().any(|prefix| word.eq_ignore_ascii_case(prefix));
         if quote && prefix && (rest[length..].starts_with('\'') || self.dialect.double_quoted_strings()) {
             let escapes = self.dialect.escapes() || word.eq_ignore_ascii_case("e");
-            return self.quoted(length + 1, Kind::Text, escapes);
+            return self.quoted(length + 1, SqlTokenKind::Text, escapes);
         }
-        if self.dialect == Dialect::MySql && line {
+        if self.dialect == SqlDialect::MySql && line {
             let end = rest.find('\n').unwrap_or(rest.len());
             if word.eq_ignore_ascii_case("delimiter") {
                 self.delimiter =
@@ -216,17 +218,17 @@ impl<'a> Lexer<'a> {
                 return;
             }
             if statement && (word.eq_ignore_ascii_case("system") || word.eq_ignore_ascii_case("source")) {
-                self.push(Kind::Client, end);
+                self.push(SqlTokenKind::Client, end);
                 self.fresh_statement = true;
                 return;
             }
         }
-        self.push(Kind::Word, length);
+        self.push(SqlTokenKind::Word, length);
     }
 
     fn sign(&mut self, rest: &str, first: char) {
         let two = ["<>", "!=", "<=", ">=", "=="].iter().any(|sign| rest.starts_with(sign));
-        self.push(Kind::Sign, if two { 2 } else { first.len_utf8() });
+        self.push(SqlTokenKind::Sign, if two { 2 } else { first.len_utf8() });
     }
 }
 
@@ -235,8 +237,8 @@ fn length(text: &str, fits: impl Fn(char) -> bool) -> usize {
     text.find(|char| !fits(char)).unwrap_or(text.len())
 }
 
-fn begins_word(first: char, dialect: Dialect) -> bool {
-    let of_sqlcmd = dialect == Dialect::TransactSql && matches!(first, '#' | '@');
+fn begins_word(first: char, dialect: SqlDialect) -> bool {
+    let of_sqlcmd = dialect == SqlDialect::TransactSql && matches!(first, '#' | '@');
     first.is_alphabetic() || matches!(first, '_' | UNKNOWN) || of_sqlcmd
 }
 

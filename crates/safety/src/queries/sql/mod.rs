@@ -13,5 +13,5 @@ mod statement;
 mod tests;
 mod token;
 
-pub use dialect::Dialect;
+pub use dialect::SqlDialect;
 pub use script::{losses, opens_file, shell_commands};

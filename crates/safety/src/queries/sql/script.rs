@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::dialect::Dialect;
+use super::dialect::SqlDialect;
 use super::lexer::tokens;
-use super::statement::{Statement, closes};
-use super::token::{Kind, Token, name};
-use crate::queries::loss::{Act, Loss};
+use super::statement::{SqlStatement, closes};
+use super::token::{SqlToken, SqlTokenKind, name};
+use crate::queries::loss::{QueryLoss, QueryLossAct};
 
 /// Most losses of one text that are listed.
 const MAX_LOSSES: usize = 64;
@@ -14,22 +14,22 @@ const MAX_LOSSES: usize = 64;
 const MAX_DEPTH: usize = 4;
 
 /// Returns the losses that the statements of a text cause, in order, without those that are rolled back.
-pub fn losses(text: &str, dialect: Dialect) -> Vec<Loss> {
+pub fn losses(text: &str, dialect: SqlDialect) -> Vec<QueryLoss> {
     nested_losses(text, dialect, 0)
 }
 
 /// Returns the losses of a text within a statement.
-fn nested_losses(text: &str, dialect: Dialect, depth: usize) -> Vec<Loss> {
+fn nested_losses(text: &str, dialect: SqlDialect, depth: usize) -> Vec<QueryLoss> {
     if depth > MAX_DEPTH {
         return Vec::new();
     }
     let tokens = tokens(text, dialect);
-    let mut script = Script { dialect, depth, losses: Vec::new(), began: None, temporary: HashSet::new() };
+    let mut script = SqlScriptJudge { dialect, depth, losses: Vec::new(), began: None, temporary: HashSet::new() };
     for (at, statement) in statements(&tokens, dialect) {
         script.statement(statement);
         // `SELECT 'DROP TABLE ' || name FROM … \gexec` runs the rows that it selects.
-        if tokens.get(at).is_some_and(|end| end.kind == Kind::Client && end.text.starts_with("\\gexec")) {
-            let texts = statement.iter().filter(|token| token.kind == Kind::Text);
+        if tokens.get(at).is_some_and(|end| end.kind == SqlTokenKind::Client && end.text.starts_with("\\gexec")) {
+            let texts = statement.iter().filter(|token| token.kind == SqlTokenKind::Text);
             let found = texts.take(MAX_LOSSES).flat_map(|text| nested_losses(text.text, dialect, depth + 1));
             script.losses.extend(found);
         }
@@ -41,8 +41,8 @@ fn nested_losses(text: &str, dialect: Dialect, depth: usize) -> Vec<Loss> {
 }
 
 /// Returns the commands that a text gives to a shell: `\! ls`, `.shell ls`, `\o | less`.
-pub fn shell_commands(text: &str, dialect: Dialect) -> Vec<&str> {
-    let lines = tokens(text, dialect).into_iter().filter(|token| token.kind == Kind::Client);
+pub fn shell_commands(text: &str, dialect: SqlDialect) -> Vec<&str> {
+    let lines = tokens(text, dialect).into_iter().filter(|token| token.kind == SqlTokenKind::Client);
     lines.filter_map(|line| shell_command(line.text)).collect()
 }
 
@@ -64,25 +64,27 @@ fn shell_command(line: &str) -> Option<&str> {
 }
 
 /// Returns whether a text opens a database in a file: `ATTACH 'x.db'`, `.open x.db`.
-pub fn opens_file(text: &str, dialect: Dialect) -> bool {
+pub fn opens_file(text: &str, dialect: SqlDialect) -> bool {
     let all = tokens(text, dialect);
-    let opens = |line: &Token<'_>| line.kind == Kind::Client && line.text.get(..5).is_some_and(|word| word == ".open");
+    let opens = |line: &SqlToken<'_>| {
+        line.kind == SqlTokenKind::Client && line.text.get(..5).is_some_and(|word| word == ".open")
+    };
     all.iter().any(opens) || statements(&all, dialect).iter().any(|(_, statement)| statement[0].is("ATTACH"))
 }
 
 /// The state of judging a text's statements.
-struct Script {
-    dialect: Dialect,
+struct SqlScriptJudge {
+    dialect: SqlDialect,
     depth: usize,
-    losses: Vec<Loss>,
+    losses: Vec<QueryLoss>,
     /// The number of losses when the transaction began.
     began: Option<usize>,
     /// Names of temporary tables, in small letters.
     temporary: HashSet<String>,
 }
 
-impl Script {
-    fn statement(&mut self, tokens: &[Token<'_>]) {
+impl SqlScriptJudge {
+    fn statement(&mut self, tokens: &[SqlToken<'_>]) {
         let Some(head) = tokens.first() else { return };
         let second = tokens.get(1);
         let transaction = "TRAN TRANSACTION WORK IMMEDIATE EXCLUSIVE DEFERRED ISOLATION READ";
@@ -102,9 +104,9 @@ impl Script {
             self.created(tokens);
         } else {
             let closes = closes(tokens);
-            let loss = Statement::new(tokens, &closes, self.dialect, self.depth, nested_losses).loss();
+            let loss = SqlStatement::new(tokens, &closes, self.dialect, self.depth, nested_losses).loss();
             let lasting =
-                |loss: &Loss| !loss.is_temporary() && !self.temporary.contains(&loss.name.to_ascii_lowercase());
+                |loss: &QueryLoss| !loss.is_temporary() && !self.temporary.contains(&loss.name.to_ascii_lowercase());
             self.losses.extend(loss.filter(lasting));
         }
     }
@@ -115,12 +117,12 @@ impl Script {
         let mut at = 0;
         self.losses.retain(|loss| {
             at += 1;
-            at <= began || !drops && !matches!(loss.act, Act::Deletes | Act::Updates)
+            at <= began || !drops && !matches!(loss.act, QueryLossAct::Deletes | QueryLossAct::Updates)
         });
     }
 
     /// `CREATE TEMP TABLE x`
-    fn created(&mut self, tokens: &[Token<'_>]) {
+    fn created(&mut self, tokens: &[SqlToken<'_>]) {
         let words = tokens.iter().take(8);
         if words.clone().any(|word| word.is_any("TEMP TEMPORARY"))
             && let Some(table) = words.clone().position(|word| word.is("TABLE"))
@@ -133,20 +135,20 @@ impl Script {
 }
 
 /// Returns the statements of a text, each with the index of the token that ends it.
-fn statements<'s, 'a>(tokens: &'s [Token<'a>], dialect: Dialect) -> Vec<(usize, &'s [Token<'a>])> {
+fn statements<'s, 'a>(tokens: &'s [SqlToken<'a>], dialect: SqlDialect) -> Vec<(usize, &'s [SqlToken<'a>])> {
     let mut all = Vec::new();
     let mut from = 0;
-    let mut routine = Routine::default();
+    let mut routine = SqlRoutineTracker::default();
     for (at, token) in tokens.iter().enumerate() {
         let ends = match token.kind {
-            Kind::End => !routine.goes_on(token, dialect),
-            Kind::Client => true,
-            Kind::Word => {
+            SqlTokenKind::End => !routine.goes_on(token, dialect),
+            SqlTokenKind::Client => true,
+            SqlTokenKind::Word => {
                 routine.word(&tokens[from..at], token, tokens.get(at + 1));
-                let plain = dialect == Dialect::TransactSql && !routine.is_one && routine.depth == 0;
+                let plain = dialect == SqlDialect::TransactSql && !routine.is_one && routine.depth == 0;
                 plain && begins_another(&tokens[from..at], token)
             }
-            Kind::Sign => {
+            SqlTokenKind::Sign => {
                 routine.sign(token);
                 false
             }
@@ -156,9 +158,9 @@ fn statements<'s, 'a>(tokens: &'s [Token<'a>], dialect: Dialect) -> Vec<(usize, 
             if from < at {
                 all.push((at, &tokens[from..at]));
             }
-            from = if token.kind == Kind::Word { at } else { at + 1 };
-            routine = Routine::default();
-            if token.kind == Kind::Word {
+            from = if token.kind == SqlTokenKind::Word { at } else { at + 1 };
+            routine = SqlRoutineTracker::default();
+            if token.kind == SqlTokenKind::Word {
                 routine.word(&[], token, tokens.get(at + 1));
             }
         }
@@ -171,7 +173,7 @@ fn statements<'s, 'a>(tokens: &'s [Token<'a>], dialect: Dialect) -> Vec<(usize, 
 
 /// A statement that creates a trigger or a procedure, with the statements of its body.
 #[derive(Default)]
-struct Routine {
+struct SqlRoutineTracker {
     /// Whether the statement creates a routine.
     is_one: bool,
     /// The number of open `BEGIN` and `CASE`.
@@ -182,8 +184,8 @@ struct Routine {
     ended: bool,
 }
 
-impl Routine {
-    fn word(&mut self, before: &[Token<'_>], word: &Token<'_>, next: Option<&Token<'_>>) {
+impl SqlRoutineTracker {
+    fn word(&mut self, before: &[SqlToken<'_>], word: &SqlToken<'_>, next: Option<&SqlToken<'_>>) {
         let creates = before.len() < 9 && before.first().is_some_and(|head| head.is_any("CREATE ALTER"));
         let others = "TABLE VIEW INDEX DATABASE SCHEMA USER ROLE TYPE SEQUENCE DOMAIN EXTENSION";
         let named = || before.iter().any(|word| word.is_any(others));
@@ -205,7 +207,7 @@ impl Routine {
         }
     }
 
-    fn sign(&mut self, sign: &Token<'_>) {
+    fn sign(&mut self, sign: &SqlToken<'_>) {
         match sign.text {
             "(" => self.depth += 1,
             ")" => self.depth = self.depth.saturating_sub(1),
@@ -214,14 +216,14 @@ impl Routine {
     }
 
     /// Returns whether the statement goes on behind this end.
-    fn goes_on(&self, end: &Token<'_>, dialect: Dialect) -> bool {
-        let of_batch = dialect == Dialect::TransactSql && self.is_one;
+    fn goes_on(&self, end: &SqlToken<'_>, dialect: SqlDialect) -> bool {
+        let of_batch = dialect == SqlDialect::TransactSql && self.is_one;
         self.is_one && end.text == ";" && (self.open > 0 || of_batch)
     }
 }
 
 /// Returns whether a word begins another statement of Transact-SQL, which needs no semicolon in between.
-fn begins_another(before: &[Token<'_>], word: &Token<'_>) -> bool {
+fn begins_another(before: &[SqlToken<'_>], word: &SqlToken<'_>) -> bool {
     let (Some(head), Some(last)) = (before.first(), before.last()) else { return false };
     if !word.is_any("DROP TRUNCATE DELETE UPDATE ALTER SELECT INSERT EXEC EXECUTE CREATE ROLLBACK COMMIT") {
         return false;

@@ -1,9 +1,9 @@
 //! Judges one statement.
 
 use super::condition::is_always_true;
-use super::dialect::Dialect;
-use super::token::{Kind, Token, name};
-use crate::queries::loss::{Act, Loss};
+use super::dialect::SqlDialect;
+use super::token::{SqlToken, SqlTokenKind, name};
+use crate::queries::loss::{QueryLoss, QueryLossAct};
 
 /// Deepest nesting of statements that is followed.
 const MAX_DEPTH: usize = 16;
@@ -22,22 +22,22 @@ const PROPERTIES: &str = "NOT DEFAULT IDENTITY EXPRESSION STORED MASKED SPARSE P
 
 /// A range of tokens whose parentheses are matched.
 #[derive(Clone, Copy)]
-pub(super) struct Statement<'s, 'a> {
-    tokens: &'s [Token<'a>],
+pub(super) struct SqlStatement<'s, 'a> {
+    tokens: &'s [SqlToken<'a>],
     /// For each `(` the index of its `)`, or the number of tokens.
     closes: &'s [usize],
     from: usize,
     to: usize,
-    dialect: Dialect,
+    dialect: SqlDialect,
     depth: usize,
-    scan: Scan,
+    scan: NestedLossScan,
 }
 
 /// Finds the losses of a text within a statement, at this depth.
-type Scan = fn(&str, Dialect, usize) -> Vec<Loss>;
+type NestedLossScan = fn(&str, SqlDialect, usize) -> Vec<QueryLoss>;
 
 /// Returns for each `(` the index of its `)`. If there is none, the number of tokens.
-pub(super) fn closes(tokens: &[Token<'_>]) -> Vec<usize> {
+pub(super) fn closes(tokens: &[SqlToken<'_>]) -> Vec<usize> {
     let mut closes = vec![tokens.len(); tokens.len()];
     let mut open = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -52,27 +52,27 @@ pub(super) fn closes(tokens: &[Token<'_>]) -> Vec<usize> {
     closes
 }
 
-impl<'s, 'a> Statement<'s, 'a> {
+impl<'s, 'a> SqlStatement<'s, 'a> {
     /// Makes a statement of these tokens.
     pub(super) fn new(
-        tokens: &'s [Token<'a>],
+        tokens: &'s [SqlToken<'a>],
         closes: &'s [usize],
-        dialect: Dialect,
+        dialect: SqlDialect,
         depth: usize,
-        scan: Scan,
+        scan: NestedLossScan,
     ) -> Self {
         Self { tokens, closes, from: 0, to: tokens.len(), dialect, depth, scan }
     }
 
     /// Returns the loss that the statement causes.
-    pub(super) fn loss(self) -> Option<Loss> {
+    pub(super) fn loss(self) -> Option<QueryLoss> {
         if self.depth > MAX_DEPTH {
             return None;
         }
         let head = self.first()?;
         let inner = || self.nested();
         match head.text.to_ascii_uppercase().as_str() {
-            _ if head.kind != Kind::Word => inner(),
+            _ if head.kind != SqlTokenKind::Word => inner(),
             "DROP" => self.drops(),
             "TRUNCATE" => self.truncates(),
             "DELETE" => self.deletes(),
@@ -99,11 +99,11 @@ impl<'s, 'a> Statement<'s, 'a> {
         Self { from: from.min(to), to, depth: self.depth + 1, ..self }
     }
 
-    fn first(self) -> Option<&'s Token<'a>> {
+    fn first(self) -> Option<&'s SqlToken<'a>> {
         self.rest().first()
     }
 
-    fn rest(self) -> &'s [Token<'a>] {
+    fn rest(self) -> &'s [SqlToken<'a>] {
         &self.tokens[self.from..self.to]
     }
 
@@ -136,9 +136,9 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     /// `DROP TABLE IF EXISTS x`
-    fn drops(self) -> Option<Loss> {
+    fn drops(self) -> Option<QueryLoss> {
         let kind = self.tokens.get(self.from + 1).filter(|_| self.from + 1 < self.to)?;
-        if !matches!(kind.kind, Kind::Word) || kind.is_any("PREPARE") {
+        if !matches!(kind.kind, SqlTokenKind::Word) || kind.is_any("PREPARE") {
             return None;
         }
         let mut at = self.from + 2;
@@ -150,38 +150,38 @@ impl<'s, 'a> Statement<'s, 'a> {
         let at = self.skip(at, "IF EXISTS CONCURRENTLY");
         // For `DROP $x` the kind of the object is not known either.
         let kinds = if kind.is_unknown() { String::new() } else { kinds };
-        Some(Loss::new(Act::Drops, kinds, self.name(at)))
+        Some(QueryLoss::new(QueryLossAct::Drops, kinds, self.name(at)))
     }
 
     /// `TRUNCATE TABLE x`
-    fn truncates(self) -> Option<Loss> {
+    fn truncates(self) -> Option<QueryLoss> {
         let at = self.skip(self.from + 1, "TABLE DATABASE ONLY IF EXISTS");
         // `TRUNCATE(x, 2)` is a number.
         self.tokens.get(at).filter(|token| at < self.to && !token.is_sign("("))?;
-        Some(Loss::new(Act::Empties, "table".to_owned(), self.name(at)))
+        Some(QueryLoss::new(QueryLossAct::Empties, "table".to_owned(), self.name(at)))
     }
 
     /// `DELETE FROM x` without a condition
-    fn deletes(self) -> Option<Loss> {
+    fn deletes(self) -> Option<QueryLoss> {
         let top = self.top().nth(1).filter(|at| self.tokens[*at].is("TOP"));
         let from = self.find("FROM").map(|at| self.skip(at, MODIFIERS));
         let at = from.unwrap_or_else(|| self.skip(top.map_or(self.from + 1, |at| at + 4), MODIFIERS));
         // `WHEN MATCHED THEN DELETE` of a MERGE.
         self.tokens.get(at).filter(|token| at < self.to && !token.is("WHEN"))?;
-        self.unconditional(Act::Deletes, at)
+        self.unconditional(QueryLossAct::Deletes, at)
     }
 
     /// `UPDATE x SET y = 1` without a condition
-    fn updates(self) -> Option<Loss> {
+    fn updates(self) -> Option<QueryLoss> {
         let at = self.skip(self.from + 1, MODIFIERS);
         let set = self.find("SET")?;
-        (at < set).then(|| self.unconditional(Act::Updates, at))?
+        (at < set).then(|| self.unconditional(QueryLossAct::Updates, at))?
     }
 
     /// Returns the loss of all rows of the table whose name begins here, unless a condition limits the statement to
     /// some rows.
-    fn unconditional(self, act: Act, table: usize) -> Option<Loss> {
-        let mut loss = Loss::new(act, "table".to_owned(), self.name(table));
+    fn unconditional(self, act: QueryLossAct, table: usize) -> Option<QueryLoss> {
+        let mut loss = QueryLoss::new(act, "table".to_owned(), self.name(table));
         match self.find("WHERE") {
             Some(at) => {
                 let rest = self.part(at + 1, self.to);
@@ -199,7 +199,7 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     /// `ALTER TABLE x DROP y`
-    fn alters(self) -> Option<Loss> {
+    fn alters(self) -> Option<QueryLoss> {
         let kind = &self.tokens.get(self.from + 1)?.text.to_ascii_lowercase();
         let named = self.skip(self.from + 2, "IF EXISTS ONLY");
         for at in self.top().skip(2) {
@@ -210,10 +210,10 @@ impl<'s, 'a> Statement<'s, 'a> {
             }
             if token.is("TRUNCATE") && next.is_some_and(|next| next.is_any("PARTITION SUBPARTITION")) {
                 let kind = format!("partition {} of the {kind}", self.name(at + 2));
-                return Some(Loss::new(Act::Empties, kind, self.name(named)));
+                return Some(QueryLoss::new(QueryLossAct::Empties, kind, self.name(named)));
             }
-            if self.dialect == Dialect::ClickHouse && token.is_any("DELETE UPDATE") && at > named {
-                let act = if token.is("DELETE") { Act::Deletes } else { Act::Updates };
+            if self.dialect == SqlDialect::ClickHouse && token.is_any("DELETE UPDATE") && at > named {
+                let act = if token.is("DELETE") { QueryLossAct::Deletes } else { QueryLossAct::Updates };
                 let change = Self { from: at, ..self };
                 return change.unconditional(act, named);
             }
@@ -222,7 +222,7 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     /// Returns the loss of `DROP y` within an `ALTER`.
-    fn part_dropped(self, drop: usize, kind: &str, named: usize) -> Loss {
+    fn part_dropped(self, drop: usize, kind: &str, named: usize) -> QueryLoss {
         let parts = "COLUMN CONSTRAINT PARTITION INDEX KEY CHECK ATTRIBUTE TABLE USER PROJECTION REGION VALUE SUBPARTITION \
                      PRIMARY FOREIGN STATISTICS DETACHED PART";
         let first = &self.tokens[drop + 1];
@@ -237,17 +237,17 @@ impl<'s, 'a> Statement<'s, 'a> {
         let from = if listed { self.skip(drop + 2, "KEY IF EXISTS PARTITION PART") } else { drop + 1 };
         let part = self.name(from);
         let space = if part.is_empty() { "" } else { " " };
-        Loss::new(Act::Alters, format!("{kinds}{space}{part} of the {kind}"), self.name(named))
+        QueryLoss::new(QueryLossAct::Alters, format!("{kinds}{space}{part} of the {kind}"), self.name(named))
     }
 
     /// `EXPLAIN ANALYZE DELETE …` and `ANALYZE DELETE …` of MariaDB run the statement.
-    fn explains(self) -> Option<Loss> {
+    fn explains(self) -> Option<QueryLoss> {
         let mut runs = self.first()?.is("ANALYZE");
         let mut from = self.from + 1;
         while let Some(token) = self.tokens.get(from).filter(|_| from < self.to) {
             if token.is_sign("(") {
                 let end = self.closes[from].min(self.to);
-                let on = |pair: &[Token<'_>]| {
+                let on = |pair: &[SqlToken<'_>]| {
                     let off = pair.get(1).is_some_and(|value| value.is_any("OFF FALSE") || value.text == "0");
                     pair[0].is_any("ANALYZE ANALYSE") && !off
                 };
@@ -281,7 +281,7 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     /// A change in parentheses: `WITH gone AS (DELETE FROM x RETURNING *) SELECT …`, `COPY (DELETE …) TO …`.
-    fn nested(self) -> Option<Loss> {
+    fn nested(self) -> Option<QueryLoss> {
         let before = "AS MATERIALIZED COPY";
         (self.from..self.to).find_map(|at| {
             let open = self.tokens[at].is_sign("(") && at > self.from && self.tokens[at - 1].is_any(before);
@@ -291,12 +291,12 @@ impl<'s, 'a> Statement<'s, 'a> {
     }
 
     /// Returns the loss of statements within a block of a procedural language.
-    fn block(self) -> Option<Loss> {
+    fn block(self) -> Option<QueryLoss> {
         let mut before: Option<usize> = None;
         let starts = self.top().filter(|at| {
             let Some(before) = before.replace(*at) else { return false };
             let opens = || self.tokens[before].is_any("BEGIN THEN ELSE LOOP ATOMIC");
-            self.tokens[*at].is_any(DESTROYERS) && (self.dialect == Dialect::TransactSql || opens())
+            self.tokens[*at].is_any(DESTROYERS) && (self.dialect == SqlDialect::TransactSql || opens())
         });
         let starts: Vec<usize> = starts.chain([self.to]).collect();
         starts.windows(2).find_map(|pair| self.part(pair[0], pair[1]).loss())
@@ -304,8 +304,8 @@ impl<'s, 'a> Statement<'s, 'a> {
 
     /// Returns the loss of statements in strings that the statement runs: `EXECUTE 'DROP TABLE x'`, `DO $$ BEGIN … END
     /// $$`.
-    fn texts(self) -> Option<Loss> {
-        let texts = self.rest().iter().filter(|token| token.kind == Kind::Text);
+    fn texts(self) -> Option<QueryLoss> {
+        let texts = self.rest().iter().filter(|token| token.kind == SqlTokenKind::Text);
         texts.take(64).find_map(|token| {
             let text = token.text.replace("''", "'");
             (self.scan)(&text, self.dialect, self.depth + 1).into_iter().next()

@@ -1,21 +1,21 @@
-use super::{Dialect, losses, opens_file, shell_commands};
+use super::{SqlDialect, losses, opens_file, shell_commands};
 
-pub(super) const ALL: [Dialect; 7] = [
-    Dialect::Postgres,
-    Dialect::MySql,
-    Dialect::Sqlite,
-    Dialect::DuckDb,
-    Dialect::ClickHouse,
-    Dialect::TransactSql,
-    Dialect::Warehouse,
+pub(super) const ALL: [SqlDialect; 7] = [
+    SqlDialect::Postgres,
+    SqlDialect::MySql,
+    SqlDialect::Sqlite,
+    SqlDialect::DuckDb,
+    SqlDialect::ClickHouse,
+    SqlDialect::TransactSql,
+    SqlDialect::Warehouse,
 ];
 
 /// Returns the losses of a text, as people read them.
-pub(super) fn found(text: &str, dialect: Dialect) -> Vec<String> {
+pub(super) fn found(text: &str, dialect: SqlDialect) -> Vec<String> {
     losses(&text.replace('¿', "\0"), dialect).iter().map(ToString::to_string).collect()
 }
 
-fn check(dialect: Dialect, table: &[(&str, &str)]) {
+fn check(dialect: SqlDialect, table: &[(&str, &str)]) {
     let wrong: Vec<_> = table
         .iter()
         .map(|(text, wanted)| (text, wanted, found(text, dialect).join(" · ")))
@@ -114,7 +114,7 @@ fn statements_that_destroy_nothing() {
 #[test]
 fn psql_and_postgres() {
     check(
-        Dialect::Postgres,
+        SqlDialect::Postgres,
         &[
             ("DELETE FROM ONLY \"public\".\"WHERE\"", "deletes all rows of the table public.WHERE"),
             ("SELECT E'it\\'s'; DROP TABLE x", "drops the table x"),
@@ -158,7 +158,7 @@ fn psql_and_postgres() {
 #[test]
 fn mysql_and_mariadb() {
     check(
-        Dialect::MySql,
+        SqlDialect::MySql,
         &[
             ("SELECT \"DROP TABLE x;\" # DROP TABLE y", ""),
             ("SELECT 'it\\'s; DROP TABLE x'", ""),
@@ -193,7 +193,7 @@ fn mysql_and_mariadb() {
 #[test]
 fn other_dialects() {
     check(
-        Dialect::Sqlite,
+        SqlDialect::Sqlite,
         &[
             (".tables\nDROP TABLE x;", "drops the table x"),
             (".print DROP TABLE x\nSELECT 1;", ""),
@@ -207,7 +207,7 @@ fn other_dialects() {
         ],
     );
     check(
-        Dialect::TransactSql,
+        SqlDialect::TransactSql,
         &[
             ("USE master DROP DATABASE shop", "drops the database shop"),
             ("SET NOCOUNT ON DELETE FROM users SELECT * FROM x WHERE a = 1", "deletes all rows of the table users"),
@@ -227,7 +227,7 @@ fn other_dialects() {
         ],
     );
     check(
-        Dialect::ClickHouse,
+        SqlDialect::ClickHouse,
         &[
             ("ALTER TABLE x DELETE WHERE 1", "deletes all rows of the table x"),
             ("ALTER TABLE x DELETE WHERE id = 1", ""),
@@ -237,7 +237,7 @@ fn other_dialects() {
         ],
     );
     check(
-        Dialect::Warehouse,
+        SqlDialect::Warehouse,
         &[
             ("DELETE FROM `p.d.t` WHERE true", "deletes all rows of the table p.d.t"),
             ("SELECT '''; DROP TABLE x;'''", ""),
@@ -249,15 +249,15 @@ fn other_dialects() {
 #[test]
 fn commands_for_a_shell_are_found() {
     for (dialect, text, wanted) in [
-        (Dialect::Postgres, "\\! ls -la\nselect 1", &["ls -la"][..]),
-        (Dialect::Postgres, "select 1 \\g | less\n\\o |cat", &["less", "cat"]),
-        (Dialect::Postgres, "select '\\! ls'", &[]),
-        (Dialect::MySql, "\\! ls", &["ls"]),
-        (Dialect::MySql, "system ls -la;", &["ls -la"]),
-        (Dialect::Sqlite, ".shell ls\n.read x.sql", &["ls"]),
-        (Dialect::Sqlite, "select 1;\n.system ls", &["ls"]),
-        (Dialect::TransactSql, ":!! ls\nGO", &["ls"]),
-        (Dialect::Warehouse, "\\! ls", &[]),
+        (SqlDialect::Postgres, "\\! ls -la\nselect 1", &["ls -la"][..]),
+        (SqlDialect::Postgres, "select 1 \\g | less\n\\o |cat", &["less", "cat"]),
+        (SqlDialect::Postgres, "select '\\! ls'", &[]),
+        (SqlDialect::MySql, "\\! ls", &["ls"]),
+        (SqlDialect::MySql, "system ls -la;", &["ls -la"]),
+        (SqlDialect::Sqlite, ".shell ls\n.read x.sql", &["ls"]),
+        (SqlDialect::Sqlite, "select 1;\n.system ls", &["ls"]),
+        (SqlDialect::TransactSql, ":!! ls\nGO", &["ls"]),
+        (SqlDialect::Warehouse, "\\! ls", &[]),
     ] {
         assert_eq!(shell_commands(text, dialect), wanted, "{text}");
     }
@@ -265,7 +265,7 @@ fn commands_for_a_shell_are_found() {
 
 #[test]
 fn a_database_in_a_file_is_opened_by_name() {
-    assert!(opens_file("ATTACH 'x.db' AS x; DROP TABLE x.y", Dialect::DuckDb));
-    assert!(opens_file(".open x.db", Dialect::Sqlite));
-    assert!(!opens_file("SELECT 'ATTACH'", Dialect::DuckDb));
+    assert!(opens_file("ATTACH 'x.db' AS x; DROP TABLE x.y", SqlDialect::DuckDb));
+    assert!(opens_file(".open x.db", SqlDialect::Sqlite));
+    assert!(!opens_file("SELECT 'ATTACH'", SqlDialect::DuckDb));
 }

@@ -4,16 +4,16 @@ use crate::queries::unknown::UNKNOWN;
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token<'a> {
+pub(super) struct SqlToken<'a> {
     /// The kind.
-    pub kind: Kind,
+    pub kind: SqlTokenKind,
     /// The text, without the quotes around it.
     pub text: &'a str,
 }
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SqlTokenKind {
     /// A keyword, or a name without quotes.
     Word,
     /// A name in quotes.
@@ -30,30 +30,30 @@ pub(super) enum Kind {
     End,
 }
 
-impl Token<'_> {
+impl SqlToken<'_> {
     /// Returns whether the token is this keyword.
     pub(super) fn is(&self, keyword: &str) -> bool {
-        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(keyword)
+        self.kind == SqlTokenKind::Word && self.text.eq_ignore_ascii_case(keyword)
     }
 
     /// Returns whether the token is one of these keywords, written in capitals with blanks between them.
     pub(super) fn is_any(&self, keywords: &str) -> bool {
-        self.kind == Kind::Word && keywords.split(' ').any(|keyword| self.text.eq_ignore_ascii_case(keyword))
+        self.kind == SqlTokenKind::Word && keywords.split(' ').any(|keyword| self.text.eq_ignore_ascii_case(keyword))
     }
 
     /// Returns whether the token is this sign.
     pub(super) fn is_sign(&self, sign: &str) -> bool {
-        self.kind == Kind::Sign && self.text == sign
+        self.kind == SqlTokenKind::Sign && self.text == sign
     }
 
     /// Returns whether the token is, or may be, the name of an object.
     pub(super) fn is_name(&self) -> bool {
-        matches!(self.kind, Kind::Word | Kind::Name | Kind::Text)
+        matches!(self.kind, SqlTokenKind::Word | SqlTokenKind::Name | SqlTokenKind::Text)
     }
 
     /// Returns whether the token may be any words.
     pub(super) fn is_unknown(&self) -> bool {
-        self.kind == Kind::Word && self.text.starts_with(UNKNOWN)
+        self.kind == SqlTokenKind::Word && self.text.starts_with(UNKNOWN)
     }
 }
 
@@ -61,12 +61,12 @@ impl Token<'_> {
 const MAX_NAME: usize = 80;
 
 /// Returns the name at the beginning of these tokens: `"public".users`.
-pub(super) fn name(tokens: &[Token<'_>]) -> String {
+pub(super) fn name(tokens: &[SqlToken<'_>]) -> String {
     let mut name = String::new();
     let mut open = true;
     for token in tokens {
         let dot = token.is_sign(".");
-        if name.len() > MAX_NAME || (dot || token.kind == Kind::Number) && name.is_empty() || !dot && !open {
+        if name.len() > MAX_NAME || (dot || token.kind == SqlTokenKind::Number) && name.is_empty() || !dot && !open {
             break;
         }
         if !dot && !token.is_name() {

@@ -1,9 +1,9 @@
 //! Patterns that fit backups or dumps.
 
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::has_word;
 use crate::path::resolved;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Words in names of backups. They may end a longer word: `mysqldump`.
 static MARKS: &[&str] = &["backup", "backups", "dump", "dumps"];
@@ -14,7 +14,7 @@ static OUTPUT: &str = "build dist out target coverage node_modules .next .nuxt .
 static SEARCHES: &str = "find gfind fd fdfind xargs gxargs parallel";
 
 /// Returns whether a pattern fits backups by its name or by a directory that leads to it, below the first directory.
-pub fn is_backups(word: &Value, command: &Command) -> bool {
+pub fn is_backups(word: &WordValue, command: &SimpleCommandView) -> bool {
     let path = text(&resolved(command.cwd, word));
     let cwd = command.directories.cwd.as_str();
     let own = path.strip_prefix(cwd).filter(|rest| rest.starts_with('/')).unwrap_or(&path);
@@ -26,10 +26,10 @@ pub fn is_backups(word: &Value, command: &Command) -> bool {
 }
 
 /// Returns the text of a path. Unknown parts are left out.
-fn text(value: &Value) -> String {
-    let part = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Glob(text) => text.clone(),
-        Piece::OneOf(_) | Piece::Unknown(_) => String::new(),
+fn text(value: &WordValue) -> String {
+    let part = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) | ValuePiece::Glob(text) => text.clone(),
+        ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => String::new(),
     };
     value.pieces().iter().map(part).collect()
 }

@@ -1,23 +1,23 @@
 //! A command line of find: its start directories, its deletions, and whether tests narrow them down.
 
-use crate::command::Command;
-use crate::glob::{Coverage, Glob};
+use crate::command::SimpleCommandView;
+use crate::glob::{GlobCoverage, PathComponentGlob};
 use crate::lists::has_word;
 use crate::programs::search::{NARROWING_FLAGS, NARROWING_TESTS, OTHER_VALUED_TESTS};
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// One search.
 #[derive(Debug, Default)]
-pub struct Search {
+pub struct FindSearch {
     /// The start directories.
-    pub starts: Vec<Value>,
+    pub starts: Vec<WordValue>,
     /// Each `-delete` and `-exec rm` in the search.
-    pub deletes: Vec<Delete>,
+    pub deletes: Vec<FindDeletion>,
 }
 
 /// One `-delete`, or `-exec rm`.
 #[derive(Clone, Debug)]
-pub struct Delete {
+pub struct FindDeletion {
     /// Whether an earlier test leaves only files of some kind.
     pub narrow: bool,
     /// Whether an earlier test asks for `.git`.
@@ -34,7 +34,7 @@ const MAX_GROUPS: usize = 64;
 
 /// The state within one pair of parentheses.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
+struct FindGroup {
     /// Whether the current alternative is narrowed down.
     narrow: bool,
     /// Whether the current alternative is about `.git`.
@@ -47,9 +47,9 @@ struct Group {
     not: bool,
 }
 
-impl Search {
+impl FindSearch {
     /// Reads the words of a call of find.
-    pub fn read(command: &Command) -> Self {
+    pub fn read(command: &SimpleCommandView) -> Self {
         let args = command.args();
         let expression = args.iter().enumerate().position(|(at, arg)| {
             let text = arg.prefix();
@@ -68,14 +68,14 @@ impl Search {
             skip = arg.known() == Some("-D");
         }
         if search.starts.is_empty() {
-            search.starts.push(Value::of("."));
+            search.starts.push(WordValue::of("."));
         }
         search.judge(&args[expression..]);
         search
     }
 
-    fn judge(&mut self, words: &[Value]) {
-        let mut groups = vec![Group::default()];
+    fn judge(&mut self, words: &[WordValue]) {
+        let mut groups = vec![FindGroup::default()];
         let mut not = false;
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -89,7 +89,7 @@ impl Search {
                     not = !not;
                     continue;
                 }
-                "(" if depth < MAX_GROUPS => groups.push(Group { not, ..Group::default() }),
+                "(" if depth < MAX_GROUPS => groups.push(FindGroup { not, ..FindGroup::default() }),
                 ")" if depth > 1 => {
                     let inner = groups.pop().unwrap_or_default();
                     if let Some(group) = groups.last_mut()
@@ -106,14 +106,14 @@ impl Search {
                     group.git = false;
                 }
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let head = words.get(at).and_then(Value::base_name).unwrap_or_default();
+                    let head = words.get(at).and_then(WordValue::base_name).unwrap_or_default();
                     if text.starts_with("-exec") && DELETERS.contains(&head) {
-                        self.deletes.push(Delete { narrow, git, by: head.to_owned() });
+                        self.deletes.push(FindDeletion { narrow, git, by: head.to_owned() });
                     }
                     at += words[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
                 }
                 "-fprintf" => at += 2,
-                "-delete" => self.deletes.push(Delete { narrow, git, by: String::new() }),
+                "-delete" => self.deletes.push(FindDeletion { narrow, git, by: String::new() }),
                 _ if has_word(NARROWING_FLAGS, text) => group.narrow |= !not,
                 _ => {
                     let narrows = has_word(NARROWING_TESTS, text) || text.starts_with("-newer");
@@ -133,17 +133,19 @@ impl Search {
 }
 
 /// Returns whether a pattern such as `-name '*'` leaves nothing out.
-fn everything(value: &Value) -> bool {
+fn everything(value: &WordValue) -> bool {
     let Some(text) = value.known() else { return false };
     let last = text.rsplit('/').next().unwrap_or(text);
     last.contains(['*', '?', '['])
-        && text.split('/').all(|name| matches!(name, "." | "") || Glob::parse(name).coverage() == Coverage::All)
+        && text
+            .split('/')
+            .all(|name| matches!(name, "." | "") || PathComponentGlob::parse(name).coverage() == GlobCoverage::All)
 }
 
-fn about_git(test: &str, value: &Value) -> bool {
+fn about_git(test: &str, value: &WordValue) -> bool {
     let Some(text) = value.known() else { return false };
     match test {
-        "-name" | "-iname" => Glob::parse(text).covers(".git"),
+        "-name" | "-iname" => PathComponentGlob::parse(text).covers(".git"),
         _ => text.contains(".git/*") || text.ends_with("/.git"),
     }
 }
@@ -151,7 +153,7 @@ fn about_git(test: &str, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Directories;
+    use crate::command::CommandDirectories;
 
     #[test]
     fn what_narrows() {
@@ -176,10 +178,10 @@ mod tests {
             (". -type f ( -name a ) -delete", true),
             (". -newermt yesterday -delete", true),
         ] {
-            let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
-            let (cwd, directories) = (Value::of("/home/dev/project"), Directories::default());
-            let command = Command::of_words(&argv, &cwd, &directories);
-            let search = Search::read(&command);
+            let argv: Vec<WordValue> = std::iter::once("find").chain(line.split(' ')).map(WordValue::of).collect();
+            let (cwd, directories) = (WordValue::of("/home/dev/project"), CommandDirectories::default());
+            let command = SimpleCommandView::of_words(&argv, &cwd, &directories);
+            let search = FindSearch::read(&command);
             assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
         }
     }

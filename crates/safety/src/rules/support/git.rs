@@ -2,41 +2,41 @@
 
 use std::borrow::Cow;
 
-use super::paths::{Landmarks, Place};
+use super::paths::{DirectoryLandmarks, OperandPlace};
 use super::quote;
-use super::subcommand::Subcommand;
-use crate::command::{Command, Directories};
+use super::subcommand::SubcommandCall;
+use crate::command::{CommandDirectories, SimpleCommandView};
 use crate::lists::has_word;
-use crate::options::{OptionSpec, Parsed, parse};
-use crate::value::Value;
+use crate::options::{OptionSpec, ParsedArguments, parse};
+use crate::value::WordValue;
 
 /// Most aliases that are followed one after the other. Git itself refuses circles.
 const MAX_ALIASES: usize = 8;
 
 /// One call of git.
 #[derive(Clone, Debug)]
-pub struct Git<'a> {
+pub struct GitCall<'a> {
     /// The subcommand: `add`, `push` …
     pub sub: &'a str,
     /// The words behind the subcommand.
-    pub args: Cow<'a, [Value]>,
+    pub args: Cow<'a, [WordValue]>,
     /// The words before the subcommand, `git` included.
-    pub before: &'a [Value],
+    pub before: &'a [WordValue],
     /// The directory that git works in.
-    pub cwd: Value,
+    pub cwd: WordValue,
     /// Settings given by `-c NAME=value`, names in lower case.
-    pub config: Vec<(String, Value)>,
+    pub config: Vec<(String, WordValue)>,
     /// Whether `--no-pager` is given.
     pub no_pager: bool,
 }
 
-impl<'a> Git<'a> {
+impl<'a> GitCall<'a> {
     /// Reads a command as a call of git. `None` for other commands, and if git only prints help.
-    pub fn new(command: &Command<'a>) -> Option<Self> {
+    pub fn new(command: &SimpleCommandView<'a>) -> Option<Self> {
         if !matches!(command.name()?, "git" | "git.exe") {
             return None;
         }
-        let call = Subcommand::of(command)?;
+        let call = SubcommandCall::of(command)?;
         if call.options.has("help h version v list-cmds html-path man-path info-path") {
             return None;
         }
@@ -58,9 +58,9 @@ impl<'a> Git<'a> {
     }
 
     /// Reads a command as a call of one of these subcommands. `None` if the call only asks for help.
-    pub fn of(command: &Command<'a>, subs: &[&str]) -> Option<Self> {
+    pub fn of(command: &SimpleCommandView<'a>, subs: &[&str]) -> Option<Self> {
         // Most rules are about other subcommands.
-        let names = |arg: &Value| match arg.known() {
+        let names = |arg: &WordValue| match arg.known() {
             Some(text) => subs.contains(&text) || is_alias(text),
             None => is_alias(arg.prefix()),
         };
@@ -68,28 +68,28 @@ impl<'a> Git<'a> {
             return None;
         }
         let git = Self::new(command)?;
-        let asks = |arg: &Value| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
+        let asks = |arg: &WordValue| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
         let helps = git.args.iter().take_while(|arg| arg.known() != Some("--")).any(asks);
         (subs.contains(&git.sub) && !helps).then_some(git)
     }
 
     /// Returns whether git works in a directory that the command has just made for temporary files, by `mktemp`.
-    pub fn is_in_scratch(&self, directories: &Directories) -> bool {
-        self.cwd.has_unknown() && Landmarks::new(directories).place(&self.cwd, &self.cwd) == Place::Temp
+    pub fn is_in_scratch(&self, directories: &CommandDirectories) -> bool {
+        self.cwd.has_unknown() && DirectoryLandmarks::new(directories).place(&self.cwd, &self.cwd) == OperandPlace::Temp
     }
 
     /// Parses the arguments by the options of the subcommand.
-    pub fn parse(&self, spec: &OptionSpec) -> Parsed {
+    pub fn parse(&self, spec: &OptionSpec) -> ParsedArguments {
         parse(&self.args, spec)
     }
 
     /// Returns the operands.
-    pub fn operands<'b>(&'b self, parsed: &'b Parsed) -> impl DoubleEndedIterator<Item = &'b Value> {
+    pub fn operands<'b>(&'b self, parsed: &'b ParsedArguments) -> impl DoubleEndedIterator<Item = &'b WordValue> {
         parsed.operands.iter().filter_map(|&at| self.args.get(at))
     }
 
     /// Returns the value of a setting given by `-c`.
-    pub fn setting(&self, name: &str) -> Option<&Value> {
+    pub fn setting(&self, name: &str) -> Option<&WordValue> {
         self.config.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
@@ -110,7 +110,7 @@ impl<'a> Git<'a> {
         let Some(sub) = words.next() else { return false };
         let Some(known) = SUBS.iter().find(|known| **known == sub) else { return false };
         self.sub = known;
-        self.args = words.map(Value::of).chain(self.args.iter().cloned()).collect();
+        self.args = words.map(WordValue::of).chain(self.args.iter().cloned()).collect();
         true
     }
 }
@@ -144,14 +144,14 @@ static SUBS: &[&str] = &[
     "filter-repo",
 ];
 
-fn setting(word: &Value) -> Option<(String, Value)> {
+fn setting(word: &WordValue) -> Option<(String, WordValue)> {
     let (name, _) = word.prefix().split_once('=').or_else(|| Some((word.known()?, "")))?;
-    let mut value = Value::default();
+    let mut value = WordValue::default();
     let mut skip = name.len() + 1;
     for piece in word.pieces() {
         match piece {
-            crate::value::Piece::Text(text) if skip > 0 => {
-                value.push(crate::value::Piece::Text(text.get(skip..).unwrap_or_default().to_owned()));
+            crate::value::ValuePiece::Text(text) if skip > 0 => {
+                value.push(crate::value::ValuePiece::Text(text.get(skip..).unwrap_or_default().to_owned()));
                 skip = skip.saturating_sub(text.len());
             }
             piece => value.push(piece.clone()),

@@ -1,16 +1,16 @@
 //! Lasting effects: whether a call has an effect, the words for the effect, and the safe form.
 
 use super::quote;
-use crate::command::Command;
+use crate::command::SimpleCommandView;
 use crate::lists::{has_word, words};
-use crate::options::{GivenOption, OptionSpec, Parsed, parse};
+use crate::options::{GivenOption, OptionSpec, ParsedArguments, parse};
 use crate::programs;
 use crate::programs::call::{CallEffect, effects};
 use crate::programs::kubernetes::KINDS;
-use crate::programs::lasting::{Lasting, Operands, Stake};
-use crate::programs::program::{Effect, Program};
-use crate::rules::Hit;
-use crate::value::{Piece, Value};
+use crate::programs::lasting::{EffectStake, LastingEffect, OperandCondition};
+use crate::programs::program::{ProgramEffect, ProgramSpec};
+use crate::rules::RuleHit;
+use crate::value::{ValuePiece, WordValue};
 
 /// Most operands that a message names.
 const MAX_NAMED: usize = 3;
@@ -22,32 +22,32 @@ const HARMLESS: &str = "help dry-run dryrun";
 const OFF: &str = "false none no off 0";
 
 /// Finds a lasting effect of a command that puts `stake` at risk.
-pub fn check(command: &Command, stake: Stake) -> Option<Hit> {
+pub fn check(command: &SimpleCommandView, stake: EffectStake) -> Option<RuleHit> {
     let program = programs::of(command.name()?);
     let found = effects(program, command.args());
-    found.iter().filter(|found| found.is_at_stake(stake)).find_map(|found| Reading::new(command, found)?.hit())
+    found.iter().filter(|found| found.is_at_stake(stake)).find_map(|found| LastingCall::new(command, found)?.hit())
 }
 
 /// A call with a lasting effect, its words parsed.
-struct Reading<'a> {
-    program: &'static Program,
-    lasting: &'static Lasting,
+struct LastingCall<'a> {
+    program: &'static ProgramSpec,
+    lasting: &'static LastingEffect,
     /// The words before the subcommand, the called program first.
-    before: &'a [Value],
+    before: &'a [WordValue],
     /// The words of the subcommand, with options between them.
-    name: &'a [Value],
+    name: &'a [WordValue],
     /// The words behind the subcommand.
-    rest: &'a [Value],
+    rest: &'a [WordValue],
     /// The options before `rest`.
-    leading: Parsed,
-    parsed: Parsed,
+    leading: ParsedArguments,
+    parsed: ParsedArguments,
     /// Whether `-h` has a meaning other than help.
     takes_h: bool,
 }
 
-impl<'a> Reading<'a> {
-    fn new(command: &Command<'a>, found: &CallEffect) -> Option<Self> {
-        let Effect::Lasts(lasting) = found.effect else { return None };
+impl<'a> LastingCall<'a> {
+    fn new(command: &SimpleCommandView<'a>, found: &CallEffect) -> Option<Self> {
+        let ProgramEffect::Lasts(lasting) = found.effect else { return None };
         let program = found.program;
         let own = OptionSpec { permute: true, ..program.options };
         let spec = lasting.spec.unwrap_or(own);
@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
         Some(Self { program, lasting, before, name, rest, leading, parsed: parse(rest, &spec), takes_h })
     }
 
-    fn hit(&self) -> Option<Hit> {
+    fn hit(&self) -> Option<RuleHit> {
         let with = self.lasting.with;
         let wanted = with.is_empty() || words(with).any(|entry| self.options().any(|given| is(given, entry)));
         if !wanted || !self.operands_fit() || self.is_harmless() {
@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
         }
         let effect = self.filled(self.lasting.says, &|values| Some(listed(values))).unwrap_or_default();
         let mut message = format!("this {effect}");
-        if self.operands().any(Value::has_unknown) {
+        if self.operands().any(WordValue::has_unknown) {
             message += ". Not all of it is known before it runs";
         }
         let instead = self.instead().unwrap_or_default();
@@ -74,7 +74,7 @@ impl<'a> Reading<'a> {
             message += ". Try this first: ";
             message += &instead;
         }
-        Some(Hit::exact(message, instead))
+        Some(RuleHit::exact(message, instead))
     }
 
     /// Returns the options of the whole call.
@@ -84,13 +84,13 @@ impl<'a> Reading<'a> {
 
     /// Returns the operands behind the subcommand. Options behind `--` belong to a program that this one runs:
     /// `terragrunt run --all apply -- -auto-approve`.
-    fn operands(&self) -> impl Iterator<Item = &'a Value> {
+    fn operands(&self) -> impl Iterator<Item = &'a WordValue> {
         let operands = self.parsed.operands.iter().filter_map(|at| self.rest.get(*at));
         operands.filter(|operand| !operand.prefix().starts_with('-') || operand.known() == Some("-"))
     }
 
     /// Returns the value of the last of these options.
-    fn value(&self, names: &str) -> Option<&Value> {
+    fn value(&self, names: &str) -> Option<&WordValue> {
         self.options().rev().find(|given| has_word(names, &given.name))?.value.as_ref()
     }
 
@@ -100,18 +100,18 @@ impl<'a> Reading<'a> {
                 Some(start) => operand.starts_with(start),
                 None => operand == own,
             };
-            self.operands().filter_map(Value::known).any(|operand| words(list).any(|own| is(operand, own)))
+            self.operands().filter_map(WordValue::known).any(|operand| words(list).any(|own| is(operand, own)))
         };
         match self.lasting.operands {
-            Operands::Any => true,
-            Operands::Missing => self.operands().next().is_none(),
-            Operands::Given => self.operands().next().is_some(),
-            Operands::Unknown => {
-                let unknown = |piece: &Piece| matches!(piece, Piece::OneOf(_) | Piece::Unknown(_));
+            OperandCondition::Any => true,
+            OperandCondition::Missing => self.operands().next().is_none(),
+            OperandCondition::Given => self.operands().next().is_some(),
+            OperandCondition::Unknown => {
+                let unknown = |piece: &ValuePiece| matches!(piece, ValuePiece::OneOf(_) | ValuePiece::Unknown(_));
                 self.operands().any(|operand| operand.has_unknown() && operand.pieces().iter().all(unknown))
             }
-            Operands::Unlike(list) => !fits(list),
-            Operands::Containing(list) => {
+            OperandCondition::Unlike(list) => !fits(list),
+            OperandCondition::Containing(list) => {
                 self.rest.iter().any(|word| words(list).any(|part| shown(word).contains(part)))
             }
         }
@@ -141,7 +141,8 @@ impl<'a> Reading<'a> {
         }
         if let Some(option) = template.strip_prefix('+') {
             // The last of these options would win.
-            let dry = |word: &&Value| ["--dry-run", "--no-dry-run"].iter().any(|name| word.prefix().starts_with(name));
+            let dry =
+                |word: &&WordValue| ["--dry-run", "--no-dry-run"].iter().any(|name| word.prefix().starts_with(name));
             let call = quote::line(self.before.iter().chain(self.name).filter(|word| !dry(word)))?;
             let rest = quote::line(self.rest.iter().filter(|word| !dry(word)))?;
             return Some(format!("{call} {option} {rest}").trim_end().to_owned());
@@ -155,7 +156,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Fills a template with values. `None` if a value is missing.
-    fn filled(&self, template: &str, write: &dyn Fn(&[&Value]) -> Option<String>) -> Option<String> {
+    fn filled(&self, template: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
         let mut text = String::new();
         let mut rest = template;
         while let Some(at) = rest.find(['[', '{']) {
@@ -174,8 +175,8 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the text for `{…}` in a template.
-    fn slot(&self, name: &str, write: &dyn Fn(&[&Value]) -> Option<String>) -> Option<String> {
-        let operands: Vec<&Value> = self.operands().collect();
+    fn slot(&self, name: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
+        let operands: Vec<&WordValue> = self.operands().collect();
         match name {
             "" if operands.is_empty() => None,
             "" => write(&operands),
@@ -187,7 +188,7 @@ impl<'a> Reading<'a> {
 
 /// Returns whether an option fits an entry of `with`.
 fn is(given: &GivenOption, entry: &str) -> bool {
-    let value = given.value.as_ref().and_then(Value::known);
+    let value = given.value.as_ref().and_then(WordValue::known);
     if let Some((name, part)) = entry.split_once('~') {
         return given.name == name && value.is_some_and(|value| has_part(value, part));
     }
@@ -205,7 +206,7 @@ fn has_part(value: &str, part: &str) -> bool {
 }
 
 /// Returns values as people read them: `a, b and c`.
-fn listed(values: &[&Value]) -> String {
+fn listed(values: &[&WordValue]) -> String {
     let more = values.len().saturating_sub(MAX_NAMED);
     let mut names: Vec<String> = values.iter().take(MAX_NAMED).map(|value| shown(value)).collect();
     if more > 0 {
@@ -219,16 +220,16 @@ fn listed(values: &[&Value]) -> String {
 }
 
 /// Returns a value as people read it, with `…` for each unknown part.
-fn shown(value: &Value) -> String {
-    let text = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Glob(text) => text.chars().take(200).collect::<String>(),
-        Piece::OneOf(_) | Piece::Unknown(_) => "…".to_owned(),
+fn shown(value: &WordValue) -> String {
+    let text = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) | ValuePiece::Glob(text) => text.chars().take(200).collect::<String>(),
+        ValuePiece::OneOf(_) | ValuePiece::Unknown(_) => "…".to_owned(),
     };
     value.pieces().iter().map(text).collect()
 }
 
 /// Returns resources of a cluster as people read them: `the namespace prod`, `the pods a and b`.
-fn resources(operands: &[&Value]) -> Option<String> {
+fn resources(operands: &[&WordValue]) -> Option<String> {
     let (first, names) = operands.split_first()?;
     let kind_of = |short: &str| {
         let known = words(KINDS).find_map(|entry| {
@@ -257,7 +258,7 @@ fn resources(operands: &[&Value]) -> Option<String> {
 mod tests {
     use crate::lists::words;
     use crate::programs;
-    use crate::programs::program::Effect;
+    use crate::programs::program::ProgramEffect;
     use crate::rules::tests::check_messages;
 
     #[test]
@@ -309,7 +310,7 @@ mod tests {
     fn a_text_of_a_lasting_effect_needs_no_value() {
         for program in programs::all() {
             for (effect, _) in program.subcommands {
-                let Effect::Lasts(lasting) = effect else { continue };
+                let ProgramEffect::Lasts(lasting) = effect else { continue };
                 for template in [lasting.says, lasting.instead] {
                     let outside = template.split('[').map(|part| part.split_once(']').map_or("", |(_, text)| text));
                     let first = template.split('[').next();

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::command::Directories;
-use crate::glob::{Coverage, Glob};
+use crate::command::CommandDirectories;
+use crate::glob::{GlobCoverage, PathComponentGlob};
 use crate::lists::has_word;
 use crate::programs::devices::SYSTEM_DIRECTORIES;
-use crate::value::{FileSet, Piece, Value};
+use crate::value::{FileSet, ValuePiece, WordValue};
 
 /// The place of an operand, seen from a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OperandPlace {
     /// An empty word: no file at all.
     Nothing,
     /// The root, a top directory, a home, the first directory or a parent of it, a `.git`, or everything in one of
@@ -31,14 +31,14 @@ pub enum Place {
 
 /// One component of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Component<'a> {
+pub enum PathComponent<'a> {
     /// This name.
     Name(Cow<'a, str>),
     /// Names that a glob stands for.
-    Glob(Glob),
+    Glob(PathComponentGlob),
 }
 
-impl Component<'_> {
+impl PathComponent<'_> {
     /// Returns whether the component is, or stands for, this name.
     pub fn covers(&self, name: &str) -> bool {
         match self {
@@ -51,9 +51,9 @@ impl Component<'_> {
         matches!(self, Self::Name(own) if own == name)
     }
 
-    fn coverage(&self) -> Coverage {
+    fn coverage(&self) -> GlobCoverage {
         match self {
-            Self::Name(_) => Coverage::Some,
+            Self::Name(_) => GlobCoverage::Some,
             Self::Glob(glob) => glob.coverage(),
         }
     }
@@ -61,9 +61,9 @@ impl Component<'_> {
 
 /// A path, absolute and without `.`, `..` and `//`. Unknown parts are read as empty.
 #[derive(Clone, Debug, Default)]
-pub struct Path<'a> {
+pub struct OperandPath<'a> {
     /// The components.
-    pub parts: Vec<Component<'a>>,
+    pub parts: Vec<PathComponent<'a>>,
     /// The number of components before the first unknown one.
     pub known: usize,
     /// Whether a part is not known.
@@ -72,11 +72,11 @@ pub struct Path<'a> {
     climbs: bool,
 }
 
-impl<'a> Path<'a> {
+impl<'a> OperandPath<'a> {
     /// Resolves an operand of a program that runs in `cwd`.
-    pub fn new(word: &'a Value, cwd: &'a Value) -> Self {
-        let mut reader = Reader::default();
-        let unknown = matches!(word.pieces(), [Piece::Unknown(_) | Piece::OneOf(_), ..]);
+    pub fn new(word: &'a WordValue, cwd: &'a WordValue) -> Self {
+        let mut reader = OperandPathReader::default();
+        let unknown = matches!(word.pieces(), [ValuePiece::Unknown(_) | ValuePiece::OneOf(_), ..]);
         if !unknown && !word.prefix().starts_with('/') {
             if !cwd.prefix().starts_with('/') {
                 reader.hole = true;
@@ -107,25 +107,25 @@ impl<'a> Path<'a> {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
-    path: Path<'a>,
-    part: Part<'a>,
+struct OperandPathReader<'a> {
+    path: OperandPath<'a>,
+    part: PathComponentPart<'a>,
     hole: bool,
 }
 
 /// The part of a component that has been read. A name that lies in one text is not copied.
 #[derive(Default)]
-enum Part<'a> {
+enum PathComponentPart<'a> {
     #[default]
     Nothing,
     Name(Cow<'a, str>),
-    Glob(Vec<Piece>),
+    Glob(Vec<ValuePiece>),
 }
 
-impl<'a> Reader<'a> {
-    fn piece(&mut self, piece: &'a Piece) {
+impl<'a> OperandPathReader<'a> {
+    fn piece(&mut self, piece: &'a ValuePiece) {
         match piece {
-            Piece::Text(text) => {
+            ValuePiece::Text(text) => {
                 let mut names = text.split('/');
                 self.text(names.next().unwrap_or_default());
                 for name in names {
@@ -133,25 +133,28 @@ impl<'a> Reader<'a> {
                     self.text(name);
                 }
             }
-            Piece::Glob(_) => match &mut self.part {
-                Part::Nothing => self.part = Part::Glob(vec![piece.clone()]),
-                Part::Name(name) => {
-                    self.part = Part::Glob(vec![Piece::Text(std::mem::take(name).into_owned()), piece.clone()]);
+            ValuePiece::Glob(_) => match &mut self.part {
+                PathComponentPart::Nothing => self.part = PathComponentPart::Glob(vec![piece.clone()]),
+                PathComponentPart::Name(name) => {
+                    self.part = PathComponentPart::Glob(vec![
+                        ValuePiece::Text(std::mem::take(name).into_owned()),
+                        piece.clone(),
+                    ]);
                 }
-                Part::Glob(pieces) => pieces.push(piece.clone()),
+                PathComponentPart::Glob(pieces) => pieces.push(piece.clone()),
             },
-            Piece::Unknown(_) | Piece::OneOf(_) => self.hole = true,
+            ValuePiece::Unknown(_) | ValuePiece::OneOf(_) => self.hole = true,
         }
     }
 
     fn text(&mut self, text: &'a str) {
         match &mut self.part {
             _ if text.is_empty() => {}
-            Part::Nothing => self.part = Part::Name(Cow::Borrowed(text)),
-            Part::Name(name) => name.to_mut().push_str(text),
-            Part::Glob(pieces) => match pieces.last_mut() {
-                Some(Piece::Text(last)) => last.push_str(text),
-                _ => pieces.push(Piece::Text(text.to_owned())),
+            PathComponentPart::Nothing => self.part = PathComponentPart::Name(Cow::Borrowed(text)),
+            PathComponentPart::Name(name) => name.to_mut().push_str(text),
+            PathComponentPart::Glob(pieces) => match pieces.last_mut() {
+                Some(ValuePiece::Text(last)) => last.push_str(text),
+                _ => pieces.push(ValuePiece::Text(text.to_owned())),
             },
         }
     }
@@ -165,72 +168,72 @@ impl<'a> Reader<'a> {
         }
         self.hole = false;
         match std::mem::take(&mut self.part) {
-            Part::Nothing => {}
-            Part::Name(name) if name == "." => {}
-            Part::Name(name) if name == ".." => {
+            PathComponentPart::Nothing => {}
+            PathComponentPart::Name(name) if name == "." => {}
+            PathComponentPart::Name(name) if name == ".." => {
                 path.parts.pop();
                 path.climbs |= path.has_unknown;
             }
-            Part::Name(name) => path.parts.push(Component::Name(name)),
-            Part::Glob(pieces) => path.parts.push(Component::Glob(Glob::of(&pieces))),
+            PathComponentPart::Name(name) => path.parts.push(PathComponent::Name(name)),
+            PathComponentPart::Glob(pieces) => path.parts.push(PathComponent::Glob(PathComponentGlob::of(&pieces))),
         }
     }
 }
 
 /// The directories that decide a place.
 #[derive(Debug)]
-pub struct Landmarks<'a> {
+pub struct DirectoryLandmarks<'a> {
     cwd: &'a str,
     home: &'a str,
     temp: &'a [String],
     writable: Option<&'a [String]>,
 }
 
-impl<'a> Landmarks<'a> {
+impl<'a> DirectoryLandmarks<'a> {
     /// Takes the landmarks from a command's directories.
-    pub fn new(directories: &'a Directories) -> Self {
-        let Directories { cwd, home, temp, writable } = directories;
+    pub fn new(directories: &'a CommandDirectories) -> Self {
+        let CommandDirectories { cwd, home, temp, writable } = directories;
         Self { cwd, home, temp, writable: writable.as_deref() }
     }
 
     /// Returns the place that an operand points to.
-    pub fn place(&self, word: &Value, cwd: &Value) -> Place {
+    pub fn place(&self, word: &WordValue, cwd: &WordValue) -> OperandPlace {
         if word.pieces().is_empty() {
-            return Place::Nothing;
+            return OperandPlace::Nothing;
         }
-        let path = Path::new(word, cwd);
+        let path = OperandPath::new(word, cwd);
         let inside = self.owns_cwd() && path.below(self.cwd);
         let temp = self.temp.iter().any(|dir| path.below(dir));
         if let Some(sure) = self.critical(&path, inside, temp) {
             return match path.has_unknown {
-                false => Place::Critical { sure },
-                true if path.parts.last().is_some_and(|last| last.is(".git")) => Place::Critical { sure: false },
-                true => Place::Unknown,
+                false => OperandPlace::Critical { sure },
+                true if path.parts.last().is_some_and(|last| last.is(".git")) => OperandPlace::Critical { sure: false },
+                true => OperandPlace::Unknown,
             };
         }
         match () {
-            () if inside => Place::Inside,
-            () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => Place::Temp,
-            () if path.climbs || path.has_unknown && path.known == 0 => Place::Unknown,
-            () if self.is_shielded(&path) => Place::Temp,
-            () => Place::Outside,
+            () if inside => OperandPlace::Inside,
+            () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => OperandPlace::Temp,
+            () if path.climbs || path.has_unknown && path.known == 0 => OperandPlace::Unknown,
+            () if self.is_shielded(&path) => OperandPlace::Temp,
+            () => OperandPlace::Outside,
         }
     }
 
     /// Returns the place of a set of files: a critical one, if a directory of the set is one.
-    pub fn strictest(&self, files: &FileSet, cwd: &Value) -> Place {
-        let mut places: Vec<Place> = files.roots.iter().map(|root| self.place(root, cwd)).collect();
-        let is_critical = |place: &Place| matches!(place, Place::Critical { .. });
+    pub fn strictest(&self, files: &FileSet, cwd: &WordValue) -> OperandPlace {
+        let mut places: Vec<OperandPlace> = files.roots.iter().map(|root| self.place(root, cwd)).collect();
+        let is_critical = |place: &OperandPlace| matches!(place, OperandPlace::Critical { .. });
         let at = places.iter().position(is_critical).unwrap_or(0);
-        if places.is_empty() { Place::Unknown } else { places.swap_remove(at) }
+        if places.is_empty() { OperandPlace::Unknown } else { places.swap_remove(at) }
     }
 
     /// Returns whether a confinement lets nothing be changed at a place, whatever the unknown parts are.
-    pub fn shields(&self, word: &Value, cwd: &Value) -> bool {
-        self.is_shielded(&Path::new(word, cwd))
+    pub fn shields(&self, word: &WordValue, cwd: &WordValue) -> bool {
+        self.is_shielded(&OperandPath::new(word, cwd))
     }
 
-    fn is_shielded(&self, path: &Path) -> bool {
+    fn is_shielded(&self, path: &OperandPath) -> bool {
         let Some(writable) = self.writable else { return false };
         let known = path.parts.get(..path.known).unwrap_or_default();
         // A path above a writable directory contains it.
@@ -245,7 +248,7 @@ impl<'a> Landmarks<'a> {
     }
 
     /// Returns whether a path is critical, and whether this is certain.
-    fn critical(&self, path: &Path, inside: bool, temp: bool) -> Option<bool> {
+    fn critical(&self, path: &OperandPath, inside: bool, temp: bool) -> Option<bool> {
         let mut parts = path.parts.as_slice();
         let mut sure = true;
         if self.is_critical(parts, inside, temp) {
@@ -253,9 +256,9 @@ impl<'a> Landmarks<'a> {
         }
         while let Some((last, rest)) = parts.split_last() {
             match last.coverage() {
-                Coverage::All => {}
-                Coverage::Most => sure = false,
-                Coverage::Some => return None,
+                GlobCoverage::All => {}
+                GlobCoverage::Most => sure = false,
+                GlobCoverage::Some => return None,
             }
             parts = rest;
             if self.is_critical(parts, inside, temp) {
@@ -265,7 +268,7 @@ impl<'a> Landmarks<'a> {
         None
     }
 
-    fn is_critical(&self, parts: &[Component], inside: bool, temp: bool) -> bool {
+    fn is_critical(&self, parts: &[PathComponent], inside: bool, temp: bool) -> bool {
         let parts = match parts {
             [first, rest @ ..] if first.is("private") && rest.len() == 1 => rest,
             parts => parts,
@@ -279,14 +282,14 @@ impl<'a> Landmarks<'a> {
             // A clone in a temporary directory may be deleted.
             _ if temp && !inside => false,
             // `sub/.*` are the hidden files of a directory, which may be deleted if the directory may.
-            [.., last] if last.covers(".git") && last.coverage() != Coverage::All => true,
+            [.., last] if last.covers(".git") && last.coverage() != GlobCoverage::All => true,
             [.., folder, last] => folder.is(".git") && (last.is("objects") || last.is("refs")),
             _ => false,
         };
         parts.len() < 2 || around() || self.is_home(parts) || git()
     }
 
-    fn is_home(&self, parts: &[Component]) -> bool {
+    fn is_home(&self, parts: &[PathComponent]) -> bool {
         let mut rest = parts;
         let covered = names(self.home).all(|name| match rest.split_first() {
             Some((part, others)) => {
@@ -302,8 +305,8 @@ impl<'a> Landmarks<'a> {
 
     /// Returns the path of a file relative to a home, if the path begins with a dot, such as `.ssh/config`. `None` for
     /// a file of a first directory that is itself in such a place.
-    pub fn home_dotfile(&self, word: &Value, cwd: &Value) -> Option<String> {
-        let path = Path::new(word, cwd);
+    pub fn home_dotfile(&self, word: &WordValue, cwd: &WordValue) -> Option<String> {
+        let path = OperandPath::new(word, cwd);
         let parts = path.parts.as_slice();
         let own = names(self.home).count();
         let depth = if own > 0 && parts.len() > own && self.is_home(&parts[..own]) {
@@ -318,9 +321,9 @@ impl<'a> Landmarks<'a> {
         if path.known < depth {
             return None;
         }
-        let hidden = |part: &Component| match part {
-            Component::Name(name) => name.starts_with('.'),
-            Component::Glob(glob) => glob.covers(".bashrc") || glob.covers(".ssh") || glob.covers(".profile"),
+        let hidden = |part: &PathComponent| match part {
+            PathComponent::Name(name) => name.starts_with('.'),
+            PathComponent::Glob(glob) => glob.covers(".bashrc") || glob.covers(".ssh") || glob.covers(".profile"),
         };
         if !parts.get(depth).is_some_and(hidden) {
             return None;
@@ -329,17 +332,17 @@ impl<'a> Landmarks<'a> {
             return None;
         }
         let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.below(self.cwd);
-        let name = |part: &Component| match part {
-            Component::Name(name) => name.to_string(),
-            Component::Glob(_) => "*".to_owned(),
+        let name = |part: &PathComponent| match part {
+            PathComponent::Name(name) => name.to_string(),
+            PathComponent::Glob(_) => "*".to_owned(),
         };
         (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
     }
 
     /// Returns whether a file is in, or is, the first directory or a directory for temporary files, or cannot be
     /// changed.
-    pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
-        let path = Path::new(word, cwd);
+    pub fn within_reach(&self, word: &WordValue, cwd: &WordValue) -> bool {
+        let path = OperandPath::new(word, cwd);
         if self.is_shielded(&path) {
             return true;
         }
@@ -352,19 +355,19 @@ impl<'a> Landmarks<'a> {
     }
 
     /// Returns whether the operand lies in the user's home.
-    pub fn in_home(&self, word: &Value, cwd: &Value) -> bool {
-        Path::new(word, cwd).below(self.home)
+    pub fn in_home(&self, word: &WordValue, cwd: &WordValue) -> bool {
+        OperandPath::new(word, cwd).below(self.home)
     }
 
     /// Returns whether the operand is a home.
-    pub fn home(&self, word: &Value, cwd: &Value) -> bool {
-        let path = Path::new(word, cwd);
+    pub fn home(&self, word: &WordValue, cwd: &WordValue) -> bool {
+        let path = OperandPath::new(word, cwd);
         !path.has_unknown && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
     }
 }
 
-fn all_of(path: &Path, folder: &str) -> bool {
-    path.parts[names(folder).count()..].iter().all(|part| part.coverage() != Coverage::Some)
+fn all_of(path: &OperandPath, folder: &str) -> bool {
+    path.parts[names(folder).count()..].iter().all(|part| part.coverage() != GlobCoverage::Some)
 }
 
 fn names(path: &str) -> impl Iterator<Item = &str> {

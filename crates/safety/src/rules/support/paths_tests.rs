@@ -1,7 +1,7 @@
 use super::*;
 
-fn directories() -> Directories {
-    Directories {
+fn directories() -> CommandDirectories {
+    CommandDirectories {
         cwd: "/home/dev/project".to_owned(),
         home: "/home/dev".to_owned(),
         temp: vec!["/tmp".to_owned(), "/var/tmp".to_owned()],
@@ -10,13 +10,13 @@ fn directories() -> Directories {
 }
 
 /// `*`, `?` and `[…]` are globs, `$` is unknown.
-fn word(text: &str) -> Value {
-    let mut value = Value::default();
+fn word(text: &str) -> WordValue {
+    let mut value = WordValue::default();
     for char in text.chars() {
         value.push(match char {
-            '$' => Piece::Unknown(true),
-            '*' | '?' => Piece::Glob(char.to_string()),
-            char => Piece::Text(char.to_string()),
+            '$' => ValuePiece::Unknown(true),
+            '*' | '?' => ValuePiece::Glob(char.to_string()),
+            char => ValuePiece::Text(char.to_string()),
         });
     }
     value
@@ -24,9 +24,9 @@ fn word(text: &str) -> Value {
 
 #[test]
 fn places() {
-    let critical = Place::Critical { sure: true };
+    let critical = OperandPlace::Critical { sure: true };
     let directories = directories();
-    let landmarks = Landmarks::new(&directories);
+    let landmarks = DirectoryLandmarks::new(&directories);
     for (operand, cwd, place) in [
         ("/", "/home/dev/project", critical),
         ("//", "/home/dev/project", critical),
@@ -54,36 +54,36 @@ fn places() {
         ("sub/.git/", "/home/dev/project", critical),
         ("*", "/tmp", critical),
         ("*", "/", critical),
-        ("/tmp/clone/.git", "/home/dev/project", Place::Temp),
-        ("/tmp/x", "/home/dev/project", Place::Temp),
-        ("/tmp/tmp.$", "/home/dev/project", Place::Temp),
-        ("x", "/tmp/tmp.$", Place::Temp),
-        ("*", "/tmp/tmp.$", Place::Temp),
-        ("/var/tmp/*", "/home/dev/project", Place::Outside),
-        ("node_modules", "/home/dev/project", Place::Inside),
-        ("build/*", "/home/dev/project", Place::Inside),
-        ("*.log", "/home/dev/project", Place::Inside),
-        ("sub/.*", "/home/dev/project", Place::Inside),
+        ("/tmp/clone/.git", "/home/dev/project", OperandPlace::Temp),
+        ("/tmp/x", "/home/dev/project", OperandPlace::Temp),
+        ("/tmp/tmp.$", "/home/dev/project", OperandPlace::Temp),
+        ("x", "/tmp/tmp.$", OperandPlace::Temp),
+        ("*", "/tmp/tmp.$", OperandPlace::Temp),
+        ("/var/tmp/*", "/home/dev/project", OperandPlace::Outside),
+        ("node_modules", "/home/dev/project", OperandPlace::Inside),
+        ("build/*", "/home/dev/project", OperandPlace::Inside),
+        ("*.log", "/home/dev/project", OperandPlace::Inside),
+        ("sub/.*", "/home/dev/project", OperandPlace::Inside),
         ("sub/.g*", "/home/dev/project", critical),
-        (".git/rebase-merge", "/home/dev/project", Place::Inside),
-        ("build/$", "/home/dev/project", Place::Inside),
-        ("packages/$/dist", "/home/dev/project", Place::Inside),
-        ("./$/dist", "/home/dev/project", Place::Inside),
-        ("./$", "/home/dev/project", Place::Unknown),
-        ("$", "/home/dev/project", Place::Unknown),
-        ("$/x", "/home/dev/project", Place::Unknown),
-        ("$/x/y", "/home/dev/project", Place::Unknown),
-        ("build/$/../..", "/home/dev/project", Place::Unknown),
-        ("/tmp/$", "/home/dev/project", Place::Unknown),
-        ("build", "$", Place::Unknown),
-        (".git", "$", Place::Critical { sure: false }),
-        ("../other", "/home/dev/project", Place::Outside),
-        ("/opt/app/cache", "/home/dev/project", Place::Outside),
-        ("/home/dev/x", "$", Place::Outside),
-        ("", "/home/dev/project", Place::Nothing),
-        ("", "$", Place::Nothing),
-        ("build", "/home/dev/project/sub", Place::Inside),
-        ("*", "/home/dev/project/build", Place::Inside),
+        (".git/rebase-merge", "/home/dev/project", OperandPlace::Inside),
+        ("build/$", "/home/dev/project", OperandPlace::Inside),
+        ("packages/$/dist", "/home/dev/project", OperandPlace::Inside),
+        ("./$/dist", "/home/dev/project", OperandPlace::Inside),
+        ("./$", "/home/dev/project", OperandPlace::Unknown),
+        ("$", "/home/dev/project", OperandPlace::Unknown),
+        ("$/x", "/home/dev/project", OperandPlace::Unknown),
+        ("$/x/y", "/home/dev/project", OperandPlace::Unknown),
+        ("build/$/../..", "/home/dev/project", OperandPlace::Unknown),
+        ("/tmp/$", "/home/dev/project", OperandPlace::Unknown),
+        ("build", "$", OperandPlace::Unknown),
+        (".git", "$", OperandPlace::Critical { sure: false }),
+        ("../other", "/home/dev/project", OperandPlace::Outside),
+        ("/opt/app/cache", "/home/dev/project", OperandPlace::Outside),
+        ("/home/dev/x", "$", OperandPlace::Outside),
+        ("", "/home/dev/project", OperandPlace::Nothing),
+        ("", "$", OperandPlace::Nothing),
+        ("build", "/home/dev/project/sub", OperandPlace::Inside),
+        ("*", "/home/dev/project/build", OperandPlace::Inside),
     ] {
         assert_eq!(landmarks.place(&word(operand), &word(cwd)), place, "{operand} in {cwd}");
     }
@@ -92,33 +92,37 @@ fn places() {
 #[test]
 fn quoted_globs_are_names() {
     let directories = directories();
-    let landmarks = Landmarks::new(&directories);
-    assert_eq!(landmarks.place(&Value::of("*"), &Value::of("/home/dev/project")), Place::Inside);
-    assert_eq!(landmarks.place(&Value::of("~"), &Value::of("/home/dev/project")), Place::Inside);
+    let landmarks = DirectoryLandmarks::new(&directories);
+    assert_eq!(landmarks.place(&WordValue::of("*"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
+    assert_eq!(landmarks.place(&WordValue::of("~"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
 }
 
 #[test]
 fn nothing_is_inside_the_root() {
-    let directories =
-        Directories { cwd: "/".to_owned(), home: "/root".to_owned(), temp: vec!["/tmp".to_owned()], writable: None };
-    let landmarks = Landmarks::new(&directories);
-    assert_eq!(landmarks.place(&Value::of("usr/lib"), &Value::of("/")), Place::Outside);
-    assert_eq!(landmarks.place(&Value::of("usr"), &Value::of("/")), Place::Critical { sure: true });
+    let directories = CommandDirectories {
+        cwd: "/".to_owned(),
+        home: "/root".to_owned(),
+        temp: vec!["/tmp".to_owned()],
+        writable: None,
+    };
+    let landmarks = DirectoryLandmarks::new(&directories);
+    assert_eq!(landmarks.place(&WordValue::of("usr/lib"), &WordValue::of("/")), OperandPlace::Outside);
+    assert_eq!(landmarks.place(&WordValue::of("usr"), &WordValue::of("/")), OperandPlace::Critical { sure: true });
 }
 
 #[test]
 fn dotfiles_of_a_home() {
     let directories = directories();
-    let landmarks = Landmarks::new(&directories);
-    let cwd = Value::of("/home/dev/project");
+    let landmarks = DirectoryLandmarks::new(&directories);
+    let cwd = WordValue::of("/home/dev/project");
     let found = |text: &str| landmarks.home_dotfile(&word(text), &cwd);
     assert_eq!(found("/home/dev/.bashrc").as_deref(), Some(".bashrc"));
     assert_eq!(found("../.ssh/config").as_deref(), Some(".ssh/config"));
     assert_eq!(found("/root/.profile").as_deref(), Some(".profile"));
     assert_eq!(found("/home/dev/notes"), None);
     assert_eq!(found(".env"), None);
-    let own = Directories { cwd: "/home/dev/.dotfiles/x".to_owned(), ..directories.clone() };
-    let landmarks = Landmarks::new(&own);
+    let own = CommandDirectories { cwd: "/home/dev/.dotfiles/x".to_owned(), ..directories.clone() };
+    let landmarks = DirectoryLandmarks::new(&own);
     assert_eq!(landmarks.home_dotfile(&word("/home/dev/.dotfiles/x/y"), &cwd), None);
     assert_eq!(landmarks.home_dotfile(&word("/home/dev/.bashrc"), &cwd).as_deref(), Some(".bashrc"));
 }

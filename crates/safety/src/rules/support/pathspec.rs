@@ -1,8 +1,8 @@
 //! The meaning of a pathspec of git.
 
-use super::paths::{Component, Path};
-use crate::glob::{Coverage, Glob};
-use crate::value::{Piece, Value};
+use super::paths::{OperandPath, PathComponent};
+use crate::glob::{GlobCoverage, PathComponentGlob};
+use crate::value::{ValuePiece, WordValue};
 
 /// A pathspec without its magic.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,21 +38,21 @@ pub fn read(text: &str) -> Pathspec<'_> {
 impl Pathspec<'_> {
     /// Returns whether the pathspec means all of the command's directory, of the first directory, or of a parent of
     /// these.
-    pub fn is_whole(&self, cwd: &Value, first: &Value) -> bool {
+    pub fn is_whole(&self, cwd: &WordValue, first: &WordValue) -> bool {
         let absolute = self.path.starts_with('/');
-        let here = Value::default();
-        let own = Path::new(&here, cwd);
+        let here = WordValue::default();
+        let own = OperandPath::new(&here, cwd);
         // The names that the pathspec adds to the directory, and the levels that it climbs out of it.
-        let mut names: Vec<Glob> = Vec::new();
+        let mut names: Vec<PathComponentGlob> = Vec::new();
         let mut above = 0;
         for name in self.path.split('/') {
             match name {
                 "" | "." => {}
                 ".." => above += usize::from(names.pop().is_none()),
-                name => names.push(Glob::parse(name)),
+                name => names.push(PathComponentGlob::parse(name)),
             }
         }
-        while names.last().is_some_and(|last| last.coverage() == Coverage::All) {
+        while names.last().is_some_and(|last| last.coverage() == GlobCoverage::All) {
             names.pop();
         }
         if names.is_empty() && (self.top || !absolute) {
@@ -62,21 +62,21 @@ impl Pathspec<'_> {
             return false;
         }
         let start = if absolute { 0 } else { own.parts.len().saturating_sub(above) };
-        let covers = |folder: &Path| {
+        let covers = |folder: &OperandPath| {
             let (before, further) = folder.parts.split_at(start.min(folder.parts.len()));
             let same = own.parts.get(..start) == Some(before);
-            let fits = |(part, glob): (&Component, &Glob)| matches!(part, Component::Name(name) if glob.covers(name));
+            let fits = |(part, glob): (&PathComponent, &PathComponentGlob)| matches!(part, PathComponent::Name(name) if glob.covers(name));
             same && names.len() <= further.len() && further.iter().zip(&names).all(fits)
         };
-        covers(&own) && !own.has_unknown || covers(&Path::new(&here, first))
+        covers(&own) && !own.has_unknown || covers(&OperandPath::new(&here, first))
     }
 }
 
 /// Returns the text of a pathspec. Git expands quoted globs, too.
-pub fn text(word: &Value) -> Option<String> {
+pub fn text(word: &WordValue) -> Option<String> {
     let parts = word.pieces().iter().map(|piece| match piece {
-        Piece::Text(text) | Piece::Glob(text) => Some(text.as_str()),
-        Piece::Unknown(_) | Piece::OneOf(_) => None,
+        ValuePiece::Text(text) | ValuePiece::Glob(text) => Some(text.as_str()),
+        ValuePiece::Unknown(_) | ValuePiece::OneOf(_) => None,
     });
     parts.collect()
 }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn whole_folders() {
-        let (cwd, other) = (Value::of("/home/dev/project"), Value::of("/elsewhere"));
+        let (cwd, other) = (WordValue::of("/home/dev/project"), WordValue::of("/elsewhere"));
         for whole in [
             ".",
             "./",
@@ -132,9 +132,9 @@ mod tests {
         for part in ["src", "src/", "*.js", "src/*", ":/src", "/home/dev/project/src", "/opt", "../other", "\\*x"] {
             assert!(!read(part).is_whole(&cwd, &other), "{part}");
         }
-        assert!(read("project").is_whole(&Value::of("/home/dev"), &cwd));
-        assert!(!read("other").is_whole(&Value::of("/home/dev"), &cwd));
-        assert!(!read("project").is_whole(&Value::of("/opt"), &cwd));
-        assert!(read("/home/dev").is_whole(&Value::unknown(), &cwd));
+        assert!(read("project").is_whole(&WordValue::of("/home/dev"), &cwd));
+        assert!(!read("other").is_whole(&WordValue::of("/home/dev"), &cwd));
+        assert!(!read("project").is_whole(&WordValue::of("/opt"), &cwd));
+        assert!(read("/home/dev").is_whole(&WordValue::unknown(), &cwd));
     }
 }

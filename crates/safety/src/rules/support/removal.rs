@@ -1,25 +1,25 @@
 //! A command that removes directories with their contents.
 
-use super::paths::{Landmarks, Place};
-use crate::command::Command;
+use super::paths::{DirectoryLandmarks, OperandPlace};
+use crate::command::SimpleCommandView;
 use crate::options::parse;
 use crate::programs;
-use crate::value::{FileSetKind, Piece, Value};
+use crate::value::{FileSetKind, ValuePiece, WordValue};
 
 /// The programs that remove directories with their contents.
 pub static PROGRAMS: &[&str] = &["rm", "grm", "srm"];
 
 /// The removed operands and their places.
 #[derive(Debug)]
-pub struct Removal<'a> {
+pub struct RemovedOperands<'a> {
     /// The operands.
-    pub operands: Vec<(&'a Value, Place)>,
+    pub operands: Vec<(&'a WordValue, OperandPlace)>,
     /// Whether the option for directories is certain. If not, an unknown word may contain it.
     pub sure: bool,
 }
 
 /// Reads a command that removes directories. `None` for any other.
-pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
+pub fn read<'a>(command: &SimpleCommandView<'a>) -> Option<RemovedOperands<'a>> {
     let args = command.args();
     let parsed = parse(args, &programs::of("rm").options);
     if parsed.has("help version") {
@@ -27,19 +27,19 @@ pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
     }
     let folders = parsed.has("r R recursive");
     // An unquoted word that is not known may be `-r`.
-    let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Unknown(true), ..]));
-    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
-    let is_whole = |word: &&Value| word.files().is_some_and(|files| files.listing == FileSetKind::All);
+    let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [ValuePiece::Unknown(true), ..]));
+    let operands: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
+    let is_whole = |word: &&WordValue| word.files().is_some_and(|files| files.listing == FileSetKind::All);
     // Without its files a directory is nothing.
     let whole = operands.iter().any(is_whole);
     if !folders && !whole && !maybe() {
         return None;
     }
-    let landmarks = Landmarks::new(command.directories);
-    let place = |word: &'a Value| match word.files() {
+    let landmarks = DirectoryLandmarks::new(command.directories);
+    let place = |word: &'a WordValue| match word.files() {
         Some(files) if is_whole(&word) => landmarks.strictest(files, command.cwd),
         _ => landmarks.place(word, command.cwd),
     };
     let operands = operands.into_iter().map(|word| (word, place(word))).collect();
-    Some(Removal { operands, sure: folders || whole })
+    Some(RemovedOperands { operands, sure: folders || whole })
 }

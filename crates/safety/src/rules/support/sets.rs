@@ -1,30 +1,30 @@
 //! Sets of files that a command empties, deletes or moves away at once.
 
-use super::git::Git;
-use super::paths::{Landmarks, Place};
+use super::git::GitCall;
+use super::paths::{DirectoryLandmarks, OperandPlace};
 use super::pathspec;
-use crate::command::{Command, Redirect};
+use crate::command::{ExpandedRedirect, SimpleCommandView};
 use crate::options::{OptionSpec, parse};
 use crate::programs;
 use crate::programs::git::RM;
-use crate::value::{FileSetKind, Value};
+use crate::value::{FileSetKind, WordValue};
 
 /// Returns a word by which a command empties or deletes everything in a directory that cannot be restored, or moves it
 /// to where nothing is kept.
-pub fn lost<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+pub fn lost<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
     let mut emptied = command.redirects.iter().filter(|redirect| replaces(redirect)).map(|redirect| &redirect.target);
     emptied.find(|word| is_whole(word, command)).or_else(|| by_program(command))
 }
 
 /// Returns the word of a program that deletes, moves or copies over files.
-fn by_program<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+fn by_program<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
     let name = command.name()?;
     let args = command.args();
     let operands = |spec: &OptionSpec| parse(args, spec).operands.into_iter().map(|at| &args[at]);
     match name {
         // Everything in a directory is the matter of `rm-critical`.
         "rm" | "grm" | "unlink" | "gunlink" => {
-            let listed = |word: &&Value| word.files().is_some_and(|files| files.listing != FileSetKind::All);
+            let listed = |word: &&WordValue| word.files().is_some_and(|files| files.listing != FileSetKind::All);
             operands(&programs::of("rm").options).find(|word| listed(word) && is_whole(word, command))
         }
         "mv" | "gmv" => moved(command),
@@ -35,47 +35,50 @@ fn by_program<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
 }
 
 /// Whether a redirect replaces what is in its file.
-fn replaces(redirect: &Redirect) -> bool {
+fn replaces(redirect: &ExpandedRedirect) -> bool {
     redirect.writes_file() && matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&")
 }
 
 /// Returns whether a word names every file of a critical directory, or every file at its top.
-pub fn is_whole(word: &Value, command: &Command) -> bool {
-    let landmarks = Landmarks::new(command.directories);
+pub fn is_whole(word: &WordValue, command: &SimpleCommandView) -> bool {
+    let landmarks = DirectoryLandmarks::new(command.directories);
     let place = match word.files() {
         Some(files) if files.listing == FileSetKind::Unknown => return false,
         Some(files) => landmarks.strictest(files, command.cwd),
         None if word.has_glob() => landmarks.place(word, command.cwd),
         None => return false,
     };
-    matches!(place, Place::Critical { sure: true })
+    matches!(place, OperandPlace::Critical { sure: true })
 }
 
 /// `mv .git /tmp/x`, `mv * /tmp/x`: the sources that are moved to a directory for temporary files.
-fn moved<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
+fn moved<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
     let args = command.args();
     let parsed = parse(args, &programs::of("mv").options);
-    let mut operands: Vec<&Value> = parsed.operands.iter().map(|at| &args[*at]).collect();
+    let mut operands: Vec<&WordValue> = parsed.operands.iter().map(|at| &args[*at]).collect();
     let target = parsed.value("t target-directory").or_else(|| operands.pop())?;
-    let landmarks = Landmarks::new(command.directories);
-    let is_temp = |word: &Value| {
-        let inside = matches!(landmarks.place(word, command.cwd), Place::Inside | Place::Critical { sure: false });
-        landmarks.within_reach(word, command.cwd) && !inside && landmarks.place(word, command.cwd) != Place::Unknown
+    let landmarks = DirectoryLandmarks::new(command.directories);
+    let is_temp = |word: &WordValue| {
+        let inside =
+            matches!(landmarks.place(word, command.cwd), OperandPlace::Inside | OperandPlace::Critical { sure: false });
+        landmarks.within_reach(word, command.cwd)
+            && !inside
+            && landmarks.place(word, command.cwd) != OperandPlace::Unknown
     };
     if !is_temp(target) {
         return None;
     }
     operands.into_iter().find(|word| match landmarks.place(word, command.cwd) {
-        Place::Critical { .. } => true,
-        Place::Outside => landmarks.in_home(word, command.cwd),
+        OperandPlace::Critical { .. } => true,
+        OperandPlace::Outside => landmarks.in_home(word, command.cwd),
         _ => is_whole(word, command),
     })
 }
 
 /// `cp /dev/null FILES`, `tee FILES < /dev/null`
-fn copied<'a>(command: &'a Command<'a>, name: &str) -> Option<&'a Value> {
+fn copied<'a>(command: &'a SimpleCommandView<'a>, name: &str) -> Option<&'a WordValue> {
     let parsed = parse(command.args(), &programs::of(name).options);
-    let operands: Vec<&Value> = parsed.operands.iter().map(|at| &command.args()[*at]).collect();
+    let operands: Vec<&WordValue> = parsed.operands.iter().map(|at| &command.args()[*at]).collect();
     let empties = match name {
         "tee" | "gtee" => !parsed.has("a append"),
         _ => operands.first().is_some_and(|source| source.known() == Some("/dev/null")),
@@ -84,14 +87,14 @@ fn copied<'a>(command: &'a Command<'a>, name: &str) -> Option<&'a Value> {
 }
 
 /// `git rm -rf .`: with -f also what is in no commit. Without it git refuses files that changed.
-fn of_git<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
-    let git = Git::of(command, &["rm"])?;
+fn of_git<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
+    let git = GitCall::of(command, &["rm"])?;
     let parsed = git.parse(&RM);
     if !parsed.has("f force") || parsed.has("cached n dry-run") {
         return None;
     }
-    let first = Value::of(command.directories.cwd.as_str());
-    let is_all = |word: &Value| {
+    let first = WordValue::of(command.directories.cwd.as_str());
+    let is_all = |word: &WordValue| {
         is_whole(word, command)
             || pathspec::text(word).is_some_and(|text| pathspec::read(&text).is_whole(&git.cwd, &first))
     };
@@ -99,7 +102,7 @@ fn of_git<'a>(command: &'a Command<'a>) -> Option<&'a Value> {
 }
 
 /// Returns what is in a set, in words.
-pub fn contents(word: &Value) -> &'static str {
+pub fn contents(word: &WordValue) -> &'static str {
     match word.files().map(|files| files.listing) {
         Some(FileSetKind::Tracked) => "every file of the repository",
         Some(FileSetKind::Changed | FileSetKind::Unknown) => "every file that was changed or that git does not know",

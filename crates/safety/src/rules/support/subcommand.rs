@@ -1,31 +1,31 @@
 //! A command line of a program with subcommands: `terraform -chdir=prod state rm x`.
 
-use crate::command::Command;
-use crate::options::{Parsed, parse};
+use crate::command::SimpleCommandView;
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// One call.
 #[derive(Debug)]
-pub struct Subcommand<'a> {
+pub struct SubcommandCall<'a> {
     /// The options before the subcommand.
-    pub options: Parsed,
+    pub options: ParsedArguments,
     /// The words before the subcommand, the name of the program first.
-    pub before: &'a [Value],
+    pub before: &'a [WordValue],
     /// The subcommand: `state`.
     pub name: &'a str,
     /// The words behind the subcommand.
-    pub args: &'a [Value],
+    pub args: &'a [WordValue],
 }
 
-impl<'a> Subcommand<'a> {
+impl<'a> SubcommandCall<'a> {
     /// Reads a command by the options that its program knows. `None` if the subcommand is missing or not known.
-    pub fn of(command: &Command<'a>) -> Option<Self> {
+    pub fn of(command: &SimpleCommandView<'a>) -> Option<Self> {
         let program = programs::of(command.name()?);
         let args = command.args();
         let options = parse(args, &program.options);
         // A word of which nothing is known may be an option, or nothing: `git $(cat options) push`.
-        let blank = |at: &&usize| args[**at].pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true)));
+        let blank = |at: &&usize| args[**at].pieces().iter().all(|piece| matches!(piece, ValuePiece::Unknown(true)));
         let at = *options.operands.iter().find(|at| !blank(at))?;
         let name = args.get(at)?.known()?;
         let before = command.argv.get(..=at).unwrap_or_default();
@@ -36,7 +36,7 @@ impl<'a> Subcommand<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Directories;
+    use crate::command::CommandDirectories;
 
     #[test]
     fn options_of_the_program_stand_before_the_subcommand() {
@@ -48,11 +48,11 @@ mod tests {
             ("git -C sub push -f", "push", "-f"),
             ("unheard-of run x", "run", "x"),
         ] {
-            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
-            let (cwd, directories) = (Value::of("/home/dev/project"), Directories::default());
-            let command = Command::of_words(&argv, &cwd, &directories);
-            let call = Subcommand::of(&command).unwrap();
-            let args: Vec<_> = call.args.iter().filter_map(Value::known).collect();
+            let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
+            let (cwd, directories) = (WordValue::of("/home/dev/project"), CommandDirectories::default());
+            let command = SimpleCommandView::of_words(&argv, &cwd, &directories);
+            let call = SubcommandCall::of(&command).unwrap();
+            let args: Vec<_> = call.args.iter().filter_map(WordValue::known).collect();
             assert_eq!((call.name, args.join(" ").as_str()), (name, rest), "{line}");
             assert_eq!(call.before.len() + 1 + call.args.len(), argv.len(), "{line}");
         }

@@ -1,33 +1,33 @@
 //! The files that a command writes.
 
-use super::paths::Landmarks;
-use crate::command::Command;
+use super::paths::DirectoryLandmarks;
+use crate::command::SimpleCommandView;
 use crate::lists::{has_word, words};
-use crate::options::{OptionSpec, Parsed, parse};
+use crate::options::{OptionSpec, ParsedArguments, parse};
 use crate::programs;
-use crate::programs::program::{Fact, Target};
-use crate::value::Value;
+use crate::programs::program::{ProgramFact, WrittenFileWords};
+use crate::value::WordValue;
 
 /// Calls back with each file that the command writes by a redirect or by its words, and the directory that the path is
 /// relative to.
-pub fn each(command: &Command, mut found: impl FnMut(&Value, &Value)) {
+pub fn each(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
     for redirect in command.redirects.iter().filter(|redirect| redirect.writes_file()) {
         found(&redirect.target, &redirect.cwd);
     }
     let Some(name) = command.name() else { return };
     let program = programs::of(name);
     for fact in program.facts {
-        if let Fact::Writes(target) = *fact {
+        if let ProgramFact::Writes(target) = *fact {
             named(command, target, &program.options, &mut found);
         }
     }
 }
 
 /// Calls back with each file whose contents the words of the command erase: `shred FILE`, `truncate -s 0 FILE`.
-pub fn erased(command: &Command, mut found: impl FnMut(&Value, &Value)) {
+pub fn erased(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
     let Some(program) = command.name().map(programs::of) else { return };
     for fact in program.facts {
-        let Fact::Erases(target, with) = *fact else { continue };
+        let ProgramFact::Erases(target, with) = *fact else { continue };
         let parsed = parse(command.args(), &program.options);
         let given = |entry: &str| match entry.split_once('=') {
             Some((option, wanted)) => parsed.value(option).is_some_and(|value| value.known() == Some(wanted)),
@@ -40,9 +40,14 @@ pub fn erased(command: &Command, mut found: impl FnMut(&Value, &Value)) {
 }
 
 /// The files that words of the command name.
-pub fn named(command: &Command, target: Target, options: &OptionSpec, found: &mut impl FnMut(&Value, &Value)) {
+pub fn named(
+    command: &SimpleCommandView,
+    target: WrittenFileWords,
+    options: &OptionSpec,
+    found: &mut impl FnMut(&WordValue, &WordValue),
+) {
     let (args, cwd) = (command.args(), command.cwd);
-    if let Target::Prefixed(start) = target {
+    if let WrittenFileWords::Prefixed(start) = target {
         let files = args.iter().filter(|arg| arg.prefix().starts_with(start));
         return files.for_each(|arg| found(&arg.after(start.len()), cwd));
     }
@@ -52,31 +57,31 @@ pub fn named(command: &Command, target: Target, options: &OptionSpec, found: &mu
     }
     let operands = parsed.operands.iter().filter_map(|at| args.get(*at));
     match target {
-        Target::Operands => operands.for_each(|file| found(file, cwd)),
+        WrittenFileWords::Operands => operands.for_each(|file| found(file, cwd)),
         // For sed without -e or -f the first operand is the script. On macOS the value of -i may come before it.
         // Neither looks like a file that rules are about.
-        Target::OperandsWith(with) if parsed.has(with) => operands.for_each(|file| found(file, cwd)),
-        Target::LastUnless(unless) if !parsed.has(unless) => copies(command, &parsed, found),
-        Target::Values(names) => {
+        WrittenFileWords::OperandsWith(with) if parsed.has(with) => operands.for_each(|file| found(file, cwd)),
+        WrittenFileWords::LastUnless(unless) if !parsed.has(unless) => copies(command, &parsed, found),
+        WrittenFileWords::Values(names) => {
             let directory = parsed.value("output-dir").map_or_else(|| cwd.clone(), |value| value.seen_from(cwd));
             let given = parsed.options.iter().filter(|given| has_word(names, &given.name));
             given.filter_map(|given| given.value.as_ref()).for_each(|file| found(file, &directory));
         }
-        Target::OperandsWith(_) | Target::LastUnless(_) | Target::Prefixed(_) => {}
+        WrittenFileWords::OperandsWith(_) | WrittenFileWords::LastUnless(_) | WrittenFileWords::Prefixed(_) => {}
     }
 }
 
 /// Reports the target of `cp A B DIR`: the directory or file that comes last, or the value of `-t`.
-fn copies(command: &Command, parsed: &Parsed, found: &mut impl FnMut(&Value, &Value)) {
+fn copies(command: &SimpleCommandView, parsed: &ParsedArguments, found: &mut impl FnMut(&WordValue, &WordValue)) {
     let args = command.args();
-    let words: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
+    let words: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
     let given = parsed.value("t target-directory");
     let (sources, target) = match (given, words.split_last()) {
         (Some(folder), _) => (words.as_slice(), folder),
         (None, Some((last, sources))) if !sources.is_empty() => (sources, *last),
         _ => return,
     };
-    let landmarks = Landmarks::new(command.directories);
+    let landmarks = DirectoryLandmarks::new(command.directories);
     found(target, command.cwd);
     // In a home itself the names of the sources count.
     if landmarks.home(target, command.cwd) {
@@ -84,7 +89,7 @@ fn copies(command: &Command, parsed: &Parsed, found: &mut impl FnMut(&Value, &Va
         for source in sources {
             let name = source.known().map(|text| text.trim_end_matches('/')).and_then(|text| text.rsplit('/').next());
             if let Some(name) = name.filter(|name| !matches!(*name, "" | "." | "..")) {
-                found(&Value::of(name), &folder);
+                found(&WordValue::of(name), &folder);
             }
         }
     }

@@ -1,25 +1,25 @@
 //! The meaning of names: values of variables, and aliases of calls.
 
-use super::calls::{Call, Runs};
-use super::item::{Arg, Item};
-use super::program::Program;
-use super::token::Token;
-use super::tokens::Tokens;
+use super::calls::{InlineCallEffect, InlineCallSpec};
+use super::item::{InlineArgument, InlineValue};
+use super::program::InlineProgramSearch;
+use super::token::InlineToken;
+use super::tokens::InlineTokens;
 
 /// Most tokens of a definition that are searched.
 const NEAR: usize = 64;
 /// Most items that are put into a list one by one.
 const MAX_ITEMS: usize = 1000;
 
-impl Program<'_> {
+impl InlineProgramSearch<'_> {
     /// Reads `name = value`. Returns false if the statement is something else.
-    pub(super) fn assign(&mut self, tokens: &Tokens, word: &str, at: usize) -> bool {
+    pub(super) fn assign(&mut self, tokens: &InlineTokens, word: &str, at: usize) -> bool {
         if tokens.leads(at.wrapping_sub(1)) || self.in_brackets(tokens, at) {
             return false;
         }
         let end = tokens.line(at + 2);
         match tokens.get(at + 1) {
-            Some(Token::Sign("=")) => {
+            Some(InlineToken::Sign("=")) => {
                 self.parameters_of(tokens, word, at + 2);
                 // `const run = cp.execSync`
                 let near = (at + 2..end).take(NEAR);
@@ -32,7 +32,7 @@ impl Program<'_> {
                 self.variables.insert(word.to_owned(), item);
                 true
             }
-            Some(Token::Sign("+=" | ".=" | "<<")) => {
+            Some(InlineToken::Sign("+=" | ".=" | "<<")) => {
                 let more = self.expression(tokens, at + 2, end, 0);
                 if let Some(item) = self.variables.remove(word) {
                     self.variables.insert(word.to_owned(), item.joined(more, ""));
@@ -44,7 +44,7 @@ impl Program<'_> {
     }
 
     /// `list.append(item)`, `list.push(item)`, Perl's `push @list, item`
-    pub(super) fn grow(&mut self, tokens: &Tokens, word: &str, at: usize) {
+    pub(super) fn grow(&mut self, tokens: &InlineTokens, word: &str, at: usize) {
         if !matches!(word, "append" | "push" | "extend") {
             return;
         }
@@ -55,12 +55,12 @@ impl Program<'_> {
         } else {
             return;
         };
-        if let Some(Item::List(all)) = self.variables.get_mut(&list)
+        if let Some(InlineValue::List(all)) = self.variables.get_mut(&list)
             && all.len() < MAX_ITEMS
         {
             for arg in items.into_iter().take(MAX_ITEMS) {
                 match arg.item {
-                    Item::List(more) if word == "extend" => all.extend(more.into_iter().take(MAX_ITEMS)),
+                    InlineValue::List(more) if word == "extend" => all.extend(more.into_iter().take(MAX_ITEMS)),
                     item => all.push(item),
                 }
             }
@@ -68,7 +68,7 @@ impl Program<'_> {
     }
 
     /// Reads a renaming: `system as s`, `{ execSync: run }`. Returns whether the tokens are one.
-    pub(super) fn renamed(&mut self, tokens: &Tokens, call: Call, at: usize) -> bool {
+    pub(super) fn renamed(&mut self, tokens: &InlineTokens, call: InlineCallSpec, at: usize) -> bool {
         let Some(name) = tokens.word(at + 2) else { return false };
         let imported = tokens.word(at + 1) == Some("as");
         let taken = tokens.is(at + 1, ":") && (tokens.is(at + 3, ",") || tokens.is(at + 3, "}"));
@@ -79,7 +79,7 @@ impl Program<'_> {
     }
 
     /// `def name(parameters)`, `function name(parameters)`, `sub name { my (parameters) = @_`
-    pub(super) fn define(&mut self, tokens: &Tokens, at: usize) {
+    pub(super) fn define(&mut self, tokens: &InlineTokens, at: usize) {
         let Some(name) = tokens.word(at + 1) else { return };
         if tokens.is(at + 2, "(") {
             self.parameters_in(tokens, name, at + 2);
@@ -94,14 +94,16 @@ impl Program<'_> {
     }
 
     /// `name = (parameters) => …`, `name = parameter => …`, `name = function (parameters)`
-    fn parameters_of(&mut self, tokens: &Tokens, name: &str, at: usize) {
+    fn parameters_of(&mut self, tokens: &InlineTokens, name: &str, at: usize) {
         let at = if tokens.word(at) == Some("async") { at + 1 } else { at };
         match tokens.get(at) {
-            Some(Token::Sign("(")) if tokens.is(tokens.partner[at] + 1, "=>") => self.parameters_in(tokens, name, at),
-            Some(Token::Word(word)) if word == "function" && tokens.is(at + 1, "(") => {
+            Some(InlineToken::Sign("(")) if tokens.is(tokens.partner[at] + 1, "=>") => {
+                self.parameters_in(tokens, name, at)
+            }
+            Some(InlineToken::Word(word)) if word == "function" && tokens.is(at + 1, "(") => {
                 self.parameters_in(tokens, name, at + 1)
             }
-            Some(Token::Word(word)) if tokens.is(at + 1, "=>") || word == "lambda" => {
+            Some(InlineToken::Word(word)) if tokens.is(at + 1, "=>") || word == "lambda" => {
                 let parameter = if word == "lambda" { tokens.word(at + 1) } else { Some(word.as_str()) };
                 if let Some(parameter) = parameter {
                     self.parameter(parameter, name);
@@ -111,10 +113,10 @@ impl Program<'_> {
         }
     }
 
-    fn parameters_in(&mut self, tokens: &Tokens, function: &str, open: usize) {
+    fn parameters_in(&mut self, tokens: &InlineTokens, function: &str, open: usize) {
         let end = tokens.partner.get(open).copied().unwrap_or(open).min(open + NEAR);
         for at in open + 1..end {
-            if matches!(tokens.get(at - 1), Some(Token::Sign("(" | ",")))
+            if matches!(tokens.get(at - 1), Some(InlineToken::Sign("(" | ",")))
                 && let Some(parameter) = tokens.word(at)
             {
                 self.parameter(parameter, function);
@@ -128,24 +130,33 @@ impl Program<'_> {
     }
 
     /// Notes that a function passes its parameter on to a call. The function's name becomes an alias of the call.
-    pub(super) fn passed_on(&mut self, tokens: &Tokens, call: Call, args: &[Arg], at: usize) {
+    pub(super) fn passed_on(
+        &mut self,
+        tokens: &InlineTokens,
+        call: InlineCallSpec,
+        args: &[InlineArgument],
+        at: usize,
+    ) {
         let first = if tokens.is(at + 1, "(") { at + 2 } else { at + 1 };
         let Some(parameter) = tokens.word(first) else { return };
-        let alone = matches!(tokens.get(first + 1), None | Some(Token::Sign("," | ")" | ";" | "}") | Token::Line));
+        let alone =
+            matches!(tokens.get(first + 1), None | Some(InlineToken::Sign("," | ")" | ";" | "}") | InlineToken::Line));
         if !alone || self.variables.contains_key(parameter) {
             return;
         }
         let Some(function) = self.parameters.get(parameter) else { return };
         let shell = args.iter().any(|arg| match &arg.item {
-            Item::Map(entries) => entries.iter().any(|(name, item)| name == "shell" && *item != Item::Flag(false)),
-            item => arg.name.as_deref() == Some("shell") && *item != Item::Flag(false),
+            InlineValue::Map(entries) => {
+                entries.iter().any(|(name, item)| name == "shell" && *item != InlineValue::Flag(false))
+            }
+            item => arg.name.as_deref() == Some("shell") && *item != InlineValue::Flag(false),
         });
-        let runs = if shell { Runs::Script } else { call.runs };
-        self.aliases.insert(function.clone(), Call { runs, ..call });
+        let runs = if shell { InlineCallEffect::Script } else { call.runs };
+        self.aliases.insert(function.clone(), InlineCallSpec { runs, ..call });
     }
 
     /// Reads Python's `[f(name) for name in list]`.
-    pub(super) fn comprehension(&mut self, tokens: &Tokens, open: usize) {
+    pub(super) fn comprehension(&mut self, tokens: &InlineTokens, open: usize) {
         let end = tokens.partner[open].min(tokens.list.len());
         if let Some(at) = (open + 1..end).take(NEAR).find(|at| tokens.word(*at) == Some("for")) {
             self.walk(tokens, at);
@@ -153,12 +164,14 @@ impl Program<'_> {
     }
 
     /// Returns whether `name =` at this place is a named argument.
-    pub(super) fn in_brackets(&self, tokens: &Tokens, at: usize) -> bool {
-        at > 0 && matches!(tokens.get(at - 1), Some(Token::Sign("(" | ","))) && self.grammar.syntax.sigils != "$@%&"
+    pub(super) fn in_brackets(&self, tokens: &InlineTokens, at: usize) -> bool {
+        at > 0
+            && matches!(tokens.get(at - 1), Some(InlineToken::Sign("(" | ",")))
+            && self.grammar.syntax.sigils != "$@%&"
     }
 
     /// Reads `for name in list`.
-    pub(super) fn walk(&mut self, tokens: &Tokens, at: usize) {
+    pub(super) fn walk(&mut self, tokens: &InlineTokens, at: usize) {
         let mut name = at + 1;
         while tokens.is(name, "(")
             || matches!(tokens.word(name), Some("my" | "const" | "let" | "var" | "our" | "await"))
@@ -168,15 +181,16 @@ impl Program<'_> {
         let Some(word) = tokens.word(name).map(str::to_owned) else { return };
         let list = if matches!(tokens.word(name + 1), Some("in" | "of")) {
             let end = (name + 2..tokens.list.len()).take(64).find(|at| {
-                matches!(tokens.get(*at), Some(Token::Sign(":" | "{") | Token::Line)) || tokens.word(*at) == Some("do")
+                matches!(tokens.get(*at), Some(InlineToken::Sign(":" | "{") | InlineToken::Line))
+                    || tokens.word(*at) == Some("do")
             });
             let end = end.unwrap_or(usize::MAX).min(tokens.line(name + 2));
             self.expression(tokens, name + 2, end, 0)
         } else if tokens.is(name + 1, "(") {
             let args = self.arguments(tokens, name + 1, 0);
             match args.len() {
-                1 => args.into_iter().next().map_or(Item::Unknown, |arg| arg.item),
-                _ => Item::List(args.into_iter().map(|arg| arg.item).collect()),
+                1 => args.into_iter().next().map_or(InlineValue::Unknown, |arg| arg.item),
+                _ => InlineValue::List(args.into_iter().map(|arg| arg.item).collect()),
             }
         } else {
             return;
@@ -185,22 +199,22 @@ impl Program<'_> {
     }
 
     /// `[…].forEach(name => …)`, `%w[…].each { |name| … }`
-    pub(super) fn each(&mut self, tokens: &Tokens, at: usize) {
+    pub(super) fn each(&mut self, tokens: &InlineTokens, at: usize) {
         let before = at - 2;
         let list = match tokens.get(before) {
-            Some(Token::Sign("]" | ")")) => {
+            Some(InlineToken::Sign("]" | ")")) => {
                 let open = tokens.partner[before];
                 if open >= before {
                     return;
                 }
                 let args = self.arguments(tokens, open, 0);
-                Item::List(args.into_iter().map(|arg| arg.item).collect())
+                InlineValue::List(args.into_iter().map(|arg| arg.item).collect())
             }
-            Some(Token::List(_) | Token::Word(_)) => self.expression(tokens, before, before + 1, 0),
+            Some(InlineToken::List(_) | InlineToken::Word(_)) => self.expression(tokens, before, before + 1, 0),
             _ => return,
         };
         let mut name = at + 1;
-        while matches!(tokens.get(name), Some(Token::Sign("(" | "{" | "|")))
+        while matches!(tokens.get(name), Some(InlineToken::Sign("(" | "{" | "|")))
             || matches!(tokens.word(name), Some("do" | "async" | "function"))
         {
             name += 1;

@@ -2,7 +2,7 @@
 
 /// The meaning of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
+pub(super) enum InlineCallEffect {
     /// The first argument is a script.
     Script,
     /// A single argument is a script, several arguments are words.
@@ -31,165 +31,165 @@ pub(super) enum Runs {
 
 /// One call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
+pub(super) struct InlineCallSpec {
     /// The name, without the owner before the dot.
     pub(super) name: &'static str,
     /// Words that the program must contain, if the name alone says little.
     pub(super) needs: &'static [&'static str],
     /// The effect.
-    pub(super) runs: Runs,
+    pub(super) runs: InlineCallEffect,
 }
 
-const fn call(name: &'static str, runs: Runs) -> Call {
-    Call { name, needs: &[], runs }
+const fn call(name: &'static str, runs: InlineCallEffect) -> InlineCallSpec {
+    InlineCallSpec { name, needs: &[], runs }
 }
 
-const fn with(name: &'static str, needs: &'static [&'static str], runs: Runs) -> Call {
-    Call { name, needs, runs }
+const fn with(name: &'static str, needs: &'static [&'static str], runs: InlineCallEffect) -> InlineCallSpec {
+    InlineCallSpec { name, needs, runs }
 }
 
 const PROCESS: &[&str] = &["subprocess"];
 const CHILD: &[&str] = &["child_process", "Bun", "execa", "shelljs", "shell."];
 const DEL: &[&str] = &["'del'", "\"del\"", "'trash'"];
 
-pub(super) static PYTHON: &[Call] = &[
-    call("system", Runs::Script),
-    call("popen", Runs::Script),
-    call("popen2", Runs::Script),
-    call("popen3", Runs::Script),
-    call("getoutput", Runs::Script),
-    call("getstatusoutput", Runs::Script),
-    call("create_subprocess_shell", Runs::Script),
-    call("create_subprocess_exec", Runs::ScriptOrWords),
-    call("Popen", Runs::Process),
-    call("check_call", Runs::Process),
-    call("check_output", Runs::Process),
-    with("run", PROCESS, Runs::Process),
-    with("call", PROCESS, Runs::Process),
-    with("spawn", &["pty", "pexpect"], Runs::Process),
-    with("run", &["pexpect"], Runs::Script),
-    call("execl", Runs::Exec(0)),
-    call("execlp", Runs::Exec(0)),
-    call("execle", Runs::Exec(0)),
-    call("execlpe", Runs::Exec(0)),
-    call("execv", Runs::ExecList(0)),
-    call("execvp", Runs::ExecList(0)),
-    call("execve", Runs::ExecList(0)),
-    call("execvpe", Runs::ExecList(0)),
-    call("posix_spawn", Runs::ExecList(0)),
-    call("posix_spawnp", Runs::ExecList(0)),
-    call("spawnl", Runs::Exec(1)),
-    call("spawnlp", Runs::Exec(1)),
-    call("spawnle", Runs::Exec(1)),
-    call("spawnlpe", Runs::Exec(1)),
-    call("spawnv", Runs::ExecList(1)),
-    call("spawnvp", Runs::ExecList(1)),
-    call("spawnve", Runs::ExecList(1)),
-    call("spawnvpe", Runs::ExecList(1)),
-    call("rmtree", Runs::Delete),
-    call("remove_tree", Runs::Delete),
-    call("chdir", Runs::Chdir),
-    call("exec", Runs::Code),
-    call("eval", Runs::Code),
+pub(super) static PYTHON: &[InlineCallSpec] = &[
+    call("system", InlineCallEffect::Script),
+    call("popen", InlineCallEffect::Script),
+    call("popen2", InlineCallEffect::Script),
+    call("popen3", InlineCallEffect::Script),
+    call("getoutput", InlineCallEffect::Script),
+    call("getstatusoutput", InlineCallEffect::Script),
+    call("create_subprocess_shell", InlineCallEffect::Script),
+    call("create_subprocess_exec", InlineCallEffect::ScriptOrWords),
+    call("Popen", InlineCallEffect::Process),
+    call("check_call", InlineCallEffect::Process),
+    call("check_output", InlineCallEffect::Process),
+    with("run", PROCESS, InlineCallEffect::Process),
+    with("call", PROCESS, InlineCallEffect::Process),
+    with("spawn", &["pty", "pexpect"], InlineCallEffect::Process),
+    with("run", &["pexpect"], InlineCallEffect::Script),
+    call("execl", InlineCallEffect::Exec(0)),
+    call("execlp", InlineCallEffect::Exec(0)),
+    call("execle", InlineCallEffect::Exec(0)),
+    call("execlpe", InlineCallEffect::Exec(0)),
+    call("execv", InlineCallEffect::ExecList(0)),
+    call("execvp", InlineCallEffect::ExecList(0)),
+    call("execve", InlineCallEffect::ExecList(0)),
+    call("execvpe", InlineCallEffect::ExecList(0)),
+    call("posix_spawn", InlineCallEffect::ExecList(0)),
+    call("posix_spawnp", InlineCallEffect::ExecList(0)),
+    call("spawnl", InlineCallEffect::Exec(1)),
+    call("spawnlp", InlineCallEffect::Exec(1)),
+    call("spawnle", InlineCallEffect::Exec(1)),
+    call("spawnlpe", InlineCallEffect::Exec(1)),
+    call("spawnv", InlineCallEffect::ExecList(1)),
+    call("spawnvp", InlineCallEffect::ExecList(1)),
+    call("spawnve", InlineCallEffect::ExecList(1)),
+    call("spawnvpe", InlineCallEffect::ExecList(1)),
+    call("rmtree", InlineCallEffect::Delete),
+    call("remove_tree", InlineCallEffect::Delete),
+    call("chdir", InlineCallEffect::Chdir),
+    call("exec", InlineCallEffect::Code),
+    call("eval", InlineCallEffect::Code),
 ];
 
-pub(super) static RUBY: &[Call] = &[
-    call("system", Runs::ScriptOrWords),
-    call("exec", Runs::ScriptOrWords),
-    call("spawn", Runs::ScriptOrWords),
-    call("popen", Runs::ScriptOrWords),
-    call("popen2", Runs::ScriptOrWords),
-    call("popen2e", Runs::ScriptOrWords),
-    call("popen3", Runs::ScriptOrWords),
-    call("capture2", Runs::ScriptOrWords),
-    call("capture2e", Runs::ScriptOrWords),
-    call("capture3", Runs::ScriptOrWords),
-    call("pipeline", Runs::ScriptOrWords),
-    with("sh", &["rake", "Rake", "task"], Runs::ScriptOrWords),
-    call("open", Runs::Open),
-    call("rm_rf", Runs::Delete),
-    call("rm_r", Runs::Delete),
-    call("rmtree", Runs::Delete),
-    call("remove_dir", Runs::Delete),
-    call("remove_entry", Runs::Delete),
-    call("remove_entry_secure", Runs::Delete),
-    call("chdir", Runs::Chdir),
-    call("eval", Runs::Code),
-    call("instance_eval", Runs::Code),
+pub(super) static RUBY: &[InlineCallSpec] = &[
+    call("system", InlineCallEffect::ScriptOrWords),
+    call("exec", InlineCallEffect::ScriptOrWords),
+    call("spawn", InlineCallEffect::ScriptOrWords),
+    call("popen", InlineCallEffect::ScriptOrWords),
+    call("popen2", InlineCallEffect::ScriptOrWords),
+    call("popen2e", InlineCallEffect::ScriptOrWords),
+    call("popen3", InlineCallEffect::ScriptOrWords),
+    call("capture2", InlineCallEffect::ScriptOrWords),
+    call("capture2e", InlineCallEffect::ScriptOrWords),
+    call("capture3", InlineCallEffect::ScriptOrWords),
+    call("pipeline", InlineCallEffect::ScriptOrWords),
+    with("sh", &["rake", "Rake", "task"], InlineCallEffect::ScriptOrWords),
+    call("open", InlineCallEffect::Open),
+    call("rm_rf", InlineCallEffect::Delete),
+    call("rm_r", InlineCallEffect::Delete),
+    call("rmtree", InlineCallEffect::Delete),
+    call("remove_dir", InlineCallEffect::Delete),
+    call("remove_entry", InlineCallEffect::Delete),
+    call("remove_entry_secure", InlineCallEffect::Delete),
+    call("chdir", InlineCallEffect::Chdir),
+    call("eval", InlineCallEffect::Code),
+    call("instance_eval", InlineCallEffect::Code),
 ];
 
-pub(super) static PERL: &[Call] = &[
-    call("system", Runs::ScriptOrWords),
-    call("exec", Runs::ScriptOrWords),
-    call("readpipe", Runs::Script),
-    call("open", Runs::Open),
-    call("open2", Runs::ScriptOrWords),
-    call("open3", Runs::ScriptOrWords),
-    call("rmtree", Runs::Delete),
-    call("remove_tree", Runs::Delete),
-    call("chdir", Runs::Chdir),
-    call("eval", Runs::Code),
+pub(super) static PERL: &[InlineCallSpec] = &[
+    call("system", InlineCallEffect::ScriptOrWords),
+    call("exec", InlineCallEffect::ScriptOrWords),
+    call("readpipe", InlineCallEffect::Script),
+    call("open", InlineCallEffect::Open),
+    call("open2", InlineCallEffect::ScriptOrWords),
+    call("open3", InlineCallEffect::ScriptOrWords),
+    call("rmtree", InlineCallEffect::Delete),
+    call("remove_tree", InlineCallEffect::Delete),
+    call("chdir", InlineCallEffect::Chdir),
+    call("eval", InlineCallEffect::Code),
 ];
 
-pub(super) static JAVASCRIPT: &[Call] = &[
-    call("execSync", Runs::Script),
-    call("execaCommand", Runs::Script),
-    call("execaCommandSync", Runs::Script),
-    with("exec", CHILD, Runs::Script),
-    call("spawnSync", Runs::Program),
-    call("execFileSync", Runs::Program),
-    call("execFile", Runs::Program),
-    call("execa", Runs::Program),
-    call("execaSync", Runs::Program),
-    with("spawn", CHILD, Runs::Program),
-    with("run", &["Deno"], Runs::Program),
-    with("Command", &["Deno"], Runs::Program),
-    call("rmSync", Runs::DeleteRecursive),
-    call("rmdirSync", Runs::DeleteRecursive),
-    call("rmdir", Runs::DeleteRecursive),
-    with("rm", &["shelljs", "shell."], Runs::Rm),
-    call("rm", Runs::DeleteRecursive),
-    with("removeSync", &["fs-extra"], Runs::Delete),
-    with("remove", &["fs-extra"], Runs::Delete),
-    with("emptyDir", &["fs-extra"], Runs::Delete),
-    with("emptyDirSync", &["fs-extra"], Runs::Delete),
-    with("remove", &["Deno"], Runs::DeleteRecursive),
-    with("removeSync", &["Deno"], Runs::DeleteRecursive),
-    call("rimraf", Runs::Delete),
-    call("rimrafSync", Runs::Delete),
-    with("sync", &["rimraf"], Runs::Delete),
-    with("del", DEL, Runs::Delete),
-    with("deleteAsync", DEL, Runs::Delete),
-    with("deleteSync", DEL, Runs::Delete),
-    call("chdir", Runs::Chdir),
-    call("eval", Runs::Code),
-    call("Function", Runs::Code),
-    call("runInThisContext", Runs::Code),
-    call("runInNewContext", Runs::Code),
+pub(super) static JAVASCRIPT: &[InlineCallSpec] = &[
+    call("execSync", InlineCallEffect::Script),
+    call("execaCommand", InlineCallEffect::Script),
+    call("execaCommandSync", InlineCallEffect::Script),
+    with("exec", CHILD, InlineCallEffect::Script),
+    call("spawnSync", InlineCallEffect::Program),
+    call("execFileSync", InlineCallEffect::Program),
+    call("execFile", InlineCallEffect::Program),
+    call("execa", InlineCallEffect::Program),
+    call("execaSync", InlineCallEffect::Program),
+    with("spawn", CHILD, InlineCallEffect::Program),
+    with("run", &["Deno"], InlineCallEffect::Program),
+    with("Command", &["Deno"], InlineCallEffect::Program),
+    call("rmSync", InlineCallEffect::DeleteRecursive),
+    call("rmdirSync", InlineCallEffect::DeleteRecursive),
+    call("rmdir", InlineCallEffect::DeleteRecursive),
+    with("rm", &["shelljs", "shell."], InlineCallEffect::Rm),
+    call("rm", InlineCallEffect::DeleteRecursive),
+    with("removeSync", &["fs-extra"], InlineCallEffect::Delete),
+    with("remove", &["fs-extra"], InlineCallEffect::Delete),
+    with("emptyDir", &["fs-extra"], InlineCallEffect::Delete),
+    with("emptyDirSync", &["fs-extra"], InlineCallEffect::Delete),
+    with("remove", &["Deno"], InlineCallEffect::DeleteRecursive),
+    with("removeSync", &["Deno"], InlineCallEffect::DeleteRecursive),
+    call("rimraf", InlineCallEffect::Delete),
+    call("rimrafSync", InlineCallEffect::Delete),
+    with("sync", &["rimraf"], InlineCallEffect::Delete),
+    with("del", DEL, InlineCallEffect::Delete),
+    with("deleteAsync", DEL, InlineCallEffect::Delete),
+    with("deleteSync", DEL, InlineCallEffect::Delete),
+    call("chdir", InlineCallEffect::Chdir),
+    call("eval", InlineCallEffect::Code),
+    call("Function", InlineCallEffect::Code),
+    call("runInThisContext", InlineCallEffect::Code),
+    call("runInNewContext", InlineCallEffect::Code),
 ];
 
-pub(super) static PHP: &[Call] = &[
-    call("system", Runs::Script),
-    call("exec", Runs::Script),
-    call("shell_exec", Runs::Script),
-    call("passthru", Runs::Script),
-    call("popen", Runs::Script),
-    call("proc_open", Runs::Script),
-    call("pcntl_exec", Runs::Program),
-    call("chdir", Runs::Chdir),
-    call("eval", Runs::Code),
+pub(super) static PHP: &[InlineCallSpec] = &[
+    call("system", InlineCallEffect::Script),
+    call("exec", InlineCallEffect::Script),
+    call("shell_exec", InlineCallEffect::Script),
+    call("passthru", InlineCallEffect::Script),
+    call("popen", InlineCallEffect::Script),
+    call("proc_open", InlineCallEffect::Script),
+    call("pcntl_exec", InlineCallEffect::Program),
+    call("chdir", InlineCallEffect::Chdir),
+    call("eval", InlineCallEffect::Code),
 ];
 
-pub(super) static LUA: &[Call] = &[
-    call("execute", Runs::Script),
-    call("popen", Runs::Script),
-    call("load", Runs::Code),
-    call("loadstring", Runs::Code),
+pub(super) static LUA: &[InlineCallSpec] = &[
+    call("execute", InlineCallEffect::Script),
+    call("popen", InlineCallEffect::Script),
+    call("load", InlineCallEffect::Code),
+    call("loadstring", InlineCallEffect::Code),
     // Inside of nvim.
-    with("system", &["vim"], Runs::Script),
-    with("systemlist", &["vim"], Runs::Script),
-    with("jobstart", &["vim"], Runs::Script),
-    with("cmd", &["vim"], Runs::Script),
+    with("system", &["vim"], InlineCallEffect::Script),
+    with("systemlist", &["vim"], InlineCallEffect::Script),
+    with("jobstart", &["vim"], InlineCallEffect::Script),
+    with("cmd", &["vim"], InlineCallEffect::Script),
 ];
 
-pub(super) static AWK: &[Call] = &[call("system", Runs::Script)];
+pub(super) static AWK: &[InlineCallSpec] = &[call("system", InlineCallEffect::Script)];

@@ -1,10 +1,10 @@
 //! Strings between signs of one's own: Ruby's `%w(…)`, Perl's `qw(…)`, `s/…/…/`.
 
-use super::lexer::Lexer;
-use super::syntax::Inside;
-use super::token::{Token, Use};
+use super::lexer::InlineLexer;
+use super::syntax::StringInterpolation;
+use super::token::{InlineStringUse, InlineToken};
 
-impl Lexer<'_> {
+impl InlineLexer<'_> {
     /// Returns the text between the bracket or sign at the cursor and the closing one.
     pub(super) fn delimited(&mut self) -> Vec<char> {
         let open = self.letter(0);
@@ -53,10 +53,10 @@ impl Lexer<'_> {
         self.at += if named { 2 } else { 1 };
         let body = self.delimited();
         match kind {
-            'w' | 'W' | 'i' | 'I' => self.tokens.push(Token::List(split(&body))),
-            'x' => self.push(&body, open, true, Inside::Hash, Use::Run),
-            'q' => self.push(&body, open, false, Inside::Text, Use::Text),
-            _ => self.push(&body, open, true, Inside::Hash, Use::Text),
+            'w' | 'W' | 'i' | 'I' => self.tokens.push(InlineToken::List(split(&body))),
+            'x' => self.push(&body, open, true, StringInterpolation::Hash, InlineStringUse::Run),
+            'q' => self.push(&body, open, false, StringInterpolation::Text, InlineStringUse::Text),
+            _ => self.push(&body, open, true, StringInterpolation::Hash, InlineStringUse::Text),
         }
         true
     }
@@ -72,7 +72,7 @@ impl Lexer<'_> {
             blanks += 1;
         }
         let open = self.letter(blanks);
-        let named = matches!(self.tokens.last(), Some(Token::Sign("->" | "{" | "$" | "@" | "%")));
+        let named = matches!(self.tokens.last(), Some(InlineToken::Sign("->" | "{" | "$" | "@" | "%")));
         if named
             || open.is_alphanumeric()
             || open.is_whitespace()
@@ -84,10 +84,10 @@ impl Lexer<'_> {
         self.at += blanks;
         let body = self.delimited();
         match word {
-            "q" => self.push(&body, open, false, Inside::Text, Use::Text),
-            "qq" => self.push(&body, open, true, Inside::Dollar, Use::Text),
-            "qw" => self.tokens.push(Token::List(split(&body))),
-            "qx" => self.push(&body, open, true, Inside::Dollar, Use::Run),
+            "q" => self.push(&body, open, false, StringInterpolation::Text, InlineStringUse::Text),
+            "qq" => self.push(&body, open, true, StringInterpolation::Dollar, InlineStringUse::Text),
+            "qw" => self.tokens.push(InlineToken::List(split(&body))),
+            "qx" => self.push(&body, open, true, StringInterpolation::Dollar, InlineStringUse::Run),
             _ => {
                 let mut second = Vec::new();
                 if two {
@@ -104,7 +104,7 @@ impl Lexer<'_> {
                 if self.skip_flags() && word == "s" {
                     self.nested.push(second.iter().collect());
                 }
-                self.tokens.push(Token::Text(Vec::new(), Use::Text));
+                self.tokens.push(InlineToken::Text(Vec::new(), InlineStringUse::Text));
             }
         }
         true

@@ -4,14 +4,14 @@ use super::languages::grammar;
 use super::program::program;
 use super::walks::walked;
 use super::{sed, vim};
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::lists::{has_word, words};
-use crate::options::{Parsed, parse};
+use crate::options::{ParsedArguments, parse};
 use crate::programs;
-use crate::programs::program::{Interpreter, Language};
+use crate::programs::program::{InterpretedLanguage, InterpreterSpec};
 use crate::unwrap::inner::{InnerCommand, is_opaque};
 use crate::unwrap::words::{is_stdin, is_substitution, same};
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Returns whether a program of this name is given programs in another language.
 pub(crate) fn is_interpreter(name: &str) -> bool {
@@ -19,7 +19,11 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 }
 
 /// Returns the commands in an interpreter's program. `None` for other programs.
-pub(in crate::unwrap) fn interpreter(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
+pub(in crate::unwrap) fn interpreter(
+    command: &SimpleCommandView,
+    name: &str,
+    input: &CommandStdin,
+) -> Option<Vec<InnerCommand>> {
     match name {
         "sed" | "gsed" | "ssed" => return Some(sed::sed(command, name, input)),
         "vim" | "nvim" | "vi" | "ex" | "view" | "gvim" | "vimdiff" | "nvim-qt" => {
@@ -31,7 +35,12 @@ pub(in crate::unwrap) fn interpreter(command: &Command, name: &str, input: &Inpu
     programs::of_any_version(name).interpreters.iter().find_map(|interpreter| read(command, name, input, interpreter))
 }
 
-fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter) -> Option<Vec<InnerCommand>> {
+fn read(
+    command: &SimpleCommandView,
+    name: &str,
+    input: &CommandStdin,
+    interpreter: &InterpreterSpec,
+) -> Option<Vec<InnerCommand>> {
     let mut args = command.args();
     if !interpreter.subcommand.is_empty() {
         let sub = args.iter().position(|word| !word.prefix().starts_with('-'))?;
@@ -42,10 +51,10 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
         return None;
     }
     let parsed = parse(args, &interpreter.options);
-    let is_awk = interpreter.language == Language::Awk;
+    let is_awk = interpreter.language == InterpretedLanguage::Awk;
     let variables = if is_awk { assigned(&parsed) } else { Vec::new() };
     let opaque = |via: &str| vec![InnerCommand::Opaque { via: via.to_owned() }];
-    let look = |text: &Value, via: &str| match grammar(interpreter.language) {
+    let look = |text: &WordValue, via: &str| match grammar(interpreter.language) {
         Some(grammar) if !is_opaque(text) => {
             let mut found = program(command, grammar, text, via, variables.clone());
             let removes =
@@ -78,24 +87,24 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
     };
     Some(match input {
         _ if file.is_some_and(is_substitution) => opaque(name),
-        Input::Opaque { .. } if reads => opaque(name),
-        Input::Text(text, _) if reads && is_opaque(text) => opaque(name),
+        CommandStdin::Opaque { .. } if reads => opaque(name),
+        CommandStdin::Text(text, _) if reads && is_opaque(text) => opaque(name),
         // The interpreter reads its whole input as the program. The commands that the program runs get none of it.
-        Input::Text(text, _) if reads => {
+        CommandStdin::Text(text, _) if reads => {
             let found = look(text, &format!("{name} <<"));
             found.into_iter().map(InnerCommand::without_stdin).collect()
         }
-        Input::Text(..) | Input::Opaque { .. } | Input::Inherited => Vec::new(),
+        CommandStdin::Text(..) | CommandStdin::Opaque { .. } | CommandStdin::Inherited => Vec::new(),
     })
 }
 
 /// Returns the code in options. Each option is one line of the code.
-fn given_code(parsed: &Parsed, interpreter: &Interpreter) -> Value {
+fn given_code(parsed: &ParsedArguments, interpreter: &InterpreterSpec) -> WordValue {
     let given = parsed.options.iter().filter(|given| has_word(interpreter.code, &given.name));
-    let mut text = Value::default();
+    let mut text = WordValue::default();
     for code in given.filter_map(|given| given.value.as_ref()) {
         if !text.pieces().is_empty() {
-            text.push(Piece::Text("\n".to_owned()));
+            text.push(ValuePiece::Text("\n".to_owned()));
         }
         text.extend(code);
     }
@@ -103,7 +112,7 @@ fn given_code(parsed: &Parsed, interpreter: &Interpreter) -> Value {
 }
 
 /// Returns the way in which the code was given: `python3 -c`, `deno eval`, `awk`.
-fn via(name: &str, parsed: &Parsed, interpreter: &Interpreter) -> String {
+fn via(name: &str, parsed: &ParsedArguments, interpreter: &InterpreterSpec) -> String {
     let option = words(interpreter.code).chain(words(interpreter.flag)).find(|option| parsed.has(option));
     match (option, words(interpreter.subcommand).next()) {
         (Some(option), _) => format!("{name} {}", dashed(option)),
@@ -113,7 +122,7 @@ fn via(name: &str, parsed: &Parsed, interpreter: &Interpreter) -> String {
 }
 
 /// Reads awk's `-v name=value`.
-fn assigned(parsed: &Parsed) -> Vec<(String, Value)> {
+fn assigned(parsed: &ParsedArguments) -> Vec<(String, WordValue)> {
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "v" | "assign"));
     given.filter_map(|given| crate::unwrap::words::variable(given.value.as_ref()?)).collect()
 }

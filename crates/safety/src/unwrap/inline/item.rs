@@ -1,19 +1,19 @@
 //! The value of an expression in a program.
 
-use crate::value::{Piece, Value};
+use crate::value::{ValuePiece, WordValue};
 
 /// Longest text that is put together.
 const LONGEST: usize = 16 * 1024;
 
 /// A value in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum InlineValue {
     /// A text, known at least at its beginning.
-    Text(Value),
+    Text(WordValue),
     /// Several values.
-    List(Vec<Item>),
+    List(Vec<InlineValue>),
     /// Named values.
-    Map(Vec<(String, Item)>),
+    Map(Vec<(String, InlineValue)>),
     /// True or false.
     Flag(bool),
     /// Anything.
@@ -22,17 +22,17 @@ pub(super) enum Item {
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Arg {
+pub(super) struct InlineArgument {
     /// `name=`, `name:`, `name =>`
     pub(super) name: Option<String>,
     /// The value.
-    pub(super) item: Item,
+    pub(super) item: InlineValue,
 }
 
-impl Item {
+impl InlineValue {
     /// Makes a known text.
     pub(super) fn of(text: impl Into<String>) -> Self {
-        Self::Text(Value::of(text))
+        Self::Text(WordValue::of(text))
     }
 
     /// Returns this value and another, with a text between.
@@ -42,13 +42,13 @@ impl Item {
                 if length(&text) + length(&more) > LONGEST {
                     return Self::Unknown;
                 }
-                text.push(Piece::Text(between.to_owned()));
+                text.push(ValuePiece::Text(between.to_owned()));
                 text.extend(&more);
                 Self::Text(text)
             }
             (Self::Text(mut text), Self::Unknown) => {
-                text.push(Piece::Text(between.to_owned()));
-                text.push(Piece::Unknown(false));
+                text.push(ValuePiece::Text(between.to_owned()));
+                text.push(ValuePiece::Unknown(false));
                 Self::Text(text)
             }
             (Self::List(mut list), Self::List(more)) => {
@@ -67,7 +67,7 @@ impl Item {
     }
 
     /// Returns the text.
-    pub(super) fn text(&self) -> Option<&Value> {
+    pub(super) fn text(&self) -> Option<&WordValue> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -76,7 +76,7 @@ impl Item {
 
     /// Returns the words of a list. An unknown word stays unknown. `None` for other items, and if the first word is
     /// unknown.
-    pub(super) fn words(&self) -> Option<Vec<Value>> {
+    pub(super) fn words(&self) -> Option<Vec<WordValue>> {
         let Self::List(items) = self else { return None };
         items.first()?.text()?;
         Some(flattened(items))
@@ -91,8 +91,8 @@ impl Item {
         let known: Option<Vec<String>> = items.iter().map(|item| item.text()?.known().map(str::to_owned)).collect();
         match known {
             Some(texts) if !texts.is_empty() => {
-                let mut value = Value::default();
-                value.push(Piece::OneOf(texts));
+                let mut value = WordValue::default();
+                value.push(ValuePiece::OneOf(texts));
                 Self::Text(value)
             }
             _ => Self::Unknown,
@@ -101,27 +101,27 @@ impl Item {
 }
 
 /// Returns the words in a list, including the words of nested lists.
-pub(super) fn flattened(items: &[Item]) -> Vec<Value> {
+pub(super) fn flattened(items: &[InlineValue]) -> Vec<WordValue> {
     let mut words = Vec::new();
     for item in items {
         match item {
-            Item::Text(text) => words.push(text.clone()),
-            Item::List(more) => {
-                words.extend(more.iter().map(|item| item.text().cloned().unwrap_or_else(Value::unknown)))
+            InlineValue::Text(text) => words.push(text.clone()),
+            InlineValue::List(more) => {
+                words.extend(more.iter().map(|item| item.text().cloned().unwrap_or_else(WordValue::unknown)))
             }
-            Item::Map(_) => {}
-            Item::Flag(_) | Item::Unknown => words.push(Value::unknown()),
+            InlineValue::Map(_) => {}
+            InlineValue::Flag(_) | InlineValue::Unknown => words.push(WordValue::unknown()),
         }
     }
     words
 }
 
 /// Estimates the length of a text.
-pub(super) fn length(value: &Value) -> usize {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Glob(text) => text.len(),
-        Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
-        Piece::Unknown(_) => 1,
+pub(super) fn length(value: &WordValue) -> usize {
+    let piece = |piece: &ValuePiece| match piece {
+        ValuePiece::Text(text) | ValuePiece::Glob(text) => text.len(),
+        ValuePiece::OneOf(texts) => texts.iter().map(String::len).sum(),
+        ValuePiece::Unknown(_) => 1,
     };
     value.pieces().iter().map(piece).sum()
 }

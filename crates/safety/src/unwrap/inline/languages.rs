@@ -1,27 +1,32 @@
 //! The grammar of each language, as data.
 
-use super::program::Grammar;
+use super::program::InlineLanguageSpec;
 use super::{calls, syntax};
-use crate::programs::program::Language;
+use crate::programs::program::InterpretedLanguage;
 
-static PYTHON: Grammar = Grammar { syntax: &syntax::PYTHON, calls: calls::PYTHON, runs: ("python3", "-c") };
-static RUBY: Grammar = Grammar { syntax: &syntax::RUBY, calls: calls::RUBY, runs: ("ruby", "-e") };
-static PERL: Grammar = Grammar { syntax: &syntax::PERL, calls: calls::PERL, runs: ("perl", "-e") };
-static JAVASCRIPT: Grammar = Grammar { syntax: &syntax::JAVASCRIPT, calls: calls::JAVASCRIPT, runs: ("node", "-e") };
-static PHP: Grammar = Grammar { syntax: &syntax::PHP, calls: calls::PHP, runs: ("php", "-r") };
-pub(super) static LUA: Grammar = Grammar { syntax: &syntax::LUA, calls: calls::LUA, runs: ("lua", "-e") };
-static AWK: Grammar = Grammar { syntax: &syntax::AWK, calls: calls::AWK, runs: ("awk", "") };
+static PYTHON: InlineLanguageSpec =
+    InlineLanguageSpec { syntax: &syntax::PYTHON, calls: calls::PYTHON, runs: ("python3", "-c") };
+static RUBY: InlineLanguageSpec =
+    InlineLanguageSpec { syntax: &syntax::RUBY, calls: calls::RUBY, runs: ("ruby", "-e") };
+static PERL: InlineLanguageSpec =
+    InlineLanguageSpec { syntax: &syntax::PERL, calls: calls::PERL, runs: ("perl", "-e") };
+static JAVASCRIPT: InlineLanguageSpec =
+    InlineLanguageSpec { syntax: &syntax::JAVASCRIPT, calls: calls::JAVASCRIPT, runs: ("node", "-e") };
+static PHP: InlineLanguageSpec = InlineLanguageSpec { syntax: &syntax::PHP, calls: calls::PHP, runs: ("php", "-r") };
+pub(super) static LUA: InlineLanguageSpec =
+    InlineLanguageSpec { syntax: &syntax::LUA, calls: calls::LUA, runs: ("lua", "-e") };
+static AWK: InlineLanguageSpec = InlineLanguageSpec { syntax: &syntax::AWK, calls: calls::AWK, runs: ("awk", "") };
 
 /// Returns the grammar of a language. `None` if its programs are not read.
-pub(super) fn grammar(language: Language) -> Option<&'static Grammar> {
+pub(super) fn grammar(language: InterpretedLanguage) -> Option<&'static InlineLanguageSpec> {
     Some(match language {
-        Language::Python => &PYTHON,
-        Language::Ruby => &RUBY,
-        Language::Perl => &PERL,
-        Language::JavaScript => &JAVASCRIPT,
-        Language::Php => &PHP,
-        Language::Lua => &LUA,
-        Language::Awk => &AWK,
-        Language::Other => return None,
+        InterpretedLanguage::Python => &PYTHON,
+        InterpretedLanguage::Ruby => &RUBY,
+        InterpretedLanguage::Perl => &PERL,
+        InterpretedLanguage::JavaScript => &JAVASCRIPT,
+        InterpretedLanguage::Php => &PHP,
+        InterpretedLanguage::Lua => &LUA,
+        InterpretedLanguage::Awk => &AWK,
+        InterpretedLanguage::Other => return None,
     })
 }

@@ -1,29 +1,29 @@
 //! Cuts a program into its parts. An unclosed part reaches to the end.
 
 use super::strings::{escaped, parts};
-use super::syntax::{Backquote, Inside, Syntax};
-use super::token::{LONG_SIGNS, Part, SIGNS, Token, Use};
+use super::syntax::{BackquoteMeaning, InlineSyntax, StringInterpolation};
+use super::token::{InlineStringPart, InlineStringUse, InlineToken, LONG_SIGNS, SIGNS};
 
 /// The state of cutting a program.
-pub(super) struct Lexer<'a> {
+pub(super) struct InlineLexer<'a> {
     pub(super) text: &'a [char],
     pub(super) at: usize,
-    syntax: &'a Syntax,
-    pub(super) tokens: Vec<Token>,
+    syntax: &'a InlineSyntax,
+    pub(super) tokens: Vec<InlineToken>,
     /// The number of open `(` and `[`. Inside them a line does not end a statement.
     open: usize,
     /// Code that stands inside of strings and patterns.
     pub(super) nested: Vec<String>,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> InlineLexer<'a> {
     /// A lexer for a text.
-    pub(super) fn new(text: &'a [char], syntax: &'a Syntax) -> Self {
+    pub(super) fn new(text: &'a [char], syntax: &'a InlineSyntax) -> Self {
         Self { text, at: 0, syntax, tokens: Vec::new(), open: 0, nested: Vec::new() }
     }
 
     /// Returns the parts.
-    pub(super) fn run(&mut self) -> Vec<Token> {
+    pub(super) fn run(&mut self) -> Vec<InlineToken> {
         while self.at < self.text.len() {
             if !(self.blank() || self.comment() || self.string() || self.word()) {
                 self.sign();
@@ -43,7 +43,7 @@ impl<'a> Lexer<'a> {
     fn blank(&mut self) -> bool {
         let letter = self.letter(0);
         if letter == '\n' && self.open == 0 {
-            self.tokens.push(Token::Line);
+            self.tokens.push(InlineToken::Line);
         }
         // A backslash continues the line.
         let continued = letter == '\\' && self.letter(1) == '\n';
@@ -78,18 +78,26 @@ impl<'a> Lexer<'a> {
         let syntax = self.syntax;
         match self.letter(0) {
             quote @ ('"' | '\'') if syntax.python => self.python_string(quote, true, false),
-            '"' => self.quoted('"', true, syntax.inside, Use::Text),
-            '\'' if syntax.single => self.quoted('\'', syntax.single_escapes, Inside::Text, Use::Text),
-            '`' if syntax.backquote == Backquote::Template => self.quoted('`', true, Inside::Dollar, Use::Template),
-            '`' if syntax.backquote == Backquote::Script => {
-                let inside = if syntax.inside == Inside::Hash { Inside::Hash } else { Inside::Dollar };
-                self.quoted('`', true, inside, Use::Run);
+            '"' => self.quoted('"', true, syntax.inside, InlineStringUse::Text),
+            '\'' if syntax.single => {
+                self.quoted('\'', syntax.single_escapes, StringInterpolation::Text, InlineStringUse::Text)
+            }
+            '`' if syntax.backquote == BackquoteMeaning::Template => {
+                self.quoted('`', true, StringInterpolation::Dollar, InlineStringUse::Template)
+            }
+            '`' if syntax.backquote == BackquoteMeaning::Script => {
+                let inside = if syntax.inside == StringInterpolation::Hash {
+                    StringInterpolation::Hash
+                } else {
+                    StringInterpolation::Dollar
+                };
+                self.quoted('`', true, inside, InlineStringUse::Run);
             }
             '/' if syntax.patterns && self.expects_value() => {
                 self.at += 1;
                 let _ = self.until('/', true);
                 self.skip_flags();
-                self.tokens.push(Token::Text(Vec::new(), Use::Text));
+                self.tokens.push(InlineToken::Text(Vec::new(), InlineStringUse::Text));
             }
             '[' if syntax.long_brackets && self.letter(1) == '[' => {
                 let from = self.at + 2;
@@ -98,7 +106,7 @@ impl<'a> Lexer<'a> {
                 }
                 let text: String = self.text[from.min(self.at)..self.at].iter().collect();
                 self.at = (self.at + 2).min(self.text.len());
-                self.tokens.push(Token::Text(vec![Part::Text(text)], Use::Text));
+                self.tokens.push(InlineToken::Text(vec![InlineStringPart::Text(text)], InlineStringUse::Text));
             }
             '%' if syntax.percent && self.expects_value() => return self.percent(),
             _ => return false,
@@ -107,31 +115,38 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a string in quotes at the cursor.
-    fn quoted(&mut self, quote: char, escapes: bool, inside: Inside, used: Use) {
+    fn quoted(&mut self, quote: char, escapes: bool, inside: StringInterpolation, used: InlineStringUse) {
         self.at += 1;
         let body = self.until(quote, false);
         self.push(&body, quote, escapes, inside, used);
     }
 
-    pub(super) fn push(&mut self, body: &[char], quote: char, escapes: bool, inside: Inside, used: Use) {
-        let template = used == Use::Template;
+    pub(super) fn push(
+        &mut self,
+        body: &[char],
+        quote: char,
+        escapes: bool,
+        inside: StringInterpolation,
+        used: InlineStringUse,
+    ) {
+        let template = used == InlineStringUse::Template;
         let parts = match (inside, escapes) {
-            (Inside::Text, true) => vec![Part::Text(escaped(body, self.syntax.python))],
-            (Inside::Text, false) => vec![Part::Text(raw(body, quote))],
+            (StringInterpolation::Text, true) => vec![InlineStringPart::Text(escaped(body, self.syntax.python))],
+            (StringInterpolation::Text, false) => vec![InlineStringPart::Text(raw(body, quote))],
             (inside, _) => parts(body, inside, template),
         };
         self.push_parts(parts, used);
     }
 
-    fn push_parts(&mut self, parts: Vec<Part>, used: Use) {
+    fn push_parts(&mut self, parts: Vec<InlineStringPart>, used: InlineStringUse) {
         for part in &parts {
-            if let Part::Code(code) = part
+            if let InlineStringPart::Code(code) = part
                 && code.contains(['(', '`', '"', '\''])
             {
                 self.nested.push(code.clone());
             }
         }
-        self.tokens.push(Token::Text(parts, used));
+        self.tokens.push(InlineToken::Text(parts, used));
     }
 
     /// Returns the text before this letter, past backslashes. The cursor moves behind the letter.
@@ -192,7 +207,7 @@ impl<'a> Lexer<'a> {
         if self.syntax.bare_calls && matches!(self.letter(0), '!' | '?') && !matches!(self.letter(1), '=' | '~') {
             self.at += 1;
         }
-        self.tokens.push(Token::Word(word));
+        self.tokens.push(InlineToken::Word(word));
         true
     }
 
@@ -213,8 +228,8 @@ impl<'a> Lexer<'a> {
         self.at += if three { 3 } else { 1 };
         let body = if three { self.until_three(quote) } else { self.until(quote, false) };
         let text = if escapes { escaped(&body, true) } else { body.iter().collect() };
-        let parts = if formatted { super::strings::formatted(&text) } else { vec![Part::Text(text)] };
-        self.push_parts(parts, Use::Text);
+        let parts = if formatted { super::strings::formatted(&text) } else { vec![InlineStringPart::Text(text)] };
+        self.push_parts(parts, InlineStringUse::Text);
     }
 
     /// Skips the letters behind a pattern. Returns whether `e` is among them.
@@ -230,9 +245,9 @@ impl<'a> Lexer<'a> {
     /// Returns whether a value may begin here. If so, `/` is no division and `%` no remainder.
     pub(super) fn expects_value(&self) -> bool {
         match self.tokens.last() {
-            None | Some(Token::Line) => true,
-            Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
-            Some(Token::Word(word)) => {
+            None | Some(InlineToken::Line) => true,
+            Some(InlineToken::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
+            Some(InlineToken::Word(word)) => {
                 matches!(
                     word.as_str(),
                     "return"
@@ -256,14 +271,14 @@ impl<'a> Lexer<'a> {
                         | "each"
                 )
             }
-            Some(Token::Text(..) | Token::List(_)) => false,
+            Some(InlineToken::Text(..) | InlineToken::List(_)) => false,
         }
     }
 
     fn sign(&mut self) {
         if let Some(sign) = LONG_SIGNS.iter().find(|sign| self.begins(sign)) {
             self.at += sign.len();
-            self.tokens.push(Token::Sign(sign));
+            self.tokens.push(InlineToken::Sign(sign));
             return;
         }
         let letter = self.letter(0);
@@ -275,7 +290,7 @@ impl<'a> Lexer<'a> {
         }
         let mut bytes = [0; 4];
         let text: &str = letter.encode_utf8(&mut bytes);
-        self.tokens.push(Token::Sign(SIGNS.iter().find(|sign| **sign == text).copied().unwrap_or("")));
+        self.tokens.push(InlineToken::Sign(SIGNS.iter().find(|sign| **sign == text).copied().unwrap_or("")));
     }
 }
 

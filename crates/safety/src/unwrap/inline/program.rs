@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::calls::{Call, Runs};
-use super::item::{Arg, Item};
-use super::lexer::Lexer;
-use super::syntax::Syntax;
-use super::token::{Part, Token, Use};
-use super::tokens::Tokens;
-use crate::command::Command;
+use super::calls::{InlineCallEffect, InlineCallSpec};
+use super::item::{InlineArgument, InlineValue};
+use super::lexer::InlineLexer;
+use super::syntax::InlineSyntax;
+use super::token::{InlineStringPart, InlineStringUse, InlineToken};
+use super::tokens::InlineTokens;
+use crate::command::SimpleCommandView;
 use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Most work that is spent on a program.
 const FUEL: usize = 2_000_000;
@@ -20,48 +20,48 @@ const NESTED: usize = 4;
 
 /// How a programming language is written, and which of its calls run something.
 #[derive(Debug)]
-pub(super) struct Grammar {
+pub(super) struct InlineLanguageSpec {
     /// The signs.
-    pub(super) syntax: &'static Syntax,
+    pub(super) syntax: &'static InlineSyntax,
     /// The calls.
-    pub(super) calls: &'static [Call],
+    pub(super) calls: &'static [InlineCallSpec],
     /// A program that runs code given with an option, and that option.
     pub(super) runs: (&'static str, &'static str),
 }
 
 /// The state of searching a program.
-pub(super) struct Program<'a> {
-    pub(super) grammar: &'static Grammar,
+pub(super) struct InlineProgramSearch<'a> {
+    pub(super) grammar: &'static InlineLanguageSpec,
     pub(super) flat: &'a PlaceholderText,
     pub(super) home: &'a str,
-    pub(super) folder: Value,
-    pub(super) variables: HashMap<String, Item>,
+    pub(super) folder: WordValue,
+    pub(super) variables: HashMap<String, InlineValue>,
     /// Aliases of calls: `from os import system as s`, or functions that pass their argument on.
-    pub(super) aliases: HashMap<String, Call>,
+    pub(super) aliases: HashMap<String, InlineCallSpec>,
     /// The function that a parameter belongs to.
     pub(super) parameters: HashMap<String, String>,
     pub(super) fuel: usize,
     pub(super) via: &'a str,
     /// The directory that the program has changed to.
-    pub(super) cwd: Option<Value>,
+    pub(super) cwd: Option<WordValue>,
     pub(super) found: Vec<InnerCommand>,
 }
 
 /// Returns the commands that a program runs.
 pub(super) fn program(
-    command: &Command,
-    grammar: &'static Grammar,
-    text: &Value,
+    command: &SimpleCommandView,
+    grammar: &'static InlineLanguageSpec,
+    text: &WordValue,
     via: &str,
-    variables: Vec<(String, Value)>,
+    variables: Vec<(String, WordValue)>,
 ) -> Vec<InnerCommand> {
     let flat = PlaceholderText::of(text);
-    let mut program = Program {
+    let mut program = InlineProgramSearch {
         grammar,
         flat: &flat,
         home: &command.directories.home,
         folder: command.cwd.clone(),
-        variables: variables.into_iter().map(|(name, value)| (name, Item::Text(value))).collect(),
+        variables: variables.into_iter().map(|(name, value)| (name, InlineValue::Text(value))).collect(),
         aliases: HashMap::new(),
         parameters: HashMap::new(),
         fuel: FUEL,
@@ -76,44 +76,44 @@ pub(super) fn program(
     program.found
 }
 
-impl Program<'_> {
+impl InlineProgramSearch<'_> {
     /// Returns the parts of code, and the code inside of its strings.
-    pub(super) fn cut(&self, code: &str) -> (Vec<Token>, Vec<String>) {
+    pub(super) fn cut(&self, code: &str) -> (Vec<InlineToken>, Vec<String>) {
         let letters: Vec<char> = code.chars().collect();
-        let mut lexer = Lexer::new(&letters, self.grammar.syntax);
+        let mut lexer = InlineLexer::new(&letters, self.grammar.syntax);
         let tokens = lexer.run();
         (tokens, std::mem::take(&mut lexer.nested))
     }
 
     fn scan(&mut self, code: &str, depth: usize) {
         let (tokens, nested) = self.cut(code);
-        let tokens = Tokens::of(tokens);
+        let tokens = InlineTokens::of(tokens);
         for at in 0..tokens.list.len() {
             if self.fuel == 0 {
                 return;
             }
             match &tokens.list[at] {
-                Token::Text(parts, Use::Run) => {
+                InlineToken::Text(parts, InlineStringUse::Run) => {
                     let script = self.text(parts, 0);
                     self.script(&script);
                 }
-                Token::Text(parts, Use::Template) if at > 0 && tokens.word(at - 1) == Some("$") => {
+                InlineToken::Text(parts, InlineStringUse::Template) if at > 0 && tokens.word(at - 1) == Some("$") => {
                     let script = self.text(parts, 0);
                     self.script(&script);
                 }
                 // `getattr(os, 'system')('…')`, `cp['execSync']('…')`
-                Token::Text(parts, Use::Text) if tokens.is(at + 2, "(") => {
+                InlineToken::Text(parts, InlineStringUse::Text) if tokens.is(at + 2, "(") => {
                     let closed = tokens.is(at + 1, ")") || tokens.is(at + 1, "]");
-                    if let ([Part::Text(name)], true) = (parts.as_slice(), closed)
+                    if let ([InlineStringPart::Text(name)], true) = (parts.as_slice(), closed)
                         && let Some(call) = self.call_named(name, "")
                     {
                         let args = self.arguments(&tokens, at + 2, 0);
                         self.call(&call, &args);
                     }
                 }
-                Token::Word(word) => self.word(&tokens, word, at),
-                Token::Sign("(" | "[" | "{") if self.grammar.syntax.python => self.comprehension(&tokens, at),
-                Token::Sign(sign @ ("|" | "|&" | ">" | ">>")) if self.grammar.runs.0 == "awk" => {
+                InlineToken::Word(word) => self.word(&tokens, word, at),
+                InlineToken::Sign("(" | "[" | "{") if self.grammar.syntax.python => self.comprehension(&tokens, at),
+                InlineToken::Sign(sign @ ("|" | "|&" | ">" | ">>")) if self.grammar.runs.0 == "awk" => {
                     self.pipe(&tokens, sign, at)
                 }
                 _ => {}
@@ -126,7 +126,7 @@ impl Program<'_> {
         }
     }
 
-    fn word(&mut self, tokens: &Tokens, word: &str, at: usize) {
+    fn word(&mut self, tokens: &InlineTokens, word: &str, at: usize) {
         if matches!(word, "for" | "foreach") {
             self.walk(tokens, at);
         }
@@ -156,7 +156,7 @@ impl Program<'_> {
             self.arguments(tokens, at + 1, 0)
         } else if self.grammar.syntax.bare_calls && self.begins_value(tokens, start) {
             self.list(tokens, start, tokens.line(start), 0)
-        } else if call.runs == Runs::Delete && at > 1 && tokens.leads(at - 1) {
+        } else if call.runs == InlineCallEffect::Delete && at > 1 && tokens.leads(at - 1) {
             // `Pathname('/').rmtree`
             Vec::new()
         } else {
@@ -168,21 +168,27 @@ impl Program<'_> {
     }
 
     /// Returns the call of this name.
-    pub(super) fn call_named(&self, word: &str, owner: &str) -> Option<Call> {
+    pub(super) fn call_named(&self, word: &str, owner: &str) -> Option<InlineCallSpec> {
         let own = self.aliases.get(word).filter(|_| owner.is_empty());
         let known = || self.grammar.calls.iter().find(|call| call.name == word && self.needs(call, owner));
         own.or_else(known).copied()
     }
 
     /// Returns whether the words that the call needs are there.
-    fn needs(&self, call: &Call, owner: &str) -> bool {
+    fn needs(&self, call: &InlineCallSpec, owner: &str) -> bool {
         call.needs.is_empty() || call.needs.iter().any(|needed| owner == *needed || self.flat.text.contains(needed))
     }
 
     /// Returns the arguments with the receiver: `Path('/').rmtree()` has its path before the dot.
-    fn with_receiver(&mut self, tokens: &Tokens, call: &Call, args: Vec<Arg>, at: usize) -> Vec<Arg> {
+    fn with_receiver(
+        &mut self,
+        tokens: &InlineTokens,
+        call: &InlineCallSpec,
+        args: Vec<InlineArgument>,
+        at: usize,
+    ) -> Vec<InlineArgument> {
         let receiver = at.checked_sub(2).filter(|before| tokens.leads(at - 1) && tokens.is(*before, ")"));
-        if call.runs != Runs::Delete || args.iter().any(|arg| arg.name.is_none()) {
+        if call.runs != InlineCallEffect::Delete || args.iter().any(|arg| arg.name.is_none()) {
             return args;
         }
         let Some(close) = receiver else { return args };
@@ -191,10 +197,10 @@ impl Program<'_> {
     }
 
     /// Returns whether the token may begin an argument.
-    fn begins_value(&self, tokens: &Tokens, at: usize) -> bool {
+    fn begins_value(&self, tokens: &InlineTokens, at: usize) -> bool {
         match tokens.get(at) {
-            Some(Token::Text(..) | Token::List(_) | Token::Sign("[" | "*" | "\\")) => true,
-            Some(Token::Word(word)) => {
+            Some(InlineToken::Text(..) | InlineToken::List(_) | InlineToken::Sign("[" | "*" | "\\")) => true,
+            Some(InlineToken::Word(word)) => {
                 !matches!(word.as_str(), "if" | "unless" | "do" | "and" | "or" | "end" | "then" | "x")
             }
             _ => false,

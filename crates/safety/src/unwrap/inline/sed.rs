@@ -1,24 +1,24 @@
 //! sed programs: `e command`, `s/…/…/e`, `w file`.
 
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::parse;
 use crate::programs;
 use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Returns the commands that a sed program runs.
-pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn sed(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("sed").options);
     if parsed.has("sandbox help version") {
         return Vec::new();
     }
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "e" | "expression"));
-    let mut programs: Vec<Value> = given.filter_map(|given| given.value.clone()).collect();
-    match parsed.value("f file").and_then(Value::known) {
+    let mut programs: Vec<WordValue> = given.filter_map(|given| given.value.clone()).collect();
+    match parsed.value("f file").and_then(WordValue::known) {
         Some("-" | "/dev/stdin") => {
-            if let Input::Text(text, _) = input {
+            if let CommandStdin::Text(text, _) = input {
                 programs.push(text.clone());
             }
         }
@@ -34,14 +34,14 @@ pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<InnerComm
     for program in programs {
         let flat = PlaceholderText::of(&program);
         let letters: Vec<char> = flat.text.chars().collect();
-        let mut reader = Reader { letters: &letters, at: 0, flat: &flat, name, found: Vec::new() };
+        let mut reader = SedScriptReader { letters: &letters, at: 0, flat: &flat, name, found: Vec::new() };
         reader.run();
         found.extend(reader.found);
     }
     found
 }
 
-struct Reader<'a> {
+struct SedScriptReader<'a> {
     letters: &'a [char],
     at: usize,
     flat: &'a PlaceholderText,
@@ -49,7 +49,7 @@ struct Reader<'a> {
     found: Vec<InnerCommand>,
 }
 
-impl Reader<'_> {
+impl SedScriptReader<'_> {
     fn letter(&self) -> char {
         self.letters.get(self.at).copied().unwrap_or('\0')
     }
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// Returns the rest of the line.
-    fn line(&mut self) -> Value {
+    fn line(&mut self) -> WordValue {
         let from = self.at;
         while self.at < self.letters.len() && self.letter() != '\n' {
             self.at += 1;
@@ -165,7 +165,7 @@ impl Reader<'_> {
     fn write(&mut self) {
         let file = self.line();
         if !matches!(file.known(), Some("" | "/dev/stdout" | "/dev/stderr")) {
-            self.found.push(InnerCommand::argv(vec![Value::of("tee"), file], self.name));
+            self.found.push(InnerCommand::argv(vec![WordValue::of("tee"), file], self.name));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The value of a string in a program.
 
-use super::syntax::Inside;
-use super::token::Part;
+use super::syntax::StringInterpolation;
+use super::token::InlineStringPart;
 
 /// Longest key in a string.
 const KEY: usize = 200;
@@ -66,7 +66,7 @@ fn escape(body: &[char], at: usize, keep_unknown: bool, text: &mut String) -> us
 }
 
 /// Returns a string's parts: text, and code that is computed.
-pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> {
+pub(super) fn parts(body: &[char], inside: StringInterpolation, template: bool) -> Vec<InlineStringPart> {
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut at = 0;
@@ -77,9 +77,9 @@ pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> 
                 at = escape(body, at + 1, false, &mut text);
                 continue;
             }
-            (Inside::Hash, '#') if next == '{' => Some((at + 2, braces(body, at + 2))),
-            (Inside::Dollar, '$') if next == '{' => Some((at + 2, braces(body, at + 2))),
-            (Inside::Dollar, '$') if !template && (next == '_' || next.is_alphabetic()) => {
+            (StringInterpolation::Hash, '#') if next == '{' => Some((at + 2, braces(body, at + 2))),
+            (StringInterpolation::Dollar, '$') if next == '{' => Some((at + 2, braces(body, at + 2))),
+            (StringInterpolation::Dollar, '$') if !template && (next == '_' || next.is_alphabetic()) => {
                 let end = name(body, at + 1);
                 let code: String = body[at..end].iter().collect();
                 put(&mut parts, &mut text, code);
@@ -87,14 +87,14 @@ pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> 
                 continue;
             }
             // PHP's `{$name}` and Perl's `@name`
-            (Inside::Dollar, '{') if !template && next == '$' => Some((at + 1, braces(body, at + 1))),
+            (StringInterpolation::Dollar, '{') if !template && next == '$' => Some((at + 1, braces(body, at + 1))),
             _ => None,
         };
         match code {
             Some((from, end)) => {
                 let code: String = body[from.min(end)..end].iter().collect();
                 // `${name}` is `$name`.
-                let named = !template && inside == Inside::Dollar && body[at] == '$';
+                let named = !template && inside == StringInterpolation::Dollar && body[at] == '$';
                 put(&mut parts, &mut text, if named { format!("${code}") } else { code });
                 at = end + 1;
             }
@@ -105,13 +105,13 @@ pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> 
         }
     }
     if !text.is_empty() {
-        parts.push(Part::Text(text));
+        parts.push(InlineStringPart::Text(text));
     }
     parts
 }
 
 /// Returns the parts of a Python f-string.
-pub(super) fn formatted(text: &str) -> Vec<Part> {
+pub(super) fn formatted(text: &str) -> Vec<InlineStringPart> {
     let body: Vec<char> = text.chars().collect();
     let mut parts = Vec::new();
     let mut plain = String::new();
@@ -137,16 +137,16 @@ pub(super) fn formatted(text: &str) -> Vec<Part> {
         }
     }
     if !plain.is_empty() {
-        parts.push(Part::Text(plain));
+        parts.push(InlineStringPart::Text(plain));
     }
     parts
 }
 
-fn put(parts: &mut Vec<Part>, text: &mut String, code: String) {
+fn put(parts: &mut Vec<InlineStringPart>, text: &mut String, code: String) {
     if !text.is_empty() {
-        parts.push(Part::Text(std::mem::take(text)));
+        parts.push(InlineStringPart::Text(std::mem::take(text)));
     }
-    parts.push(Part::Code(code));
+    parts.push(InlineStringPart::Code(code));
 }
 
 /// Returns the end of the brace that opened before `from`.

@@ -2,7 +2,7 @@
 
 /// Computed parts of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inside {
+pub(super) enum StringInterpolation {
     /// Nothing.
     Text,
     /// `#{code}`
@@ -13,7 +13,7 @@ pub(super) enum Inside {
 
 /// The meaning of backquotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Backquote {
+pub(super) enum BackquoteMeaning {
     /// Nothing: the language has none.
     None,
     /// A script that is run.
@@ -24,7 +24,7 @@ pub(super) enum Backquote {
 
 /// A language's signs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Syntax {
+pub(super) struct InlineSyntax {
     /// Prefixes of a comment that ends with the line.
     pub(super) comments: &'static [&'static str],
     /// The beginning and the end of a longer comment.
@@ -34,9 +34,9 @@ pub(super) struct Syntax {
     /// Whether backslashes escape in a `'` string as in others.
     pub(super) single_escapes: bool,
     /// The computed parts of `"` strings.
-    pub(super) inside: Inside,
+    pub(super) inside: StringInterpolation,
     /// The meaning of backquotes.
-    pub(super) backquote: Backquote,
+    pub(super) backquote: BackquoteMeaning,
     /// Whether strings may have Python's `"""` and prefix letters.
     pub(super) python: bool,
     /// Perl's `q() qq() qw() qx() m() s() tr()`.
@@ -57,13 +57,13 @@ pub(super) struct Syntax {
     pub(super) bare_calls: bool,
 }
 
-const BASE: Syntax = Syntax {
+const BASE: InlineSyntax = InlineSyntax {
     comments: &["#"],
     block: None,
     single: true,
     single_escapes: true,
-    inside: Inside::Text,
-    backquote: Backquote::None,
+    inside: StringInterpolation::Text,
+    backquote: BackquoteMeaning::None,
     python: false,
     perl: false,
     percent: false,
@@ -75,11 +75,11 @@ const BASE: Syntax = Syntax {
     bare_calls: false,
 };
 
-pub(super) static PYTHON: Syntax = Syntax { python: true, adjacent: true, ..BASE };
-pub(super) static RUBY: Syntax = Syntax {
+pub(super) static PYTHON: InlineSyntax = InlineSyntax { python: true, adjacent: true, ..BASE };
+pub(super) static RUBY: InlineSyntax = InlineSyntax {
     single_escapes: false,
-    inside: Inside::Hash,
-    backquote: Backquote::Script,
+    inside: StringInterpolation::Hash,
+    backquote: BackquoteMeaning::Script,
     percent: true,
     patterns: true,
     sigils: "$@",
@@ -87,10 +87,10 @@ pub(super) static RUBY: Syntax = Syntax {
     bare_calls: true,
     ..BASE
 };
-pub(super) static PERL: Syntax = Syntax {
+pub(super) static PERL: InlineSyntax = InlineSyntax {
     single_escapes: false,
-    inside: Inside::Dollar,
-    backquote: Backquote::Script,
+    inside: StringInterpolation::Dollar,
+    backquote: BackquoteMeaning::Script,
     perl: true,
     patterns: true,
     sigils: "$@%&",
@@ -98,25 +98,25 @@ pub(super) static PERL: Syntax = Syntax {
     bare_calls: true,
     ..BASE
 };
-pub(super) static JAVASCRIPT: Syntax = Syntax {
+pub(super) static JAVASCRIPT: InlineSyntax = InlineSyntax {
     comments: &["//"],
     block: Some(("/*", "*/")),
-    backquote: Backquote::Template,
+    backquote: BackquoteMeaning::Template,
     patterns: true,
     sigils: "$",
     ..BASE
 };
-pub(super) static PHP: Syntax = Syntax {
+pub(super) static PHP: InlineSyntax = InlineSyntax {
     comments: &["//", "#"],
     block: Some(("/*", "*/")),
     single_escapes: false,
-    inside: Inside::Dollar,
-    backquote: Backquote::Script,
+    inside: StringInterpolation::Dollar,
+    backquote: BackquoteMeaning::Script,
     sigils: "$",
     joins: &["."],
     ..BASE
 };
-pub(super) static LUA: Syntax = Syntax {
+pub(super) static LUA: InlineSyntax = InlineSyntax {
     comments: &["--"],
     block: Some(("--[[", "]]")),
     long_brackets: true,
@@ -124,4 +124,5 @@ pub(super) static LUA: Syntax = Syntax {
     bare_calls: true,
     ..BASE
 };
-pub(super) static AWK: Syntax = Syntax { single: false, patterns: true, joins: &[], adjacent: true, ..BASE };
+pub(super) static AWK: InlineSyntax =
+    InlineSyntax { single: false, patterns: true, joins: &[], adjacent: true, ..BASE };

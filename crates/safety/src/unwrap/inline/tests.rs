@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::command::{Input, Source};
+use crate::command::{CommandStdin, StdinTextSource};
 use crate::unwrap::CustomWrappers;
 use crate::unwrap::testing::{found, input, shown, value};
 
@@ -10,7 +10,7 @@ use crate::unwrap::testing::{found, input, shown, value};
 fn check(head: &str, table: &[(&str, &str)]) {
     let mut wrong = Vec::new();
     for (code, expected) in table {
-        let from = Input::Text(value(code), Source::Heredoc);
+        let from = CommandStdin::Text(value(code), StdinTextSource::Heredoc);
         let got = shown(&found(head, &from, &CustomWrappers::new()));
         let bare: Vec<_> = got
             .lines()
@@ -360,7 +360,7 @@ fn long_hostile_programs_are_done_soon() {
         for head in ["python3", "ruby", "perl", "node", "awk -f -", "sed -f -", "ex"] {
             // A thousand times the duration of a linear reading.
             let begun = std::time::Instant::now();
-            let _ = found(head, &Input::Text(value(&text), Source::Pipe), &CustomWrappers::new());
+            let _ = found(head, &CommandStdin::Text(value(&text), StdinTextSource::Pipe), &CustomWrappers::new());
             assert!(begun.elapsed().as_secs() < 10, "{head} {piece:?}: {:?}", begun.elapsed());
         }
     }

@@ -2,7 +2,7 @@
 
 /// A part of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum InlineStringPart {
     /// Literal text.
     Text(String),
     /// Code that is computed.
@@ -11,7 +11,7 @@ pub(super) enum Part {
 
 /// The use of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum InlineStringUse {
     /// A value.
     Text,
     /// A template: a value, unless a name precedes it.
@@ -22,11 +22,11 @@ pub(super) enum Use {
 
 /// A part of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum InlineToken {
     /// A name, a keyword or a number.
     Word(String),
     /// A string.
-    Text(Vec<Part>, Use),
+    Text(Vec<InlineStringPart>, InlineStringUse),
     /// `%w(a b)`, `qw(a b)`
     List(Vec<String>),
     /// A sign. `->`, `=>`, `==`, `::`, `..`, `<>` and the like are one sign each.
@@ -35,7 +35,7 @@ pub(super) enum Token {
     Line,
 }
 
-impl Token {
+impl InlineToken {
     /// Returns whether the token is this sign.
     pub(super) fn is(&self, sign: &str) -> bool {
         matches!(self, Self::Sign(own) if *own == sign)

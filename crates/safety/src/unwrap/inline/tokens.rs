@@ -1,6 +1,6 @@
 //! The parts of a program with the places where brackets and statements end.
 
-use super::token::Token;
+use super::token::InlineToken;
 
 /// Most tokens of one statement that are read, not counting tokens in brackets.
 const STATEMENT: usize = 1024;
@@ -13,24 +13,24 @@ const END: &[&str] = &["if", "unless", "and", "or", "do", "then", "while", "end"
 
 /// Tokens with the places where brackets close.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
-    pub(super) list: Vec<Token>,
+pub(super) struct InlineTokens {
+    pub(super) list: Vec<InlineToken>,
     /// Index of the matching bracket.
     pub(super) partner: Vec<usize>,
     /// Index of the end of the statement, for each token.
     ends: Vec<usize>,
 }
 
-impl Tokens {
+impl InlineTokens {
     /// Matches the brackets and finds the ends of the statements.
-    pub(super) fn of(list: Vec<Token>) -> Self {
+    pub(super) fn of(list: Vec<InlineToken>) -> Self {
         let end = list.len();
         let mut partner = vec![end; end];
         let mut open = Vec::new();
         for (at, token) in list.iter().enumerate() {
             match token {
-                Token::Sign("(" | "[" | "{") => open.push(at),
-                Token::Sign(")" | "]" | "}") => {
+                InlineToken::Sign("(" | "[" | "{") => open.push(at),
+                InlineToken::Sign(")" | "]" | "}") => {
                     if let Some(from) = open.pop() {
                         partner[from] = at;
                         partner[at] = from;
@@ -42,9 +42,9 @@ impl Tokens {
         let mut ends = vec![end; end + 1];
         for at in (0..end).rev() {
             ends[at] = match &list[at] {
-                Token::Sign("(" | "[" | "{") => ends[(partner[at] + 1).min(end)],
-                Token::Sign(")" | "]" | "}" | ";") | Token::Line => at,
-                Token::Word(word) if END.contains(&word.as_str()) => at,
+                InlineToken::Sign("(" | "[" | "{") => ends[(partner[at] + 1).min(end)],
+                InlineToken::Sign(")" | "]" | "}" | ";") | InlineToken::Line => at,
+                InlineToken::Word(word) if END.contains(&word.as_str()) => at,
                 _ => ends[at + 1],
             };
         }
@@ -58,7 +58,7 @@ impl Tokens {
     }
 
     /// Returns the token at a place.
-    pub(super) fn get(&self, at: usize) -> Option<&Token> {
+    pub(super) fn get(&self, at: usize) -> Option<&InlineToken> {
         self.list.get(at)
     }
 
@@ -69,12 +69,12 @@ impl Tokens {
 
     /// Returns the name at a place.
     pub(super) fn word(&self, at: usize) -> Option<&str> {
-        self.get(at).and_then(Token::word)
+        self.get(at).and_then(InlineToken::word)
     }
 
     /// Returns whether the token leads to a member: `a.b`, `a::b`, `a->b`.
     pub(super) fn leads(&self, at: usize) -> bool {
-        matches!(self.get(at), Some(Token::Sign("." | "::" | "->" | "?.")))
+        matches!(self.get(at), Some(InlineToken::Sign("." | "::" | "->" | "?.")))
     }
 
     /// Returns the owner of the member: `os` of `os.system`.

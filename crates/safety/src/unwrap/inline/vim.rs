@@ -1,27 +1,27 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
 use super::languages::LUA;
-use super::program::{Grammar, program};
+use super::program::{InlineLanguageSpec, program};
 use super::{calls, syntax};
-use crate::command::{Command, Input};
+use crate::command::{CommandStdin, SimpleCommandView};
 use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
 use crate::unwrap::words::same;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// Vim's own calls. They look like JavaScript's, except for comments.
-static CALLS: &[calls::Call] = &[
-    calls::Call { name: "system", needs: &[], runs: calls::Runs::Script },
-    calls::Call { name: "systemlist", needs: &[], runs: calls::Runs::Script },
-    calls::Call { name: "job_start", needs: &[], runs: calls::Runs::Script },
-    calls::Call { name: "jobstart", needs: &[], runs: calls::Runs::Script },
-    calls::Call { name: "termopen", needs: &[], runs: calls::Runs::Script },
-    calls::Call { name: "term_start", needs: &[], runs: calls::Runs::Script },
+static CALLS: &[calls::InlineCallSpec] = &[
+    calls::InlineCallSpec { name: "system", needs: &[], runs: calls::InlineCallEffect::Script },
+    calls::InlineCallSpec { name: "systemlist", needs: &[], runs: calls::InlineCallEffect::Script },
+    calls::InlineCallSpec { name: "job_start", needs: &[], runs: calls::InlineCallEffect::Script },
+    calls::InlineCallSpec { name: "jobstart", needs: &[], runs: calls::InlineCallEffect::Script },
+    calls::InlineCallSpec { name: "termopen", needs: &[], runs: calls::InlineCallEffect::Script },
+    calls::InlineCallSpec { name: "term_start", needs: &[], runs: calls::InlineCallEffect::Script },
 ];
-static VIM: Grammar = Grammar { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
+static VIM: InlineLanguageSpec = InlineLanguageSpec { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
 
 /// Returns the commands that vim runs.
-pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn vim(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
     let mut found = Vec::new();
     let mut at = 0;
@@ -44,22 +44,22 @@ pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerComm
         }
         at += 1;
     }
-    if script && let Input::Text(text, _) = input {
+    if script && let CommandStdin::Text(text, _) = input {
         lines(command, text, name, &mut found);
     }
     found
 }
 
 /// Returns the commands that ed runs.
-pub(super) fn ed(command: &Command, input: &Input) -> Vec<InnerCommand> {
+pub(super) fn ed(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let mut found = Vec::new();
-    if let Input::Text(text, _) = input {
+    if let CommandStdin::Text(text, _) = input {
         lines(command, text, "ed", &mut found);
     }
     found
 }
 
-fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+fn lines(command: &SimpleCommandView, text: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
     let flat = PlaceholderText::of(text);
     for line in flat.text.lines().filter(|line| line.contains(['!', '('])) {
         look(command, &flat.value(line), via, found);
@@ -67,7 +67,7 @@ fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<InnerComman
 }
 
 /// Adds the commands in one ex command.
-fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+fn look(command: &SimpleCommandView, ex: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
     let flat = PlaceholderText::of(ex);
     let text = flat.text.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
     if let Some(script) = shell_escape(text) {

@@ -1,13 +1,13 @@
 //! Programs that walk through a directory and remove what they find: `os.walk('.')` beside `os.remove(…)`.
 
-use crate::glob::{Coverage, Glob};
-use crate::level::Confidence;
-use crate::programs::program::Language;
+use crate::glob::{GlobCoverage, PathComponentGlob};
+use crate::level::AnalysisConfidence;
+use crate::programs::program::InterpretedLanguage;
 use crate::unwrap::inner::InnerCommand;
-use crate::value::Value;
+use crate::value::WordValue;
 
 /// How a language walks and removes.
-struct Walks {
+struct DirectoryWalkCalls {
     /// Calls that list a directory, or the files that a glob fits.
     lists: &'static [&'static str],
     /// Calls that remove a file.
@@ -16,7 +16,7 @@ struct Walks {
     narrows: &'static [&'static str],
 }
 
-static PYTHON: Walks = Walks {
+static PYTHON: DirectoryWalkCalls = DirectoryWalkCalls {
     lists: &["walk(", "glob(", "listdir(", "scandir(", "iterdir("],
     removes: &["os.remove(", "unlink(", "rmtree(", "os.truncate("],
     narrows: &[
@@ -33,36 +33,36 @@ static PYTHON: Walks = Walks {
         " in {",
     ],
 };
-static PERL: Walks = Walks {
+static PERL: DirectoryWalkCalls = DirectoryWalkCalls {
     lists: &["find(", "glob", "readdir", "<*"],
     removes: &["unlink", "rmtree"],
     narrows: &["=~", "-M", "-A", " eq "],
 };
-static RUBY: Walks = Walks {
+static RUBY: DirectoryWalkCalls = DirectoryWalkCalls {
     lists: &["Dir.glob", "Dir[", "Find.find", "Dir.children", "Dir.each_child", "Dir.entries"],
     removes: &["File.delete", "File.unlink", "FileUtils.rm", "File.truncate"],
     narrows: &["=~", "end_with?", "start_with?", "extname", ".match", "grep(", "mtime"],
 };
-static PHP: Walks = Walks {
+static PHP: DirectoryWalkCalls = DirectoryWalkCalls {
     lists: &["glob(", "scandir(", "RecursiveDirectoryIterator(", "DirectoryIterator("],
     removes: &["unlink(", "rmdir("],
     narrows: &["preg_match", "pathinfo", "fnmatch", "str_ends_with", "getExtension", "filemtime"],
 };
-static JAVASCRIPT: Walks = Walks {
+static JAVASCRIPT: DirectoryWalkCalls = DirectoryWalkCalls {
     lists: &["readdirSync(", "readdir(", "globSync(", "glob(", "walkSync(", "walk("],
     removes: &["unlinkSync(", "rmSync(", "unlink(", "rm(", "removeSync(", "rmdirSync(", "truncateSync("],
     narrows: &["endsWith", "startsWith", "extname", ".match(", ".test(", "includes(", "filter(", "mtime"],
 };
 
 /// Returns the removal of the directory whose files a program removes, unless it leaves some of them out.
-pub(super) fn walked(language: Language, program: &Value, via: &str) -> Option<InnerCommand> {
+pub(super) fn walked(language: InterpretedLanguage, program: &WordValue, via: &str) -> Option<InnerCommand> {
     let walks = match language {
-        Language::Python => &PYTHON,
-        Language::Perl => &PERL,
-        Language::Ruby => &RUBY,
-        Language::Php => &PHP,
-        Language::JavaScript => &JAVASCRIPT,
-        Language::Lua | Language::Awk | Language::Other => return None,
+        InterpretedLanguage::Python => &PYTHON,
+        InterpretedLanguage::Perl => &PERL,
+        InterpretedLanguage::Ruby => &RUBY,
+        InterpretedLanguage::Php => &PHP,
+        InterpretedLanguage::JavaScript => &JAVASCRIPT,
+        InterpretedLanguage::Lua | InterpretedLanguage::Awk | InterpretedLanguage::Other => return None,
     };
     let text = program.known()?;
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -70,17 +70,17 @@ pub(super) fn walked(language: Language, program: &Value, via: &str) -> Option<I
         return None;
     }
     let (at, list) = walks.lists.iter().filter_map(|list| Some((text.find(list)?, *list))).min()?;
-    let removed = ["rm", "-rf", "--"].into_iter().map(Value::of).chain([root(text, at, list)?]);
+    let removed = ["rm", "-rf", "--"].into_iter().map(WordValue::of).chain([root(text, at, list)?]);
     let mut inner = InnerCommand::argv(removed.collect(), via);
     if let InnerCommand::Argv { confidence, .. } = &mut inner {
         // The program may leave files out in a way that a glance does not see.
-        *confidence = Confidence::Partial;
+        *confidence = AnalysisConfidence::Partial;
     }
     Some(inner)
 }
 
 /// The directory that a call lists. `None` if it lists only some of the files.
-fn root(text: &str, at: usize, list: &str) -> Option<Value> {
+fn root(text: &str, at: usize, list: &str) -> Option<WordValue> {
     let behind = literal(&text[at + list.len()..]);
     let owner = owner(&text[..at]);
     let path = match (owner, behind) {
@@ -89,17 +89,17 @@ fn root(text: &str, at: usize, list: &str) -> Option<Value> {
         (Some(owner), None) => owner.to_owned(),
         (None, Some(path)) => path.to_owned(),
         (None, None) if list == "<*" => ".".to_owned(),
-        (None, None) => return Some(Value::unknown()),
+        (None, None) => return Some(WordValue::unknown()),
     };
     let mut names: Vec<&str> = path.split('/').collect();
     while names.last().is_some_and(|last| last.contains(['*', '?', '[', '{'])) {
         let last = names.pop()?;
-        if Glob::parse(last).coverage() == Coverage::Some {
+        if PathComponentGlob::parse(last).coverage() == GlobCoverage::Some {
             return None;
         }
     }
     let root = names.join("/");
-    Some(Value::of(if root.is_empty() && !path.starts_with('/') { ".".to_owned() } else { root + "/" }))
+    Some(WordValue::of(if root.is_empty() && !path.starts_with('/') { ".".to_owned() } else { root + "/" }))
 }
 
 /// The first text between quotes, if it is near: within the arguments of a call.
@@ -127,28 +127,35 @@ mod tests {
     #[test]
     fn the_directory_of_a_walk_is_found() {
         for (language, program, wanted) in [
-            (Language::Python, "for d, _, fs in os.walk('.'):\n  for f in fs: os.unlink(os.path.join(d, f))", "./"),
-            (Language::Python, "[p.unlink() for p in Path('src').rglob('*')]", "src/"),
-            (Language::Python, "[os.remove(f) for f in glob.glob('**', recursive=True)]", "."),
-            (Language::Perl, "find(sub { unlink }, '/a')", "/a/"),
-            (Language::Perl, "unlink glob \"*\"", "."),
-            (Language::Ruby, "Dir.glob('**/*').each { |f| File.delete(f) }", "."),
-            (Language::Php, "foreach (glob('/*') as $f) unlink($f);", "/"),
-            (Language::JavaScript, "for (const f of fs.readdirSync('..')) fs.rmSync(f)", "../"),
+            (
+                InterpretedLanguage::Python,
+                "for d, _, fs in os.walk('.'):\n  for f in fs: os.unlink(os.path.join(d, f))",
+                "./",
+            ),
+            (InterpretedLanguage::Python, "[p.unlink() for p in Path('src').rglob('*')]", "src/"),
+            (InterpretedLanguage::Python, "[os.remove(f) for f in glob.glob('**', recursive=True)]", "."),
+            (InterpretedLanguage::Perl, "find(sub { unlink }, '/a')", "/a/"),
+            (InterpretedLanguage::Perl, "unlink glob \"*\"", "."),
+            (InterpretedLanguage::Ruby, "Dir.glob('**/*').each { |f| File.delete(f) }", "."),
+            (InterpretedLanguage::Php, "foreach (glob('/*') as $f) unlink($f);", "/"),
+            (InterpretedLanguage::JavaScript, "for (const f of fs.readdirSync('..')) fs.rmSync(f)", "../"),
         ] {
-            let Some(InnerCommand::Argv { argv, .. }) = walked(language, &Value::of(program), "x") else {
+            let Some(InnerCommand::Argv { argv, .. }) = walked(language, &WordValue::of(program), "x") else {
                 panic!("{program}");
             };
-            assert_eq!(argv.last().and_then(Value::known), Some(wanted), "{program}");
+            assert_eq!(argv.last().and_then(WordValue::known), Some(wanted), "{program}");
         }
         for (language, program) in [
-            (Language::Python, "[os.remove(f) for f in glob.glob('*.pyc')]"),
-            (Language::Python, "[p.unlink() for p in Path('.').rglob('*.pyc')]"),
-            (Language::Python, "for f in os.listdir('.'):\n  if f.endswith('.tmp'): os.remove(f)"),
-            (Language::Python, "print(os.listdir('.'))"),
-            (Language::JavaScript, "fs.readdirSync('.').filter(f => /x/.test(f)).forEach(f => fs.unlinkSync(f))"),
+            (InterpretedLanguage::Python, "[os.remove(f) for f in glob.glob('*.pyc')]"),
+            (InterpretedLanguage::Python, "[p.unlink() for p in Path('.').rglob('*.pyc')]"),
+            (InterpretedLanguage::Python, "for f in os.listdir('.'):\n  if f.endswith('.tmp'): os.remove(f)"),
+            (InterpretedLanguage::Python, "print(os.listdir('.'))"),
+            (
+                InterpretedLanguage::JavaScript,
+                "fs.readdirSync('.').filter(f => /x/.test(f)).forEach(f => fs.unlinkSync(f))",
+            ),
         ] {
-            assert!(walked(language, &Value::of(program), "x").is_none(), "{program}");
+            assert!(walked(language, &WordValue::of(program), "x").is_none(), "{program}");
         }
     }
 }
