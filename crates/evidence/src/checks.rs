@@ -60,7 +60,7 @@ impl Printing {
 
 fn found(program: &Program, checking: Checking, rules: &NamedCommandRules) -> Option<Found> {
     let Checking { words, check, runners, may_run_any, gives_code } = checking;
-    let named = rules.name(&program.words) || rules.name(&words);
+    let named = rules.names_command(&program.words) || rules.names_command(&words);
     let kind = if named { Kind::Test } else { check? };
     let verdict = match program.code {
         None => Verdict::Unproven,

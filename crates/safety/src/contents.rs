@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::command::{CommandStdin, ExpandedRedirect};
-use super::listings::{listed, passes_all};
+use super::listings::{listed_files, passes_all};
 use super::lists::{has_word, words};
 use super::programs::contents::{
     CREDENTIAL_FILES, ENVIRONMENT_FILES, KEY_FILES, KNOWN_PROCESSES, PLAIN_FILES, PLAIN_PARTS, PRINTS_FILES,
@@ -42,7 +42,7 @@ static PROGRAMS: LazyLock<HashMap<&'static str, OutputProvenance>> = LazyLock::n
 });
 
 /// Returns the contents of a command's output, as far as they are known.
-pub fn printed<'a>(
+pub fn printed_contents<'a>(
     argv: &[WordValue],
     redirects: impl Iterator<Item = &'a ExpandedRedirect>,
     input: &CommandStdin,
@@ -50,14 +50,14 @@ pub fn printed<'a>(
 ) -> Option<ValueContents> {
     let Some(program) = argv.first() else {
         // `$(< .env)`
-        return read(redirects);
+        return secret_on_stdin(redirects);
     };
     let name = program.base_name()?;
     let name = if name.starts_with("python3.") { "python3" } else { name };
     let args = &argv[1..];
     let operands = || args.iter().filter(|arg| !arg.prefix().starts_with('-'));
     let several_words = |word: &WordValue| word.prefix().contains(' ');
-    if let Some(files) = listed(argv, cwd) {
+    if let Some(files) = listed_files(argv, cwd) {
         return Some(files);
     }
     let carries = *PROGRAMS.get(name)?;
@@ -74,7 +74,8 @@ pub fn printed<'a>(
             return (!args.iter().any(known) && !operands().any(several_words)).then_some(ValueContents::Processes);
         }
     };
-    let of_files = || behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects));
+    let of_files =
+        || behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| secret_on_stdin(redirects));
     if let Some(contents) = input.contents().or_else(|| args.iter().find_map(WordValue::contents)) {
         if matches!(contents, ValueContents::Files(_)) {
             return of_files().or_else(|| passes_all(name, args).then(|| contents.clone()));
@@ -87,7 +88,7 @@ pub fn printed<'a>(
 }
 
 /// Returns the contents of the file with secrets that redirects make the standard input.
-pub fn read<'a>(redirects: impl Iterator<Item = &'a ExpandedRedirect>) -> Option<ValueContents> {
+pub fn secret_on_stdin<'a>(redirects: impl Iterator<Item = &'a ExpandedRedirect>) -> Option<ValueContents> {
     redirects
         .filter(|redirect| redirect.op == "<" && redirect.fd.is_none_or(|fd| fd == 0))
         .find_map(|redirect| of_file(&redirect.target))
@@ -95,11 +96,11 @@ pub fn read<'a>(redirects: impl Iterator<Item = &'a ExpandedRedirect>) -> Option
 
 /// Returns the contents of the file that a word names, if the file holds secrets.
 pub fn of_file(word: &WordValue) -> Option<ValueContents> {
-    file(word).map(|path| ValueContents::Secrets(format!("the file {path}").into()))
+    secret_file_named(word).map(|path| ValueContents::Secrets(format!("the file {path}").into()))
 }
 
 /// Returns the path of the file with secrets that a word names, as far as the path is known.
-pub fn file(word: &WordValue) -> Option<String> {
+pub fn secret_file_named(word: &WordValue) -> Option<String> {
     if let [ValuePiece::OneOf(texts)] = word.pieces() {
         return texts.iter().find(|text| is_secret(text)).cloned();
     }
@@ -227,7 +228,7 @@ mod tests {
     fn commands_print_the_secrets_that_they_read() {
         let of = |line: &str| {
             let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
-            printed(&argv, std::iter::empty(), &CommandStdin::Inherited, &WordValue::of("/p"))
+            printed_contents(&argv, std::iter::empty(), &CommandStdin::Inherited, &WordValue::of("/p"))
         };
         for (line, processes) in [
             ("pgrep -f node", true),
@@ -260,7 +261,11 @@ mod tests {
             CommandStdin::Opaque { program: None, contents: Some(ValueContents::Secrets("the file .env".into())) };
         for (line, prints) in [("base64", true), ("tee x", true), ("wc -l", false), ("sha256sum", false)] {
             let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
-            assert_eq!(printed(&argv, std::iter::empty(), &secret, &WordValue::of("/p")).is_some(), prints, "{line}");
+            assert_eq!(
+                printed_contents(&argv, std::iter::empty(), &secret, &WordValue::of("/p")).is_some(),
+                prints,
+                "{line}"
+            );
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn assess(command: &str, context: AnalysisContext<'_>, policy: &SafetyPolicy
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
     let findings = RuleChecker::new(command, context, policy, &directories).findings(command, &evaluation);
-    (findings, reversal::read(&evaluation, context.environment, &directories))
+    (findings, reversal::collect_reversal_facts(&evaluation, context.environment, &directories))
 }
 
 /// Returns the full analysis of a command.
@@ -172,7 +172,7 @@ impl<'a> RuleChecker<'a> {
         let sure = if choices.len() > 1 { AnalysisConfidence::Partial } else { AnalysisConfidence::Exact };
         for argv in &choices {
             for (index, cwd) in simple.cwds.iter().enumerate() {
-                let command = SimpleCommandView { argv, ..simple.command(cwd, self.directories) };
+                let command = SimpleCommandView { argv, ..simple.view_in(cwd, self.directories) };
                 let sure = simple.confidence.max(sure).max(if index > 0 {
                     AnalysisConfidence::Partial
                 } else {
@@ -269,7 +269,7 @@ impl<'a> RuleChecker<'a> {
 
     fn read_only(&self, simple: &SimpleCommand) -> ReadOnly {
         let Some(cwd) = simple.cwds.first() else { return ReadOnly::Unknown };
-        let own = read_only(&simple.command(cwd, self.directories), self.environment, simple.traits.transparent);
+        let own = read_only(&simple.view_in(cwd, self.directories), self.environment, simple.traits.transparent);
         if simple.traits.decided && !simple.argv.is_empty() { own.max(ReadOnly::Unknown) } else { own }
     }
 

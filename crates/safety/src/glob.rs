@@ -94,13 +94,13 @@ impl PathComponentGlob {
     /// Returns whether the glob fits a name, in which a leading dot is a character like any other.
     pub fn fits(&self, name: &str) -> bool {
         let text: Vec<char> = name.chars().collect();
-        self.reached(&text)[text.len()]
+        self.reached_places(&text)[text.len()]
     }
 
     /// Returns a text without its shortest or longest prefix that fits, as in `${x#…}`.
     pub fn cut_front<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().collect();
-        let reached = self.reached(&chars);
+        let reached = self.reached_places(&chars);
         let mut ends = (0..reached.len()).filter(|at| reached[*at]);
         let end = if longest { ends.next_back() } else { ends.next() };
         let bytes: usize = chars[..end.unwrap_or(0)].iter().map(|char| char.len_utf8()).sum();
@@ -110,7 +110,7 @@ impl PathComponentGlob {
     /// Returns a text without its shortest or longest suffix that fits, as in `${x%…}`.
     pub fn cut_back<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().rev().collect();
-        let reached = Self { nodes: reversed(&self.nodes) }.reached(&chars);
+        let reached = Self { nodes: reversed(&self.nodes) }.reached_places(&chars);
         let mut ends = (0..reached.len()).filter(|at| reached[*at]);
         let end = if longest { ends.next_back() } else { ends.next() };
         let bytes: usize = chars[..end.unwrap_or(0)].iter().map(|char| char.len_utf8()).sum();
@@ -118,7 +118,7 @@ impl PathComponentGlob {
     }
 
     /// Returns at which places of a text the glob may end.
-    fn reached(&self, text: &[char]) -> Vec<bool> {
+    fn reached_places(&self, text: &[char]) -> Vec<bool> {
         let mut start = vec![false; text.len() + 1];
         start[0] = true;
         walk(&self.nodes, text, start, 0)
@@ -130,7 +130,7 @@ impl PathComponentGlob {
         if self.nodes.iter().any(|node| matches!(node, GlobNode::Group { kind: '!', .. })) {
             return if fits() > 3 { GlobCoverage::Most } else { GlobCoverage::Some };
         }
-        if !named(&self.nodes) && fits() > 0 { GlobCoverage::All } else { GlobCoverage::Some }
+        if !has_letter_or_digit(&self.nodes) && fits() > 0 { GlobCoverage::All } else { GlobCoverage::Some }
     }
 }
 
@@ -146,10 +146,10 @@ fn reversed(nodes: &[GlobNode]) -> Vec<GlobNode> {
 }
 
 /// Returns whether a letter or digit occurs in the nodes, outside of classes.
-fn named(nodes: &[GlobNode]) -> bool {
+fn has_letter_or_digit(nodes: &[GlobNode]) -> bool {
     nodes.iter().any(|node| match node {
         GlobNode::Char(char) => char.is_alphanumeric(),
-        GlobNode::Group { of, .. } => of.iter().any(|nodes| named(nodes)),
+        GlobNode::Group { of, .. } => of.iter().any(|nodes| has_letter_or_digit(nodes)),
         _ => false,
     })
 }

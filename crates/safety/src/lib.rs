@@ -71,6 +71,6 @@ pub use programs::output::ProgramOutputKind;
 pub use reach::ConfinementReach;
 pub use reversal::{ReversalFacts, ReversalTarget};
 pub use rules::{RULES, SafetyRule};
-pub use unwrap::{WrappedCommand, WrapperKind, inside};
+pub use unwrap::{WrappedCommand, WrapperKind, wrapped_command};
 pub use utf16::Utf16Offsets;
 pub use value::{ValuePiece, WordValue};

@@ -21,7 +21,7 @@ const LS_FILES: OptionSpec = OptionSpec::gnu(
 );
 
 /// Returns the set of files that a command prints. `None` if it may be only some of a directory's files.
-pub fn listed(argv: &[WordValue], cwd: &WordValue) -> Option<ValueContents> {
+pub fn listed_files(argv: &[WordValue], cwd: &WordValue) -> Option<ValueContents> {
     let (name, args) = argv.split_first()?;
     let from = |roots: Vec<WordValue>, listing: FileSetKind| {
         let roots = if roots.is_empty() { vec![WordValue::of(".")] } else { roots };
@@ -112,7 +112,7 @@ mod tests {
     fn only_a_whole_set_is_one() {
         let of = |line: &str| {
             let words: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
-            match listed(&words, &WordValue::of("/p")) {
+            match listed_files(&words, &WordValue::of("/p")) {
                 Some(ValueContents::Files(files)) => {
                     Some((files.listing, files.roots[0].known().unwrap_or("…").to_owned()))
                 }

@@ -258,7 +258,7 @@ fn inside(words: &[Option<String>]) -> Option<WrappedCommand> {
         }
         // The script of a trap runs later.
         [Some(trap), ..] if trap == "trap" => None,
-        _ => safety::inside(&words.iter().map(Option::as_deref).collect::<Vec<_>>()),
+        _ => safety::wrapped_command(&words.iter().map(Option::as_deref).collect::<Vec<_>>()),
     }
 }
 

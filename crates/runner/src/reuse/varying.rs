@@ -98,7 +98,7 @@ pub fn only_reads(analysis: &CommandAnalysis) -> bool {
 
 fn is_named(unit: &CommandUnit, commands: &NamedCommandRules) -> bool {
     let words: Vec<_> = unit.argv.iter().map(|word| word.text.clone()).collect();
-    commands.name(&words) && !writes(unit)
+    commands.names_command(&words) && !writes(unit)
 }
 
 /// Returns whether a redirect of a command writes a file.

@@ -8,7 +8,7 @@ use crate::programs::program::PermissionArity;
 const MAX_PATH: usize = 3;
 
 /// Returns how many of a command's first words make a rule for the command, and the kind of the rule.
-pub fn words(argv: &[(&str, bool)]) -> Option<(usize, PermissionArity)> {
+pub fn permission_arity(argv: &[(&str, bool)]) -> Option<(usize, PermissionArity)> {
     let name = base_name(argv.first()?.0);
     let program = programs::of_any_version(name);
     // Git's own options are skipped. Which options of other programs take a value is unknown, so a rule repeats all
@@ -86,7 +86,7 @@ mod tests {
             ("uv sync", "uv sync:*"),
         ] {
             let argv: Vec<(&str, bool)> = line.split(' ').map(|word| (word, true)).collect();
-            let made = match words(&argv) {
+            let made = match permission_arity(&argv) {
                 Some((_, PermissionArity::Never)) | None => String::new(),
                 Some((count, arity)) => {
                     let words: Vec<&str> = argv[..count].iter().map(|(word, _)| *word).collect();

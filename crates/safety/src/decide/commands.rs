@@ -23,7 +23,7 @@ impl NamedCommandRules {
     }
 
     /// Returns whether a rule names a command with these words.
-    pub fn name(&self, words: &[String]) -> bool {
+    pub fn names_command(&self, words: &[String]) -> bool {
         self.0.iter().any(|rule| match rule {
             PermissionPattern::Command { words: own, prefix: false } => own == words,
             PermissionPattern::Command { words: own, prefix: true } => words.starts_with(own),
@@ -49,9 +49,9 @@ mod tests {
             ("", false),
         ] {
             let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
-            assert_eq!(rules.name(&words), named, "{command}");
+            assert_eq!(rules.names_command(&words), named, "{command}");
         }
-        assert!(!NamedCommandRules::default().name(&["task".to_owned()]));
+        assert!(!NamedCommandRules::default().names_command(&["task".to_owned()]));
     }
 
     #[test]

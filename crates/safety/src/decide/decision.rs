@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::judged::{JudgedCommand, units};
-use super::matching::{stops, unmatched};
-use super::nearest::{NearbyAllowRule, nearest};
+use super::matching::{any_rule_stops, unmatched};
+use super::nearest::{NearbyAllowRule, nearby_allow_rules};
 use super::pattern::{BadPermissionRule, PermissionPattern};
 use super::suggest::suggest;
 use crate::analysis::CommandAnalysis;
@@ -55,12 +55,13 @@ pub struct PermissionDecision {
 pub fn decide(analysis: &CommandAnalysis, rules: &PermissionRules) -> PermissionDecision {
     let units = units(analysis);
     let (verdict, complete) = (analysis.verdict, analysis.complete);
-    weigh(&JudgedCommand { units: &units, verdict, complete, first_cwd: &analysis.cwd }, rules)
+    decide_judged(&JudgedCommand { units: &units, verdict, complete, first_cwd: &analysis.cwd }, rules)
 }
 
 /// Decides about a judged command by a host's rules.
-pub(super) fn weigh(judged: &JudgedCommand, rules: &PermissionRules) -> PermissionDecision {
-    let stopped = |rules: &[PermissionPattern]| judged.units.iter().any(|unit| stops(rules, unit, judged.first_cwd));
+pub(super) fn decide_judged(judged: &JudgedCommand, rules: &PermissionRules) -> PermissionDecision {
+    let stopped =
+        |rules: &[PermissionPattern]| judged.units.iter().any(|unit| any_rule_stops(rules, unit, judged.first_cwd));
     let deny = judged.verdict == SafetyVerdict::Deny || stopped(&rules.deny);
     let ask = judged.verdict == SafetyVerdict::Ask || !judged.complete || stopped(&rules.ask);
     let unmatched = rules.allow.as_deref().map(|allow| unmatched(judged, allow)).unwrap_or_default();
@@ -72,7 +73,7 @@ pub(super) fn weigh(judged: &JudgedCommand, rules: &PermissionRules) -> Permissi
     let suggest_rules =
         if deny || ask { Vec::new() } else { suggest(judged, rules.allow.as_deref().unwrap_or_default()) };
     let nearest = match &rules.allow {
-        Some(allow) if !unmatched.is_empty() => nearest(judged, allow),
+        Some(allow) if !unmatched.is_empty() => nearby_allow_rules(judged, allow),
         _ => Vec::new(),
     };
     PermissionDecision { verdict, unmatched, suggest_rules, nearest }

@@ -15,12 +15,12 @@ pub(super) struct ForeignRuleFault {
 }
 
 /// Returns the fault of a rule that another tool would understand. `rest` is the rule without its `:*`.
-pub(super) fn fault(rule: &str, rest: &str) -> Option<ForeignRuleFault> {
-    call(rule).or_else(|| expression(rule)).or_else(|| sign(rest))
+pub(super) fn foreign_fault(rule: &str, rest: &str) -> Option<ForeignRuleFault> {
+    tool_call_fault(rule).or_else(|| regular_expression_fault(rule)).or_else(|| shell_sign_fault(rest))
 }
 
 /// `Bash(npm publish:*)`, `Edit(src/**)`
-fn call(rule: &str) -> Option<ForeignRuleFault> {
+fn tool_call_fault(rule: &str) -> Option<ForeignRuleFault> {
     let (name, inside) = rule.split_once('(')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_uppercase())
         && name.chars().all(|next| next.is_ascii_alphanumeric() || next == '_');
@@ -30,19 +30,19 @@ fn call(rule: &str) -> Option<ForeignRuleFault> {
     let inside = inside.strip_suffix(')').unwrap_or(inside).trim();
     let instead = match name {
         "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => format!("write:{inside}"),
-        "Bash" | "Shell" => star(inside).map_or_else(|| inside.to_owned(), |(_, instead)| instead),
+        "Bash" | "Shell" => star_fault(inside).map_or_else(|| inside.to_owned(), |(_, instead)| instead),
         _ => String::new(),
     };
     Some(ForeignRuleFault { why: "a rule is the command alone".to_owned(), instead })
 }
 
 /// `/npm publish/`, `^git push`, `npm.*publish$`
-fn expression(rule: &str) -> Option<ForeignRuleFault> {
+fn regular_expression_fault(rule: &str) -> Option<ForeignRuleFault> {
     // `/bin/ls /tmp/` is a command, `/ls` and `/ls/` are no programs.
     let body = rule.trim_end_matches(|next: char| next.is_ascii_lowercase());
     let body = body.strip_prefix('/').and_then(|body| body.strip_suffix('/'));
     let body = body.filter(|body| body.split_whitespace().next().is_some_and(|head| !head.contains('/')));
-    let repeats = unquoted(rule, |next| next == '*').is_some_and(|(at, _)| rule[..at].ends_with('.'));
+    let repeats = find_unquoted(rule, |next| next == '*').is_some_and(|(at, _)| rule[..at].ends_with('.'));
     let ends = rule.ends_with('$') && !rule.ends_with("\\$");
     if body.is_none() && !rule.starts_with('^') && !ends && !repeats {
         return None;
@@ -55,12 +55,12 @@ fn expression(rule: &str) -> Option<ForeignRuleFault> {
 }
 
 /// `npm *`, `npm pub*`, `a | b`, `rm $HOME`
-fn sign(rest: &str) -> Option<ForeignRuleFault> {
+fn shell_sign_fault(rest: &str) -> Option<ForeignRuleFault> {
     let foreign = |why: String, instead: String| Some(ForeignRuleFault { why, instead });
-    if let Some((why, instead)) = star(rest) {
+    if let Some((why, instead)) = star_fault(rest) {
         return foreign(why, instead);
     }
-    match unquoted(rest, |next| matches!(next, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '$'))? {
+    match find_unquoted(rest, |next| matches!(next, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '$'))? {
         (_, '$') => foreign(
             "a rule names no variable, since words are compared by value; write the value, or quote it".to_owned(),
             String::new(),
@@ -77,13 +77,13 @@ fn sign(rest: &str) -> Option<ForeignRuleFault> {
 }
 
 /// Returns the fault of a `*`, with the rule that was probably meant.
-fn star(rest: &str) -> Option<(String, String)> {
+fn star_fault(rest: &str) -> Option<(String, String)> {
     let rest = rest.strip_suffix(":*").unwrap_or(rest);
-    let (at, _) = unquoted(rest, |next| next == '*')?;
+    let (at, _) = find_unquoted(rest, |next| next == '*')?;
     let start = rest[..at].rfind(char::is_whitespace).map_or(0, |blank| blank + 1);
     let (before, begun) = (rest[..start].trim_end(), &rest[start..at]);
     let mut why = "* stands only in :* at the end, for any further words".to_owned();
-    let completed = (!begun.is_empty()).then(|| complete(before, begun)).flatten();
+    let completed = (!begun.is_empty()).then(|| complete_subcommand(before, begun)).flatten();
     let instead = match (before, begun, completed) {
         ("", "", _) => {
             why += "; to match every command, leave out allow, or ask about what only reads with \"read-only\"";
@@ -101,7 +101,7 @@ fn star(rest: &str) -> Option<(String, String)> {
 }
 
 /// Returns the only known subcommand of a program that begins like this.
-fn complete(program: &str, begun: &str) -> Option<&'static str> {
+fn complete_subcommand(program: &str, begun: &str) -> Option<&'static str> {
     let program = programs::of(program);
     let effects = program.subcommands.iter().map(|(_, paths)| *paths);
     let lists = effects.chain(program.sub_rules.iter().map(|(_, list)| *list));
@@ -117,7 +117,7 @@ fn is_plain(next: char) -> bool {
 }
 
 /// Returns the first of these characters outside of quotes.
-fn unquoted(text: &str, wanted: impl Fn(char) -> bool) -> Option<(usize, char)> {
+fn find_unquoted(text: &str, wanted: impl Fn(char) -> bool) -> Option<(usize, char)> {
     let mut quote = None;
     let mut chars = text.char_indices();
     while let Some((at, next)) = chars.next() {

@@ -2,7 +2,7 @@
 
 use crate::analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly};
 use crate::level::SafetyVerdict;
-use crate::read_only::{git_reads, runs};
+use crate::read_only::{git_reads, makes_programs_run};
 use crate::value::WordValue;
 
 /// Paths that are not files.
@@ -96,7 +96,7 @@ impl<'a> JudgedSimpleCommand<'a> {
 fn reads_as_git(unit: &CommandUnit) -> bool {
     let runs_more = |assignment: &String| {
         let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-        runs(name, &WordValue::of(value))
+        makes_programs_run(name, &WordValue::of(value))
     };
     unit.argv.first().is_some_and(|program| program.known && program.text == "git")
         && !unit.assignments.iter().any(runs_more)

@@ -46,7 +46,7 @@ impl<'a> PrefixedWords<'a> {
 
 /// Returns whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and
 /// spelling.
-pub fn stops(rules: &[PermissionPattern], unit: &JudgedSimpleCommand, cwd: &str) -> bool {
+pub fn any_rule_stops(rules: &[PermissionPattern], unit: &JudgedSimpleCommand, cwd: &str) -> bool {
     if rules.is_empty() {
         return false;
     }
@@ -86,7 +86,7 @@ impl<'a> AllowRuleMatcher<'a> {
     pub fn new(judged: &JudgedCommand<'a>, allow: &'a [PermissionPattern]) -> Self {
         let fits = |unit: &'a JudgedSimpleCommand<'a>| {
             let words = from_elsewhere(unit).unwrap_or(PrefixedWords { prefix: &[], argv: &unit.argv });
-            allow.iter().filter(move |rule| words.fit(rule, same)).map(move |rule| (unit, rule))
+            allow.iter().filter(move |rule| words.fit(rule, same_program_name)).map(move |rule| (unit, rule))
         };
         Self { allow, around: judged.units.iter().flat_map(fits).collect() }
     }
@@ -94,14 +94,14 @@ impl<'a> AllowRuleMatcher<'a> {
     /// Returns whether a rule covers this command. With rules, a command that only reads needs
     /// none. An empty list is for hosts that ask about everything.
     pub fn covers(&self, unit: &JudgedSimpleCommand) -> bool {
-        if unit.assignments.iter().chain(&unit.declared).any(|assignment| hijacks(assignment)) {
+        if unit.assignments.iter().chain(&unit.declared).any(|assignment| assignment_hijacks(assignment)) {
             return false;
         }
         // Only assignments, or a wrapper that only runs other units.
         if unit.argv.is_empty() || unit.wrapper {
             return true;
         }
-        let fits = |words: PrefixedWords| self.allow.iter().any(|rule| words.fit(rule, same));
+        let fits = |words: PrefixedWords| self.allow.iter().any(|rule| words.fit(rule, same_program_name));
         let nested = |(outer, _): &&(&JudgedSimpleCommand, &PermissionPattern)| {
             outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1
         };
@@ -117,7 +117,7 @@ impl<'a> AllowRuleMatcher<'a> {
         }
         fits(PrefixedWords { prefix: &[], argv: &unit.argv })
             || !unit.prefix.is_empty() && fits(PrefixedWords { prefix: &unit.prefix, argv: &unit.argv })
-            || !unit.via.is_empty() && around.any(|(_, rule)| names(rule, unit))
+            || !unit.via.is_empty() && around.any(|(_, rule)| names_inner_command(rule, unit))
     }
 }
 
@@ -145,12 +145,12 @@ pub fn unmatched(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<Str
 }
 
 /// Returns whether the names are equal. A name with a path is another name.
-fn same(rule: &str, head: &str) -> bool {
+fn same_program_name(rule: &str, head: &str) -> bool {
     rule == head
 }
 
 /// Returns whether a rule for an outer command also names this command: `npx tsc:*` does, `find:*` does not.
-fn names(rule: &PermissionPattern, inner: &JudgedSimpleCommand) -> bool {
+fn names_inner_command(rule: &PermissionPattern, inner: &JudgedSimpleCommand) -> bool {
     let PermissionPattern::Command { words, .. } = rule else { return false };
     inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
 }
@@ -175,9 +175,9 @@ fn from_elsewhere<'a>(unit: &'a JudgedSimpleCommand) -> Option<PrefixedWords<'a>
 }
 
 /// Returns whether an assignment before a command makes it run something else.
-pub fn hijacks(assignment: &str) -> bool {
+pub fn assignment_hijacks(assignment: &str) -> bool {
     let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
-    read_only::hijacks(name)
+    read_only::variable_hijacks(name)
 }
 
 fn runs_elsewhere(word: &str) -> bool {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::arity::words;
+use super::arity::permission_arity;
 use super::judged::{JudgedCommand, JudgedSimpleCommand};
-use super::matching::{AllowRuleMatcher, base_name, hijacks, is_elsewhere};
+use super::matching::{AllowRuleMatcher, assignment_hijacks, base_name, is_elsewhere};
 use super::pattern::{PermissionPattern, command_rule};
 use crate::programs::program::PermissionArity;
 use crate::rules::quote;
@@ -27,30 +27,30 @@ pub struct NearbyAllowRule {
 
 /// Returns the nearest allow rule of each command that no rule covers. A rule is near if it is for the same program and
 /// the same subcommand.
-pub fn nearest(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<NearbyAllowRule> {
+pub fn nearby_allow_rules(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<NearbyAllowRule> {
     let allowing = AllowRuleMatcher::new(judged, allow);
     let mut seen = HashSet::new();
     let uncovered = judged.units.iter().filter(|unit| !allowing.covers(unit) && seen.insert(unit.source));
-    uncovered.filter_map(|unit| near(unit, allow)).take(MAX_NEAR).collect()
+    uncovered.filter_map(|unit| nearest_rule_for(unit, allow)).take(MAX_NEAR).collect()
 }
 
-fn near(unit: &JudgedSimpleCommand, allow: &[PermissionPattern]) -> Option<NearbyAllowRule> {
-    let least = match words(&unit.argv)? {
+fn nearest_rule_for(unit: &JudgedSimpleCommand, allow: &[PermissionPattern]) -> Option<NearbyAllowRule> {
+    let least = match permission_arity(&unit.argv)? {
         (_, PermissionArity::Exact | PermissionArity::Never) => 1,
         (count, _) => count,
     };
     let candidates = allow.iter().filter_map(|rule| match rule {
-        PermissionPattern::Command { words, prefix } => Some((shared(words, unit), words, *prefix)),
+        PermissionPattern::Command { words, prefix } => Some((shared_word_count(words, unit), words, *prefix)),
         _ => None,
     });
     let (shared, words, prefix) =
         candidates.filter(|(shared, ..)| *shared >= least).max_by_key(|(shared, ..)| *shared)?;
-    let why = why(unit, shared, words, prefix)?;
+    let why = why_not_matched(unit, shared, words, prefix)?;
     Some(NearbyAllowRule { command: unit.source.to_owned(), rule: command_rule(words, prefix), why })
 }
 
 /// Returns how many first words of a rule are those of a command. The program may have another path.
-fn shared(rule: &[String], unit: &JudgedSimpleCommand) -> usize {
+fn shared_word_count(rule: &[String], unit: &JudgedSimpleCommand) -> usize {
     let is_same = |(at, (own, (word, known))): &(usize, (&String, &(&str, bool)))| {
         *known && (own == word || *at == 0 && base_name(own) == base_name(word))
     };
@@ -58,7 +58,7 @@ fn shared(rule: &[String], unit: &JudgedSimpleCommand) -> usize {
 }
 
 /// Returns what a rule lacks. `None` if its words cover the command.
-fn why(unit: &JudgedSimpleCommand, shared: usize, words: &[String], prefix: bool) -> Option<String> {
+fn why_not_matched(unit: &JudgedSimpleCommand, shared: usize, words: &[String], prefix: bool) -> Option<String> {
     let (head, _) = unit.argv.first()?;
     Some(match (words.get(shared), unit.argv.get(shared)) {
         _ if words.first()? != head => format!("{head} is another program than {}", words.first()?),
@@ -68,6 +68,8 @@ fn why(unit: &JudgedSimpleCommand, shared: usize, words: &[String], prefix: bool
         (None, Some((other, _))) if !prefix => format!("it allows no further word, such as {}", quote(other)),
         (Some(_), Some((other, false))) => format!("the value of {other} is not known"),
         _ if is_elsewhere(unit) => "it does not reach through sudo, su or ssh".to_owned(),
-        _ => format!("it does not cover {}", unit.assignments.iter().find(|assignment| hijacks(assignment))?),
+        _ => {
+            format!("it does not cover {}", unit.assignments.iter().find(|assignment| assignment_hijacks(assignment))?)
+        }
     })
 }

@@ -94,7 +94,7 @@ impl PermissionPattern {
             Some(command) if !command.ends_with('\\') => (command, true),
             _ => (rule, false),
         };
-        if let Some(ForeignRuleFault { why, instead }) = foreign::fault(rule, command) {
+        if let Some(ForeignRuleFault { why, instead }) = foreign::foreign_fault(rule, command) {
             return Err(BadPermissionPattern::Foreign { rule: text.to_owned(), why, instead });
         }
         let words = split(command).ok_or_else(|| BadPermissionPattern::Quote(text.to_owned()))?;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::arity::words;
+use super::arity::permission_arity;
 use super::judged::{JudgedCommand, JudgedSimpleCommand};
 use super::matching::{AllowRuleMatcher, is_elsewhere, may_write, unmatched};
 use super::pattern::{PermissionPattern, command_rule};
-use super::volatile::glob;
+use super::volatile::glob_for_written_file;
 use crate::programs::program::PermissionArity;
 
 /// The longest rule that is worth reading.
@@ -22,14 +22,14 @@ pub fn suggest(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<Strin
     let mut seen = HashSet::new();
     for unit in judged.units {
         if !allowing.covers(unit) {
-            let Some(rule) = rule(unit) else { return Vec::new() };
+            let Some(rule) = suggested_rule(unit) else { return Vec::new() };
             if seen.insert(rule.clone()) {
                 rules.push(rule);
             }
         }
         for write in &unit.writes {
             let Some(path) = write.path else { return Vec::new() };
-            let rule = format!("write:{}", glob(judged.relative(path)));
+            let rule = format!("write:{}", glob_for_written_file(judged.relative(path)));
             if !may_write(allow, path, judged.first_cwd) && seen.insert(rule.clone()) {
                 rules.push(rule);
             }
@@ -45,11 +45,11 @@ pub fn suggest(judged: &JudgedCommand, allow: &[PermissionPattern]) -> Vec<Strin
 }
 
 /// Returns a rule for one command.
-fn rule(unit: &JudgedSimpleCommand) -> Option<String> {
+fn suggested_rule(unit: &JudgedSimpleCommand) -> Option<String> {
     if unit.heredoc || is_elsewhere(unit) {
         return None;
     }
-    let (count, arity) = words(&unit.argv)?;
+    let (count, arity) = permission_arity(&unit.argv)?;
     let words = unit.argv.get(..count)?;
     if arity == PermissionArity::Never || words.iter().any(|(_, known)| !known) {
         return None;

@@ -1,4 +1,4 @@
-use super::decision::{PermissionDecision, PermissionRules, weigh};
+use super::decision::{PermissionDecision, PermissionRules, decide_judged};
 use super::judged::{JudgedCommand, JudgedSimpleCommand, WritingRedirect};
 use crate::corpus_tests::{CorpusLine, corpus};
 use crate::level::SafetyVerdict;
@@ -38,7 +38,7 @@ fn decided(
     deny: &[&str],
 ) -> PermissionDecision {
     let judged = JudgedCommand { units, verdict, complete: true, first_cwd: "/w" };
-    weigh(&judged, &PermissionRules::parse(allow, ask, deny).unwrap_or_default())
+    decide_judged(&judged, &PermissionRules::parse(allow, ask, deny).unwrap_or_default())
 }
 
 fn allowed(units: &[JudgedSimpleCommand], allow: &[&str]) -> bool {
@@ -60,7 +60,7 @@ fn the_strictest_wins() {
     assert_eq!(all(SafetyVerdict::Allow, Some(&[]), &[], &[]), SafetyVerdict::Ask);
     let judged = JudgedCommand { units: &units, verdict: SafetyVerdict::Allow, complete: false, first_cwd: "/w" };
     let rules = PermissionRules::parse(status, &[], &[]).unwrap_or_default();
-    assert_eq!(weigh(&judged, &rules).verdict, SafetyVerdict::Ask);
+    assert_eq!(decide_judged(&judged, &rules).verdict, SafetyVerdict::Ask);
 }
 
 #[test]

@@ -7,7 +7,7 @@ const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"
 
 /// Returns the glob of a written file. In a directory for temporary files, `*` stands for numbers and random parts of
 /// names, which are others at the next run.
-pub fn glob(path: &str) -> String {
+pub fn glob_for_written_file(path: &str) -> String {
     let Some(root) = TEMPORARY.iter().find(|root| path.starts_with(**root)) else { return literal(path) };
     let names: Vec<String> = path[root.len()..].split('/').map(name).collect();
     format!("{root}{}", names.join("/"))
@@ -47,7 +47,7 @@ mod tests {
             ("/srv/12345/out", "/srv/12345/out"),
             ("out-12345", "out-12345"),
         ] {
-            assert_eq!(glob(path), wanted);
+            assert_eq!(glob_for_written_file(path), wanted);
         }
     }
 }

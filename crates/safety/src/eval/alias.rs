@@ -20,36 +20,42 @@ struct AliasExpansion {
 
 impl CommandEvaluator<'_> {
     /// Evaluates a simple command.
-    pub(super) fn simple(
+    pub(super) fn evaluate_simple(
         &mut self,
         shell: &mut SimulatedShell,
         simple: &UnexpandedCommand,
         frame: &EvaluationFrame,
     ) -> CommandEffects {
-        let Some(aliased) = aliased(shell, simple, frame) else { return self.unaliased(shell, simple, frame) };
-        let mut inside = frame.inside("alias");
+        let Some(aliased) = find_alias_expansion(shell, simple, frame) else {
+            return self.evaluate_unaliased(shell, simple, frame);
+        };
+        let mut inside = frame.nested_via("alias");
         inside.origin.fixed.get_or_insert_with(|| simple.span.clone());
         // As in bash, an alias is not expanded in its own text.
         Rc::make_mut(&mut inside.aliases).push(aliased.name);
         let Some((last, others)) = aliased.texts.split_last() else { return CommandEffects::default() };
-        let before = (!others.is_empty() || !aliased.settled).then(|| self.copy(shell));
-        self.script(shell, last, inside.clone());
+        let before = (!others.is_empty() || !aliased.settled).then(|| self.copy_shell(shell));
+        self.evaluate_script(shell, last, inside.clone());
         let Some(before) = before else { return CommandEffects::default() };
         for text in others {
-            let mut other = self.copy(&before);
-            self.script(&mut other, text, inside.clone());
+            let mut other = self.copy_shell(&before);
+            self.evaluate_script(&mut other, text, inside.clone());
             shell.join(other, self.environment);
         }
         if !aliased.settled {
             let mut other = before;
-            self.unaliased(&mut other, simple, frame);
+            self.evaluate_unaliased(&mut other, simple, frame);
             shell.join(other, self.environment);
         }
         CommandEffects::default()
     }
 }
 
-fn aliased(shell: &SimulatedShell, simple: &UnexpandedCommand, frame: &EvaluationFrame) -> Option<AliasExpansion> {
+fn find_alias_expansion(
+    shell: &SimulatedShell,
+    simple: &UnexpandedCommand,
+    frame: &EvaluationFrame,
+) -> Option<AliasExpansion> {
     let program = simple.words.first().filter(|_| shell.aliases.expands && !frame.origin.earlier)?;
     let name = program.bare().filter(|name| !frame.aliases.iter().any(|alias| alias == name))?;
     let alias = shell.aliases.get(name)?;

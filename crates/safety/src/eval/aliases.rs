@@ -48,7 +48,7 @@ impl AliasTable {
     }
 
     /// From here on each alias has its last text.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle_all(&mut self) {
         for alias in Rc::make_mut(&mut self.table).values_mut() {
             alias.settled = true;
         }
@@ -65,7 +65,7 @@ mod tests {
         aliases.set("ll", "ls -l");
         aliases.set("gp", "git push");
         assert!(!aliases.get("ll").unwrap().settled);
-        aliases.settle();
+        aliases.settle_all();
         aliases.unset(Some("gp"));
         assert!(aliases.get("ll").unwrap().settled && !aliases.get("gp").unwrap().settled);
         aliases.set("ll", "ls");

@@ -17,7 +17,7 @@ type BuiltinEvaluator =
     fn(&mut CommandEvaluator<'_>, &mut SimulatedShell, &ProgramCall, &EvaluationFrame) -> Option<Box<SimulatedShell>>;
 
 /// The builtin of a name, if it changes the shell.
-fn named(name: &str) -> Option<BuiltinEvaluator> {
+fn builtin_named(name: &str) -> Option<BuiltinEvaluator> {
     Some(match name {
         "." | "source" => source,
         "alias" => alias,
@@ -43,19 +43,19 @@ fn named(name: &str) -> Option<BuiltinEvaluator> {
 
 impl CommandEvaluator<'_> {
     /// Evaluates what a builtin does to the shell. Returns the shell after a failure, if it differs.
-    pub(super) fn builtin(
+    pub(super) fn evaluate_builtin(
         &mut self,
         shell: &mut SimulatedShell,
         call: &ProgramCall,
         frame: &EvaluationFrame,
     ) -> Option<Box<SimulatedShell>> {
-        self.operands(shell, call, frame);
-        let builtin = call.argv.first().and_then(WordValue::known).and_then(named)?;
+        self.evaluate_builtin_operands(shell, call, frame);
+        let builtin = call.argv.first().and_then(WordValue::known).and_then(builtin_named)?;
         builtin(self, shell, call, frame)
     }
 
     /// The directory that `cd` goes to.
-    fn target(&self, shell: &SimulatedShell, args: &[WordValue]) -> WordValue {
+    fn cd_target(&self, shell: &SimulatedShell, args: &[WordValue]) -> WordValue {
         let mut operands = args.iter().filter(|arg| {
             let text = arg.prefix();
             text.len() < 2 || !text.starts_with('-')
@@ -72,7 +72,7 @@ impl CommandEvaluator<'_> {
     }
 }
 
-fn has(argv: &[WordValue], flag: &str) -> bool {
+fn has_flag(argv: &[WordValue], flag: &str) -> bool {
     argv[1..].iter().any(|arg| arg.known() == Some(flag))
 }
 
@@ -83,8 +83,8 @@ fn cd(
     _: &EvaluationFrame,
 ) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
-    let before = Box::new(evaluator.copy(shell));
-    let directory = evaluator.target(shell, &argv[1..]);
+    let before = Box::new(evaluator.copy_shell(shell));
+    let directory = evaluator.cd_target(shell, &argv[1..]);
     shell.location.enter(directory);
     Some(before)
 }
@@ -96,12 +96,12 @@ fn pushd(
     _: &EvaluationFrame,
 ) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
-    let directory = evaluator.target(shell, &argv[1..]);
-    if has(argv, "-n") {
+    let directory = evaluator.cd_target(shell, &argv[1..]);
+    if has_flag(argv, "-n") {
         shell.location.push(directory);
         return None;
     }
-    let before = Box::new(evaluator.copy(shell));
+    let before = Box::new(evaluator.copy_shell(shell));
     let left = shell.cwd().clone();
     shell.location.push(left);
     shell.location.enter(directory);
@@ -155,10 +155,10 @@ fn shopt(
     _: &EvaluationFrame,
 ) -> Option<Box<SimulatedShell>> {
     let argv = &call.argv;
-    if has(argv, "lastpipe") {
-        shell.options.keeps_last = has(argv, "-s");
-    } else if has(argv, "expand_aliases") {
-        shell.aliases.expands = has(argv, "-s");
+    if has_flag(argv, "lastpipe") {
+        shell.options.keeps_last = has_flag(argv, "-s");
+    } else if has_flag(argv, "expand_aliases") {
+        shell.aliases.expands = has_flag(argv, "-s");
     }
     None
 }
@@ -175,7 +175,7 @@ fn unset(
         match arg.known() {
             Some(name) if functions => shell.functions.unset(name),
             Some(name) if name.contains('[') => {
-                evaluator.blur(shell, name.split('[').next().unwrap_or_default(), frame);
+                evaluator.make_variable_unknown(shell, name.split('[').next().unwrap_or_default(), frame);
             }
             Some("-v" | "-n") => {}
             Some(name) => shell.variables.unset(name),
@@ -202,7 +202,12 @@ fn printf(
         let mut words = vec![name.clone()];
         words.extend_from_slice(rest);
         let printed = output::of(&words, shell.cwd(), &shell.input, || None).filter(|_| !operand.contains('['));
-        evaluator.set(shell, variable(operand), vec![printed.unwrap_or_else(WordValue::unknown_words)], frame);
+        evaluator.set_checked_variable(
+            shell,
+            variable(operand),
+            vec![printed.unwrap_or_else(WordValue::unknown_words)],
+            frame,
+        );
     }
     None
 }
@@ -216,7 +221,9 @@ fn wait(
 ) -> Option<Box<SimulatedShell>> {
     let given = parse(&call.argv[1..], &OptionSpec::leading("fnp:", ""));
     match given.value("p").map(WordValue::known) {
-        Some(Some(operand)) => evaluator.set(shell, variable(operand), vec![WordValue::number()], frame),
+        Some(Some(operand)) => {
+            evaluator.set_checked_variable(shell, variable(operand), vec![WordValue::number()], frame)
+        }
         Some(None) => shell.variables.forgetful = true,
         None => {}
     }

@@ -70,7 +70,7 @@ impl ProgramCall {
 
 impl CommandEvaluator<'_> {
     /// Evaluates a call whose words are expanded.
-    pub(super) fn call(
+    pub(super) fn evaluate_call(
         &mut self,
         shell: &mut SimulatedShell,
         call: ProgramCall,
@@ -87,7 +87,7 @@ impl CommandEvaluator<'_> {
         after.succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
         let program = call.argv.first().and_then(WordValue::known).filter(|_| call.prefix.is_empty());
         if let Some(function) = program.and_then(|name| self.function_named(shell, name)) {
-            self.function(shell, call, function, frame);
+            self.evaluate_function_call(shell, call, function, frame);
             return after;
         }
         if self.restores && name == Some("eval") && keep_function(shell, &call.argv) {
@@ -107,26 +107,26 @@ impl CommandEvaluator<'_> {
             via: &frame.via,
             directories: self.directories,
         };
-        let inners = self.inners(shell, &call, &command);
-        let mut traits = traits(&command, &inners);
-        after.failed = self.builtin(shell, &call, frame);
+        let inners = self.inner_commands(shell, &call, &command);
+        let mut traits = traits_of_call(&command, &inners);
+        after.failed = self.evaluate_builtin(shell, &call, frame);
         traits.decided = shell.variables.deciding || shell.variables.forgetful;
         // A wrapper that does more than to run the command is a command of its own.
         let carried = inners.iter().position(InnerCommand::replaces_wrapper).filter(|_| !program_writes(&command));
         let listed = |mut call: ProgramCall| {
             let redirects = redirects.unwrap_or_else(|| std::mem::take(&mut call.redirects));
             let command = simple_command(call, frame);
-            SimpleCommand { redirects, cwds, traits: command.traits.with(traits), ..command }
+            SimpleCommand { redirects, cwds, traits: command.traits.with_program_traits(traits), ..command }
         };
         if inners.is_empty() {
-            self.record(listed(call));
+            self.record_command(listed(call));
             return after;
         }
         if carried.is_none() {
-            self.record(listed(call.clone()));
+            self.record_command(listed(call.clone()));
         }
         for (index, inner) in inners.into_iter().enumerate() {
-            let inner = self.inner(shell, &call, inner, Some(index) == carried, frame);
+            let inner = self.evaluate_inner(shell, &call, inner, Some(index) == carried, frame);
             if Some(index) == carried {
                 let failed = after.failed.or(inner.failed);
                 after = CommandEffects { failed, succeeds: after.succeeds, ..inner };
@@ -137,19 +137,21 @@ impl CommandEvaluator<'_> {
 
     /// The output of a call, if it is known and goes where the output of its shell goes. Notes its contents.
     fn noted_output(&mut self, shell: &SimulatedShell, call: &ProgramCall) -> Option<WordValue> {
-        let output = self.output(shell, call);
-        self.remember(shell, call, output.as_ref());
+        let output = self.predict_output(shell, call);
+        self.note_written_files(shell, call, output.as_ref());
         if call.redirects.iter().any(ExpandedRedirect::takes_output) {
             return None;
         }
         let printed = output.as_ref().and_then(WordValue::contents).cloned();
         let redirects = call.redirects.iter().chain(&shell.redirects);
-        self.prints(printed.or_else(|| contents::printed(&call.argv, redirects, &call.input, shell.cwd())));
+        self.note_printed_contents(
+            printed.or_else(|| contents::printed_contents(&call.argv, redirects, &call.input, shell.cwd())),
+        );
         output
     }
 
     /// The output of a call, if it is known.
-    fn output(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<WordValue> {
+    fn predict_output(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<WordValue> {
         let temp = || {
             let values = shell.get("TMPDIR", self.environment)?;
             values.first()?.known().filter(|directory| !directory.is_empty()).map(str::to_owned)
@@ -161,7 +163,7 @@ impl CommandEvaluator<'_> {
     }
 
     /// Evaluates a call of a function.
-    fn function(
+    fn evaluate_function_call(
         &mut self,
         shell: &mut SimulatedShell,
         call: ProgramCall,
@@ -169,12 +171,12 @@ impl CommandEvaluator<'_> {
         frame: &EvaluationFrame,
     ) {
         let recursion = self.calls.depth_of(function.number);
-        let same = self.calls.runs(function.number, &call.argv);
+        let same = self.calls.is_running(function.number, &call.argv);
         let may_end = frame.conditional || self.calls.may_have_ended();
         let bomb = recursion > 0 && !may_end && frame.forked;
-        self.functions.called(function.number);
+        self.functions.mark_called(function.number);
         let command = simple_command(call.clone(), frame);
-        self.record(SimpleCommand {
+        self.record_command(SimpleCommand {
             redirects: call.redirects.clone(),
             cwds: Rc::clone(&shell.location.candidates),
             traits: SimpleCommandTraits { transparent: true, bomb, ..command.traits },
@@ -191,7 +193,7 @@ impl CommandEvaluator<'_> {
             }
             return;
         }
-        let inside = inside(frame, &function, &call);
+        let inside = function_frame(frame, &function, &call);
         let mut args = vec![shell.args.first().cloned().unwrap_or_default()];
         args.extend_from_slice(&call.argv[1..]);
         let outer_args = std::mem::replace(&mut shell.args, args);
@@ -200,11 +202,11 @@ impl CommandEvaluator<'_> {
         shell.redirects.extend(call.redirects);
         shell.variables.covered.push(HashMap::new());
         self.calls.enter(function.number, call.argv);
-        let after = self.node(shell, &function.body, &inside);
+        let after = self.evaluate_node(shell, &function.body, &inside);
         let mut states = self.calls.leave();
         states.extend(after.failed.map(|failed| *failed));
-        self.rejoin(shell, states);
-        shell.variables.uncover();
+        self.rejoin_early_exits(shell, states);
+        shell.variables.restore_locals();
         shell.redirects.truncate(redirects);
         shell.input = outer_input;
         shell.args = outer_args;
@@ -216,11 +218,11 @@ impl CommandEvaluator<'_> {
         let cwds = Rc::clone(&shell.location.candidates);
         let command = simple_command(text, frame);
         let traits = SimpleCommandTraits { unseen: true, ..command.traits };
-        self.record(SimpleCommand { cwds, traits, ..command });
+        self.record_command(SimpleCommand { cwds, traits, ..command });
     }
 
     /// Lists redirects without a command.
-    pub(super) fn redirected(
+    pub(super) fn record_bare_redirects(
         &mut self,
         shell: &SimulatedShell,
         redirects: Vec<ExpandedRedirect>,
@@ -229,7 +231,7 @@ impl CommandEvaluator<'_> {
         let span = frame.origin.fixed.clone().unwrap_or_else(|| self.current.span.clone());
         let nothing = ProgramCall { span, ..ProgramCall::default() };
         let cwds = Rc::clone(&shell.location.candidates);
-        self.record(SimpleCommand { redirects, cwds, ..simple_command(nothing, frame) });
+        self.record_command(SimpleCommand { redirects, cwds, ..simple_command(nothing, frame) });
     }
 }
 
@@ -240,11 +242,11 @@ fn with_source<'a>(frame: &'a EvaluationFrame, call: &ProgramCall) -> Cow<'a, Ev
     if !unwritten || frame.via.iter().any(|via| via == heredoc) {
         return Cow::Borrowed(frame);
     }
-    Cow::Owned(frame.inside(heredoc))
+    Cow::Owned(frame.nested_via(heredoc))
 }
 
 /// The frame of a function's body.
-fn inside(frame: &EvaluationFrame, function: &ShellFunction, call: &ProgramCall) -> EvaluationFrame {
+fn function_frame(frame: &EvaluationFrame, function: &ShellFunction, call: &ProgramCall) -> EvaluationFrame {
     let mut inside = frame.clone();
     inside.depth += 1;
     inside.conditional = false;
@@ -260,10 +262,10 @@ fn inside(frame: &EvaluationFrame, function: &ShellFunction, call: &ProgramCall)
 }
 
 /// Whether a command only runs the commands that were found in it, and whether it runs code that cannot be seen.
-fn traits(command: &SimpleCommandView, inners: &[InnerCommand]) -> SimpleCommandTraits {
+fn traits_of_call(command: &SimpleCommandView, inners: &[InnerCommand]) -> SimpleCommandTraits {
     let opaque = inners.iter().any(|inner| match inner {
         InnerCommand::Opaque { .. } => true,
-        InnerCommand::Script { text, .. } => text::scripts(text).is_empty(),
+        InnerCommand::Script { text, .. } => text::possible_scripts(text).is_empty(),
         InnerCommand::Words { .. } | InnerCommand::Argv { .. } => false,
     });
     // Not `git -c core.pager=…` or `awk 'system(…)'`: they do more than that.

@@ -41,7 +41,7 @@ impl CallStack {
     }
 
     /// Whether a function is running with these words.
-    pub(super) fn runs(&self, number: usize, argv: &[WordValue]) -> bool {
+    pub(super) fn is_running(&self, number: usize, argv: &[WordValue]) -> bool {
         self.functions.iter().any(|function| function.number == number && function.argv == argv)
     }
 
@@ -59,13 +59,13 @@ impl CallStack {
 
     /// `return`
     pub(super) fn return_from_function(&mut self, shell: &SimulatedShell) {
-        keep(self.functions.last_mut().map(|function| &mut function.returned), shell);
+        keep_state(self.functions.last_mut().map(|function| &mut function.returned), shell);
         self.exit();
     }
 
     /// `break` and `continue`
     pub(super) fn leave_round(&mut self, shell: &SimulatedShell) {
-        keep(self.loops.last_mut(), shell);
+        keep_state(self.loops.last_mut(), shell);
         self.exit();
     }
 
@@ -80,7 +80,7 @@ impl CallStack {
     }
 }
 
-fn keep(states: Option<&mut Vec<SimulatedShell>>, shell: &SimulatedShell) {
+fn keep_state(states: Option<&mut Vec<SimulatedShell>>, shell: &SimulatedShell) {
     if let Some(states) = states.filter(|states| states.len() < MAX_STATES) {
         states.push(shell.clone());
     }
@@ -100,7 +100,7 @@ mod tests {
         calls.enter(1, vec![WordValue::of("f")]);
         calls.enter(1, vec![WordValue::of("f"), WordValue::of("x")]);
         assert_eq!((calls.depth_of(1), calls.depth_of(2)), (2, 0));
-        assert!(calls.runs(1, &[WordValue::of("f")]) && !calls.runs(1, &[]));
+        assert!(calls.is_running(1, &[WordValue::of("f")]) && !calls.is_running(1, &[]));
         assert!(!calls.may_have_ended());
         calls.enter_round();
         for _ in 0..2 * MAX_STATES {

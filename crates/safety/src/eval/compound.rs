@@ -20,7 +20,7 @@ const MAX_ITEMS: usize = 100;
 const MAX_ROUNDS: usize = 6;
 
 impl CommandEvaluator<'_> {
-    pub(super) fn compound(
+    pub(super) fn evaluate_compound(
         &mut self,
         shell: &mut SimulatedShell,
         kind: &CommandNodeKind,
@@ -33,53 +33,59 @@ impl CommandEvaluator<'_> {
                 if let [AndOrList { pipelines, background: false }] = body.as_slice()
                     && let [(_, pipeline)] = pipelines.as_slice()
                 {
-                    return self.pipeline(shell, pipeline, frame);
+                    return self.evaluate_pipeline(shell, pipeline, frame);
                 }
-                self.list(shell, body, frame);
+                self.evaluate_list(shell, body, frame);
             }
             CommandNodeKind::Subshell(body) => {
-                let mut inner = self.copy(shell);
-                let output = self.printed(&mut inner, body, frame);
+                let mut inner = self.copy_shell(shell);
+                let output = self.output_in_subshell(&mut inner, body, frame);
                 return CommandEffects { output, ..CommandEffects::default() };
             }
-            CommandNodeKind::If { arms, otherwise } => self.condition(shell, arms, otherwise, frame),
+            CommandNodeKind::If { arms, otherwise } => self.evaluate_if(shell, arms, otherwise, frame),
             CommandNodeKind::Loop { condition, expressions, body } => {
                 let around = |evaluator: &mut Self, shell: &mut SimulatedShell| {
-                    expressions.iter().for_each(|word| evaluator.expression(shell, &word.parts, frame));
+                    expressions
+                        .iter()
+                        .for_each(|word| evaluator.evaluate_arithmetic_command(shell, &word.parts, frame));
                 };
                 around(self, shell);
-                self.repeat(shell, condition, body, frame);
+                self.evaluate_loop(shell, condition, body, frame);
                 around(self, shell);
             }
             CommandNodeKind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, frame),
-            CommandNodeKind::Case { word, arms } => self.case(shell, word, arms, frame),
+            CommandNodeKind::Case { word, arms } => self.evaluate_case(shell, word, arms, frame),
             CommandNodeKind::Function { name, body } => {
                 let number = Rc::as_ptr(body).addr();
                 let function = ShellFunction { body: Rc::clone(body), origin: frame.origin.clone(), number };
                 self.functions.define(function.clone(), frame.clone());
                 if name == NOT_FOUND {
                     // Any word may call it.
-                    let mut then = self.copy(shell);
+                    let mut then = self.copy_shell(shell);
                     then.args = vec![WordValue::unknown(), WordValue::unknown_words()];
-                    self.subshell(&mut then, |evaluator, shell| evaluator.node(shell, body, &frame.maybe()));
+                    self.in_subshell(&mut then, |evaluator, shell| {
+                        evaluator.evaluate_node(shell, body, &frame.as_conditional())
+                    });
                 }
                 shell.functions.define(name.clone(), function);
             }
-            CommandNodeKind::Test(words) => self.test(shell, words, frame),
-            CommandNodeKind::Arithmetic(expression) => self.expression(shell, &expression.parts, frame),
+            CommandNodeKind::Test(words) => self.evaluate_test(shell, words, frame),
+            CommandNodeKind::Arithmetic(expression) => {
+                self.evaluate_arithmetic_command(shell, &expression.parts, frame)
+            }
             CommandNodeKind::Coproc(name, node) => {
-                let mut inner = self.copy(shell);
+                let mut inner = self.copy_shell(shell);
                 let frame = EvaluationFrame { forked: true, ..frame.clone() };
-                self.subshell(&mut inner, |evaluator, shell| evaluator.node(shell, node, &frame));
-                self.set(shell, name, vec![WordValue::number(), WordValue::number()], &frame);
-                self.set(shell, &format!("{name}_PID"), vec![WordValue::number()], &frame);
+                self.in_subshell(&mut inner, |evaluator, shell| evaluator.evaluate_node(shell, node, &frame));
+                self.set_checked_variable(shell, name, vec![WordValue::number(), WordValue::number()], &frame);
+                self.set_checked_variable(shell, &format!("{name}_PID"), vec![WordValue::number()], &frame);
             }
         }
         CommandEffects::default()
     }
 
     /// Leaves the branches of a command, of which at most one ran.
-    fn settle(&mut self, shell: &mut SimulatedShell, branches: Option<SimulatedShell>, one_ran: bool) {
+    fn merge_branches(&mut self, shell: &mut SimulatedShell, branches: Option<SimulatedShell>, one_ran: bool) {
         let Some(branches) = branches else { return };
         let before = std::mem::replace(shell, branches);
         if !one_ran {
@@ -87,29 +93,29 @@ impl CommandEvaluator<'_> {
         }
     }
 
-    fn case(
+    fn evaluate_case(
         &mut self,
         shell: &mut SimulatedShell,
         word: &WordSyntax,
         arms: &[(Vec<WordSyntax>, CommandList)],
         frame: &EvaluationFrame,
     ) {
-        self.single(shell, word, frame);
+        self.expand_unsplit(shell, word, frame);
         let mut result: Option<SimulatedShell> = None;
         let mut any = false;
         for (patterns, body) in arms {
             for pattern in patterns {
                 any |= pattern.bare() == Some("*");
-                self.single(shell, pattern, frame);
+                self.expand_unsplit(shell, pattern, frame);
             }
-            let mut branch = self.copy(shell);
-            self.list(&mut branch, body, &frame.maybe());
-            result = Some(self.either(result, branch));
+            let mut branch = self.copy_shell(shell);
+            self.evaluate_list(&mut branch, body, &frame.as_conditional());
+            result = Some(self.join_shells(result, branch));
         }
-        self.settle(shell, result, any);
+        self.merge_branches(shell, result, any);
     }
 
-    fn condition(
+    fn evaluate_if(
         &mut self,
         shell: &mut SimulatedShell,
         arms: &[(CommandList, CommandList)],
@@ -117,45 +123,45 @@ impl CommandEvaluator<'_> {
         frame: &EvaluationFrame,
     ) {
         let mut result: Option<SimulatedShell> = None;
-        let maybe = frame.maybe();
+        let maybe = frame.as_conditional();
         for (index, (condition, body)) in arms.iter().enumerate() {
             // With `set -e`, a failure in a condition does not end the shell.
             let exits = std::mem::take(&mut shell.options.exits);
-            self.list(shell, condition, if index == 0 { frame } else { &maybe });
+            self.evaluate_list(shell, condition, if index == 0 { frame } else { &maybe });
             shell.options.exits = exits;
-            let mut branch = self.copy(shell);
+            let mut branch = self.copy_shell(shell);
             branch.options.exits = exits;
-            self.list(&mut branch, body, &maybe);
-            result = Some(self.either(result, branch));
+            self.evaluate_list(&mut branch, body, &maybe);
+            result = Some(self.join_shells(result, branch));
         }
-        let mut branch = self.copy(shell);
-        self.list(&mut branch, otherwise, &maybe);
+        let mut branch = self.copy_shell(shell);
+        self.evaluate_list(&mut branch, otherwise, &maybe);
         if let Some(result) = result {
             *shell = result;
             shell.join(branch, self.environment);
         }
     }
 
-    fn repeat(
+    fn evaluate_loop(
         &mut self,
         shell: &mut SimulatedShell,
         condition: &CommandList,
         body: &CommandList,
         frame: &EvaluationFrame,
     ) {
-        let maybe = if is_endless(condition) { frame.clone() } else { frame.maybe() };
-        self.list(shell, condition, frame);
+        let maybe = if is_endless(condition) { frame.clone() } else { frame.as_conditional() };
+        self.evaluate_list(shell, condition, frame);
         // Each round sees the changes of the round before.
         for _ in 0..MAX_ROUNDS {
-            let mut round = self.copy(shell);
-            self.round(&mut round, body, &maybe);
+            let mut round = self.copy_shell(shell);
+            self.evaluate_loop_round(&mut round, body, &maybe);
             round.ended = false;
             let changed = round.differs(shell);
             shell.join(round, self.environment);
             if !changed {
                 break;
             }
-            self.list(shell, condition, &maybe);
+            self.evaluate_list(shell, condition, &maybe);
         }
     }
 
@@ -168,12 +174,12 @@ impl CommandEvaluator<'_> {
         frame: &EvaluationFrame,
     ) {
         let items = match words {
-            Some(words) => words.iter().flat_map(|word| self.fields(shell, word, frame)).collect(),
+            Some(words) => words.iter().flat_map(|word| self.expand_fields(shell, word, frame)).collect(),
             None => shell.args.get(1..).unwrap_or_default().to_vec(),
         };
         // An unknown list may be empty, so that the body does not run.
-        let skipped = items.iter().any(|item: &WordValue| item.known().is_none()).then(|| self.copy(shell));
-        let maybe = frame.maybe();
+        let skipped = items.iter().any(|item: &WordValue| item.known().is_none()).then(|| self.copy_shell(shell));
+        let maybe = frame.as_conditional();
         let few = items.len() <= MAX_ITEMS;
         if !few {
             self.budget.give_up();
@@ -182,9 +188,9 @@ impl CommandEvaluator<'_> {
             if self.budget.is_spent() {
                 return;
             }
-            let mut round = self.copy(shell);
-            self.set(&mut round, name, vec![item], frame);
-            self.round(&mut round, body, &maybe);
+            let mut round = self.copy_shell(shell);
+            self.set_checked_variable(&mut round, name, vec![item], frame);
+            self.evaluate_loop_round(&mut round, body, &maybe);
             // Afterwards the variable has its last value. Any round may have been the last one.
             if round.ended {
                 round.ended = false;
@@ -199,11 +205,11 @@ impl CommandEvaluator<'_> {
     }
 
     /// Evaluates one round of a loop.
-    fn round(&mut self, shell: &mut SimulatedShell, body: &CommandList, frame: &EvaluationFrame) {
+    fn evaluate_loop_round(&mut self, shell: &mut SimulatedShell, body: &CommandList, frame: &EvaluationFrame) {
         self.calls.enter_round();
-        self.list(shell, body, frame);
+        self.evaluate_list(shell, body, frame);
         let states = self.calls.end_round();
-        self.rejoin(shell, states);
+        self.rejoin_early_exits(shell, states);
     }
 }
 

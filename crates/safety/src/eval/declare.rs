@@ -6,7 +6,7 @@ use super::frame::EvaluationFrame;
 use super::input::variable;
 use super::shell::SimulatedShell;
 use super::variables::VariableAttributes;
-use crate::read_only::hijacks;
+use crate::read_only::variable_hijacks;
 use crate::value::WordValue;
 
 /// Options of `declare`, `export`, `local`, `readonly` and `typeset`.
@@ -82,7 +82,7 @@ fn declare_variable(
         return;
     }
     if declaration.local {
-        shell.variables.cover(&name);
+        shell.variables.begin_local(&name);
     }
     if value.is_none() && declaration.local && !shell.variables.covered.is_empty() {
         shell.variables.unset(&name);
@@ -91,26 +91,26 @@ fn declare_variable(
     // An array with numbers stays one.
     attributes.keyed &= shell.variables.attributes(&name).keyed || shell.get(&name, environment).is_none();
     if attributes != VariableAttributes::default() {
-        shell.describe(&name, attributes, environment);
+        shell.set_attributes(&name, attributes, environment);
     }
     if attributes.reference {
         // What is assigned to the name from here on is assigned to its target.
         match value.as_ref().and_then(WordValue::known) {
             Some(target) => {
                 let target = variable(target);
-                evaluator.blur(shell, target, frame);
-                shell.describe(target, attributes, environment);
+                evaluator.make_variable_unknown(shell, target, frame);
+                shell.set_attributes(target, attributes, environment);
             }
             None => shell.variables.forgetful = true,
         }
     }
-    if arg.known().is_none() && hijacks(&name) {
-        evaluator.unseen(shell, &name, frame);
+    if arg.known().is_none() && variable_hijacks(&name) {
+        evaluator.record_unknown_text(shell, &name, frame);
     }
     if let Some(value) = value {
         evaluator.assign_to(shell, &name, vec![if part { WordValue::unknown_words() } else { value }], frame);
     } else if attributes.reference {
-        evaluator.blur(shell, &name, frame);
+        evaluator.make_variable_unknown(shell, &name, frame);
     }
     if let Some(exported) = declaration.exported {
         shell.export(&name, exported, environment);

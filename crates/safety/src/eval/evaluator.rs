@@ -109,10 +109,10 @@ impl<'a> CommandEvaluator<'a> {
         input: CommandStdin,
         state: InitialShellState<'_>,
     ) -> CommandEvaluation {
-        let mut shell = self.restored(state, text);
+        let mut shell = self.restore_shell(state, text);
         shell.args = args;
         shell.input = input;
-        self.script(&mut shell, text, EvaluationFrame::of(text));
+        self.evaluate_script(&mut shell, text, EvaluationFrame::of(text));
         self.run_traps(&shell);
         // A function that nothing calls may be called later, by a name that is put together, or in the session's next
         // command.
@@ -120,13 +120,13 @@ impl<'a> CommandEvaluator<'a> {
             frame.uncalled = true;
             frame.origin = function.origin.clone();
             shell.args = vec![WordValue::unknown(), WordValue::unknown_words()];
-            self.node(&mut shell, &function.body, &frame);
+            self.evaluate_node(&mut shell, &function.body, &frame);
         }
         CommandEvaluation { complete: self.budget.is_complete(), commands: self.found.into_commands() }
     }
 
     /// Lists a simple command.
-    pub(super) fn record(&mut self, command: SimpleCommand) {
+    pub(super) fn record_command(&mut self, command: SimpleCommand) {
         if !self.restores {
             self.budget.spend(command.weight() / 8);
             self.found.record(command);
@@ -134,7 +134,7 @@ impl<'a> CommandEvaluator<'a> {
     }
 
     /// Evaluates what runs in a shell of its own. Its traps run at its end.
-    pub(super) fn subshell<T>(
+    pub(super) fn in_subshell<T>(
         &mut self,
         shell: &mut SimulatedShell,
         run: impl FnOnce(&mut Self, &mut SimulatedShell) -> T,
@@ -155,24 +155,24 @@ impl<'a> CommandEvaluator<'a> {
         let mut end = shell.clone();
         while let Some(trap) = self.traps.pop() {
             if let Some(then) = &trap.shell {
-                end.recall(then, self.environment);
+                end.recall_unknown_variables(then, self.environment);
             }
-            self.script(&mut end, &trap.script, trap.frame);
+            self.evaluate_script(&mut end, &trap.script, trap.frame);
         }
     }
 
     /// Evaluates a script in this shell.
-    pub(super) fn script(&mut self, shell: &mut SimulatedShell, text: &str, frame: EvaluationFrame) {
+    pub(super) fn evaluate_script(&mut self, shell: &mut SimulatedShell, text: &str, frame: EvaluationFrame) {
         if frame.depth > MAX_DEPTH || self.budget.is_spent() {
             self.budget.give_up();
             return;
         }
-        let read = self.read(text);
-        self.parsed(shell, text, read, frame);
+        let read = self.parse_script(text);
+        self.evaluate_parsed(shell, text, read, frame);
     }
 
     /// Evaluates a script that was read.
-    pub(super) fn parsed(
+    pub(super) fn evaluate_parsed(
         &mut self,
         shell: &mut SimulatedShell,
         text: &str,
@@ -182,15 +182,15 @@ impl<'a> CommandEvaluator<'a> {
         frame.origin.text = text.into();
         frame.origin.heredocs = read.heredocs.into();
         frame.origin.earlier = false;
-        self.list(shell, &read.script.body, &frame);
+        self.evaluate_list(shell, &read.script.body, &frame);
         #[cfg(feature = "guesses")]
         if read.script.fault.is_some() {
-            self.guess(shell, text, read.script.end, frame);
+            self.evaluate_refused_text(shell, text, read.script.end, frame);
         }
     }
 
     /// Reads a text. With an error in it the evaluation is not complete.
-    pub(super) fn read(&mut self, text: &str) -> ParsedScript {
+    pub(super) fn parse_script(&mut self, text: &str) -> ParsedScript {
         self.budget.spend(text.len() / 32);
         let read = read(text);
         if read.script.fault.is_some() {
@@ -200,7 +200,7 @@ impl<'a> CommandEvaluator<'a> {
     }
 
     /// A copy of a shell, for a subshell or another way through the script.
-    pub(super) fn copy(&mut self, shell: &SimulatedShell) -> SimulatedShell {
+    pub(super) fn copy_shell(&mut self, shell: &SimulatedShell) -> SimulatedShell {
         self.budget.spend(shell.weight() / 8);
         shell.clone()
     }

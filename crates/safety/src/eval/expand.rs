@@ -23,14 +23,14 @@ struct FieldBuilder {
 }
 
 impl FieldBuilder {
-    fn end(&mut self) {
+    fn end_field(&mut self) {
         if std::mem::take(&mut self.started) || !self.current.pieces().is_empty() {
             self.done.push(std::mem::take(&mut self.current));
         }
     }
 
     /// Adds the value of an unquoted expansion: blanks split it, globs in it count.
-    fn split(&mut self, value: &WordValue, shell: &SimulatedShell) {
+    fn push_unquoted(&mut self, value: &WordValue, shell: &SimulatedShell) {
         let signs = match shell.separators() {
             FieldSeparators::Default => " \t\n",
             FieldSeparators::Set(signs) => signs,
@@ -46,7 +46,7 @@ impl FieldBuilder {
                 ValuePiece::Text(text) => {
                     for (index, part) in text.split(|sign| signs.contains(sign)).enumerate() {
                         if index > 0 {
-                            self.end();
+                            self.end_field();
                             self.current.derive(value);
                         }
                         push_open(&mut self.current, part);
@@ -65,7 +65,7 @@ impl FieldBuilder {
 
 impl CommandEvaluator<'_> {
     /// Expands a word to its fields.
-    pub(super) fn fields(
+    pub(super) fn expand_fields(
         &mut self,
         shell: &mut SimulatedShell,
         word: &WordSyntax,
@@ -79,19 +79,19 @@ impl CommandEvaluator<'_> {
             self.budget.spend(steps / 2);
             let Some(words) = words else { return vec![WordValue::unknown_words()] };
             for parts in words {
-                self.parts(shell, &parts, &mut fields, frame);
-                fields.end();
+                self.expand_parts(shell, &parts, &mut fields, frame);
+                fields.end_field();
             }
         } else {
-            self.parts(shell, &word.parts, &mut fields, frame);
-            fields.end();
+            self.expand_parts(shell, &word.parts, &mut fields, frame);
+            fields.end_field();
         }
         self.budget.spend(fields.done.iter().map(WordValue::weight).sum::<usize>() / 64);
         fields.done
     }
 
     /// Expands a word that is not split: the value of an assignment, the target of a redirect.
-    pub(super) fn single(
+    pub(super) fn expand_unsplit(
         &mut self,
         shell: &mut SimulatedShell,
         word: &WordSyntax,
@@ -99,13 +99,13 @@ impl CommandEvaluator<'_> {
     ) -> WordValue {
         self.budget.spend(1 + word.parts.len());
         let mut value = WordValue::default();
-        let rest = tilde(&word.parts, &mut value, shell, self);
+        let rest = expand_tilde(&word.parts, &mut value, shell, self);
         for (index, part) in word.parts.iter().enumerate() {
             match part {
                 // A tilde behind a colon may be expanded.
                 WordPart::Text(text) if text.contains(":~") => value.push(ValuePiece::Unknown(false)),
                 WordPart::Text(text) => push_open(&mut value, if index == 0 { &text[rest..] } else { text }),
-                part => self.quoted(shell, part, &mut value, frame),
+                part => self.expand_unsplit_part(shell, part, &mut value, frame),
             }
         }
         self.budget.spend(value.weight() / 64);
@@ -113,7 +113,7 @@ impl CommandEvaluator<'_> {
     }
 
     /// Expands text between double quotes, or in a heredoc.
-    pub(super) fn joined(
+    pub(super) fn expand_quoted_text(
         &mut self,
         shell: &mut SimulatedShell,
         parts: &[WordPart],
@@ -121,19 +121,19 @@ impl CommandEvaluator<'_> {
     ) -> WordValue {
         let mut value = WordValue::default();
         for part in parts {
-            self.quoted(shell, part, &mut value, frame);
+            self.expand_unsplit_part(shell, part, &mut value, frame);
         }
         value
     }
 
-    fn parts<P: Borrow<WordPart>>(
+    fn expand_parts<P: Borrow<WordPart>>(
         &mut self,
         shell: &mut SimulatedShell,
         parts: &[P],
         fields: &mut FieldBuilder,
         frame: &EvaluationFrame,
     ) {
-        let rest = tilde(parts, &mut fields.current, shell, self);
+        let rest = expand_tilde(parts, &mut fields.current, shell, self);
         for (index, part) in parts.iter().map(Borrow::borrow).enumerate() {
             match part {
                 WordPart::Text(text) => push_open(&mut fields.current, if index == 0 { &text[rest..] } else { text }),
@@ -144,26 +144,26 @@ impl CommandEvaluator<'_> {
                     }
                 }
                 WordPart::Parameter(parameter) => {
-                    let expanded = self.parameter(shell, parameter, frame);
+                    let expanded = self.expand_parameter(shell, parameter, frame);
                     match expanded {
-                        ParameterValue::Value(value) => fields.split(&value, shell),
+                        ParameterValue::Value(value) => fields.push_unquoted(&value, shell),
                         ParameterValue::List(values) => {
                             for (index, value) in values.iter().enumerate() {
                                 if index > 0 {
-                                    fields.end();
+                                    fields.end_field();
                                 }
-                                fields.split(value, shell);
+                                fields.push_unquoted(value, shell);
                             }
                         }
                     }
                 }
                 WordPart::Command(nested) => {
-                    let value = self.substitution(shell, nested, frame);
-                    fields.split(&value, shell);
+                    let value = self.substitution_output(shell, nested, frame);
+                    fields.push_unquoted(&value, shell);
                 }
                 part => {
                     fields.started = true;
-                    self.quoted(shell, part, &mut fields.current, frame);
+                    self.expand_unsplit_part(shell, part, &mut fields.current, frame);
                 }
             }
         }
@@ -177,13 +177,13 @@ impl CommandEvaluator<'_> {
         frame: &EvaluationFrame,
     ) {
         if let WordPart::Parameter(parameter) = part {
-            match self.parameter(shell, parameter, frame) {
+            match self.expand_parameter(shell, parameter, frame) {
                 ParameterValue::Value(value) => fields.current.extend_quoted(&value),
                 ParameterValue::List(values) => {
                     for (index, value) in values.iter().enumerate() {
                         if index > 0 {
                             fields.started = true;
-                            fields.end();
+                            fields.end_field();
                         }
                         fields.started = true;
                         fields.current.extend(value);
@@ -192,20 +192,26 @@ impl CommandEvaluator<'_> {
             }
         } else {
             fields.started = true;
-            self.quoted(shell, part, &mut fields.current, frame);
+            self.expand_unsplit_part(shell, part, &mut fields.current, frame);
         }
     }
 
     /// Expands one part of text that is not split.
-    fn quoted(&mut self, shell: &mut SimulatedShell, part: &WordPart, value: &mut WordValue, frame: &EvaluationFrame) {
+    fn expand_unsplit_part(
+        &mut self,
+        shell: &mut SimulatedShell,
+        part: &WordPart,
+        value: &mut WordValue,
+        frame: &EvaluationFrame,
+    ) {
         match part {
             WordPart::Text(text) | WordPart::Quoted(text) => push_closed(value, text),
             WordPart::Double(parts) => {
                 for part in parts {
-                    self.quoted(shell, part, value, frame);
+                    self.expand_unsplit_part(shell, part, value, frame);
                 }
             }
-            WordPart::Parameter(parameter) => match self.parameter(shell, parameter, frame) {
+            WordPart::Parameter(parameter) => match self.expand_parameter(shell, parameter, frame) {
                 ParameterValue::Value(found) => value.extend_quoted(&found),
                 ParameterValue::List(values) => {
                     for (index, found) in values.iter().enumerate() {
@@ -217,17 +223,17 @@ impl CommandEvaluator<'_> {
                 }
             },
             WordPart::Command(nested) => {
-                let found = self.substitution(shell, nested, frame);
+                let found = self.substitution_output(shell, nested, frame);
                 // The number of lines that a search prints is not known.
                 value.derive(&found);
                 value.extend(&if is_search(&nested.list) { WordValue::unknown() } else { found });
             }
             WordPart::Arithmetic(parts) => {
-                self.expression(shell, parts, frame);
+                self.evaluate_arithmetic_command(shell, parts, frame);
                 value.extend(&WordValue::number());
             }
             WordPart::Process(nested) => {
-                let (printed, contents) = self.nested(shell, nested, "process substitution", frame);
+                let (printed, contents) = self.evaluate_substitution(shell, nested, "process substitution", frame);
                 value.derive(&WordValue::default().with_contents(contents.as_ref()));
                 push_closed(value, "/dev/fd/");
                 if printed.as_ref().is_some_and(output::is_shell_code) {
@@ -239,12 +245,12 @@ impl CommandEvaluator<'_> {
                 }
             }
             WordPart::Pattern(pattern) => {
-                self.joined(shell, &pattern.parts, frame);
+                self.expand_quoted_text(shell, &pattern.parts, frame);
                 value.push(ValuePiece::Glob(pattern.source.clone()));
             }
             WordPart::Array(words) => {
                 for word in words {
-                    self.fields(shell, word, frame);
+                    self.expand_fields(shell, word, frame);
                 }
                 value.push(ValuePiece::Unknown(true));
             }
@@ -252,13 +258,13 @@ impl CommandEvaluator<'_> {
     }
 
     /// The output of a command substitution, as far as it is known.
-    fn substitution(
+    fn substitution_output(
         &mut self,
         shell: &mut SimulatedShell,
         nested: &SubstitutedCommands,
         frame: &EvaluationFrame,
     ) -> WordValue {
-        let (printed, contents) = self.nested(shell, nested, "command substitution", frame);
+        let (printed, contents) = self.evaluate_substitution(shell, nested, "command substitution", frame);
         // The shell that runs it gets other variables.
         shell.variables.forgetful |= printed.as_ref().is_some_and(output::is_shell_code);
         // Bash drops the NULs that `find -print0` puts between names.
@@ -272,21 +278,21 @@ impl CommandEvaluator<'_> {
     }
 
     /// Evaluates commands in a subshell. Returns their output, if it is known, and its contents.
-    fn nested(
+    fn evaluate_substitution(
         &mut self,
         shell: &SimulatedShell,
         nested: &SubstitutedCommands,
         via: &str,
         frame: &EvaluationFrame,
     ) -> (Option<WordValue>, Option<ValueContents>) {
-        let mut frame = frame.inside(via);
+        let mut frame = frame.nested_via(via);
         frame.forked = true;
         if let Some(text) = &nested.text {
             frame.origin.fixed.get_or_insert_with(|| self.current.span.clone());
             frame.origin.text = text.clone();
         }
-        let mut inner = self.copy(shell);
-        self.watched(|evaluator| evaluator.printed(&mut inner, &nested.list, &frame))
+        let mut inner = self.copy_shell(shell);
+        self.with_printed_contents(|evaluator| evaluator.output_in_subshell(&mut inner, &nested.list, &frame))
     }
 }
 
@@ -304,7 +310,7 @@ fn only_list(parts: &[WordPart]) -> bool {
 }
 
 /// Expands `~`, `~/…` and `~user`. Returns the length of the tilde and its name in the first part.
-fn tilde<P: Borrow<WordPart>>(
+fn expand_tilde<P: Borrow<WordPart>>(
     parts: &[P],
     value: &mut WordValue,
     shell: &SimulatedShell,

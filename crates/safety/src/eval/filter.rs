@@ -3,7 +3,7 @@
 use crate::value::{ValuePiece, WordValue};
 
 /// The lines of a search that a filter prints. `None` for any other program or text.
-pub(super) fn filtered(name: &str, args: &[WordValue], text: &WordValue) -> Option<WordValue> {
+pub(super) fn filtered_lines(name: &str, args: &[WordValue], text: &WordValue) -> Option<WordValue> {
     let path = |piece: &ValuePiece| !matches!(piece, ValuePiece::Text(text) if text.contains([' ', '\t']));
     if !(text.has_unknown() || text.has_glob()) || !text.pieces().iter().all(path) {
         return None;
@@ -20,12 +20,11 @@ pub(super) fn filtered(name: &str, args: &[WordValue], text: &WordValue) -> Opti
             let most = |pair: &[WordValue]| !(pair[0].known() == Some("-n") && pair[1].prefix().starts_with('-'));
             // The first line is the start directory.
             (flags(count) && args.windows(2).all(most))
-                .then(|| part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::Printed))
+                .then(|| unknown_line_part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::Printed))
         }
         // `tail -n +2` leaves out the start directory only.
-        "tail" => {
-            flags(count).then(|| part(text, &ValuePiece::Glob("*".to_owned()), StartDirectoryHandling::OnlyBelow))
-        }
+        "tail" => flags(count)
+            .then(|| unknown_line_part(text, &ValuePiece::Glob("*".to_owned()), StartDirectoryHandling::OnlyBelow)),
         "grep" | "egrep" | "fgrep" | "ggrep" => grep(args, text),
         _ => None,
     }
@@ -52,7 +51,7 @@ fn grep(args: &[WordValue], text: &WordValue) -> Option<WordValue> {
     let pattern = pattern.known()?;
     let longest = pattern.split(|next: char| !next.is_alphanumeric()).map(str::len).max()?;
     (longest >= 3 && !pattern.contains("git") && !pattern.contains(['|', '\n', '*', '?']))
-        .then(|| part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::OnlyBelow))
+        .then(|| unknown_line_part(text, &ValuePiece::Unknown(false), StartDirectoryHandling::OnlyBelow))
 }
 
 /// Whether a flag is a number of lines: `-5`, `-n 5`, `-n +5`, `--lines=5`.
@@ -71,7 +70,7 @@ enum StartDirectoryHandling {
 }
 
 /// An unknown part of the lines.
-fn part(text: &WordValue, inside: &ValuePiece, start: StartDirectoryHandling) -> WordValue {
+fn unknown_line_part(text: &WordValue, inside: &ValuePiece, start: StartDirectoryHandling) -> WordValue {
     let mut part = WordValue::default();
     // Whether a part of the line is not known.
     let mut open = false;

@@ -61,7 +61,7 @@ impl EvaluationFrame {
     }
 
     /// The surroundings one level deeper.
-    pub fn inside(&self, via: &str) -> Self {
+    pub fn nested_via(&self, via: &str) -> Self {
         let mut inside = self.clone();
         Rc::make_mut(&mut inside.via).push(via.to_owned());
         inside.depth += 1;
@@ -69,7 +69,7 @@ impl EvaluationFrame {
     }
 
     /// The surroundings of a command that may not run.
-    pub(super) fn maybe(&self) -> Self {
+    pub(super) fn as_conditional(&self) -> Self {
         Self { conditional: true, ..self.clone() }
     }
 }

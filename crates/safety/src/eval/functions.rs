@@ -39,7 +39,7 @@ impl FunctionTable {
     }
 
     /// A function is called.
-    pub(super) fn called(&mut self, number: usize) {
+    pub(super) fn mark_called(&mut self, number: usize) {
         for definition in &mut self.definitions {
             definition.called |= definition.function.number == number;
         }
@@ -57,12 +57,12 @@ impl FunctionTable {
     }
 
     /// Returns a function from before the command, unless its text has none.
-    pub(super) fn earlier(&self, name: &str) -> Option<ShellFunction> {
+    pub(super) fn earlier_function(&self, name: &str) -> Option<ShellFunction> {
         self.earlier.get(name).cloned().flatten()
     }
 
     /// Remembers a function from before the command.
-    pub(super) fn remember(&mut self, name: &str, function: Option<ShellFunction>) {
+    pub(super) fn remember_earlier(&mut self, name: &str, function: Option<ShellFunction>) {
         self.earlier.insert(name.to_owned(), function);
     }
 }

@@ -13,7 +13,7 @@ use crate::command::{CommandStdin, StdinTextSource};
 use crate::level::AnalysisConfidence;
 use crate::parse::{ByteSpan, read};
 use crate::path::resolved;
-use crate::read_only::runs;
+use crate::read_only::makes_programs_run;
 use crate::unwrap::{InnerCommand, is_interpreter};
 use crate::value::{ValuePiece, WordValue};
 
@@ -46,7 +46,7 @@ struct InnerScript<'a> {
 
 impl CommandEvaluator<'_> {
     /// Evaluates a command that a call runs. `carried`: it is the same process, with the call's words as its prefix.
-    pub(super) fn inner(
+    pub(super) fn evaluate_inner(
         &mut self,
         shell: &mut SimulatedShell,
         call: &ProgramCall,
@@ -59,9 +59,9 @@ impl CommandEvaluator<'_> {
             InnerCommand::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
                 let from_heredoc = is_program_from_heredoc(call) || argv.iter().any(WordValue::is_from_heredoc);
                 let entry = InnerCommandContext { via: &via, confidence, listed: false, elsewhere, from_heredoc };
-                let inside = entered(frame, call, &entry);
-                let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
-                let sources: Vec<String> = argv.iter().map(shown).collect();
+                let inside = inner_frame(frame, call, &entry);
+                let mut other = self.shell_of_started_program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
+                let sources: Vec<String> = argv.iter().map(displayed_word).collect();
                 let next = ProgramCall {
                     source: sources.join(" "),
                     sources,
@@ -72,12 +72,12 @@ impl CommandEvaluator<'_> {
                     span: call.span.clone(),
                     ..ProgramCall::default()
                 };
-                self.call(&mut other, next, &inside)
+                self.evaluate_call(&mut other, next, &inside)
             }
             InnerCommand::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
                 let from_heredoc = is_program_from_heredoc(call) || text.is_from_heredoc();
                 let listed = confidence == AnalysisConfidence::Exact;
-                for (script, sure) in text::scripts(&text) {
+                for (script, sure) in text::possible_scripts(&text) {
                     let confidence = confidence.max(sure);
                     let entry = InnerCommandContext { via: &via, confidence, listed, elsewhere, from_heredoc };
                     let script = InnerScript { text: script, word: &text, args: &args, same_shell, stdin };
@@ -116,21 +116,21 @@ impl CommandEvaluator<'_> {
             next.input = CommandStdin::Inherited;
         }
         for (name, value) in assignments {
-            next.assigned.push(format!("{name}={}", shown(&value)));
+            next.assigned.push(format!("{name}={}", displayed_word(&value)));
             next.assignments.push((name, value));
         }
         let entry = InnerCommandContext { via: &via, confidence, listed: carried, elsewhere, from_heredoc: false };
-        let inside = entered(frame, call, &entry);
+        let inside = inner_frame(frame, call, &entry);
         // These run in the shell itself: the effect of `command cd x` stays.
         if matches!(via.as_str(), "command" | "builtin") && carried {
-            return self.call(shell, next, &inside);
+            return self.evaluate_call(shell, next, &inside);
         }
-        let mut other = self.program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
+        let mut other = self.shell_of_started_program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
         if carried {
             // The redirects of the inner call are already the call's own.
             other.redirects.clone_from(&shell.redirects);
         }
-        self.call(&mut other, next, &inside)
+        self.evaluate_call(&mut other, next, &inside)
     }
 
     /// Evaluates a script in a command.
@@ -147,10 +147,10 @@ impl CommandEvaluator<'_> {
         if interpreter && read(&script.text).script.fault.is_some() {
             return;
         }
-        let mut inside = entered(frame, call, &entry);
+        let mut inside = inner_frame(frame, call, &entry);
         let sources = [StdinTextSource::Heredoc, StdinTextSource::HereString, StdinTextSource::Pipe];
         let from_input = sources.iter().any(|source| source.name() == entry.via);
-        inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.word) });
+        inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { script_span(call, script.word) });
         let at_end = || call.argv.iter().any(|word| matches!(word.known(), Some("EXIT" | "0")));
         if entry.via == "trap" && (shell.variables.covered.is_empty() || at_end()) {
             // The variables that are set with the trap are set when it runs.
@@ -161,20 +161,20 @@ impl CommandEvaluator<'_> {
         let input = if script.stdin { call.input.clone() } else { CommandStdin::Inherited };
         if script.same_shell {
             let outer = std::mem::replace(&mut shell.input, input);
-            self.script(shell, &script.text, inside);
+            self.evaluate_script(shell, &script.text, inside);
             shell.input = outer;
         } else {
-            let mut other = self.program(shell, call, &call.assignments, None, entry.elsewhere);
+            let mut other = self.shell_of_started_program(shell, call, &call.assignments, None, entry.elsewhere);
             if !script.args.is_empty() {
                 other.args = script.args.to_vec();
             }
             other.input = input;
-            self.subshell(&mut other, |evaluator, shell| evaluator.script(shell, &script.text, inside));
+            self.in_subshell(&mut other, |evaluator, shell| evaluator.evaluate_script(shell, &script.text, inside));
         }
     }
 
     /// The shell that a program gets which the call starts.
-    fn program(
+    fn shell_of_started_program(
         &mut self,
         shell: &SimulatedShell,
         call: &ProgramCall,
@@ -188,7 +188,7 @@ impl CommandEvaluator<'_> {
         for (name, value) in assignments {
             other.set(name, vec![value.clone()], self.environment);
             other.export(name, true, self.environment);
-            other.variables.deciding |= runs(name, value);
+            other.variables.deciding |= makes_programs_run(name, value);
         }
         if let Some(cwd) = cwd {
             let directory = resolved(other.cwd(), cwd);
@@ -222,7 +222,7 @@ fn words_of(call: &ProgramCall, words: Range<usize>, items: Vec<WordValue>) -> P
         dead: call.dead,
     };
     for item in items {
-        next.sources.push(shown(&item));
+        next.sources.push(displayed_word(&item));
         next.spans.push(call.input_span.clone());
         next.argv.push(item);
     }
@@ -230,8 +230,8 @@ fn words_of(call: &ProgramCall, words: Range<usize>, items: Vec<WordValue>) -> P
 }
 
 /// The frame of a command that a call runs.
-fn entered(frame: &EvaluationFrame, call: &ProgramCall, entry: &InnerCommandContext<'_>) -> EvaluationFrame {
-    let mut inside = frame.inside(entry.via);
+fn inner_frame(frame: &EvaluationFrame, call: &ProgramCall, entry: &InnerCommandContext<'_>) -> EvaluationFrame {
+    let mut inside = frame.nested_via(entry.via);
     if entry.from_heredoc && entry.via != StdinTextSource::Heredoc.name() {
         let via = Rc::make_mut(&mut inside.via);
         via.insert(via.len() - 1, StdinTextSource::Heredoc.name().to_owned());
@@ -257,7 +257,7 @@ fn is_remote(call: &ProgramCall) -> bool {
 }
 
 /// The span of the word that holds a script.
-fn place(call: &ProgramCall, text: &WordValue) -> ByteSpan {
+fn script_span(call: &ProgramCall, text: &WordValue) -> ByteSpan {
     let known = text.known().unwrap_or_default();
     let holds =
         |word: &WordValue| word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
@@ -266,7 +266,7 @@ fn place(call: &ProgramCall, text: &WordValue) -> ByteSpan {
 }
 
 /// A word as people read it: `…` for each part that is not known.
-pub(super) fn shown(value: &WordValue) -> String {
+pub(super) fn displayed_word(value: &WordValue) -> String {
     value
         .pieces()
         .iter()

@@ -47,12 +47,13 @@ pub(super) fn set_named(
         ("mapfile" | "readarray", CommandStdin::Text(text, _)) => lines_mapped(&given, text),
         _ => None,
     };
-    let contents = input.contents().cloned().or_else(|| contents::read(call.redirects.iter().chain(&shell.redirects)));
+    let contents =
+        input.contents().cloned().or_else(|| contents::secret_on_stdin(call.redirects.iter().chain(&shell.redirects)));
     let contents = contents.filter(|_| skipped == 0);
     for (at, name) in names.into_iter().enumerate() {
         let unknown = || vec![WordValue::unknown_words().with_contents(contents.as_ref())];
         let values = read.as_ref().and_then(|read| read.get(at).cloned()).unwrap_or_else(unknown);
-        evaluator.set(shell, name, values, frame);
+        evaluator.set_checked_variable(shell, name, values, frame);
     }
     None
 }

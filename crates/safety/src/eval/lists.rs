@@ -23,7 +23,7 @@ pub(super) struct CommandEffects {
 
 impl CommandEvaluator<'_> {
     /// Evaluates a list. Returns the output of its last command.
-    pub(super) fn list(
+    pub(super) fn evaluate_list(
         &mut self,
         shell: &mut SimulatedShell,
         list: &CommandList,
@@ -36,17 +36,22 @@ impl CommandEvaluator<'_> {
             }
             printed = None;
             if entry.background {
-                let mut other = self.copy(shell);
+                let mut other = self.copy_shell(shell);
                 let frame = EvaluationFrame { forked: true, ..frame.clone() };
-                self.subshell(&mut other, |evaluator, shell| evaluator.and_or(shell, entry, &frame));
+                self.in_subshell(&mut other, |evaluator, shell| evaluator.evaluate_and_or(shell, entry, &frame));
             } else {
-                printed = self.and_or(shell, entry, frame);
+                printed = self.evaluate_and_or(shell, entry, frame);
             }
         }
         printed
     }
 
-    fn and_or(&mut self, shell: &mut SimulatedShell, entry: &AndOrList, frame: &EvaluationFrame) -> Option<WordValue> {
+    fn evaluate_and_or(
+        &mut self,
+        shell: &mut SimulatedShell,
+        entry: &AndOrList,
+        frame: &EvaluationFrame,
+    ) -> Option<WordValue> {
         let mut printed = None;
         // The state after a failure so far. A command behind `||` runs in it, and the list may end with it.
         let mut failed: Option<SimulatedShell> = None;
@@ -54,19 +59,19 @@ impl CommandEvaluator<'_> {
         let mut succeeds = false;
         for (index, (join, pipeline)) in entry.pipelines.iter().enumerate() {
             let after = if index == 0 {
-                self.pipeline(shell, pipeline, frame)
+                self.evaluate_pipeline(shell, pipeline, frame)
             } else if *join == AndOrOperator::And {
                 if !succeeds {
-                    let skipped = self.copy(shell);
-                    failed = Some(self.either(failed.take(), skipped));
+                    let skipped = self.copy_shell(shell);
+                    failed = Some(self.join_shells(failed.take(), skipped));
                 }
-                self.pipeline(shell, pipeline, &frame.maybe())
+                self.evaluate_pipeline(shell, pipeline, &frame.as_conditional())
             } else {
                 let mut other = match failed.take() {
                     Some(failed) => failed,
-                    None => self.copy(shell),
+                    None => self.copy_shell(shell),
                 };
-                let after = self.pipeline(&mut other, pipeline, &frame.maybe());
+                let after = self.evaluate_pipeline(&mut other, pipeline, &frame.as_conditional());
                 shell.join(other, self.environment);
                 after
             };
@@ -77,7 +82,7 @@ impl CommandEvaluator<'_> {
             if let Some(after) = after.failed
                 && !(shell.options.exits && index == last)
             {
-                failed = Some(self.either(failed.take(), *after));
+                failed = Some(self.join_shells(failed.take(), *after));
             }
         }
         if let Some(failed) = failed {
@@ -87,32 +92,32 @@ impl CommandEvaluator<'_> {
     }
 
     /// Joins two states of a shell. Without a first state, returns the second.
-    pub(super) fn either(&self, one: Option<SimulatedShell>, other: SimulatedShell) -> SimulatedShell {
+    pub(super) fn join_shells(&self, one: Option<SimulatedShell>, other: SimulatedShell) -> SimulatedShell {
         let Some(mut one) = one else { return other };
         one.join(other, self.environment);
         one
     }
 
     /// Evaluates a pipeline, each command in a shell of its own.
-    pub(super) fn pipeline(
+    pub(super) fn evaluate_pipeline(
         &mut self,
         shell: &mut SimulatedShell,
         pipeline: &PipelineSyntax,
         frame: &EvaluationFrame,
     ) -> CommandEffects {
         if let [node] = pipeline.commands.as_slice() {
-            return self.node(shell, node, frame);
+            return self.evaluate_node(shell, node, frame);
         }
         let frame = EvaluationFrame { forked: true, ..frame.clone() };
         let mut input = None;
         let mut after = CommandEffects::default();
         for (index, node) in pipeline.commands.iter().enumerate() {
-            let mut part = self.copy(shell);
+            let mut part = self.copy_shell(shell);
             if let Some(input) = input.take() {
                 part.input = input;
             }
-            let (ended, contents) = self.watched(|evaluator| {
-                evaluator.subshell(&mut part, |evaluator, shell| evaluator.node(shell, node, &frame))
+            let (ended, contents) = self.with_printed_contents(|evaluator| {
+                evaluator.in_subshell(&mut part, |evaluator, shell| evaluator.evaluate_node(shell, node, &frame))
             });
             after = ended;
             // `shopt -s lastpipe`
@@ -125,7 +130,7 @@ impl CommandEvaluator<'_> {
                 None => CommandStdin::Opaque { program: after.name.take(), contents },
             });
         }
-        self.prints(input.as_ref().and_then(CommandStdin::contents).cloned());
+        self.note_printed_contents(input.as_ref().and_then(CommandStdin::contents).cloned());
         if let Some(CommandStdin::Text(text, _)) = input {
             after.output = Some(text);
         }
@@ -134,7 +139,7 @@ impl CommandEvaluator<'_> {
     }
 
     /// Evaluates one command of any kind.
-    pub(super) fn node(
+    pub(super) fn evaluate_node(
         &mut self,
         shell: &mut SimulatedShell,
         node: &CommandNode,
@@ -145,21 +150,21 @@ impl CommandEvaluator<'_> {
             return CommandEffects::default();
         }
         let kind = match &node.kind {
-            CommandNodeKind::Simple(simple) => return self.simple(shell, simple, frame),
+            CommandNodeKind::Simple(simple) => return self.evaluate_simple(shell, simple, frame),
             kind => kind,
         };
-        let (redirects, input) = self.redirects(shell, &node.redirects, frame);
+        let (redirects, input) = self.evaluate_redirects(shell, &node.redirects, frame);
         let outer_input = input.map(|(input, _)| std::mem::replace(&mut shell.input, input));
         if matches!(kind, CommandNodeKind::Test(_) | CommandNodeKind::Arithmetic(_))
             && redirects.iter().any(ExpandedRedirect::writes_file)
         {
-            self.redirected(shell, redirects.clone(), frame);
+            self.record_bare_redirects(shell, redirects.clone(), frame);
         }
         let outer_redirects = shell.redirects.len();
         let elsewhere = redirects.iter().any(ExpandedRedirect::takes_output);
         shell.redirects.extend(redirects);
-        let (after, contents) = self.watched(|evaluator| evaluator.compound(shell, kind, frame));
-        self.prints(contents.filter(|_| !elsewhere));
+        let (after, contents) = self.with_printed_contents(|evaluator| evaluator.evaluate_compound(shell, kind, frame));
+        self.note_printed_contents(contents.filter(|_| !elsewhere));
         shell.redirects.truncate(outer_redirects);
         if let Some(input) = outer_input {
             shell.input = input;
@@ -168,21 +173,21 @@ impl CommandEvaluator<'_> {
     }
 
     /// Evaluates commands. Returns the contents of their output, too, as far as they are known.
-    pub(super) fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Option<ValueContents>) {
+    pub(super) fn with_printed_contents<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Option<ValueContents>) {
         let outer = self.printed_contents.take();
         let result = run(self);
         (result, std::mem::replace(&mut self.printed_contents, outer))
     }
 
     /// Notes the contents of an output.
-    pub(super) fn prints(&mut self, contents: Option<ValueContents>) {
+    pub(super) fn note_printed_contents(&mut self, contents: Option<ValueContents>) {
         if self.printed_contents.is_none() {
             self.printed_contents = contents;
         }
     }
 
     /// Joins the state with the states in which a loop or a function was left early.
-    pub(super) fn rejoin(&mut self, shell: &mut SimulatedShell, states: Vec<SimulatedShell>) {
+    pub(super) fn rejoin_early_exits(&mut self, shell: &mut SimulatedShell, states: Vec<SimulatedShell>) {
         shell.ended &= states.is_empty();
         for mut state in states {
             state.ended = false;

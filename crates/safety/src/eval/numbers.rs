@@ -14,7 +14,7 @@ const PROGRAMS: &str =
     "cat date egrep fgrep ggrep git grep head id nproc printf seq sort stat tail tput tr uniq wc xargs";
 
 /// Returns whether a command prints numbers alone, and blanks.
-pub(super) fn printed(name: &str, args: &[WordValue], input: &CommandStdin) -> bool {
+pub(super) fn prints_only_numbers(name: &str, args: &[WordValue], input: &CommandStdin) -> bool {
     if !has_word(PROGRAMS, name) {
         return false;
     }
@@ -113,7 +113,7 @@ mod tests {
     fn programs_that_print_numbers_are_known() {
         let of = |line: &str, input: &CommandStdin| {
             let words: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
-            printed(line.split(' ').next().unwrap(), &words[1..], input)
+            prints_only_numbers(line.split(' ').next().unwrap(), &words[1..], input)
         };
         for line in [
             "nproc",

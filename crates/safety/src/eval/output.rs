@@ -1,11 +1,11 @@
 //! The output of programs that print what their words say.
 
-use super::filter::filtered;
+use super::filter::filtered_lines;
 use super::numbers;
 use crate::command::CommandStdin;
 use crate::path::normal;
 use crate::programs;
-use crate::unwrap::found;
+use crate::unwrap::printed_paths;
 use crate::value::{ValuePiece, WordValue};
 
 /// The output of a command. `None` if it cannot be known. `temp` looks up the directory for temporary files.
@@ -22,7 +22,7 @@ pub(super) fn of(
     }
     match name {
         "echo" => Some(echo(args)),
-        "printf" => printf(args).or_else(|| numbers::printed(name, args, input).then(WordValue::number)),
+        "printf" => printf(args).or_else(|| numbers::prints_only_numbers(name, args, input).then(WordValue::number)),
         "pwd" => Some(cwd.clone()),
         "cat" => match input {
             CommandStdin::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
@@ -54,11 +54,11 @@ pub(super) fn of(
             Some(value)
         }
         "realpath" | "grealpath" | "readlink" | "greadlink" => canonical(name.ends_with("link"), args, cwd),
-        "find" | "gfind" => found(argv),
+        "find" | "gfind" => printed_paths(argv),
         "true" | ":" => Some(WordValue::default()),
-        name if numbers::printed(name, args, input) => Some(WordValue::number()),
+        name if numbers::prints_only_numbers(name, args, input) => Some(WordValue::number()),
         _ => match input {
-            CommandStdin::Text(text, _) => filtered(name, args, text),
+            CommandStdin::Text(text, _) => filtered_lines(name, args, text),
             _ => None,
         },
     }
@@ -273,7 +273,7 @@ fn mktemp(args: &[WordValue], temp: Option<String>) -> WordValue {
 mod tests {
     use super::of;
     use crate::command::{CommandStdin, StdinTextSource};
-    use crate::eval::inner::shown;
+    use crate::eval::inner::displayed_word;
     use crate::value::WordValue;
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
             let argv: Vec<WordValue> = line.split(' ').map(WordValue::of).collect();
             let input = CommandStdin::Text(WordValue::of("in"), StdinTextSource::Pipe);
             let printed = of(&argv, &WordValue::of("/p"), &input, || Some("/t".to_owned()));
-            assert_eq!(printed.as_ref().map(shown).as_deref(), wanted, "{line}");
+            assert_eq!(printed.as_ref().map(displayed_word).as_deref(), wanted, "{line}");
         }
     }
 }

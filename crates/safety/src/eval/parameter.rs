@@ -37,7 +37,7 @@ fn is_at(index: &[WordPart]) -> bool {
 
 impl CommandEvaluator<'_> {
     /// Expands `$x` or `${x…}`.
-    pub(super) fn parameter(
+    pub(super) fn expand_parameter(
         &mut self,
         shell: &mut SimulatedShell,
         parameter: &ParameterExpansion,
@@ -45,44 +45,46 @@ impl CommandEvaluator<'_> {
     ) -> ParameterValue {
         self.budget.spend(1);
         if let Some(index) = &parameter.index {
-            let subscript = self.joined(shell, index, frame);
-            self.subscript(shell, &parameter.name, &subscript, frame);
+            let subscript = self.expand_quoted_text(shell, index, frame);
+            self.evaluate_subscript(shell, &parameter.name, &subscript, frame);
         }
         if parameter.length || (parameter.name == "#" && !parameter.indirect) {
-            let count = self.count(shell, parameter);
+            let count = self.count_of_parameter(shell, parameter);
             return ParameterValue::Value(
                 count.map_or_else(WordValue::number, |count| WordValue::of(count.to_string())),
             );
         }
         if parameter.indirect {
-            return self.dereferenced(shell, parameter, frame);
+            return self.expand_indirect(shell, parameter, frame);
         }
-        let found = self.found(shell, parameter);
+        let found = self.values_of_parameter(shell, parameter);
         if parameter.op == ParameterOp::None {
             return list(found, parameter);
         }
-        let operand = self.operand(shell, parameter, found.as_deref(), frame);
+        let operand = self.expand_operand(shell, parameter, found.as_deref(), frame);
         match parameter.op {
-            ParameterOp::Default { .. } => substitute(found, operand, parameter),
+            ParameterOp::Default { .. } => default_if_unset(found, operand, parameter),
             ParameterOp::Assign { .. } => {
-                let missing = missing(found.as_deref(), parameter.op);
+                let missing = counts_as_unset(found.as_deref(), parameter.op);
                 if missing != Some(false) {
-                    let before = self.copy(shell);
-                    self.set(shell, &parameter.name, vec![operand.clone()], frame);
+                    let before = self.copy_shell(shell);
+                    self.set_checked_variable(shell, &parameter.name, vec![operand.clone()], frame);
                     if missing.is_none() {
                         shell.join(before, self.environment);
                     }
                 }
-                substitute(found, operand, parameter)
+                default_if_unset(found, operand, parameter)
             }
-            ParameterOp::Alternative { .. } => ParameterValue::Value(match missing(found.as_deref(), parameter.op) {
-                Some(true) => WordValue::default(),
-                Some(false) => operand,
-                None => either(Some(vec![WordValue::default()]), operand),
-            }),
+            ParameterOp::Alternative { .. } => {
+                ParameterValue::Value(match counts_as_unset(found.as_deref(), parameter.op) {
+                    Some(true) => WordValue::default(),
+                    Some(false) => operand,
+                    None => value_or_operand(Some(vec![WordValue::default()]), operand),
+                })
+            }
             ParameterOp::Require { .. } => {
                 // Bash gives up: the command that this word belongs to never runs.
-                self.current.dead |= missing(found.as_deref(), parameter.op) == Some(true);
+                self.current.dead |= counts_as_unset(found.as_deref(), parameter.op) == Some(true);
                 list(found, parameter)
             }
             ParameterOp::Slice if is_list(parameter) || parameter.name == "*" => {
@@ -93,42 +95,42 @@ impl CommandEvaluator<'_> {
             }
             op => {
                 let values = found.unwrap_or_default();
-                let changed = |value| change(value, op, &operand).derived_from(value).derived_from(&operand);
+                let changed = |value| apply_operator(value, op, &operand).derived_from(value).derived_from(&operand);
                 list(Some(values.iter().map(changed).collect()), parameter)
             }
         }
     }
 
     /// `${!x}`
-    fn dereferenced(
+    fn expand_indirect(
         &mut self,
         shell: &mut SimulatedShell,
         parameter: &ParameterExpansion,
         frame: &EvaluationFrame,
     ) -> ParameterValue {
-        self.joined(shell, &parameter.word, frame);
+        self.expand_quoted_text(shell, &parameter.word, frame);
         if !is_list(parameter) {
-            for name in self.found(shell, parameter).unwrap_or_default() {
-                self.reference(shell, &name, frame);
+            for name in self.values_of_parameter(shell, parameter).unwrap_or_default() {
+                self.evaluate_variable_name(shell, &name, frame);
             }
         }
-        let value = self.indirect(shell, &parameter.name).filter(|_| parameter.op == ParameterOp::None);
+        let value = self.value_of_indirect_name(shell, &parameter.name).filter(|_| parameter.op == ParameterOp::None);
         ParameterValue::Value(value.unwrap_or_else(WordValue::unknown_words))
     }
 
     /// The text behind an operator. Evaluates what bash expands again.
-    fn operand(
+    fn expand_operand(
         &mut self,
         shell: &mut SimulatedShell,
         parameter: &ParameterExpansion,
         found: Option<&[WordValue]>,
         frame: &EvaluationFrame,
     ) -> WordValue {
-        let operand = self.joined(shell, &parameter.word, frame);
+        let operand = self.expand_quoted_text(shell, &parameter.word, frame);
         match parameter.op {
-            ParameterOp::Slice => self.arithmetic(shell, &operand, frame),
+            ParameterOp::Slice => self.evaluate_arithmetic(shell, &operand, frame),
             ParameterOp::Transform if operand.known() == Some("P") => {
-                found.into_iter().flatten().for_each(|text| self.prompt(shell, text, "prompt", frame));
+                found.into_iter().flatten().for_each(|text| self.evaluate_prompt(shell, text, "prompt", frame));
             }
             _ => {}
         }
@@ -141,11 +143,11 @@ impl CommandEvaluator<'_> {
     }
 
     /// `$#`, `${#x}`, `${#a[@]}`
-    fn count(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<usize> {
+    fn count_of_parameter(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<usize> {
         let all = parameter.index.as_deref().is_some_and(is_at) || matches!(parameter.name.as_str(), "#" | "@" | "*");
         let values = match parameter.name.as_str() {
             "#" => shell.args.get(1..)?.to_vec(),
-            _ => self.found(shell, parameter).unwrap_or_default(),
+            _ => self.values_of_parameter(shell, parameter).unwrap_or_default(),
         };
         if all {
             return (!values.iter().any(is_open)).then_some(values.len());
@@ -153,7 +155,7 @@ impl CommandEvaluator<'_> {
         values.first().map_or(Some(0), |value| value.known().map(|text| text.chars().count()))
     }
 
-    fn found(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<Vec<WordValue>> {
+    fn values_of_parameter(&self, shell: &SimulatedShell, parameter: &ParameterExpansion) -> Option<Vec<WordValue>> {
         let name = parameter.name.as_str();
         match name {
             "*" if shell.separators() != FieldSeparators::Default => {
@@ -196,7 +198,7 @@ impl CommandEvaluator<'_> {
         }
     }
 
-    fn indirect(&self, shell: &SimulatedShell, name: &str) -> Option<WordValue> {
+    fn value_of_indirect_name(&self, shell: &SimulatedShell, name: &str) -> Option<WordValue> {
         if name == "#" {
             // `${!#}` is the last argument.
             return shell.args.last().cloned();
@@ -210,7 +212,7 @@ impl CommandEvaluator<'_> {
 }
 
 /// Whether a parameter counts as not set, if that is known.
-fn missing(found: Option<&[WordValue]>, op: ParameterOp) -> Option<bool> {
+fn counts_as_unset(found: Option<&[WordValue]>, op: ParameterOp) -> Option<bool> {
     let empty_counts = matches!(
         op,
         ParameterOp::Default { empty: true }
@@ -232,11 +234,15 @@ fn missing(found: Option<&[WordValue]>, op: ParameterOp) -> Option<bool> {
 }
 
 /// `${x:-…}` and `${x:=…}`
-fn substitute(found: Option<Vec<WordValue>>, operand: WordValue, parameter: &ParameterExpansion) -> ParameterValue {
-    match missing(found.as_deref(), parameter.op) {
+fn default_if_unset(
+    found: Option<Vec<WordValue>>,
+    operand: WordValue,
+    parameter: &ParameterExpansion,
+) -> ParameterValue {
+    match counts_as_unset(found.as_deref(), parameter.op) {
         Some(false) => list(found, parameter),
         Some(true) => ParameterValue::Value(operand),
-        None => ParameterValue::Value(either(found, operand)),
+        None => ParameterValue::Value(value_or_operand(found, operand)),
     }
 }
 
@@ -273,7 +279,7 @@ fn list(found: Option<Vec<WordValue>>, parameter: &ParameterExpansion) -> Parame
 }
 
 /// A value that may be missing, or the text used instead.
-fn either(found: Option<Vec<WordValue>>, operand: WordValue) -> WordValue {
+fn value_or_operand(found: Option<Vec<WordValue>>, operand: WordValue) -> WordValue {
     let known = |value: &WordValue| match value.pieces() {
         [ValuePiece::OneOf(texts)] => Some(texts.clone()),
         _ => value.known().map(|text| vec![text.to_owned()]),
@@ -290,9 +296,10 @@ fn either(found: Option<Vec<WordValue>>, operand: WordValue) -> WordValue {
 }
 
 /// Applies an operator that changes a value.
-fn change(value: &WordValue, op: ParameterOp, operand: &WordValue) -> WordValue {
+fn apply_operator(value: &WordValue, op: ParameterOp, operand: &WordValue) -> WordValue {
     if is_choice(value) {
-        let changed: Vec<WordValue> = alternatives(value).iter().map(|text| change(text, op, operand)).collect();
+        let changed: Vec<WordValue> =
+            alternatives(value).iter().map(|text| apply_operator(text, op, operand)).collect();
         return any_of(&changed);
     }
     let Some(text) = value.known() else { return change_unknown(value, op, operand) };

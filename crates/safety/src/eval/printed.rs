@@ -10,21 +10,25 @@ use crate::value::{ValuePiece, WordValue};
 
 impl CommandEvaluator<'_> {
     /// Evaluates commands in a subshell. Returns their output, if it is known.
-    pub(super) fn printed(
+    pub(super) fn output_in_subshell(
         &mut self,
         shell: &mut SimulatedShell,
         list: &CommandList,
         frame: &EvaluationFrame,
     ) -> Option<WordValue> {
-        self.subshell(shell, |evaluator, shell| match list.as_slice() {
+        self.in_subshell(shell, |evaluator, shell| match list.as_slice() {
             [] => Some(WordValue::default()),
             [AndOrList { pipelines, .. }] if pipelines.len() == 1 => {
-                evaluator.pipeline(shell, &pipelines[0].1, frame).output
+                evaluator.evaluate_pipeline(shell, &pipelines[0].1, frame).output
             }
             _ => {
                 let alone = prints_last(shell, list);
-                let printed = evaluator.list(shell, list, frame).filter(|_| alone);
-                if list.len() > 1 { printed.and_then(|printed| wherever(shell, printed)) } else { printed }
+                let printed = evaluator.evaluate_list(shell, list, frame).filter(|_| alone);
+                if list.len() > 1 {
+                    printed.and_then(|printed| any_possible_directory(shell, printed))
+                } else {
+                    printed
+                }
             }
         })
     }
@@ -72,7 +76,7 @@ fn is_silent(shell: &SimulatedShell, pipeline: &PipelineSyntax) -> bool {
 }
 
 /// The output of `pwd` behind a `cd` that may have failed: any of the directories.
-fn wherever(shell: &SimulatedShell, printed: WordValue) -> Option<WordValue> {
+fn any_possible_directory(shell: &SimulatedShell, printed: WordValue) -> Option<WordValue> {
     if shell.location.candidates.len() < 2 {
         return Some(printed);
     }

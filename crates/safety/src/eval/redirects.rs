@@ -11,7 +11,7 @@ use crate::value::{ValuePiece, WordValue};
 
 impl CommandEvaluator<'_> {
     /// Evaluates redirects. Returns also the new standard input and its place, if a redirect sets it.
-    pub(super) fn redirects(
+    pub(super) fn evaluate_redirects(
         &mut self,
         shell: &mut SimulatedShell,
         redirections: &[RedirectSyntax],
@@ -20,11 +20,11 @@ impl CommandEvaluator<'_> {
         let mut redirects = Vec::new();
         let mut input = None;
         for redirection in redirections {
-            let target = self.single(shell, &redirection.target, frame);
+            let target = self.expand_unsplit(shell, &redirection.target, frame);
             if redirection.fd.is_none_or(|fd| fd == 0) {
-                input = self.input(shell, redirection, &target, frame).or(input);
+                input = self.input_of_redirect(shell, redirection, &target, frame).or(input);
             } else {
-                self.input(shell, redirection, &target, frame);
+                self.input_of_redirect(shell, redirection, &target, frame);
             }
             let source = frame.origin.text.get(redirection.target.span.clone()).unwrap_or_default().to_owned();
             let (op, cwd) = (redirection.op.to_owned(), shell.cwd().clone());
@@ -34,7 +34,7 @@ impl CommandEvaluator<'_> {
     }
 
     /// The input that a redirect gives to its descriptor.
-    fn input(
+    fn input_of_redirect(
         &mut self,
         shell: &mut SimulatedShell,
         redirection: &RedirectSyntax,
@@ -47,7 +47,7 @@ impl CommandEvaluator<'_> {
                 let body = heredocs.get(redirection.heredoc?)?;
                 let mut inside = frame.clone();
                 Rc::make_mut(&mut inside.via).push(StdinTextSource::Heredoc.name().to_owned());
-                let text = self.joined(shell, &body.parts, &inside).of_heredoc();
+                let text = self.expand_quoted_text(shell, &body.parts, &inside).of_heredoc();
                 Some((CommandStdin::Text(text, StdinTextSource::Heredoc), body.span.clone()))
             }
             "<<<" => {

@@ -17,17 +17,22 @@ const MAX_REMEMBERED: usize = 64;
 
 impl CommandEvaluator<'_> {
     /// Notes the text that a call writes into a file, and the alias that it gives to git.
-    pub(super) fn remember(&mut self, shell: &SimulatedShell, call: &ProgramCall, output: Option<&WordValue>) {
+    pub(super) fn note_written_files(
+        &mut self,
+        shell: &SimulatedShell,
+        call: &ProgramCall,
+        output: Option<&WordValue>,
+    ) {
         if self.remembered.files.len() + self.remembered.aliases.len() >= MAX_REMEMBERED {
             return;
         }
         for redirect in call.redirects.iter().filter(|redirect| redirect.takes_output()) {
-            self.wrote(&redirect.target, redirect, output);
+            self.note_written_file(&redirect.target, redirect, output);
         }
         let Some((last, words)) = call.argv.split_last() else { return };
         match words.first().and_then(WordValue::known) {
             Some("tee") if !last.prefix().starts_with('-') => {
-                if let (Some(path), Some(text)) = (path(shell, last), call.input.text()) {
+                if let (Some(path), Some(text)) = (absolute_path(shell, last), call.input.text()) {
                     self.remembered.files.insert(path, text.clone());
                 }
             }
@@ -42,7 +47,7 @@ impl CommandEvaluator<'_> {
         }
     }
 
-    fn wrote(&mut self, target: &WordValue, redirect: &ExpandedRedirect, output: Option<&WordValue>) {
+    fn note_written_file(&mut self, target: &WordValue, redirect: &ExpandedRedirect, output: Option<&WordValue>) {
         let Some(path) = resolved(&redirect.cwd, target).known().map(str::to_owned) else { return };
         let before = self.remembered.files.remove(&path).filter(|_| redirect.op == ">>");
         let appends = redirect.op == ">>" && before.is_none();
@@ -54,7 +59,7 @@ impl CommandEvaluator<'_> {
     }
 
     /// The commands that a call runs: those of its words, of a script that was written before, of an alias.
-    pub(super) fn inners(
+    pub(super) fn inner_commands(
         &self,
         shell: &SimulatedShell,
         call: &ProgramCall,
@@ -64,8 +69,8 @@ impl CommandEvaluator<'_> {
             return Vec::new();
         }
         let mut inners = unwrap(command, &call.input, self.custom);
-        inners.extend(self.written(shell, call));
-        if let Some(name) = self.aliased(call) {
+        inners.extend(self.run_of_written_script(shell, call));
+        if let Some(name) = self.git_alias_named(call) {
             let option =
                 WordValue::of(format!("alias.{name}={}", self.remembered.aliases[name].known().unwrap_or_default()));
             let argv: Vec<WordValue> = [call.argv[0].clone(), WordValue::of("-c"), option]
@@ -78,13 +83,13 @@ impl CommandEvaluator<'_> {
     }
 
     /// The alias that a call of git names.
-    fn aliased<'c>(&self, call: &'c ProgramCall) -> Option<&'c str> {
+    fn git_alias_named<'c>(&self, call: &'c ProgramCall) -> Option<&'c str> {
         let name = call.argv.get(1)?.known()?;
         (call.argv[0].known() == Some("git") && self.remembered.aliases.contains_key(name)).then_some(name)
     }
 
     /// The command that runs a script which was written before.
-    fn written(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<InnerCommand> {
+    fn run_of_written_script(&self, shell: &SimulatedShell, call: &ProgramCall) -> Option<InnerCommand> {
         if self.remembered.files.is_empty() {
             return None;
         }
@@ -92,9 +97,9 @@ impl CommandEvaluator<'_> {
         let direct = call.argv[0].prefix().contains('/');
         let operand = call.argv[1..].iter().position(|word| !word.prefix().starts_with('-')).map(|at| at + 1);
         let at = if direct { 0 } else { operand? };
-        let text = self.remembered.files.get(&path(shell, &call.argv[at])?)?;
+        let text = self.remembered.files.get(&absolute_path(shell, &call.argv[at])?)?;
         let first = text.prefix().lines().next().unwrap_or_default();
-        let program = if direct { first.strip_prefix("#!").map_or("bash", interpreter) } else { name };
+        let program = if direct { first.strip_prefix("#!").map_or("bash", shebang_program) } else { name };
         let same_shell = matches!(program, "." | "source");
         let args: Vec<WordValue> = call.argv[at..].to_vec();
         let via = call.argv[at].known().unwrap_or("script").to_owned();
@@ -124,7 +129,7 @@ impl CommandEvaluator<'_> {
 }
 
 /// The program of a script's first line: `bash` in `/usr/bin/env bash -e`.
-fn interpreter(line: &str) -> &str {
+fn shebang_program(line: &str) -> &str {
     let base = |word: &'_ str| word.rsplit('/').next().map(str::len).unwrap_or_default();
     let mut words = line.split_whitespace().map(|word| &word[word.len() - base(word)..]);
     words.find(|word| *word != "env" && !word.starts_with('-')).unwrap_or("sh")
@@ -135,7 +140,7 @@ fn is_shell(name: &str) -> bool {
 }
 
 /// The absolute path of a file.
-fn path(shell: &SimulatedShell, word: &WordValue) -> Option<String> {
+fn absolute_path(shell: &SimulatedShell, word: &WordValue) -> Option<String> {
     let is_text = word.pieces().iter().all(|piece| matches!(piece, ValuePiece::Text(_)));
     resolved(shell.cwd(), word).known().filter(|_| is_text).map(str::to_owned)
 }

@@ -3,7 +3,7 @@
 use super::aliases::AliasTable;
 use super::functions::ShellFunctions;
 use super::location::ShellLocation;
-use super::variables::{EnvironmentBlock, ShellVariable, ShellVariables, VariableAttributes, either};
+use super::variables::{EnvironmentBlock, ShellVariable, ShellVariables, VariableAttributes, join_values};
 use crate::command::{CommandStdin, ExpandedRedirect};
 use crate::value::WordValue;
 
@@ -129,7 +129,12 @@ impl SimulatedShell {
     }
 
     /// Gives a variable these attributes.
-    pub(super) fn describe(&mut self, name: &str, attributes: VariableAttributes, environment: EnvironmentBlock<'_>) {
+    pub(super) fn set_attributes(
+        &mut self,
+        name: &str,
+        attributes: VariableAttributes,
+        environment: EnvironmentBlock<'_>,
+    ) {
         let values = self.get(name, environment);
         let exported = self.variables.is_exported(name, environment);
         self.variables.insert(name, ShellVariable { values, exported, attributes });
@@ -150,7 +155,8 @@ impl SimulatedShell {
             }
             return;
         }
-        let same = self.variables.is(&other.variables) && self.variables.forgetful == other.variables.forgetful;
+        let same =
+            self.variables.is_surely_same(&other.variables) && self.variables.forgetful == other.variables.forgetful;
         if !same {
             self.join_variables(&other, environment);
         }
@@ -159,7 +165,7 @@ impl SimulatedShell {
         self.variables.deciding |= other.variables.deciding;
         self.functions.join(&other.functions);
         if self.args != other.args {
-            self.args = either(Some(std::mem::take(&mut self.args)), Some(other.args)).unwrap_or_default();
+            self.args = join_values(Some(std::mem::take(&mut self.args)), Some(other.args)).unwrap_or_default();
         }
     }
 
@@ -182,13 +188,13 @@ impl SimulatedShell {
                 ..variable.attributes.with(described)
             };
             if variable.values != theirs {
-                variable.values = either(variable.values.take(), theirs);
+                variable.values = join_values(variable.values.take(), theirs);
             }
         }
     }
 
     /// Variables that are unknown by now get the values that they had in another shell.
-    pub(super) fn recall(&mut self, then: &Self, environment: EnvironmentBlock<'_>) {
+    pub(super) fn recall_unknown_variables(&mut self, then: &Self, environment: EnvironmentBlock<'_>) {
         for (name, variable) in then.variables.iter() {
             if self.get(name, environment) == Some(vec![WordValue::unknown_words()]) {
                 self.variables.insert(name, variable.clone());

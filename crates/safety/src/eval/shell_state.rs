@@ -22,7 +22,7 @@ const MAX_SHELLS: usize = 4;
 
 impl CommandEvaluator<'_> {
     /// The shell that a command starts in. Findings in its traps point to the whole command.
-    pub(super) fn restored(&mut self, state: InitialShellState<'_>, command: &str) -> SimulatedShell {
+    pub(super) fn restore_shell(&mut self, state: InitialShellState<'_>, command: &str) -> SimulatedShell {
         if state.code.is_empty() && state.overrides.is_empty() {
             return SimulatedShell::new(WordValue::of(self.directories.cwd.as_str()), Vec::new());
         }
@@ -50,9 +50,9 @@ impl CommandEvaluator<'_> {
         }
         let text = shell.functions.unread.get(name)?;
         if self.functions.has_read(name) {
-            return self.functions.earlier(name);
+            return self.functions.earlier_function(name);
         }
-        let read = self.read(text);
+        let read = self.parse_script(text);
         let commands = read.script.body.into_iter().flat_map(|entry| entry.pipelines).flat_map(|(_, one)| one.commands);
         let body = commands.into_iter().find_map(|node| match node.kind {
             CommandNodeKind::Function { body, .. } => Some(body),
@@ -60,7 +60,7 @@ impl CommandEvaluator<'_> {
         });
         let origin = ScriptOrigin { text: Rc::clone(text), heredocs: read.heredocs.into(), fixed: None, earlier: true };
         let function = body.map(|body| ShellFunction { number: Rc::as_ptr(&body).addr(), body, origin });
-        self.functions.remember(name, function.clone());
+        self.functions.remember_earlier(name, function.clone());
         function
     }
 }
@@ -130,7 +130,7 @@ fn evaluate(code: &str, environment: EnvironmentBlock<'_>, directories: &Command
     evaluator.budget.extend(code.len());
     let mut shell = SimulatedShell::new(WordValue::of(directories.cwd.as_str()), vec![WordValue::of("bash")]);
     if code.len() <= MAX_CODE {
-        evaluator.script(&mut shell, code, EvaluationFrame::of(code));
+        evaluator.evaluate_script(&mut shell, code, EvaluationFrame::of(code));
     } else {
         evaluator.budget.give_up();
     }
@@ -141,7 +141,7 @@ fn evaluate(code: &str, environment: EnvironmentBlock<'_>, directories: &Command
         function.origin.fixed = None;
         function.origin.earlier = true;
     }
-    shell.aliases.settle();
+    shell.aliases.settle_all();
     shell.settle_previous();
     for trap in &mut evaluator.traps {
         trap.frame.via = Rc::new(vec!["trap".to_owned()]);

@@ -15,7 +15,7 @@ const MAX_WRAPPING: usize = 12;
 
 impl CommandEvaluator<'_> {
     /// Evaluates a simple command whose program is not an alias.
-    pub(super) fn unaliased(
+    pub(super) fn evaluate_unaliased(
         &mut self,
         shell: &mut SimulatedShell,
         simple: &UnexpandedCommand,
@@ -41,7 +41,7 @@ impl CommandEvaluator<'_> {
         for word in &simple.words {
             let source = frame.origin.text.get(word.span.clone()).unwrap_or_default();
             let at = frame.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
-            let mut values = self.fields(shell, word, frame);
+            let mut values = self.expand_fields(shell, word, frame);
             if values.is_empty() && self.is_unset(shell, word) && self.is_program(shell, &call) {
                 values.push(WordValue::unknown_words());
             }
@@ -51,25 +51,25 @@ impl CommandEvaluator<'_> {
                 call.spans.push(at.clone());
             }
         }
-        let (redirects, input) = self.redirects(shell, &simple.redirects, frame);
+        let (redirects, input) = self.evaluate_redirects(shell, &simple.redirects, frame);
         call.redirects = redirects;
         if let Some((input, at)) = input {
             call.input = input;
             call.input_span = frame.origin.fixed.clone().unwrap_or(at);
         }
         for assignment in &simple.assignments {
-            let values = self.assigned(shell, assignment, frame);
+            let values = self.expand_assigned_values(shell, assignment, frame);
             call.assigned.push(assignment.source.clone());
             let value = if values.len() == 1 { values[0].clone() } else { WordValue::unknown_words() };
             // Assignments before a program are for that program only. Without a program they last.
             if simple.words.is_empty() {
-                self.assign(shell, assignment, values, frame);
+                self.apply_assignment(shell, assignment, values, frame);
             }
             call.assignments.push((assignment.name.clone(), value));
         }
         call.dead = self.current.dead;
         let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(WordPart::Array(_))));
-        let after = self.call(shell, call, frame);
+        let after = self.evaluate_call(shell, call, frame);
         for word in arrays {
             self.declared_array(shell, word, frame);
         }
@@ -128,24 +128,24 @@ impl CommandEvaluator<'_> {
             && shell.get(&parameter.name, self.environment).is_none())
     }
 
-    fn assigned(
+    fn expand_assigned_values(
         &mut self,
         shell: &mut SimulatedShell,
         assignment: &AssignmentSyntax,
         frame: &EvaluationFrame,
     ) -> Vec<WordValue> {
         if let [WordPart::Array(words), ..] = assignment.value.parts.as_slice() {
-            return self.elements(shell, &assignment.name, words, frame);
+            return self.expand_array_elements(shell, &assignment.name, words, frame);
         }
         if let Some(index) = &assignment.index {
-            let subscript = self.joined(shell, index, frame);
-            self.subscript(shell, &assignment.name, &subscript, frame);
+            let subscript = self.expand_quoted_text(shell, index, frame);
+            self.evaluate_subscript(shell, &assignment.name, &subscript, frame);
         }
-        vec![self.single(shell, &assignment.value, frame).assigned()]
+        vec![self.expand_unsplit(shell, &assignment.value, frame).assigned()]
     }
 
     /// The elements between the parentheses of an array.
-    fn elements(
+    fn expand_array_elements(
         &mut self,
         shell: &mut SimulatedShell,
         name: &str,
@@ -155,21 +155,21 @@ impl CommandEvaluator<'_> {
         let has_key =
             |word: &WordSyntax| matches!(word.parts.first(), Some(WordPart::Text(text)) if text.starts_with('['));
         let by_keys = words.iter().any(has_key);
-        let values: Vec<WordValue> = words.iter().flat_map(|word| self.fields(shell, word, frame)).collect();
+        let values: Vec<WordValue> = words.iter().flat_map(|word| self.expand_fields(shell, word, frame)).collect();
         if !by_keys {
             return values;
         }
-        let Some(keyed) = values.iter().map(keyed).collect::<Option<Vec<(String, WordValue)>>>() else {
-            self.subscript(shell, name, &WordValue::unknown_words(), frame);
+        let Some(keyed) = values.iter().map(split_keyed_element).collect::<Option<Vec<(String, WordValue)>>>() else {
+            self.evaluate_subscript(shell, name, &WordValue::unknown_words(), frame);
             return vec![WordValue::unknown_words()];
         };
         for (key, _) in &keyed {
-            self.subscript(shell, name, &WordValue::of(key.as_str()), frame);
+            self.evaluate_subscript(shell, name, &WordValue::of(key.as_str()), frame);
         }
         by_key(keyed)
     }
 
-    fn assign(
+    fn apply_assignment(
         &mut self,
         shell: &mut SimulatedShell,
         assignment: &AssignmentSyntax,
@@ -211,14 +211,14 @@ impl CommandEvaluator<'_> {
     fn declared_array(&mut self, shell: &mut SimulatedShell, word: &WordSyntax, frame: &EvaluationFrame) {
         if let [WordPart::Text(name), WordPart::Array(words)] = word.parts.as_slice() {
             let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
-            let values = self.elements(shell, name, words, frame);
+            let values = self.expand_array_elements(shell, name, words, frame);
             self.assign_to(shell, name, values, frame);
         }
     }
 }
 
 /// The key and the value of `[key]=value`. The key was expanded as a glob, which it is not.
-fn keyed(word: &WordValue) -> Option<(String, WordValue)> {
+fn split_keyed_element(word: &WordValue) -> Option<(String, WordValue)> {
     let mut key = String::new();
     for (at, piece) in word.pieces().iter().enumerate() {
         match piece {

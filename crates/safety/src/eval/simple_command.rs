@@ -62,7 +62,7 @@ pub struct SimpleCommandTraits {
 
 impl SimpleCommandTraits {
     /// Returns these properties with those that a program has by itself.
-    pub(super) fn with(self, program: Self) -> Self {
+    pub(super) fn with_program_traits(self, program: Self) -> Self {
         let Self { transparent, opaque, decided, .. } = program;
         Self { transparent, opaque, decided, ..self }
     }
@@ -75,7 +75,7 @@ impl SimpleCommand {
     }
 
     /// Returns the command as rules check it, in one of its directories.
-    pub fn command<'a>(&'a self, cwd: &'a WordValue, directories: &'a CommandDirectories) -> SimpleCommandView<'a> {
+    pub fn view_in<'a>(&'a self, cwd: &'a WordValue, directories: &'a CommandDirectories) -> SimpleCommandView<'a> {
         SimpleCommandView {
             argv: &self.argv,
             assignments: &self.assignments,

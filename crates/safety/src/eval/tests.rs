@@ -1,6 +1,6 @@
 //! Evaluates scripts whose commands are named `c`. In a value, `…` is an unknown part.
 
-use super::inner::shown;
+use super::inner::displayed_word;
 use super::{CommandEvaluator, EnvironmentBlock, SimpleCommand};
 use crate::command::{CommandDirectories, CommandStdin, InitialShellState};
 use crate::unwrap::CustomWrappers;
@@ -23,7 +23,7 @@ fn evaluate(script: &str) -> (Vec<SimpleCommand>, bool) {
 fn words(script: &str) -> Vec<String> {
     let (found, complete) = evaluate(script);
     assert!(complete, "{script}");
-    let of = |found: &SimpleCommand| found.argv[1..].iter().map(shown).collect::<Vec<_>>().join("|");
+    let of = |found: &SimpleCommand| found.argv[1..].iter().map(displayed_word).collect::<Vec<_>>().join("|");
     found
         .iter()
         .filter(|found| found.argv.first().is_some_and(|program| program.known() == Some("c")))
@@ -71,7 +71,7 @@ fn every_branch_is_evaluated() {
 fn directories(script: &str) -> Vec<String> {
     let (found, _) = evaluate(script);
     let commands = found.iter().filter(|found| found.argv.first().is_some_and(|program| program.known() == Some("c")));
-    commands.map(|found| found.cwds.iter().map(shown).collect::<Vec<_>>().join(" or ")).collect()
+    commands.map(|found| found.cwds.iter().map(displayed_word).collect::<Vec<_>>().join(" or ")).collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn push_open(value: &mut WordValue, text: &str) {
             rest = &rest[UNKNOWN.len_utf8()..];
             continue;
         } else if rest.starts_with('[') {
-            match bracket(rest) {
+            match bracket_length(rest) {
                 Some(length) => length,
                 None => {
                     value.push_text("[");
@@ -57,7 +57,7 @@ pub fn push_closed(value: &mut WordValue, text: &str) {
 }
 
 /// The length of `[…]`.
-fn bracket(text: &str) -> Option<usize> {
+fn bracket_length(text: &str) -> Option<usize> {
     let end = text.char_indices().take(MAX_BRACKET).last().map_or(0, |(at, last)| at + last.len_utf8());
     let inside = text.get(1..end)?;
     let inside = inside.strip_prefix(['!', '^']).unwrap_or(inside);
@@ -89,7 +89,7 @@ fn script(value: &WordValue) -> Option<String> {
 }
 
 /// The scripts that a value may be. Empty if nothing of it is known.
-pub fn scripts(value: &WordValue) -> Vec<(String, AnalysisConfidence)> {
+pub fn possible_scripts(value: &WordValue) -> Vec<(String, AnalysisConfidence)> {
     if !is_choice(value) {
         return script(value).map(|script| (script, AnalysisConfidence::Exact)).into_iter().collect();
     }
@@ -99,7 +99,7 @@ pub fn scripts(value: &WordValue) -> Vec<(String, AnalysisConfidence)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{UNKNOWN, push_closed, push_open, scripts};
+    use super::{UNKNOWN, possible_scripts, push_closed, push_open};
     use crate::level::AnalysisConfidence;
     use crate::value::{ValuePiece, WordValue};
 
@@ -119,12 +119,12 @@ mod tests {
     fn a_script_keeps_a_sign_for_each_unknown_part() {
         let mut value = WordValue::of("rm ");
         value.push(ValuePiece::Unknown(true));
-        assert_eq!(scripts(&value), [(format!("rm {UNKNOWN}"), AnalysisConfidence::Exact)]);
-        assert_eq!(scripts(&WordValue::unknown()), []);
+        assert_eq!(possible_scripts(&value), [(format!("rm {UNKNOWN}"), AnalysisConfidence::Exact)]);
+        assert_eq!(possible_scripts(&WordValue::unknown()), []);
         let mut either = WordValue::default();
         either.push(ValuePiece::OneOf(vec!["a".to_owned(), " ".to_owned(), "b".to_owned()]));
         assert_eq!(
-            scripts(&either),
+            possible_scripts(&either),
             [("a".to_owned(), AnalysisConfidence::Partial), ("b".to_owned(), AnalysisConfidence::Partial)]
         );
     }

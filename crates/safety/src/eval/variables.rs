@@ -80,7 +80,7 @@ impl VariableAttributes {
     }
 
     /// Whether an assigned value is changed on its way.
-    pub fn change(self) -> bool {
+    pub fn changes_value(self) -> bool {
         self.integer || self.reference || self.cased
     }
 }
@@ -144,7 +144,7 @@ impl ShellVariables {
         let attributes = self.attributes(name);
         if attributes.integer {
             values = vec![WordValue::number()];
-        } else if attributes.change() {
+        } else if attributes.changes_value() {
             values = vec![WordValue::unknown_words()];
         }
         self.insert(name, ShellVariable { values: Some(values), exported, attributes });
@@ -176,7 +176,7 @@ impl ShellVariables {
     }
 
     /// `local`: the function's caller gets its value back.
-    pub(super) fn cover(&mut self, name: &str) {
+    pub(super) fn begin_local(&mut self, name: &str) {
         let value = self.table.get(name).cloned();
         if let Some(covered) = self.covered.last_mut() {
             covered.entry(name.to_owned()).or_insert(value);
@@ -184,7 +184,7 @@ impl ShellVariables {
     }
 
     /// A function ends.
-    pub(super) fn uncover(&mut self) {
+    pub(super) fn restore_locals(&mut self) {
         for (name, value) in self.covered.pop().unwrap_or_default() {
             match value {
                 Some(variable) => self.table_mut().insert(name, variable),
@@ -204,13 +204,13 @@ impl ShellVariables {
     }
 
     /// Whether these are surely the same variables.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(super) fn is_surely_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.table, &other.table)
     }
 
     /// Whether a variable differs.
     pub(super) fn differs(&self, other: &Self) -> bool {
-        !self.is(other) && self.table != other.table
+        !self.is_surely_same(other) && self.table != other.table
     }
 
     fn table_mut(&mut self) -> &mut HashMap<String, ShellVariable> {
@@ -219,19 +219,19 @@ impl ShellVariables {
 }
 
 /// Joins two lists place by place. A word without a counterpart may be absent.
-pub(super) fn either(one: Option<Vec<WordValue>>, other: Option<Vec<WordValue>>) -> Option<Vec<WordValue>> {
+pub(super) fn join_values(one: Option<Vec<WordValue>>, other: Option<Vec<WordValue>>) -> Option<Vec<WordValue>> {
     let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
     let nothing = WordValue::default();
     let places = one.len().max(other.len());
     if places > MAX_JOINED {
         return Some(vec![WordValue::unknown_words()]);
     }
-    let at = |place: usize| choice(one.get(place).unwrap_or(&nothing), other.get(place).unwrap_or(&nothing));
+    let at = |place: usize| either_value(one.get(place).unwrap_or(&nothing), other.get(place).unwrap_or(&nothing));
     Some((0..places).map(at).collect())
 }
 
 /// Returns a value that may be either of two.
-fn choice(one: &WordValue, other: &WordValue) -> WordValue {
+fn either_value(one: &WordValue, other: &WordValue) -> WordValue {
     if one == other {
         return one.clone().derived_from(other);
     }
@@ -254,7 +254,7 @@ fn choice(one: &WordValue, other: &WordValue) -> WordValue {
 
 #[cfg(test)]
 mod tests {
-    use super::{EnvironmentBlock, MAX_CHOICES, MAX_LENGTH, ShellVariables, either};
+    use super::{EnvironmentBlock, MAX_CHOICES, MAX_LENGTH, ShellVariables, join_values};
     use crate::value::{ValuePiece, WordValue};
 
     #[test]
@@ -268,11 +268,11 @@ mod tests {
         variables.set("A", vec![WordValue::of("x")], false, environment);
         variables.set("C", vec![WordValue::of("y")], false, environment);
         variables.covered.push(std::collections::HashMap::new());
-        variables.cover("C");
-        variables.cover("D");
+        variables.begin_local("C");
+        variables.begin_local("D");
         variables.unset("C");
         variables.set("D", vec![WordValue::of("z")], false, environment);
-        variables.uncover();
+        variables.restore_locals();
         let value = |name: &str| variables.get(name).and_then(|variable| variable.values.clone());
         assert_eq!(value("C"), Some(vec![WordValue::of("y")]));
         assert!(variables.get("D").is_none());
@@ -294,11 +294,11 @@ mod tests {
             value.push(ValuePiece::OneOf(texts.iter().map(|text| (*text).to_owned()).collect()));
             value
         };
-        let joined = either(Some(vec!["a".into(), "b".into()]), Some(vec!["a".into(), "c".into(), "d".into()]));
+        let joined = join_values(Some(vec!["a".into(), "b".into()]), Some(vec!["a".into(), "c".into(), "d".into()]));
         assert_eq!(joined.unwrap(), ["a".into(), one_of(&["b", "c"]), one_of(&["", "d"])]);
         let four = one_of(&["1", "2", "3", "4"]);
         assert_eq!(four.pieces().len(), 1);
         assert_eq!(MAX_CHOICES, 4);
-        assert_eq!(either(Some(vec![four]), Some(vec!["5".into()])).unwrap(), [WordValue::unknown_words()]);
+        assert_eq!(join_values(Some(vec![four]), Some(vec!["5".into()])).unwrap(), [WordValue::unknown_words()]);
     }
 }

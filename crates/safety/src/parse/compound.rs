@@ -28,7 +28,7 @@ impl ScriptReader<'_> {
             return Ok(Some(CommandNodeKind::Group(body)));
         }
         if self.keyword("[[") {
-            return self.nested(Self::test).map(Some);
+            return self.read_one_level_deeper(Self::test).map(Some);
         }
         if self.keyword("if") {
             return self.condition().map(Some);
@@ -75,7 +75,7 @@ impl ScriptReader<'_> {
     pub(super) fn function(&mut self, name: String) -> ScriptResult<CommandNodeKind> {
         self.newlines()?;
         let start = self.at;
-        let Some(kind) = self.nested(Self::compound)? else { return self.fault() };
+        let Some(kind) = self.read_one_level_deeper(Self::compound)? else { return self.fault() };
         let end = self.at;
         let redirects = self.redirects()?;
         Ok(CommandNodeKind::Function { name, body: Rc::new(CommandNode::new(kind, redirects, start, end)) })
@@ -92,7 +92,7 @@ impl ScriptReader<'_> {
             self.blanks();
             let name = self.slice(start..self.at).trim_end().to_owned();
             let begin = self.at;
-            let named = self.nested(Self::compound);
+            let named = self.read_one_level_deeper(Self::compound);
             if let Ok(Some(kind)) = named {
                 let end = self.at;
                 let redirects = self.redirects()?;
@@ -101,7 +101,7 @@ impl ScriptReader<'_> {
             self.looked_ahead(self.at - start)?;
             self.at = start;
         }
-        let node = match self.nested(Self::compound)? {
+        let node = match self.read_one_level_deeper(Self::compound)? {
             Some(kind) => {
                 let end = self.at;
                 CommandNode::new(kind, self.redirects()?, start, end)

@@ -27,7 +27,7 @@ impl ScriptReader<'_> {
             let parts = if pending.quoted {
                 vec![WordPart::Quoted(self.slice(start..end).to_owned())]
             } else {
-                self.nested(|reader| reader.parts_until(end, true))?
+                self.read_one_level_deeper(|reader| reader.parts_until(end, true))?
             };
             let parts = if pending.strips_tabs { without_tabs(parts) } else { parts };
             self.at = next;

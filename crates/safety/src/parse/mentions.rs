@@ -21,7 +21,7 @@ pub fn mentions(text: &str, words: &[&str]) -> bool {
     }
     let read = read(text);
     if read.script.fault.is_some() {
-        return holds(text, words);
+        return contains_any_word(text, words);
     }
     let mut search = MentionSearch { words, found: false };
     visit(&read, &mut search);
@@ -31,7 +31,7 @@ pub fn mentions(text: &str, words: &[&str]) -> bool {
 /// Returns whether a text could mention one of these words, without reading it as bash does, which takes many times the
 /// memory of the text. Without expansions, a word that bash reads is also there in the text without its quotes.
 fn may_mention(text: &str, words: &[&str]) -> bool {
-    text.contains('$') || holds(text, words)
+    text.contains('$') || contains_any_word(text, words)
 }
 
 struct MentionSearch<'a> {
@@ -42,7 +42,7 @@ struct MentionSearch<'a> {
 impl SyntaxVisitor for MentionSearch<'_> {
     fn node(&mut self, node: &CommandNode) {
         if let CommandNodeKind::Function { name, .. } = &node.kind {
-            self.found |= holds(name, self.words);
+            self.found |= contains_any_word(name, self.words);
         }
     }
 
@@ -50,7 +50,7 @@ impl SyntaxVisitor for MentionSearch<'_> {
         if !self.found {
             let mut text = String::new();
             flatten(parts, &mut text);
-            self.found = holds(&text, self.words);
+            self.found = contains_any_word(&text, self.words);
         }
     }
 }
@@ -74,7 +74,7 @@ fn flatten(parts: &[WordPart], text: &mut String) {
 }
 
 /// Returns whether a text holds one of the words.
-fn holds(text: &str, words: &[&str]) -> bool {
+fn contains_any_word(text: &str, words: &[&str]) -> bool {
     let text = without_quotes(text);
     words_of(&text).any(|word| words.contains(&word))
 }

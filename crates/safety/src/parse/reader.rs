@@ -120,7 +120,7 @@ impl<'a> ScriptReader<'a> {
     }
 
     /// Reads one level deeper.
-    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> ScriptResult<T>) -> ScriptResult<T> {
+    pub fn read_one_level_deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> ScriptResult<T>) -> ScriptResult<T> {
         if self.depth >= MAX_DEPTH {
             return Err(ScriptFault::Limit);
         }
@@ -131,7 +131,7 @@ impl<'a> ScriptReader<'a> {
     }
 
     /// Reads the list of `$(…)` or `<(…)`, up to its parenthesis.
-    pub fn substituted(&mut self) -> ScriptResult<CommandList> {
+    pub fn read_substituted_list(&mut self) -> ScriptResult<CommandList> {
         self.substitutions += 1;
         let list = self.list();
         self.substitutions -= 1;
@@ -157,7 +157,7 @@ impl<'a> ScriptReader<'a> {
     }
 
     /// Reads another text, from between backticks, with the heredocs and the depth of this reader.
-    pub fn other<T>(
+    pub fn read_other_text<T>(
         &mut self,
         text: &str,
         read: impl FnOnce(&mut ScriptReader<'_>) -> ScriptResult<T>,
@@ -173,7 +173,7 @@ impl<'a> ScriptReader<'a> {
             pending: Vec::new(),
             heredocs: std::mem::take(&mut self.heredocs),
         };
-        let result = reader.nested(read);
+        let result = reader.read_one_level_deeper(read);
         self.ahead = reader.ahead;
         self.pieces = reader.pieces;
         self.heredocs = reader.heredocs;
@@ -216,7 +216,7 @@ impl<'a> ScriptReader<'a> {
 
     /// Reads a list up to the word or sign that ends it, which is not taken.
     pub fn list(&mut self) -> ScriptResult<CommandList> {
-        self.nested(|reader| {
+        self.read_one_level_deeper(|reader| {
             let mut list = CommandList::new();
             loop {
                 reader.newlines()?;

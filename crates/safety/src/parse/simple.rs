@@ -113,7 +113,7 @@ impl ScriptReader<'_> {
 
     /// Reads `(…)` behind `NAME=`.
     pub(super) fn array(&mut self) -> ScriptResult<WordPart> {
-        self.nested(|reader| {
+        self.read_one_level_deeper(|reader| {
             reader.expect("(")?;
             let mut words = Vec::new();
             loop {

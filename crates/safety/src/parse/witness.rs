@@ -117,7 +117,7 @@ fn is_doubtful(parts: &[WordPart]) -> bool {
 }
 
 /// The source of each program that tree-sitter finds in a text and our reader does not. None if either cannot read it.
-pub fn missed(text: &str) -> Vec<&str> {
+pub fn missed_programs(text: &str) -> Vec<&str> {
     let read = read(text);
     let Some(starts) = program_starts(text).filter(|_| read.script.fault.is_none()) else { return Vec::new() };
     let programs = ReaderPrograms::of(&read);

@@ -29,7 +29,7 @@ impl ScriptReader<'_> {
                 b'|' if pattern && !self.looking_at("||") => parts.text(self.take_char()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     self.at += 2;
-                    let list = self.substituted()?;
+                    let list = self.read_substituted_list()?;
                     parts.push(WordPart::Process(Rc::new(SubstitutedCommands { list, text: None })));
                 }
                 b'(' if self.at > start && self.text.as_bytes().get(self.at - 1) == Some(&b'=') => {
@@ -93,7 +93,7 @@ impl ScriptReader<'_> {
         let Some(close) = self.matching(self.at, b'(', b')')? else { return self.fault() };
         let source = self.slice(self.at..close + 1).to_owned();
         self.at += 1;
-        let parts = self.nested(|reader| reader.parts_until(close, false))?;
+        let parts = self.read_one_level_deeper(|reader| reader.parts_until(close, false))?;
         self.at = close + 1;
         Ok(ExtendedPattern { source, parts })
     }
@@ -163,7 +163,7 @@ impl ScriptReader<'_> {
     }
 
     fn double(&mut self) -> ScriptResult<WordPart> {
-        self.nested(|reader| {
+        self.read_one_level_deeper(|reader| {
             reader.at += 1;
             let mut parts = WordPartCollector::default();
             loop {
@@ -199,7 +199,7 @@ impl ScriptReader<'_> {
                 Some(next) => text.push(next),
             }
         }
-        let list = self.other(&text, |reader| {
+        let list = self.read_other_text(&text, |reader| {
             let list = reader.list()?;
             reader.newlines()?;
             reader.bodies()?;
@@ -231,18 +231,18 @@ impl ScriptReader<'_> {
                     self.at = start;
                 }
                 self.at += 2;
-                let list = self.substituted()?;
+                let list = self.read_substituted_list()?;
                 parts.push(WordPart::Command(Rc::new(SubstitutedCommands { list, text: None })));
             }
             Some(b'[') => {
                 let Some(close) = self.matching(self.at + 1, b'[', b']')? else { return self.fault() };
                 self.at += 2;
-                let nested = self.nested(|reader| reader.parts_until(close, false))?;
+                let nested = self.read_one_level_deeper(|reader| reader.parts_until(close, false))?;
                 self.at = close + 1;
                 parts.push(WordPart::Arithmetic(nested));
             }
             Some(b'{') => {
-                let parameter = self.nested(|reader| reader.braced(quoting.is_quoted()))?;
+                let parameter = self.read_one_level_deeper(|reader| reader.braced(quoting.is_quoted()))?;
                 parts.push(WordPart::Parameter(Box::new(parameter)));
             }
             Some(byte) if byte.is_ascii_alphanumeric() || b"_@*#?-$!".contains(&byte) => {
@@ -266,7 +266,7 @@ impl ScriptReader<'_> {
     pub(super) fn arithmetic(&mut self) -> ScriptResult<Option<Vec<WordPart>>> {
         let start = self.at;
         let pending = self.pending.len();
-        let found = self.nested(|reader| {
+        let found = self.read_one_level_deeper(|reader| {
             let mut parts = WordPartCollector::default();
             let mut open = 0usize;
             loop {

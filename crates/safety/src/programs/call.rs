@@ -98,7 +98,7 @@ pub fn effects(program: &'static ProgramSpec, args: &[WordValue]) -> Vec<CallEff
             if first.is_some_and(|first| operands[start].1 != Some(first)) {
                 continue;
             }
-            if let Some((mut fit, first, last)) = fit(path, &operands[start..]) {
+            if let Some((mut fit, first, last)) = fit_path(path, &operands[start..]) {
                 if tasks {
                     // `publishToMavenLocal` rather than `publish*`
                     fit = path.len();
@@ -181,11 +181,11 @@ fn takes_next(spec: &OptionSpec, option: &str) -> bool {
 }
 
 /// Returns how closely a path fits operands, and the indices of the first and the last argument in the path.
-fn fit(path: &str, operands: &[IndexedOperand]) -> Option<(usize, usize, usize)> {
+fn fit_path(path: &str, operands: &[IndexedOperand]) -> Option<(usize, usize, usize)> {
     let begins = |path: &str, operands: &[IndexedOperand]| {
         let mut count = 0;
         for part in path.split(' ') {
-            is(part, operands.get(count)?.1).then_some(())?;
+            fits_path_part(part, operands.get(count)?.1).then_some(())?;
             count += 1;
         }
         Some((count, operands[0].0, operands[count - 1].0))
@@ -201,7 +201,7 @@ fn fit(path: &str, operands: &[IndexedOperand]) -> Option<(usize, usize, usize)>
 }
 
 /// Returns whether an operand fits one part of a path.
-fn is(part: &str, operand: Option<&str>) -> bool {
+fn fits_path_part(part: &str, operand: Option<&str>) -> bool {
     let Some(operand) = operand else { return part == "*" };
     if part == operand || part == "*" {
         return true;
@@ -209,11 +209,11 @@ fn is(part: &str, operand: Option<&str>) -> bool {
     if let Some(inner) = part.strip_prefix('-').and_then(|part| part.strip_suffix('-')) {
         return operand.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|own| own == inner);
     }
-    part.contains('*') && covers(part, operand)
+    part.contains('*') && fits_star_part(part, operand)
 }
 
 /// Returns whether an operand fits a part in which `*` stands for any letters.
-fn covers(part: &str, operand: &str) -> bool {
+fn fits_star_part(part: &str, operand: &str) -> bool {
     let mut pieces = part.split('*');
     let Some(mut rest) = pieces.next().and_then(|start| operand.strip_prefix(start)) else { return false };
     let mut pieces = pieces.peekable();
@@ -258,8 +258,8 @@ mod tests {
             ("-delete-", "batch-delete-image", true),
             ("-delete-", "undelete", false),
         ] {
-            assert_eq!(is(part, Some(word)), fits, "{part} {word}");
+            assert_eq!(fits_path_part(part, Some(word)), fits, "{part} {word}");
         }
-        assert!(is("*", None) && !is("delete", None));
+        assert!(fits_path_part("*", None) && !fits_path_part("delete", None));
     }
 }

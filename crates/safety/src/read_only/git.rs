@@ -36,7 +36,7 @@ pub fn read_only(command: &SimpleCommandView, environment: EnvironmentBlock) -> 
         return ReadOnly::Yes;
     }
     match kind(&git) {
-        ReadOnly::Yes if !is_doubtful(&git) && pinned(&git, command, environment) => ReadOnly::Yes,
+        ReadOnly::Yes if !is_doubtful(&git) && rules_out_programs(&git, command, environment) => ReadOnly::Yes,
         ReadOnly::Yes => ReadOnly::Unknown,
         other => other,
     }
@@ -106,7 +106,7 @@ fn edits(arg: &WordValue) -> bool {
 }
 
 /// Returns whether options and settings rule out that git runs a program.
-fn pinned(git: &GitCall, command: &SimpleCommandView, environment: EnvironmentBlock) -> bool {
+fn rules_out_programs(git: &GitCall, command: &SimpleCommandView, environment: EnvironmentBlock) -> bool {
     let known =
         |name: &str| words(HARMLESS_SETTINGS).any(|own| name == own || own.ends_with('.') && name.starts_with(own));
     if !git.config.iter().all(|(name, value)| known(name) && harmless(name, value)) {

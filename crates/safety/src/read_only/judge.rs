@@ -26,10 +26,10 @@ const DOUBTFUL: &str =
 /// Returns whether one command only reads. A command inside it is judged by itself, and a `wrapper` does nothing else.
 pub fn read_only(command: &SimpleCommandView, environment: EnvironmentBlock, wrapper: bool) -> ReadOnly {
     let redirected = command.redirects.iter().map(redirect).max().unwrap_or(ReadOnly::Yes);
-    let running = command.assignments.iter().any(|(name, value)| runs(name, value));
+    let running = command.assignments.iter().any(|(name, value)| makes_programs_run(name, value));
     let assigned = if running { ReadOnly::Unknown } else { ReadOnly::Yes };
     // Another machine may have other programs by these names.
-    let own = if wrapper { when(command.name() != Some("ssh")) } else { program(command, environment) };
+    let own = if wrapper { read_only_if(command.name() != Some("ssh")) } else { program(command, environment) };
     redirected.max(assigned).max(own)
 }
 
@@ -51,12 +51,12 @@ fn redirect(redirect: &ExpandedRedirect) -> ReadOnly {
 }
 
 /// Returns whether a variable makes a program run something else than its name says.
-pub fn hijacks(name: &str) -> bool {
+pub fn variable_hijacks(name: &str) -> bool {
     has_word(HIJACKING, name)
 }
 
 /// Returns whether a variable makes programs run something.
-pub fn runs(name: &str, value: &WordValue) -> bool {
+pub fn makes_programs_run(name: &str, value: &WordValue) -> bool {
     let pager = name == "PAGER" || name.ends_with("_PAGER");
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
     match value.known() {
@@ -109,7 +109,7 @@ fn program(command: &SimpleCommandView, environment: EnvironmentBlock) -> ReadOn
     }
     match name {
         "export" | "declare" | "typeset" | "readonly" | "local" => assigns(args),
-        "command" => when(args.first().is_some_and(|arg| matches!(arg.known(), Some("-v" | "-V")))),
+        "command" => read_only_if(args.first().is_some_and(|arg| matches!(arg.known(), Some("-v" | "-V")))),
         "find" | "gfind" => find(args),
         "sed" | "gsed" => sed::read_only(args),
         "awk" | "gawk" | "mawk" | "nawk" => awk::read_only(args),
@@ -126,7 +126,7 @@ fn program(command: &SimpleCommandView, environment: EnvironmentBlock) -> ReadOn
             if matches!(file.as_deref(), Some("-" | "/dev/null")) { ReadOnly::Unknown } else { ReadOnly::No }
         }
         "tar" => tar(args),
-        "man" => when(args.iter().all(|arg| !arg.prefix().starts_with('-'))),
+        "man" => read_only_if(args.iter().all(|arg| !arg.prefix().starts_with('-'))),
         _ => match program.effect {
             ProgramEffect::Reads => ReadOnly::Yes,
             ProgramEffect::ReadsUnless(unless) => reads(name, &program.options, unless, args),
@@ -136,16 +136,16 @@ fn program(command: &SimpleCommandView, environment: EnvironmentBlock) -> ReadOn
     }
 }
 
-fn when(reads: bool) -> ReadOnly {
+fn read_only_if(reads: bool) -> ReadOnly {
     if reads { ReadOnly::Yes } else { ReadOnly::Unknown }
 }
 
 fn assigns(args: &[WordValue]) -> ReadOnly {
     let running = |arg: &WordValue| match arg.prefix().split_once('=') {
-        Some((name, value)) => runs(name, &WordValue::of(value)),
+        Some((name, value)) => makes_programs_run(name, &WordValue::of(value)),
         None => arg.known().is_none(),
     };
-    when(!args.iter().any(running))
+    read_only_if(!args.iter().any(running))
 }
 
 fn reads(name: &str, options: &OptionSpec, unless: ReadOnlyExceptions, args: &[WordValue]) -> ReadOnly {
@@ -162,7 +162,7 @@ fn reads(name: &str, options: &OptionSpec, unless: ReadOnlyExceptions, args: &[W
         || unless.operands.is_some()
             && args.iter().any(|arg| arg.pieces().iter().any(|piece| matches!(piece, ValuePiece::Unknown(true))))
         || name == "less" && args.iter().any(|arg| arg.prefix().starts_with('+'));
-    when(!parsed.has(unless.runs) && !doubtful)
+    read_only_if(!parsed.has(unless.runs) && !doubtful)
 }
 
 /// Judges `docker compose ps` by its first words, if none of them is an option.
@@ -181,7 +181,7 @@ fn by_subcommand(program: &'static ProgramSpec, args: &[WordValue]) -> ReadOnly 
         let name = arg.prefix().split('=').next().unwrap_or_default();
         may_be_option(arg) || has_word(DOUBTFUL, name)
     };
-    when(effects.iter().any(|found| matches!(found.effect, ProgramEffect::Reads)) && !args.iter().any(doubtful))
+    read_only_if(effects.iter().any(|found| matches!(found.effect, ProgramEffect::Reads)) && !args.iter().any(doubtful))
 }
 
 fn find(args: &[WordValue]) -> ReadOnly {
@@ -196,13 +196,13 @@ fn find(args: &[WordValue]) -> ReadOnly {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let known = args.get(at).is_some_and(|head| head.known().is_some());
                 at += args[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
-                when(known)
+                read_only_if(known)
             }
             _ if has_word(NARROWING_TESTS, text) || has_word(OTHER_VALUED_TESTS, text) => {
                 at += 1;
                 ReadOnly::Yes
             }
-            _ => when(!may_be_option(arg)),
+            _ => read_only_if(!may_be_option(arg)),
         });
     }
     worst
@@ -221,5 +221,5 @@ fn tar(args: &[WordValue]) -> ReadOnly {
         return ReadOnly::No;
     }
     let plain = letters.contains('t') && letters.chars().all(|letter| "tvfzjJ".contains(letter));
-    when(plain && args[1..].iter().all(|arg| !arg.prefix().starts_with('-') && !may_be_option(arg)))
+    read_only_if(plain && args[1..].iter().all(|arg| !arg.prefix().starts_with('-') && !may_be_option(arg)))
 }

@@ -19,14 +19,14 @@ const METHODS: &str = "POST PUT PATCH DELETE";
 const LOOKING: &str = "plan validate version help --version --help list ls show status diff logs describe get preview";
 
 /// Returns the effects of a command beyond files, in words.
-pub fn of(command: &SimpleCommandView, environment: EnvironmentBlock<'_>) -> Option<&'static str> {
+pub fn effect_beyond_files(command: &SimpleCommandView, environment: EnvironmentBlock<'_>) -> Option<&'static str> {
     let name = command.name()?;
     if let Some(git) = GitCall::new(command) {
         let is_dry = git.args.iter().any(|arg| matches!(arg.known(), Some("-n" | "--dry-run" | "-h" | "--help")));
         let pushes = matches!(git.sub, "push" | "send-pack");
         return (pushes && !is_dry).then_some("what git push sends to another repository");
     }
-    if let Some(what) = sends(name, command) {
+    if let Some(what) = sending_effect(name, command) {
         return Some(what);
     }
     if matches!(name, "rsync" | "rclone") {
@@ -60,7 +60,7 @@ fn publishes(name: &str, command: &SimpleCommandView) -> bool {
 }
 
 /// Returns the effect of a program that sends what its words name, in words.
-fn sends(name: &str, command: &SimpleCommandView) -> Option<&'static str> {
+fn sending_effect(name: &str, command: &SimpleCommandView) -> Option<&'static str> {
     let method = |word: &str| paths("POST, PUT, PATCH, DELETE").any(|method| method.eq_ignore_ascii_case(word));
     if has_word("http https xh xhs", name) {
         let is_method = |arg: &WordValue| arg.known().is_some_and(|word| has_word(METHODS, word));

@@ -6,7 +6,7 @@ use crate::lists::has_word;
 use crate::programs::users::ELEVATED;
 
 /// Returns the name of such a program, given its name or path.
-pub fn program(name: &str) -> Option<&str> {
+pub fn elevated_program(name: &str) -> Option<&str> {
     let base = name.rsplit('/').next().unwrap_or(name);
     has_word(ELEVATED, base).then_some(base)
 }

@@ -12,5 +12,5 @@ mod targets;
 mod tests;
 mod types;
 
-pub use read::read;
+pub use read::collect_reversal_facts;
 pub use types::{ReversalFacts, ReversalTarget};

@@ -9,7 +9,7 @@ use crate::rules::{FindSearch, GitCall};
 use crate::value::WordValue;
 
 /// Returns whether a command deletes or overwrites what exists.
-pub fn is(command: &SimpleCommandView) -> bool {
+pub fn deletes_or_overwrites(command: &SimpleCommandView) -> bool {
     let Some(name) = command.name() else { return false };
     match name {
         "git" | "git.exe" => return git(command),

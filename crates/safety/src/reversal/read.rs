@@ -12,7 +12,7 @@ use crate::value::WordValue;
 const REPOSITORIES: usize = 8;
 
 /// Returns the facts about an evaluated command that count for its undo.
-pub fn read(
+pub fn collect_reversal_facts(
     evaluation: &CommandEvaluation,
     environment: EnvironmentBlock<'_>,
     directories: &CommandDirectories,
@@ -20,13 +20,13 @@ pub fn read(
     let mut reversal = ReversalFacts { overwrites: !evaluation.complete, ..ReversalFacts::default() };
     let unknown = WordValue::unknown();
     for simple in evaluation.commands.iter().filter(|simple| !simple.traits.dead) {
-        let command = simple.command(simple.cwds.first().unwrap_or(&unknown), directories);
+        let command = simple.view_in(simple.cwds.first().unwrap_or(&unknown), directories);
         let mut programs = simple.prefix.iter().map(String::as_str).chain(command.name());
         if reversal.elevated.is_none() {
-            reversal.elevated = programs.find_map(elevated::program).map(str::to_owned);
+            reversal.elevated = programs.find_map(elevated::elevated_program).map(str::to_owned);
         }
-        reversal.overwrites |= simple.traits.opaque || overwriting::is(&command);
-        targets::each(&command, &mut reversal);
+        reversal.overwrites |= simple.traits.opaque || overwriting::deletes_or_overwrites(&command);
+        targets::add_targets(&command, &mut reversal);
         if let Some(git) = GitCall::new(&command)
             && let Some(directory) = git.cwd.known().map(normal)
             && reversal.git.len() < REPOSITORIES
@@ -34,8 +34,8 @@ pub fn read(
         {
             reversal.git.push(directory);
         }
-        if let Some(what) =
-            beyond::of(&command, environment).filter(|what| !reversal.beyond.iter().any(|known| known == what))
+        if let Some(what) = beyond::effect_beyond_files(&command, environment)
+            .filter(|what| !reversal.beyond.iter().any(|known| known == what))
         {
             reversal.beyond.push(what.to_owned());
         }

@@ -18,10 +18,10 @@ static ONLY_WITH: &[(&str, &str)] = &[("ln gln", "f force")];
 const LISTED: &str = "mv gmv rsync sed gsed ssed perl truncate gtruncate sponge shred gshred";
 
 /// Adds the places that a command writes to. An unknown place may hold a file.
-pub fn each(command: &SimpleCommandView, reversal: &mut ReversalFacts) {
+pub fn add_targets(command: &SimpleCommandView, reversal: &mut ReversalFacts) {
     for redirect in command.redirects.iter().filter(|redirect| redirect.writes_file()) {
         if matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&") {
-            add(reversal, &redirect.target, &redirect.cwd, Vec::new());
+            add_target(reversal, &redirect.target, &redirect.cwd, Vec::new());
         }
     }
     let Some(name) = command.name().filter(|name| !has_word(LISTED, name)) else { return };
@@ -36,8 +36,8 @@ pub fn each(command: &SimpleCommandView, reversal: &mut ReversalFacts) {
     for fact in program.facts {
         let ProgramFact::Writes(target) = *fact else { continue };
         let sources = if matches!(target, Names::LastUnless(_)) { sources(command) } else { Vec::new() };
-        writes::named(command, target, &program.options, &mut |target, cwd| {
-            add(reversal, target, cwd, sources.clone());
+        writes::for_each_named(command, target, &program.options, &mut |target, cwd| {
+            add_target(reversal, target, cwd, sources.clone());
         });
     }
 }
@@ -56,7 +56,7 @@ fn sources(command: &SimpleCommandView) -> Vec<String> {
     operands.iter().filter_map(name).collect()
 }
 
-fn add(reversal: &mut ReversalFacts, target: &WordValue, cwd: &WordValue, names: Vec<String>) {
+fn add_target(reversal: &mut ReversalFacts, target: &WordValue, cwd: &WordValue, names: Vec<String>) {
     let path = match (target.known(), cwd.known()) {
         (Some(text), _) if text.starts_with('/') => normal(text),
         (Some(text), Some(cwd)) => normal(&format!("{cwd}/{text}")),

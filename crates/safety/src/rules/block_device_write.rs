@@ -74,7 +74,7 @@ pub static RULE: SafetyRule = SafetyRule {
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut sure: Option<bool> = None;
-    writes::each(command, |target, cwd| sure = sure.max(device(target, cwd)));
+    writes::for_each_written(command, |target, cwd| sure = sure.max(device(target, cwd)));
     sure = sure.max(formatted(command));
     let sure = sure?;
     let hit = RuleHit::exact(
@@ -115,7 +115,9 @@ fn formatted(command: &SimpleCommandView) -> Option<bool> {
     };
     let (writes, reads) = programs::of(name).facts.iter().find_map(formats)?;
     let args = command.args();
-    let given = |list: &str| args.iter().filter_map(WordValue::known).any(|arg| words(list).any(|word| is(arg, word)));
+    let given = |list: &str| {
+        args.iter().filter_map(WordValue::known).any(|arg| words(list).any(|word| is_word_or_letter(arg, word)))
+    };
     if given("--help --version") || given(reads) || !writes.is_empty() && !given(writes) {
         return None;
     }
@@ -131,7 +133,7 @@ fn formatted(command: &SimpleCommandView) -> Option<bool> {
 }
 
 /// Returns whether an argument is this word, or a cluster of options with this letter.
-fn is(arg: &str, word: &str) -> bool {
+fn is_word_or_letter(arg: &str, word: &str) -> bool {
     let cluster = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() < 4);
     arg.eq_ignore_ascii_case(word) && word.len() > 1
         || word.len() == 1 && cluster.is_some_and(|letters| letters.contains(word))

@@ -88,14 +88,15 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         "rm" | "grm" => backups(command),
         _ => erased(command),
     };
-    let sets = || sets::lost(command).map(emptied);
+    let sets = || sets::lost_file_set(command).map(emptied);
     let single = if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) };
     single.or_else(sets)
 }
 
 /// `find . -type f | xargs truncate -s 0`
 fn emptied(word: &WordValue) -> RuleHit {
-    let message = format!("this deletes, empties or moves away {}, also what is in no commit", sets::contents(word));
+    let message =
+        format!("this deletes, empties or moves away {}, also what is in no commit", sets::set_contents(word));
     RuleHit::exact(message, "git status --short")
 }
 
@@ -112,7 +113,7 @@ impl<'a> OutsideFileCheck<'a> {
 
     /// Returns whether a file is certainly outside of the project, and neither a device nor a cache.
     fn is_outside(&self, file: &WordValue) -> bool {
-        let outside = match self.landmarks.place(file, self.cwd) {
+        let outside = match self.landmarks.place_of(file, self.cwd) {
             OperandPlace::Outside => true,
             OperandPlace::Critical { .. } => !self.landmarks.within_reach(file, self.cwd),
             OperandPlace::Nothing | OperandPlace::Inside | OperandPlace::Temp | OperandPlace::Unknown => false,
@@ -123,7 +124,7 @@ impl<'a> OutsideFileCheck<'a> {
     /// Returns whether a file may be outside.
     fn may_be_outside(&self, file: &WordValue) -> bool {
         // An empty word is an unset variable.
-        let unknown = matches!(self.landmarks.place(file, self.cwd), OperandPlace::Unknown | OperandPlace::Nothing);
+        let unknown = matches!(self.landmarks.place_of(file, self.cwd), OperandPlace::Unknown | OperandPlace::Nothing);
         unknown || self.is_outside(file)
     }
 
@@ -146,7 +147,7 @@ impl<'a> OutsideFileCheck<'a> {
 /// `shred FILE`, `truncate -s 0 FILE`, `dd of=FILE`
 fn erased(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut lost = None;
-    writes::erased(command, |file: &WordValue, cwd: &WordValue| {
+    writes::for_each_erased(command, |file: &WordValue, cwd: &WordValue| {
         if lost.is_none() && OutsideFileCheck::new(command, cwd).may_be_outside(file) {
             lost = Some(overwritten(file));
         } else if lost.is_none() && sets::is_whole(file, command) {
@@ -166,7 +167,7 @@ fn synchronized(command: &SimpleCommandView) -> Option<RuleHit> {
     let (target, sources) = operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
     let files = OutsideFileCheck::new(command, command.cwd);
     let lost = |place: &WordValue| is_remote(place) || files.may_be_outside(place);
-    let critical = || matches!(files.landmarks.place(target, files.cwd), OperandPlace::Critical { .. });
+    let critical = || matches!(files.landmarks.place_of(target, files.cwd), OperandPlace::Critical { .. });
     let deletes = parsed.options.iter().any(|given| has_word(RSYNC_DELETES, &given.name));
     let what = if deletes && (lost(target) || critical()) {
         format!("deletes in {} what the source does not have", shown(target))
@@ -210,7 +211,7 @@ fn backups(command: &SimpleCommandView) -> Option<RuleHit> {
     let landmarks = DirectoryLandmarks::new(command.directories);
     let all = operands(command, &parsed);
     let found = all.into_iter().find(|word| {
-        word.has_glob() && is_backups(word, command) && landmarks.place(word, command.cwd) != OperandPlace::Temp
+        word.has_glob() && is_backups(word, command) && landmarks.place_of(word, command.cwd) != OperandPlace::Temp
     })?;
     let message = format!("this deletes all backups that {} fits. Keep the latest, and name the others", shown(found));
     Some(RuleHit::exact(message, listing(found)))

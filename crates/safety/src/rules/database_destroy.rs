@@ -132,7 +132,7 @@ fn is_passing(command: &SimpleCommandView, queries: &ClientQueries, client: &Que
     if memory {
         return !opens_file(queries, client);
     }
-    DirectoryLandmarks::new(command.directories).place(file, command.cwd) == OperandPlace::Temp
+    DirectoryLandmarks::new(command.directories).place_of(file, command.cwd) == OperandPlace::Temp
 }
 
 fn opens_file(queries: &ClientQueries, client: &QueryClientSpec) -> bool {

@@ -67,7 +67,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let landmarks = DirectoryLandmarks::new(command.directories);
     let mut surest: Option<bool> = None;
     for start in &search.starts {
-        let sure = match landmarks.place(start, command.cwd) {
+        let sure = match landmarks.place_of(start, command.cwd) {
             OperandPlace::Critical { sure } => sure,
             OperandPlace::Inside if git => true,
             _ => continue,

@@ -103,7 +103,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
 /// Returns whether a word names everything in the project that changed, also what git does not know.
 fn names_project(operand: &WordValue, directories: &CommandDirectories) -> bool {
     let files = operand.files().filter(|files| files.listing != FileSetKind::Tracked);
-    let place = |files| DirectoryLandmarks::new(directories).strictest(files, &WordValue::default());
+    let place = |files| DirectoryLandmarks::new(directories).place_of_files(files, &WordValue::default());
     files.is_some_and(|files| matches!(place(files), OperandPlace::Critical { .. }))
 }
 

@@ -76,7 +76,7 @@ static KEPT: &[&str] =
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let landmarks = DirectoryLandmarks::new(command.directories);
     let mut file = None;
-    writes::each(command, |target, cwd| {
+    writes::for_each_written(command, |target, cwd| {
         if file.is_none() {
             file = landmarks
                 .home_dotfile(target, cwd)

@@ -81,7 +81,7 @@ pub static RULE: SafetyRule = SafetyRule {
 };
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
-    let removal = removal::read(command)?;
+    let removal = removal::removed_operands(command)?;
     let critical = removal.operands.iter().filter_map(|(word, place)| match place {
         OperandPlace::Critical { sure } => Some((*word, *sure && removal.sure)),
         _ => None,

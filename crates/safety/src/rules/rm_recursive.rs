@@ -59,7 +59,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         }
         let narrow = search.deletes.iter().all(|delete| delete.narrow);
         let landmarks = DirectoryLandmarks::new(command.directories);
-        let hit = search.starts.iter().find_map(|start| match landmarks.place(start, command.cwd) {
+        let hit = search.starts.iter().find_map(|start| match landmarks.place_of(start, command.cwd) {
             OperandPlace::Outside => Some(outside(start)),
             // If nothing narrows the search, find-delete-critical reports it.
             OperandPlace::Critical { .. } if narrow && !landmarks.within_reach(start, command.cwd) => {
@@ -70,7 +70,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         });
         return hit;
     }
-    let removal = removal::read(command).filter(|removal| removal.sure)?;
+    let removal = removal::removed_operands(command).filter(|removal| removal.sure)?;
     let worst = removal.operands.iter().find_map(|(word, place)| match place {
         OperandPlace::Outside => Some(outside(word)),
         _ => None,

@@ -89,7 +89,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         redirect.takes_output() && words(CONNECTIONS).any(|start| redirect.target.prefix().starts_with(start))
     }) {
         let redirects = command.redirects.iter().filter(|redirect| !redirect.writes_file());
-        if let Some(secret) = contents::printed(command.argv, redirects, command.input, command.cwd)
+        if let Some(secret) = contents::printed_contents(command.argv, redirects, command.input, command.cwd)
             .as_ref()
             .and_then(ValueContents::secret)
         {
@@ -103,7 +103,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     }
     BY_NAME.get(name)?.iter().find_map(|sending| {
         let call = SendingCall::new(command, sending)?;
-        let secret = call.secret().filter(|_| !call.stays())?;
+        let secret = call.sent_secret().filter(|_| !call.stays_on_machine())?;
         Some(hit(&secret, &call.receiver()))
     })
 }
@@ -133,7 +133,7 @@ fn added(command: &SimpleCommandView) -> Option<RuleHit> {
     if !parsed.has("f force") || parsed.has("n dry-run") {
         return None;
     }
-    let file = git.operands(&parsed).find_map(contents::file)?;
+    let file = git.operands(&parsed).find_map(contents::secret_file_named)?;
     Some(RuleHit::exact(
         format!(
             "this adds {file} to git against .gitignore, and with the next push it is public for good. Leave it out, and commit an example without values"
@@ -169,7 +169,7 @@ impl<'a> SendingCall<'a> {
     }
 
     /// Returns the source of the secrets that the call sends, in words.
-    fn secret(&self) -> Option<Rc<str>> {
+    fn sent_secret(&self) -> Option<Rc<str>> {
         let mut named = false;
         for given in &self.parsed.options {
             let Some(value) = &given.value else { continue };
@@ -180,7 +180,7 @@ impl<'a> SendingCall<'a> {
             }
             let file = self.file_of(given, value);
             named |= file.as_ref().is_some_and(is_input);
-            if let Some(secret) = file.and_then(|file| content(&file)) {
+            if let Some(secret) = file.and_then(|file| secret_in_file(&file)) {
                 return Some(secret);
             }
         }
@@ -189,11 +189,13 @@ impl<'a> SendingCall<'a> {
                 SentOperands::Other => None,
                 SentOperands::Addresses => word.secret().cloned(),
                 SentOperands::Host => word.secret().filter(|_| at > 0).cloned(),
-                SentOperands::Fields => word.secret().cloned().or_else(|| field(word).and_then(|file| content(&file))),
+                SentOperands::Fields => {
+                    word.secret().cloned().or_else(|| file_of_field(word).and_then(|file| secret_in_file(&file)))
+                }
                 SentOperands::Copies(_) if at + 1 == self.operands.len() => None,
                 SentOperands::Files | SentOperands::Copies(_) => {
                     named |= is_input(word);
-                    content(word)
+                    secret_in_file(word)
                 }
             };
             if secret.is_some() {
@@ -204,7 +206,7 @@ impl<'a> SendingCall<'a> {
             StdinSendingCondition::Named => named,
             StdinSendingCondition::Always(but) => !self.parsed.has(but),
         };
-        let file = contents::read(self.command.redirects.iter());
+        let file = contents::secret_on_stdin(self.command.redirects.iter());
         let input = self.command.input.contents().or(file.as_ref()).filter(|_| sent);
         input.and_then(ValueContents::secret).cloned()
     }
@@ -222,11 +224,11 @@ impl<'a> SendingCall<'a> {
             FileMark::Field => text.find("=@").or_else(|| text.find("=<"))? + 1,
             FileMark::Name => text.find('@').filter(|at| !text[..*at].contains('='))?,
         };
-        Some(before(&value.after(at + 1), ';'))
+        Some(text_before(&value.after(at + 1), ';'))
     }
 
     /// Returns whether everything stays on this machine.
-    fn stays(&self) -> bool {
+    fn stays_on_machine(&self) -> bool {
         let addresses = self.addresses();
         match self.sending.operands {
             SentOperands::Copies(mark) => addresses.last().is_some_and(|target| {
@@ -272,7 +274,7 @@ impl<'a> SendingCall<'a> {
 }
 
 /// Returns the source of the secrets in a file, in words.
-fn content(file: &WordValue) -> Option<Rc<str>> {
+fn secret_in_file(file: &WordValue) -> Option<Rc<str>> {
     file.secret().cloned().or_else(|| contents::of_file(file)?.secret().cloned())
 }
 
@@ -282,14 +284,14 @@ fn is_input(file: &WordValue) -> bool {
 }
 
 /// Returns the file that a field of a request names: `name=@FILE`, `name@FILE`.
-fn field(word: &WordValue) -> Option<WordValue> {
+fn file_of_field(word: &WordValue) -> Option<WordValue> {
     let text = word.prefix();
     let at = text.find('@').filter(|at| !text[..*at].contains([':', '/']))?;
     Some(word.after(at + 1))
 }
 
 /// Returns the text before a sign. An unknown value is returned whole.
-fn before(value: &WordValue, sign: char) -> WordValue {
+fn text_before(value: &WordValue, sign: char) -> WordValue {
     match value.known().and_then(|text| text.split_once(sign)) {
         Some((start, _)) => WordValue::of(start).derived_from(value),
         None => value.clone(),

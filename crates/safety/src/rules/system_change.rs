@@ -276,9 +276,9 @@ fn modes(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut operands = parsed.operands.iter().filter_map(|at| args.get(*at));
     let first = operands.clone().next().filter(|_| skipped == 1);
     let landmarks = DirectoryLandmarks::new(command.directories);
-    let shielded = operands.clone().skip(skipped).all(|word| landmarks.shields(word, command.cwd));
+    let shielded = operands.clone().skip(skipped).all(|word| landmarks.is_unchangeable(word, command.cwd));
     let takes = |mode: &str| of_mode && takes_access(mode);
-    let critical = |word: &&WordValue| matches!(landmarks.place(word, command.cwd), OperandPlace::Critical { .. });
+    let critical = |word: &&WordValue| matches!(landmarks.place_of(word, command.cwd), OperandPlace::Critical { .. });
     if !shielded
         && args.iter().filter_map(WordValue::known).any(takes)
         && let Some(word) = operands.clone().skip(skipped).find(critical)
@@ -292,10 +292,13 @@ fn modes(command: &SimpleCommandView) -> Option<RuleHit> {
         let files = operands.nth(1).and_then(|file| quote::line([file]));
         return Some(RuleHit::exact(
             "this lets every user and program of this machine write and run all files in a directory. Give the rights that are needed to those who need them, such as u+rwX,g+rX",
-            files.map(|file| format!("chmod -R u+rwX {file}")).filter(|_| inside(command, skipped)).unwrap_or_default(),
+            files
+                .map(|file| format!("chmod -R u+rwX {file}"))
+                .filter(|_| operands_are_inside(command, skipped))
+                .unwrap_or_default(),
         ));
     }
-    if inside(command, skipped) {
+    if operands_are_inside(command, skipped) {
         return None;
     }
     let outside = operands.skip(skipped).find(|word| !landmarks.within_reach(word, command.cwd))?;
@@ -312,7 +315,7 @@ fn modes(command: &SimpleCommandView) -> Option<RuleHit> {
 }
 
 /// Returns whether all operands except the first ones are in the working directory or a temporary directory.
-fn inside(command: &SimpleCommandView, skipped: usize) -> bool {
+fn operands_are_inside(command: &SimpleCommandView, skipped: usize) -> bool {
     let args = command.args();
     let landmarks = DirectoryLandmarks::new(command.directories);
     let parsed = parse(args, &MODES);

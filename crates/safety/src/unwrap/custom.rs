@@ -2,7 +2,7 @@
 
 use super::exec_rest::exec_rest;
 use super::inner::{InnerCommand, WrapperKind};
-use super::items::{ItemSplitting, cut};
+use super::items::{ItemSplitting, split_items};
 use super::stdin::from_stdin;
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::OptionSpec;
@@ -37,7 +37,7 @@ pub(super) fn custom(
             for inner in &mut found {
                 if let InnerCommand::Words { items, stdin, .. } = inner {
                     *items = match input {
-                        CommandStdin::Text(text, _) => cut(text, ItemSplitting::Words),
+                        CommandStdin::Text(text, _) => split_items(text, ItemSplitting::Words),
                         _ => vec![WordValue::unknown()],
                     };
                     *stdin = false;

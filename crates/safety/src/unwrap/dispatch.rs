@@ -47,7 +47,7 @@ pub fn unwrap(
         return found;
     }
     if let Some(mut found) = interpreter(command, name, input) {
-        found.extend(named::interpreted(command, name));
+        found.extend(named::unwrap_module(command, name));
         return found;
     }
     let mut found = hooks(command, name);
@@ -60,13 +60,13 @@ pub fn unwrap(
         if let Some(inner) = exec_rest(command, name, input, wrapper) {
             found.extend(inner);
             if is_container(name) {
-                found.extend(named::image(command, name, wrapper));
+                found.extend(named::unwrap_image(command, name, wrapper));
             }
             return found;
         }
     }
     if matches!(name, "yarn" | "pnpm" | "bun") {
-        found.extend(named::package(command, name));
+        found.extend(named::unwrap_package(command, name));
     }
     if program.wrappers.is_empty() && found.is_empty() && program.words != ArgumentKind::Data {
         found = unknown(command);
@@ -104,7 +104,7 @@ fn builtin(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Opt
         "rimraf" | "rimraf.cmd" | "del-cli" => node_tools::rimraf(command),
         "ansible" => ansible::ansible(command),
         "nodemon" => node_tools::nodemon(command),
-        "export" | "declare" | "typeset" => variables::exported(command),
+        "export" | "declare" | "typeset" => variables::exported_commands(command),
         "make" | "gmake" => make::make(command, input),
         _ => return None,
     })

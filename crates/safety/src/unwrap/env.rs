@@ -2,7 +2,7 @@
 
 use super::inner::InnerCommand;
 use super::items::words;
-use super::words::same;
+use super::words::is_text;
 use crate::command::SimpleCommandView;
 use crate::options::parse;
 use crate::programs;
@@ -31,7 +31,7 @@ pub(super) fn split_string(command: &SimpleCommandView) -> Option<Vec<InnerComma
 /// `capsh options -- words for bash`
 pub(super) fn capsh(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
-    let Some(at) = args.iter().position(|word| same(word, "--")) else { return Vec::new() };
+    let Some(at) = args.iter().position(|word| is_text(word, "--")) else { return Vec::new() };
     let argv = std::iter::once(WordValue::of("bash")).chain(args[at + 1..].iter().cloned());
     vec![InnerCommand::argv(argv.collect(), "capsh")]
 }

@@ -2,7 +2,7 @@
 
 use super::inner::InnerCommand;
 use super::stdin::from_stdin;
-use super::words::{is_stdin, is_substitution, joined, same};
+use super::words::{is_stdin, is_substitution, is_text, joined};
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::{OptionSpec, parse};
 use crate::programs;
@@ -11,7 +11,7 @@ use crate::value::{ValuePiece, WordValue};
 /// `eval words…`
 pub(super) fn eval(command: &SimpleCommandView) -> Vec<InnerCommand> {
     let args = command.args();
-    let args = if args.first().is_some_and(|word| same(word, "--")) { &args[1..] } else { args };
+    let args = if args.first().is_some_and(|word| is_text(word, "--")) { &args[1..] } else { args };
     in_shell(joined(args), "eval")
 }
 
@@ -68,7 +68,7 @@ fn in_shell(text: WordValue, via: &str) -> Vec<InnerCommand> {
 /// Reads `source FILE`, where the file is the standard input or made by another program.
 pub(super) fn source(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let args = command.args();
-    let args = if args.first().is_some_and(|word| same(word, "--")) { &args[1..] } else { args };
+    let args = if args.first().is_some_and(|word| is_text(word, "--")) { &args[1..] } else { args };
     match args.first() {
         Some(file) if is_stdin(file) => from_stdin(input, "source", args.to_vec(), true, false),
         Some(file) if is_substitution(file) => vec![InnerCommand::Opaque { via: "source".to_owned() }],
@@ -91,7 +91,7 @@ pub(super) fn su(command: &SimpleCommandView, input: &CommandStdin) -> Vec<Inner
     if !found.is_empty() {
         return found;
     }
-    let operands: Vec<_> = parsed.operands.iter().map(|at| &args[*at]).filter(|word| !same(word, "-")).collect();
+    let operands: Vec<_> = parsed.operands.iter().map(|at| &args[*at]).filter(|word| !is_text(word, "-")).collect();
     if operands.len() > 1 {
         let shell = std::iter::once(WordValue::of("sh")).chain(operands[1..].iter().map(|word| (*word).clone()));
         return vec![InnerCommand::argv(shell.collect(), "su")];
@@ -119,7 +119,7 @@ pub(super) fn crontab(command: &SimpleCommandView, input: &CommandStdin) -> Vec<
     let args = command.args();
     let parsed = parse(args, &OptionSpec::gnu("u:c:lreisnxT", ""));
     let file = parsed.operands.first().map(|at| &args[*at]);
-    if parsed.has("l r e") || !file.is_some_and(|file| same(file, "-") || is_stdin(file)) {
+    if parsed.has("l r e") || !file.is_some_and(|file| is_text(file, "-") || is_stdin(file)) {
         return Vec::new();
     }
     match input {

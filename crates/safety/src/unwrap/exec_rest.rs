@@ -2,7 +2,7 @@
 
 use super::inner::InnerCommand;
 use super::stdin::from_stdin;
-use super::words::{joined, variable};
+use super::words::{joined, split_assignment};
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::level::AnalysisConfidence;
 use crate::lists::{has_word, paths, words};
@@ -207,7 +207,7 @@ impl<'a> WrapperReading<'a> {
     }
 
     fn take_assignments(&mut self) {
-        while let Some(assignment) = self.command.argv.get(self.from).and_then(variable) {
+        while let Some(assignment) = self.command.argv.get(self.from).and_then(split_assignment) {
             self.assignments.push(assignment);
             self.from += 1;
         }

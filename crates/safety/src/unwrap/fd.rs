@@ -1,10 +1,10 @@
 //! Reads `fd pattern -x command`: fd runs the command with the files that it finds.
 
 use super::inner::InnerCommand;
-use super::items::replaced;
+use super::items::replace_mark;
 use super::matches::SearchMatches;
 use crate::command::SimpleCommandView;
-use crate::listings::listed;
+use crate::listings::listed_files;
 use crate::value::WordValue;
 
 /// `fd pattern -x command`
@@ -21,20 +21,20 @@ pub(super) fn fd(command: &SimpleCommandView) -> Vec<InnerCommand> {
         !matches!(word.known(), Some("." | "-H" | "--hidden" | "-I" | "--no-ignore" | "-HI" | "-IH" | "-u" | "-uu"))
     };
     let matches = match argv[1..at].iter().any(narrows) {
-        true => SearchMatches::some(),
-        false => SearchMatches::inside(),
+        true => SearchMatches::some_files(),
+        false => SearchMatches::without_start(),
     };
     let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
     let via = format!("fd {}", argv[at].known().unwrap_or("-x"));
     let items = matches.items(&WordValue::of("."), false);
-    let files = listed(&argv[..at], command.cwd);
+    let files = listed_files(&argv[..at], command.cwd);
     let of = |(_, item): (Option<WordValue>, WordValue)| {
         let item = item.with_contents(files.as_ref());
         let mut hit = false;
         let mut made: Vec<WordValue> = words
             .iter()
             .map(|word| {
-                marks.iter().fold(word.clone(), |word, mark| match replaced(&word, mark, &item) {
+                marks.iter().fold(word.clone(), |word, mark| match replace_mark(&word, mark, &item) {
                     Some(next) => {
                         hit = true;
                         next

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::inner::InnerCommand;
-use super::items::replaced;
+use super::items::replace_mark;
 use super::matches::{SearchMatches, SearchedName};
 use super::words::weight;
 use crate::command::SimpleCommandView;
@@ -78,7 +78,7 @@ impl<'a> FindExpressionWalk<'a> {
     pub(super) fn of(argv: &'a [WordValue]) -> Self {
         let (starts, first) = starts(argv);
         let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
-        let all = if deep { SearchMatches::inside() } else { SearchMatches::everything() };
+        let all = if deep { SearchMatches::without_start() } else { SearchMatches::everything() };
         let mut walk = Self {
             argv,
             starts,
@@ -142,19 +142,19 @@ impl<'a> FindExpressionWalk<'a> {
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !not => {
                     let whole = !word.ends_with("name") || word.ends_with("wholename");
                     let name = value.map(|value| SearchedName { pattern: value.clone(), whole });
-                    self.narrow(name.map_or_else(SearchMatches::some, SearchMatches::named));
+                    self.narrow(name.map_or_else(SearchMatches::some_files, SearchMatches::named));
                 }
                 "-type" | "-xtype" if !not => {
                     // The start directory is a directory, so it matches `d`.
                     let folders = value.and_then(WordValue::known).is_none_or(|kinds| kinds.contains('d'));
-                    self.narrow(if folders { SearchMatches::everything() } else { SearchMatches::inside() });
+                    self.narrow(if folders { SearchMatches::everything() } else { SearchMatches::without_start() });
                 }
                 "-print" | "-print0" if self.prints.len() <= PRINTS => {
                     let end = if word == "-print" { '\n' } else { '\0' };
                     self.prints.push((self.so_far(), end));
                 }
                 _ if has_word(NEUTRAL_TESTS, word) || not => {}
-                _ if word.starts_with('-') => self.narrow(SearchMatches::some()),
+                _ if word.starts_with('-') => self.narrow(SearchMatches::some_files()),
                 _ => {}
             }
             let valued = has_word(NARROWING_TESTS, word)
@@ -223,7 +223,7 @@ impl<'a> FindExpressionWalk<'a> {
                     return;
                 }
                 self.budget -= cost;
-                let made = words.iter().map(|word| replaced(word, "{}", &item).unwrap_or_else(|| word.clone()));
+                let made = words.iter().map(|word| replace_mark(word, "{}", &item).unwrap_or_else(|| word.clone()));
                 let mut inner = InnerCommand::argv(made.collect(), via.as_str());
                 if let InnerCommand::Argv { cwd, .. } = &mut inner {
                     *cwd = folder;

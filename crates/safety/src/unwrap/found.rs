@@ -15,7 +15,7 @@ const OTHERS: &[&str] =
 const SILENT: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
 /// Returns the printed paths. `None` if they cannot be known.
-pub fn found(argv: &[WordValue]) -> Option<WordValue> {
+pub fn printed_paths(argv: &[WordValue]) -> Option<WordValue> {
     let walk = FindExpressionWalk::of(argv);
     let tests = argv.get(walk.first..).unwrap_or_default();
     let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));

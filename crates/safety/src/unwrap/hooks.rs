@@ -22,7 +22,7 @@ pub(super) fn hooks(command: &SimpleCommandView, name: &str) -> Vec<InnerCommand
             } else {
                 format!("{name} --{}", given.name)
             };
-            found.extend(behind(value, hook.begins).and_then(|script| InnerCommand::script(script, via)));
+            found.extend(command_after_prefix(value, hook.begins).and_then(|script| InnerCommand::script(script, via)));
         }
     }
     if let Some((_, options)) = command.assignments.iter().rfind(|(variable, _)| variable == "TAR_OPTIONS")
@@ -34,7 +34,7 @@ pub(super) fn hooks(command: &SimpleCommandView, name: &str) -> Vec<InnerCommand
             found.push(InnerCommand::argv(argv.collect(), "TAR_OPTIONS"));
         }
     }
-    found.extend(archived(args, name));
+    found.extend(removal_of_archived(args, name));
     if name == "cmake" {
         found.extend(cmake(args));
     }
@@ -42,7 +42,7 @@ pub(super) fn hooks(command: &SimpleCommandView, name: &str) -> Vec<InnerCommand
 }
 
 /// Returns the command behind the prefix. `None` if the value has none of the prefixes.
-pub(super) fn behind(value: &WordValue, begins: &[&str]) -> Option<WordValue> {
+pub(super) fn command_after_prefix(value: &WordValue, begins: &[&str]) -> Option<WordValue> {
     if begins.is_empty() {
         return Some(value.clone());
     }
@@ -60,7 +60,7 @@ fn cmake(args: &[WordValue]) -> Option<InnerCommand> {
     }
     let words = match args.get(1)?.known()? {
         "rm" => &args[2..],
-        "remove_directory" => return Some(removes(&args[2..], "cmake -E")),
+        "remove_directory" => return Some(removal_of(&args[2..], "cmake -E")),
         _ => return None,
     };
     let argv = std::iter::once(WordValue::of("rm")).chain(words.iter().cloned());
@@ -68,24 +68,24 @@ fn cmake(args: &[WordValue]) -> Option<InnerCommand> {
 }
 
 /// `tar --remove-files`, `zip -m`: what was packed is removed.
-fn archived(args: &[WordValue], name: &str) -> Option<InnerCommand> {
+fn removal_of_archived(args: &[WordValue], name: &str) -> Option<InnerCommand> {
     if !matches!(name, "tar" | "gtar" | "bsdtar" | "zip") {
         return None;
     }
     let parsed = parse(args, &programs::of(name).options);
     let operands: Vec<WordValue> = parsed.operands.iter().map(|at| args[*at].clone()).collect();
     if name == "zip" {
-        return parsed.has("m move").then(|| Some(removes(operands.get(1..)?, "zip -m")))?;
+        return parsed.has("m move").then(|| Some(removal_of(operands.get(1..)?, "zip -m")))?;
     }
     args.iter().find(|arg| arg.known() == Some("--remove-files"))?;
     // The letters of `tar cf FILE` take the first operand.
     let letters = !args[0].prefix().starts_with('-');
     let skipped = if letters { 1 + usize::from(args[0].prefix().contains('f')) } else { 0 };
-    Some(removes(operands.get(skipped..)?, "tar --remove-files"))
+    Some(removal_of(operands.get(skipped..)?, "tar --remove-files"))
 }
 
 /// Makes a command that removes directories.
-fn removes(paths: &[WordValue], via: &str) -> InnerCommand {
+fn removal_of(paths: &[WordValue], via: &str) -> InnerCommand {
     let argv = ["rm", "-rf", "--"].into_iter().map(WordValue::of).chain(paths.iter().cloned());
     InnerCommand::argv(argv.collect(), via)
 }
@@ -97,5 +97,8 @@ pub(super) fn debugger(command: &SimpleCommandView, name: &str) -> Vec<InnerComm
     }
     let begins = &["shell ", "!", "platform shell "];
     let commands = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
-    commands.filter_map(|word| behind(word, begins)).filter_map(|script| InnerCommand::script(script, name)).collect()
+    commands
+        .filter_map(|word| command_after_prefix(word, begins))
+        .filter_map(|script| InnerCommand::script(script, name))
+        .collect()
 }

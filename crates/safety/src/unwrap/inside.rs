@@ -25,7 +25,7 @@ pub enum WrappedCommand {
 
 /// Returns the command that a command runs, one level deep: `timeout 60 npm test` of `sudo -E timeout 60 npm test`.
 /// `None` if the program does more than that, or runs a command in a container. A word that is `None` is not known.
-pub fn inside(words: &[Option<&str>]) -> Option<WrappedCommand> {
+pub fn wrapped_command(words: &[Option<&str>]) -> Option<WrappedCommand> {
     let argv: Vec<WordValue> = words.iter().map(|word| word.map_or_else(WordValue::unknown, WordValue::of)).collect();
     let directories = CommandDirectories { cwd: String::new(), home: String::new(), temp: Vec::new(), writable: None };
     let (cwd, input) = (WordValue::unknown(), CommandStdin::Inherited);
@@ -96,9 +96,9 @@ mod tests {
             ("mytool rm x", None),
         ] {
             let words: Vec<Option<&str>> = line.split(' ').map(Some).collect();
-            assert_eq!(inside(&words), expected, "{line}");
+            assert_eq!(wrapped_command(&words), expected, "{line}");
         }
-        assert_eq!(inside(&[Some("sudo"), Some("-u"), None, Some("ls")]), Some(WrappedCommand::Words(3)));
-        assert_eq!(inside(&[None]), None);
+        assert_eq!(wrapped_command(&[Some("sudo"), Some("-u"), None, Some("ls")]), Some(WrappedCommand::Words(3)));
+        assert_eq!(wrapped_command(&[None]), None);
     }
 }

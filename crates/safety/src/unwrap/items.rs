@@ -15,7 +15,7 @@ pub(super) enum ItemSplitting {
 }
 
 /// The items in a text.
-pub(super) fn cut(text: &WordValue, how: ItemSplitting) -> Vec<WordValue> {
+pub(super) fn split_items(text: &WordValue, how: ItemSplitting) -> Vec<WordValue> {
     let flat = PlaceholderText::of(text);
     let items: Vec<String> = match how {
         ItemSplitting::Words => words(&flat.text),
@@ -58,7 +58,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns a word with an item in place of each `mark`. `None` if the word has no mark.
-pub(super) fn replaced(word: &WordValue, mark: &str, item: &WordValue) -> Option<WordValue> {
+pub(super) fn replace_mark(word: &WordValue, mark: &str, item: &WordValue) -> Option<WordValue> {
     let mut hit = false;
     let mut made = WordValue::default();
     for piece in word.pieces() {
@@ -79,7 +79,7 @@ pub(super) fn replaced(word: &WordValue, mark: &str, item: &WordValue) -> Option
 }
 
 /// Returns at most `most` items. The rest become one item that stands for any of them.
-pub(super) fn bounded(mut items: Vec<WordValue>, most: usize) -> Vec<WordValue> {
+pub(super) fn bound_items(mut items: Vec<WordValue>, most: usize) -> Vec<WordValue> {
     if items.len() <= most {
         return items;
     }
@@ -101,23 +101,26 @@ mod tests {
 
     #[test]
     fn texts_are_cut_as_xargs_cuts_them() {
-        assert_eq!(cut(&WordValue::of(" a 'b c'\n\"d\"e\\ f\n"), ItemSplitting::Words), of(&["a", "b c", "de f"]));
-        assert_eq!(cut(&WordValue::of("a b\n c\n\n"), ItemSplitting::Lines), of(&["a b", "c"]));
-        assert_eq!(cut(&WordValue::of("a\0b c\0"), ItemSplitting::At('\0')), of(&["a", "b c"]));
-        assert_eq!(cut(&WordValue::of(""), ItemSplitting::At(',')), of(&[]));
-        assert_eq!(cut(&WordValue::of("''"), ItemSplitting::Words), of(&[""]));
+        assert_eq!(
+            split_items(&WordValue::of(" a 'b c'\n\"d\"e\\ f\n"), ItemSplitting::Words),
+            of(&["a", "b c", "de f"])
+        );
+        assert_eq!(split_items(&WordValue::of("a b\n c\n\n"), ItemSplitting::Lines), of(&["a b", "c"]));
+        assert_eq!(split_items(&WordValue::of("a\0b c\0"), ItemSplitting::At('\0')), of(&["a", "b c"]));
+        assert_eq!(split_items(&WordValue::of(""), ItemSplitting::At(',')), of(&[]));
+        assert_eq!(split_items(&WordValue::of("''"), ItemSplitting::Words), of(&[""]));
     }
 
     #[test]
     fn marks_are_replaced_everywhere() {
-        assert_eq!(replaced(&WordValue::of("x{}y{}"), "{}", &WordValue::of("/")), Some(WordValue::of("x/y/")));
-        assert_eq!(replaced(&WordValue::of("x"), "{}", &WordValue::of("/")), None);
-        assert_eq!(replaced(&WordValue::of("x"), "", &WordValue::of("/")), None);
+        assert_eq!(replace_mark(&WordValue::of("x{}y{}"), "{}", &WordValue::of("/")), Some(WordValue::of("x/y/")));
+        assert_eq!(replace_mark(&WordValue::of("x"), "{}", &WordValue::of("/")), None);
+        assert_eq!(replace_mark(&WordValue::of("x"), "", &WordValue::of("/")), None);
     }
 
     #[test]
     fn many_items_come_to_one_that_is_any_of_them() {
-        let items = bounded(of(&["a", "b", "c"]), 1);
+        let items = bound_items(of(&["a", "b", "c"]), 1);
         assert_eq!(items.len(), 2);
         assert_eq!(items[1].pieces(), [ValuePiece::OneOf(vec!["b".to_owned(), "c".to_owned()])]);
     }

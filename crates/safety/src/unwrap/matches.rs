@@ -39,12 +39,12 @@ impl SearchMatches {
     }
 
     /// Makes the matches of every file except the start directory.
-    pub(super) fn inside() -> Self {
+    pub(super) fn without_start() -> Self {
         Self { start: false, ..Self::everything() }
     }
 
     /// Makes the matches of a test that lets some files through.
-    pub(super) fn some() -> Self {
+    pub(super) fn some_files() -> Self {
         Self { start: false, all: false, some: true, names: Vec::new() }
     }
 

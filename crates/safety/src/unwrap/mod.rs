@@ -39,7 +39,7 @@ mod xargs;
 
 pub use dispatch::unwrap;
 pub use evaluate::COMPGEN;
-pub use found::{finds_everything, found};
+pub use found::{finds_everything, printed_paths};
 pub(crate) use inline::is_interpreter;
 pub use inner::{CustomWrappers, InnerCommand, WrapperKind};
-pub use inside::{WrappedCommand, inside};
+pub use inside::{WrappedCommand, wrapped_command};

@@ -1,7 +1,7 @@
 //! GNU parallel, its `sem`, and the parallel of moreutils.
 
 use super::inner::InnerCommand;
-use super::items::{ItemSplitting, bounded, cut, replaced};
+use super::items::{ItemSplitting, bound_items, replace_mark, split_items};
 use super::words::{joined, weight};
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::parse;
@@ -66,7 +66,7 @@ fn sources(words: &[WordValue], input: &CommandStdin, no_items: bool) -> Option<
     }
     match input {
         _ if no_items => None,
-        CommandStdin::Text(text, _) => Some(vec![cut(text, ItemSplitting::Lines)]),
+        CommandStdin::Text(text, _) => Some(vec![split_items(text, ItemSplitting::Lines)]),
         _ => Some(vec![vec![WordValue::unknown().with_contents(input.contents())]]),
     }
 }
@@ -75,7 +75,7 @@ fn sources(words: &[WordValue], input: &CommandStdin, no_items: bool) -> Option<
 fn combinations(sources: Vec<Vec<WordValue>>, most: usize) -> Vec<Vec<WordValue>> {
     let mut all: Vec<Vec<WordValue>> = vec![Vec::new()];
     for source in sources.into_iter().take(8) {
-        let items = bounded(source, most);
+        let items = bound_items(source, most);
         let room = (most / items.len().max(1)).max(1);
         all = all
             .iter()
@@ -125,7 +125,7 @@ fn fill_words(template: &[WordValue], mark: &str, items: &[WordValue]) -> Vec<Wo
 fn with_items(text: &WordValue, mark: &str, items: &[WordValue]) -> Option<WordValue> {
     let mut made = None;
     let mut put = |mark: &str, item: &WordValue| {
-        if let Some(next) = replaced(made.as_ref().unwrap_or(text), mark, item) {
+        if let Some(next) = replace_mark(made.as_ref().unwrap_or(text), mark, item) {
             made = Some(next);
         }
     };

@@ -23,7 +23,7 @@ pub(crate) fn value(text: &str) -> WordValue {
 pub(crate) fn found(line: &str, input: &CommandStdin, custom: &CustomWrappers) -> Vec<InnerCommand> {
     let mut argv: Vec<WordValue> = words(line).iter().map(|word| value(word)).collect();
     let mut assignments = Vec::new();
-    while let Some(assignment) = argv.first().and_then(super::words::variable) {
+    while let Some(assignment) = argv.first().and_then(super::words::split_assignment) {
         assignments.push(assignment);
         argv.remove(0);
     }

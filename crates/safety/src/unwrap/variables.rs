@@ -1,15 +1,15 @@
 //! Variables that hold a command: `PROMPT_COMMAND`, `BASH_ENV`, exported functions.
 
 use super::inner::InnerCommand;
-use super::words::variable;
+use super::words::split_assignment;
 use crate::choices::alternatives;
 use crate::command::SimpleCommandView;
 use crate::level::AnalysisConfidence;
 use crate::value::WordValue;
 
 /// Reads `export PROMPT_COMMAND='script'`. The next shell that has a prompt runs the script.
-pub(super) fn exported(command: &SimpleCommandView) -> Vec<InnerCommand> {
-    let assignments: Vec<_> = command.args().iter().filter_map(variable).collect();
+pub(super) fn exported_commands(command: &SimpleCommandView) -> Vec<InnerCommand> {
+    let assignments: Vec<_> = command.args().iter().filter_map(split_assignment).collect();
     by_variables(&assignments, AnalysisConfidence::Partial)
 }
 

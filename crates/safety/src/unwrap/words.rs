@@ -3,7 +3,7 @@
 use crate::value::{ValuePiece, WordValue};
 
 /// Returns whether a word is exactly this text.
-pub(super) fn same(word: &WordValue, text: &str) -> bool {
+pub(super) fn is_text(word: &WordValue, text: &str) -> bool {
     word.known() == Some(text)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn joined(words: &[WordValue]) -> WordValue {
 }
 
 /// Returns the name and value of a word like `NAME=value`.
-pub(super) fn variable(word: &WordValue) -> Option<(String, WordValue)> {
+pub(super) fn split_assignment(word: &WordValue) -> Option<(String, WordValue)> {
     let (name, _) = word.prefix().split_once('=')?;
     // An exported function: `BASH_FUNC_name%%=() { …; }`
     let mut letters = name.strip_suffix("%%").filter(|name| name.starts_with("BASH_FUNC_")).unwrap_or(name).chars();

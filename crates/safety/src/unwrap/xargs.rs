@@ -1,7 +1,7 @@
 //! Reads `xargs command words…`.
 
 use super::inner::InnerCommand;
-use super::items::{ItemSplitting, bounded, cut, replaced};
+use super::items::{ItemSplitting, bound_items, replace_mark, split_items};
 use super::words::weight;
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::{ParsedArguments, parse};
@@ -23,16 +23,18 @@ pub(super) fn xargs(command: &SimpleCommandView, input: &CommandStdin) -> Vec<In
     }
     let mark = mark(&parsed);
     let items = match input {
-        CommandStdin::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
+        CommandStdin::Text(text, _) if !parsed.has("a arg-file") => {
+            split_items(text, delimiter(&parsed, mark.is_some()))
+        }
         // Unknown input: several items, or none.
         _ => vec![any(mark.is_none()).with_contents(input.contents())],
     };
     let words = &args[*first..];
-    let marked = |word: &WordValue, mark: &str| replaced(word, mark, &WordValue::default()).is_some();
+    let marked = |word: &WordValue, mark: &str| replace_mark(word, mark, &WordValue::default()).is_some();
     if let Some(mark) = &mark
         && words.iter().any(|word| marked(word, mark))
     {
-        let items = bounded(items, ITEMS.min(1 + WEIGHT / weight(words).max(1)));
+        let items = bound_items(items, ITEMS.min(1 + WEIGHT / weight(words).max(1)));
         return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
     // BSD: all items replace one word.
@@ -82,6 +84,6 @@ fn any(several: bool) -> WordValue {
 
 /// Returns the command for one item.
 fn with_item(words: &[WordValue], mark: &str, item: &WordValue) -> InnerCommand {
-    let argv = words.iter().map(|word| replaced(word, mark, item).unwrap_or_else(|| word.clone()));
+    let argv = words.iter().map(|word| replace_mark(word, mark, item).unwrap_or_else(|| word.clone()));
     InnerCommand::argv(argv.collect(), "xargs").without_stdin()
 }

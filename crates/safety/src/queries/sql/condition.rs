@@ -7,22 +7,22 @@ const MAX_DEPTH: usize = 16;
 
 /// Returns whether a condition holds for every row. `tokens` are the tokens behind `WHERE`.
 pub(super) fn is_always_true(tokens: &[SqlToken<'_>]) -> bool {
-    any(tokens, 0)
+    any_part_always_holds(tokens, 0)
 }
 
 /// Judges `a OR b`: one true part is enough.
-fn any(tokens: &[SqlToken<'_>], depth: usize) -> bool {
-    depth < MAX_DEPTH && parts(tokens, "OR").into_iter().any(|part| all(part, depth))
+fn any_part_always_holds(tokens: &[SqlToken<'_>], depth: usize) -> bool {
+    depth < MAX_DEPTH && parts(tokens, "OR").into_iter().any(|part| all_parts_always_hold(part, depth))
 }
 
 /// Judges `a AND b`: both parts must hold.
-fn all(tokens: &[SqlToken<'_>], depth: usize) -> bool {
+fn all_parts_always_hold(tokens: &[SqlToken<'_>], depth: usize) -> bool {
     parts(tokens, "AND").into_iter().all(|part| one(part, depth))
 }
 
 fn one(tokens: &[SqlToken<'_>], depth: usize) -> bool {
     match tokens {
-        [open, inner @ .., close] if open.is_sign("(") && close.is_sign(")") => any(inner, depth + 1),
+        [open, inner @ .., close] if open.is_sign("(") && close.is_sign(")") => any_part_always_holds(inner, depth + 1),
         [not, rest @ ..] if not.is("NOT") => is_never_true(rest),
         [word] if word.kind == SqlTokenKind::Word => word.is("TRUE"),
         [number] => constant(number).is_some_and(|value| value != 0.0),

@@ -101,7 +101,7 @@ impl SqlScriptJudge {
         } else if head.is("COMMIT") || head.is("END") && second.is_none() {
             self.began = None;
         } else if head.is("CREATE") {
-            self.created(tokens);
+            self.note_temporary_table(tokens);
         } else {
             let closes = closes(tokens);
             let loss = SqlStatement::new(tokens, &closes, self.dialect, self.depth, nested_losses).loss();
@@ -122,7 +122,7 @@ impl SqlScriptJudge {
     }
 
     /// `CREATE TEMP TABLE x`
-    fn created(&mut self, tokens: &[SqlToken<'_>]) {
+    fn note_temporary_table(&mut self, tokens: &[SqlToken<'_>]) {
         let words = tokens.iter().take(8);
         if words.clone().any(|word| word.is_any("TEMP TEMPORARY"))
             && let Some(table) = words.clone().position(|word| word.is("TABLE"))

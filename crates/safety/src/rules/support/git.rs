@@ -75,7 +75,8 @@ impl<'a> GitCall<'a> {
 
     /// Returns whether git works in a directory that the command has just made for temporary files, by `mktemp`.
     pub fn is_in_scratch(&self, directories: &CommandDirectories) -> bool {
-        self.cwd.has_unknown() && DirectoryLandmarks::new(directories).place(&self.cwd, &self.cwd) == OperandPlace::Temp
+        self.cwd.has_unknown()
+            && DirectoryLandmarks::new(directories).place_of(&self.cwd, &self.cwd) == OperandPlace::Temp
     }
 
     /// Parses the arguments by the options of the subcommand.

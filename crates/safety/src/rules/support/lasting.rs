@@ -60,16 +60,16 @@ impl<'a> LastingCall<'a> {
 
     fn hit(&self) -> Option<RuleHit> {
         let with = self.lasting.with;
-        let wanted = with.is_empty() || words(with).any(|entry| self.options().any(|given| is(given, entry)));
+        let wanted = with.is_empty() || words(with).any(|entry| self.options().any(|given| fits_entry(given, entry)));
         if !wanted || !self.operands_fit() || self.is_harmless() {
             return None;
         }
-        let effect = self.filled(self.lasting.says, &|values| Some(listed(values))).unwrap_or_default();
+        let effect = self.fill_template(self.lasting.says, &|values| Some(listed(values))).unwrap_or_default();
         let mut message = format!("this {effect}");
         if self.operands().any(WordValue::has_unknown) {
             message += ". Not all of it is known before it runs";
         }
-        let instead = self.instead().unwrap_or_default();
+        let instead = self.safe_form().unwrap_or_default();
         if !instead.is_empty() && instead.len() <= MAX_QUOTED {
             message += ". Try this first: ";
             message += &instead;
@@ -128,13 +128,13 @@ impl<'a> LastingCall<'a> {
         !self.takes_h && last("h").is_some()
             || last("no-dry-run").is_none() && words(HARMLESS).any(harmless)
             || words(self.lasting.unless).any(|entry| match entry.contains(['~', '=']) {
-                true => self.options().any(|given| is(given, entry)),
+                true => self.options().any(|given| fits_entry(given, entry)),
                 false => harmless(entry),
             })
     }
 
     /// Returns the safe form of the call.
-    fn instead(&self) -> Option<String> {
+    fn safe_form(&self) -> Option<String> {
         let template = self.lasting.instead;
         if template.is_empty() {
             return None;
@@ -151,12 +151,12 @@ impl<'a> LastingCall<'a> {
             Some(start) => start,
             None => words(self.program.names).next()?.to_owned(),
         };
-        let instead = self.filled(template, &|values| quote::line(values.iter().copied()))?;
+        let instead = self.fill_template(template, &|values| quote::line(values.iter().copied()))?;
         Some(format!("{start} {instead}").trim_end().to_owned())
     }
 
     /// Fills a template with values. `None` if a value is missing.
-    fn filled(&self, template: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
+    fn fill_template(&self, template: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
         let mut text = String::new();
         let mut rest = template;
         while let Some(at) = rest.find(['[', '{']) {
@@ -166,16 +166,16 @@ impl<'a> LastingCall<'a> {
             let inner = &rest[at + 1..end];
             rest = &rest[end + 1..];
             if close == ']' {
-                text += &inner.split('|').find_map(|text| self.filled(text, write)).unwrap_or_default();
+                text += &inner.split('|').find_map(|text| self.fill_template(text, write)).unwrap_or_default();
             } else {
-                text += &self.slot(inner, write)?;
+                text += &self.fill_slot(inner, write)?;
             }
         }
         Some(text + rest)
     }
 
     /// Returns the text for `{…}` in a template.
-    fn slot(&self, name: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
+    fn fill_slot(&self, name: &str, write: &dyn Fn(&[&WordValue]) -> Option<String>) -> Option<String> {
         let operands: Vec<&WordValue> = self.operands().collect();
         match name {
             "" if operands.is_empty() => None,
@@ -187,7 +187,7 @@ impl<'a> LastingCall<'a> {
 }
 
 /// Returns whether an option fits an entry of `with`.
-fn is(given: &GivenOption, entry: &str) -> bool {
+fn fits_entry(given: &GivenOption, entry: &str) -> bool {
     let value = given.value.as_ref().and_then(WordValue::known);
     if let Some((name, part)) = entry.split_once('~') {
         return given.name == name && value.is_some_and(|value| has_part(value, part));

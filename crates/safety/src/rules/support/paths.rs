@@ -94,7 +94,7 @@ impl<'a> OperandPath<'a> {
     }
 
     /// Returns whether the path lies below this directory for every value of its unknown parts.
-    pub fn below(&self, folder: &str) -> bool {
+    pub fn is_below(&self, folder: &str) -> bool {
         let mut depth = 0;
         for name in names(folder) {
             if !self.parts.get(depth).is_some_and(|part| part.is(name)) {
@@ -197,13 +197,13 @@ impl<'a> DirectoryLandmarks<'a> {
     }
 
     /// Returns the place that an operand points to.
-    pub fn place(&self, word: &WordValue, cwd: &WordValue) -> OperandPlace {
+    pub fn place_of(&self, word: &WordValue, cwd: &WordValue) -> OperandPlace {
         if word.pieces().is_empty() {
             return OperandPlace::Nothing;
         }
         let path = OperandPath::new(word, cwd);
-        let inside = self.owns_cwd() && path.below(self.cwd);
-        let temp = self.temp.iter().any(|dir| path.below(dir));
+        let inside = self.owns_cwd() && path.is_below(self.cwd);
+        let temp = self.temp.iter().any(|dir| path.is_below(dir));
         if let Some(sure) = self.critical(&path, inside, temp) {
             return match path.has_unknown {
                 false => OperandPlace::Critical { sure },
@@ -213,7 +213,7 @@ impl<'a> DirectoryLandmarks<'a> {
         }
         match () {
             () if inside => OperandPlace::Inside,
-            () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => OperandPlace::Temp,
+            () if temp && !self.temp.iter().any(|dir| path.is_below(dir) && all_of(&path, dir)) => OperandPlace::Temp,
             () if path.climbs || path.has_unknown && path.known == 0 => OperandPlace::Unknown,
             () if self.is_shielded(&path) => OperandPlace::Temp,
             () => OperandPlace::Outside,
@@ -221,15 +221,15 @@ impl<'a> DirectoryLandmarks<'a> {
     }
 
     /// Returns the place of a set of files: a critical one, if a directory of the set is one.
-    pub fn strictest(&self, files: &FileSet, cwd: &WordValue) -> OperandPlace {
-        let mut places: Vec<OperandPlace> = files.roots.iter().map(|root| self.place(root, cwd)).collect();
+    pub fn place_of_files(&self, files: &FileSet, cwd: &WordValue) -> OperandPlace {
+        let mut places: Vec<OperandPlace> = files.roots.iter().map(|root| self.place_of(root, cwd)).collect();
         let is_critical = |place: &OperandPlace| matches!(place, OperandPlace::Critical { .. });
         let at = places.iter().position(is_critical).unwrap_or(0);
         if places.is_empty() { OperandPlace::Unknown } else { places.swap_remove(at) }
     }
 
     /// Returns whether a confinement lets nothing be changed at a place, whatever the unknown parts are.
-    pub fn shields(&self, word: &WordValue, cwd: &WordValue) -> bool {
+    pub fn is_unchangeable(&self, word: &WordValue, cwd: &WordValue) -> bool {
         self.is_shielded(&OperandPath::new(word, cwd))
     }
 
@@ -331,7 +331,7 @@ impl<'a> DirectoryLandmarks<'a> {
         if self.is_shielded(&path) {
             return None;
         }
-        let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.below(self.cwd);
+        let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.is_below(self.cwd);
         let name = |part: &PathComponent| match part {
             PathComponent::Name(name) => name.to_string(),
             PathComponent::Glob(_) => "*".to_owned(),
@@ -349,18 +349,18 @@ impl<'a> DirectoryLandmarks<'a> {
         let is = |folder: &str| {
             let mut parts = path.parts.iter();
             let starts = names(folder).all(|name| parts.next().is_some_and(|part| part.is(name)));
-            path.below(folder) || starts && parts.next().is_none() && !path.has_unknown
+            path.is_below(folder) || starts && parts.next().is_none() && !path.has_unknown
         };
         self.owns_cwd() && is(self.cwd) || self.temp.iter().any(|folder| is(folder))
     }
 
     /// Returns whether the operand lies in the user's home.
     pub fn in_home(&self, word: &WordValue, cwd: &WordValue) -> bool {
-        OperandPath::new(word, cwd).below(self.home)
+        OperandPath::new(word, cwd).is_below(self.home)
     }
 
     /// Returns whether the operand is a home.
-    pub fn home(&self, word: &WordValue, cwd: &WordValue) -> bool {
+    pub fn names_home(&self, word: &WordValue, cwd: &WordValue) -> bool {
         let path = OperandPath::new(word, cwd);
         !path.has_unknown && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
     }

@@ -85,7 +85,7 @@ fn places() {
         ("build", "/home/dev/project/sub", OperandPlace::Inside),
         ("*", "/home/dev/project/build", OperandPlace::Inside),
     ] {
-        assert_eq!(landmarks.place(&word(operand), &word(cwd)), place, "{operand} in {cwd}");
+        assert_eq!(landmarks.place_of(&word(operand), &word(cwd)), place, "{operand} in {cwd}");
     }
 }
 
@@ -93,8 +93,8 @@ fn places() {
 fn quoted_globs_are_names() {
     let directories = directories();
     let landmarks = DirectoryLandmarks::new(&directories);
-    assert_eq!(landmarks.place(&WordValue::of("*"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
-    assert_eq!(landmarks.place(&WordValue::of("~"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
+    assert_eq!(landmarks.place_of(&WordValue::of("*"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
+    assert_eq!(landmarks.place_of(&WordValue::of("~"), &WordValue::of("/home/dev/project")), OperandPlace::Inside);
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn nothing_is_inside_the_root() {
         writable: None,
     };
     let landmarks = DirectoryLandmarks::new(&directories);
-    assert_eq!(landmarks.place(&WordValue::of("usr/lib"), &WordValue::of("/")), OperandPlace::Outside);
-    assert_eq!(landmarks.place(&WordValue::of("usr"), &WordValue::of("/")), OperandPlace::Critical { sure: true });
+    assert_eq!(landmarks.place_of(&WordValue::of("usr/lib"), &WordValue::of("/")), OperandPlace::Outside);
+    assert_eq!(landmarks.place_of(&WordValue::of("usr"), &WordValue::of("/")), OperandPlace::Critical { sure: true });
 }
 
 #[test]

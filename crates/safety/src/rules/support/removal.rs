@@ -19,7 +19,7 @@ pub struct RemovedOperands<'a> {
 }
 
 /// Reads a command that removes directories. `None` for any other.
-pub fn read<'a>(command: &SimpleCommandView<'a>) -> Option<RemovedOperands<'a>> {
+pub fn removed_operands<'a>(command: &SimpleCommandView<'a>) -> Option<RemovedOperands<'a>> {
     let args = command.args();
     let parsed = parse(args, &programs::of("rm").options);
     if parsed.has("help version") {
@@ -37,8 +37,8 @@ pub fn read<'a>(command: &SimpleCommandView<'a>) -> Option<RemovedOperands<'a>> 
     }
     let landmarks = DirectoryLandmarks::new(command.directories);
     let place = |word: &'a WordValue| match word.files() {
-        Some(files) if is_whole(&word) => landmarks.strictest(files, command.cwd),
-        _ => landmarks.place(word, command.cwd),
+        Some(files) if is_whole(&word) => landmarks.place_of_files(files, command.cwd),
+        _ => landmarks.place_of(word, command.cwd),
     };
     let operands = operands.into_iter().map(|word| (word, place(word))).collect();
     Some(RemovedOperands { operands, sure: folders || whole })

@@ -11,7 +11,7 @@ use crate::value::{FileSetKind, WordValue};
 
 /// Returns a word by which a command empties or deletes everything in a directory that cannot be restored, or moves it
 /// to where nothing is kept.
-pub fn lost<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
+pub fn lost_file_set<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
     let mut emptied = command.redirects.iter().filter(|redirect| replaces(redirect)).map(|redirect| &redirect.target);
     emptied.find(|word| is_whole(word, command)).or_else(|| by_program(command))
 }
@@ -27,8 +27,8 @@ fn by_program<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
             let listed = |word: &&WordValue| word.files().is_some_and(|files| files.listing != FileSetKind::All);
             operands(&programs::of("rm").options).find(|word| listed(word) && is_whole(word, command))
         }
-        "mv" | "gmv" => moved(command),
-        "cp" | "gcp" | "install" | "tee" | "gtee" => copied(command, name),
+        "mv" | "gmv" => set_moved_away(command),
+        "cp" | "gcp" | "install" | "tee" | "gtee" => set_copied_over(command, name),
         "git" | "git.exe" => of_git(command),
         _ => None,
     }
@@ -44,31 +44,33 @@ pub fn is_whole(word: &WordValue, command: &SimpleCommandView) -> bool {
     let landmarks = DirectoryLandmarks::new(command.directories);
     let place = match word.files() {
         Some(files) if files.listing == FileSetKind::Unknown => return false,
-        Some(files) => landmarks.strictest(files, command.cwd),
-        None if word.has_glob() => landmarks.place(word, command.cwd),
+        Some(files) => landmarks.place_of_files(files, command.cwd),
+        None if word.has_glob() => landmarks.place_of(word, command.cwd),
         None => return false,
     };
     matches!(place, OperandPlace::Critical { sure: true })
 }
 
 /// `mv .git /tmp/x`, `mv * /tmp/x`: the sources that are moved to a directory for temporary files.
-fn moved<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
+fn set_moved_away<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
     let args = command.args();
     let parsed = parse(args, &programs::of("mv").options);
     let mut operands: Vec<&WordValue> = parsed.operands.iter().map(|at| &args[*at]).collect();
     let target = parsed.value("t target-directory").or_else(|| operands.pop())?;
     let landmarks = DirectoryLandmarks::new(command.directories);
     let is_temp = |word: &WordValue| {
-        let inside =
-            matches!(landmarks.place(word, command.cwd), OperandPlace::Inside | OperandPlace::Critical { sure: false });
+        let inside = matches!(
+            landmarks.place_of(word, command.cwd),
+            OperandPlace::Inside | OperandPlace::Critical { sure: false }
+        );
         landmarks.within_reach(word, command.cwd)
             && !inside
-            && landmarks.place(word, command.cwd) != OperandPlace::Unknown
+            && landmarks.place_of(word, command.cwd) != OperandPlace::Unknown
     };
     if !is_temp(target) {
         return None;
     }
-    operands.into_iter().find(|word| match landmarks.place(word, command.cwd) {
+    operands.into_iter().find(|word| match landmarks.place_of(word, command.cwd) {
         OperandPlace::Critical { .. } => true,
         OperandPlace::Outside => landmarks.in_home(word, command.cwd),
         _ => is_whole(word, command),
@@ -76,7 +78,7 @@ fn moved<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
 }
 
 /// `cp /dev/null FILES`, `tee FILES < /dev/null`
-fn copied<'a>(command: &'a SimpleCommandView<'a>, name: &str) -> Option<&'a WordValue> {
+fn set_copied_over<'a>(command: &'a SimpleCommandView<'a>, name: &str) -> Option<&'a WordValue> {
     let parsed = parse(command.args(), &programs::of(name).options);
     let operands: Vec<&WordValue> = parsed.operands.iter().map(|at| &command.args()[*at]).collect();
     let empties = match name {
@@ -102,7 +104,7 @@ fn of_git<'a>(command: &'a SimpleCommandView<'a>) -> Option<&'a WordValue> {
 }
 
 /// Returns what is in a set, in words.
-pub fn contents(word: &WordValue) -> &'static str {
+pub fn set_contents(word: &WordValue) -> &'static str {
     match word.files().map(|files| files.listing) {
         Some(FileSetKind::Tracked) => "every file of the repository",
         Some(FileSetKind::Changed | FileSetKind::Unknown) => "every file that was changed or that git does not know",

@@ -10,7 +10,7 @@ use crate::value::WordValue;
 
 /// Calls back with each file that the command writes by a redirect or by its words, and the directory that the path is
 /// relative to.
-pub fn each(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
+pub fn for_each_written(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
     for redirect in command.redirects.iter().filter(|redirect| redirect.writes_file()) {
         found(&redirect.target, &redirect.cwd);
     }
@@ -18,13 +18,13 @@ pub fn each(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &Word
     let program = programs::of(name);
     for fact in program.facts {
         if let ProgramFact::Writes(target) = *fact {
-            named(command, target, &program.options, &mut found);
+            for_each_named(command, target, &program.options, &mut found);
         }
     }
 }
 
 /// Calls back with each file whose contents the words of the command erase: `shred FILE`, `truncate -s 0 FILE`.
-pub fn erased(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
+pub fn for_each_erased(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &WordValue)) {
     let Some(program) = command.name().map(programs::of) else { return };
     for fact in program.facts {
         let ProgramFact::Erases(target, with) = *fact else { continue };
@@ -34,13 +34,13 @@ pub fn erased(command: &SimpleCommandView, mut found: impl FnMut(&WordValue, &Wo
             None => parsed.has(entry),
         };
         if with.is_empty() || words(with).any(given) {
-            named(command, target, &program.options, &mut found);
+            for_each_named(command, target, &program.options, &mut found);
         }
     }
 }
 
 /// The files that words of the command name.
-pub fn named(
+pub fn for_each_named(
     command: &SimpleCommandView,
     target: WrittenFileWords,
     options: &OptionSpec,
@@ -61,7 +61,7 @@ pub fn named(
         // For sed without -e or -f the first operand is the script. On macOS the value of -i may come before it.
         // Neither looks like a file that rules are about.
         WrittenFileWords::OperandsWith(with) if parsed.has(with) => operands.for_each(|file| found(file, cwd)),
-        WrittenFileWords::LastUnless(unless) if !parsed.has(unless) => copies(command, &parsed, found),
+        WrittenFileWords::LastUnless(unless) if !parsed.has(unless) => for_copy_target(command, &parsed, found),
         WrittenFileWords::Values(names) => {
             let directory = parsed.value("output-dir").map_or_else(|| cwd.clone(), |value| value.seen_from(cwd));
             let given = parsed.options.iter().filter(|given| has_word(names, &given.name));
@@ -72,7 +72,11 @@ pub fn named(
 }
 
 /// Reports the target of `cp A B DIR`: the directory or file that comes last, or the value of `-t`.
-fn copies(command: &SimpleCommandView, parsed: &ParsedArguments, found: &mut impl FnMut(&WordValue, &WordValue)) {
+fn for_copy_target(
+    command: &SimpleCommandView,
+    parsed: &ParsedArguments,
+    found: &mut impl FnMut(&WordValue, &WordValue),
+) {
     let args = command.args();
     let words: Vec<&WordValue> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
     let given = parsed.value("t target-directory");
@@ -84,7 +88,7 @@ fn copies(command: &SimpleCommandView, parsed: &ParsedArguments, found: &mut imp
     let landmarks = DirectoryLandmarks::new(command.directories);
     found(target, command.cwd);
     // In a home itself the names of the sources count.
-    if landmarks.home(target, command.cwd) {
+    if landmarks.names_home(target, command.cwd) {
         let folder = target.seen_from(command.cwd);
         for source in sources {
             let name = source.known().map(|text| text.trim_end_matches('/')).and_then(|text| text.rsplit('/').next());

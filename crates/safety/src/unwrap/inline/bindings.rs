@@ -44,7 +44,7 @@ impl InlineProgramSearch<'_> {
     }
 
     /// `list.append(item)`, `list.push(item)`, Perl's `push @list, item`
-    pub(super) fn grow(&mut self, tokens: &InlineTokens, word: &str, at: usize) {
+    pub(super) fn append_to_list(&mut self, tokens: &InlineTokens, word: &str, at: usize) {
         if !matches!(word, "append" | "push" | "extend") {
             return;
         }
@@ -68,7 +68,7 @@ impl InlineProgramSearch<'_> {
     }
 
     /// Reads a renaming: `system as s`, `{ execSync: run }`. Returns whether the tokens are one.
-    pub(super) fn renamed(&mut self, tokens: &InlineTokens, call: InlineCallSpec, at: usize) -> bool {
+    pub(super) fn bind_call_alias(&mut self, tokens: &InlineTokens, call: InlineCallSpec, at: usize) -> bool {
         let Some(name) = tokens.word(at + 2) else { return false };
         let imported = tokens.word(at + 1) == Some("as");
         let taken = tokens.is(at + 1, ":") && (tokens.is(at + 3, ",") || tokens.is(at + 3, "}"));
@@ -79,7 +79,7 @@ impl InlineProgramSearch<'_> {
     }
 
     /// `def name(parameters)`, `function name(parameters)`, `sub name { my (parameters) = @_`
-    pub(super) fn define(&mut self, tokens: &InlineTokens, at: usize) {
+    pub(super) fn bind_parameters(&mut self, tokens: &InlineTokens, at: usize) {
         let Some(name) = tokens.word(at + 1) else { return };
         if tokens.is(at + 2, "(") {
             self.parameters_in(tokens, name, at + 2);
@@ -159,7 +159,7 @@ impl InlineProgramSearch<'_> {
     pub(super) fn comprehension(&mut self, tokens: &InlineTokens, open: usize) {
         let end = tokens.partner[open].min(tokens.list.len());
         if let Some(at) = (open + 1..end).take(NEAR).find(|at| tokens.word(*at) == Some("for")) {
-            self.walk(tokens, at);
+            self.bind_loop_variable(tokens, at);
         }
     }
 
@@ -171,7 +171,7 @@ impl InlineProgramSearch<'_> {
     }
 
     /// Reads `for name in list`.
-    pub(super) fn walk(&mut self, tokens: &InlineTokens, at: usize) {
+    pub(super) fn bind_loop_variable(&mut self, tokens: &InlineTokens, at: usize) {
         let mut name = at + 1;
         while tokens.is(name, "(")
             || matches!(tokens.word(name), Some("my" | "const" | "let" | "var" | "our" | "await"))
@@ -195,11 +195,11 @@ impl InlineProgramSearch<'_> {
         } else {
             return;
         };
-        self.variables.insert(word, list.any());
+        self.variables.insert(word, list.any_of_list());
     }
 
     /// `[…].forEach(name => …)`, `%w[…].each { |name| … }`
-    pub(super) fn each(&mut self, tokens: &InlineTokens, at: usize) {
+    pub(super) fn bind_each_parameter(&mut self, tokens: &InlineTokens, at: usize) {
         let before = at - 2;
         let list = match tokens.get(before) {
             Some(InlineToken::Sign("]" | ")")) => {
@@ -220,7 +220,7 @@ impl InlineProgramSearch<'_> {
             name += 1;
         }
         if let Some(word) = tokens.word(name) {
-            self.variables.insert(word.to_owned(), list.any());
+            self.variables.insert(word.to_owned(), list.any_of_list());
         }
     }
 }

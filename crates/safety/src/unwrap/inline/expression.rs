@@ -170,7 +170,7 @@ impl InlineProgramSearch<'_> {
         if depth > DEPTH || self.fuel == 0 || code.len() > 1000 {
             return InlineValue::Unknown;
         }
-        let tokens = InlineTokens::of(self.cut(code).0);
+        let tokens = InlineTokens::of(self.tokenize(code).0);
         self.expression(&tokens, 0, tokens.list.len(), depth + 1)
     }
 

@@ -1,7 +1,7 @@
 //! Interpreters: finds their program in the words or on standard input.
 
 use super::languages::grammar;
-use super::program::program;
+use super::program::commands_of_program;
 use super::walks::walked;
 use super::{sed, vim};
 use crate::command::{CommandStdin, SimpleCommandView};
@@ -10,7 +10,7 @@ use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::program::{InterpretedLanguage, InterpreterSpec};
 use crate::unwrap::inner::{InnerCommand, is_opaque};
-use crate::unwrap::words::{is_stdin, is_substitution, same};
+use crate::unwrap::words::{is_stdin, is_substitution, is_text};
 use crate::value::{ValuePiece, WordValue};
 
 /// Returns whether a program of this name is given programs in another language.
@@ -56,9 +56,9 @@ fn read(
     let opaque = |via: &str| vec![InnerCommand::Opaque { via: via.to_owned() }];
     let look = |text: &WordValue, via: &str| match grammar(interpreter.language) {
         Some(grammar) if !is_opaque(text) => {
-            let mut found = program(command, grammar, text, via, variables.clone());
+            let mut found = commands_of_program(command, grammar, text, via, variables.clone());
             let removes =
-                |inner: &InnerCommand| matches!(inner, InnerCommand::Argv { argv, .. } if same(&argv[0], "rm"));
+                |inner: &InnerCommand| matches!(inner, InnerCommand::Argv { argv, .. } if is_text(&argv[0], "rm"));
             if !found.iter().any(removes) {
                 found.extend(walked(interpreter.language, text, via));
             }
@@ -83,7 +83,7 @@ fn read(
     let file = if is_awk { from_file } else { operand };
     let reads = match file {
         None => !is_awk && interpreter.subcommand.is_empty(),
-        Some(file) => same(file, "-") || is_stdin(file),
+        Some(file) => is_text(file, "-") || is_stdin(file),
     };
     Some(match input {
         _ if file.is_some_and(is_substitution) => opaque(name),
@@ -124,7 +124,7 @@ fn via(name: &str, parsed: &ParsedArguments, interpreter: &InterpreterSpec) -> S
 /// Reads awk's `-v name=value`.
 fn assigned(parsed: &ParsedArguments) -> Vec<(String, WordValue)> {
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "v" | "assign"));
-    given.filter_map(|given| crate::unwrap::words::variable(given.value.as_ref()?)).collect()
+    given.filter_map(|given| crate::unwrap::words::split_assignment(given.value.as_ref()?)).collect()
 }
 
 fn dashed(name: &str) -> String {

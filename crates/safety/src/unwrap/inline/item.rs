@@ -83,7 +83,7 @@ impl InlineValue {
     }
 
     /// Returns a value that is any of the values in the list.
-    pub(super) fn any(self) -> Self {
+    pub(super) fn any_of_list(self) -> Self {
         let Self::List(items) = self else { return self };
         if let [one] = items.as_slice() {
             return one.clone();

@@ -48,7 +48,7 @@ pub(super) struct InlineProgramSearch<'a> {
 }
 
 /// Returns the commands that a program runs.
-pub(super) fn program(
+pub(super) fn commands_of_program(
     command: &SimpleCommandView,
     grammar: &'static InlineLanguageSpec,
     text: &WordValue,
@@ -78,7 +78,7 @@ pub(super) fn program(
 
 impl InlineProgramSearch<'_> {
     /// Returns the parts of code, and the code inside of its strings.
-    pub(super) fn cut(&self, code: &str) -> (Vec<InlineToken>, Vec<String>) {
+    pub(super) fn tokenize(&self, code: &str) -> (Vec<InlineToken>, Vec<String>) {
         let letters: Vec<char> = code.chars().collect();
         let mut lexer = InlineLexer::new(&letters, self.grammar.syntax);
         let tokens = lexer.run();
@@ -86,7 +86,7 @@ impl InlineProgramSearch<'_> {
     }
 
     fn scan(&mut self, code: &str, depth: usize) {
-        let (tokens, nested) = self.cut(code);
+        let (tokens, nested) = self.tokenize(code);
         let tokens = InlineTokens::of(tokens);
         for at in 0..tokens.list.len() {
             if self.fuel == 0 {
@@ -128,13 +128,13 @@ impl InlineProgramSearch<'_> {
 
     fn word(&mut self, tokens: &InlineTokens, word: &str, at: usize) {
         if matches!(word, "for" | "foreach") {
-            self.walk(tokens, at);
+            self.bind_loop_variable(tokens, at);
         }
         if matches!(word, "each" | "forEach" | "map") && at > 1 && tokens.leads(at - 1) {
-            self.each(tokens, at);
+            self.bind_each_parameter(tokens, at);
         }
         if matches!(word, "def" | "function" | "sub") {
-            self.define(tokens, at);
+            self.bind_parameters(tokens, at);
         }
         if self.assign(tokens, word, at) {
             return;
@@ -144,9 +144,9 @@ impl InlineProgramSearch<'_> {
         if defined && tokens.word(at + 1) != Some("as") {
             return;
         }
-        self.grow(tokens, word, at);
+        self.append_to_list(tokens, word, at);
         let Some(call) = self.call_named(word, tokens.owner(at)) else { return };
-        if self.renamed(tokens, call, at) {
+        if self.bind_call_alias(tokens, call, at) {
             return;
         }
         // Perl's `exec { program } words`

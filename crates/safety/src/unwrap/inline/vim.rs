@@ -1,12 +1,12 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
 use super::languages::LUA;
-use super::program::{InlineLanguageSpec, program};
+use super::program::{InlineLanguageSpec, commands_of_program};
 use super::{calls, syntax};
 use crate::command::{CommandStdin, SimpleCommandView};
 use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
-use crate::unwrap::words::same;
+use crate::unwrap::words::is_text;
 use crate::value::WordValue;
 
 /// Vim's own calls. They look like JavaScript's, except for comments.
@@ -28,24 +28,24 @@ pub(super) fn vim(command: &SimpleCommandView, name: &str, input: &CommandStdin)
     let mut script = name == "ex";
     while let Some(word) = args.get(at) {
         let text = word.prefix();
-        if same(word, "--") {
+        if is_text(word, "--") {
             break;
         } else if matches!(word.known(), Some("-c" | "--cmd")) {
             at += 1;
             if let Some(ex) = args.get(at) {
-                look(command, ex, &format!("{name} {}", text), &mut found);
+                add_ex_command(command, ex, &format!("{name} {}", text), &mut found);
             }
         } else if text.starts_with("-c") {
-            look(command, &word.after(2), &format!("{name} -c"), &mut found);
+            add_ex_command(command, &word.after(2), &format!("{name} -c"), &mut found);
         } else if text.starts_with('+') {
-            look(command, &word.after(1), &format!("{name} +"), &mut found);
+            add_ex_command(command, &word.after(1), &format!("{name} +"), &mut found);
         } else if matches!(word.known(), Some("-e" | "-es" | "-E" | "-Es" | "-s")) {
             script = true;
         }
         at += 1;
     }
     if script && let CommandStdin::Text(text, _) = input {
-        lines(command, text, name, &mut found);
+        add_ex_lines(command, text, name, &mut found);
     }
     found
 }
@@ -54,20 +54,20 @@ pub(super) fn vim(command: &SimpleCommandView, name: &str, input: &CommandStdin)
 pub(super) fn ed(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {
     let mut found = Vec::new();
     if let CommandStdin::Text(text, _) = input {
-        lines(command, text, "ed", &mut found);
+        add_ex_lines(command, text, "ed", &mut found);
     }
     found
 }
 
-fn lines(command: &SimpleCommandView, text: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
+fn add_ex_lines(command: &SimpleCommandView, text: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
     let flat = PlaceholderText::of(text);
     for line in flat.text.lines().filter(|line| line.contains(['!', '('])) {
-        look(command, &flat.value(line), via, found);
+        add_ex_command(command, &flat.value(line), via, found);
     }
 }
 
 /// Adds the commands in one ex command.
-fn look(command: &SimpleCommandView, ex: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
+fn add_ex_command(command: &SimpleCommandView, ex: &WordValue, via: &str, found: &mut Vec<InnerCommand>) {
     let flat = PlaceholderText::of(ex);
     let text = flat.text.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
     if let Some(script) = shell_escape(text) {
@@ -75,9 +75,9 @@ fn look(command: &SimpleCommandView, ex: &WordValue, via: &str, found: &mut Vec<
         return;
     }
     if let Some(code) = text.strip_prefix("lua ") {
-        found.extend(program(command, &LUA, &flat.value(code), via, Vec::new()));
+        found.extend(commands_of_program(command, &LUA, &flat.value(code), via, Vec::new()));
     } else if text.contains('(') {
-        found.extend(program(command, &VIM, &flat.value(text), via, Vec::new()));
+        found.extend(commands_of_program(command, &VIM, &flat.value(text), via, Vec::new()));
     }
 }
 
