@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{AnalysisConfidence, SafetyVerdict};
-use super::value::WordValue;
+use super::verdict::{AnalysisConfidence, SafetyVerdict};
+use super::word_value::WordValue;
 
 /// The analysis of a command.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,20 +6,20 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly, RedirectUnit, RuleFinding};
-use super::choices::{choices, is_choice};
-use super::command::{
-    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
-};
+use super::confinement_reach::ConfinementReach;
 use super::eval::{CommandEvaluation, CommandEvaluator, EnvironmentBlock, SimpleCommand};
-use super::level::{AnalysisConfidence, SafetyVerdict};
 use super::path::normal;
-use super::reach::ConfinementReach;
 use super::read_only::read_only;
 use super::reversal::{self, ReversalFacts};
 use super::rules::{RULES, RuleHit, RulePrograms, SafetyRule, fork_bomb, incomplete, opaque_command, opaque_script};
+use super::simple_command_view::{
+    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
+};
 use super::unwrap::CustomWrappers;
-use super::utf16::Utf16Offsets;
-use super::value::WordValue;
+use super::utf16_offsets::Utf16Offsets;
+use super::verdict::{AnalysisConfidence, SafetyVerdict};
+use super::word_alternatives::{choices, is_choice};
+use super::word_value::WordValue;
 
 /// Longest command that is judged, in bytes.
 const MAX_COMMAND: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use crate::analysis::ReadOnly;
 use crate::corpus_tests::judge;
-use crate::level::SafetyVerdict;
+use crate::verdict::SafetyVerdict;
 
 /// Commands that look as if they only read, and run a program, or may run any program.
 const RUNS: &[&str] = &[

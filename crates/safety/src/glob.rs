@@ -1,6 +1,6 @@
 //! Compares globs with names, without reading any directory.
 
-use crate::value::ValuePiece;
+use crate::word_value::ValuePiece;
 
 /// Most parts of a glob that are read. No name is longer.
 const MAX_NODES: usize = 512;

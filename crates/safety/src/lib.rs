@@ -22,9 +22,7 @@
 //!   that the parser missed.
 
 mod analysis;
-mod choices;
-mod command;
-mod contents;
+mod confinement_reach;
 #[cfg(test)]
 mod corpus_tests;
 pub mod decide;
@@ -32,14 +30,13 @@ mod engine;
 mod eval;
 #[cfg(test)]
 mod expanded_again_tests;
+mod file_listings;
 mod glob;
 mod json;
-mod level;
-mod listings;
-mod lists;
 #[cfg(test)]
 mod mutation_tests;
-mod names;
+mod name_lists;
+mod name_map;
 mod options;
 #[cfg(test)]
 mod outside_tests;
@@ -47,30 +44,33 @@ pub mod parse;
 mod path;
 mod programs;
 mod queries;
-mod reach;
 mod read_only;
 mod reversal;
 mod rules;
+mod secret_contents;
 #[cfg(test)]
 mod shell_state_tests;
+mod simple_command_view;
 #[cfg(test)]
 mod unread_tests;
 mod unwrap;
-mod utf16;
-mod value;
+mod utf16_offsets;
+mod verdict;
+mod word_alternatives;
+mod word_value;
 
 pub use analysis::{AnalyzedWord, CommandAnalysis, CommandUnit, ReadOnly, RedirectUnit, RuleFinding};
-pub use command::{
-    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
-};
+pub use confinement_reach::ConfinementReach;
 pub use engine::{AnalysisContext, SafetyPolicy, analyze, assess, findings};
 pub use eval::EnvironmentBlock;
 pub use json::json;
-pub use level::{AnalysisConfidence, SafetyVerdict};
 pub use programs::output::ProgramOutputKind;
-pub use reach::ConfinementReach;
 pub use reversal::{ReversalFacts, ReversalTarget};
 pub use rules::{RULES, SafetyRule};
+pub use simple_command_view::{
+    CommandDirectories, CommandStdin, ExpandedRedirect, InitialShellState, SimpleCommandView, StdinTextSource,
+};
 pub use unwrap::{WrappedCommand, WrapperKind, wrapped_command};
-pub use utf16::Utf16Offsets;
-pub use value::{ValuePiece, WordValue};
+pub use utf16_offsets::Utf16Offsets;
+pub use verdict::{AnalysisConfidence, SafetyVerdict};
+pub use word_value::{ValuePiece, WordValue};

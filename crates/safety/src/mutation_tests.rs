@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::corpus_tests::{CorpusLine, corpus, judge};
-use super::level::SafetyVerdict;
+use super::verdict::SafetyVerdict;
 
 /// Time that only a hang takes, on a busy machine, too.
 const TOO_LONG: Duration = Duration::from_secs(5);

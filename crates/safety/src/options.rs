@@ -1,7 +1,7 @@
 //! Parses arguments into options and operands, by the option spec of a program.
 
-use super::lists::{has_word, words_starting};
-use super::value::WordValue;
+use super::name_lists::{has_word, words_starting};
+use super::word_value::WordValue;
 
 /// The options that a program knows, as data.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::analysis::CommandUnit;
 use super::corpus_tests::{CorpusLine, judge, lines_of, outside};
-use super::level::SafetyVerdict;
+use super::verdict::SafetyVerdict;
 
 /// A way to run a command, given as text.
 enum InvocationForm {

@@ -1,6 +1,6 @@
 //! Paths as text. Nothing here reads the file system.
 
-use super::value::WordValue;
+use super::word_value::WordValue;
 
 /// Returns an absolute path without `.`, `..` and doubled slashes.
 pub fn normal(path: &str) -> String {
@@ -40,7 +40,7 @@ pub fn resolved(cwd: &WordValue, path: &WordValue) -> WordValue {
 #[cfg(test)]
 mod tests {
     use super::{MAX_PATH, normal, resolved};
-    use crate::value::WordValue;
+    use crate::word_value::WordValue;
 
     #[test]
     fn paths_are_normalized() {

@@ -1,7 +1,7 @@
-use super::decision::{PermissionDecision, PermissionRules, decide_judged};
-use super::judged::{JudgedCommand, JudgedSimpleCommand, WritingRedirect};
+use super::judged_command::{JudgedCommand, JudgedSimpleCommand, WritingRedirect};
+use super::permission_decision::{PermissionDecision, PermissionRules, decide_judged};
 use crate::corpus_tests::{CorpusLine, corpus};
-use crate::level::SafetyVerdict;
+use crate::verdict::SafetyVerdict;
 use crate::{AnalysisContext, EnvironmentBlock, SafetyPolicy, analyze};
 
 /// By the engine itself.

@@ -1,16 +1,16 @@
 //! Builtins that change the shell.
 
-use super::call::ProgramCall;
-use super::declare::declare;
+use super::declaration_builtins::declare;
+use super::evaluation_frame::EvaluationFrame;
 use super::evaluator::CommandEvaluator;
-use super::frame::EvaluationFrame;
-use super::input::{set_named, variable};
-use super::output;
-use super::shell::SimulatedShell;
-use crate::command::{CommandStdin, ExpandedRedirect};
+use super::input_builtins::{set_named, variable};
+use super::predictable_output;
+use super::program_call::ProgramCall;
+use super::simulated_shell::SimulatedShell;
 use crate::options::{OptionSpec, parse};
 use crate::path::resolved;
-use crate::value::WordValue;
+use crate::simple_command_view::{CommandStdin, ExpandedRedirect};
+use crate::word_value::WordValue;
 
 /// Evaluates the call of a builtin. Returns the shell after a failure, if it differs.
 type BuiltinEvaluator =
@@ -201,7 +201,8 @@ fn printf(
         };
         let mut words = vec![name.clone()];
         words.extend_from_slice(rest);
-        let printed = output::of(&words, shell.cwd(), &shell.input, || None).filter(|_| !operand.contains('['));
+        let printed =
+            predictable_output::of(&words, shell.cwd(), &shell.input, || None).filter(|_| !operand.contains('['));
         evaluator.set_checked_variable(
             shell,
             variable(operand),

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::budget::EvaluationBudget;
-use super::calls::CallStack;
-use super::found::FoundCommands;
-use super::frame::{EvaluationFrame, MAX_DEPTH};
+use super::call_stack::CallStack;
+use super::evaluation_budget::EvaluationBudget;
+use super::evaluation_frame::{EvaluationFrame, MAX_DEPTH};
+use super::found_commands::FoundCommands;
 use super::functions::FunctionTable;
-use super::shell::SimulatedShell;
 use super::simple_command::SimpleCommand;
+use super::simulated_shell::SimulatedShell;
 use super::variables::EnvironmentBlock;
-use crate::command::{CommandDirectories, CommandStdin, InitialShellState};
 use crate::parse::{ByteSpan, ParsedScript, read};
+use crate::simple_command_view::{CommandDirectories, CommandStdin, InitialShellState};
 use crate::unwrap::CustomWrappers;
-use crate::value::{ValueContents, WordValue};
+use crate::word_value::{ValueContents, WordValue};
 
 /// Evaluates one command with everything nested in it.
 pub struct CommandEvaluator<'a> {

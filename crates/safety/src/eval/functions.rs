@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::frame::{EvaluationFrame, ScriptOrigin};
+use super::evaluation_frame::{EvaluationFrame, ScriptOrigin};
 use crate::parse::CommandNode;
 
 /// A function with the text that it is written in.

@@ -1,42 +1,42 @@
 //! Evaluates a script without running it: words to their values, `cd`, variables, branches, loops and functions.
 //! Lists every simple command with its values.
 
-mod again;
-mod alias;
-mod aliases;
-mod braces;
-mod budget;
+mod alias_expansion;
+mod alias_table;
+mod brace_expansion;
 mod builtins;
-mod call;
-mod calls;
-mod compound;
-mod declare;
+mod call_stack;
+mod command_lists;
+mod compound_commands;
+mod declaration_builtins;
+mod evaluation_budget;
+mod evaluation_frame;
 mod evaluator;
-mod expand;
-mod filter;
-mod found;
-mod frame;
+mod found_commands;
 mod functions;
-#[cfg(feature = "guesses")]
-mod guess;
-mod inner;
-mod input;
-mod lists;
-mod location;
-mod numbers;
-mod output;
-mod parameter;
-mod printed;
+mod inner_commands;
+mod input_builtins;
+mod list_output;
+mod numeric_output;
+mod parameter_expansion;
+mod partial_text;
+mod predictable_output;
+mod program_call;
 mod redirects;
-mod remembered;
-mod shell;
-mod shell_state;
-mod simple;
+#[cfg(feature = "guesses")]
+mod refused_text;
+mod restored_shell;
+mod search_filters;
+mod second_expansion;
+mod shell_location;
 mod simple_command;
+mod simulated_shell;
 #[cfg(test)]
 mod tests;
-mod text;
 mod variables;
+mod word_expansion;
+mod words_and_assignments;
+mod written_before;
 
 pub use evaluator::{CommandEvaluation, CommandEvaluator};
 pub use simple_command::SimpleCommand;

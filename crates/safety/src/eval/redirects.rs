@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
+use super::evaluation_frame::EvaluationFrame;
 use super::evaluator::CommandEvaluator;
-use super::frame::EvaluationFrame;
-use super::shell::SimulatedShell;
-use crate::command::{CommandStdin, ExpandedRedirect, StdinTextSource};
+use super::simulated_shell::SimulatedShell;
 use crate::parse::{ByteSpan, RedirectSyntax};
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{CommandStdin, ExpandedRedirect, StdinTextSource};
+use crate::word_value::{ValuePiece, WordValue};
 
 impl CommandEvaluator<'_> {
     /// Evaluates redirects. Returns also the new standard input and its place, if a redirect sets it.

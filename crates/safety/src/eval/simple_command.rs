@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::choices;
-use crate::command::{CommandDirectories, CommandStdin, ExpandedRedirect, SimpleCommandView};
-use crate::level::AnalysisConfidence;
 use crate::parse::ByteSpan;
-use crate::value::{WordValue, weight};
+use crate::simple_command_view::{CommandDirectories, CommandStdin, ExpandedRedirect, SimpleCommandView};
+use crate::verdict::AnalysisConfidence;
+use crate::word_alternatives;
+use crate::word_value::{WordValue, weight};
 
 /// A simple command with everything that is known about it.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl SimpleCommandTraits {
 impl SimpleCommand {
     /// Returns the size of all words that are checked: those of each choice, in each directory.
     pub(super) fn weight(&self) -> usize {
-        weight(&self.argv) * choices::count(&self.argv) * self.cwds.len() + weight(&self.cwds)
+        weight(&self.argv) * word_alternatives::count(&self.argv) * self.cwds.len() + weight(&self.cwds)
     }
 
     /// Returns the command as rules check it, in one of its directories.

@@ -1,8 +1,8 @@
 //! Evaluates scripts whose commands are named `c`. In a value, `…` is an unknown part.
 
-use super::inner::displayed_word;
+use super::inner_commands::displayed_word;
 use super::{CommandEvaluator, EnvironmentBlock, SimpleCommand};
-use crate::command::{CommandDirectories, CommandStdin, InitialShellState};
+use crate::simple_command_view::{CommandDirectories, CommandStdin, InitialShellState};
 use crate::unwrap::CustomWrappers;
 
 fn evaluate(script: &str) -> (Vec<SimpleCommand>, bool) {

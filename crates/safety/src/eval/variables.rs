@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::numbers;
-use crate::lists::has_word;
-use crate::value::{ValuePiece, WordValue};
+use super::numeric_output;
+use crate::name_lists::has_word;
+use crate::word_value::{ValuePiece, WordValue};
 
 /// The most alternative values of a variable. With more, the variable is unknown.
 pub(super) const MAX_CHOICES: usize = 4;
@@ -117,7 +117,7 @@ impl ShellVariables {
         if let Some(value) = environment.get(name) {
             return Some(vec![WordValue::of(value)]);
         }
-        if has_word(numbers::VARIABLES, name) {
+        if has_word(numeric_output::VARIABLES, name) {
             return Some(vec![WordValue::number()]);
         }
         has_word(OWN, name).then(|| vec![WordValue::unknown_words()])
@@ -255,7 +255,7 @@ fn either_value(one: &WordValue, other: &WordValue) -> WordValue {
 #[cfg(test)]
 mod tests {
     use super::{EnvironmentBlock, MAX_CHOICES, MAX_LENGTH, ShellVariables, join_values};
-    use crate::value::{ValuePiece, WordValue};
+    use crate::word_value::{ValuePiece, WordValue};
 
     #[test]
     fn variables_are_set_covered_and_inherited() {

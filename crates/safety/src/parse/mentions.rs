@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::reader::read;
 use super::syntax::{CommandNode, CommandNodeKind, WordPart};
-use super::visit::{SyntaxVisitor, visit};
+use super::syntax_visitor::{SyntaxVisitor, visit};
 
 /// Returns whether at least one of these words (letters, digits and underscores) occurs in a text as bash reads it: as
 /// a program, an argument, the name of a function or inside quoted text, in any kind of quotes (`k\ill`, `'tr'ap`,

@@ -7,19 +7,19 @@ mod heredoc;
 mod mentions;
 mod outline;
 mod parameter;
-mod parts;
 mod reader;
 mod simple;
 mod syntax;
+mod syntax_visitor;
 #[cfg(test)]
 mod tests;
-mod visit;
 #[cfg(test)]
-mod witness;
+mod tree_sitter_check;
+mod word_parts;
 mod words;
 
 pub use mentions::mentions;
 pub use outline::{outline, starts};
 pub use reader::{ParsedScript, read, read_expansions, read_pieces};
 pub use syntax::*;
-pub use visit::{SyntaxVisitor, visit, visit_list};
+pub use syntax_visitor::{SyntaxVisitor, visit, visit_list};

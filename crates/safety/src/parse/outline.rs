@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::reader::read;
 use super::syntax::{AndOrList, AndOrOperator, CommandNode, CommandNodeKind, PipelineSyntax, WordPart, WordSyntax};
-use crate::utf16::Utf16Offsets;
+use crate::utf16_offsets::Utf16Offsets;
 
 /// The top level of a command. Spans are half-open UTF-16 offsets into it.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::witness::missed_programs;
+use super::tree_sitter_check::missed_programs;
 use super::{CommandNodeKind, ScriptFault, WordPart, read, read_pieces};
 use crate::corpus_tests::{corpus, judge};
 

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::parts::{QuotingContext, WordPartCollector, is_plain};
 use super::reader::{ScriptReader, ScriptResult, is_meta};
 use super::syntax::{ExtendedPattern, ScriptFault, SubstitutedCommands, WordPart, WordSyntax};
+use super::word_parts::{QuotingContext, WordPartCollector, is_plain};
 
 impl ScriptReader<'_> {
     /// Reads a word, if one begins here.

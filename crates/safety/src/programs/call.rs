@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use super::lasting::EffectStake;
 use super::program::{ProgramEffect, ProgramFact, ProgramSpec};
-use crate::lists::{has_word, paths, words};
-use crate::names::NameMap;
+use crate::name_lists::{has_word, paths, words};
+use crate::name_map::NameMap;
 use crate::options::OptionSpec;
 use crate::programs;
-use crate::value::{ValuePiece, WordValue};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Most operands that may name a subcommand.
 const MAX_OPERANDS: usize = 8;

@@ -12,8 +12,8 @@ pub mod wrapper;
 use std::sync::LazyLock;
 
 use self::program::{ProgramEffect, ProgramSpec};
-use super::lists::{paths, words};
-use super::names::NameMap;
+use super::name_lists::{paths, words};
+use super::name_map::NameMap;
 
 // One module for each family, with what rules read from the family. Also `FAMILIES`, the tables of all families
 // (`SENDINGS`, `OVERWRITES` and `BEYOND`), and `EXAMPLES` for the tests.
@@ -71,8 +71,8 @@ mod tests {
     use super::wrapper::LoginShellCondition;
     use super::*;
     use crate::corpus_tests::judge;
-    use crate::level::SafetyVerdict;
-    use crate::lists::{has_word, paths};
+    use crate::name_lists::{has_word, paths};
+    use crate::verdict::SafetyVerdict;
     use crate::{CommandUnit, RULES};
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::outputs::{OUTPUT_DATA, OUTPUT_FILTERED, OUTPUT_INPUT, OUTPUT_MATCHES, OUTPUT_NOTHING, OUTPUT_ROWS};
-use crate::lists::words;
-use crate::names::NameMap;
+use crate::name_lists::words;
+use crate::name_map::NameMap;
 
 /// The output of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

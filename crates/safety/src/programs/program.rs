@@ -3,7 +3,7 @@
 use super::lasting::LastingEffect;
 use super::query_client::QueryClientSpec;
 use super::wrapper::WrapperSpec;
-use crate::lists::{has_path, has_word};
+use crate::name_lists::{has_path, has_word};
 use crate::options::OptionSpec;
 
 /// All that the engine knows about one program, with a few exceptions. `plan::wanted` and `plan::unattended` list the

@@ -1,10 +1,10 @@
 //! The ways in which a database client is given queries.
 
-use crate::command::CommandStdin;
-use crate::lists::has_word;
+use crate::name_lists::has_word;
 use crate::options::{GivenOption, OptionSpec, parse};
 use crate::queries::{QueryLanguage, UNKNOWN};
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::CommandStdin;
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Most alternative texts of a value that are read.
 const MAX_ALTERNATIVES: usize = 8;

@@ -2,14 +2,14 @@
 //!
 //! An unknown part of a text is `UNKNOWN`. The text around it is judged.
 
-mod loss;
 mod mongo;
+mod query_loss;
 mod redis;
 pub mod sql;
-mod unknown;
+mod unknown_mark;
 
-pub use loss::QueryLoss;
-pub use unknown::UNKNOWN;
+pub use query_loss::QueryLoss;
+pub use unknown_mark::UNKNOWN;
 
 use self::sql::SqlDialect;
 

@@ -1,7 +1,7 @@
 //! Scripts of mongosh: calls that drop a database or a collection, or delete all documents.
 
-use super::loss::{QueryLoss, QueryLossAct};
-use super::unknown::UNKNOWN;
+use super::query_loss::{QueryLoss, QueryLossAct};
+use super::unknown_mark::UNKNOWN;
 
 /// Most losses of one text that are listed.
 const MAX_LOSSES: usize = 64;

@@ -1,6 +1,6 @@
 //! Commands of Redis, one per line.
 
-use super::loss::{QueryLoss, QueryLossAct};
+use super::query_loss::{QueryLoss, QueryLossAct};
 
 /// Returns the losses that the commands cause.
 pub(super) fn losses(text: &str) -> Vec<QueryLoss> {

@@ -3,7 +3,7 @@
 use crate::analysis::ReadOnly;
 use crate::options::parse;
 use crate::programs;
-use crate::value::WordValue;
+use crate::word_value::WordValue;
 
 /// Returns whether a call of awk only reads.
 pub fn read_only(args: &[WordValue]) -> ReadOnly {

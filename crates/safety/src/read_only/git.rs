@@ -6,9 +6,8 @@
 //! the environment may rule out the first two (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values).
 
 use crate::analysis::ReadOnly;
-use crate::command::{CommandDirectories, SimpleCommandView};
 use crate::eval::EnvironmentBlock;
-use crate::lists::{has_word, words};
+use crate::name_lists::{has_word, words};
 use crate::options::parse;
 use crate::programs;
 use crate::programs::git::{
@@ -16,7 +15,8 @@ use crate::programs::git::{
 };
 use crate::programs::program::ProgramEffect;
 use crate::rules::GitCall;
-use crate::value::WordValue;
+use crate::simple_command_view::{CommandDirectories, SimpleCommandView};
+use crate::word_value::WordValue;
 
 /// The most settings that are read from the environment.
 const MAX_SETTINGS: usize = 64;

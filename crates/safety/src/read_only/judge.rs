@@ -5,16 +5,16 @@ use std::sync::LazyLock;
 
 use super::{awk, git, sed};
 use crate::analysis::ReadOnly;
-use crate::command::{ExpandedRedirect, SimpleCommandView};
 use crate::eval::EnvironmentBlock;
-use crate::lists::{has_word, words};
+use crate::name_lists::{has_word, words};
 use crate::options::{OptionSpec, may_be_option, parse};
 use crate::programs;
 use crate::programs::call::{CallEffect, effects};
 use crate::programs::program::{ProgramEffect, ProgramFact, ProgramSpec, ReadOnlyExceptions};
 use crate::programs::search::{NARROWING_TESTS, OTHER_VALUED_TESTS};
 use crate::programs::variables::{HIJACKING, RUNNING};
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{ExpandedRedirect, SimpleCommandView};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// If one of these is the only word, programs with `PrintsItsVersion` print a text about themselves.
 const VERSIONS: &str = "--help --version -V -h -v -version";

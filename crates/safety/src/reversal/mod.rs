@@ -3,14 +3,14 @@
 //!
 //! Pure like the rest of the engine. The caller finds out whether a file exists.
 
-mod beyond;
-mod elevated;
-mod overwriting;
-mod read;
-mod targets;
+mod collect_facts;
+mod elevated_programs;
+mod external_effects;
+mod overwriting_calls;
+mod overwritten_targets;
+mod reversal_facts;
 #[cfg(test)]
 mod tests;
-mod types;
 
-pub use read::collect_reversal_facts;
-pub use types::{ReversalFacts, ReversalTarget};
+pub use collect_facts::collect_reversal_facts;
+pub use reversal_facts::{ReversalFacts, ReversalTarget};

@@ -1,16 +1,16 @@
 //! Writing onto a disk past its file system.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::paths::{OperandPath, PathComponent};
-use super::support::writes;
-use crate::command::SimpleCommandView;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::operand_paths::{OperandPath, PathComponent};
+use super::support::written_files;
 use crate::glob::PathComponentGlob;
-use crate::level::SafetyVerdict;
-use crate::lists::words;
+use crate::name_lists::words;
 use crate::programs;
 use crate::programs::devices::{DEVICE_SAMPLES, DEVICES};
 use crate::programs::program::ProgramFact;
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "block-device-write",
@@ -74,7 +74,7 @@ pub static RULE: SafetyRule = SafetyRule {
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut sure: Option<bool> = None;
-    writes::for_each_written(command, |target, cwd| sure = sure.max(device(target, cwd)));
+    written_files::for_each_written(command, |target, cwd| sure = sure.max(device(target, cwd)));
     sure = sure.max(formatted(command));
     let sure = sure?;
     let hit = RuleHit::exact(

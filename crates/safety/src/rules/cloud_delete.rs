@@ -1,10 +1,10 @@
 //! Deletions in a cloud, on a hosting platform or at a forge.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::lasting;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::lasting_effects;
 use crate::programs::lasting::EffectStake;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "cloud-delete",
@@ -55,5 +55,5 @@ pub static RULE: SafetyRule = SafetyRule {
 };
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
-    lasting::check(command, EffectStake::Cloud)
+    lasting_effects::check(command, EffectStake::Cloud)
 }

@@ -1,16 +1,16 @@
 //! Files outside of the project that are overwritten or deleted for good, and backups that are deleted at once.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::backups::is_backups;
-use super::support::paths::{DirectoryLandmarks, OperandPath, OperandPlace};
-use super::support::{quote, sets, writes};
-use crate::command::{ExpandedRedirect, SimpleCommandView};
-use crate::level::SafetyVerdict;
-use crate::lists::has_word;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::backup_patterns::is_backups;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPath, OperandPlace};
+use super::support::{lost_file_sets, quote, written_files};
+use crate::name_lists::has_word;
 use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::network::RSYNC_DELETES;
-use crate::value::WordValue;
+use crate::simple_command_view::{ExpandedRedirect, SimpleCommandView};
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "data-destroy",
@@ -88,15 +88,17 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         "rm" | "grm" => backups(command),
         _ => erased(command),
     };
-    let sets = || sets::lost_file_set(command).map(emptied);
+    let sets = || lost_file_sets::lost_file_set(command).map(emptied);
     let single = if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) };
     single.or_else(sets)
 }
 
 /// `find . -type f | xargs truncate -s 0`
 fn emptied(word: &WordValue) -> RuleHit {
-    let message =
-        format!("this deletes, empties or moves away {}, also what is in no commit", sets::set_contents(word));
+    let message = format!(
+        "this deletes, empties or moves away {}, also what is in no commit",
+        lost_file_sets::set_contents(word)
+    );
     RuleHit::exact(message, "git status --short")
 }
 
@@ -147,10 +149,10 @@ impl<'a> OutsideFileCheck<'a> {
 /// `shred FILE`, `truncate -s 0 FILE`, `dd of=FILE`
 fn erased(command: &SimpleCommandView) -> Option<RuleHit> {
     let mut lost = None;
-    writes::for_each_erased(command, |file: &WordValue, cwd: &WordValue| {
+    written_files::for_each_erased(command, |file: &WordValue, cwd: &WordValue| {
         if lost.is_none() && OutsideFileCheck::new(command, cwd).may_be_outside(file) {
             lost = Some(overwritten(file));
-        } else if lost.is_none() && sets::is_whole(file, command) {
+        } else if lost.is_none() && lost_file_sets::is_whole(file, command) {
             lost = Some(emptied(file));
         }
     });

@@ -1,18 +1,18 @@
 //! Queries and tools that destroy the contents of a database.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::lasting;
-use super::support::paths::{DirectoryLandmarks, OperandPlace};
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::lasting_effects;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
-use crate::lists::words;
+use crate::name_lists::words;
 use crate::programs;
 use crate::programs::lasting::EffectStake;
 use crate::programs::program::{ProgramFact, ProgramSpec};
 use crate::programs::query_client::{ClientQueries, DatabaseNameSource, QueryClientSpec};
 use crate::queries::{QueryLanguage, QueryLoss, losses, sql};
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "database-destroy",
@@ -68,7 +68,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     if is_for_tests(command, program) {
         return None;
     }
-    lasting::check(command, EffectStake::Database).or_else(|| {
+    lasting_effects::check(command, EffectStake::Database).or_else(|| {
         let clients = program.facts.iter().filter_map(|fact| match fact {
             ProgramFact::Queries(client) => Some(*client),
             _ => None,

@@ -1,11 +1,11 @@
 //! `find -delete` of everything in a directory that cannot be restored.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::find::FindSearch;
-use super::support::paths::{DirectoryLandmarks, OperandPlace};
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::find_search::FindSearch;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "find-delete-critical",

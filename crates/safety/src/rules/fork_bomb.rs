@@ -1,8 +1,8 @@
 //! Processes that start each other without end.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "fork-bomb",

@@ -1,14 +1,14 @@
 //! `git add` of everything.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
-use super::support::paths::{DirectoryLandmarks, OperandPlace};
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPlace};
 use super::support::pathspec;
-use crate::command::{CommandDirectories, SimpleCommandView};
-use crate::level::SafetyVerdict;
 use crate::options::ParsedArguments;
 use crate::programs::git::ADD;
-use crate::value::{FileSetKind, WordValue};
+use crate::simple_command_view::{CommandDirectories, SimpleCommandView};
+use crate::verdict::SafetyVerdict;
+use crate::word_value::{FileSetKind, WordValue};
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-blind-add",

@@ -1,10 +1,10 @@
 //! Changing the branch by force.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use crate::programs::git::{CHECKOUT, SWITCH};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-checkout-force",

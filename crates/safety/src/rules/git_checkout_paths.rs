@@ -1,13 +1,13 @@
 //! `git checkout` of files: their changes are lost.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
 use crate::options::ParsedArguments;
 use crate::programs::git::{CHECKOUT, CHECKOUT_INDEX};
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-checkout-paths",

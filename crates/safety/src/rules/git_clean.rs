@@ -1,12 +1,12 @@
 //! `git clean -f`.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
 use crate::programs::git::CLEAN;
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-clean",

@@ -1,12 +1,12 @@
 //! Deleting branches and tags on the remote.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
 use crate::options::ParsedArguments;
 use crate::programs::git::PUSH;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-delete-remote",

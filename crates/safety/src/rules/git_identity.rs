@@ -1,12 +1,12 @@
 //! Setting who commits.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use crate::options::parse;
 use crate::programs::git::{CLONE, CONFIG};
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-identity",

@@ -1,11 +1,11 @@
 //! Commands that delete what git could restore commits from.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use crate::programs::git::{FILTER_REPO, REFLOG, UPDATE_REF};
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-rewrite-history",

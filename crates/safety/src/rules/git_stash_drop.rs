@@ -1,9 +1,9 @@
 //! `git stash drop` and `clear`.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-stash-drop",

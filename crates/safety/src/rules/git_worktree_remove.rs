@@ -1,12 +1,12 @@
 //! Removing a work tree by force.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
 use crate::options::parse;
 use crate::programs::git::WORKTREE_REMOVE;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "git-worktree-remove",

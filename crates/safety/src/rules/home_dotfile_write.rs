@@ -1,12 +1,12 @@
 //! Writing the settings in a home.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::paths::DirectoryLandmarks;
-use super::support::writes;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::operand_paths::DirectoryLandmarks;
+use super::support::written_files;
 use crate::options::parse;
 use crate::programs;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "home-dotfile-write",
@@ -76,7 +76,7 @@ static KEPT: &[&str] =
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
     let landmarks = DirectoryLandmarks::new(command.directories);
     let mut file = None;
-    writes::for_each_written(command, |target, cwd| {
+    written_files::for_each_written(command, |target, cwd| {
         if file.is_none() {
             file = landmarks
                 .home_dotfile(target, cwd)

@@ -1,10 +1,10 @@
 //! Infrastructure that is described in files.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::lasting;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::lasting_effects;
 use crate::programs::lasting::EffectStake;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "infrastructure-destroy",
@@ -48,5 +48,5 @@ pub static RULE: SafetyRule = SafetyRule {
 };
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
-    lasting::check(command, EffectStake::Infrastructure)
+    lasting_effects::check(command, EffectStake::Infrastructure)
 }

@@ -1,15 +1,15 @@
 //! The rules, one per file. Each file has a description, a check, and commands that must and must not match.
 
-mod rule;
+mod safety_rule;
 mod support;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use rule::{RuleHit, RulePrograms, SafetyRule};
-pub use support::find::FindSearch;
-pub use support::git::GitCall;
+pub use safety_rule::{RuleHit, RulePrograms, SafetyRule};
+pub use support::find_search::FindSearch;
+pub use support::git_call::GitCall;
 pub use support::quote::quote;
-pub use support::writes;
+pub use support::written_files;
 
 /// Declares the module of each rule and lists its `RULE`: a new rule is a file here and a line below.
 macro_rules! rules {

@@ -1,8 +1,8 @@
 //! A script that is not known.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use crate::command::SimpleCommandView;
-use crate::level::{AnalysisConfidence, SafetyVerdict};
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::{AnalysisConfidence, SafetyVerdict};
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "opaque-script",

@@ -1,10 +1,10 @@
 //! Packages, images, releases and sites that others can get from then on.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::lasting;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::lasting_effects;
 use crate::programs::lasting::EffectStake;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "publish",
@@ -65,5 +65,5 @@ pub static RULE: SafetyRule = SafetyRule {
 };
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
-    lasting::check(command, EffectStake::Publication)
+    lasting_effects::check(command, EffectStake::Publication)
 }

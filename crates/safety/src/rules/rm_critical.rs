@@ -1,17 +1,17 @@
 //! `rm -r` of directories that cannot be restored.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::paths::OperandPlace;
-use super::support::{quote, removal};
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::operand_paths::OperandPlace;
+use super::support::{quote, removed_operands};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "rm-critical",
     level: SafetyVerdict::Deny,
     doc: "Deletes the root, a directory at its top, a home, the directory that the command starts in or a parent of \
           it, a .git, or everything in one of these.",
-    programs: RulePrograms::Named(removal::PROGRAMS),
+    programs: RulePrograms::Named(removed_operands::PROGRAMS),
     check,
     matches: &[
         "rm -rf /",
@@ -81,7 +81,7 @@ pub static RULE: SafetyRule = SafetyRule {
 };
 
 fn check(command: &SimpleCommandView) -> Option<RuleHit> {
-    let removal = removal::removed_operands(command)?;
+    let removal = removed_operands::removed_operands(command)?;
     let critical = removal.operands.iter().filter_map(|(word, place)| match place {
         OperandPlace::Critical { sure } => Some((*word, *sure && removal.sure)),
         _ => None,

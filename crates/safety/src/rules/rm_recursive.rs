@@ -1,12 +1,12 @@
 //! `rm -r` outside of the working directory.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::find::FindSearch;
-use super::support::paths::{DirectoryLandmarks, OperandPlace};
-use super::support::{quote, removal};
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
-use crate::value::WordValue;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::find_search::FindSearch;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPlace};
+use super::support::{quote, removed_operands};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::WordValue;
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "rm-recursive",
@@ -70,7 +70,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         });
         return hit;
     }
-    let removal = removal::removed_operands(command).filter(|removal| removal.sure)?;
+    let removal = removed_operands::removed_operands(command).filter(|removal| removal.sure)?;
     let worst = removal.operands.iter().find_map(|(word, place)| match place {
         OperandPlace::Outside => Some(outside(word)),
         _ => None,

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::git::GitCall;
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::git_call::GitCall;
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::contents;
-use crate::level::SafetyVerdict;
-use crate::lists::{has_word, paths, words};
+use crate::name_lists::{has_word, paths, words};
 use crate::options::{GivenOption, ParsedArguments, parse};
 use crate::programs::SENDINGS;
 use crate::programs::git::ADD;
 use crate::programs::network::{CONNECTIONS, SIGN_IN_HEADERS};
 use crate::programs::sending::{FileMark, SendingSpec, SentOperands, StdinSendingCondition};
-use crate::value::{ValueContents, WordValue};
+use crate::secret_contents;
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::{ValueContents, WordValue};
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "secret-leaves",
@@ -89,7 +89,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         redirect.takes_output() && words(CONNECTIONS).any(|start| redirect.target.prefix().starts_with(start))
     }) {
         let redirects = command.redirects.iter().filter(|redirect| !redirect.writes_file());
-        if let Some(secret) = contents::printed_contents(command.argv, redirects, command.input, command.cwd)
+        if let Some(secret) = secret_contents::printed_contents(command.argv, redirects, command.input, command.cwd)
             .as_ref()
             .and_then(ValueContents::secret)
         {
@@ -133,7 +133,7 @@ fn added(command: &SimpleCommandView) -> Option<RuleHit> {
     if !parsed.has("f force") || parsed.has("n dry-run") {
         return None;
     }
-    let file = git.operands(&parsed).find_map(contents::secret_file_named)?;
+    let file = git.operands(&parsed).find_map(secret_contents::secret_file_named)?;
     Some(RuleHit::exact(
         format!(
             "this adds {file} to git against .gitignore, and with the next push it is public for good. Leave it out, and commit an example without values"
@@ -206,7 +206,7 @@ impl<'a> SendingCall<'a> {
             StdinSendingCondition::Named => named,
             StdinSendingCondition::Always(but) => !self.parsed.has(but),
         };
-        let file = contents::secret_on_stdin(self.command.redirects.iter());
+        let file = secret_contents::secret_on_stdin(self.command.redirects.iter());
         let input = self.command.input.contents().or(file.as_ref()).filter(|_| sent);
         input.and_then(ValueContents::secret).cloned()
     }
@@ -275,7 +275,7 @@ impl<'a> SendingCall<'a> {
 
 /// Returns the source of the secrets in a file, in words.
 fn secret_in_file(file: &WordValue) -> Option<Rc<str>> {
-    file.secret().cloned().or_else(|| contents::of_file(file)?.secret().cloned())
+    file.secret().cloned().or_else(|| secret_contents::of_file(file)?.secret().cloned())
 }
 
 /// Returns whether a file is the standard input.

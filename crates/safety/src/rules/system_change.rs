@@ -1,15 +1,15 @@
 //! Changes of the machine: its power, services, processes of others, firewall, users, volumes and packages.
 
-use super::rule::{RuleHit, RulePrograms, SafetyRule};
-use super::support::lasting;
-use super::support::paths::{DirectoryLandmarks, OperandPlace};
+use super::safety_rule::{RuleHit, RulePrograms, SafetyRule};
+use super::support::lasting_effects;
+use super::support::operand_paths::{DirectoryLandmarks, OperandPlace};
 use super::support::quote;
-use crate::command::SimpleCommandView;
-use crate::level::SafetyVerdict;
-use crate::lists::has_word;
+use crate::name_lists::has_word;
 use crate::options::{OptionSpec, parse};
 use crate::programs::lasting::EffectStake;
-use crate::value::{ValueContents, WordValue};
+use crate::simple_command_view::SimpleCommandView;
+use crate::verdict::SafetyVerdict;
+use crate::word_value::{ValueContents, WordValue};
 
 pub static RULE: SafetyRule = SafetyRule {
     id: "system-change",
@@ -152,7 +152,7 @@ fn check(command: &SimpleCommandView) -> Option<RuleHit> {
         "killall5" => Some(signals("every process that it may signal", String::new())),
         "pkill" => pkill(command.args()),
         "sysctl" => sysctl(command.args()),
-        _ => lasting::check(command, EffectStake::System),
+        _ => lasting_effects::check(command, EffectStake::System),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `ansible hosts -m shell -a 'script'`.
 
-use super::inner::InnerCommand;
-use crate::command::SimpleCommandView;
+use super::inner_command::InnerCommand;
 use crate::options::parse;
 use crate::programs;
+use crate::simple_command_view::SimpleCommandView;
 
 /// Most settings before ansible's script.
 const MAX_SETTINGS: usize = 8;

@@ -1,31 +1,31 @@
 //! Chooses the reader for a command.
 
 use super::ansible;
-use super::custom;
+use super::command_variables;
+use super::custom_wrappers;
 use super::docker;
 use super::env;
-use super::evaluate;
-use super::exec_rest::exec_rest;
 use super::fd::fd;
 use super::find::find;
 use super::git::git;
-use super::hooks::{debugger, hooks};
+use super::guessed_programs;
 use super::inline::interpreter;
-use super::inner::{CustomWrappers, InnerCommand};
+use super::inner_command::{CustomWrappers, InnerCommand};
 use super::make;
-use super::named;
 use super::node_tools;
+use super::option_commands::{debugger, hooks};
 use super::parallel::parallel;
-use super::queries::queries;
+use super::query_commands::queries;
+use super::script_builtins;
 use super::shell::shell;
-use super::terminals;
-use super::unknown::unknown;
-use super::variables;
+use super::table_wrappers::exec_rest;
+use super::terminal_keys;
+use super::unknown_programs::unknown;
 use super::xargs::xargs;
-use crate::command::{CommandStdin, SimpleCommandView};
-use crate::level::AnalysisConfidence;
 use crate::programs;
 use crate::programs::program::ArgumentKind;
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::verdict::AnalysisConfidence;
 
 /// Returns the commands that a command runs, one level deep.
 pub fn unwrap(
@@ -38,7 +38,7 @@ pub fn unwrap(
     }
     let Some(name) = command.name() else { return unknown(command) };
     if let Some(kind) = custom_wrappers.get(name) {
-        return custom::custom(command, name, input, *kind);
+        return custom_wrappers::custom(command, name, input, *kind);
     }
     if let Some(found) = builtin(command, name, input) {
         return found;
@@ -47,12 +47,12 @@ pub fn unwrap(
         return found;
     }
     if let Some(mut found) = interpreter(command, name, input) {
-        found.extend(named::unwrap_module(command, name));
+        found.extend(guessed_programs::unwrap_module(command, name));
         return found;
     }
     let mut found = hooks(command, name);
     // Every shell below this program gets its environment.
-    found.extend(variables::by_variables(command.assignments, AnalysisConfidence::Partial));
+    found.extend(command_variables::by_variables(command.assignments, AnalysisConfidence::Partial));
     found.extend(debugger(command, name));
     let program = programs::of(name);
     found.extend(queries(command, name, program, input));
@@ -60,13 +60,13 @@ pub fn unwrap(
         if let Some(inner) = exec_rest(command, name, input, wrapper) {
             found.extend(inner);
             if is_container(name) {
-                found.extend(named::unwrap_image(command, name, wrapper));
+                found.extend(guessed_programs::unwrap_image(command, name, wrapper));
             }
             return found;
         }
     }
     if matches!(name, "yarn" | "pnpm" | "bun") {
-        found.extend(named::unwrap_package(command, name));
+        found.extend(guessed_programs::unwrap_package(command, name));
     }
     if program.wrappers.is_empty() && found.is_empty() && program.words != ArgumentKind::Data {
         found = unknown(command);
@@ -81,18 +81,18 @@ fn is_container(name: &str) -> bool {
 /// Reads programs that have their own reader.
 fn builtin(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Option<Vec<InnerCommand>> {
     Some(match name {
-        "eval" => evaluate::eval(command),
-        "trap" => evaluate::trap(command),
-        "source" | "." => evaluate::source(command, input),
-        "mapfile" | "readarray" => evaluate::mapfile(command),
-        "jobs" => evaluate::jobs(command),
-        "compgen" => evaluate::compgen(command),
-        "su" => evaluate::su(command, input),
-        "runuser" => return evaluate::runuser(command, input),
-        "tmux" => return terminals::tmux(command),
-        "screen" => return terminals::screen(command),
-        "at" | "batch" => evaluate::at(command, input),
-        "crontab" => evaluate::crontab(command, input),
+        "eval" => script_builtins::eval(command),
+        "trap" => script_builtins::trap(command),
+        "source" | "." => script_builtins::source(command, input),
+        "mapfile" | "readarray" => script_builtins::mapfile(command),
+        "jobs" => script_builtins::jobs(command),
+        "compgen" => script_builtins::compgen(command),
+        "su" => script_builtins::su(command, input),
+        "runuser" => return script_builtins::runuser(command, input),
+        "tmux" => return terminal_keys::tmux(command),
+        "screen" => return terminal_keys::screen(command),
+        "at" | "batch" => script_builtins::at(command, input),
+        "crontab" => script_builtins::crontab(command, input),
         "xargs" | "gxargs" => xargs(command, input),
         "parallel" | "sem" => parallel(command, name, input),
         "find" | "gfind" => find(command),
@@ -104,7 +104,7 @@ fn builtin(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Opt
         "rimraf" | "rimraf.cmd" | "del-cli" => node_tools::rimraf(command),
         "ansible" => ansible::ansible(command),
         "nodemon" => node_tools::nodemon(command),
-        "export" | "declare" | "typeset" => variables::exported_commands(command),
+        "export" | "declare" | "typeset" => command_variables::exported_commands(command),
         "make" | "gmake" => make::make(command, input),
         _ => return None,
     })

@@ -1,11 +1,11 @@
 //! `docker run --entrypoint program image words…`.
 
-use super::exec_rest::command_start;
-use super::inner::InnerCommand;
-use crate::command::SimpleCommandView;
+use super::inner_command::InnerCommand;
+use super::table_wrappers::command_start;
 use crate::options::{OptionSpec, parse};
 use crate::programs;
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::WordValue;
 
 /// `docker run --entrypoint program image words…`
 pub(super) fn entrypoint(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {

@@ -1,12 +1,12 @@
 //! `env -S 'words of a command'`, and `capsh -- words`.
 
-use super::inner::InnerCommand;
-use super::items::words;
+use super::argument_items::words;
+use super::inner_command::InnerCommand;
 use super::words::is_text;
-use crate::command::SimpleCommandView;
 use crate::options::parse;
 use crate::programs;
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::WordValue;
 
 /// Reads `env -S 'words of a command' more` as `env` with these words in the place of the text.
 pub(super) fn split_string(command: &SimpleCommandView) -> Option<Vec<InnerCommand>> {

@@ -1,11 +1,11 @@
 //! Reads `fd pattern -x command`: fd runs the command with the files that it finds.
 
-use super::inner::InnerCommand;
-use super::items::replace_mark;
-use super::matches::SearchMatches;
-use crate::command::SimpleCommandView;
-use crate::listings::listed_files;
-use crate::value::WordValue;
+use super::argument_items::replace_mark;
+use super::inner_command::InnerCommand;
+use super::search_matches::SearchMatches;
+use crate::file_listings::listed_files;
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::WordValue;
 
 /// `fd pattern -x command`
 pub(super) fn fd(command: &SimpleCommandView) -> Vec<InnerCommand> {

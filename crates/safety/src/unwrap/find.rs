@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use super::inner::InnerCommand;
-use super::items::replace_mark;
-use super::matches::{SearchMatches, SearchedName};
+use super::argument_items::replace_mark;
+use super::inner_command::InnerCommand;
+use super::search_matches::{SearchMatches, SearchedName};
 use super::words::weight;
-use crate::command::SimpleCommandView;
-use crate::lists::has_word;
+use crate::name_lists::has_word;
 use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
-use crate::value::{FileSet, FileSetKind, ValueContents, ValuePiece, WordValue};
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::{FileSet, FileSetKind, ValueContents, ValuePiece, WordValue};
 
 /// Most start directories, and most open parentheses, that are read.
 const STARTS: usize = 16;

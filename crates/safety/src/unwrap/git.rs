@@ -1,13 +1,13 @@
 //! The commands that git runs: aliases, `submodule foreach`, `bisect run`, `rebase --exec`, programs named by `-c`.
 
-use super::inner::InnerCommand;
-use super::items::words;
-use crate::command::SimpleCommandView;
-use crate::lists::{has_word, words as words_of};
+use super::argument_items::words;
+use super::inner_command::InnerCommand;
+use crate::name_lists::{has_word, words as words_of};
 use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::git::{COMMAND_OPTIONS, COMMAND_SETTING_ENDS, COMMAND_SETTINGS, COMMAND_VARIABLES};
-use crate::value::WordValue;
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::WordValue;
 
 /// Returns the commands that git runs.
 pub(super) fn git(command: &SimpleCommandView) -> Vec<InnerCommand> {
@@ -89,7 +89,7 @@ fn alias_command(value: &WordValue, rest: &[WordValue]) -> Option<InnerCommand> 
     if value.prefix().starts_with('!') {
         let mut script = value.after(1);
         for word in rest {
-            script.push(crate::value::ValuePiece::Text(" ".to_owned()));
+            script.push(crate::word_value::ValuePiece::Text(" ".to_owned()));
             script.extend(word);
         }
         return InnerCommand::script(script, "git -c alias");

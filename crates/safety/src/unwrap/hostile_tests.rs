@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::CustomWrappers;
 use super::testing::{found, input, shown};
-use crate::lists::{has_word, paths, words};
+use crate::name_lists::{has_word, paths, words};
 use crate::programs::all;
 use crate::programs::program::ProgramSpec;
 use crate::programs::wrapper::{CommandMarkMeaning, WrappedCommandForm, WrapperSpec};

@@ -1,11 +1,11 @@
 //! Recipes of a makefile that is read from standard input or given by `--eval`.
 
-use super::inner::InnerCommand;
-use super::placeholders::{PlaceholderText, is_placeholder};
+use super::inner_command::InnerCommand;
+use super::placeholder_text::{PlaceholderText, is_placeholder};
 use super::words::is_stdin;
-use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::{OptionSpec, parse};
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Returns the recipes of a makefile on standard input and in `--eval`.
 pub(super) fn make(command: &SimpleCommandView, input: &CommandStdin) -> Vec<InnerCommand> {

@@ -1,8 +1,8 @@
 //! Tools of Node.js: `nodemon --exec`, `rimraf`.
 
-use super::inner::InnerCommand;
-use crate::command::SimpleCommandView;
-use crate::value::WordValue;
+use super::inner_command::InnerCommand;
+use crate::simple_command_view::SimpleCommandView;
+use crate::word_value::WordValue;
 
 /// Reads `nodemon --exec 'command line' words…`. The words that follow belong to the command line.
 pub(super) fn nodemon(command: &SimpleCommandView) -> Vec<InnerCommand> {

@@ -1,12 +1,12 @@
 //! GNU parallel, its `sem`, and the parallel of moreutils.
 
-use super::inner::InnerCommand;
-use super::items::{ItemSplitting, bound_items, replace_mark, split_items};
+use super::argument_items::{ItemSplitting, bound_items, replace_mark, split_items};
+use super::inner_command::InnerCommand;
 use super::words::{joined, weight};
-use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::parse;
 use crate::programs;
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Most text that is written out in all.
 const WEIGHT: usize = 1 << 19;

@@ -1,12 +1,12 @@
 //! Shells: `bash -c 'script' name args`, `bash <<EOF`, `sh -s`.
 
-use super::inner::InnerCommand;
-use super::stdin::from_stdin;
-use super::variables;
+use super::command_variables;
+use super::inner_command::InnerCommand;
+use super::stdin_scripts::from_stdin;
 use super::words::{is_stdin, is_substitution, joined};
-use crate::command::{CommandStdin, SimpleCommandView};
-use crate::level::AnalysisConfidence;
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::verdict::AnalysisConfidence;
+use crate::word_value::{ValuePiece, WordValue};
 
 /// The kind of a shell's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn shell(command: &SimpleCommandView, name: &str, input: &CommandStdi
         return Some(found);
     }
     // `PROMPT_COMMAND='…' bash -i`, `BASH_ENV='$(…)' bash -c true`
-    found.extend(variables::by_variables(command.assignments, AnalysisConfidence::Exact));
+    found.extend(command_variables::by_variables(command.assignments, AnalysisConfidence::Exact));
     // `bash --rcfile <(curl …)`
     if options.substitution {
         found.push(InnerCommand::Opaque { via: name.to_owned() });

@@ -1,10 +1,10 @@
 //! Commands for tests, made from text, and the found commands as text.
 
-use super::items::words;
+use super::argument_items::words;
 use super::{CustomWrappers, InnerCommand, unwrap};
-use crate::command::{CommandDirectories, CommandStdin, SimpleCommandView, StdinTextSource};
-use crate::level::AnalysisConfidence;
-use crate::value::{ValuePiece, WordValue};
+use crate::simple_command_view::{CommandDirectories, CommandStdin, SimpleCommandView, StdinTextSource};
+use crate::verdict::AnalysisConfidence;
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Returns the words of a text, with the usual quotes and backslashes. `<?>` is an unknown word, `<*>` several of them.
 pub(crate) fn value(text: &str) -> WordValue {

@@ -1,6 +1,6 @@
 //! Small helpers for words.
 
-use crate::value::{ValuePiece, WordValue};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Returns whether a word is exactly this text.
 pub(super) fn is_text(word: &WordValue, text: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use super::dialect::SqlDialect;
 use super::token::{SqlToken, SqlTokenKind};
-use crate::queries::unknown::UNKNOWN;
+use crate::queries::unknown_mark::UNKNOWN;
 
 /// Splits a text into tokens.
 pub(super) fn tokens(text: &str, dialect: SqlDialect) -> Vec<SqlToken<'_>> {

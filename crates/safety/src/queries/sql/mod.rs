@@ -7,11 +7,11 @@ mod dialect;
 #[cfg(test)]
 mod hostile_tests;
 mod lexer;
-mod script;
+mod script_judge;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod token;
 
 pub use dialect::SqlDialect;
-pub use script::{losses, opens_file, shell_commands};
+pub use script_judge::{losses, opens_file, shell_commands};

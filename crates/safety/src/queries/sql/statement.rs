@@ -3,7 +3,7 @@
 use super::condition::is_always_true;
 use super::dialect::SqlDialect;
 use super::token::{SqlToken, SqlTokenKind, name};
-use crate::queries::loss::{QueryLoss, QueryLossAct};
+use crate::queries::query_loss::{QueryLoss, QueryLossAct};
 
 /// Deepest nesting of statements that is followed.
 const MAX_DEPTH: usize = 16;

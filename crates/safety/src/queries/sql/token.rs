@@ -1,6 +1,6 @@
 //! The tokens of SQL.
 
-use crate::queries::unknown::UNKNOWN;
+use crate::queries::unknown_mark::UNKNOWN;
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Helpers that rules share: paths and their places, command lines, text for people.
 
-pub mod backups;
-pub mod find;
-pub mod git;
-pub mod lasting;
-pub mod paths;
+pub mod backup_patterns;
+pub mod find_search;
+pub mod git_call;
+pub mod lasting_effects;
+pub mod lost_file_sets;
+pub mod operand_paths;
 pub mod pathspec;
 pub mod quote;
-pub mod removal;
-pub mod sets;
-pub mod subcommand;
-pub mod writes;
+pub mod removed_operands;
+pub mod subcommand_call;
+pub mod written_files;

@@ -1,8 +1,8 @@
 //! The meaning of a pathspec of git.
 
-use super::paths::{OperandPath, PathComponent};
+use super::operand_paths::{OperandPath, PathComponent};
 use crate::glob::{GlobCoverage, PathComponentGlob};
-use crate::value::{ValuePiece, WordValue};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// A pathspec without its magic.
 #[derive(Debug, PartialEq, Eq)]

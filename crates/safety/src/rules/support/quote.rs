@@ -1,6 +1,6 @@
 //! Words as one would type them.
 
-use crate::value::{ValuePiece, WordValue};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Quotes a text as a word of the shell.
 pub fn quote(text: &str) -> String {

@@ -1,10 +1,10 @@
 //! The meaning of names: values of variables, and aliases of calls.
 
-use super::calls::{InlineCallEffect, InlineCallSpec};
-use super::item::{InlineArgument, InlineValue};
-use super::program::InlineProgramSearch;
+use super::bracketed_tokens::InlineTokens;
+use super::call_specs::{InlineCallEffect, InlineCallSpec};
+use super::inline_value::{InlineArgument, InlineValue};
+use super::program_search::InlineProgramSearch;
 use super::token::InlineToken;
-use super::tokens::InlineTokens;
 
 /// Most tokens of a definition that are searched.
 const NEAR: usize = 64;

@@ -1,10 +1,10 @@
 //! Values of expressions, as far as a glance tells.
 
-use super::item::{InlineArgument, InlineValue, length};
-use super::program::InlineProgramSearch;
+use super::bracketed_tokens::{InlineTokens, OPERANDS};
+use super::harmless_calls::{filled, path};
+use super::inline_value::{InlineArgument, InlineValue, length};
+use super::program_search::InlineProgramSearch;
 use super::token::{InlineStringPart, InlineToken};
-use super::tokens::{InlineTokens, OPERANDS};
-use super::values::{filled, path};
 
 /// Deepest nesting of expressions that is followed.
 const DEPTH: usize = 12;

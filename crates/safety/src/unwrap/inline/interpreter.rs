@@ -1,17 +1,17 @@
 //! Interpreters: finds their program in the words or on standard input.
 
-use super::languages::grammar;
-use super::program::commands_of_program;
-use super::walks::walked;
+use super::directory_walks::walked;
+use super::language_specs::grammar;
+use super::program_search::commands_of_program;
 use super::{sed, vim};
-use crate::command::{CommandStdin, SimpleCommandView};
-use crate::lists::{has_word, words};
+use crate::name_lists::{has_word, words};
 use crate::options::{ParsedArguments, parse};
 use crate::programs;
 use crate::programs::program::{InterpretedLanguage, InterpreterSpec};
-use crate::unwrap::inner::{InnerCommand, is_opaque};
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::unwrap::inner_command::{InnerCommand, is_opaque};
 use crate::unwrap::words::{is_stdin, is_substitution, is_text};
-use crate::value::{ValuePiece, WordValue};
+use crate::word_value::{ValuePiece, WordValue};
 
 /// Returns whether a program of this name is given programs in another language.
 pub(crate) fn is_interpreter(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Cuts a program into its parts. An unclosed part reaches to the end.
 
-use super::strings::{escaped, parts};
+use super::string_values::{escaped, parts};
 use super::syntax::{BackquoteMeaning, InlineSyntax, StringInterpolation};
 use super::token::{InlineStringPart, InlineStringUse, InlineToken, LONG_SIGNS, SIGNS};
 
@@ -228,7 +228,7 @@ impl<'a> InlineLexer<'a> {
         self.at += if three { 3 } else { 1 };
         let body = if three { self.until_three(quote) } else { self.until(quote, false) };
         let text = if escapes { escaped(&body, true) } else { body.iter().collect() };
-        let parts = if formatted { super::strings::formatted(&text) } else { vec![InlineStringPart::Text(text)] };
+        let parts = if formatted { super::string_values::formatted(&text) } else { vec![InlineStringPart::Text(text)] };
         self.push_parts(parts, InlineStringUse::Text);
     }
 

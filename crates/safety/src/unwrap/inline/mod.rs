@@ -1,25 +1,25 @@
 //! Programs that are given in a command's words or on its standard input: `python -c '…'`, `awk '…'`.
 
 mod bindings;
-mod calls;
-mod delimited;
+mod bracketed_tokens;
+mod call_effects;
+mod call_specs;
+mod delimited_strings;
+mod directory_walks;
 mod expression;
+mod harmless_calls;
+mod inline_value;
 mod interpreter;
-mod item;
-mod languages;
+mod language_specs;
 mod lexer;
-mod program;
-mod runs;
+mod program_search;
 mod sed;
-mod strings;
+mod string_values;
 mod syntax;
 #[cfg(test)]
 mod tests;
 mod token;
-mod tokens;
-mod values;
 mod vim;
-mod walks;
 
 pub(super) use interpreter::interpreter;
 pub(crate) use interpreter::is_interpreter;

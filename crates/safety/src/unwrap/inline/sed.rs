@@ -1,11 +1,11 @@
 //! sed programs: `e command`, `s/…/…/e`, `w file`.
 
-use crate::command::{CommandStdin, SimpleCommandView};
 use crate::options::parse;
 use crate::programs;
-use crate::unwrap::inner::InnerCommand;
-use crate::unwrap::placeholders::PlaceholderText;
-use crate::value::WordValue;
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::unwrap::inner_command::InnerCommand;
+use crate::unwrap::placeholder_text::PlaceholderText;
+use crate::word_value::WordValue;
 
 /// Returns the commands that a sed program runs.
 pub(super) fn sed(command: &SimpleCommandView, name: &str, input: &CommandStdin) -> Vec<InnerCommand> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::command::{CommandStdin, StdinTextSource};
+use crate::simple_command_view::{CommandStdin, StdinTextSource};
 use crate::unwrap::CustomWrappers;
 use crate::unwrap::testing::{found, input, shown, value};
 

@@ -1,22 +1,22 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
-use super::languages::LUA;
-use super::program::{InlineLanguageSpec, commands_of_program};
-use super::{calls, syntax};
-use crate::command::{CommandStdin, SimpleCommandView};
-use crate::unwrap::inner::InnerCommand;
-use crate::unwrap::placeholders::PlaceholderText;
+use super::language_specs::LUA;
+use super::program_search::{InlineLanguageSpec, commands_of_program};
+use super::{call_specs, syntax};
+use crate::simple_command_view::{CommandStdin, SimpleCommandView};
+use crate::unwrap::inner_command::InnerCommand;
+use crate::unwrap::placeholder_text::PlaceholderText;
 use crate::unwrap::words::is_text;
-use crate::value::WordValue;
+use crate::word_value::WordValue;
 
 /// Vim's own calls. They look like JavaScript's, except for comments.
-static CALLS: &[calls::InlineCallSpec] = &[
-    calls::InlineCallSpec { name: "system", needs: &[], runs: calls::InlineCallEffect::Script },
-    calls::InlineCallSpec { name: "systemlist", needs: &[], runs: calls::InlineCallEffect::Script },
-    calls::InlineCallSpec { name: "job_start", needs: &[], runs: calls::InlineCallEffect::Script },
-    calls::InlineCallSpec { name: "jobstart", needs: &[], runs: calls::InlineCallEffect::Script },
-    calls::InlineCallSpec { name: "termopen", needs: &[], runs: calls::InlineCallEffect::Script },
-    calls::InlineCallSpec { name: "term_start", needs: &[], runs: calls::InlineCallEffect::Script },
+static CALLS: &[call_specs::InlineCallSpec] = &[
+    call_specs::InlineCallSpec { name: "system", needs: &[], runs: call_specs::InlineCallEffect::Script },
+    call_specs::InlineCallSpec { name: "systemlist", needs: &[], runs: call_specs::InlineCallEffect::Script },
+    call_specs::InlineCallSpec { name: "job_start", needs: &[], runs: call_specs::InlineCallEffect::Script },
+    call_specs::InlineCallSpec { name: "jobstart", needs: &[], runs: call_specs::InlineCallEffect::Script },
+    call_specs::InlineCallSpec { name: "termopen", needs: &[], runs: call_specs::InlineCallEffect::Script },
+    call_specs::InlineCallSpec { name: "term_start", needs: &[], runs: call_specs::InlineCallEffect::Script },
 ];
 static VIM: InlineLanguageSpec = InlineLanguageSpec { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
 
