@@ -10,7 +10,7 @@ use super::calls::Calls;
 use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
-use capture::Stream;
+use capture::OutputStream;
 use runner::error::Error;
 use runner::run::{Allocation, Reply, runtime};
 
@@ -108,7 +108,7 @@ impl Bridge {
         path: Option<String>,
         failure: Option<String>,
     ) {
-        let stream = if stream == Stream::Stderr.name() { Stream::Stderr } else { Stream::Stdout };
+        let stream = if stream == OutputStream::Stderr.name() { OutputStream::Stderr } else { OutputStream::Stdout };
         let answer = match (artifact, path) {
             (Some(id), Some(path)) => Allocation::File { id, path },
             _ => Allocation::Failed(failure.unwrap_or_else(|| "no place was allocated".to_owned())),

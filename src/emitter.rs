@@ -13,7 +13,7 @@ use super::evidence::json;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::OutputChunk;
 use super::tasks::Tasks;
-use capture::Stream;
+use capture::OutputStream;
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
@@ -56,7 +56,7 @@ impl Emitter {
 }
 
 impl Listener for Emitter {
-    fn output(&self, stream: Stream, text: String) {
+    fn output(&self, stream: OutputStream, text: String) {
         self.emit(NativeEvent::Output { chunk: OutputChunk { stream: stream.name().to_owned(), text } });
     }
 
@@ -84,7 +84,7 @@ impl Listener for Emitter {
         self.emit(NativeEvent::Prompt { prompt: prompt.into() });
     }
 
-    fn allocate(&self, stream: Stream) {
+    fn allocate(&self, stream: OutputStream) {
         self.emit(NativeEvent::Allocate { stream: stream.name().to_owned() });
     }
 }

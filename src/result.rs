@@ -312,8 +312,8 @@ impl BashResult {
     }
 }
 
-impl From<capture::Truncation> for Truncation {
-    fn from(cut: capture::Truncation) -> Self {
+impl From<capture::StreamTruncation> for Truncation {
+    fn from(cut: capture::StreamTruncation) -> Self {
         Self {
             keep: cut.keep.name().to_owned(),
             by: cut.by.name().to_owned(),

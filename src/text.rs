@@ -9,7 +9,9 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 
 use super::result::Truncation;
-use capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
+use capture::{
+    KeptStreamPart, OutputStream, ShownRange, StreamCapture, TruncationPolicy, WholeStreamLocation, cut_notice,
+};
 use protocol::note_of_silence;
 use runner::request::{RawOptions, RequestError, check_truncate};
 use runner::run::outcome::replaced;
@@ -17,7 +19,7 @@ use runner::run::outcome::replaced;
 /// One stream of foreign output.
 #[napi]
 pub struct NativeText {
-    capture: Option<Capture>,
+    capture: Option<StreamCapture>,
     /// Most bytes of a stream that are kept for a file.
     most: usize,
     /// The start of a stream that exceeds `most`.
@@ -44,13 +46,13 @@ impl NativeText {
     /// For a limit out of its range.
     #[napi(constructor)]
     pub fn new(stderr: bool, options: String, most: f64) -> Result<Self> {
-        let stream = if stderr { Stream::Stderr } else { Stream::Stdout };
+        let stream = if stderr { OutputStream::Stderr } else { OutputStream::Stdout };
         let refused = |error: RequestError| Error::new(Status::InvalidArg, error.to_string());
         let RawOptions { truncate, sanitize, .. } = RawOptions::from_json(&options).map_err(refused)?;
-        let truncate = truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate).map_err(refused)?;
+        let truncate = truncate.as_ref().map_or(Ok(TruncationPolicy::default()), check_truncate).map_err(refused)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
         let most = most as usize;
-        Ok(Self { capture: Some(Capture::new(stream.name(), truncate, sanitize, true)), most, beginning: None })
+        Ok(Self { capture: Some(StreamCapture::new(stream.name(), truncate, sanitize, true)), most, beginning: None })
     }
 
     /// Takes the next bytes. Returns the text that is ready, or ''.
@@ -173,12 +175,12 @@ pub fn notice_of_cut(cut: NativeCut, whole: NativeWhereabouts) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
     let shown = match (cut.lines, cut.chars) {
         (Some(NativeLines { first, last, total }), _) => {
-            Shown::Lines { first: first as u64, last: last as u64, total: total as u64 }
+            ShownRange::Lines { first: first as u64, last: last as u64, total: total as u64 }
         }
-        (None, chars) => Shown::Chars { count: chars.unwrap_or(0.0) as u64, total: None },
+        (None, chars) => ShownRange::Chars { count: chars.unwrap_or(0.0) as u64, total: None },
     };
-    let keep = if cut.keep == Keep::Head.name() { Keep::Head } else { Keep::Tail };
-    let whereabouts = Whereabouts {
+    let keep = if cut.keep == KeptStreamPart::Head.name() { KeptStreamPart::Head } else { KeptStreamPart::Tail };
+    let whereabouts = WholeStreamLocation {
         path: whole.path.as_deref().map(Path::new),
         artifact_id: whole.artifact_id.as_deref(),
         error: whole.spill_error.as_deref(),

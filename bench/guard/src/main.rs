@@ -12,7 +12,7 @@ mod worst;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use capture::{Capture, Limits, Sanitize, Truncate};
+use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
 use evidence::{End, Ran};
 use ledger::{EntryFormat, LedgerLine, LedgerQuery, LedgerReader, LedgerWriter};
 use reduce::{Level, Options, Reducer, Stream};
@@ -29,7 +29,7 @@ const PATHS: [HotPath; 15] = [
     ("reading one long line", |count| read(count, &"x".repeat(MIB), TAIL)),
     ("reading text in many scripts", |count| read(count, &"naïve 日本語 текст ✓\n".repeat(MIB / 32), TAIL)),
     ("cleaning progress lines", |count| read(count, &progress_lines(), TAIL)),
-    ("keeping the head", |count| read(count, &plain_lines(), Truncate::Head(LIMITS))),
+    ("keeping the head", |count| read(count, &plain_lines(), TruncationPolicy::Head(LIMITS))),
     ("keeping both ends", |count| read(count, &plain_lines(), ENDS)),
     ("view of a build log", |count| view(count, &plain_lines(), Level::Salient { budget: 500 })),
     ("view without loss", |count| view(count, &plain_lines()[..WHOLE_VIEW], Level::Lossless)),
@@ -42,9 +42,9 @@ const PATHS: [HotPath; 15] = [
 ];
 
 const MIB: usize = 1 << 20;
-const LIMITS: Limits = Limits { max_lines: Some(2_000), max_bytes: Some(51_200), max_chars: None };
-const TAIL: Truncate = Truncate::Tail(LIMITS);
-const ENDS: Truncate = Truncate::Ends { max_bytes: 131_072, head_bytes: 4_096, tail_bytes: 4_096 };
+const LIMITS: KeptTextLimits = KeptTextLimits { max_lines: Some(2_000), max_bytes: Some(51_200), max_chars: None };
+const TAIL: TruncationPolicy = TruncationPolicy::Tail(LIMITS);
+const ENDS: TruncationPolicy = TruncationPolicy::Ends { max_bytes: 131_072, head_bytes: 4_096, tail_bytes: 4_096 };
 /// Bytes of an output whose view is made of the whole.
 const WHOLE_VIEW: usize = 32 * 1024;
 /// Bytes that a read of a pipe returns at most.
@@ -118,9 +118,9 @@ fn progress_lines() -> String {
     lines(|n| format!("fetching 10%\rfetching 55%\x1b[K\rfetching 100% of {n}\x08\x08..\n"))
 }
 
-fn read(count: usize, text: &str, truncate: Truncate) {
+fn read(count: usize, text: &str, truncate: TruncationPolicy) {
     for _ in 0..count {
-        let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
+        let mut capture = StreamCapture::new("stdout", truncate, Some(SanitizeRules::default()), false);
         capture.spill_off();
         text.as_bytes().chunks(READ).for_each(|chunk| capture.push(chunk));
         std::hint::black_box(capture.finish());

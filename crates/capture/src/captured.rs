@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::Keep;
-use super::truncate::By;
+use super::policy::KeptStreamPart;
+use super::truncate::TruncationLimit;
 
 /// A captured stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedStream {
     /// The kept text with its notice, if anything was cut.
     pub text: String,
     /// The whole stream if the text is a part of it, but all of it was still in memory.
     pub whole: Option<String>,
     /// `None` when the text is the whole stream.
-    pub truncation: Option<Truncation>,
+    pub truncation: Option<StreamTruncation>,
     /// Number of lines of the sanitized stream, including an unfinished last line.
     pub total_lines: u64,
     /// Number of bytes of the sanitized stream.
@@ -28,11 +28,11 @@ pub struct Captured {
 
 /// How a stream was cut. The figures are of the sanitized stream without the notice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Truncation {
+pub struct StreamTruncation {
     /// The policy.
-    pub keep: Keep,
+    pub keep: KeptStreamPart,
     /// The limit that made the cut.
-    pub by: By,
+    pub by: TruncationLimit,
     /// Number of lines of the stream, including an unfinished last line.
     pub total_lines: u64,
     /// Number of bytes of the stream.
@@ -59,12 +59,12 @@ pub struct Truncation {
     pub notice: String,
 }
 
-impl Truncation {
+impl StreamTruncation {
     /// The figures of an uncut stream, for a result that names a file in any case.
-    pub fn nothing_cut(keep: Keep, captured: &Captured, path: Option<PathBuf>) -> Self {
+    pub fn nothing_cut(keep: KeptStreamPart, captured: &CapturedStream, path: Option<PathBuf>) -> Self {
         Self {
             keep,
-            by: By::Bytes,
+            by: TruncationLimit::Bytes,
             total_lines: captured.total_lines,
             total_bytes: captured.total_bytes,
             output_lines: captured.total_lines,

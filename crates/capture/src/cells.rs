@@ -9,7 +9,7 @@ const TAB: usize = 8;
 const TAB_LIMIT: usize = 128 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Glyph {
+enum CellGlyph {
     /// Never written, or erased. Shown as a space, and omitted at the end of the line.
     Blank,
     Narrow(char),
@@ -23,7 +23,7 @@ enum Glyph {
 
 /// Characters without a cell of their own. They are rare, so cells point to them.
 #[derive(Debug, Default)]
-struct Extra {
+struct ZeroWidthCharacters {
     /// Control sequences in front of the glyph.
     before: String,
     /// Combining marks after it.
@@ -31,28 +31,28 @@ struct Extra {
 }
 
 #[derive(Debug)]
-struct Cell {
-    glyph: Glyph,
-    extra: Option<Box<Extra>>,
+struct TerminalCell {
+    glyph: CellGlyph,
+    extra: Option<Box<ZeroWidthCharacters>>,
 }
 
-impl Cell {
-    const BLANK: Self = Self { glyph: Glyph::Blank, extra: None };
+impl TerminalCell {
+    const BLANK: Self = Self { glyph: CellGlyph::Blank, extra: None };
 
     /// Returns the number of bytes of this cell when it is shown.
     fn len(&self) -> usize {
         let glyph = match self.glyph {
-            Glyph::Blank | Glyph::Tab => 1,
-            Glyph::Narrow(c) | Glyph::Wide(c) => c.len_utf8(),
-            Glyph::Rest => 0,
+            CellGlyph::Blank | CellGlyph::Tab => 1,
+            CellGlyph::Narrow(c) | CellGlyph::Wide(c) => c.len_utf8(),
+            CellGlyph::Rest => 0,
         };
         glyph + self.extra.as_ref().map_or(0, |extra| extra.before.len() + extra.marks.len())
     }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Cells {
-    row: Vec<Cell>,
+pub(super) struct TerminalLineCells {
+    row: Vec<TerminalCell>,
     cursor: usize,
     /// Sequences to attach to the next cell that is written.
     waiting: String,
@@ -62,7 +62,7 @@ pub(super) struct Cells {
     touched: usize,
 }
 
-impl Cells {
+impl TerminalLineCells {
     pub(super) fn clear(&mut self) {
         self.row.clear();
         // A line of tabs must not keep its cells forever.
@@ -113,16 +113,16 @@ impl Cells {
         match if c == '\t' { None } else { c.width() } {
             None if c == '\t' => self.tab(),
             None | Some(0) => self.mark(c),
-            Some(1) => self.put(Glyph::Narrow(c), 1),
+            Some(1) => self.put(CellGlyph::Narrow(c), 1),
             Some(_) => {
                 let over = self.cursor.checked_sub(1).filter(|&lead| {
                     // man prints a bold wide character twice with one backspace in between, which leads into the middle
                     // of it.
-                    self.row.get(self.cursor).is_some_and(|cell| cell.glyph == Glyph::Rest)
-                        && self.row[lead].glyph == Glyph::Wide(c)
+                    self.row.get(self.cursor).is_some_and(|cell| cell.glyph == CellGlyph::Rest)
+                        && self.row[lead].glyph == CellGlyph::Wide(c)
                 });
                 self.cursor = over.unwrap_or(self.cursor);
-                self.put(Glyph::Wide(c), 2);
+                self.put(CellGlyph::Wide(c), 2);
             }
         }
     }
@@ -134,7 +134,7 @@ impl Cells {
         if stop > self.row.len() {
             let from = self.cursor.max(self.row.len());
             self.move_to(from);
-            self.put(Glyph::Tab, stop - from);
+            self.put(CellGlyph::Tab, stop - from);
         } else {
             self.move_to(stop);
         }
@@ -151,7 +151,7 @@ impl Cells {
         }
     }
 
-    fn put(&mut self, glyph: Glyph, width: usize) {
+    fn put(&mut self, glyph: CellGlyph, width: usize) {
         self.reach(self.cursor);
         let end = self.cursor + width;
         self.erase(self.cursor, end.min(self.row.len()));
@@ -164,7 +164,7 @@ impl Cells {
             }
         });
         for at in self.cursor + 1..end {
-            self.edit(at, |cell| cell.glyph = Glyph::Rest);
+            self.edit(at, |cell| cell.glyph = CellGlyph::Rest);
         }
         self.cursor = end;
     }
@@ -177,8 +177,8 @@ impl Cells {
         }
         let mut at = self.lead(from);
         self.touched += to - at;
-        while at < to || self.row.get(at).is_some_and(|cell| cell.glyph == Glyph::Rest) {
-            self.edit(at, |cell| *cell = Cell::BLANK);
+        while at < to || self.row.get(at).is_some_and(|cell| cell.glyph == CellGlyph::Rest) {
+            self.edit(at, |cell| *cell = TerminalCell::BLANK);
             at += 1;
         }
     }
@@ -194,7 +194,7 @@ impl Cells {
 
     /// Renders the line as it would be shown now, without trailing blanks.
     pub(super) fn render(&self, out: &mut String) {
-        let shown = self.row.iter().rposition(|cell| cell.glyph != Glyph::Blank).map_or(0, |last| last + 1);
+        let shown = self.row.iter().rposition(|cell| cell.glyph != CellGlyph::Blank).map_or(0, |last| last + 1);
         for (at, cell) in self.row.iter().enumerate() {
             if let Some(extra) = &cell.extra {
                 out.push_str(&extra.before);
@@ -203,10 +203,10 @@ impl Cells {
                 out.push_str(&self.waiting);
             }
             match cell.glyph {
-                Glyph::Blank if at < shown => out.push(' '),
-                Glyph::Narrow(c) | Glyph::Wide(c) => out.push(c),
-                Glyph::Tab => out.push('\t'),
-                Glyph::Blank | Glyph::Rest => {}
+                CellGlyph::Blank if at < shown => out.push(' '),
+                CellGlyph::Narrow(c) | CellGlyph::Wide(c) => out.push(c),
+                CellGlyph::Tab => out.push('\t'),
+                CellGlyph::Blank | CellGlyph::Rest => {}
             }
             if let Some(extra) = &cell.extra {
                 out.push_str(&extra.marks);
@@ -219,19 +219,19 @@ impl Cells {
 
     /// Returns the first cell of the glyph to which the cell `at` belongs.
     fn lead(&self, at: usize) -> usize {
-        (0..=at).rev().find(|&i| self.row[i].glyph != Glyph::Rest).unwrap_or(0)
+        (0..=at).rev().find(|&i| self.row[i].glyph != CellGlyph::Rest).unwrap_or(0)
     }
 
     /// Extends the row to at least this many columns.
     fn reach(&mut self, columns: usize) {
         self.touched += columns.saturating_sub(self.row.len());
         while self.row.len() < columns {
-            self.row.push(Cell::BLANK);
+            self.row.push(TerminalCell::BLANK);
             self.len += 1;
         }
     }
 
-    fn edit(&mut self, at: usize, change: impl FnOnce(&mut Cell)) {
+    fn edit(&mut self, at: usize, change: impl FnOnce(&mut TerminalCell)) {
         let cell = &mut self.row[at];
         self.len -= cell.len();
         change(cell);
@@ -243,13 +243,13 @@ impl Cells {
 mod tests {
     use super::*;
 
-    fn line(text: &str) -> Cells {
-        let mut cells = Cells::default();
+    fn line(text: &str) -> TerminalLineCells {
+        let mut cells = TerminalLineCells::default();
         text.chars().for_each(|c| cells.write(c));
         cells
     }
 
-    fn shown(cells: &Cells) -> String {
+    fn shown(cells: &TerminalLineCells) -> String {
         let mut out = String::new();
         cells.render(&mut out);
         out
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn kept_sequences_stay_in_their_place() {
-        let mut cells = Cells::default();
+        let mut cells = TerminalLineCells::default();
         cells.attach("<red>");
         "50%".chars().for_each(|c| cells.write(c));
         cells.attach("<off>");

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::captured::{Captured, Truncation};
-use super::live::Live;
-use super::notice::{Figures, MAX_ERROR, Notice, Whereabouts, short};
-use super::policy::{Keep, Sanitize, Truncate, to_usize};
-use super::sanitize::Cleaner;
+use super::captured::{CapturedStream, StreamTruncation};
+use super::live::UntakenLiveText;
+use super::notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, short};
+use super::policy::{KeptStreamPart, SanitizeRules, TruncationPolicy, to_usize};
+use super::sanitize::OutputCleaner;
 use super::scan::{lines, newlines, utf16_len};
 use super::spill::SpillFile;
-use super::truncate::{By, Cut, cut_head, cut_tail, whole_at};
-use super::window::Window;
+use super::truncate::{TextCut, TruncationLimit, cut_head, cut_tail, whole_at};
+use super::window::StreamWindow;
 
 /// Bytes at the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
 pub const SNAPSHOT: usize = 16 * 1024;
@@ -22,20 +22,20 @@ pub const SNAPSHOT: usize = 16 * 1024;
 /// text that the live reader has not taken. Everything is kept until the decision about a file: a caller that sees
 /// [`Capture::wants_spill`] decides before it pushes more.
 #[derive(Debug)]
-pub struct Capture {
-    cleaner: Cleaner,
-    store: Store,
+pub struct StreamCapture {
+    cleaner: OutputCleaner,
+    store: SanitizedTextStore,
     ended: bool,
 }
 
 /// Everything that happens to sanitized text.
 #[derive(Debug)]
-struct Store {
+struct SanitizedTextStore {
     name: &'static str,
-    policy: Truncate,
-    window: Window,
-    spill: Spill,
-    live: Option<Live>,
+    policy: TruncationPolicy,
+    window: StreamWindow,
+    spill: SpillState,
+    live: Option<UntakenLiveText>,
     /// Text for a second reader, which takes everything at once.
     journal: Option<String>,
     bytes: u64,
@@ -47,7 +47,7 @@ struct Store {
 }
 
 #[derive(Debug)]
-enum Spill {
+enum SpillState {
     Undecided,
     Off,
     File(SpillFile),
@@ -60,30 +60,30 @@ enum Spill {
     Elsewhere(PathBuf),
 }
 
-impl Capture {
+impl StreamCapture {
     /// `name` appears in the notice. Without `sanitize` the bytes are only decoded. `live` gathers text for
     /// [`Capture::take_live`].
-    pub fn new(name: &'static str, truncate: Truncate, sanitize: Option<Sanitize>, live: bool) -> Self {
+    pub fn new(name: &'static str, truncate: TruncationPolicy, sanitize: Option<SanitizeRules>, live: bool) -> Self {
         let policy = truncate.clamped();
         let (head, tail) = match policy {
-            Truncate::Tail(limits) => (0, limits.reach()),
-            Truncate::Head(limits) => (limits.reach(), 0),
+            TruncationPolicy::Tail(limits) => (0, limits.reach()),
+            TruncationPolicy::Head(limits) => (limits.reach(), 0),
             // One character beyond each cut shows whether the cut splits a line.
-            Truncate::Ends { head_bytes, tail_bytes, .. } => (to_reach(head_bytes), to_reach(tail_bytes)),
+            TruncationPolicy::Ends { head_bytes, tail_bytes, .. } => (to_reach(head_bytes), to_reach(tail_bytes)),
         };
-        let store = Store {
+        let store = SanitizedTextStore {
             name,
             policy,
-            window: Window::new(head, tail.max(SNAPSHOT)),
-            spill: Spill::Undecided,
-            live: live.then(Live::default),
+            window: StreamWindow::new(head, tail.max(SNAPSHOT)),
+            spill: SpillState::Undecided,
+            live: live.then(UntakenLiveText::default),
             journal: None,
             bytes: 0,
             newlines: 0,
             chars: 0,
             open_line: false,
         };
-        Self { cleaner: Cleaner::new(sanitize), store, ended: false }
+        Self { cleaner: OutputCleaner::new(sanitize), store, ended: false }
     }
 
     /// Treats each further byte as a character from U+0000 to U+00FF. Only valid without `sanitize`.
@@ -108,7 +108,7 @@ impl Capture {
     /// Returns true once the stream has passed `max_bytes` or `max_chars` without a decision about a file.
     /// [`Capture::end`] may also cause it.
     pub fn wants_spill(&self) -> bool {
-        matches!(self.store.spill, Spill::Undecided) && self.store.overflowed()
+        matches!(self.store.spill, SpillState::Undecided) && self.store.overflowed()
     }
 
     /// Writes the stream so far to the file, and later text as it arrives.
@@ -116,29 +116,29 @@ impl Capture {
         if let Some(text) = self.store.window.whole() {
             file.write(text);
         }
-        self.store.decide(Spill::File(file));
+        self.store.decide(SpillState::File(file));
     }
 
     /// Records that a wanted file is missing. `place` is its intended path. `error` is cut to 80 bytes.
     pub fn spill_failed(&mut self, place: Option<PathBuf>, artifact_id: Option<String>, error: String) {
-        self.store.decide(Spill::Failed { place, artifact_id, error: short(&error, MAX_ERROR) });
+        self.store.decide(SpillState::Failed { place, artifact_id, error: short(&error, MAX_ERROR) });
     }
 
     /// Records that no file is wanted. May be called before any push.
     pub fn spill_off(&mut self) {
-        self.store.decide(Spill::Off);
+        self.store.decide(SpillState::Off);
     }
 
     /// Records that another file, a task's log, holds the whole stream. The notice names this file, also for a cut by
     /// lines. A started file of this package is removed.
     pub fn spill_elsewhere(&mut self, path: PathBuf) {
-        if let Spill::File(file) = &mut self.store.spill
+        if let SpillState::File(file) = &mut self.store.spill
             && file.artifact_id().is_none()
         {
             file.close();
             let _ = std::fs::remove_file(file.path());
         }
-        self.store.decide(Spill::Elsewhere(path));
+        self.store.decide(SpillState::Elsewhere(path));
     }
 
     /// Starts to gather text for [`Capture::take_journal`].
@@ -159,7 +159,7 @@ impl Capture {
 
     /// Returns the number of bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
-        self.store.live.as_ref().map_or(0, Live::bytes)
+        self.store.live.as_ref().map_or(0, UntakenLiveText::bytes)
     }
 
     /// Returns the last text with the unfinished line as it would be shown now: at most `max_bytes`, of which at least
@@ -225,13 +225,13 @@ impl Capture {
     }
 
     /// Returns the kept text and its truncation. Without a decision no file is written.
-    pub fn finish(mut self) -> Captured {
+    pub fn finish(mut self) -> CapturedStream {
         self.end();
         self.store.finish(self.cleaner.replaced())
     }
 }
 
-impl Store {
+impl SanitizedTextStore {
     fn take(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -243,7 +243,7 @@ impl Store {
             self.chars += utf16_len(text);
         }
         self.window.push(text);
-        if let Spill::File(file) = &mut self.spill {
+        if let SpillState::File(file) = &mut self.spill {
             file.write(text);
         }
         if let Some(live) = &mut self.live {
@@ -255,13 +255,13 @@ impl Store {
         self.split_if_ready();
     }
 
-    fn decide(&mut self, spill: Spill) {
+    fn decide(&mut self, spill: SpillState) {
         self.spill = spill;
         self.split_if_ready();
     }
 
     fn split_if_ready(&mut self) {
-        if self.overflowed() && !matches!(self.spill, Spill::Undecided) {
+        if self.overflowed() && !matches!(self.spill, SpillState::Undecided) {
             self.window.split();
         }
     }
@@ -270,13 +270,13 @@ impl Store {
         self.bytes > self.policy.max_bytes() || self.policy.max_chars().is_some_and(|max| self.chars > max)
     }
 
-    fn finish(mut self, replaced: u64) -> Captured {
-        if let Spill::File(file) = &mut self.spill {
+    fn finish(mut self, replaced: u64) -> CapturedStream {
+        if let SpillState::File(file) = &mut self.spill {
             file.close();
         }
         let total_lines = self.newlines + u64::from(self.open_line);
         let mut notes = Vec::new();
-        if let Spill::File(file) = &self.spill
+        if let SpillState::File(file) = &self.spill
             && file.is_full()
             && let Some(error) = file.error()
         {
@@ -290,43 +290,49 @@ impl Store {
             }
         };
         let whole = truncation.as_ref().and_then(|_| self.window.into_whole());
-        Captured { text, whole, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
+        CapturedStream { text, whole, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
     }
 
     /// Returns the kept parts if anything must be cut.
-    fn cut(&self) -> Option<Kept<'_>> {
+    fn cut(&self) -> Option<KeptEnds<'_>> {
         let (head, tail) = (self.window.head(), self.window.tail());
         match &self.policy {
-            Truncate::Tail(limits) => {
-                cut_tail(tail, limits).map(|Cut { at, by, partial }| Kept { head: "", tail: &tail[at..], by, partial })
-            }
-            Truncate::Head(limits) => {
-                cut_head(head, limits).map(|Cut { at, by, partial }| Kept { head: &head[..at], tail: "", by, partial })
-            }
-            Truncate::Ends { head_bytes, tail_bytes, .. } => self.overflowed().then(|| {
+            TruncationPolicy::Tail(limits) => cut_tail(tail, limits).map(|TextCut { at, by, partial }| KeptEnds {
+                head: "",
+                tail: &tail[at..],
+                by,
+                partial,
+            }),
+            TruncationPolicy::Head(limits) => cut_head(head, limits).map(|TextCut { at, by, partial }| KeptEnds {
+                head: &head[..at],
+                tail: "",
+                by,
+                partial,
+            }),
+            TruncationPolicy::Ends { head_bytes, tail_bytes, .. } => self.overflowed().then(|| {
                 let end = head.floor_char_boundary(to_usize(*head_bytes));
                 let max = to_usize(*tail_bytes);
                 let start = tail.ceil_char_boundary(tail.len().saturating_sub(max));
                 let partial = !whole_at(head, end) || !tail[..start].ends_with('\n') && start < tail.len();
-                Kept { head: &head[..end], tail: &tail[start..], by: By::Bytes, partial }
+                KeptEnds { head: &head[..end], tail: &tail[start..], by: TruncationLimit::Bytes, partial }
             }),
         }
     }
 
-    fn truncation(&self, kept: &Kept<'_>, total_lines: u64) -> (Truncation, Notice) {
+    fn truncation(&self, kept: &KeptEnds<'_>, total_lines: u64) -> (StreamTruncation, TruncationNotice) {
         let (head_lines, output_lines) = (lines(kept.head), lines(kept.head) + lines(kept.tail));
         let (keep, first_line, last_line) = match self.policy {
-            Truncate::Tail(_) => (Keep::Tail, total_lines - output_lines + 1, total_lines),
-            Truncate::Head(_) => (Keep::Head, 1, head_lines),
-            Truncate::Ends { .. } => (Keep::Ends, 1, head_lines),
+            TruncationPolicy::Tail(_) => (KeptStreamPart::Tail, total_lines - output_lines + 1, total_lines),
+            TruncationPolicy::Head(_) => (KeptStreamPart::Head, 1, head_lines),
+            TruncationPolicy::Ends { .. } => (KeptStreamPart::Ends, 1, head_lines),
         };
         let whereabouts = self.whereabouts();
-        let by_chars = kept.by == By::Chars;
+        let by_chars = kept.by == TruncationLimit::Chars;
         let shown = if by_chars { utf16_len(kept.head) + utf16_len(kept.tail) } else { output_lines };
         let total = if by_chars { self.chars } else { total_lines };
-        let figures = Figures { by: kept.by, shown, total, total_bytes: self.bytes };
-        let notice = Notice::new(self.name, &self.policy, &figures, &whereabouts);
-        let truncation = Truncation {
+        let figures = NoticeFigures { by: kept.by, shown, total, total_bytes: self.bytes };
+        let notice = TruncationNotice::new(self.name, &self.policy, &figures, &whereabouts);
+        let truncation = StreamTruncation {
             keep,
             by: kept.by,
             total_lines,
@@ -344,22 +350,22 @@ impl Store {
         (truncation, notice)
     }
 
-    fn whereabouts(&self) -> Whereabouts<'_> {
+    fn whereabouts(&self) -> WholeStreamLocation<'_> {
         match &self.spill {
-            Spill::Undecided | Spill::Off => Whereabouts::default(),
-            Spill::File(file) => {
-                Whereabouts { path: Some(file.path()), artifact_id: file.artifact_id(), error: file.error() }
+            SpillState::Undecided | SpillState::Off => WholeStreamLocation::default(),
+            SpillState::File(file) => {
+                WholeStreamLocation { path: Some(file.path()), artifact_id: file.artifact_id(), error: file.error() }
             }
-            Spill::Failed { place, artifact_id, error } => {
-                Whereabouts { path: place.as_deref(), artifact_id: artifact_id.as_deref(), error: Some(error) }
+            SpillState::Failed { place, artifact_id, error } => {
+                WholeStreamLocation { path: place.as_deref(), artifact_id: artifact_id.as_deref(), error: Some(error) }
             }
-            Spill::Elsewhere(path) => Whereabouts { path: Some(path), ..Whereabouts::default() },
+            SpillState::Elsewhere(path) => WholeStreamLocation { path: Some(path), ..WholeStreamLocation::default() },
         }
     }
 
-    fn assemble(&self, kept: &Kept<'_>, notice: &Notice) -> String {
+    fn assemble(&self, kept: &KeptEnds<'_>, notice: &TruncationNotice) -> String {
         let mut text = String::new();
-        if matches!(self.policy, Truncate::Ends { .. }) {
+        if matches!(self.policy, TruncationPolicy::Ends { .. }) {
             own_line(&mut text, &notice.first);
             own_line(&mut text, kept.head);
             own_line(&mut text, "\n[snip]\n\n");
@@ -377,10 +383,10 @@ impl Store {
 }
 
 /// The kept parts of a cut stream. Only `Ends` has both.
-struct Kept<'a> {
+struct KeptEnds<'a> {
     head: &'a str,
     tail: &'a str,
-    by: By,
+    by: TruncationLimit,
     partial: bool,
 }
 

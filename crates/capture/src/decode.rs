@@ -5,7 +5,7 @@ use std::str;
 /// An incremental UTF-8 decoder. Each maximal invalid sequence becomes one U+FFFD, as in `String::from_utf8_lossy` and
 /// the WHATWG decoder. A character that is split between two reads is joined again.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(super) struct Utf8StreamDecoder {
     /// The first bytes of an unfinished character.
     held: [u8; 4],
     len: usize,
@@ -16,7 +16,7 @@ pub(super) struct Decoder {
     mended: String,
 }
 
-impl Decoder {
+impl Utf8StreamDecoder {
     /// Returns the number of invalid sequences replaced so far.
     pub(super) fn replaced(&self) -> u64 {
         self.replaced
@@ -129,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (String, u64) {
-        let (mut decoder, mut out) = (Decoder::default(), String::new());
+        let (mut decoder, mut out) = (Utf8StreamDecoder::default(), String::new());
         for piece in pieces {
             decoder.push(piece, &mut |text| out.push_str(text));
         }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn kept_bytes_are_a_character_each() {
         let all: Vec<u8> = (0..=255).collect();
-        let (mut decoder, mut out) = (Decoder::default(), String::new());
+        let (mut decoder, mut out) = (Utf8StreamDecoder::default(), String::new());
         decoder.keep_bytes();
         for piece in all.chunks(7) {
             decoder.push(piece, &mut |text| out.push_str(text));

@@ -19,18 +19,18 @@ const SUB: char = '\u{1a}';
 const BEL: char = '\u{07}';
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum EscapeState {
     #[default]
     Ground,
     Escape,
     Intermediate,
     Csi,
     /// In the payload of OSC, DCS, APC, PM or SOS.
-    Payload(Kind),
+    Payload(EscapePayloadKind),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EscapePayloadKind {
     /// OSC, which BEL also terminates, as in every terminal.
     Osc,
     Dcs,
@@ -41,15 +41,15 @@ enum Kind {
 
 /// A recognizer of control sequences that takes one character at a time. Each newline resets its state.
 #[derive(Debug, Default)]
-pub(super) struct Escape {
-    state: State,
+pub(super) struct EscapeRecognizer {
+    state: EscapeState,
     /// The text of the sequence that has not been taken yet.
     raw: String,
 }
 
 /// The role of a character in its sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum EscapeStep {
     /// Part of the sequence, which may end here.
     Part,
     /// The last character of a CSI, which may affect the line.
@@ -57,124 +57,124 @@ pub(super) enum Step {
     /// A C0 control inside the sequence, executed as if it came before it.
     Control,
     /// Dropped: a control inside a payload, or a character that cancels a sequence.
-    Void,
+    Dropped,
     /// Not part of a sequence, which has ended: text or a newline.
     Text,
 }
 
-impl Escape {
+impl EscapeRecognizer {
     pub(super) fn inside(&self) -> bool {
-        self.state != State::Ground
+        self.state != EscapeState::Ground
     }
 
     /// Takes the characters that certainly belong to a sequence: a whole sequence, or the present part of a payload,
     /// which can be long and is not gathered. A cancelled sequence is dropped.
     pub(super) fn take(&mut self, into: &mut String) {
         into.clear();
-        if matches!(self.state, State::Ground | State::Payload(_)) {
+        if matches!(self.state, EscapeState::Ground | EscapeState::Payload(_)) {
             std::mem::swap(into, &mut self.raw);
         }
     }
 
     /// Forgets an unfinished sequence.
     pub(super) fn reset(&mut self) {
-        self.state = State::Ground;
+        self.state = EscapeState::Ground;
         self.raw.clear();
     }
 
     /// Returns an introducer that puts a fresh recognizer into the same state, or '' outside of a sequence.
     pub(super) fn resume(&self) -> &str {
         match self.state {
-            State::Ground => "",
-            State::Escape | State::Intermediate | State::Csi => &self.raw,
-            State::Payload(Kind::Osc) => "\u{1b}]",
-            State::Payload(Kind::Dcs) => "\u{1b}P",
-            State::Payload(Kind::Apc) => "\u{1b}_",
-            State::Payload(Kind::Pm) => "\u{1b}^",
-            State::Payload(Kind::Sos) => "\u{1b}X",
+            EscapeState::Ground => "",
+            EscapeState::Escape | EscapeState::Intermediate | EscapeState::Csi => &self.raw,
+            EscapeState::Payload(EscapePayloadKind::Osc) => "\u{1b}]",
+            EscapeState::Payload(EscapePayloadKind::Dcs) => "\u{1b}P",
+            EscapeState::Payload(EscapePayloadKind::Apc) => "\u{1b}_",
+            EscapeState::Payload(EscapePayloadKind::Pm) => "\u{1b}^",
+            EscapeState::Payload(EscapePayloadKind::Sos) => "\u{1b}X",
         }
     }
 
-    pub(super) fn step(&mut self, c: char) -> Step {
+    pub(super) fn step(&mut self, c: char) -> EscapeStep {
         match c {
             ESC => {
                 self.start(c);
-                Step::Part
+                EscapeStep::Part
             }
             '\u{80}'..='\u{9f}' => self.eight_bit(c),
-            '\n' => self.broken(Step::Text),
-            CAN | SUB => self.broken(Step::Void),
-            BEL if self.state == State::Payload(Kind::Osc) => {
-                self.state = State::Ground;
+            '\n' => self.broken(EscapeStep::Text),
+            CAN | SUB => self.broken(EscapeStep::Dropped),
+            BEL if self.state == EscapeState::Payload(EscapePayloadKind::Osc) => {
+                self.state = EscapeState::Ground;
                 self.raw.push(c);
-                Step::Part
+                EscapeStep::Part
             }
-            '\0'..='\u{1f}' | '\u{7f}' if self.in_payload() => Step::Void,
-            '\0'..='\u{1f}' => Step::Control,
-            '\u{7f}' => Step::Void,
+            '\0'..='\u{1f}' | '\u{7f}' if self.in_payload() => EscapeStep::Dropped,
+            '\0'..='\u{1f}' => EscapeStep::Control,
+            '\u{7f}' => EscapeStep::Dropped,
             _ if self.in_payload() => {
                 self.raw.push(c);
-                Step::Part
+                EscapeStep::Part
             }
             ' '..='~' if self.raw.len() < MAX_SEQUENCE => self.ascii(c),
-            _ => self.broken(Step::Text),
+            _ => self.broken(EscapeStep::Text),
         }
     }
 
     fn in_payload(&self) -> bool {
-        matches!(self.state, State::Payload(_))
+        matches!(self.state, EscapeState::Payload(_))
     }
 
-    fn broken(&mut self, step: Step) -> Step {
+    fn broken(&mut self, step: EscapeStep) -> EscapeStep {
         self.reset();
         step
     }
 
     fn start(&mut self, c: char) {
-        self.state = State::Escape;
+        self.state = EscapeState::Escape;
         self.raw.clear();
         self.raw.push(c);
     }
 
     /// Handles U+0080 … U+009F, which are `ESC @` … `ESC _` in one character, in any position.
-    fn eight_bit(&mut self, c: char) -> Step {
+    fn eight_bit(&mut self, c: char) -> EscapeStep {
         let opened = match c {
-            '\u{90}' => State::Payload(Kind::Dcs),
-            '\u{98}' => State::Payload(Kind::Sos),
-            '\u{9b}' => State::Csi,
-            '\u{9d}' => State::Payload(Kind::Osc),
-            '\u{9e}' => State::Payload(Kind::Pm),
-            '\u{9f}' => State::Payload(Kind::Apc),
+            '\u{90}' => EscapeState::Payload(EscapePayloadKind::Dcs),
+            '\u{98}' => EscapeState::Payload(EscapePayloadKind::Sos),
+            '\u{9b}' => EscapeState::Csi,
+            '\u{9d}' => EscapeState::Payload(EscapePayloadKind::Osc),
+            '\u{9e}' => EscapeState::Payload(EscapePayloadKind::Pm),
+            '\u{9f}' => EscapeState::Payload(EscapePayloadKind::Apc),
             '\u{9c}' if self.in_payload() => {
-                self.state = State::Ground;
+                self.state = EscapeState::Ground;
                 self.raw.push(c);
-                return Step::Part;
+                return EscapeStep::Part;
             }
-            _ => return self.broken(Step::Void),
+            _ => return self.broken(EscapeStep::Dropped),
         };
         self.start(c);
         self.state = opened;
-        Step::Part
+        EscapeStep::Part
     }
 
-    fn ascii(&mut self, c: char) -> Step {
+    fn ascii(&mut self, c: char) -> EscapeStep {
         self.raw.push(c);
         self.state = match (self.state, c) {
-            (State::Escape, '[') => State::Csi,
-            (State::Escape, ']') => State::Payload(Kind::Osc),
-            (State::Escape, 'P') => State::Payload(Kind::Dcs),
-            (State::Escape, '_') => State::Payload(Kind::Apc),
-            (State::Escape, '^') => State::Payload(Kind::Pm),
-            (State::Escape, 'X') => State::Payload(Kind::Sos),
-            (State::Escape | State::Intermediate, ' '..='/') => State::Intermediate,
-            (State::Csi, ' '..='?') => State::Csi,
-            (State::Csi, _) => {
-                self.state = State::Ground;
-                return Step::Csi;
+            (EscapeState::Escape, '[') => EscapeState::Csi,
+            (EscapeState::Escape, ']') => EscapeState::Payload(EscapePayloadKind::Osc),
+            (EscapeState::Escape, 'P') => EscapeState::Payload(EscapePayloadKind::Dcs),
+            (EscapeState::Escape, '_') => EscapeState::Payload(EscapePayloadKind::Apc),
+            (EscapeState::Escape, '^') => EscapeState::Payload(EscapePayloadKind::Pm),
+            (EscapeState::Escape, 'X') => EscapeState::Payload(EscapePayloadKind::Sos),
+            (EscapeState::Escape | EscapeState::Intermediate, ' '..='/') => EscapeState::Intermediate,
+            (EscapeState::Csi, ' '..='?') => EscapeState::Csi,
+            (EscapeState::Csi, _) => {
+                self.state = EscapeState::Ground;
+                return EscapeStep::Csi;
             }
-            _ => State::Ground,
+            _ => EscapeState::Ground,
         };
-        Step::Part
+        EscapeStep::Part
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn is_style(raw: &str) -> bool {
 
 /// The effect of a CSI on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Motion {
+pub(super) enum CsiLineEffect {
     /// Erase from the cursor to the end (K, and the part of J that affects this line).
     EraseRight,
     /// Erase from the start to the cursor, its cell included.
@@ -209,7 +209,7 @@ pub(super) enum Motion {
 
 /// Returns the effect of a whole CSI on its line, or `None` for styles, modes, private sequences and motions to other
 /// lines.
-pub(super) fn motion(raw: &str) -> Option<Motion> {
+pub(super) fn motion(raw: &str) -> Option<CsiLineEffect> {
     let body = raw.strip_prefix("\u{1b}[").or_else(|| raw.strip_prefix('\u{9b}'))?;
     let last = body.chars().next_back()?;
     let params = &body[..body.len() - last.len_utf8()];
@@ -220,12 +220,12 @@ pub(super) fn motion(raw: &str) -> Option<Motion> {
     // A number too long to parse is treated as the maximum. Absent and 0 both mean the default of 1 for a motion.
     let number = if first.is_empty() { 0 } else { first.parse().unwrap_or(usize::MAX) };
     match (last, number) {
-        ('K' | 'J', 0) => Some(Motion::EraseRight),
-        ('K', 1) => Some(Motion::EraseLeft),
-        ('K', 2) => Some(Motion::EraseLine),
-        ('D', n) => Some(Motion::Left(n.max(1))),
-        ('C', n) => Some(Motion::Right(n.max(1))),
-        ('G' | '`', n) => Some(Motion::Column(n.max(1) - 1)),
+        ('K' | 'J', 0) => Some(CsiLineEffect::EraseRight),
+        ('K', 1) => Some(CsiLineEffect::EraseLeft),
+        ('K', 2) => Some(CsiLineEffect::EraseLine),
+        ('D', n) => Some(CsiLineEffect::Left(n.max(1))),
+        ('C', n) => Some(CsiLineEffect::Right(n.max(1))),
+        ('G' | '`', n) => Some(CsiLineEffect::Column(n.max(1) - 1)),
         _ => None,
     }
 }

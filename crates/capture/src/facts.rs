@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::policy::{self, Limits, Truncate};
+use super::policy::{self, KeptTextLimits, TruncationPolicy};
 use super::{line, spill_dir};
 
 /// Returns the bounds of cleaning and cutting, and the names of files.
 pub fn facts() -> Value {
-    let Truncate::Tail(Limits { max_lines, max_bytes, .. }) = Truncate::default() else {
+    let TruncationPolicy::Tail(KeptTextLimits { max_lines, max_bytes, .. }) = TruncationPolicy::default() else {
         unreachable!("the default keeps the end")
     };
     json!({
-        "truncate": { "keep": Truncate::default().keep().name(), "maxLines": max_lines, "maxBytes": max_bytes },
+        "truncate": { "keep": TruncationPolicy::default().keep().name(), "maxLines": max_lines, "maxBytes": max_bytes },
         "lineLimitBytes": line::LINE_LIMIT,
         "hardKeepBytes": policy::HARD_KEEP,
         "spillPrefix": spill_dir::PREFIX,

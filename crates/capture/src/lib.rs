@@ -25,13 +25,15 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use captured::{Captured, Truncation};
-pub use collect::{Capture, SNAPSHOT};
+pub use captured::{CapturedStream, StreamTruncation};
+pub use collect::{SNAPSHOT, StreamCapture};
 pub use facts::facts;
-pub use notice::{Shown, Whereabouts, cut_notice};
+pub use notice::{ShownRange, WholeStreamLocation, cut_notice};
 pub use plain::keep_controls;
-pub use policy::{HARD_KEEP, Keep, Limits, Progress, Sanitize, Stream, Truncate};
-pub use sanitize::{Cleaner, Sink};
+pub use policy::{
+    HARD_KEEP, KeptStreamPart, KeptTextLimits, OutputStream, ProgressLineHandling, SanitizeRules, TruncationPolicy,
+};
+pub use sanitize::{CleanTextSink, OutputCleaner};
 pub use spill::SpillFile;
 pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, sweep};
-pub use truncate::By;
+pub use truncate::TruncationLimit;

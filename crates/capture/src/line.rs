@@ -1,7 +1,7 @@
 //! A line that is being overdrawn: a carriage return, a backspace or a motion makes the line more than text.
 
-use super::cells::Cells;
-use super::escape::{Escape, Motion, Step};
+use super::cells::TerminalLineCells;
+use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep};
 
 /// Most bytes of a line that collapses: 64 KiB. A line that costs too much to draw has exceeded its limit, too.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
@@ -14,7 +14,7 @@ fn allowed(drawn: usize) -> usize {
 
 /// The delivered part of the unfinished line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Handed {
+pub(super) enum DeliveredLinePart {
     Nothing,
     /// The line exceeded its limit: the rest is delivered as it arrives and no longer collapses.
     Long,
@@ -30,12 +30,12 @@ const MARGIN: usize = 256;
 const BLANK: u8 = 0;
 
 #[derive(Debug, Default)]
-pub(super) struct Line {
-    way: CellKind,
+pub(super) struct OverdrawnLine {
+    way: LineRepresentation,
     /// `Way::Ascii`: one byte per cell.
     ascii: Vec<u8>,
     cursor: usize,
-    cells: Cells,
+    cells: TerminalLineCells,
     /// Bytes of the text and the sequences that were drawn.
     drawn: usize,
     /// Cells of `ascii` that were blanked or added.
@@ -43,7 +43,7 @@ pub(super) struct Line {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum CellKind {
+enum LineRepresentation {
     /// No line: text is appended elsewhere.
     #[default]
     Off,
@@ -52,9 +52,9 @@ enum CellKind {
     Cells,
 }
 
-impl Line {
+impl OverdrawnLine {
     pub(super) fn active(&self) -> bool {
-        self.way != CellKind::Off
+        self.way != LineRepresentation::Off
     }
 
     /// Takes over a plain text line, with the cursor at its end.
@@ -62,11 +62,11 @@ impl Line {
         self.ascii.clear();
         (self.cursor, self.drawn, self.touched) = (0, text.len(), 0);
         if is_one_cell_a_byte(text.as_bytes()) {
-            self.way = CellKind::Ascii;
+            self.way = LineRepresentation::Ascii;
             self.ascii.extend_from_slice(text.as_bytes());
             self.cursor = text.len();
         } else {
-            self.way = CellKind::Cells;
+            self.way = LineRepresentation::Cells;
             self.cells.clear();
             self.write_cells(text);
         }
@@ -74,13 +74,13 @@ impl Line {
 
     /// Forgets the line.
     pub(super) fn end(&mut self) {
-        self.way = CellKind::Off;
+        self.way = LineRepresentation::Off;
     }
 
     /// Writes text without newlines at the cursor, up to the character that makes the line exceed its limit. Returns
     /// the bytes taken. Fewer than all, or [`Line::is_over`], mean that the line has exceeded its limit.
     pub(super) fn write(&mut self, text: &str) -> usize {
-        if self.way == CellKind::Ascii && is_one_cell_a_byte(text.as_bytes()) {
+        if self.way == LineRepresentation::Ascii && is_one_cell_a_byte(text.as_bytes()) {
             return self.write_ascii(text.as_bytes());
         }
         self.use_cells();
@@ -96,9 +96,9 @@ impl Line {
 
     pub(super) fn is_over(&self) -> bool {
         let (len, touched) = match self.way {
-            CellKind::Off => return false,
-            CellKind::Ascii => (self.ascii.len(), self.touched),
-            CellKind::Cells => (self.cells.len(), self.cells.touched()),
+            LineRepresentation::Off => return false,
+            LineRepresentation::Ascii => (self.ascii.len(), self.touched),
+            LineRepresentation::Cells => (self.cells.len(), self.cells.touched()),
         };
         len > LINE_LIMIT || touched > allowed(self.drawn)
     }
@@ -111,21 +111,21 @@ impl Line {
     }
 
     /// Carries out a motion of this many bytes. Afterwards the line may have exceeded its limit.
-    pub(super) fn act(&mut self, motion: Motion, bytes: usize) {
+    pub(super) fn act(&mut self, motion: CsiLineEffect, bytes: usize) {
         self.drawn += bytes;
         let (cursor, end) = match self.way {
-            CellKind::Ascii => (self.cursor, self.ascii.len()),
+            LineRepresentation::Ascii => (self.cursor, self.ascii.len()),
             _ => (self.cells.cursor(), self.cells.columns()),
         };
         match motion {
-            Motion::Left(n) => self.move_to(cursor.saturating_sub(n)),
+            CsiLineEffect::Left(n) => self.move_to(cursor.saturating_sub(n)),
             // The cursor may already be beyond the margin, and no motion to the right moves it back.
-            Motion::Right(n) => self.move_to(cursor.saturating_add(n).min(end.max(MARGIN).max(cursor))),
-            Motion::Column(n) => self.move_to(n.min(end.max(MARGIN))),
-            Motion::EraseRight => self.truncate(cursor),
-            Motion::EraseLine => self.truncate(0),
-            Motion::EraseLeft => match self.way {
-                CellKind::Ascii => {
+            CsiLineEffect::Right(n) => self.move_to(cursor.saturating_add(n).min(end.max(MARGIN).max(cursor))),
+            CsiLineEffect::Column(n) => self.move_to(n.min(end.max(MARGIN))),
+            CsiLineEffect::EraseRight => self.truncate(cursor),
+            CsiLineEffect::EraseLine => self.truncate(0),
+            CsiLineEffect::EraseLeft => match self.way {
+                LineRepresentation::Ascii => {
                     let left = &mut self.ascii[..end.min(cursor + 1)];
                     left.fill(BLANK);
                     self.touched += left.len();
@@ -138,9 +138,9 @@ impl Line {
     /// Appends the line as it would be shown now: inner blanks as spaces, and no trailing blanks.
     pub(super) fn render(&self, out: &mut String) {
         match self.way {
-            CellKind::Off => {}
-            CellKind::Cells => self.cells.render(out),
-            CellKind::Ascii => {
+            LineRepresentation::Off => {}
+            LineRepresentation::Cells => self.cells.render(out),
+            LineRepresentation::Ascii => {
                 let shown = self.ascii.iter().rposition(|&byte| byte != BLANK).map_or(0, |last| last + 1);
                 for (i, piece) in self.ascii[..shown].split(|&byte| byte == BLANK).enumerate() {
                     if i > 0 {
@@ -155,9 +155,9 @@ impl Line {
     /// Returns the column of the cursor, and whether it is at the end of the text.
     pub(super) fn cursor(&self) -> (usize, bool) {
         match self.way {
-            CellKind::Off => (0, true),
-            CellKind::Ascii => (self.cursor, self.cursor == self.ascii.len()),
-            CellKind::Cells => (self.cells.cursor(), self.cells.cursor() == self.cells.columns()),
+            LineRepresentation::Off => (0, true),
+            LineRepresentation::Ascii => (self.cursor, self.cursor == self.ascii.len()),
+            LineRepresentation::Cells => (self.cells.cursor(), self.cells.cursor() == self.cells.columns()),
         }
     }
 
@@ -179,21 +179,21 @@ impl Line {
 
     fn move_to(&mut self, column: usize) {
         match self.way {
-            CellKind::Ascii => self.cursor = column,
+            LineRepresentation::Ascii => self.cursor = column,
             _ => self.cells.move_to(column),
         }
     }
 
     fn truncate(&mut self, column: usize) {
         match self.way {
-            CellKind::Ascii => self.ascii.truncate(column),
+            LineRepresentation::Ascii => self.ascii.truncate(column),
             _ => self.cells.truncate(column),
         }
     }
 
     fn use_cells(&mut self) {
-        if self.way == CellKind::Ascii {
-            self.way = CellKind::Cells;
+        if self.way == LineRepresentation::Ascii {
+            self.way = LineRepresentation::Cells;
             self.cells.clear();
             for (column, &byte) in self.ascii.iter().enumerate().filter(|&(_, &byte)| byte != BLANK) {
                 self.cells.move_to(column);
@@ -205,9 +205,9 @@ impl Line {
 
     /// Writes text that may contain kept control sequences.
     fn write_cells(&mut self, text: &str) {
-        let mut escape = Escape::default();
+        let mut escape = EscapeRecognizer::default();
         for (at, c) in text.char_indices() {
-            if (escape.inside() || c.is_control() && c != '\t') && escape.step(c) != Step::Text {
+            if (escape.inside() || c.is_control() && c != '\t') && escape.step(c) != EscapeStep::Text {
                 self.cells.attach(&text[at..at + c.len_utf8()]);
             } else {
                 self.cells.write(c);

@@ -2,12 +2,12 @@
 
 /// The text that the reader has not taken: from `taken` on.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(super) struct UntakenLiveText {
     text: String,
     taken: usize,
 }
 
-impl Live {
+impl UntakenLiveText {
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::policy::{Keep, Truncate};
-use super::truncate::By;
+use super::policy::{KeptStreamPart, TruncationPolicy};
+use super::truncate::TruncationLimit;
 
 /// Longest notice, in bytes. The place does not count.
 const MAX_NOTICE: usize = 200;
@@ -12,7 +12,7 @@ pub(super) const MAX_ERROR: usize = 80;
 
 /// The place of the whole stream, if it was written.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whereabouts<'a> {
+pub struct WholeStreamLocation<'a> {
     /// The file.
     pub path: Option<&'a Path>,
     /// The id that the notice names instead of the path, as `artifact://ID`.
@@ -21,7 +21,7 @@ pub struct Whereabouts<'a> {
     pub error: Option<&'a str>,
 }
 
-impl Whereabouts<'_> {
+impl WholeStreamLocation<'_> {
     fn place(&self) -> Option<String> {
         match self.artifact_id {
             Some(id) => Some(format!("artifact://{id}")),
@@ -44,8 +44,8 @@ impl Whereabouts<'_> {
 
 /// The figures of a notice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Figures {
-    pub by: By,
+pub(super) struct NoticeFigures {
+    pub by: TruncationLimit,
     /// The shown number in the unit of `by`: characters for `Chars`, otherwise lines.
     pub shown: u64,
     pub total: u64,
@@ -54,7 +54,7 @@ pub(super) struct Figures {
 
 /// The part of a stream that is shown after a cut at one or both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownRange {
     /// A range of lines.
     Lines {
         /// The first line, from 1.
@@ -75,23 +75,28 @@ pub enum Shown {
 
 /// Returns the notice of a stream that keeps one end: `[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]`.
 /// If the beginning was kept, a line `[truncated]` comes first.
-pub fn cut_notice(name: &str, keep: Keep, shown: Shown, whereabouts: &Whereabouts<'_>) -> String {
+pub fn cut_notice(
+    name: &str,
+    keep: KeptStreamPart,
+    shown: ShownRange,
+    whereabouts: &WholeStreamLocation<'_>,
+) -> String {
     one_sided(name, keep, shown, whereabouts.words(whereabouts.place().as_deref(), MAX_ERROR))
 }
 
-fn one_sided(name: &str, keep: Keep, shown: Shown, whereabouts: Option<String>) -> String {
-    let side = if keep == Keep::Head { "first" } else { "last" };
-    let is_share = matches!(shown, Shown::Chars { total: None, .. });
-    let mark = if keep == Keep::Head && !is_share { "[truncated]\n" } else { "" };
+fn one_sided(name: &str, keep: KeptStreamPart, shown: ShownRange, whereabouts: Option<String>) -> String {
+    let side = if keep == KeptStreamPart::Head { "first" } else { "last" };
+    let is_share = matches!(shown, ShownRange::Chars { total: None, .. });
+    let mark = if keep == KeptStreamPart::Head && !is_share { "[truncated]\n" } else { "" };
     let what = match shown {
-        Shown::Lines { first, last, total }
-            if (keep == Keep::Head && first == 1) || (keep != Keep::Head && last == total) =>
+        ShownRange::Lines { first, last, total }
+            if (keep == KeptStreamPart::Head && first == 1) || (keep != KeptStreamPart::Head && last == total) =>
         {
             format!("{side} {} of {total} lines", (last + 1).saturating_sub(first))
         }
-        Shown::Lines { first, last, total } => format!("lines {first} to {last} of {total}"),
-        Shown::Chars { count, total: Some(total) } => format!("{side} {count} of {total} characters"),
-        Shown::Chars { count, total: None } => format!("{side} {count} characters"),
+        ShownRange::Lines { first, last, total } => format!("lines {first} to {last} of {total}"),
+        ShownRange::Chars { count, total: Some(total) } => format!("{side} {count} of {total} characters"),
+        ShownRange::Chars { count, total: None } => format!("{side} {count} characters"),
     };
     let whereabouts = whereabouts.map_or_else(String::new, |words| format!(". {words}"));
     format!("{mark}[{name}: Showing {what}{whereabouts}]")
@@ -99,15 +104,20 @@ fn one_sided(name: &str, keep: Keep, shown: Shown, whereabouts: Option<String>) 
 
 /// A notice in its two parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Notice {
+pub(super) struct TruncationNotice {
     /// The line before the text. Only `Ends` has one.
     pub first: String,
     /// The lines after the text. Empty for `Ends` without a place or an error.
     pub last: String,
 }
 
-impl Notice {
-    pub(super) fn new(name: &str, policy: &Truncate, figures: &Figures, whereabouts: &Whereabouts<'_>) -> Self {
+impl TruncationNotice {
+    pub(super) fn new(
+        name: &str,
+        policy: &TruncationPolicy,
+        figures: &NoticeFigures,
+        whereabouts: &WholeStreamLocation<'_>,
+    ) -> Self {
         let place = whereabouts.place();
         let with = |max_error| {
             let words = whereabouts.words(place.as_deref(), max_error);
@@ -119,20 +129,20 @@ impl Notice {
         if over == 0 { notice } else { with(MAX_ERROR.saturating_sub(over)) }
     }
 
-    fn build(name: &str, policy: &Truncate, figures: &Figures, words: Option<String>) -> Self {
+    fn build(name: &str, policy: &TruncationPolicy, figures: &NoticeFigures, words: Option<String>) -> Self {
         let keep = policy.keep();
-        if let Truncate::Ends { max_bytes, .. } = policy {
+        if let TruncationPolicy::Ends { max_bytes, .. } = policy {
             let (got, max) = (kilobytes(figures.total_bytes), kilobytes(*max_bytes));
             return Self {
                 first: format!("[output truncated in middle: got {got}kB, max is {max}kB]"),
                 last: words.map_or_else(String::new, |words| format!("[{name}: {words}]")),
             };
         }
-        let Figures { by, shown, total, .. } = *figures;
+        let NoticeFigures { by, shown, total, .. } = *figures;
         let shown = match (by, keep) {
-            (By::Chars, _) => Shown::Chars { count: shown, total: Some(total) },
-            (_, Keep::Head) => Shown::Lines { first: 1, last: shown, total },
-            _ => Shown::Lines { first: (total - shown) + 1, last: total, total },
+            (TruncationLimit::Chars, _) => ShownRange::Chars { count: shown, total: Some(total) },
+            (_, KeptStreamPart::Head) => ShownRange::Lines { first: 1, last: shown, total },
+            _ => ShownRange::Lines { first: (total - shown) + 1, last: total, total },
         };
         Self { first: String::new(), last: one_sided(name, keep, shown, words) }
     }
@@ -159,27 +169,29 @@ pub(super) fn short(error: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Limits;
+    use crate::policy::KeptTextLimits;
 
-    const LINES: Figures = Figures { by: By::Lines, shown: 2000, total: 8500, total_bytes: 312 * 1024 };
-    const CHARS: Figures = Figures { by: By::Chars, shown: 30000, total: 912_345, total_bytes: 912_345 };
-    const NO_LIMITS: Limits = Limits { max_lines: None, max_bytes: None, max_chars: None };
-    const ENDS: Truncate = Truncate::Ends { max_bytes: 131_072, head_bytes: 4096, tail_bytes: 4096 };
+    const LINES: NoticeFigures =
+        NoticeFigures { by: TruncationLimit::Lines, shown: 2000, total: 8500, total_bytes: 312 * 1024 };
+    const CHARS: NoticeFigures =
+        NoticeFigures { by: TruncationLimit::Chars, shown: 30000, total: 912_345, total_bytes: 912_345 };
+    const NO_LIMITS: KeptTextLimits = KeptTextLimits { max_lines: None, max_bytes: None, max_chars: None };
+    const ENDS: TruncationPolicy = TruncationPolicy::Ends { max_bytes: 131_072, head_bytes: 4096, tail_bytes: 4096 };
 
-    fn file() -> Whereabouts<'static> {
-        Whereabouts { path: Some(Path::new("/tmp/x.log")), ..Whereabouts::default() }
+    fn file() -> WholeStreamLocation<'static> {
+        WholeStreamLocation { path: Some(Path::new("/tmp/x.log")), ..WholeStreamLocation::default() }
     }
 
-    fn text(policy: Truncate, figures: &Figures, whereabouts: &Whereabouts<'_>) -> String {
-        Notice::new("stdout", &policy, figures, whereabouts).joined()
+    fn text(policy: TruncationPolicy, figures: &NoticeFigures, whereabouts: &WholeStreamLocation<'_>) -> String {
+        TruncationNotice::new("stdout", &policy, figures, whereabouts).joined()
     }
 
     #[test]
     fn each_policy_has_its_words() {
-        let tail = Truncate::Tail(NO_LIMITS);
-        let head = Truncate::Head(NO_LIMITS);
+        let tail = TruncationPolicy::Tail(NO_LIMITS);
+        let head = TruncationPolicy::Head(NO_LIMITS);
         assert_eq!(text(tail, &LINES, &file()), "[stdout: Showing last 2000 of 8500 lines. Full output: /tmp/x.log]");
-        assert_eq!(text(tail, &LINES, &Whereabouts::default()), "[stdout: Showing last 2000 of 8500 lines]");
+        assert_eq!(text(tail, &LINES, &WholeStreamLocation::default()), "[stdout: Showing last 2000 of 8500 lines]");
         assert_eq!(
             text(head, &CHARS, &file()),
             "[truncated]\n[stdout: Showing first 30000 of 912345 characters. Full output: /tmp/x.log]"
@@ -189,20 +201,20 @@ mod tests {
             "[output truncated in middle: got 312kB, max is 128kB]\n[stdout: Full output: /tmp/x.log]"
         );
         assert_eq!(
-            text(ENDS, &LINES, &Whereabouts::default()),
+            text(ENDS, &LINES, &WholeStreamLocation::default()),
             "[output truncated in middle: got 312kB, max is 128kB]"
         );
     }
 
     #[test]
     fn a_failed_spill_says_so() {
-        let tail = Truncate::Tail(NO_LIMITS);
-        let failed = Whereabouts { error: Some("disk\nfull"), ..file() };
+        let tail = TruncationPolicy::Tail(NO_LIMITS);
+        let failed = WholeStreamLocation { error: Some("disk\nfull"), ..file() };
         assert_eq!(
             text(tail, &LINES, &failed),
             "[stdout: Showing last 2000 of 8500 lines. Full output file may be incomplete: /tmp/x.log (disk full)]"
         );
-        let nowhere = Whereabouts { error: Some("disk full"), ..Whereabouts::default() };
+        let nowhere = WholeStreamLocation { error: Some("disk full"), ..WholeStreamLocation::default() };
         assert_eq!(
             text(tail, &LINES, &nowhere),
             "[stdout: Showing last 2000 of 8500 lines. The full output could not be kept: disk full]"
@@ -211,7 +223,7 @@ mod tests {
             text(ENDS, &LINES, &nowhere),
             "[output truncated in middle: got 312kB, max is 128kB]\n[stdout: The full output could not be kept: disk full]"
         );
-        let stored = Whereabouts { artifact_id: Some("a1"), ..file() };
+        let stored = WholeStreamLocation { artifact_id: Some("a1"), ..file() };
         assert_eq!(
             text(tail, &LINES, &stored),
             "[stdout: Showing last 2000 of 8500 lines. Full output: artifact://a1]"
@@ -220,16 +232,23 @@ mod tests {
 
     #[test]
     fn a_second_cut_counts_in_the_whole_stream() {
-        let notice = |keep, first, last| cut_notice("stdout", keep, Shown::Lines { first, last, total: 100 }, &file());
-        assert_eq!(notice(Keep::Tail, 98, 100), "[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]");
-        assert_eq!(notice(Keep::Tail, 49, 50), "[stdout: Showing lines 49 to 50 of 100. Full output: /tmp/x.log]");
+        let notice =
+            |keep, first, last| cut_notice("stdout", keep, ShownRange::Lines { first, last, total: 100 }, &file());
         assert_eq!(
-            notice(Keep::Head, 51, 53),
+            notice(KeptStreamPart::Tail, 98, 100),
+            "[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]"
+        );
+        assert_eq!(
+            notice(KeptStreamPart::Tail, 49, 50),
+            "[stdout: Showing lines 49 to 50 of 100. Full output: /tmp/x.log]"
+        );
+        assert_eq!(
+            notice(KeptStreamPart::Head, 51, 53),
             "[truncated]\n[stdout: Showing lines 51 to 53 of 100. Full output: /tmp/x.log]"
         );
-        let part = Shown::Chars { count: 9, total: None };
+        let part = ShownRange::Chars { count: 9, total: None };
         assert_eq!(
-            cut_notice("stderr", Keep::Tail, part, &Whereabouts::default()),
+            cut_notice("stderr", KeptStreamPart::Tail, part, &WholeStreamLocation::default()),
             "[stderr: Showing last 9 characters]"
         );
     }
@@ -237,12 +256,13 @@ mod tests {
     #[test]
     fn two_hundred_bytes_and_the_path() {
         let error = "é".repeat(100);
-        let failed = Whereabouts { error: Some(&error), ..file() };
-        let nowhere = Whereabouts { path: None, ..failed };
-        let most = Figures { by: By::Chars, shown: u64::MAX, total: u64::MAX, total_bytes: u64::MAX };
-        for policy in [Truncate::Tail(NO_LIMITS), Truncate::Head(NO_LIMITS), ENDS] {
+        let failed = WholeStreamLocation { error: Some(&error), ..file() };
+        let nowhere = WholeStreamLocation { path: None, ..failed };
+        let most =
+            NoticeFigures { by: TruncationLimit::Chars, shown: u64::MAX, total: u64::MAX, total_bytes: u64::MAX };
+        for policy in [TruncationPolicy::Tail(NO_LIMITS), TruncationPolicy::Head(NO_LIMITS), ENDS] {
             for (whereabouts, place) in [(&failed, "/tmp/x.log"), (&nowhere, "")] {
-                let notice = Notice::new("later output", &policy, &most, whereabouts).joined();
+                let notice = TruncationNotice::new("later output", &policy, &most, whereabouts).joined();
                 assert!(notice.len() <= 200 + place.len(), "{} bytes", notice.len());
             }
         }

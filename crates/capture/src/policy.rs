@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 /// An output stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Stream {
+pub enum OutputStream {
     /// File descriptor 1; with `merge` it holds both.
     Stdout,
     /// File descriptor 2.
     Stderr,
 }
 
-impl Stream {
+impl OutputStream {
     /// Returns the name in notices, file names and results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,11 +27,11 @@ pub const HARD_KEEP: u64 = 16 << 20;
 
 /// Which part of a stream is kept once it is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Truncate {
+pub enum TruncationPolicy {
     /// Whole lines from the end. A last line that is itself too long keeps its own end.
-    Tail(Limits),
+    Tail(KeptTextLimits),
     /// The beginning, cut inside a line if need be.
-    Head(Limits),
+    Head(KeptTextLimits),
     /// The first `head_bytes` and the last `tail_bytes`, once the stream exceeds `max_bytes`.
     Ends {
         /// Bytes up to which nothing is cut, 1 or more.
@@ -46,7 +46,7 @@ pub enum Truncate {
 /// Bounds of the kept text, whichever is hit first. Each is 1 or more; `None` sets no bound of its kind, and
 /// [`HARD_KEEP`] holds in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Limits {
+pub struct KeptTextLimits {
     /// Number of lines, including an unfinished last line.
     pub max_lines: Option<u64>,
     /// Bytes of UTF-8.
@@ -55,7 +55,7 @@ pub struct Limits {
     pub max_chars: Option<u64>,
 }
 
-impl Limits {
+impl KeptTextLimits {
     /// Returns the bound in bytes that really holds.
     pub(super) fn bytes(&self) -> u64 {
         self.max_bytes.map_or(HARD_KEEP, |max| max.min(HARD_KEEP))
@@ -69,20 +69,20 @@ impl Limits {
     }
 }
 
-impl Default for Truncate {
+impl Default for TruncationPolicy {
     /// The last 2000 lines or 51,200 bytes.
     fn default() -> Self {
-        Self::Tail(Limits { max_lines: Some(2000), max_bytes: Some(51_200), max_chars: None })
+        Self::Tail(KeptTextLimits { max_lines: Some(2000), max_bytes: Some(51_200), max_chars: None })
     }
 }
 
-impl Truncate {
+impl TruncationPolicy {
     /// Returns the part that the policy keeps.
-    pub fn keep(&self) -> Keep {
+    pub fn keep(&self) -> KeptStreamPart {
         match self {
-            Self::Tail(_) => Keep::Tail,
-            Self::Head(_) => Keep::Head,
-            Self::Ends { .. } => Keep::Ends,
+            Self::Tail(_) => KeptStreamPart::Tail,
+            Self::Head(_) => KeptStreamPart::Head,
+            Self::Ends { .. } => KeptStreamPart::Ends,
         }
     }
 
@@ -123,7 +123,7 @@ impl Truncate {
 
 /// The part of a stream that a policy keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Keep {
+pub enum KeptStreamPart {
     /// The end.
     Tail,
     /// The beginning.
@@ -132,7 +132,7 @@ pub enum Keep {
     Ends,
 }
 
-impl Keep {
+impl KeptStreamPart {
     /// 'tail', 'head' or 'ends'.
     pub const fn name(self) -> &'static str {
         match self {
@@ -145,22 +145,22 @@ impl Keep {
 
 /// How raw output becomes clean text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Sanitize {
+pub struct SanitizeRules {
     /// Whether control sequences are removed. Kept sequences take no columns, except for those that `Collapse`
     /// executes.
     pub ansi: bool,
     /// The treatment of lines that are drawn over.
-    pub progress: Progress,
+    pub progress: ProgressLineHandling,
 }
 
-impl Default for Sanitize {
+impl Default for SanitizeRules {
     /// Removes control sequences and collapses lines to their final form in a terminal.
     fn default() -> Self {
-        Self { ansi: true, progress: Progress::Collapse }
+        Self { ansi: true, progress: ProgressLineHandling::Collapse }
     }
 }
 
-impl Sanitize {
+impl SanitizeRules {
     /// Returns the value for decoding alone: invalid UTF-8 is replaced and everything else is kept.
     pub const fn off() -> Option<Self> {
         None
@@ -169,7 +169,7 @@ impl Sanitize {
 
 /// The treatment of lines that are drawn over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Progress {
+pub enum ProgressLineHandling {
     /// Only the final form in a terminal is kept. A line is delivered when it ends.
     Collapse,
     /// Carriage returns and backspaces stay. Text is delivered at once.

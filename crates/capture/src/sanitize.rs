@@ -1,13 +1,13 @@
 //! Turns raw output into clean text, one read at a time.
 
-use super::decode::Decoder;
-use super::escape::{Escape, Motion, Step, is_style, motion, style_len};
-use super::line::{Handed, LINE_LIMIT, Line, is_one_cell_a_byte};
-use super::policy::{Progress, Sanitize};
+use super::decode::Utf8StreamDecoder;
+use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep, is_style, motion, style_len};
+use super::line::{DeliveredLinePart, LINE_LIMIT, OverdrawnLine, is_one_cell_a_byte};
+use super::policy::{ProgressLineHandling, SanitizeRules};
 use super::scan::{after_newline, next_control};
 
 /// Receives clean text in pieces.
-pub type Sink<'a> = &'a mut dyn FnMut(&str);
+pub type CleanTextSink<'a> = &'a mut dyn FnMut(&str);
 
 /// A plain run of this length is delivered directly from the read, without a copy.
 const DIRECT: usize = 32 * 1024;
@@ -20,18 +20,18 @@ const BATCH: usize = 256 * 1024;
 /// lines. The unfinished line is the end of `out`. Only when it is overdrawn does it move into a [`Line`]. Memory: one
 /// batch, and twice the 64 KiB of a line.
 #[derive(Debug)]
-pub struct Cleaner {
-    decoder: Decoder,
-    body: Body,
+pub struct OutputCleaner {
+    decoder: Utf8StreamDecoder,
+    body: CleanerBody,
 }
 
 #[derive(Debug)]
-struct Body {
-    rules: Option<Sanitize>,
+struct CleanerBody {
+    rules: Option<SanitizeRules>,
     /// Whether only colours and styles are kept of control sequences.
     styles_only: bool,
-    escape: Escape,
-    line: Line,
+    escape: EscapeRecognizer,
+    line: OverdrawnLine,
     /// Clean text that was not delivered. It ends in the unfinished line unless `line` is active.
     out: String,
     /// Bytes at the start of `out` that are known to have no newline, so that a long line in small pieces is not
@@ -39,34 +39,35 @@ struct Body {
     searched: usize,
     /// A carriage return whose effect depends on what follows.
     cr: bool,
-    handed: Handed,
+    handed: DeliveredLinePart,
     nuls: u64,
     /// Kept for its capacity.
     raw: String,
 }
 
-impl Cleaner {
+impl OutputCleaner {
     /// Without `rules` text is only decoded.
-    pub fn new(rules: Option<Sanitize>) -> Self {
-        let body = Body {
+    pub fn new(rules: Option<SanitizeRules>) -> Self {
+        let body = CleanerBody {
             rules,
             styles_only: false,
-            escape: Escape::default(),
-            line: Line::default(),
+            escape: EscapeRecognizer::default(),
+            line: OverdrawnLine::default(),
             out: String::new(),
             searched: 0,
             cr: false,
-            handed: Handed::Nothing,
+            handed: DeliveredLinePart::Nothing,
             nuls: 0,
             raw: String::new(),
         };
-        Self { decoder: Decoder::default(), body }
+        Self { decoder: Utf8StreamDecoder::default(), body }
     }
 
     /// Creates a cleaner for people: lines collapse, and only colours and styles (`ESC [ … m`) of sequences stay.
     pub fn styled() -> Self {
-        let Self { decoder, body } = Self::new(Some(Sanitize { ansi: false, progress: Progress::Collapse }));
-        Self { decoder, body: Body { styles_only: true, ..body } }
+        let Self { decoder, body } =
+            Self::new(Some(SanitizeRules { ansi: false, progress: ProgressLineHandling::Collapse }));
+        Self { decoder, body: CleanerBody { styles_only: true, ..body } }
     }
 
     /// Treats each further byte as a character from U+0000 to U+00FF. Only valid without rules.
@@ -76,14 +77,14 @@ impl Cleaner {
 
     /// Takes the next bytes and delivers the text that is ready: with [`Progress::Collapse`] all but the unfinished
     /// line, otherwise everything.
-    pub fn push(&mut self, bytes: &[u8], sink: Sink<'_>) {
+    pub fn push(&mut self, bytes: &[u8], sink: CleanTextSink<'_>) {
         let body = &mut self.body;
         self.decoder.push(bytes, &mut |text| body.push(text, sink));
     }
 
     /// Ends the stream: delivers the unfinished line unchanged and drops an unfinished sequence. A second call does
     /// nothing.
-    pub fn end(&mut self, sink: Sink<'_>) {
+    pub fn end(&mut self, sink: CleanTextSink<'_>) {
         let body = &mut self.body;
         self.decoder.end(&mut |text| body.push(text, sink));
         body.escape.reset();
@@ -91,12 +92,12 @@ impl Cleaner {
         if std::mem::take(&mut body.cr) && body.keeps_progress() {
             sink("\r");
         }
-        body.handed = Handed::Nothing;
+        body.handed = DeliveredLinePart::Nothing;
     }
 
     /// Delivers the unfinished line as it would be shown now, for a log that should not lag behind. Later drawing over
     /// it becomes a line of its own. Does nothing without an unfinished line.
-    pub fn settle(&mut self, sink: Sink<'_>) {
+    pub fn settle(&mut self, sink: CleanTextSink<'_>) {
         self.body.settle(sink);
     }
 
@@ -143,9 +144,9 @@ impl Cleaner {
     }
 }
 
-impl Body {
-    fn push(&mut self, text: &str, sink: Sink<'_>) {
-        let Some(Sanitize { ansi, .. }) = self.rules else { return sink(text) };
+impl CleanerBody {
+    fn push(&mut self, text: &str, sink: CleanTextSink<'_>) {
+        let Some(SanitizeRules { ansi, .. }) = self.rules else { return sink(text) };
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
@@ -175,19 +176,19 @@ impl Body {
     }
 
     /// Handles characters from the start or the middle of a control sequence to its end. Returns the index after it.
-    fn sequence(&mut self, text: &str, from: usize, sink: Sink<'_>) -> usize {
+    fn sequence(&mut self, text: &str, from: usize, sink: CleanTextSink<'_>) -> usize {
         let mut at = from;
         let mut raw = std::mem::take(&mut self.raw);
         for c in text[from..].chars() {
             let step = self.escape.step(c);
             self.escape.take(&mut raw);
             match step {
-                Step::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, raw.len(), sink),
-                Step::Csi | Step::Part if !raw.is_empty() => self.attach(&raw, sink),
-                Step::Control => self.control(c as u8, sink),
-                Step::Csi | Step::Part | Step::Void | Step::Text => {}
+                EscapeStep::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, raw.len(), sink),
+                EscapeStep::Csi | EscapeStep::Part if !raw.is_empty() => self.attach(&raw, sink),
+                EscapeStep::Control => self.control(c as u8, sink),
+                EscapeStep::Csi | EscapeStep::Part | EscapeStep::Dropped | EscapeStep::Text => {}
             }
-            if step == Step::Text {
+            if step == EscapeStep::Text {
                 break;
             }
             at += c.len_utf8();
@@ -200,19 +201,19 @@ impl Body {
     }
 
     /// Returns the effect of a CSI on the line, unless overdrawn lines are kept.
-    fn motion(&self, raw: &str) -> Option<Motion> {
+    fn motion(&self, raw: &str) -> Option<CsiLineEffect> {
         if self.keeps_progress() { None } else { motion(raw) }
     }
 
     /// Handles a control sequence that has ended, or a piece of its payload.
-    fn attach(&mut self, raw: &str, sink: Sink<'_>) {
+    fn attach(&mut self, raw: &str, sink: CleanTextSink<'_>) {
         if self.rules.is_some_and(|rules| rules.ansi) || self.styles_only && !is_style(raw) {
             return;
         }
         self.settle_cr(sink);
         // A string sequence that is cut short has no end in its text, so a line cannot be read from the text again.
         let is_open = self.escape.inside() && !self.keeps_progress();
-        let is_settled = self.handed == Handed::Settled && self.line_start() == 0;
+        let is_settled = self.handed == DeliveredLinePart::Settled && self.line_start() == 0;
         if self.line.active() || is_open && !is_settled && self.draw() {
             self.line.attach(raw);
             if self.line.is_over() {
@@ -224,7 +225,7 @@ impl Body {
     }
 
     /// Handles text without controls, over any number of lines.
-    fn text(&mut self, mut run: &str, sink: Sink<'_>) {
+    fn text(&mut self, mut run: &str, sink: CleanTextSink<'_>) {
         if self.cr {
             if run.starts_with('\n') || self.replace_line(run) {
                 self.cr = false;
@@ -250,7 +251,7 @@ impl Body {
             if done >= DIRECT {
                 self.empty(sink);
                 sink(&run[..done]);
-                self.handed = Handed::Nothing;
+                self.handed = DeliveredLinePart::Nothing;
                 run = &run[done..];
             }
         }
@@ -260,7 +261,7 @@ impl Body {
     /// Handles the most frequent kind of overdrawing without a [`Line`]: text after a carriage return that covers the
     /// whole line. Returns false, without a change, if that is not certain.
     fn replace_line(&mut self, run: &str) -> bool {
-        if self.line.active() || self.handed != Handed::Nothing || self.keeps_progress() {
+        if self.line.active() || self.handed != DeliveredLinePart::Nothing || self.keeps_progress() {
             return false;
         }
         let start = self.line_start();
@@ -275,14 +276,14 @@ impl Body {
         true
     }
 
-    fn control(&mut self, byte: u8, sink: Sink<'_>) {
+    fn control(&mut self, byte: u8, sink: CleanTextSink<'_>) {
         match byte {
             b'\r' => self.cr = true,
             0x08 if self.keeps_progress() => {
                 self.settle_cr(sink);
                 self.out.push('\u{8}');
             }
-            0x08 => self.act(Motion::Left(1), 1, sink),
+            0x08 => self.act(CsiLineEffect::Left(1), 1, sink),
             // Inside a sequence a tab arrives here. Elsewhere it is plain text.
             b'\t' => self.text("\t", sink),
             0 => self.nuls += 1,
@@ -291,20 +292,20 @@ impl Body {
     }
 
     /// Executes a pending carriage return, now that no newline follows it.
-    fn settle_cr(&mut self, sink: Sink<'_>) {
+    fn settle_cr(&mut self, sink: CleanTextSink<'_>) {
         if std::mem::take(&mut self.cr) {
             if self.keeps_progress() {
                 self.out.push('\r');
             } else {
-                self.act(Motion::Column(0), 1, sink);
+                self.act(CsiLineEffect::Column(0), 1, sink);
             }
         }
     }
 
-    fn act(&mut self, motion: Motion, bytes: usize, sink: Sink<'_>) {
+    fn act(&mut self, motion: CsiLineEffect, bytes: usize, sink: CleanTextSink<'_>) {
         self.settle_cr(sink);
         // At the end of plain text there is nothing to erase, and most lines erase there.
-        if !self.line.active() && motion == Motion::EraseRight {
+        if !self.line.active() && motion == CsiLineEffect::EraseRight {
             return;
         }
         if self.line.active() || self.draw() {
@@ -318,11 +319,11 @@ impl Body {
     /// Moves the unfinished line from `out` to a [`Line`]. Returns false if it exceeds its limit.
     fn draw(&mut self) -> bool {
         let start = self.line_start();
-        let handed = if start > 0 { Handed::Nothing } else { self.handed };
-        if handed == Handed::Long || self.out.len() - start > LINE_LIMIT {
+        let handed = if start > 0 { DeliveredLinePart::Nothing } else { self.handed };
+        if handed == DeliveredLinePart::Long || self.out.len() - start > LINE_LIMIT {
             return false;
         }
-        if handed == Handed::Settled {
+        if handed == DeliveredLinePart::Settled {
             self.out.push('\n');
             self.line.begin("");
         } else {
@@ -330,30 +331,30 @@ impl Body {
             self.out.truncate(start);
             self.searched = self.searched.min(start);
         }
-        self.handed = Handed::Nothing;
+        self.handed = DeliveredLinePart::Nothing;
         true
     }
 
     /// Delivers a line that has just exceeded its limit. It is plain text from here on.
-    fn deliver_long(&mut self, sink: Sink<'_>) {
+    fn deliver_long(&mut self, sink: CleanTextSink<'_>) {
         self.empty(sink);
         self.line.render(&mut self.out);
         self.line.end();
         self.empty(sink);
-        self.handed = Handed::Long;
+        self.handed = DeliveredLinePart::Long;
     }
 
     /// Delivers the text that is ready.
-    fn hand_on(&mut self, sink: Sink<'_>) {
+    fn hand_on(&mut self, sink: CleanTextSink<'_>) {
         let mut done = self.line_start();
         if done > 0 {
-            self.handed = Handed::Nothing;
+            self.handed = DeliveredLinePart::Nothing;
         }
-        if self.keeps_progress() || self.line.active() || self.handed == Handed::Long {
+        if self.keeps_progress() || self.line.active() || self.handed == DeliveredLinePart::Long {
             done = self.out.len();
         } else if self.out.len() - done > LINE_LIMIT {
             done = self.out.len();
-            self.handed = Handed::Long;
+            self.handed = DeliveredLinePart::Long;
         }
         if done > 0 {
             sink(&self.out[..done]);
@@ -362,7 +363,7 @@ impl Body {
         self.searched = self.out.len();
     }
 
-    fn settle(&mut self, sink: Sink<'_>) {
+    fn settle(&mut self, sink: CleanTextSink<'_>) {
         self.hand_on(sink);
         if self.line.active() {
             // A log cannot be overdrawn: further text starts a new line, unless it continues at the end of this one.
@@ -372,12 +373,12 @@ impl Body {
         }
         if !self.out.is_empty() {
             self.empty(sink);
-            self.handed = Handed::Settled;
+            self.handed = DeliveredLinePart::Settled;
         }
     }
 
     /// Delivers all of `out`.
-    fn empty(&mut self, sink: Sink<'_>) {
+    fn empty(&mut self, sink: CleanTextSink<'_>) {
         if !self.out.is_empty() {
             sink(&self.out);
             self.out.clear();
@@ -394,6 +395,6 @@ impl Body {
     }
 
     fn keeps_progress(&self) -> bool {
-        self.rules.is_some_and(|rules| rules.progress == Progress::Keep)
+        self.rules.is_some_and(|rules| rules.progress == ProgressLineHandling::Keep)
     }
 }

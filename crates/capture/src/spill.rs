@@ -9,7 +9,7 @@ use nix::libc;
 
 use super::notice::{MAX_ERROR, short};
 use super::spill_dir::{SpillDir, SpillError};
-use super::writer::{Writer, write_counted};
+use super::writer::{SpillWriterThread, write_counted};
 
 /// Size from which a file is worth a thread of its own.
 const LARGE: u64 = 1024 * 1024;
@@ -17,7 +17,7 @@ const LARGE: u64 = 1024 * 1024;
 /// An open file that takes the sanitized stream from its first byte to its limit.
 #[derive(Debug)]
 pub struct SpillFile {
-    target: Target,
+    target: SpillTarget,
     /// Size from which a thread writes. `None` means never.
     thread_from: Option<u64>,
     path: PathBuf,
@@ -30,9 +30,9 @@ pub struct SpillFile {
 }
 
 #[derive(Debug)]
-enum Target {
+enum SpillTarget {
     Direct(File),
-    Thread(Writer),
+    Thread(SpillWriterThread),
     /// Nothing more is written.
     Closed,
 }
@@ -69,7 +69,7 @@ impl SpillFile {
 
     fn new(file: File, path: PathBuf, artifact_id: Option<String>, max_bytes: u64) -> Self {
         Self {
-            target: Target::Direct(file),
+            target: SpillTarget::Direct(file),
             thread_from: None,
             path,
             artifact_id,
@@ -130,7 +130,7 @@ impl SpillFile {
 
     /// Appends the part that fits.
     fn write_up_to(&mut self, bytes: &[u8], fits: usize) {
-        if matches!(self.target, Target::Closed) {
+        if matches!(self.target, SpillTarget::Closed) {
             return;
         }
         self.append(&bytes[..fits]);
@@ -145,37 +145,37 @@ impl SpillFile {
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        if let Target::Direct(file) = &self.target
+        if let SpillTarget::Direct(file) = &self.target
             && self.thread_from.is_some_and(|from| self.written >= from)
         {
-            match Writer::start(file) {
-                Ok(writer) => self.target = Target::Thread(writer),
+            match SpillWriterThread::start(file) {
+                Ok(writer) => self.target = SpillTarget::Thread(writer),
                 Err(_) => self.thread_from = None,
             }
         }
         match &mut self.target {
-            Target::Direct(file) => {
+            SpillTarget::Direct(file) => {
                 let (written, result) = write_counted(file, bytes);
                 self.written += written;
                 if let Err(error) = result {
-                    self.target = Target::Closed;
+                    self.target = SpillTarget::Closed;
                     self.fail(&error.to_string());
                 }
             }
-            Target::Thread(writer) => {
+            SpillTarget::Thread(writer) => {
                 if writer.push(bytes) {
                     self.written += bytes.len() as u64;
                 } else {
                     self.close();
                 }
             }
-            Target::Closed => {}
+            SpillTarget::Closed => {}
         }
     }
 
     /// Waits until everything is written, and closes the file. A second call does nothing.
     pub fn close(&mut self) {
-        let Target::Thread(writer) = std::mem::replace(&mut self.target, Target::Closed) else { return };
+        let SpillTarget::Thread(writer) = std::mem::replace(&mut self.target, SpillTarget::Closed) else { return };
         let (unwritten, error) = writer.finish();
         self.written -= unwritten;
         if let Some(error) = error {
@@ -186,7 +186,7 @@ impl SpillFile {
     /// Makes every write fail, as on a full disk: a read-only descriptor takes the place of the file.
     #[cfg(test)]
     pub(super) fn break_for_test(&mut self) {
-        self.target = Target::Direct(File::open(&self.path).expect("it was just made"));
+        self.target = SpillTarget::Direct(File::open(&self.path).expect("it was just made"));
     }
 
     fn fail(&mut self, error: &str) {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::{Limits, to_usize};
+use super::policy::{KeptTextLimits, to_usize};
 
 /// The limit that made the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum By {
+pub enum TruncationLimit {
     /// `max_lines`.
     Lines,
     /// `max_bytes`, or the default of 16 MiB.
@@ -15,7 +15,7 @@ pub enum By {
     Chars,
 }
 
-impl By {
+impl TruncationLimit {
     /// 'lines', 'bytes' or 'chars'.
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,10 +28,10 @@ impl By {
 
 /// A cut of a text in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct TextCut {
     /// Byte index, on a character boundary.
     pub at: usize,
-    pub by: By,
+    pub by: TruncationLimit,
     /// Whether the line beside the cut is not shown whole. A line that only lacks its newline is whole.
     pub partial: bool,
 }
@@ -41,20 +41,20 @@ pub(super) struct Cut {
 /// the end. Lines take precedence on a tie. The newline at the end of a line counts.
 ///
 /// `text` may be the end of a longer stream, if it is longer than the limits allow.
-pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
+pub(super) fn cut_tail(text: &str, limits: &KeptTextLimits) -> Option<TextCut> {
     let bytes = text.ceil_char_boundary(text.len().saturating_sub(to_usize(limits.bytes())));
     let chars = limits.max_chars.map_or(0, |max| last_chars(text, max));
-    let (fits, by) = if chars > bytes { (chars, By::Chars) } else { (bytes, By::Bytes) };
+    let (fits, by) = if chars > bytes { (chars, TruncationLimit::Chars) } else { (bytes, TruncationLimit::Bytes) };
     let whole = if fits == 0 || text[..fits].ends_with('\n') {
         Some(fits)
     } else {
         memchr::memchr(b'\n', &text.as_bytes()[fits..]).map(|newline| fits + newline + 1).filter(|&at| at < text.len())
     };
     // The last line alone is too long, so as much of its end as fits is kept.
-    let Some(whole) = whole else { return Some(Cut { at: fits, by, partial: true }) };
+    let Some(whole) = whole else { return Some(TextCut { at: fits, by, partial: true }) };
     let lines = limits.max_lines.map_or(0, |max| last_lines(text, max));
-    let (at, by) = if lines >= whole { (lines, By::Lines) } else { (whole, by) };
-    (at > 0).then_some(Cut { at, by, partial: false })
+    let (at, by) = if lines >= whole { (lines, TruncationLimit::Lines) } else { (whole, by) };
+    (at > 0).then_some(TextCut { at, by, partial: false })
 }
 
 /// Returns the start of the last `max` UTF-16 units.
@@ -78,9 +78,9 @@ fn last_lines(text: &str, max: u64) -> usize {
 /// restrictive one. On a tie it is the first of lines, bytes and chars.
 ///
 /// `text` may be the start of a longer stream, if it is longer than the limits allow.
-pub(super) fn cut_head(text: &str, limits: &Limits) -> Option<Cut> {
+pub(super) fn cut_head(text: &str, limits: &KeptTextLimits) -> Option<TextCut> {
     let bytes = text.floor_char_boundary(to_usize(limits.bytes()));
-    let mut cut = (bytes, By::Bytes);
+    let mut cut = (bytes, TruncationLimit::Bytes);
     if let Some(max) = limits.max_chars {
         let mut units = 0;
         let chars = text[..bytes].char_indices().find(|(_, c)| {
@@ -88,18 +88,18 @@ pub(super) fn cut_head(text: &str, limits: &Limits) -> Option<Cut> {
             units > max
         });
         if let Some((at, _)) = chars {
-            cut = (at, By::Chars);
+            cut = (at, TruncationLimit::Chars);
         }
     }
     if let Some(max) = limits.max_lines {
         let nth = usize::try_from(max - 1).ok();
         let newline = nth.and_then(|nth| memchr::memchr_iter(b'\n', &text.as_bytes()[..cut.0]).nth(nth));
         if let Some(newline) = newline {
-            cut = (newline + 1, By::Lines);
+            cut = (newline + 1, TruncationLimit::Lines);
         }
     }
     let (at, by) = cut;
-    (at < text.len()).then(|| Cut { at, by, partial: !whole_at(text, at) })
+    (at < text.len()).then(|| TextCut { at, by, partial: !whole_at(text, at) })
 }
 
 /// Returns whether the text before `at` consists of whole lines.
@@ -113,46 +113,46 @@ mod tests {
     use crate::scan::{lines, utf16_len};
     use proptest::prelude::*;
 
-    fn limits(lines: u64, bytes: u64, chars: u64) -> Limits {
+    fn limits(lines: u64, bytes: u64, chars: u64) -> KeptTextLimits {
         let some = |max| (max > 0).then_some(max);
-        Limits { max_lines: some(lines), max_bytes: some(bytes), max_chars: some(chars) }
+        KeptTextLimits { max_lines: some(lines), max_bytes: some(bytes), max_chars: some(chars) }
     }
 
-    fn tail(text: &str, max: Limits) -> (&str, Option<By>, bool) {
+    fn tail(text: &str, max: KeptTextLimits) -> (&str, Option<TruncationLimit>, bool) {
         cut_tail(text, &max).map_or((text, None, false), |cut| (&text[cut.at..], Some(cut.by), cut.partial))
     }
 
-    fn head(text: &str, max: Limits) -> (&str, Option<By>, bool) {
+    fn head(text: &str, max: KeptTextLimits) -> (&str, Option<TruncationLimit>, bool) {
         cut_head(text, &max).map_or((text, None, false), |cut| (&text[..cut.at], Some(cut.by), cut.partial))
     }
 
     #[test]
     fn tail_keeps_whole_lines() {
-        assert_eq!(tail("a\nb\nc\n", limits(2, 0, 0)), ("b\nc\n", Some(By::Lines), false));
-        assert_eq!(tail("a\nb\nc", limits(2, 0, 0)), ("b\nc", Some(By::Lines), false));
-        assert_eq!(tail("aaa\nb\nc\n", limits(0, 7, 0)), ("b\nc\n", Some(By::Bytes), false));
-        assert_eq!(tail("aaa\nb\nc\n", limits(2, 5, 0)), ("b\nc\n", Some(By::Lines), false));
-        assert_eq!(tail("é\né\n", limits(0, 0, 3)), ("é\n", Some(By::Chars), false));
+        assert_eq!(tail("a\nb\nc\n", limits(2, 0, 0)), ("b\nc\n", Some(TruncationLimit::Lines), false));
+        assert_eq!(tail("a\nb\nc", limits(2, 0, 0)), ("b\nc", Some(TruncationLimit::Lines), false));
+        assert_eq!(tail("aaa\nb\nc\n", limits(0, 7, 0)), ("b\nc\n", Some(TruncationLimit::Bytes), false));
+        assert_eq!(tail("aaa\nb\nc\n", limits(2, 5, 0)), ("b\nc\n", Some(TruncationLimit::Lines), false));
+        assert_eq!(tail("é\né\n", limits(0, 0, 3)), ("é\n", Some(TruncationLimit::Chars), false));
         assert_eq!(tail("a\nb\n", limits(2, 4, 4)), ("a\nb\n", None, false));
-        assert_eq!(tail("\n\n\n", limits(1, 0, 0)), ("\n", Some(By::Lines), false));
+        assert_eq!(tail("\n\n\n", limits(1, 0, 0)), ("\n", Some(TruncationLimit::Lines), false));
     }
 
     #[test]
     fn tail_of_one_long_line_is_its_own_tail() {
-        assert_eq!(tail("a\nbcdef\n", limits(0, 4, 0)), ("def\n", Some(By::Bytes), true));
-        assert_eq!(tail("abcdef", limits(0, 4, 3)), ("def", Some(By::Chars), true));
-        assert_eq!(tail("ab😀", limits(0, 5, 0)), ("b😀", Some(By::Bytes), true));
-        assert_eq!(tail("ab😀", limits(0, 3, 0)), ("", Some(By::Bytes), true));
-        assert_eq!(tail("ab😀", limits(0, 0, 1)), ("", Some(By::Chars), true));
+        assert_eq!(tail("a\nbcdef\n", limits(0, 4, 0)), ("def\n", Some(TruncationLimit::Bytes), true));
+        assert_eq!(tail("abcdef", limits(0, 4, 3)), ("def", Some(TruncationLimit::Chars), true));
+        assert_eq!(tail("ab😀", limits(0, 5, 0)), ("b😀", Some(TruncationLimit::Bytes), true));
+        assert_eq!(tail("ab😀", limits(0, 3, 0)), ("", Some(TruncationLimit::Bytes), true));
+        assert_eq!(tail("ab😀", limits(0, 0, 1)), ("", Some(TruncationLimit::Chars), true));
     }
 
     #[test]
     fn head_cuts_inside_a_line() {
-        assert_eq!(head("a\nb\nc\n", limits(2, 0, 0)), ("a\nb\n", Some(By::Lines), false));
-        assert_eq!(head("abc\ndef\n", limits(0, 5, 0)), ("abc\nd", Some(By::Bytes), true));
-        assert_eq!(head("abc\ndef\n", limits(0, 3, 0)), ("abc", Some(By::Bytes), false));
-        assert_eq!(head("a😀b", limits(0, 0, 2)), ("a", Some(By::Chars), true));
-        assert_eq!(head("a😀b", limits(0, 4, 0)), ("a", Some(By::Bytes), true));
+        assert_eq!(head("a\nb\nc\n", limits(2, 0, 0)), ("a\nb\n", Some(TruncationLimit::Lines), false));
+        assert_eq!(head("abc\ndef\n", limits(0, 5, 0)), ("abc\nd", Some(TruncationLimit::Bytes), true));
+        assert_eq!(head("abc\ndef\n", limits(0, 3, 0)), ("abc", Some(TruncationLimit::Bytes), false));
+        assert_eq!(head("a😀b", limits(0, 0, 2)), ("a", Some(TruncationLimit::Chars), true));
+        assert_eq!(head("a😀b", limits(0, 4, 0)), ("a", Some(TruncationLimit::Bytes), true));
         assert_eq!(head("a\nb\n", limits(2, 4, 4)), ("a\nb\n", None, false));
     }
 

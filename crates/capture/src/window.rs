@@ -3,70 +3,70 @@
 /// The whole stream while it is short, then its start and its end. Memory: the whole stream until [`Window::split`],
 /// then at most `head` and twice `tail` bytes.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(super) struct StreamWindow {
     /// Bytes kept of the beginning and of the end, once split.
     head: usize,
     tail: usize,
-    text: Text,
+    text: WindowText,
 }
 
 #[derive(Debug)]
-enum Text {
+enum WindowText {
     Whole(String),
     Split { head: String, tail: String },
 }
 
-impl Window {
+impl StreamWindow {
     pub(super) fn new(head: usize, tail: usize) -> Self {
-        Self { head, tail, text: Text::Whole(String::new()) }
+        Self { head, tail, text: WindowText::Whole(String::new()) }
     }
 
     /// Returns the whole stream, or `None` once it is split.
     pub(super) fn whole(&self) -> Option<&str> {
         match &self.text {
-            Text::Whole(text) => Some(text),
-            Text::Split { .. } => None,
+            WindowText::Whole(text) => Some(text),
+            WindowText::Split { .. } => None,
         }
     }
 
     /// Gives the whole stream, or `None` once it is split.
     pub(super) fn into_whole(self) -> Option<String> {
         match self.text {
-            Text::Whole(text) => Some(text),
-            Text::Split { .. } => None,
+            WindowText::Whole(text) => Some(text),
+            WindowText::Split { .. } => None,
         }
     }
 
     /// Returns the start, or the whole stream before the split.
     pub(super) fn head(&self) -> &str {
         match &self.text {
-            Text::Whole(head) | Text::Split { head, .. } => head,
+            WindowText::Whole(head) | WindowText::Split { head, .. } => head,
         }
     }
 
     /// Returns the end, with at least one more character than requested unless it reaches back to the start.
     pub(super) fn tail(&self) -> &str {
         match &self.text {
-            Text::Whole(tail) | Text::Split { tail, .. } => tail,
+            WindowText::Whole(tail) | WindowText::Split { tail, .. } => tail,
         }
     }
 
     pub(super) fn push(&mut self, text: &str) {
         match &mut self.text {
-            Text::Whole(whole) => whole.push_str(text),
-            Text::Split { tail, .. } => append_bounded(tail, text, self.tail),
+            WindowText::Whole(whole) => whole.push_str(text),
+            WindowText::Split { tail, .. } => append_bounded(tail, text, self.tail),
         }
     }
 
     /// Drops the middle, which must have been written out or given up before. A second call does nothing.
     pub(super) fn split(&mut self) {
-        if let Text::Whole(whole) = &mut self.text {
+        if let WindowText::Whole(whole) = &mut self.text {
             let mut head = std::mem::take(whole);
             let mut tail = String::new();
             append_bounded(&mut tail, &head, self.tail);
             head.truncate(head.floor_char_boundary(self.head));
             head.shrink_to_fit();
-            self.text = Text::Split { head, tail };
+            self.text = WindowText::Split { head, tail };
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             tail in 1usize..20,
             split_at in 0usize..30,
         ) {
-            let mut window = Window::new(head, tail);
+            let mut window = StreamWindow::new(head, tail);
             let mut all = String::new();
             for (i, piece) in pieces.iter().enumerate() {
                 if i == split_at {

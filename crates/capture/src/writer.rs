@@ -10,20 +10,20 @@ const WAITING: usize = 256 * 1024;
 
 /// Takes bytes and writes them in order as soon as possible. Memory: twice [`WAITING`] and a push.
 #[derive(Debug)]
-pub(super) struct Writer {
-    shared: Arc<Shared>,
+pub(super) struct SpillWriterThread {
+    shared: Arc<SharedSpillQueue>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<Queue>,
+struct SharedSpillQueue {
+    state: Mutex<SpillQueue>,
     /// Only one side can wait at a time: the thread for bytes, or the pusher for room.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+struct SpillQueue {
     waiting: Vec<u8>,
     /// Number of bytes that were taken and will not reach the file.
     lost: u64,
@@ -31,14 +31,14 @@ struct Queue {
     error: Option<io::Error>,
 }
 
-impl Writer {
+impl SpillWriterThread {
     /// Starts to write at the position of `file`.
     ///
     /// # Errors
     /// If no descriptor or thread is available.
     pub(super) fn start(file: &File) -> io::Result<Self> {
         let file = file.try_clone()?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedSpillQueue::default());
         let thread = thread::Builder::new().name("agent-bash-file".to_owned()).spawn({
             let shared = Arc::clone(&shared);
             move || shared.write_to(file)
@@ -72,19 +72,19 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for SpillWriterThread {
     /// Queued bytes are still written, but nothing waits for them.
     fn drop(&mut self) {
         self.shared.close();
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, Queue> {
+impl SharedSpillQueue {
+    fn state(&self) -> MutexGuard<'_, SpillQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+    fn wait<'a>(&self, state: MutexGuard<'a, SpillQueue>) -> MutexGuard<'a, SpillQueue> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

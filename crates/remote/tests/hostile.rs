@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use capture::Stream;
+use capture::OutputStream;
 use proptest::test_runner::{Config, TestRunner};
 use protocol::Survivor;
 use reduce::View;
@@ -34,10 +34,10 @@ cat "$0.greeting"; head -c 60 >/dev/null; cat "$0"; [[ -e $0.endless ]] && cat "
 struct Deaf;
 
 impl Listener for Deaf {
-    fn output(&self, _stream: Stream, _text: String) {}
+    fn output(&self, _stream: OutputStream, _text: String) {}
     fn live_view(&self, _view: LiveView) {}
     fn prompt(&self, _prompt: Prompt) {}
-    fn allocate(&self, _stream: Stream) {}
+    fn allocate(&self, _stream: OutputStream) {}
 }
 
 fn settings(file: &Path) -> Settings {
@@ -134,7 +134,7 @@ fn given_up(ended: &Distant) -> bool {
 #[test]
 fn what_no_program_of_ours_says_gives_the_target_up() {
     let runtime = Runtime::new().expect("a runtime");
-    let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
+    let output = encode(&Event::Output(OutputStream::Stdout, "x".into())).expect("text");
     let call = encode(&Call::OutputTaken(5)).expect("text");
     let part =
         |number| bytes(&WireFrame { kind: FrameKind::Part, run: 1, number, acked: 0, payload: vec![0; MAX_PAYLOAD] });
@@ -157,7 +157,7 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
     }
     let huge: Vec<u8> = (1..=wire::MAX_MESSAGE as u64 / MAX_PAYLOAD as u64 + 1).flat_map(part).collect();
     assert!(given_up(&runtime.block_on(run_against(&huge, false))), "a message without end");
-    let flood = encode(&Event::Output(Stream::Stdout, "x".repeat(64 * 1024))).expect("text");
+    let flood = encode(&Event::Output(OutputStream::Stdout, "x".repeat(64 * 1024))).expect("text");
     let flood: Vec<u8> = (1..=200).flat_map(|number| message(1, number, flood.clone())).collect();
     assert!(given_up(&runtime.block_on(run_against(&flood, false))), "more output than the credit");
     assert!(given_up(&runtime.block_on(run_against(&[], true))), "output without end");
@@ -166,7 +166,7 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
 #[test]
 fn events_of_runs_that_are_not_there_are_passed_over() {
     let runtime = Runtime::new().expect("a runtime");
-    let output = encode(&Event::Output(Stream::Stdout, "x".into())).expect("text");
+    let output = encode(&Event::Output(OutputStream::Stdout, "x".into())).expect("text");
     let failed = encode(&Event::Failed(remote::Failure {
         code: "ERR_BASH_NEW".into(),
         message: "no\u{1b}[2J".into(),

@@ -373,12 +373,12 @@ async fn an_abort_settles_while_the_link_is_frozen_and_reaches_the_command_later
 struct Deaf(tokio::sync::mpsc::UnboundedSender<()>);
 
 impl Listener for Deaf {
-    fn output(&self, _stream: capture::Stream, _text: String) {
+    fn output(&self, _stream: capture::OutputStream, _text: String) {
         let _ = self.0.send(());
     }
     fn live_view(&self, _view: LiveView) {}
     fn prompt(&self, _prompt: Prompt) {}
-    fn allocate(&self, _stream: capture::Stream) {}
+    fn allocate(&self, _stream: capture::OutputStream) {}
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use capture::{Cleaner, Sanitize};
+use capture::{OutputCleaner, SanitizeRules};
 use reduce::recall::{LARGEST, Search, Unsearchable, Wanted, lines};
 
 /// Bytes that are read at once. A recall gives less.
@@ -44,7 +44,7 @@ pub fn recall(file: impl Read, is_raw: bool, wanted: &Wanted) -> Result<String, 
 /// Passes the text of a file on until it ends, or no more is wanted.
 fn each_chunk(mut file: impl Read, is_raw: bool, take: &mut dyn FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    let mut cleaner = is_raw.then(|| Cleaner::new(Some(Sanitize::default())));
+    let mut cleaner = is_raw.then(|| OutputCleaner::new(Some(SanitizeRules::default())));
     let mut wants_more = true;
     while wants_more {
         let count = match file.read(&mut buffer) {

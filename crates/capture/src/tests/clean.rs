@@ -105,7 +105,7 @@ fn what_is_broken_off_takes_no_more_than_its_line() {
 #[test]
 fn keep_leaves_the_progress_in() {
     assert_eq!(everywhere(KEEP, b"10%\r50%\x1b[K\r100%\nab\x08c\r"), "10%\r50%\r100%\nab\x08c\r");
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(KEEP), true);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(KEEP), true);
     capture.push(b"50%");
     assert_eq!(capture.take_live(100).as_deref(), Some("50%"), "at once");
     assert_eq!(capture.pending(), "50%");
@@ -137,7 +137,7 @@ fn tabs_and_other_scripts_are_intact() {
 
 #[test]
 fn off_only_decodes() {
-    let mut capture = Capture::new("stdout", Truncate::default(), Sanitize::off(), false);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), SanitizeRules::off(), false);
     capture.push(b"\x1b[31ma\rb\0\xff\r\n");
     let captured = capture.finish();
     assert_eq!(captured.text, "\x1b[31ma\rb\0\u{fffd}\r\n");
@@ -156,7 +156,7 @@ fn a_line_past_64_kib_is_delivered_and_collapses_no_more() {
         let plain = format!("{}é\rb\x08c\n", "y".repeat(over));
         assert_eq!(clean(COLLAPSE, plain.as_bytes().chunks(1)), clean(COLLAPSE, [plain.as_bytes()]), "{over}");
     }
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), true);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), true);
     capture.push(&b"z".repeat(65_537));
     assert_eq!(capture.live_bytes(), 65_537);
     capture.push(b"more");
@@ -165,7 +165,7 @@ fn a_line_past_64_kib_is_delivered_and_collapses_no_more() {
 
 #[test]
 fn a_settled_line_is_not_drawn_over() {
-    let mut cleaner = super::super::Cleaner::new(Some(COLLAPSE));
+    let mut cleaner = super::super::OutputCleaner::new(Some(COLLAPSE));
     let mut text = String::new();
     for piece in ["50%\r", "60%\r", "100%\n", "name: ", "me\n", "ab\x08", "c\n"] {
         cleaner.push(piece.as_bytes(), &mut |piece| text.push_str(piece));
@@ -179,8 +179,8 @@ fn another_cleaner_can_go_on() {
     let input = "10%\r日本\x1b[1mx\x08\x1b[31my\tz\r\x1b[3Cé\rq\n\u{9b}1mw\n".as_bytes();
     let whole = clean(COLLAPSE, [input]);
     for at in 0..input.len() {
-        let mut first = super::super::Cleaner::new(Some(COLLAPSE));
-        let mut second = super::super::Cleaner::new(Some(COLLAPSE));
+        let mut first = super::super::OutputCleaner::new(Some(COLLAPSE));
+        let mut second = super::super::OutputCleaner::new(Some(COLLAPSE));
         let mut text = String::new();
         first.push(&input[..at], &mut |piece| text.push_str(piece));
         second.push(&first.resume(), &mut |piece| text.push_str(piece));
@@ -234,7 +234,7 @@ proptest! {
 
     #[test]
     fn the_split_does_not_matter(input in hostile(), sizes in proptest::collection::vec(1usize..9, 1..9)) {
-        for rules in [COLLAPSE, KEEP, RAW_ANSI, Sanitize { ansi: false, progress: Progress::Keep }] {
+        for rules in [COLLAPSE, KEEP, RAW_ANSI, SanitizeRules { ansi: false, progress: ProgressLineHandling::Keep }] {
             let whole = clean(rules, [&input[..]]);
             let mut pieces = Vec::new();
             let mut rest = &input[..];
@@ -273,14 +273,14 @@ proptest! {
             "\x1b[0-9=>cDEHM]",
         ], 0..12),
     ) {
-        struct Print(String);
-        impl vte::Perform for Print {
+        struct PrintedText(String);
+        impl vte::Perform for PrintedText {
             fn print(&mut self, c: char) {
                 self.0.push(c);
             }
         }
         let input = pieces.concat();
-        let mut print = Print(String::new());
+        let mut print = PrintedText(String::new());
         vte::Parser::new().advance(&mut print, input.as_bytes());
         prop_assert_eq!(clean(KEEP, [input.as_bytes()]), print.0);
     }

@@ -5,15 +5,18 @@ mod kept;
 mod spilled;
 mod styled;
 
-use super::{Capture, Captured, Cleaner, Limits, Progress, Sanitize, SpillDir, SpillFile, Truncate};
+use super::{
+    CapturedStream, KeptTextLimits, OutputCleaner, ProgressLineHandling, SanitizeRules, SpillDir, SpillFile,
+    StreamCapture, TruncationPolicy,
+};
 
-const COLLAPSE: Sanitize = Sanitize { ansi: true, progress: Progress::Collapse };
-const KEEP: Sanitize = Sanitize { ansi: true, progress: Progress::Keep };
-const RAW_ANSI: Sanitize = Sanitize { ansi: false, progress: Progress::Collapse };
+const COLLAPSE: SanitizeRules = SanitizeRules { ansi: true, progress: ProgressLineHandling::Collapse };
+const KEEP: SanitizeRules = SanitizeRules { ansi: true, progress: ProgressLineHandling::Keep };
+const RAW_ANSI: SanitizeRules = SanitizeRules { ansi: false, progress: ProgressLineHandling::Collapse };
 
 /// Returns the clean text of pieces, from the live batches.
-fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(rules), true);
+fn clean<'a>(rules: SanitizeRules, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(rules), true);
     let mut text = String::new();
     for piece in pieces {
         capture.push(piece);
@@ -29,7 +32,7 @@ fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> Str
 }
 
 /// Returns the clean text of an input and checks that every split gives the same text.
-fn everywhere(rules: Sanitize, input: &[u8]) -> String {
+fn everywhere(rules: SanitizeRules, input: &[u8]) -> String {
     let whole = clean(rules, [input]);
     assert_eq!(clean(rules, input.chunks(1)), whole, "byte by byte: {:?}", String::from_utf8_lossy(input));
     for at in 0..input.len() {

@@ -99,7 +99,7 @@ fn an_allocated_place_is_overwritten_only_if_regular() {
 fn the_notice_names_the_file() {
     let temp = temp();
     let dir = SpillDir::private(temp.path()).unwrap();
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     let input = b"line\n".repeat(30_000);
     for piece in input.chunks(4096) {
         capture.push(piece);
@@ -120,7 +120,7 @@ fn the_notice_names_the_file() {
 fn a_full_file_keeps_its_beginning() {
     let temp = temp();
     let place = temp.path().join("x");
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     capture.push("é\n".repeat(40_000).as_bytes());
     capture.spill_to(SpillFile::at(&place, "a1".into(), 100_000).unwrap());
     capture.push(b"more\n");
@@ -140,7 +140,7 @@ fn a_full_disk_is_reported_and_the_run_goes_on() {
     let temp = temp();
     let mut file = SpillFile::at(&temp.path().join("x"), "a".into(), u64::MAX).unwrap();
     file.break_for_test();
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     capture.push(&b"x\n".repeat(40_000));
     capture.spill_to(file);
     capture.push(b"last\n");
@@ -154,7 +154,7 @@ fn a_full_disk_is_reported_and_the_run_goes_on() {
 fn a_thread_writes_the_same_file() {
     let temp = temp();
     let place = temp.path().join("x");
-    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     let input: Vec<u8> = (0..400_000).flat_map(|line| format!("line {line}\n").into_bytes()).collect();
     for piece in input.chunks(70_000) {
         capture.push(piece);
@@ -238,9 +238,9 @@ proptest! {
     fn the_file_is_the_whole_stream(input in super::clean::hostile(), size in 1usize..40, limit in 1u64..60) {
         let temp = temp();
         let place = temp.path().join("x");
-        let limits = Limits { max_bytes: Some(limit), ..Limits::default() };
-        let mut capture = Capture::new("stdout", Truncate::Tail(limits), Some(COLLAPSE), false);
-        let decide = |capture: &mut Capture| {
+        let limits = KeptTextLimits { max_bytes: Some(limit), ..KeptTextLimits::default() };
+        let mut capture = StreamCapture::new("stdout", TruncationPolicy::Tail(limits), Some(COLLAPSE), false);
+        let decide = |capture: &mut StreamCapture| {
             if capture.wants_spill() {
                 capture.spill_to(SpillFile::at(&place, "a".into(), ENOUGH).unwrap());
             }

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn styled(pieces: &[&[u8]]) -> String {
-    let mut cleaner = Cleaner::styled();
+    let mut cleaner = OutputCleaner::styled();
     let mut text = String::new();
     for piece in pieces {
         cleaner.push(piece, &mut |more| text.push_str(more));
@@ -36,7 +36,7 @@ fn colours_and_styles_stay_and_nothing_else() {
 
 #[test]
 fn a_line_that_was_drawn_over_is_known_as_such() {
-    let mut cleaner = Cleaner::styled();
+    let mut cleaner = OutputCleaner::styled();
     for (written, drawn_over) in
         [("ready? ", false), ("\r", true), ("10%", true), ("\n", false), ("name: ", false), ("\x08", true)]
     {
@@ -67,7 +67,7 @@ proptest! {
 }
 
 fn collapsed_once(written: &[u8]) -> String {
-    let mut cleaner = Cleaner::new(Some(COLLAPSE));
+    let mut cleaner = OutputCleaner::new(Some(COLLAPSE));
     let mut text = String::new();
     cleaner.push(written, &mut |more| text.push_str(more));
     cleaner.end(&mut |more| text.push_str(more));

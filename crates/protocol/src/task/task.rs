@@ -10,7 +10,7 @@ use super::machine::{Machine, Whereabouts};
 use crate::Survivor;
 use crate::ended_by::EndedBy;
 use crate::plan::Recorded;
-use capture::Sanitize;
+use capture::SanitizeRules;
 use confine::ConfinementReport;
 use sys::{Signal, Usage};
 
@@ -29,7 +29,7 @@ pub struct TaskSpec {
     /// Limit on the log, in bytes.
     pub max_log_bytes: u64,
     /// How the output is cleaned. `None`: it is only decoded.
-    pub sanitize: Option<Sanitize>,
+    pub sanitize: Option<SanitizeRules>,
     /// Whether the task outlives the host.
     pub detached: bool,
     /// Time limit from the start of the process, in ms.

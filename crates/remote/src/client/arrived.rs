@@ -1,20 +1,22 @@
 //! The part of a run that has arrived here, for a result without its end.
 
-use capture::{Capture, Sanitize, Stream, Truncate};
+use capture::{OutputStream, SanitizeRules, StreamCapture, TruncationPolicy};
 use runner::run::outcome::Outcome;
 
 /// The part of a run that has arrived: its pid, and output that a listener has had.
 pub struct Arrived {
     /// The pid there. 0: the program has not told it.
     pid: i32,
-    stdout: Capture,
-    stderr: Capture,
+    stdout: StreamCapture,
+    stderr: StreamCapture,
 }
 
 impl Arrived {
     /// `in_terminal`: the output is that of a terminal, which nobody has cleaned.
     pub fn new(in_terminal: bool) -> Self {
-        let capture = |name| Capture::new(name, Truncate::default(), in_terminal.then(Sanitize::default), false);
+        let capture = |name| {
+            StreamCapture::new(name, TruncationPolicy::default(), in_terminal.then(SanitizeRules::default), false)
+        };
         Self { pid: 0, stdout: capture("stdout"), stderr: capture("stderr") }
     }
 
@@ -26,10 +28,10 @@ impl Arrived {
         self.pid != 0
     }
 
-    pub fn output(&mut self, stream: Stream, text: &str) {
+    pub fn output(&mut self, stream: OutputStream, text: &str) {
         let capture = match stream {
-            Stream::Stdout => &mut self.stdout,
-            Stream::Stderr => &mut self.stderr,
+            OutputStream::Stdout => &mut self.stdout,
+            OutputStream::Stderr => &mut self.stderr,
         };
         capture.push(text.as_bytes());
     }

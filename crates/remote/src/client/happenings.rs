@@ -10,7 +10,7 @@ use super::error::TargetError;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::link::LinkError;
 use crate::messages::{Event, clean};
-use capture::Sanitize;
+use capture::SanitizeRules;
 
 /// Why runs are lost when their target is closed.
 pub(super) const CLOSED: &str = "the target was closed";
@@ -41,7 +41,7 @@ pub(super) struct Happenings {
     /// The cost of what was read and not paid for.
     unpaid: u64,
     /// How its output was cleaned.
-    sanitize: Option<Sanitize>,
+    sanitize: Option<SanitizeRules>,
     /// Whether the run has ended there.
     over: bool,
 }
@@ -83,7 +83,7 @@ impl Happenings {
     }
 
     /// Cleans the output of the run again, as it was cleaned there.
-    pub fn clean_output(&mut self, sanitize: Option<Sanitize>) {
+    pub fn clean_output(&mut self, sanitize: Option<SanitizeRules>) {
         self.sanitize = sanitize;
     }
 

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 
 use crate::flow::{MOST_UNREAD, cost};
-use capture::Stream;
+use capture::OutputStream;
 use runner::run::Listener;
 
 /// Output that the listener has not taken.
 #[derive(Debug, Default)]
 pub struct Output {
     /// What comes next. The first part is with the listener if `given`.
-    parts: VecDeque<(Stream, String)>,
+    parts: VecDeque<(OutputStream, String)>,
     cost: u64,
     given: bool,
     /// Whether the listener has failed.
@@ -21,7 +21,7 @@ impl Output {
     /// Takes a part, and gives it to the listener if that waits for one. `false`: the program does not keep to the
     /// credit.
     #[must_use]
-    pub fn push(&mut self, stream: Stream, text: String, listener: &impl Listener) -> bool {
+    pub fn push(&mut self, stream: OutputStream, text: String, listener: &impl Listener) -> bool {
         if self.stopped {
             return true;
         }
@@ -71,12 +71,12 @@ mod tests {
     struct Ear(Mutex<Vec<String>>);
 
     impl Listener for Ear {
-        fn output(&self, _stream: Stream, text: String) {
+        fn output(&self, _stream: OutputStream, text: String) {
             self.0.lock().expect("no panic").push(text);
         }
         fn live_view(&self, _view: LiveView) {}
         fn prompt(&self, _prompt: Prompt) {}
-        fn allocate(&self, _stream: Stream) {}
+        fn allocate(&self, _stream: OutputStream) {}
     }
 
     fn heard(ear: &Ear) -> String {
@@ -87,7 +87,7 @@ mod tests {
     fn a_listener_gets_one_part_at_a_time_and_each_is_paid_for_once_it_is_taken() {
         let (ear, mut output) = (Ear::default(), Output::default());
         for text in ["a", "bb", "ccc"] {
-            assert!(output.push(Stream::Stdout, text.to_owned(), &ear));
+            assert!(output.push(OutputStream::Stdout, text.to_owned(), &ear));
         }
         assert_eq!(heard(&ear), "a");
         assert_eq!((output.taken(&ear), heard(&ear).as_str()), (cost(1), "abb"));
@@ -99,16 +99,16 @@ mod tests {
     #[test]
     fn a_listener_that_has_failed_gets_nothing_more() {
         let (ear, mut output) = (Ear::default(), Output::default());
-        assert!(output.push(Stream::Stdout, "a".to_owned(), &ear));
+        assert!(output.push(OutputStream::Stdout, "a".to_owned(), &ear));
         output.stop();
-        assert!(output.push(Stream::Stdout, "b".to_owned(), &ear));
+        assert!(output.push(OutputStream::Stdout, "b".to_owned(), &ear));
         assert_eq!((heard(&ear).as_str(), output.is_taken()), ("a", true));
     }
 
     #[test]
     fn more_than_the_credit_is_found_out() {
         let (ear, mut output) = (Ear::default(), Output::default());
-        let kept = (0..100).take_while(|_| output.push(Stream::Stdout, "x".repeat(64 * 1024), &ear)).count();
+        let kept = (0..100).take_while(|_| output.push(OutputStream::Stdout, "x".repeat(64 * 1024), &ear)).count();
         assert_eq!(kept as u64, MOST_UNREAD / cost(64 * 1024));
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     use super::super::run::Distant;
     use super::*;
     use crate::messages::{Order, Place};
-    use capture::Stream;
+    use capture::OutputStream;
     use runner::request::RawOptions;
     use runner::run::outcome::Status;
     use runner::run::{Listener, LiveView, Prompt, judged};
@@ -51,10 +51,10 @@ mod tests {
     struct DeafListener;
 
     impl Listener for DeafListener {
-        fn output(&self, _stream: Stream, _text: String) {}
+        fn output(&self, _stream: OutputStream, _text: String) {}
         fn live_view(&self, _view: LiveView) {}
         fn prompt(&self, _prompt: Prompt) {}
-        fn allocate(&self, _stream: Stream) {}
+        fn allocate(&self, _stream: OutputStream) {}
     }
 
     #[tokio::test(start_paused = true)]

@@ -19,7 +19,7 @@ use super::target::{State, Target};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
-use capture::{HARD_KEEP, Stream};
+use capture::{HARD_KEEP, OutputStream};
 use runner::error::Error;
 use runner::pty::{ForProgram, Terminal};
 use runner::run::outcome::{Outcome, Status};
@@ -255,7 +255,7 @@ impl<L: Listener> Way<'_, L> {
                 return self.output.push(stream, text, listener);
             }
             (Event::Data(text), Some(terminal)) => {
-                self.arrived.output(Stream::Stdout, &text);
+                self.arrived.output(OutputStream::Stdout, &text);
                 self.data += cost(text.len());
                 terminal::show(&text, terminal, listener);
                 self.data_taken(terminal);

@@ -108,8 +108,12 @@ impl Messages {
 
 /// Removes what a terminal would not show as text.
 pub(super) fn clean(text: &str) -> String {
-    let mut capture =
-        capture::Capture::new("stderr", capture::Truncate::default(), Some(capture::Sanitize::default()), false);
+    let mut capture = capture::StreamCapture::new(
+        "stderr",
+        capture::TruncationPolicy::default(),
+        Some(capture::SanitizeRules::default()),
+        false,
+    );
     capture.push(text.as_bytes());
     capture.end();
     capture.finish().text.trim_end().to_owned()

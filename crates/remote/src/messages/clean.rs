@@ -7,7 +7,7 @@ use super::greeting::Facts;
 use super::id::is_id;
 use super::registry::{RegistryAnswer, RegistryEvent};
 use super::run::Event;
-use capture::{Sanitize, keep_controls};
+use capture::{SanitizeRules, keep_controls};
 use protocol::task::Task;
 use runner::run::outcome::Outcome;
 
@@ -20,7 +20,7 @@ const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
 /// sequences from it. The text of a terminal and paths stay as they are. Returns false if the event has an id that no
 /// program of ours gives.
 #[must_use]
-pub fn clean(event: &mut Event, sanitize: Option<Sanitize>) -> bool {
+pub fn clean(event: &mut Event, sanitize: Option<SanitizeRules>) -> bool {
     let output = |text: &mut String| {
         if sanitize.is_some_and(|rules| rules.ansi) {
             clean_output(text);
@@ -103,11 +103,11 @@ fn plain(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capture::Stream;
+    use capture::OutputStream;
 
     const RED: &str = "\u{1b}[31mred\r\n";
 
-    fn cleaned(mut event: Event, sanitize: Option<Sanitize>) -> String {
+    fn cleaned(mut event: Event, sanitize: Option<SanitizeRules>) -> String {
         assert!(clean(&mut event, sanitize));
         match event {
             Event::Output(_, text) | Event::Data(text) | Event::Prompt { text, .. } => text,
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn output_is_cleaned_as_it_was_there_and_what_is_told_about_a_run_always() {
-        let kept = Some(Sanitize { ansi: false, ..Sanitize::default() });
+        let kept = Some(SanitizeRules { ansi: false, ..SanitizeRules::default() });
         let (code, message) = ("ERR_BASH_SPAWN".to_owned(), RED.to_owned());
-        for (sanitize, output) in [(None, RED), (kept, RED), (Some(Sanitize::default()), "[31mred\r\n")] {
+        for (sanitize, output) in [(None, RED), (kept, RED), (Some(SanitizeRules::default()), "[31mred\r\n")] {
             let text = RED.to_owned();
-            assert_eq!(cleaned(Event::Output(Stream::Stdout, text.clone()), sanitize), output);
+            assert_eq!(cleaned(Event::Output(OutputStream::Stdout, text.clone()), sanitize), output);
             assert_eq!(cleaned(Event::Data(text.clone()), sanitize), RED);
             assert_eq!(cleaned(Event::Prompt { pid: 1, command: String::new(), text }, sanitize), "[31mred\n");
             let failure = Failure { code: code.clone(), message: message.clone(), errno: None, missing: Vec::new() };

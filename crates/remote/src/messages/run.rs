@@ -8,7 +8,7 @@ use super::of_run::OfRun;
 use super::order::Order;
 use super::part::Part;
 use super::registry::RegistryEvent;
-use capture::Stream;
+use capture::OutputStream;
 use runner::run::outcome::Outcome;
 use sys::Signal;
 
@@ -65,7 +65,7 @@ impl OfRun for Call {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Event {
     /// Output, answered by [`Call::OutputTaken`].
-    Output(Stream, String),
+    Output(OutputStream, String),
     /// Text of a terminal, unchanged, answered by [`Call::OutputTaken`].
     Data(String),
     /// The terminal has taken the first input that it had not.

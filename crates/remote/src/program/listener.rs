@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::flow::{CREDIT, cost};
 use crate::messages::Event;
 use crate::post::Post;
-use capture::Stream;
+use capture::OutputStream;
 use runner::pty::Terminal;
 use runner::run::{Allocation, Listener, LiveView, Prompt, Reply};
 
@@ -68,7 +68,7 @@ impl Wire {
 }
 
 impl Listener for Wire {
-    fn output(&self, stream: Stream, text: String) {
+    fn output(&self, stream: OutputStream, text: String) {
         let cost = cost(text.len());
         if !self.send(&Event::Output(stream, text)) {
             return self.reply(Reply::OutputTaken(Some("too much output waits for a link".to_owned())));
@@ -110,7 +110,7 @@ impl Listener for Wire {
         self.send(&Event::Prompt { pid, command, text });
     }
 
-    fn allocate(&self, stream: Stream) {
+    fn allocate(&self, stream: OutputStream) {
         let refused = Allocation::Failed("a command on a target has no artifact store".to_owned());
         self.reply(Reply::Allocated(stream, refused));
     }

@@ -1,5 +1,5 @@
 use super::*;
-use capture::Stream;
+use capture::OutputStream;
 use runner::run::judged;
 use wire::{Mailbox, WireFrameReader};
 
@@ -24,7 +24,7 @@ async fn waiting(post: &Post) -> Vec<MailboxMessage> {
 async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
     let post = Arc::new(Post::default());
     let runs = Runs::new(Arc::clone(&post), 0o22);
-    let output = Event::Output(Stream::Stdout, "x".repeat(60 << 20));
+    let output = Event::Output(OutputStream::Stdout, "x".repeat(60 << 20));
     while post.send(9, &output).is_ok() {}
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let outcome = judged(raw, "test", None).expect("a harmless command").outcome;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use capture::Stream;
+use capture::OutputStream;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use remote::client::{Address, Coding, Distant, DistantRun, Form, Program, Quoting, Settings, Target};
@@ -102,7 +102,7 @@ pub struct Ear {
 }
 
 impl Listener for Ear {
-    fn output(&self, _stream: Stream, text: String) {
+    fn output(&self, _stream: OutputStream, text: String) {
         self.text.lock().expect("no panic").push_str(&text);
         let _ = self.replies.send(Reply::OutputTaken(None));
     }
@@ -116,7 +116,7 @@ impl Listener for Ear {
     }
     fn live_view(&self, _view: LiveView) {}
     fn prompt(&self, _prompt: Prompt) {}
-    fn allocate(&self, _stream: Stream) {}
+    fn allocate(&self, _stream: OutputStream) {}
 }
 
 /// A running command.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use capture::Stream;
+use capture::OutputStream;
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
@@ -111,12 +111,12 @@ pub fn open(target: &Arc<Target>, dir: Option<&Path>) -> Arc<DistantRegistry> {
 struct Taker(UnboundedSender<Reply>);
 
 impl Listener for Taker {
-    fn output(&self, _stream: Stream, _text: String) {
+    fn output(&self, _stream: OutputStream, _text: String) {
         let _ended = self.0.send(Reply::OutputTaken(None));
     }
     fn live_view(&self, _view: LiveView) {}
     fn prompt(&self, _prompt: Prompt) {}
-    fn allocate(&self, _stream: Stream) {}
+    fn allocate(&self, _stream: OutputStream) {}
 }
 
 pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> Order {

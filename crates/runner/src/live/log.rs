@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::tap::Tap;
 use super::tasks::TaskSource;
-use capture::Stream;
+use capture::OutputStream;
 
 /// Bytes before the end of a log that a watcher gets first, and most that it may lag behind.
 const BEHIND: u64 = 256 * 1024;
@@ -36,7 +36,7 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
                     at = Some(from + bytes.len() as u64);
                     open.leave_out(dropped);
                     if !bytes.is_empty() {
-                        open.push(Stream::Stdout, &bytes);
+                        open.push(OutputStream::Stdout, &bytes);
                     }
                     if ended {
                         return open.end();

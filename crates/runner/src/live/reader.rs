@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::tap::{Chunk, Tap};
-use capture::Cleaner;
+use capture::OutputCleaner;
 
 /// Silence after which an unfinished line is shown as it is.
 const QUIET: Duration = Duration::from_millis(250);
@@ -36,14 +36,14 @@ pub struct Reader {
 
 /// The unfinished line of a stream.
 struct Line {
-    cleaner: Cleaner,
+    cleaner: OutputCleaner,
     /// Since when it has a part that was not shown.
     open: Option<Instant>,
 }
 
 impl Line {
     fn new() -> Self {
-        Self { cleaner: Cleaner::styled(), open: None }
+        Self { cleaner: OutputCleaner::styled(), open: None }
     }
 
     fn push(&mut self, bytes: &[u8], text: &mut String, now: Instant) {
@@ -140,10 +140,10 @@ mod tests {
 
     use super::super::tap::{CHUNK, HELD};
     use super::*;
-    use capture::Stream;
+    use capture::OutputStream;
     use proptest::prelude::*;
 
-    const OUT: Stream = Stream::Stdout;
+    const OUT: OutputStream = OutputStream::Stdout;
     const MOST: usize = 48 * 1024;
 
     fn start() -> (Arc<Tap>, Reader, Instant) {
@@ -154,7 +154,7 @@ mod tests {
     fn lines_come_when_they_end_and_both_streams_in_the_order_of_arrival() {
         let (tap, mut reader, now) = start();
         tap.push(OUT, b"one\ntw");
-        tap.push(Stream::Stderr, b"\x1b[31merror\x1b[0m\n");
+        tap.push(OutputStream::Stderr, b"\x1b[31merror\x1b[0m\n");
         tap.push(OUT, b"o\n");
         let text = reader.read(&tap, MOST, now).expect("text");
         assert_eq!(
@@ -226,7 +226,7 @@ mod tests {
                         }
                     }
                     1 => tap.push(OUT, piece.repeat(times * 50).as_bytes()),
-                    _ => tap.push(Stream::Stderr, piece.as_bytes()),
+                    _ => tap.push(OutputStream::Stderr, piece.as_bytes()),
                 }
             }
             tap.end();

@@ -10,7 +10,7 @@ use super::tail::Tail;
 use super::tap::Tap;
 use super::usage::Usage;
 use crate::pty::Terminal;
-use capture::Stream;
+use capture::OutputStream;
 use ledger::Actor;
 
 /// Bytes of a command that are kept: more than are shown, so that a secret at the end of those is recognized.
@@ -198,7 +198,7 @@ impl LiveRun {
     }
 
     /// Passes output to the watchers and to the tail.
-    pub fn on_output(&self, stream: Stream, bytes: &[u8]) {
+    pub fn on_output(&self, stream: OutputStream, bytes: &[u8]) {
         let mut taps = self.taps();
         taps.taps.iter().for_each(|tap| tap.push(stream, bytes));
         taps.tail.iter_mut().for_each(|tail| tail.push(stream, bytes));

@@ -3,7 +3,7 @@ use super::super::shape::Kind;
 use super::super::tail::TAILS;
 use super::super::tap::Tap;
 use super::*;
-use capture::Stream;
+use capture::OutputStream;
 
 /// Takes the orders that wait.
 fn taken(run: &LiveRun) -> Vec<Order> {
@@ -56,7 +56,7 @@ fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let last = || {
         let last = Tap::new(Arc::default());
         last.begin_behind(7);
-        last.push(Stream::Stdout, b"last");
+        last.push(OutputStream::Stdout, b"last");
         last
     };
     let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
@@ -110,13 +110,13 @@ fn a_follower_gets_the_held_output_first_and_the_end_last() {
     let late = Tap::new(Arc::default());
     run.follow(Arc::clone(&late));
     let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("the command is asked for the output it holds") };
-    tap.push(Stream::Stdout, b"held ");
+    tap.push(OutputStream::Stdout, b"held ");
     run.attach(Arc::clone(tap));
-    run.on_output(Stream::Stdout, b"new");
+    run.on_output(OutputStream::Stdout, b"new");
     let text = |tap: &Tap| tap.take(99).map(|chunk| String::from_utf8(chunk.bytes).expect("text"));
     assert_eq!((text(&early), text(&late)), (Some("new".into()), Some("held new".into())));
     run.unfollow(&early);
-    run.on_output(Stream::Stdout, b"more");
+    run.on_output(OutputStream::Stdout, b"more");
     assert_eq!((text(&early), text(&late)), (None, Some("more".into())));
     let waits = Tap::new(Arc::default());
     run.follow(Arc::clone(&waits));
@@ -152,10 +152,10 @@ fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers(
     let run = Arc::clone(shown.run());
     assert!(run.takes_output());
     run.on_driven();
-    run.on_output(Stream::Stdout, b"\x1b[31mred\x1b[0m ");
-    run.on_output(Stream::Stderr, b"error ");
+    run.on_output(OutputStream::Stdout, b"\x1b[31mred\x1b[0m ");
+    run.on_output(OutputStream::Stderr, b"error ");
     let (first, second) = (follow(&run), follow(&run));
-    run.on_output(Stream::Stdout, b"more");
+    run.on_output(OutputStream::Stdout, b"more");
     assert!(taken(&run).is_empty(), "the command is not asked");
     let all = (0, "\x1b[31mred\x1b[0m error more".to_owned());
     assert_eq!((held(&first), held(&second)), (all.clone(), all.clone()));
@@ -222,7 +222,7 @@ fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
         let writer = scope.spawn(|| {
             // Most pieces end in the middle of a line.
             for piece in all.as_bytes().chunks(13) {
-                run.on_output(Stream::Stdout, piece);
+                run.on_output(OutputStream::Stdout, piece);
                 std::thread::yield_now();
             }
         });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::reader::next_line;
 use super::tap::Tap;
-use capture::Stream;
+use capture::OutputStream;
 
 /// Most bytes of output in a tail. A tail with its parts takes 64 KiB at most.
 pub const BYTES: usize = 56 * 1024;
@@ -33,7 +33,7 @@ pub struct Tail {
 /// Consecutive bytes of one stream.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    stream: Stream,
+    stream: OutputStream,
     len: u16,
 }
 
@@ -45,7 +45,7 @@ impl Tail {
     }
 
     /// Adds output of the run, and drops the oldest output beyond the bounds.
-    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -85,7 +85,7 @@ impl Tail {
         }
     }
 
-    fn on_drop(&mut self, stream: Stream, count: usize, last: u8) {
+    fn on_drop(&mut self, stream: OutputStream, count: usize, last: u8) {
         self.dropped += count as u64;
         self.is_cut[stream as usize] = last != b'\n';
     }
@@ -100,7 +100,7 @@ impl Tail {
             parts.push((*stream, bytes));
             rest = more;
         }
-        let mut left_out = [Stream::Stdout, Stream::Stderr].map(|stream| {
+        let mut left_out = [OutputStream::Stdout, OutputStream::Stderr].map(|stream| {
             if !self.is_cut[stream as usize] {
                 return 0;
             }
@@ -130,15 +130,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const OUT: Stream = Stream::Stdout;
-    const ERR: Stream = Stream::Stderr;
+    const OUT: OutputStream = OutputStream::Stdout;
+    const ERR: OutputStream = OutputStream::Stderr;
 
     fn tail() -> Tail {
         Tail::new(Box::leak(Box::default())).expect("the first one")
     }
 
     /// Returns the bytes before a tail, and each byte with its stream.
-    fn filled(tail: &mut Tail) -> (u64, Vec<(Stream, u8)>) {
+    fn filled(tail: &mut Tail) -> (u64, Vec<(OutputStream, u8)>) {
         let tap = Tap::new(Arc::default());
         tail.fill(&tap);
         let mut bytes = Vec::new();
@@ -248,7 +248,7 @@ mod tests {
             prop_assert_eq!(before as usize + bytes.len(), written.len() + kept.len());
             let mut expected = kept;
             for stream in [OUT, ERR] {
-                let of = |all: &[(Stream, u8)]| {
+                let of = |all: &[(OutputStream, u8)]| {
                     all.iter().filter(|(of, _)| *of == stream).map(|(_, byte)| *byte).collect::<Vec<_>>()
                 };
                 let begins_anew = of(&written).last().is_none_or(|last| *last == b'\n');

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use capture::Stream;
+use capture::OutputStream;
 
 /// Most bytes that wait for a watcher. Beyond it the oldest are dropped.
 pub const HELD: usize = 128 * 1024;
@@ -18,7 +18,7 @@ const CHUNKS: usize = 4096;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Its stream.
-    pub stream: Stream,
+    pub stream: OutputStream,
     /// Bytes of either stream that were dropped right before it.
     pub gap: u64,
     /// The bytes, as they were written.
@@ -55,7 +55,7 @@ impl Tap {
     }
 
     /// Adds output of the run.
-    pub fn push(&self, stream: Stream, bytes: &[u8]) {
+    pub fn push(&self, stream: OutputStream, bytes: &[u8]) {
         let mut held = self.held();
         held.push(stream, bytes);
         drop(held);
@@ -134,7 +134,7 @@ impl Tap {
 }
 
 impl Held {
-    fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         let dropped = bytes.len().saturating_sub(HELD);
         let kept = &bytes[dropped..];
         if dropped > 0 {
@@ -145,7 +145,7 @@ impl Held {
         kept.chunks(CHUNK).for_each(|piece| self.push_piece(stream, piece));
     }
 
-    fn push_piece(&mut self, stream: Stream, piece: &[u8]) {
+    fn push_piece(&mut self, stream: OutputStream, piece: &[u8]) {
         match self.chunks.back_mut() {
             Some(last) if self.gap == 0 && last.stream == stream && last.bytes.len() + piece.len() <= CHUNK => {
                 last.bytes.extend_from_slice(piece);
@@ -195,15 +195,16 @@ mod tests {
     #[test]
     fn output_comes_in_the_order_of_its_arrival() {
         let tap = tap();
-        tap.push(Stream::Stdout, b"one ");
-        tap.push(Stream::Stdout, b"two ");
-        tap.push(Stream::Stderr, b"error ");
-        tap.push(Stream::Stdout, b"three");
+        tap.push(OutputStream::Stdout, b"one ");
+        tap.push(OutputStream::Stdout, b"two ");
+        tap.push(OutputStream::Stderr, b"error ");
+        tap.push(OutputStream::Stdout, b"three");
         let mut taken = Vec::new();
         while let Some(chunk) = tap.take(1_000) {
             taken.push((chunk.stream, String::from_utf8(chunk.bytes).expect("text"), chunk.gap));
         }
-        let expected = [(Stream::Stdout, "one two "), (Stream::Stderr, "error "), (Stream::Stdout, "three")];
+        let expected =
+            [(OutputStream::Stdout, "one two "), (OutputStream::Stderr, "error "), (OutputStream::Stdout, "three")];
         assert_eq!(taken, expected.map(|(stream, text)| (stream, text.to_owned(), 0)));
         assert!(!tap.is_over());
         tap.end();
@@ -213,23 +214,23 @@ mod tests {
     #[test]
     fn a_flood_leaves_its_end_and_the_number_of_bytes_before_it() {
         let tap = tap();
-        tap.push(Stream::Stdout, b"before");
-        tap.push(Stream::Stdout, &vec![b'x'; 3 * HELD]);
+        tap.push(OutputStream::Stdout, b"before");
+        tap.push(OutputStream::Stdout, &vec![b'x'; 3 * HELD]);
         assert_eq!(taken(&tap), (6 + 2 * HELD as u64, HELD));
     }
 
     #[test]
     fn a_little_more_than_may_be_held_drops_a_little() {
         let tap = tap();
-        tap.push(Stream::Stdout, &vec![b'x'; HELD]);
-        tap.push(Stream::Stdout, b"last");
+        tap.push(OutputStream::Stdout, &vec![b'x'; HELD]);
+        tap.push(OutputStream::Stdout, b"last");
         assert_eq!(taken(&tap), (CHUNK as u64, HELD - CHUNK + 4));
     }
 
     #[test]
     fn streams_that_alternate_take_no_more_memory_than_others() {
         let tap = tap();
-        (0..HELD).for_each(|at| tap.push(if at % 2 == 0 { Stream::Stdout } else { Stream::Stderr }, b"x"));
+        (0..HELD).for_each(|at| tap.push(if at % 2 == 0 { OutputStream::Stdout } else { OutputStream::Stderr }, b"x"));
         assert_eq!(taken(&tap), ((HELD - CHUNKS) as u64, CHUNKS));
     }
 
@@ -237,8 +238,8 @@ mod tests {
     fn what_was_gone_before_the_watcher_came_is_no_gap() {
         let tap = tap();
         tap.begin_behind(7);
-        tap.push(Stream::Stdout, b"x");
-        assert_eq!(tap.take(9), Some(Chunk { stream: Stream::Stdout, gap: 0, bytes: b"x".to_vec() }));
+        tap.push(OutputStream::Stdout, b"x");
+        assert_eq!(tap.take(9), Some(Chunk { stream: OutputStream::Stdout, gap: 0, bytes: b"x".to_vec() }));
         assert_eq!([tap.take_before(), tap.take_before()], [7, 0]);
     }
 
@@ -255,7 +256,7 @@ mod tests {
                         accounted += chunk.gap + chunk.bytes.len() as u64;
                     }
                 } else {
-                    tap.push(if kind == 1 { Stream::Stdout } else { Stream::Stderr }, &vec![0; size]);
+                    tap.push(if kind == 1 { OutputStream::Stdout } else { OutputStream::Stderr }, &vec![0; size]);
                     written += size as u64;
                 }
                 prop_assert!(tap.held().bytes <= HELD);

@@ -1,15 +1,15 @@
 //! The text of a terminal for callers that draw it themselves: all output of its program, as whole characters.
 
-use capture::{Cleaner, Sanitize};
+use capture::{OutputCleaner, SanitizeRules};
 
 /// The most text that one call of the listeners gets, bytes. Reading pauses while that much text waits.
 pub const BATCH: usize = 64 * 1024;
 /// No cleaning: the text is only decoded.
-const RAW: Option<Sanitize> = None;
+const RAW: Option<SanitizeRules> = None;
 
 /// Text on its way to the listeners.
 pub(super) struct Data {
-    pub decoder: Cleaner,
+    pub decoder: OutputCleaner,
     pub waiting: String,
     /// Whether the caller does not know of the start yet, so that no listener can exist.
     pub unknown: bool,
@@ -21,7 +21,7 @@ pub(super) struct Data {
 
 impl Default for Data {
     fn default() -> Self {
-        let decoder = Cleaner::new(RAW);
+        let decoder = OutputCleaner::new(RAW);
         let (listened, drawn_there) = (false, None);
         Self { decoder, waiting: String::new(), unknown: true, listened, drawn_there, in_flight: false }
     }

@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use capture::{Cleaner, Progress, Sanitize};
+use capture::{OutputCleaner, ProgressLineHandling, SanitizeRules};
 
 /// The most bytes of text that are kept.
 const KEPT: usize = 1024 * 1024;
 /// Colours and movements are left out, and every drawn line is kept.
-const RULES: Option<Sanitize> = Some(Sanitize { ansi: true, progress: Progress::Keep });
+const RULES: Option<SanitizeRules> = Some(SanitizeRules { ansi: true, progress: ProgressLineHandling::Keep });
 
 /// The text since the start or the last match.
 pub(super) struct Text {
     /// Bytes as they arrived. They become text when a search needs it, which is seldom.
     fresh: Vec<u8>,
-    cleaner: Cleaner,
+    cleaner: OutputCleaner,
     text: String,
     /// Offset of `text` from the start of all text.
     at: u64,
@@ -21,7 +21,7 @@ pub(super) struct Text {
 
 impl Default for Text {
     fn default() -> Self {
-        Self { fresh: Vec::new(), cleaner: Cleaner::new(RULES), text: String::new(), at: 0 }
+        Self { fresh: Vec::new(), cleaner: OutputCleaner::new(RULES), text: String::new(), at: 0 }
     }
 }
 

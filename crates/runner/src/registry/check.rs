@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
 use super::stranger::Stranger;
-use capture::{Capture, Sanitize, Truncate, Truncation};
+use capture::{SanitizeRules, StreamCapture, StreamTruncation, TruncationPolicy};
 use evidence::Evidence;
 use protocol::task::Task;
 use protocol::task::Text;
@@ -35,7 +35,7 @@ pub struct Check {
     /// The offset up to which the log was read, bytes.
     pub cursor: u64,
     /// How the new output was cut.
-    pub truncation: Option<Truncation>,
+    pub truncation: Option<StreamTruncation>,
     /// Whether the wait has found its pattern or port.
     pub matched: bool,
     /// The process that has the port, if it does not belong to the task.
@@ -162,9 +162,9 @@ impl Registry {
     }
 }
 
-fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<capture::Captured> {
+fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<capture::CapturedStream> {
     // The log is clean text already.
-    let mut capture = Capture::new("output", Truncate::default(), Sanitize::off(), false);
+    let mut capture = StreamCapture::new("output", TruncationPolicy::default(), SanitizeRules::off(), false);
     capture.spill_elsewhere(log);
     let mut text = Text::of(file, start, end)?;
     while let Some(piece) = text.piece()? {

@@ -12,7 +12,7 @@ use super::evidence::EvidenceState;
 use super::record::{RecordState, forget_records};
 use crate::live::{millis, runs};
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
-use capture::Sanitize;
+use capture::SanitizeRules;
 use evidence::Evidence;
 use protocol::task::{Stamp, Store, Task, TaskSpec, is_id, new_id, now_ms};
 use receipt::recording::RunRecord;
@@ -261,7 +261,13 @@ impl Registry {
     }
 
     /// Returns the description of a new task, for its shim.
-    pub fn task_spec(&self, command: &str, cwd: &str, sanitize: Option<Sanitize>, limit: Option<Duration>) -> TaskSpec {
+    pub fn task_spec(
+        &self,
+        command: &str,
+        cwd: &str,
+        sanitize: Option<SanitizeRules>,
+        limit: Option<Duration>,
+    ) -> TaskSpec {
         TaskSpec {
             id: new_id(),
             folder: self.store.path().to_owned(),

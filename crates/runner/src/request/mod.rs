@@ -24,7 +24,7 @@ use crate::proof;
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
 use crate::reuse::{self, SharedCopy};
-use capture::{Sanitize, Truncate};
+use capture::{SanitizeRules, TruncationPolicy};
 use command::{check_command, check_terminal};
 use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
@@ -84,9 +84,9 @@ pub struct Request {
     /// The resources that the command may use.
     pub limits: plan::Limits,
     /// The part of each stream that is kept.
-    pub truncate: Truncate,
+    pub truncate: TruncationPolicy,
     /// How output is cleaned. `None`: it is only decoded.
-    pub sanitize: Option<Sanitize>,
+    pub sanitize: Option<SanitizeRules>,
     /// Files for whole output. `None`: no files.
     pub spill: Option<Spill>,
     /// Whether the listener gets live output.
@@ -174,7 +174,7 @@ impl Request {
         let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
-        let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
+        let truncate = raw.truncate.as_ref().map_or(Ok(TruncationPolicy::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
         let evidence = record::check_evidence(&raw)?;
         let reuse = record::check_reuse(&raw)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::RequestError;
 use super::number::{MAX_SAFE, Number, NumberOr};
 use super::raw::{RawSpill, RawTruncate};
-use capture::{Limits, Truncate};
+use capture::{KeptTextLimits, TruncationPolicy};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
 pub const SNAPSHOT_INTERVAL_MS: NumberOr = Number { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
@@ -52,21 +52,21 @@ pub enum SpillPlace {
 ///
 /// # Errors
 /// A [`RequestError`] that names the limit, its value and the valid values.
-pub fn check_truncate(raw: &RawTruncate) -> Result<Truncate, RequestError> {
-    let limits = Limits {
+pub fn check_truncate(raw: &RawTruncate) -> Result<TruncationPolicy, RequestError> {
+    let limits = KeptTextLimits {
         max_lines: MAX_LINES.check_given(raw.max_lines)?,
         max_bytes: MAX_BYTES.check_given(raw.max_bytes)?,
         max_chars: MAX_CHARS.check_given(raw.max_chars)?,
     };
     match raw.keep.as_str() {
-        "tail" => Ok(Truncate::Tail(limits)),
-        "head" => Ok(Truncate::Head(limits)),
+        "tail" => Ok(TruncationPolicy::Tail(limits)),
+        "head" => Ok(TruncationPolicy::Head(limits)),
         "ends" => check_ends(raw),
         _ => Err(RequestError::UnknownKeep(raw.keep.clone())),
     }
 }
 
-fn check_ends(raw: &RawTruncate) -> Result<Truncate, RequestError> {
+fn check_ends(raw: &RawTruncate) -> Result<TruncationPolicy, RequestError> {
     let needed = |number: Number, value: Option<f64>| {
         let value: Result<Option<u64>, RequestError> = number.check_given(value).map_err(RequestError::from);
         value?.ok_or(RequestError::Missing { option: number.name })
@@ -77,7 +77,7 @@ fn check_ends(raw: &RawTruncate) -> Result<Truncate, RequestError> {
     if head_bytes.saturating_add(tail_bytes) > max_bytes {
         return Err(RequestError::EndsTooLarge { head_bytes, tail_bytes, max_bytes });
     }
-    Ok(Truncate::Ends { max_bytes, head_bytes, tail_bytes })
+    Ok(TruncationPolicy::Ends { max_bytes, head_bytes, tail_bytes })
 }
 
 /// Checks `spill`: where whole output is written.
@@ -100,7 +100,7 @@ pub fn check_spill(raw: RawSpill) -> Result<Spill, RequestError> {
 mod tests {
     use super::*;
 
-    fn ends(max: Option<f64>, head: Option<f64>, tail: Option<f64>) -> Result<Truncate, String> {
+    fn ends(max: Option<f64>, head: Option<f64>, tail: Option<f64>) -> Result<TruncationPolicy, String> {
         let raw = RawTruncate {
             keep: "ends".into(),
             max_lines: None,
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn both_ends_need_all_three_sizes_and_fit_into_the_whole() {
         let (ten, four) = (Some(10.0), Some(4.0));
-        assert_eq!(ends(ten, four, four), Ok(Truncate::Ends { max_bytes: 10, head_bytes: 4, tail_bytes: 4 }));
+        assert_eq!(ends(ten, four, four), Ok(TruncationPolicy::Ends { max_bytes: 10, head_bytes: 4, tail_bytes: 4 }));
         assert!(ends(ten, four, Some(6.0)).is_ok(), "the ends may fill the whole");
         for (max, head, tail, message) in [
             (None, four, four, "truncate.maxBytes is missing"),
@@ -138,9 +138,9 @@ mod tests {
             head_bytes: None,
             tail_bytes: None,
         };
-        let limits = Limits { max_lines: Some(3), max_bytes: None, max_chars: Some(5) };
-        assert_eq!(check_truncate(&raw("tail", Some(3.0))).expect("valid"), Truncate::Tail(limits));
-        assert_eq!(check_truncate(&raw("head", Some(3.0))).expect("valid"), Truncate::Head(limits));
+        let limits = KeptTextLimits { max_lines: Some(3), max_bytes: None, max_chars: Some(5) };
+        assert_eq!(check_truncate(&raw("tail", Some(3.0))).expect("valid"), TruncationPolicy::Tail(limits));
+        assert_eq!(check_truncate(&raw("head", Some(3.0))).expect("valid"), TruncationPolicy::Head(limits));
         for (keep, lines, message) in [
             ("middle", None, "truncate.keep: \"middle\" is not one of tail, head, ends"),
             ("tail", Some(1.5), "truncate.maxLines: 1.5 is not a whole number from 1 to 9007199254740991"),

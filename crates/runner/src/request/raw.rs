@@ -9,7 +9,7 @@ use super::error::RequestError;
 use super::safety::{Guard, RawSafety};
 use crate::pty::Terminal;
 use crate::registry::Registry;
-use capture::{Progress, Sanitize};
+use capture::{ProgressLineHandling, SanitizeRules};
 use ledger::Actor;
 use protocol::plan::{Inherit, RawLimits, Startup, number};
 
@@ -62,7 +62,7 @@ pub struct RawOptions {
     pub truncate: Option<RawTruncate>,
     /// How output is cleaned. `None`: it is only decoded.
     #[serde(default = "cleaned", deserialize_with = "sanitize")]
-    pub sanitize: Option<Sanitize>,
+    pub sanitize: Option<SanitizeRules>,
     /// Files for whole output. `None`: no files.
     #[serde(default = "spilled", deserialize_with = "spill")]
     pub spill: Option<RawSpill>,
@@ -324,11 +324,11 @@ enum FlagOr<T> {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the default of an option that can be off")]
-const fn cleaned() -> Option<Sanitize> {
-    Some(Sanitize { ansi: true, progress: Progress::Collapse })
+const fn cleaned() -> Option<SanitizeRules> {
+    Some(SanitizeRules { ansi: true, progress: ProgressLineHandling::Collapse })
 }
 
-fn sanitize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sanitize>, D::Error> {
+fn sanitize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SanitizeRules>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Parts {
@@ -344,8 +344,9 @@ fn sanitize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sanitize>, D::E
     Ok(match FlagOr::<Parts>::deserialize(from)? {
         FlagOr::Flag(on) => cleaned().filter(|_| on),
         FlagOr::More(Parts { ansi, progress }) => {
-            let progress = if progress == Some(Word::Keep) { Progress::Keep } else { Progress::Collapse };
-            Some(Sanitize { ansi: ansi != Some(false), progress })
+            let progress =
+                if progress == Some(Word::Keep) { ProgressLineHandling::Keep } else { ProgressLineHandling::Collapse };
+            Some(SanitizeRules { ansi: ansi != Some(false), progress })
         }
     })
 }

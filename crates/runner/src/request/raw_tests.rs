@@ -32,7 +32,7 @@ fn every_shape_of_an_option_is_read() {
             "limits":{"cpuSeconds":1.5},"streams":{"bytes":true,"fed":false},"registry":4,"aborted":true,
             "reduce":{"budgetTokens":5,"off":[],"keepPatterns":[["a","i"]],"earlier":[{"id":1,"text":"t","hidden":[[1,2]]}]}}"#,
     );
-    assert_eq!(parts.sanitize, Some(Sanitize { ansi: false, progress: Progress::Keep }));
+    assert_eq!(parts.sanitize, Some(SanitizeRules { ansi: false, progress: ProgressLineHandling::Keep }));
     let spill = parts.spill.expect("a place");
     assert_eq!((spill.dir.as_deref(), spill.max_bytes, spill.allocate), (Some("/s"), Some(7.0), true));
     assert_eq!(parts.snapshot, Some(RawSnapshot::File("/rc".into())));

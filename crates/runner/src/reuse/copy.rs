@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use capture::Stream;
+use capture::OutputStream;
 use tempfile::{SpooledData, SpooledTempFile};
 
 /// Bytes that are kept in memory. More go into a file without a name.
@@ -20,7 +20,7 @@ pub type SharedCopy = Arc<Mutex<Copy>>;
 #[derive(Debug)]
 pub struct Copy {
     data: SpooledTempFile,
-    pieces: Vec<(Stream, u64)>,
+    pieces: Vec<(OutputStream, u64)>,
     bytes: u64,
     most: u64,
     /// Whether everything could be kept.
@@ -32,7 +32,7 @@ pub struct Copy {
 pub struct Copied {
     data: SpooledData,
     /// The lengths of the pieces of each stream, in the order in which they came.
-    pieces: Vec<(Stream, u64)>,
+    pieces: Vec<(OutputStream, u64)>,
     bytes: u64,
 }
 
@@ -44,7 +44,7 @@ pub fn shared(most: u64, directory: &Path) -> SharedCopy {
 
 impl Copy {
     /// Takes the next bytes of a stream.
-    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         if !self.is_whole {
             return;
         }
@@ -73,7 +73,7 @@ impl Copy {
 
 impl Copied {
     /// Returns whether there is any output of a stream.
-    pub fn has(&self, stream: Stream) -> bool {
+    pub fn has(&self, stream: OutputStream) -> bool {
         self.pieces.iter().any(|(own, _)| *own == stream)
     }
 
@@ -86,7 +86,7 @@ impl Copied {
     ///
     /// # Errors
     /// If the file cannot be read, or `write` fails.
-    pub fn each(&self, mut write: impl FnMut(Stream, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn each(&self, mut write: impl FnMut(OutputStream, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut at = 0;
         let mut buffer = vec![0; PIECE];
         for (stream, length) in &self.pieces {
@@ -117,8 +117,8 @@ fn in_memory(memory: &Cursor<Vec<u8>>, at: u64, most: usize) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn read(copied: &Copied) -> Vec<(Stream, Vec<u8>)> {
-        let mut read: Vec<(Stream, Vec<u8>)> = Vec::new();
+    fn read(copied: &Copied) -> Vec<(OutputStream, Vec<u8>)> {
+        let mut read: Vec<(OutputStream, Vec<u8>)> = Vec::new();
         let each = copied.each(|stream, bytes| {
             match read.last_mut() {
                 Some((last, all)) if *last == stream => all.extend(bytes),
@@ -136,8 +136,11 @@ mod tests {
         for size in [0, 1, PIECE - 1, PIECE + 1, 3 * PIECE] {
             let copy = shared(1 << 20, directory.path());
             let mut copy = copy.lock().expect("not poisoned");
-            let pieces =
-                [(Stream::Stdout, vec![b'a'; size]), (Stream::Stderr, vec![b'b'; 5]), (Stream::Stdout, vec![0])];
+            let pieces = [
+                (OutputStream::Stdout, vec![b'a'; size]),
+                (OutputStream::Stderr, vec![b'b'; 5]),
+                (OutputStream::Stdout, vec![0]),
+            ];
             for (stream, bytes) in &pieces {
                 bytes.chunks(7_000).for_each(|bytes| copy.push(*stream, bytes));
             }
@@ -152,8 +155,8 @@ mod tests {
     fn an_output_that_is_too_large_is_not_kept() {
         let copy = shared(10, &std::env::temp_dir());
         let mut copy = copy.lock().expect("not poisoned");
-        copy.push(Stream::Stdout, &[0; 10]);
-        copy.push(Stream::Stderr, &[0; 1]);
+        copy.push(OutputStream::Stdout, &[0; 10]);
+        copy.push(OutputStream::Stderr, &[0; 1]);
         assert!(copy.finish().is_none());
     }
 }

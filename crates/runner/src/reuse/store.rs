@@ -123,7 +123,7 @@ mod tests {
 
     fn stored(command: &str, run: &str, bytes: usize) -> Stored {
         let copy = shared(1 << 20, &std::env::temp_dir());
-        copy.lock().expect("not poisoned").push(capture::Stream::Stdout, &vec![b'x'; bytes]);
+        copy.lock().expect("not poisoned").push(capture::OutputStream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
         let end = End { code: Some(0), signal: None, by_itself: true };
         let rules = NamedCommandRules::default();

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use capture::Stream;
+use capture::OutputStream;
 use confine::CommandDenials;
 use evidence::{Evidence, Part};
 use protocol::task::now_ms;
@@ -138,7 +138,7 @@ impl Stored {
         }
         let mut bytes = Vec::new();
         self.output.each(|stream, piece| {
-            if stream == Stream::Stdout {
+            if stream == OutputStream::Stdout {
                 bytes.extend_from_slice(piece);
             }
             Ok(())

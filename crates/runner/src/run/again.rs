@@ -25,7 +25,7 @@ use crate::request::Request;
 use crate::reuse::{
     self, Candidate, Copied, Ground, Key, Source, Storable, Stored, Written, is_vouched, only_reads, varies, writes,
 };
-use capture::Stream;
+use capture::OutputStream;
 use confine::TmpPlacement;
 use evidence::{Evidence, State};
 use protocol::plan::Startup;
@@ -223,7 +223,7 @@ fn written(
     tap: Option<(PathBuf, u64)>,
 ) -> Option<Written> {
     let part = evidence.parts.iter().find(|part| part.span == Some(source.span) && part.exit_code.is_some())?;
-    let is_filterable = source.takes_errors || !merged && !output.has(Stream::Stderr);
+    let is_filterable = source.takes_errors || !merged && !output.has(OutputStream::Stderr);
     let file = match source.filter {
         Some(_) => {
             let (path, length) = tap?;

@@ -13,7 +13,7 @@ use crate::proof::Counter;
 use crate::request::Request;
 use crate::reuse::Storable;
 use crate::supervise::{Child, Failure, Inheritance, Watched};
-use capture::Captured;
+use capture::CapturedStream;
 use confine::CommandDenials;
 use evidence::{End, Evidence, Part};
 use protocol::plan::ShellKind;
@@ -108,9 +108,9 @@ pub struct Completion<'a> {
 /// The output of a command.
 pub struct Produced<'a> {
     /// The kept part of standard output.
-    pub stdout: Captured,
+    pub stdout: CapturedStream,
     /// The kept part of standard error. Empty when both streams were merged.
-    pub stderr: Captured,
+    pub stderr: CapturedStream,
     /// The view of both streams, in the making.
     pub view: ViewMaker<'a>,
     /// The counts of tests in both streams.

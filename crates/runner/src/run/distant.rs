@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::noting::{append, changes, verdict};
 use crate::request::{RawOptions, Request};
 use crate::supervise::Helpers;
-use capture::Sanitize;
+use capture::SanitizeRules;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
 use protocol::Opening;
 use sys::Signal;
@@ -29,7 +29,7 @@ pub struct Judged {
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
     /// How its output is cleaned.
-    pub sanitize: Option<Sanitize>,
+    pub sanitize: Option<SanitizeRules>,
     /// The most bytes of each stream in its result, notices included.
     pub most_text: u64,
     /// Whether its result has a view, and with it what is left of the whole output.

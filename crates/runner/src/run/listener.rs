@@ -6,13 +6,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::live::Order;
-use capture::Stream;
+use capture::OutputStream;
 use sys::Signal;
 
 /// Receives the events of a running command. Most events are answered with a [`Reply`].
 pub trait Listener: Send + Sync + 'static {
     /// The next batch of output, answered with [`Reply::OutputTaken`].
-    fn output(&self, stream: Stream, text: String);
+    fn output(&self, stream: OutputStream, text: String);
     /// Sends the current view of the command, answered with [`Reply::ViewTaken`].
     fn live_view(&self, view: LiveView);
     /// The command runs, with this pid in this directory. Only sent if the request asks for it, and for terminals.
@@ -26,7 +26,7 @@ pub trait Listener: Send + Sync + 'static {
     /// The command is blocked on input, answered with [`Reply::PromptTaken`].
     fn prompt(&self, prompt: Prompt);
     /// A path is needed for a whole stream, answered with [`Reply::Allocated`].
-    fn allocate(&self, stream: Stream);
+    fn allocate(&self, stream: OutputStream);
 }
 
 /// The current view of a running command.
@@ -71,7 +71,7 @@ pub enum Reply {
     /// The listener has taken the prompt, or failed with this error.
     PromptTaken(Option<String>),
     /// The place for a whole stream.
-    Allocated(Stream, Allocation),
+    Allocated(OutputStream, Allocation),
     /// Do what a person who watches wants.
     Order(Order),
 }

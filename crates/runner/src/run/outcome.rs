@@ -12,7 +12,7 @@ use super::view::Draft;
 use crate::noting::unwritten;
 use crate::proof::{Ended, Wanted};
 use crate::request::Request;
-use capture::Truncation;
+use capture::StreamTruncation;
 use confine::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{Evidence, Part};
 use protocol::plan;
@@ -75,7 +75,7 @@ pub struct Outcome {
     /// The time limit that was reached. If it was the limit on silence, the longest silence.
     pub limit: Option<Duration>,
     /// How stdout and stderr were cut.
-    pub truncation: [Option<Truncation>; 2],
+    pub truncation: [Option<StreamTruncation>; 2],
     /// The task that the command has become, and the directory of its files.
     #[serde(with = "crate::as_json")]
     pub background: Option<(Task, Store)>,
@@ -236,7 +236,12 @@ impl Outcome {
         let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
         let keep = request.truncate.keep();
         let truncation = [&stdout, &stderr].map(|captured| {
-            Some(captured.truncation.clone().unwrap_or_else(|| Truncation::nothing_cut(keep, captured, log.clone())))
+            Some(
+                captured
+                    .truncation
+                    .clone()
+                    .unwrap_or_else(|| StreamTruncation::nothing_cut(keep, captured, log.clone())),
+            )
         });
         Self {
             stdout: stdout.text,
@@ -300,7 +305,7 @@ mod tests {
     use crate::request::RawOptions;
     use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit, Silent};
     use crate::run::view::ViewMaker;
-    use capture::Captured;
+    use capture::CapturedStream;
     use protocol::Ended as ShimEnded;
     use protocol::plan::Recorded;
     use sys::Exit;
@@ -337,7 +342,7 @@ mod tests {
             let host_env = "PATH=/bin\0".into();
             let raw = RawOptions { command: "x".into(), cwd: "/".into(), host_env, ..RawOptions::default() };
             let request = Request::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
-            let (stdout, stderr) = (Captured::default(), Captured::default());
+            let (stdout, stderr) = (CapturedStream::default(), CapturedStream::default());
             let completion = Completion {
                 pid: 7,
                 exit,

@@ -3,7 +3,7 @@
 use super::view::ViewMaker;
 use crate::proof::Counter;
 use crate::request::Request;
-use capture::Stream;
+use capture::OutputStream;
 
 /// All readers of an output.
 pub struct Readers<'a> {
@@ -23,10 +23,10 @@ impl<'a> Readers<'a> {
     }
 
     /// Takes the next text of a stream.
-    pub fn push(&mut self, stream: Stream, text: &str) {
+    pub fn push(&mut self, stream: OutputStream, text: &str) {
         let stream = match stream {
-            Stream::Stdout => reduce::Stream::Stdout,
-            Stream::Stderr => reduce::Stream::Stderr,
+            OutputStream::Stdout => reduce::Stream::Stdout,
+            OutputStream::Stderr => reduce::Stream::Stderr,
         };
         self.view.push(stream, text);
         self.counter.push(stream, text.as_bytes());

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::{Deserialize, Serialize};
 
 use crate::request::{Reduction, Request};
-use capture::Captured;
+use capture::CapturedStream;
 use reduce::seen::Shown;
 use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
 
@@ -52,7 +52,7 @@ impl<'a> ViewMaker<'a> {
     }
 
     /// Returns the view of the whole output. `None` if no view is wanted, or the view is no gain.
-    pub fn draft(self, end: End, stdout: &mut Captured, stderr: &mut Captured) -> Option<Draft> {
+    pub fn draft(self, end: End, stdout: &mut CapturedStream, stderr: &mut CapturedStream) -> Option<Draft> {
         let wanted = self.wanted?;
         let reduction = wanted.reduction;
         let size = stdout.text.len() + stderr.text.len();
@@ -62,7 +62,7 @@ impl<'a> ViewMaker<'a> {
 }
 
 impl Wanted<'_> {
-    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut Captured; 2]) -> Option<Draft> {
+    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut CapturedStream; 2]) -> Option<Draft> {
         let Self { reduction, command, reducer } = self;
         let options = Options { earlier: shown, ..reduction.options(Some(command)) };
         let is_cut = streams.iter().any(|stream| stream.truncation.is_some());
@@ -100,7 +100,7 @@ fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) ->
 /// Returns whether the view of a whole output is useful where the result has only a part of the output. Where it leaves
 /// out lines of a stream that was cut, the whole must be there to be kept. It must take fewer tokens than the text of
 /// the result.
-fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
+fn replaces(view: &View, streams: &[&mut CapturedStream; 2]) -> bool {
     let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
         let Some(cut) = &captured.truncation else { return true };
         let is_kept = captured.whole.is_some() || cut.path.is_some() && cut.spill_error.is_none();
@@ -113,7 +113,7 @@ fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
 mod tests {
     use super::*;
     use crate::request::{RawOptions, RawReduction};
-    use capture::{Capture, Limits, Sanitize, Truncate};
+    use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
 
     /// Returns the request of a command with a reduction.
     fn request(budget_tokens: Option<f64>) -> Request {
@@ -128,9 +128,9 @@ mod tests {
     }
 
     /// Returns the draft of an output that arrives in pieces, and the captured standard output.
-    fn draft(request: &Request, truncate: Truncate, stdout: &str) -> (Option<Draft>, Captured) {
+    fn draft(request: &Request, truncate: TruncationPolicy, stdout: &str) -> (Option<Draft>, CapturedStream) {
         let mut maker = ViewMaker::new(request);
-        let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
+        let mut capture = StreamCapture::new("stdout", truncate, Some(SanitizeRules::default()), false);
         for piece in stdout.as_bytes().chunks(1_000) {
             capture.push_to(piece, |text| maker.push(Stream::Stdout, text));
             if capture.wants_spill() {
@@ -139,18 +139,18 @@ mod tests {
         }
         capture.end_to(|text| maker.push(Stream::Stdout, text));
         let mut stdout = capture.finish();
-        (maker.draft(End::Succeeded, &mut stdout, &mut Captured::default()), stdout)
+        (maker.draft(End::Succeeded, &mut stdout, &mut CapturedStream::default()), stdout)
     }
 
-    fn tail(max_lines: Option<u64>, max_bytes: Option<u64>) -> Truncate {
-        Truncate::Tail(Limits { max_lines, max_bytes, max_chars: None })
+    fn tail(max_lines: Option<u64>, max_bytes: Option<u64>) -> TruncationPolicy {
+        TruncationPolicy::Tail(KeptTextLimits { max_lines, max_bytes, max_chars: None })
     }
 
     #[test]
     fn a_command_that_is_not_reduced_has_no_view() {
         let raw = RawOptions { command: "make".into(), cwd: "/".into(), ..RawOptions::default() };
         let request = Request::check(raw).expect("valid");
-        assert_eq!(draft(&request, Truncate::default(), &steps(400)).0, None);
+        assert_eq!(draft(&request, TruncationPolicy::default(), &steps(400)).0, None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
 use crate::run::{Launch, Listener, LiveView, Prompt, Reply};
 use crate::shell_state::ShellState;
-use capture::Stream;
+use capture::OutputStream;
 use protocol::plan::{Inherit, RawLimits};
 use sys::Shared;
 
@@ -33,10 +33,10 @@ const LARGEST: f64 = 64.0 * 1024.0 * 1024.0;
 pub struct Quiet;
 
 impl Listener for Quiet {
-    fn output(&self, _: Stream, _: String) {}
+    fn output(&self, _: OutputStream, _: String) {}
     fn live_view(&self, _: LiveView) {}
     fn prompt(&self, _: Prompt) {}
-    fn allocate(&self, _: Stream) {}
+    fn allocate(&self, _: OutputStream) {}
 }
 
 /// Returns the replies of such a listener. The caller keeps the sender, because without it a command counts as aborted.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use capture::{Cleaner, Sanitize};
+use capture::{OutputCleaner, SanitizeRules};
 
 /// Silence after which an unfinished line goes into the log unchanged.
 pub const QUIET: Duration = Duration::from_millis(250);
@@ -12,7 +12,7 @@ pub const QUIET: Duration = Duration::from_millis(250);
 /// An output pipe and the state of its unfinished line.
 pub struct TaskOutputReader {
     pipe: Option<OwnedFd>,
-    cleaner: Cleaner,
+    cleaner: OutputCleaner,
     /// Time of the last change of the unfinished line. `None` if there is nothing to pass on.
     touched: Option<Instant>,
     large: bool,
@@ -20,8 +20,8 @@ pub struct TaskOutputReader {
 
 impl TaskOutputReader {
     /// Creates a reader. `resume` brings its cleaner to the state of an earlier cleaner (see [`Cleaner::resume`]).
-    pub fn new(pipe: OwnedFd, sanitize: Option<Sanitize>, resume: &[u8]) -> Self {
-        let mut cleaner = Cleaner::new(sanitize);
+    pub fn new(pipe: OwnedFd, sanitize: Option<SanitizeRules>, resume: &[u8]) -> Self {
+        let mut cleaner = OutputCleaner::new(sanitize);
         // The earlier cleaner has passed on all finished text already.
         cleaner.push(resume, &mut |_| {});
         Self { pipe: Some(pipe), cleaner, touched: (!resume.is_empty()).then(Instant::now), large: false }

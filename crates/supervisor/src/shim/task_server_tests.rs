@@ -7,7 +7,7 @@ use nix::poll::{PollTimeout, poll};
 use tempfile::TempDir;
 
 use super::*;
-use capture::Sanitize;
+use capture::SanitizeRules;
 use protocol::task::TaskState;
 use protocol::{FrameReader, Received, ToShim, ToTask};
 
@@ -61,7 +61,7 @@ fn served_with(change: impl FnOnce(&mut TaskSpec)) -> ServedTask {
     let mut spec = TaskSpec {
         folder: path.clone(),
         max_log_bytes: 1 << 20,
-        sanitize: Some(Sanitize::default()),
+        sanitize: Some(SanitizeRules::default()),
         limit_ms: 1_000,
         ..TaskSpec::sample("t000000000001")
     };

@@ -16,7 +16,7 @@ use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
 use crate::task::{Task, TaskSpec};
 use crate::{BlockedOn, BlockedProcess};
 use crate::{ExceededLimit, LimitKind};
-use capture::{Progress, Sanitize};
+use capture::{ProgressLineHandling, SanitizeRules};
 use confine::{ReportedWorldError, WorldFacts};
 use plans::{limits, record, recorded};
 use sys::{Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
@@ -67,8 +67,8 @@ prop_compose! {
         sanitize in proptest::option::of((any::<bool>(), any::<bool>())), detached: bool, limit_ms: u64,
         idle_ms in proptest::option::of(any::<u64>()),
     ) -> TaskSpec {
-        let sanitize = sanitize.map(|(ansi, keep)| Sanitize {
-            ansi, progress: if keep { Progress::Keep } else { Progress::Collapse },
+        let sanitize = sanitize.map(|(ansi, keep)| SanitizeRules {
+            ansi, progress: if keep { ProgressLineHandling::Keep } else { ProgressLineHandling::Collapse },
         });
         TaskSpec { id, folder: folder.into(), command, cwd, max_log_bytes, sanitize, detached, limit_ms, idle_ms, confinement: None, joins: false }
     }

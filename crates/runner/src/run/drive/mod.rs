@@ -41,7 +41,7 @@ use crate::live::LiveRun;
 use crate::proof::Counter;
 use crate::request::Request;
 use crate::supervise::{Child, ShimEvent};
-use capture::Stream;
+use capture::OutputStream;
 use confine::CommandDenials;
 use protocol::plan::Recorded;
 use protocol::task::Task;
@@ -268,7 +268,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         if self.process.aborted || self.output.moving.is_under_way() {
             return;
         }
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
             while self.output.read_now(stream) {}
         }
         self.early.confirm();
@@ -290,7 +290,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     /// Handles a silence that was too long, which counts as the time limit.
     fn on_silence(&mut self, now: Instant) {
         // This thread may have been kept from the processor.
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
             if self.output.read_now(stream) {
                 self.on_output(now);
             }
@@ -334,7 +334,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         let now = Instant::now();
         if self.deadlines.is_drain_due(now) {
             // The pipes were quiet as far as this thread knows, but it may have been kept from the processor.
-            for stream in [Stream::Stdout, Stream::Stderr] {
+            for stream in [OutputStream::Stdout, OutputStream::Stderr] {
                 if self.output.read_now(stream) {
                     self.deadlines.on_output(now);
                 }
@@ -370,7 +370,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- output
 
-    fn on_readable(&mut self, stream: Stream) {
+    fn on_readable(&mut self, stream: OutputStream) {
         if self.output.read(stream) {
             self.on_output(Instant::now());
         }

@@ -10,7 +10,7 @@ use crate::live::{Order, Tap, last_of, runs};
 use crate::run::blocked::LastLines;
 use crate::run::listener::Listener;
 use crate::run::shown::STOPPED;
-use capture::Stream;
+use capture::OutputStream;
 use protocol::BlockedProcess;
 
 /// The most bytes of each stream that a watcher gets first, of those that are still held.
@@ -101,7 +101,7 @@ impl<L: Listener> Output<'_, L> {
         }
         let of = |stream| self.streams.get(stream).map(|reader| last_of(&reader.capture.tail(END))).unwrap_or_default();
         let last = of(self.streams.last);
-        let other = if self.streams.last == Stream::Stdout { Stream::Stderr } else { Stream::Stdout };
+        let other = if self.streams.last == OutputStream::Stdout { OutputStream::Stderr } else { OutputStream::Stdout };
         if last.is_empty() { of(other) } else { last }
     }
 }

@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::readers::Readers;
 use crate::run::waiting::Watches;
-use capture::Stream;
+use capture::OutputStream;
 use protocol::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
@@ -43,13 +43,13 @@ impl<'a, L: Listener> Output<'a, L> {
     /// If the pipes cannot be watched.
     pub fn new(request: &'a Request, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
         let Pipes { stdin, stdout, stderr, other_end } = pipes;
-        let stdout = OutputReader::new(Stream::Stdout, stdout, request)?;
-        let stderr = stderr.map(|pipe| OutputReader::new(Stream::Stderr, pipe, request)).transpose()?;
+        let stdout = OutputReader::new(OutputStream::Stdout, stdout, request)?;
+        let stderr = stderr.map(|pipe| OutputReader::new(OutputStream::Stderr, pipe, request)).transpose()?;
         Ok(Self {
             request,
             listener,
             pid: None,
-            streams: Streams { stdout, stderr, last: Stream::Stdout },
+            streams: Streams { stdout, stderr, last: OutputStream::Stdout },
             readers: Readers::new(request),
             input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
@@ -133,7 +133,7 @@ impl<'a, L: Listener> Output<'a, L> {
     }
 
     /// Reads a readable stream. Returns whether the read had a result.
-    pub fn read(&mut self, stream: Stream) -> bool {
+    pub fn read(&mut self, stream: OutputStream) -> bool {
         let Self { streams, readers, .. } = self;
         let mut on_text = |text: &str| readers.push(stream, text);
         let read = streams.get_mut(stream).is_some_and(|reader| reader.read(&mut on_text) != ReadResult::Nothing);
@@ -144,7 +144,7 @@ impl<'a, L: Listener> Output<'a, L> {
     }
 
     /// Reads a stream without asking the runtime whether it can be read. Returns whether there was output.
-    pub fn read_now(&mut self, stream: Stream) -> bool {
+    pub fn read_now(&mut self, stream: OutputStream) -> bool {
         let Self { streams, readers, .. } = self;
         let Some(reader) = streams.get_mut(stream) else { return false };
         let mut on_text = |text: &str| readers.push(stream, text);
@@ -164,14 +164,14 @@ impl<'a, L: Listener> Output<'a, L> {
         if terminated {
             self.deliver_data();
         } else {
-            self.pass_on(Stream::Stdout);
+            self.pass_on(OutputStream::Stdout);
         }
         !terminated
     }
 
     /// Ends the output.
     pub fn end(&mut self) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        for stream in [OutputStream::Stdout, OutputStream::Stderr] {
             let Self { streams, readers, .. } = self;
             if let Some(reader) = streams.get_mut(stream) {
                 reader.capture.end_to(|text| readers.push(stream, text));
@@ -185,7 +185,7 @@ impl<'a, L: Listener> Output<'a, L> {
     }
 
     /// Passes on the new output of a stream: to the journal, the file with the whole output, and the listener.
-    fn pass_on(&mut self, stream: Stream) {
+    fn pass_on(&mut self, stream: OutputStream) {
         let Some(reader) = self.streams.get_mut(stream) else { return };
         self.moving.on_output(&reader.capture.take_journal());
         if reader.capture.wants_spill() && reader.spill(self.request) {
@@ -308,17 +308,17 @@ pub const BATCH: usize = 64 * 1024;
 /// Streams of live text.
 pub trait LiveText {
     /// Returns the next text of a stream, at most this many bytes. `None`: there is no text.
-    fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String>;
+    fn take(&mut self, stream: OutputStream, max_bytes: usize) -> Option<String>;
     /// Returns whether a stream has more text.
-    fn has_more(&self, stream: Stream) -> bool;
+    fn has_more(&self, stream: OutputStream) -> bool;
 }
 
 impl LiveText for Streams {
-    fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String> {
+    fn take(&mut self, stream: OutputStream, max_bytes: usize) -> Option<String> {
         self.get_mut(stream)?.capture.take_live(max_bytes)
     }
 
-    fn has_more(&self, stream: Stream) -> bool {
+    fn has_more(&self, stream: OutputStream) -> bool {
         self.get(stream).is_some_and(|reader| reader.capture.live_bytes() > 0)
     }
 }
@@ -330,7 +330,7 @@ pub struct Delivery {
     on: bool,
     /// Whether a batch was not taken yet.
     in_flight: bool,
-    queue: VecDeque<Stream>,
+    queue: VecDeque<OutputStream>,
 }
 
 impl Delivery {
@@ -349,14 +349,14 @@ impl Delivery {
     }
 
     /// Records that a stream has text for the listener.
-    pub fn on_text(&mut self, stream: Stream) {
+    pub fn on_text(&mut self, stream: OutputStream) {
         if self.on && !self.queue.contains(&stream) {
             self.queue.push_back(stream);
         }
     }
 
     /// Returns the next batch, unless the listener is busy. Streams take turns.
-    pub fn next(&mut self, text: &mut impl LiveText) -> Option<(Stream, String)> {
+    pub fn next(&mut self, text: &mut impl LiveText) -> Option<(OutputStream, String)> {
         while self.on && !self.in_flight {
             let stream = self.queue.pop_front()?;
             if let Some(batch) = text.take(stream, BATCH) {
@@ -455,21 +455,21 @@ mod tests {
         struct Texts([String; 2]);
 
         impl LiveText for Texts {
-            fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String> {
+            fn take(&mut self, stream: OutputStream, max_bytes: usize) -> Option<String> {
                 let text = &mut self.0[stream as usize];
                 let rest = text.split_off(text.len().min(max_bytes));
                 Some(std::mem::replace(text, rest)).filter(|text| !text.is_empty())
             }
 
-            fn has_more(&self, stream: Stream) -> bool {
+            fn has_more(&self, stream: OutputStream) -> bool {
                 !self.0[stream as usize].is_empty()
             }
         }
 
         fn texts(stdout: &str, stderr: &str) -> Texts {
             let mut texts = Texts([String::new(), String::new()]);
-            texts.0[Stream::Stdout as usize] = stdout.to_owned();
-            texts.0[Stream::Stderr as usize] = stderr.to_owned();
+            texts.0[OutputStream::Stdout as usize] = stdout.to_owned();
+            texts.0[OutputStream::Stderr as usize] = stderr.to_owned();
             texts
         }
 
@@ -477,13 +477,13 @@ mod tests {
         fn one_batch_is_in_flight_at_a_time() {
             let mut delivery = Delivery::new(true);
             let mut texts = texts("one", "");
-            delivery.on_text(Stream::Stdout);
-            assert_eq!(delivery.next(&mut texts), Some((Stream::Stdout, "one".to_owned())));
-            texts.0[Stream::Stdout as usize].push_str("two");
-            delivery.on_text(Stream::Stdout);
+            delivery.on_text(OutputStream::Stdout);
+            assert_eq!(delivery.next(&mut texts), Some((OutputStream::Stdout, "one".to_owned())));
+            texts.0[OutputStream::Stdout as usize].push_str("two");
+            delivery.on_text(OutputStream::Stdout);
             assert_eq!(delivery.next(&mut texts), None, "the listener is busy");
             delivery.on_taken();
-            assert_eq!(delivery.next(&mut texts), Some((Stream::Stdout, "two".to_owned())));
+            assert_eq!(delivery.next(&mut texts), Some((OutputStream::Stdout, "two".to_owned())));
         }
 
         #[test]
@@ -491,15 +491,15 @@ mod tests {
             let mut delivery = Delivery::new(true);
             let long = format!("{}{}", "a".repeat(BATCH), "b");
             let mut texts = texts(&long, "error");
-            delivery.on_text(Stream::Stdout);
-            delivery.on_text(Stream::Stderr);
-            delivery.on_text(Stream::Stdout);
+            delivery.on_text(OutputStream::Stdout);
+            delivery.on_text(OutputStream::Stderr);
+            delivery.on_text(OutputStream::Stdout);
             let mut taken = Vec::new();
             while let Some((stream, text)) = delivery.next(&mut texts) {
                 taken.push((stream, text.len()));
                 delivery.on_taken();
             }
-            assert_eq!(taken, [(Stream::Stdout, BATCH), (Stream::Stderr, 5), (Stream::Stdout, 1)]);
+            assert_eq!(taken, [(OutputStream::Stdout, BATCH), (OutputStream::Stderr, 5), (OutputStream::Stdout, 1)]);
             assert!(!delivery.is_pending());
         }
 
@@ -515,7 +515,7 @@ mod tests {
             let mut delivery = Delivery::new(true);
             let mut texts = texts("x", "");
             assert!(!delivery.is_pending());
-            delivery.on_text(Stream::Stdout);
+            delivery.on_text(OutputStream::Stdout);
             assert!(delivery.is_pending(), "queued");
             let _ = delivery.next(&mut texts);
             assert!(delivery.is_pending(), "in flight");
@@ -526,10 +526,10 @@ mod tests {
         #[test]
         fn a_stopped_listener_gets_and_delays_nothing() {
             let mut delivery = Delivery::new(true);
-            delivery.on_text(Stream::Stdout);
+            delivery.on_text(OutputStream::Stdout);
             assert!(delivery.stop());
             assert!(!delivery.stop(), "stopped already");
-            delivery.on_text(Stream::Stderr);
+            delivery.on_text(OutputStream::Stderr);
             assert_eq!(delivery.next(&mut texts("x", "y")), None);
             assert!(!delivery.is_pending());
         }

@@ -16,7 +16,7 @@ use crate::request::{Request, Spill, SpillPlace};
 use crate::reuse::SharedCopy;
 use crate::run::blocked::LastLines;
 use crate::run::listener::Allocation;
-use capture::{Capture, SpillDir, SpillFile, Stream, sweep};
+use capture::{OutputStream, SpillDir, SpillFile, StreamCapture, sweep};
 
 /// The most bytes that a live view shows of each stream.
 pub const VIEW: usize = 8 * 1024;
@@ -26,7 +26,7 @@ pub struct Streams {
     pub stdout: OutputReader,
     pub stderr: Option<OutputReader>,
     /// The stream that has written last.
-    pub last: Stream,
+    pub last: OutputStream,
 }
 
 /// The streams that are not read now, so that a full pipe holds the command back.
@@ -43,17 +43,17 @@ impl Held {
 }
 
 impl Streams {
-    pub fn get_mut(&mut self, stream: Stream) -> Option<&mut OutputReader> {
+    pub fn get_mut(&mut self, stream: OutputStream) -> Option<&mut OutputReader> {
         match stream {
-            Stream::Stdout => Some(&mut self.stdout),
-            Stream::Stderr => self.stderr.as_mut(),
+            OutputStream::Stdout => Some(&mut self.stdout),
+            OutputStream::Stderr => self.stderr.as_mut(),
         }
     }
 
-    pub fn get(&self, stream: Stream) -> Option<&OutputReader> {
+    pub fn get(&self, stream: OutputStream) -> Option<&OutputReader> {
         match stream {
-            Stream::Stdout => Some(&self.stdout),
-            Stream::Stderr => self.stderr.as_ref(),
+            OutputStream::Stdout => Some(&self.stdout),
+            OutputStream::Stderr => self.stderr.as_ref(),
         }
     }
 
@@ -81,10 +81,10 @@ impl Streams {
     }
 
     /// Waits for a readable stream that is not held.
-    pub async fn readable(&self, held: Held) -> Stream {
+    pub async fn readable(&self, held: Held) -> OutputStream {
         tokio::select! {
-            () = self.stdout.readable(), if !held.stdout => Stream::Stdout,
-            () = readable(self.stderr.as_ref()), if !held.stderr => Stream::Stderr,
+            () = self.stdout.readable(), if !held.stdout => OutputStream::Stdout,
+            () = readable(self.stderr.as_ref()), if !held.stderr => OutputStream::Stderr,
             else => std::future::pending().await,
         }
     }
@@ -143,8 +143,8 @@ fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 
 /// An output stream of a running command.
 pub struct OutputReader {
-    pub stream: Stream,
-    pub capture: Capture,
+    pub stream: OutputStream,
+    pub capture: StreamCapture,
     /// Whether the text of the capture has a character for each byte.
     pub keeps_bytes: bool,
     /// The command among the runs of this process. `None` in a terminal, which people see as its screen.
@@ -175,8 +175,8 @@ pub enum ReadResult {
 }
 
 impl OutputReader {
-    pub fn new(stream: Stream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
-        let mut capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
+    pub fn new(stream: OutputStream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
+        let mut capture = StreamCapture::new(stream.name(), request.truncate, request.sanitize, request.live);
         let keeps_bytes = request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes);
         if keeps_bytes {
             capture.keep_bytes();
@@ -185,7 +185,7 @@ impl OutputReader {
             capture.keep_journal();
         }
         let terminal = request.terminal.clone();
-        let kept = (request.is_producer && stream == Stream::Stdout).then(|| Kept::new(request));
+        let kept = (request.is_producer && stream == OutputStream::Stdout).then(|| Kept::new(request));
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
         let run = request.live_run.clone().filter(|_| terminal.is_none());

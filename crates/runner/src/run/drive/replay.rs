@@ -21,7 +21,7 @@ use crate::reuse::Stored;
 use crate::run::completion::{Completion, ExitUnknown, Seen, ShellAfter};
 use crate::run::listener::{Listener, Reply};
 use crate::supervise::ShimEvent;
-use capture::Stream;
+use capture::OutputStream;
 use protocol::plan::Recorded;
 use protocol::{Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer};
 use sys::{Exit, Signal, Usage};
@@ -97,7 +97,7 @@ fn pipe() -> io::Result<(OwnedFd, PipeWriter)> {
 
 fn write(stored: &Stored, mut stdout: PipeWriter, mut stderr: Option<PipeWriter>) -> io::Result<()> {
     stored.output.each(|stream, bytes| match (stream, &mut stderr) {
-        (Stream::Stderr, Some(stderr)) => stderr.write_all(bytes),
+        (OutputStream::Stderr, Some(stderr)) => stderr.write_all(bytes),
         _ => stdout.write_all(bytes),
     })
 }

@@ -62,7 +62,7 @@ async fn output_of_either_stream_extends_the_drain() {
     let (driven, _) = drive(RawOptions { merge: false, ..raw() }, async |ends| {
         ends.start();
         ends.exit(Cause::Itself, true);
-        for stream in [Stream::Stderr, Stream::Stdout, Stream::Stderr, Stream::Stderr] {
+        for stream in [OutputStream::Stderr, OutputStream::Stdout, OutputStream::Stderr, OutputStream::Stderr] {
             sleep(Duration::from_millis(240)).await;
             ends.write_to(stream, "x");
         }

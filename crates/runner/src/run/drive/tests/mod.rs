@@ -102,7 +102,7 @@ impl Recorder {
 }
 
 impl Listener for Recorder {
-    fn output(&self, stream: Stream, text: String) {
+    fn output(&self, stream: OutputStream, text: String) {
         self.note(format!("{}: {}", stream.name(), text.len()));
     }
 
@@ -118,7 +118,7 @@ impl Listener for Recorder {
         self.note(format!("prompt: {}", prompt.text));
     }
 
-    fn allocate(&self, stream: Stream) {
+    fn allocate(&self, stream: OutputStream) {
         self.note(format!("allocate: {}", stream.name()));
     }
 }
@@ -140,11 +140,11 @@ struct Ends {
 
 impl Ends {
     fn write(&mut self, text: &str) {
-        self.write_to(Stream::Stdout, text);
+        self.write_to(OutputStream::Stdout, text);
     }
 
-    fn write_to(&mut self, stream: Stream, text: &str) {
-        let pipe = if stream == Stream::Stdout { &mut self.stdout } else { &mut self.stderr };
+    fn write_to(&mut self, stream: OutputStream, text: &str) {
+        let pipe = if stream == OutputStream::Stdout { &mut self.stdout } else { &mut self.stderr };
         pipe.as_mut().expect("open").write_all(text.as_bytes()).expect("written");
     }
 

@@ -85,11 +85,11 @@ async fn silence_counts_from_the_start_of_the_shell_with_and_without_pipes() {
 #[tokio::test(start_paused = true)]
 async fn any_byte_of_either_stream_ends_a_silence() {
     for (merge, stream, text) in [
-        (false, Stream::Stdout, ".\n"),
-        (false, Stream::Stderr, ".\n"),
-        (true, Stream::Stdout, ".\n"),
-        (false, Stream::Stdout, "7%\r"),
-        (false, Stream::Stdout, "\x1b[0m"),
+        (false, OutputStream::Stdout, ".\n"),
+        (false, OutputStream::Stderr, ".\n"),
+        (true, OutputStream::Stdout, ".\n"),
+        (false, OutputStream::Stdout, "7%\r"),
+        (false, OutputStream::Stdout, "\x1b[0m"),
     ] {
         let limited = RawOptions { idle_timeout_ms: Some(2_000.0), merge, ..raw() };
         let (driven, ends) = drive(limited, async |ends| {

@@ -171,9 +171,9 @@ async fn a_look_shows_the_last_line_of_the_stream_that_wrote_last() {
         assert_eq!(last(ends).await, "");
         ends.write("compiling\n\n");
         assert_eq!(last(ends).await, "compiling");
-        ends.write_to(Stream::Stderr, "10%\r20%");
+        ends.write_to(OutputStream::Stderr, "10%\r20%");
         assert_eq!(last(ends).await, "20%");
-        ends.write_to(Stream::Stdout, "linking");
+        ends.write_to(OutputStream::Stdout, "linking");
         assert_eq!(last(ends).await, "linking");
         ends.exit(Cause::Itself, false);
         ends.close();
