@@ -61,7 +61,7 @@ impl NativeText {
         let Some(capture) = &mut self.capture else { return String::new() };
         capture.push(&bytes);
         if self.beginning.is_none() && capture.wants_spill() {
-            let whole = capture.whole().unwrap_or_default();
+            let whole = capture.whole_text().unwrap_or_default();
             if whole.len() > self.most {
                 self.beginning = Some(whole[..whole.floor_char_boundary(self.most)].to_owned());
                 // From here on only the part that the cut needs is kept.
@@ -89,7 +89,7 @@ impl NativeText {
     #[napi]
     pub fn whole(&self) -> Option<String> {
         let capture = self.capture.as_ref()?;
-        let whole = || capture.wants_spill().then(|| capture.whole().unwrap_or_default().to_owned());
+        let whole = || capture.wants_spill().then(|| capture.whole_text().unwrap_or_default().to_owned());
         self.beginning.clone().or_else(whole)
     }
 

@@ -97,7 +97,7 @@ impl TerminalLineCells {
         }
         if !self.waiting.is_empty() {
             // Sequences stay where they were written: an `ESC [0m` must not move.
-            self.reach(self.cursor + 1);
+            self.extend_to(self.cursor + 1);
             let waiting = std::mem::take(&mut self.waiting);
             self.edit(self.cursor, |cell| cell.extra.get_or_insert_default().before.push_str(&waiting));
         }
@@ -112,8 +112,8 @@ impl TerminalLineCells {
     pub(super) fn write(&mut self, c: char) {
         match if c == '\t' { None } else { c.width() } {
             None if c == '\t' => self.tab(),
-            None | Some(0) => self.mark(c),
-            Some(1) => self.put(CellGlyph::Narrow(c), 1),
+            None | Some(0) => self.attach_mark(c),
+            Some(1) => self.put_glyph(CellGlyph::Narrow(c), 1),
             Some(_) => {
                 let over = self.cursor.checked_sub(1).filter(|&lead| {
                     // man prints a bold wide character twice with one backspace in between, which leads into the middle
@@ -122,7 +122,7 @@ impl TerminalLineCells {
                         && self.row[lead].glyph == CellGlyph::Wide(c)
                 });
                 self.cursor = over.unwrap_or(self.cursor);
-                self.put(CellGlyph::Wide(c), 2);
+                self.put_glyph(CellGlyph::Wide(c), 2);
             }
         }
     }
@@ -134,28 +134,28 @@ impl TerminalLineCells {
         if stop > self.row.len() {
             let from = self.cursor.max(self.row.len());
             self.move_to(from);
-            self.put(CellGlyph::Tab, stop - from);
+            self.put_glyph(CellGlyph::Tab, stop - from);
         } else {
             self.move_to(stop);
         }
     }
 
-    fn mark(&mut self, c: char) {
+    fn attach_mark(&mut self, c: char) {
         let before = self.cursor.checked_sub(1).filter(|&at| at < self.row.len() && self.waiting.is_empty());
         match before {
             Some(at) => {
-                let lead = self.lead(at);
+                let lead = self.glyph_start(at);
                 self.edit(lead, |cell| cell.extra.get_or_insert_default().marks.push(c));
             }
             None => self.waiting.push(c),
         }
     }
 
-    fn put(&mut self, glyph: CellGlyph, width: usize) {
-        self.reach(self.cursor);
+    fn put_glyph(&mut self, glyph: CellGlyph, width: usize) {
+        self.extend_to(self.cursor);
         let end = self.cursor + width;
         self.erase(self.cursor, end.min(self.row.len()));
-        self.reach(end);
+        self.extend_to(end);
         let waiting = std::mem::take(&mut self.waiting);
         self.edit(self.cursor, |cell| {
             cell.glyph = glyph;
@@ -175,7 +175,7 @@ impl TerminalLineCells {
         if from >= to {
             return;
         }
-        let mut at = self.lead(from);
+        let mut at = self.glyph_start(from);
         self.touched += to - at;
         while at < to || self.row.get(at).is_some_and(|cell| cell.glyph == CellGlyph::Rest) {
             self.edit(at, |cell| *cell = TerminalCell::BLANK);
@@ -218,12 +218,12 @@ impl TerminalLineCells {
     }
 
     /// Returns the first cell of the glyph to which the cell `at` belongs.
-    fn lead(&self, at: usize) -> usize {
+    fn glyph_start(&self, at: usize) -> usize {
         (0..=at).rev().find(|&i| self.row[i].glyph != CellGlyph::Rest).unwrap_or(0)
     }
 
     /// Extends the row to at least this many columns.
-    fn reach(&mut self, columns: usize) {
+    fn extend_to(&mut self, columns: usize) {
         self.touched += columns.saturating_sub(self.row.len());
         while self.row.len() < columns {
             self.row.push(TerminalCell::BLANK);

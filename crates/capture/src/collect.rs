@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::captured::{CapturedStream, StreamTruncation};
 use super::live::UntakenLiveText;
-use super::notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, short};
+use super::notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, shorten_error};
 use super::policy::{KeptStreamPart, SanitizeRules, TruncationPolicy, to_usize};
 use super::sanitize::OutputCleaner;
-use super::scan::{lines, newlines, utf16_len};
+use super::scan::{count_lines, count_newlines, utf16_len};
 use super::spill::SpillFile;
 use super::truncate::{TextCut, TruncationLimit, cut_head, cut_tail, whole_at};
 use super::window::StreamWindow;
@@ -66,8 +66,8 @@ impl StreamCapture {
     pub fn new(name: &'static str, truncate: TruncationPolicy, sanitize: Option<SanitizeRules>, live: bool) -> Self {
         let policy = truncate.clamped();
         let (head, tail) = match policy {
-            TruncationPolicy::Tail(limits) => (0, limits.reach()),
-            TruncationPolicy::Head(limits) => (limits.reach(), 0),
+            TruncationPolicy::Tail(limits) => (0, limits.bytes_to_decide_cut()),
+            TruncationPolicy::Head(limits) => (limits.bytes_to_decide_cut(), 0),
             // One character beyond each cut shows whether the cut splits a line.
             TruncationPolicy::Ends { head_bytes, tail_bytes, .. } => (to_reach(head_bytes), to_reach(tail_bytes)),
         };
@@ -101,14 +101,14 @@ impl StreamCapture {
         let store = &mut self.store;
         self.cleaner.push(bytes, &mut |text| {
             reader(text);
-            store.take(text);
+            store.take_sanitized(text);
         });
     }
 
     /// Returns true once the stream has passed `max_bytes` or `max_chars` without a decision about a file.
     /// [`Capture::end`] may also cause it.
     pub fn wants_spill(&self) -> bool {
-        matches!(self.store.spill, SpillState::Undecided) && self.store.overflowed()
+        matches!(self.store.spill, SpillState::Undecided) && self.store.has_overflowed()
     }
 
     /// Writes the stream so far to the file, and later text as it arrives.
@@ -116,17 +116,17 @@ impl StreamCapture {
         if let Some(text) = self.store.window.whole() {
             file.write(text);
         }
-        self.store.decide(SpillState::File(file));
+        self.store.decide_spill(SpillState::File(file));
     }
 
     /// Records that a wanted file is missing. `place` is its intended path. `error` is cut to 80 bytes.
     pub fn spill_failed(&mut self, place: Option<PathBuf>, artifact_id: Option<String>, error: String) {
-        self.store.decide(SpillState::Failed { place, artifact_id, error: short(&error, MAX_ERROR) });
+        self.store.decide_spill(SpillState::Failed { place, artifact_id, error: shorten_error(&error, MAX_ERROR) });
     }
 
     /// Records that no file is wanted. May be called before any push.
     pub fn spill_off(&mut self) {
-        self.store.decide(SpillState::Off);
+        self.store.decide_spill(SpillState::Off);
     }
 
     /// Records that another file, a task's log, holds the whole stream. The notice names this file, also for a cut by
@@ -138,7 +138,7 @@ impl StreamCapture {
             file.close();
             let _ = std::fs::remove_file(file.path());
         }
-        self.store.decide(SpillState::Elsewhere(path));
+        self.store.decide_spill(SpillState::Elsewhere(path));
     }
 
     /// Starts to gather text for [`Capture::take_journal`].
@@ -165,7 +165,7 @@ impl StreamCapture {
     /// Returns the last text with the unfinished line as it would be shown now: at most `max_bytes`, of which at least
     /// [`SNAPSHOT`] bytes were delivered if there are as many.
     pub fn tail(&self, max_bytes: usize) -> String {
-        let pending = self.cleaner.pending();
+        let pending = self.cleaner.pending_line();
         let delivered = self.store.window.tail();
         let skip = pending.ceil_char_boundary(pending.len().saturating_sub(max_bytes));
         let room = max_bytes - (pending.len() - skip);
@@ -174,7 +174,7 @@ impl StreamCapture {
     }
 
     /// Returns the end of the text delivered so far, at most this many bytes, and the number of bytes before it.
-    pub fn kept(&self, max_bytes: usize) -> (&str, u64) {
+    pub fn kept_tail(&self, max_bytes: usize) -> (&str, u64) {
         let delivered = self.store.window.tail();
         let kept = &delivered[delivered.ceil_char_boundary(delivered.len().saturating_sub(max_bytes))..];
         (kept, self.store.bytes - kept.len() as u64)
@@ -186,21 +186,21 @@ impl StreamCapture {
     }
 
     /// Returns the unfinished line as it would be shown now, at most its last 128 KiB, or '' after a finished line.
-    pub fn pending(&self) -> String {
+    pub fn pending_line(&self) -> String {
         let delivered = self.store.window.tail();
         let line = memchr::memrchr(b'\n', delivered.as_bytes()).map_or(0, |newline| newline + 1);
         let from = delivered.ceil_char_boundary(line.max(delivered.len().saturating_sub(64 * 1024)));
-        format!("{}{}", &delivered[from..], self.cleaner.pending())
+        format!("{}{}", &delivered[from..], self.cleaner.pending_line())
     }
 
     /// Returns all text delivered so far while it is in memory, or `None` once a part was dropped.
-    pub fn whole(&self) -> Option<&str> {
+    pub fn whole_text(&self) -> Option<&str> {
         self.store.window.whole()
     }
 
     /// Returns bytes that bring a fresh cleaner with the same rules to the unfinished line: see [`Cleaner::resume`].
-    pub fn resume(&self) -> Vec<u8> {
-        self.cleaner.resume()
+    pub fn resume_bytes(&self) -> Vec<u8> {
+        self.cleaner.resume_bytes()
     }
 
     /// Ends this capture. Another capture continues from [`Capture::resume`] and shows the unfinished character.
@@ -219,7 +219,7 @@ impl StreamCapture {
             let store = &mut self.store;
             self.cleaner.end(&mut |text| {
                 reader(text);
-                store.take(text);
+                store.take_sanitized(text);
             });
         }
     }
@@ -232,12 +232,12 @@ impl StreamCapture {
 }
 
 impl SanitizedTextStore {
-    fn take(&mut self, text: &str) {
+    fn take_sanitized(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
         self.bytes += text.len() as u64;
-        self.newlines += newlines(text);
+        self.newlines += count_newlines(text);
         self.open_line = !text.ends_with('\n');
         if self.policy.max_chars().is_some() {
             self.chars += utf16_len(text);
@@ -255,18 +255,18 @@ impl SanitizedTextStore {
         self.split_if_ready();
     }
 
-    fn decide(&mut self, spill: SpillState) {
+    fn decide_spill(&mut self, spill: SpillState) {
         self.spill = spill;
         self.split_if_ready();
     }
 
     fn split_if_ready(&mut self) {
-        if self.overflowed() && !matches!(self.spill, SpillState::Undecided) {
+        if self.has_overflowed() && !matches!(self.spill, SpillState::Undecided) {
             self.window.split();
         }
     }
 
-    fn overflowed(&self) -> bool {
+    fn has_overflowed(&self) -> bool {
         self.bytes > self.policy.max_bytes() || self.policy.max_chars().is_some_and(|max| self.chars > max)
     }
 
@@ -282,7 +282,7 @@ impl SanitizedTextStore {
         {
             notes.push(format!("{}: the full output file {error}: {}", self.name, file.path().display()));
         }
-        let (text, truncation) = match self.cut() {
+        let (text, truncation) = match self.cut_text() {
             None => (self.window.tail().to_owned(), None),
             Some(kept) => {
                 let truncation = self.truncation(&kept, total_lines);
@@ -294,7 +294,7 @@ impl SanitizedTextStore {
     }
 
     /// Returns the kept parts if anything must be cut.
-    fn cut(&self) -> Option<KeptEnds<'_>> {
+    fn cut_text(&self) -> Option<KeptEnds<'_>> {
         let (head, tail) = (self.window.head(), self.window.tail());
         match &self.policy {
             TruncationPolicy::Tail(limits) => cut_tail(tail, limits).map(|TextCut { at, by, partial }| KeptEnds {
@@ -309,7 +309,7 @@ impl SanitizedTextStore {
                 by,
                 partial,
             }),
-            TruncationPolicy::Ends { head_bytes, tail_bytes, .. } => self.overflowed().then(|| {
+            TruncationPolicy::Ends { head_bytes, tail_bytes, .. } => self.has_overflowed().then(|| {
                 let end = head.floor_char_boundary(to_usize(*head_bytes));
                 let max = to_usize(*tail_bytes);
                 let start = tail.ceil_char_boundary(tail.len().saturating_sub(max));
@@ -320,7 +320,7 @@ impl SanitizedTextStore {
     }
 
     fn truncation(&self, kept: &KeptEnds<'_>, total_lines: u64) -> (StreamTruncation, TruncationNotice) {
-        let (head_lines, output_lines) = (lines(kept.head), lines(kept.head) + lines(kept.tail));
+        let (head_lines, output_lines) = (count_lines(kept.head), count_lines(kept.head) + count_lines(kept.tail));
         let (keep, first_line, last_line) = match self.policy {
             TruncationPolicy::Tail(_) => (KeptStreamPart::Tail, total_lines - output_lines + 1, total_lines),
             TruncationPolicy::Head(_) => (KeptStreamPart::Head, 1, head_lines),

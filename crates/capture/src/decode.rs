@@ -28,13 +28,13 @@ impl Utf8StreamDecoder {
     }
 
     /// Returns the bytes of an unfinished character, at most three.
-    pub(super) fn held(&self) -> &[u8] {
+    pub(super) fn unfinished_bytes(&self) -> &[u8] {
         &self.held[..self.len]
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8], emit: &mut dyn FnMut(&str)) {
         if self.bytes {
-            return self.spell(bytes, emit);
+            return self.spell_bytes(bytes, emit);
         }
         while self.len > 0 {
             let Some((&byte, rest)) = bytes.split_first() else { return };
@@ -56,11 +56,11 @@ impl Utf8StreamDecoder {
             bytes = rest;
         }
         // Splitting off the unfinished character first lets the whole rest pass the fast check at once.
-        let (whole, cut) = bytes.split_at(bytes.len() - unfinished(bytes));
+        let (whole, cut) = bytes.split_at(bytes.len() - unfinished_length(bytes));
         match simdutf8::basic::from_utf8(whole) {
             Ok("") => {}
             Ok(text) => emit(text),
-            Err(_) => self.mend(whole, emit),
+            Err(_) => self.replace_invalid(whole, emit),
         }
         self.held[..cut.len()].copy_from_slice(cut);
         self.len = cut.len();
@@ -80,14 +80,14 @@ impl Utf8StreamDecoder {
         }
     }
 
-    fn spell(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
+    fn spell_bytes(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
         self.mended.clear();
         self.mended.extend(bytes.iter().copied().map(char::from));
         emit(&self.mended);
         self.mended.clear();
     }
 
-    fn mend(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
+    fn replace_invalid(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
         // Replacements are longer than the bytes they replace. Pieces keep the buffer small if a whole read is binary.
         const PIECE: usize = 64 * 1024;
         self.mended.clear();
@@ -111,7 +111,7 @@ impl Utf8StreamDecoder {
 }
 
 /// Returns the length of the unfinished character at the end, 0 … 3.
-fn unfinished(bytes: &[u8]) -> usize {
+fn unfinished_length(bytes: &[u8]) -> usize {
     for len in 1..=bytes.len().min(3) {
         let tail = &bytes[bytes.len() - len..];
         if tail[0] & 0xC0 != 0x80 {

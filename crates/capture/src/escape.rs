@@ -63,7 +63,7 @@ pub(super) enum EscapeStep {
 }
 
 impl EscapeRecognizer {
-    pub(super) fn inside(&self) -> bool {
+    pub(super) fn is_inside_sequence(&self) -> bool {
         self.state != EscapeState::Ground
     }
 
@@ -83,7 +83,7 @@ impl EscapeRecognizer {
     }
 
     /// Returns an introducer that puts a fresh recognizer into the same state, or '' outside of a sequence.
-    pub(super) fn resume(&self) -> &str {
+    pub(super) fn resume_introducer(&self) -> &str {
         match self.state {
             EscapeState::Ground => "",
             EscapeState::Escape | EscapeState::Intermediate | EscapeState::Csi => &self.raw,
@@ -102,8 +102,8 @@ impl EscapeRecognizer {
                 EscapeStep::Part
             }
             '\u{80}'..='\u{9f}' => self.eight_bit(c),
-            '\n' => self.broken(EscapeStep::Text),
-            CAN | SUB => self.broken(EscapeStep::Dropped),
+            '\n' => self.break_sequence(EscapeStep::Text),
+            CAN | SUB => self.break_sequence(EscapeStep::Dropped),
             BEL if self.state == EscapeState::Payload(EscapePayloadKind::Osc) => {
                 self.state = EscapeState::Ground;
                 self.raw.push(c);
@@ -117,7 +117,7 @@ impl EscapeRecognizer {
                 EscapeStep::Part
             }
             ' '..='~' if self.raw.len() < MAX_SEQUENCE => self.ascii(c),
-            _ => self.broken(EscapeStep::Text),
+            _ => self.break_sequence(EscapeStep::Text),
         }
     }
 
@@ -125,7 +125,7 @@ impl EscapeRecognizer {
         matches!(self.state, EscapeState::Payload(_))
     }
 
-    fn broken(&mut self, step: EscapeStep) -> EscapeStep {
+    fn break_sequence(&mut self, step: EscapeStep) -> EscapeStep {
         self.reset();
         step
     }
@@ -150,7 +150,7 @@ impl EscapeRecognizer {
                 self.raw.push(c);
                 return EscapeStep::Part;
             }
-            _ => return self.broken(EscapeStep::Dropped),
+            _ => return self.break_sequence(EscapeStep::Dropped),
         };
         self.start(c);
         self.state = opened;
@@ -209,7 +209,7 @@ pub(super) enum CsiLineEffect {
 
 /// Returns the effect of a whole CSI on its line, or `None` for styles, modes, private sequences and motions to other
 /// lines.
-pub(super) fn motion(raw: &str) -> Option<CsiLineEffect> {
+pub(super) fn line_effect_of_csi(raw: &str) -> Option<CsiLineEffect> {
     let body = raw.strip_prefix("\u{1b}[").or_else(|| raw.strip_prefix('\u{9b}'))?;
     let last = body.chars().next_back()?;
     let params = &body[..body.len() - last.len_utf8()];

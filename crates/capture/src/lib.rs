@@ -35,5 +35,5 @@ pub use policy::{
 };
 pub use sanitize::{CleanTextSink, OutputCleaner};
 pub use spill::SpillFile;
-pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, sweep};
+pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, remove_expired};
 pub use truncate::TruncationLimit;

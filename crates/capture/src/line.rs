@@ -8,7 +8,7 @@ pub(super) const LINE_LIMIT: usize = 64 * 1024;
 
 /// The cells that a line of this many bytes may blank or add. A few bytes can erase a whole line, and a few more fill
 /// it with blanks again. A bar at the right margin of a wide terminal takes 30 for each byte.
-fn allowed(drawn: usize) -> usize {
+fn allowed_cell_changes(drawn: usize) -> usize {
     LINE_LIMIT / 4 + 48 * drawn
 }
 
@@ -53,7 +53,7 @@ enum LineRepresentation {
 }
 
 impl OverdrawnLine {
-    pub(super) fn active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.way != LineRepresentation::Off
     }
 
@@ -100,7 +100,7 @@ impl OverdrawnLine {
             LineRepresentation::Ascii => (self.ascii.len(), self.touched),
             LineRepresentation::Cells => (self.cells.len(), self.cells.touched()),
         };
-        len > LINE_LIMIT || touched > allowed(self.drawn)
+        len > LINE_LIMIT || touched > allowed_cell_changes(self.drawn)
     }
 
     /// Attaches a control sequence, which takes no columns, at the cursor.
@@ -111,7 +111,7 @@ impl OverdrawnLine {
     }
 
     /// Carries out a motion of this many bytes. Afterwards the line may have exceeded its limit.
-    pub(super) fn act(&mut self, motion: CsiLineEffect, bytes: usize) {
+    pub(super) fn apply_effect(&mut self, motion: CsiLineEffect, bytes: usize) {
         self.drawn += bytes;
         let (cursor, end) = match self.way {
             LineRepresentation::Ascii => (self.cursor, self.ascii.len()),
@@ -167,7 +167,7 @@ impl OverdrawnLine {
             self.ascii.resize(self.cursor, BLANK);
         }
         // The first byte may take more cells than it pays for.
-        let most = if self.touched > allowed(self.drawn + 1) { 1 } else { text.len() };
+        let most = if self.touched > allowed_cell_changes(self.drawn + 1) { 1 } else { text.len() };
         let taken = most.min((LINE_LIMIT + 1).saturating_sub(self.cursor));
         self.drawn += taken;
         let over = taken.min(self.ascii.len() - self.cursor);
@@ -207,7 +207,7 @@ impl OverdrawnLine {
     fn write_cells(&mut self, text: &str) {
         let mut escape = EscapeRecognizer::default();
         for (at, c) in text.char_indices() {
-            if (escape.inside() || c.is_control() && c != '\t') && escape.step(c) != EscapeStep::Text {
+            if (escape.is_inside_sequence() || c.is_control() && c != '\t') && escape.step(c) != EscapeStep::Text {
                 self.cells.attach(&text[at..at + c.len_utf8()]);
             } else {
                 self.cells.write(c);

@@ -22,7 +22,7 @@ pub struct WholeStreamLocation<'a> {
 }
 
 impl WholeStreamLocation<'_> {
-    fn place(&self) -> Option<String> {
+    fn shown_place(&self) -> Option<String> {
         match self.artifact_id {
             Some(id) => Some(format!("artifact://{id}")),
             None => self.path.map(|path| path.display().to_string()),
@@ -30,14 +30,16 @@ impl WholeStreamLocation<'_> {
     }
 
     /// Returns the words after the figures. `None` if nothing was written and nothing failed.
-    fn words(&self, place: Option<&str>, max_error: usize) -> Option<String> {
+    fn words_after_figures(&self, place: Option<&str>, max_error: usize) -> Option<String> {
         match (place, self.error) {
             (None, None) => None,
             (Some(place), None) => Some(format!("Full output: {place}")),
             (Some(place), Some(error)) => {
-                Some(format!("Full output file may be incomplete: {place} ({})", short(error, max_error)))
+                Some(format!("Full output file may be incomplete: {place} ({})", shorten_error(error, max_error)))
             }
-            (None, Some(error)) => Some(format!("The full output could not be kept: {}", short(error, max_error))),
+            (None, Some(error)) => {
+                Some(format!("The full output could not be kept: {}", shorten_error(error, max_error)))
+            }
         }
     }
 }
@@ -81,7 +83,7 @@ pub fn cut_notice(
     shown: ShownRange,
     whereabouts: &WholeStreamLocation<'_>,
 ) -> String {
-    one_sided(name, keep, shown, whereabouts.words(whereabouts.place().as_deref(), MAX_ERROR))
+    one_sided(name, keep, shown, whereabouts.words_after_figures(whereabouts.shown_place().as_deref(), MAX_ERROR))
 }
 
 fn one_sided(name: &str, keep: KeptStreamPart, shown: ShownRange, whereabouts: Option<String>) -> String {
@@ -118,9 +120,9 @@ impl TruncationNotice {
         figures: &NoticeFigures,
         whereabouts: &WholeStreamLocation<'_>,
     ) -> Self {
-        let place = whereabouts.place();
+        let place = whereabouts.shown_place();
         let with = |max_error| {
-            let words = whereabouts.words(place.as_deref(), max_error);
+            let words = whereabouts.words_after_figures(place.as_deref(), max_error);
             Self::build(name, policy, figures, words)
         };
         let notice = with(MAX_ERROR);
@@ -160,7 +162,7 @@ fn kilobytes(bytes: u64) -> u64 {
 }
 
 /// Returns an error in one line of at most `max` bytes.
-pub(super) fn short(error: &str, max: usize) -> String {
+pub(super) fn shorten_error(error: &str, max: usize) -> String {
     let mut line: String = error.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.truncate(line.floor_char_boundary(max));
     line

@@ -63,7 +63,7 @@ impl KeptTextLimits {
 
     /// Returns how many bytes of text suffice to decide where to cut: the limit in bytes, or the most bytes that the
     /// limit in characters can take (three per UTF-16 unit), plus one character to see beyond the cut.
-    pub(super) fn reach(&self) -> usize {
+    pub(super) fn bytes_to_decide_cut(&self) -> usize {
         let chars = self.max_chars.map_or(u64::MAX, |max| max.saturating_mul(3));
         to_usize(self.bytes().min(chars)) + 4
     }

@@ -1,7 +1,7 @@
 //! Turns raw output into clean text, one read at a time.
 
 use super::decode::Utf8StreamDecoder;
-use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep, is_style, motion, style_len};
+use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep, is_style, line_effect_of_csi, style_len};
 use super::line::{DeliveredLinePart, LINE_LIMIT, OverdrawnLine, is_one_cell_a_byte};
 use super::policy::{ProgressLineHandling, SanitizeRules};
 use super::scan::{after_newline, next_control};
@@ -103,11 +103,11 @@ impl OutputCleaner {
 
     /// Returns whether the unfinished line was drawn over, so that it may be drawn over again.
     pub fn is_drawn_over(&self) -> bool {
-        self.body.line.active() || self.body.cr
+        self.body.line.is_active() || self.body.cr
     }
 
     /// Returns the undelivered part of the unfinished line, as it would be shown now.
-    pub fn pending(&self) -> String {
+    pub fn pending_line(&self) -> String {
         let mut text = self.body.out.clone();
         self.body.line.render(&mut text);
         text
@@ -115,8 +115,8 @@ impl OutputCleaner {
 
     /// Returns bytes that bring a fresh cleaner with the same rules to this state, to continue in another process: the
     /// unfinished line, sequence and character. The payload of an unfinished string sequence is not repeated.
-    pub fn resume(&self) -> Vec<u8> {
-        let mut text = self.pending();
+    pub fn resume_bytes(&self) -> Vec<u8> {
+        let mut text = self.pending_line();
         let (column, at_end) = self.body.line.cursor();
         if !at_end {
             text.push('\r');
@@ -127,9 +127,9 @@ impl OutputCleaner {
         if self.body.cr {
             text.push('\r');
         }
-        text.push_str(self.body.escape.resume());
+        text.push_str(self.body.escape.resume_introducer());
         let mut bytes = text.into_bytes();
-        bytes.extend_from_slice(self.decoder.held());
+        bytes.extend_from_slice(self.decoder.unfinished_bytes());
         bytes
     }
 
@@ -150,7 +150,7 @@ impl CleanerBody {
         let bytes = text.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
-            if self.escape.inside() {
+            if self.escape.is_inside_sequence() {
                 at = self.sequence(text, at, sink);
                 continue;
             }
@@ -183,7 +183,9 @@ impl CleanerBody {
             let step = self.escape.step(c);
             self.escape.take(&mut raw);
             match step {
-                EscapeStep::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, raw.len(), sink),
+                EscapeStep::Csi if let Some(motion) = self.line_effect_of_csi(&raw) => {
+                    self.apply_effect(motion, raw.len(), sink)
+                }
                 EscapeStep::Csi | EscapeStep::Part if !raw.is_empty() => self.attach(&raw, sink),
                 EscapeStep::Control => self.control(c as u8, sink),
                 EscapeStep::Csi | EscapeStep::Part | EscapeStep::Dropped | EscapeStep::Text => {}
@@ -192,7 +194,7 @@ impl CleanerBody {
                 break;
             }
             at += c.len_utf8();
-            if !self.escape.inside() {
+            if !self.escape.is_inside_sequence() {
                 break;
             }
         }
@@ -201,8 +203,8 @@ impl CleanerBody {
     }
 
     /// Returns the effect of a CSI on the line, unless overdrawn lines are kept.
-    fn motion(&self, raw: &str) -> Option<CsiLineEffect> {
-        if self.keeps_progress() { None } else { motion(raw) }
+    fn line_effect_of_csi(&self, raw: &str) -> Option<CsiLineEffect> {
+        if self.keeps_progress() { None } else { line_effect_of_csi(raw) }
     }
 
     /// Handles a control sequence that has ended, or a piece of its payload.
@@ -212,9 +214,9 @@ impl CleanerBody {
         }
         self.settle_cr(sink);
         // A string sequence that is cut short has no end in its text, so a line cannot be read from the text again.
-        let is_open = self.escape.inside() && !self.keeps_progress();
+        let is_open = self.escape.is_inside_sequence() && !self.keeps_progress();
         let is_settled = self.handed == DeliveredLinePart::Settled && self.line_start() == 0;
-        if self.line.active() || is_open && !is_settled && self.draw() {
+        if self.line.is_active() || is_open && !is_settled && self.begin_overdrawn_line() {
             self.line.attach(raw);
             if self.line.is_over() {
                 self.deliver_long(sink);
@@ -233,7 +235,7 @@ impl CleanerBody {
                 self.settle_cr(sink);
             }
         }
-        if self.line.active() {
+        if self.line.is_active() {
             let end = memchr::memchr(b'\n', run.as_bytes()).unwrap_or(run.len());
             let taken = self.line.write(&run[..end]);
             if self.line.is_over() {
@@ -249,7 +251,7 @@ impl CleanerBody {
         if run.len() >= DIRECT {
             let done = if self.keeps_progress() { run.len() } else { after_newline(run) };
             if done >= DIRECT {
-                self.empty(sink);
+                self.deliver_all(sink);
                 sink(&run[..done]);
                 self.handed = DeliveredLinePart::Nothing;
                 run = &run[done..];
@@ -261,7 +263,7 @@ impl CleanerBody {
     /// Handles the most frequent kind of overdrawing without a [`Line`]: text after a carriage return that covers the
     /// whole line. Returns false, without a change, if that is not certain.
     fn replace_line(&mut self, run: &str) -> bool {
-        if self.line.active() || self.handed != DeliveredLinePart::Nothing || self.keeps_progress() {
+        if self.line.is_active() || self.handed != DeliveredLinePart::Nothing || self.keeps_progress() {
             return false;
         }
         let start = self.line_start();
@@ -283,7 +285,7 @@ impl CleanerBody {
                 self.settle_cr(sink);
                 self.out.push('\u{8}');
             }
-            0x08 => self.act(CsiLineEffect::Left(1), 1, sink),
+            0x08 => self.apply_effect(CsiLineEffect::Left(1), 1, sink),
             // Inside a sequence a tab arrives here. Elsewhere it is plain text.
             b'\t' => self.text("\t", sink),
             0 => self.nuls += 1,
@@ -297,19 +299,19 @@ impl CleanerBody {
             if self.keeps_progress() {
                 self.out.push('\r');
             } else {
-                self.act(CsiLineEffect::Column(0), 1, sink);
+                self.apply_effect(CsiLineEffect::Column(0), 1, sink);
             }
         }
     }
 
-    fn act(&mut self, motion: CsiLineEffect, bytes: usize, sink: CleanTextSink<'_>) {
+    fn apply_effect(&mut self, motion: CsiLineEffect, bytes: usize, sink: CleanTextSink<'_>) {
         self.settle_cr(sink);
         // At the end of plain text there is nothing to erase, and most lines erase there.
-        if !self.line.active() && motion == CsiLineEffect::EraseRight {
+        if !self.line.is_active() && motion == CsiLineEffect::EraseRight {
             return;
         }
-        if self.line.active() || self.draw() {
-            self.line.act(motion, bytes);
+        if self.line.is_active() || self.begin_overdrawn_line() {
+            self.line.apply_effect(motion, bytes);
             if self.line.is_over() {
                 self.deliver_long(sink);
             }
@@ -317,7 +319,7 @@ impl CleanerBody {
     }
 
     /// Moves the unfinished line from `out` to a [`Line`]. Returns false if it exceeds its limit.
-    fn draw(&mut self) -> bool {
+    fn begin_overdrawn_line(&mut self) -> bool {
         let start = self.line_start();
         let handed = if start > 0 { DeliveredLinePart::Nothing } else { self.handed };
         if handed == DeliveredLinePart::Long || self.out.len() - start > LINE_LIMIT {
@@ -337,10 +339,10 @@ impl CleanerBody {
 
     /// Delivers a line that has just exceeded its limit. It is plain text from here on.
     fn deliver_long(&mut self, sink: CleanTextSink<'_>) {
-        self.empty(sink);
+        self.deliver_all(sink);
         self.line.render(&mut self.out);
         self.line.end();
-        self.empty(sink);
+        self.deliver_all(sink);
         self.handed = DeliveredLinePart::Long;
     }
 
@@ -350,7 +352,7 @@ impl CleanerBody {
         if done > 0 {
             self.handed = DeliveredLinePart::Nothing;
         }
-        if self.keeps_progress() || self.line.active() || self.handed == DeliveredLinePart::Long {
+        if self.keeps_progress() || self.line.is_active() || self.handed == DeliveredLinePart::Long {
             done = self.out.len();
         } else if self.out.len() - done > LINE_LIMIT {
             done = self.out.len();
@@ -365,20 +367,20 @@ impl CleanerBody {
 
     fn settle(&mut self, sink: CleanTextSink<'_>) {
         self.hand_on(sink);
-        if self.line.active() {
+        if self.line.is_active() {
             // A log cannot be overdrawn: further text starts a new line, unless it continues at the end of this one.
             self.cr |= !self.line.cursor().1;
             self.line.render(&mut self.out);
             self.line.end();
         }
         if !self.out.is_empty() {
-            self.empty(sink);
+            self.deliver_all(sink);
             self.handed = DeliveredLinePart::Settled;
         }
     }
 
     /// Delivers all of `out`.
-    fn empty(&mut self, sink: CleanTextSink<'_>) {
+    fn deliver_all(&mut self, sink: CleanTextSink<'_>) {
         if !self.out.is_empty() {
             sink(&self.out);
             self.out.clear();

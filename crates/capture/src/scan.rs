@@ -39,7 +39,7 @@ fn is_plain_ascii(block: &[u8; BLOCK]) -> bool {
 }
 
 fn is_plain(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(0u8, |found, &byte| found | u8::from(stops(byte))) == 0
+    block.iter().fold(0u8, |found, &byte| found | u8::from(stops_plain_run(byte))) == 0
 }
 
 /// Returns the index of the first byte that may end a plain run. Tests eight bytes at a time.
@@ -51,7 +51,7 @@ fn first_stop(bytes: &[u8]) -> Option<usize> {
             return Some(i * 8 + lanes.trailing_zeros() as usize / 8);
         }
     }
-    let at = rest.iter().position(|&byte| stops(byte))?;
+    let at = rest.iter().position(|&byte| stops_plain_run(byte))?;
     Some(words.len() * 8 + at)
 }
 
@@ -71,7 +71,7 @@ const fn stop_lanes(word: u64) -> u64 {
 }
 
 /// Returns whether a byte is a C0 control except tab and newline, DEL, or the lead byte of the C1 controls.
-const fn stops(byte: u8) -> bool {
+const fn stops_plain_run(byte: u8) -> bool {
     (byte < 0x20) & (byte != b'\n') & (byte != b'\t') | (byte == 0x7F) | (byte == 0xC2)
 }
 
@@ -88,13 +88,13 @@ pub(super) fn utf16_len(text: &str) -> u64 {
 }
 
 /// Returns the number of newlines of a text.
-pub(super) fn newlines(text: &str) -> u64 {
+pub(super) fn count_newlines(text: &str) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64
 }
 
 /// Returns the number of lines of a text, including an unfinished last line.
-pub(super) fn lines(text: &str) -> u64 {
-    newlines(text) + u64::from(!text.is_empty() && !text.ends_with('\n'))
+pub(super) fn count_lines(text: &str) -> u64 {
+    count_newlines(text) + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
 /// Returns the index after the last newline, or 0 without one.
@@ -110,13 +110,13 @@ mod tests {
     #[test]
     fn every_byte_value_is_classed_alike_by_each_way() {
         for byte in 0..=0xFFu8 {
-            assert_eq!(is_plain_ascii(&[byte; BLOCK]), !stops(byte) && byte < 0x80, "{byte:#x}");
-            assert_eq!(is_plain(&[byte; BLOCK]), !stops(byte), "{byte:#x}");
+            assert_eq!(is_plain_ascii(&[byte; BLOCK]), !stops_plain_run(byte) && byte < 0x80, "{byte:#x}");
+            assert_eq!(is_plain(&[byte; BLOCK]), !stops_plain_run(byte), "{byte:#x}");
             for lane in 0..8 {
                 for other in [0, b'\n', b' ', 0x7F, 0x80, 0xC2, 0xFF] {
                     let mut word = [other; 8];
                     word[lane] = byte;
-                    assert_eq!(first_stop(&word), word.iter().position(|&byte| stops(byte)), "{word:x?}");
+                    assert_eq!(first_stop(&word), word.iter().position(|&byte| stops_plain_run(byte)), "{word:x?}");
                 }
             }
         }

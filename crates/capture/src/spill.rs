@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::libc;
 
-use super::notice::{MAX_ERROR, short};
+use super::notice::{MAX_ERROR, shorten_error};
 use super::spill_dir::{SpillDir, SpillError};
 use super::writer::{SpillWriterThread, write_counted};
 
@@ -48,7 +48,7 @@ impl SpillFile {
     /// Opens the file that a host's artifact store named. An existing regular file is overwritten and keeps its mode; a
     /// new one gets 0600. A symlink and anything but a regular file are refused, without waiting for a reader of a
     /// pipe.
-    pub fn at(path: &Path, artifact_id: String, max_bytes: u64) -> Result<Self, SpillError> {
+    pub fn open_artifact(path: &Path, artifact_id: String, max_bytes: u64) -> Result<Self, SpillError> {
         let failed = |source| SpillError::File { path: path.to_owned(), source };
         let path = std::path::absolute(path).map_err(failed)?;
         let file = File::options()
@@ -190,6 +190,6 @@ impl SpillFile {
     }
 
     fn fail(&mut self, error: &str) {
-        self.error = Some(short(error, MAX_ERROR));
+        self.error = Some(shorten_error(error, MAX_ERROR));
     }
 }

@@ -13,7 +13,7 @@ use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
-use super::notice::{MAX_ERROR, short};
+use super::notice::{MAX_ERROR, shorten_error};
 
 /// Prefix of the names of output files.
 pub(super) const PREFIX: &str = "agent-bash-";
@@ -64,7 +64,7 @@ impl SpillError {
             Self::File { source, .. } => source.to_string(),
             Self::NotRegular { .. } => "not a regular file".to_owned(),
         };
-        short(&text, MAX_ERROR)
+        shorten_error(&text, MAX_ERROR)
     }
 }
 
@@ -79,7 +79,7 @@ pub struct SpillDir {
 impl SpillDir {
     /// Returns `<temp_dir>/agent-bash-<uid>/output`. Both directories are created with mode 0700 or must belong to this
     /// user. A symlink or another user's directory is an error, and a mode that is too open is corrected.
-    pub fn private(temp_dir: &Path) -> Result<Self, SpillError> {
+    pub fn create_private(temp_dir: &Path) -> Result<Self, SpillError> {
         let dir = Self { path: private_parent(temp_dir)?.join("output"), private: true };
         dir.open()?;
         Ok(dir)
@@ -87,7 +87,7 @@ impl SpillDir {
 
     /// Returns a directory that the caller chose. If it is missing, it is created with mode 0700, together with its
     /// parents. An existing directory keeps its mode.
-    pub fn given(dir: &Path) -> Result<Self, SpillError> {
+    pub fn create_given(dir: &Path) -> Result<Self, SpillError> {
         let failed = |source| SpillError::Folder { path: dir.to_owned(), source };
         let dir = Self { path: std::path::absolute(dir).map_err(failed)?, private: false };
         dir.open()?;
@@ -131,7 +131,7 @@ impl SpillDir {
 
 /// Removes this package's files from the directory: regular files of this user, with a name of this package, and not
 /// written to for longer than `retention`. Other files stay, and so do files that cannot be removed.
-pub fn sweep(dir: &SpillDir, retention: Duration) {
+pub fn remove_expired(dir: &SpillDir, retention: Duration) {
     let Some(oldest) = SystemTime::now().checked_sub(retention) else { return };
     let Ok(entries) = fs::read_dir(&dir.path) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_file_name)) {

@@ -110,7 +110,7 @@ pub(super) fn whole_at(text: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::{lines, utf16_len};
+    use crate::scan::{count_lines, utf16_len};
     use proptest::prelude::*;
 
     fn limits(lines: u64, bytes: u64, chars: u64) -> KeptTextLimits {
@@ -163,7 +163,7 @@ mod tests {
             max in (0u64..6, 0u64..30, 0u64..20).prop_map(|(l, b, c)| limits(l, b, c)),
         ) {
             for kept in [tail(&text, max), head(&text, max)] {
-                prop_assert!(lines(kept.0) <= max.max_lines.unwrap_or(u64::MAX));
+                prop_assert!(count_lines(kept.0) <= max.max_lines.unwrap_or(u64::MAX));
                 prop_assert!(kept.0.len() as u64 <= max.max_bytes.unwrap_or(u64::MAX));
                 prop_assert!(utf16_len(kept.0) <= max.max_chars.unwrap_or(u64::MAX));
                 prop_assert_eq!(kept.1.is_none(), kept.0 == text);
@@ -177,7 +177,7 @@ mod tests {
             text in "([aé日😀]{0,9}\n?){0,12}",
             max in (0u64..6, 1u64..20, 0u64..12).prop_map(|(l, b, c)| limits(l, b, c)),
         ) {
-            let reach = max.reach();
+            let reach = max.bytes_to_decide_cut();
             let end = &text[text.floor_char_boundary(text.len().saturating_sub(reach))..];
             prop_assert_eq!(tail(end, max), tail(&text, max));
             prop_assert_eq!(head(&text[..text.ceil_char_boundary(reach)], max), head(&text, max));

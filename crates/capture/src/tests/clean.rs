@@ -108,7 +108,7 @@ fn keep_leaves_the_progress_in() {
     let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(KEEP), true);
     capture.push(b"50%");
     assert_eq!(capture.take_live(100).as_deref(), Some("50%"), "at once");
-    assert_eq!(capture.pending(), "50%");
+    assert_eq!(capture.pending_line(), "50%");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn another_cleaner_can_go_on() {
         let mut second = super::super::OutputCleaner::new(Some(COLLAPSE));
         let mut text = String::new();
         first.push(&input[..at], &mut |piece| text.push_str(piece));
-        second.push(&first.resume(), &mut |piece| text.push_str(piece));
+        second.push(&first.resume_bytes(), &mut |piece| text.push_str(piece));
         second.push(&input[at..], &mut |piece| text.push_str(piece));
         second.end(&mut |piece| text.push_str(piece));
         assert_eq!(text, whole, "at {at}");

@@ -96,10 +96,10 @@ fn a_cut_by_lines_wants_no_file() {
     assert!(!capture.wants_spill());
     capture.push(numbers(9000).as_bytes());
     assert!(capture.wants_spill());
-    assert_eq!(capture.whole().map(str::len), Some(2 * numbers(9000).len()));
+    assert_eq!(capture.whole_text().map(str::len), Some(2 * numbers(9000).len()));
     capture.spill_off();
     assert!(!capture.wants_spill());
-    assert_eq!(capture.whole(), None);
+    assert_eq!(capture.whole_text(), None);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_snapshot_shows_the_unfinished_line() {
         let mut capture = StreamCapture::new("stdout", truncate, Some(COLLAPSE), true);
         capture.spill_off();
         capture.push("one\ntwo\n10%\r日本 ".as_bytes());
-        assert_eq!((capture.pending(), capture.tail(100)), ("日本 ".into(), "one\ntwo\n日本 ".into()));
+        assert_eq!((capture.pending_line(), capture.tail(100)), ("日本 ".into(), "one\ntwo\n日本 ".into()));
         assert_eq!((capture.tail(6), capture.tail(9), capture.tail(0)), ("本 ".into(), "o\n日本 ".into(), "".into()));
         assert_eq!(capture.take_live(100).as_deref(), Some("one\ntwo\n"), "the line is not delivered yet");
     }

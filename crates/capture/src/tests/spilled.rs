@@ -1,7 +1,7 @@
 //! Files.
 
 use super::*;
-use crate::{SpillError, sweep};
+use crate::{SpillError, remove_expired};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,7 +25,7 @@ fn ours(temp: &Path) -> std::path::PathBuf {
 #[test]
 fn files_are_private() {
     let temp = temp();
-    let dir = SpillDir::private(temp.path()).unwrap();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
     let file = SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
     assert_eq!((mode(file.path()), mode(dir.path()), mode(&ours(temp.path()))), (0o600, 0o700, 0o700));
     assert!(file.path().starts_with(temp.path()));
@@ -40,10 +40,10 @@ fn a_planted_symlink_is_refused() {
     let elsewhere = temp.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, ours(temp.path())).unwrap();
-    assert!(matches!(SpillDir::private(temp.path()), Err(SpillError::Folder { .. })));
+    assert!(matches!(SpillDir::create_private(temp.path()), Err(SpillError::Folder { .. })));
 
     fs::remove_file(ours(temp.path())).unwrap();
-    let dir = SpillDir::private(temp.path()).unwrap();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
     fs::remove_dir(dir.path()).unwrap();
     symlink(&elsewhere, dir.path()).unwrap();
     let error = SpillFile::create(&dir, "stdout", ENOUGH).unwrap_err();
@@ -54,7 +54,7 @@ fn a_planted_symlink_is_refused() {
 #[test]
 fn a_private_folder_that_is_too_open_is_mended_and_a_lost_one_made_again() {
     let temp = temp();
-    let dir = SpillDir::private(temp.path()).unwrap();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
     assert_eq!(mode(dir.path()), 0o700);
@@ -65,15 +65,15 @@ fn a_private_folder_that_is_too_open_is_mended_and_a_lost_one_made_again() {
 #[test]
 fn a_folder_that_was_given_keeps_its_mode() {
     let temp = temp();
-    let made = SpillDir::given(&temp.path().join("a/b")).unwrap();
+    let made = SpillDir::create_given(&temp.path().join("a/b")).unwrap();
     assert_eq!((mode(made.path()), mode(&temp.path().join("a"))), (0o700, 0o700));
     let there = temp.path().join("there");
     fs::create_dir(&there).unwrap();
     fs::set_permissions(&there, fs::Permissions::from_mode(0o755)).unwrap();
-    let file = SpillFile::create(&SpillDir::given(&there).unwrap(), "stdout", ENOUGH).unwrap();
+    let file = SpillFile::create(&SpillDir::create_given(&there).unwrap(), "stdout", ENOUGH).unwrap();
     assert_eq!((mode(&there), mode(file.path())), (0o755, 0o600));
     fs::write(temp.path().join("file"), "").unwrap();
-    assert!(SpillDir::given(&temp.path().join("file")).is_err());
+    assert!(SpillDir::create_given(&temp.path().join("file")).is_err());
 }
 
 #[test]
@@ -81,24 +81,27 @@ fn an_allocated_place_is_overwritten_only_if_regular() {
     let temp = temp();
     let place = temp.path().join("artifact");
     fs::write(&place, "something much longer that was there").unwrap();
-    let mut file = SpillFile::at(&place, "a1".into(), ENOUGH).unwrap();
+    let mut file = SpillFile::open_artifact(&place, "a1".into(), ENOUGH).unwrap();
     file.write("new");
     assert_eq!((fs::read_to_string(&place).unwrap().as_str(), file.artifact_id()), ("new", Some("a1")));
 
     let pipe = temp.path().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert!(SpillFile::at(&pipe, "p".into(), ENOUGH).is_err(), "and does not wait");
+    assert!(SpillFile::open_artifact(&pipe, "p".into(), ENOUGH).is_err(), "and does not wait");
     let link = temp.path().join("link");
     symlink(&place, &link).unwrap();
-    assert!(SpillFile::at(&link, "l".into(), ENOUGH).is_err());
-    assert!(matches!(SpillFile::at(Path::new("/dev/null"), "n".into(), ENOUGH), Err(SpillError::NotRegular { .. })));
-    assert!(SpillFile::at(temp.path(), "d".into(), ENOUGH).is_err());
+    assert!(SpillFile::open_artifact(&link, "l".into(), ENOUGH).is_err());
+    assert!(matches!(
+        SpillFile::open_artifact(Path::new("/dev/null"), "n".into(), ENOUGH),
+        Err(SpillError::NotRegular { .. })
+    ));
+    assert!(SpillFile::open_artifact(temp.path(), "d".into(), ENOUGH).is_err());
 }
 
 #[test]
 fn the_notice_names_the_file() {
     let temp = temp();
-    let dir = SpillDir::private(temp.path()).unwrap();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
     let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     let input = b"line\n".repeat(30_000);
     for piece in input.chunks(4096) {
@@ -122,7 +125,7 @@ fn a_full_file_keeps_its_beginning() {
     let place = temp.path().join("x");
     let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     capture.push("é\n".repeat(40_000).as_bytes());
-    capture.spill_to(SpillFile::at(&place, "a1".into(), 100_000).unwrap());
+    capture.spill_to(SpillFile::open_artifact(&place, "a1".into(), 100_000).unwrap());
     capture.push(b"more\n");
     let captured = capture.finish();
     let cut = captured.truncation.unwrap();
@@ -138,7 +141,7 @@ fn a_full_file_keeps_its_beginning() {
 #[test]
 fn a_full_disk_is_reported_and_the_run_goes_on() {
     let temp = temp();
-    let mut file = SpillFile::at(&temp.path().join("x"), "a".into(), u64::MAX).unwrap();
+    let mut file = SpillFile::open_artifact(&temp.path().join("x"), "a".into(), u64::MAX).unwrap();
     file.break_for_test();
     let mut capture = StreamCapture::new("stdout", TruncationPolicy::default(), Some(COLLAPSE), false);
     capture.push(&b"x\n".repeat(40_000));
@@ -159,7 +162,7 @@ fn a_thread_writes_the_same_file() {
     for piece in input.chunks(70_000) {
         capture.push(piece);
         if capture.wants_spill() {
-            capture.spill_to(SpillFile::at(&place, "a".into(), ENOUGH).unwrap().with_thread());
+            capture.spill_to(SpillFile::open_artifact(&place, "a".into(), ENOUGH).unwrap().with_thread());
         }
     }
     let cut = capture.finish().truncation.unwrap();
@@ -171,7 +174,7 @@ fn a_thread_writes_the_same_file() {
 fn a_thread_does_not_keep_text_back() {
     let temp = temp();
     let place = temp.path().join("x");
-    let mut file = SpillFile::at(&place, "a".into(), ENOUGH).unwrap().with_thread_from(0);
+    let mut file = SpillFile::open_artifact(&place, "a".into(), ENOUGH).unwrap().with_thread_from(0);
     file.write("one\n");
     let soon = std::time::Instant::now() + Duration::from_secs(10);
     while fs::read_to_string(&place).unwrap() != "one\n" {
@@ -189,7 +192,7 @@ fn a_thread_does_not_keep_text_back() {
 fn a_thread_keeps_to_the_limit() {
     let temp = temp();
     let place = temp.path().join("x");
-    let mut file = SpillFile::at(&place, "a".into(), 1_000_000).unwrap().with_thread_from(0);
+    let mut file = SpillFile::open_artifact(&place, "a".into(), 1_000_000).unwrap().with_thread_from(0);
     for _ in 0..100 {
         file.write(&"é".repeat(10_000));
     }
@@ -200,7 +203,7 @@ fn a_thread_keeps_to_the_limit() {
 #[test]
 fn a_thread_reports_a_full_disk() {
     let temp = temp();
-    let mut file = SpillFile::at(&temp.path().join("x"), "a".into(), 3_000_000).unwrap().with_thread_from(0);
+    let mut file = SpillFile::open_artifact(&temp.path().join("x"), "a".into(), 3_000_000).unwrap().with_thread_from(0);
     file.break_for_test();
     for _ in 0..100 {
         file.write(&"x".repeat(100_000));
@@ -213,7 +216,7 @@ fn a_thread_reports_a_full_disk() {
 #[test]
 fn only_old_files_of_ours_are_swept() {
     let temp = temp();
-    let dir = SpillDir::private(temp.path()).unwrap();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
     let old = |name: &str| {
         let path = dir.path().join(name);
         let file = fs::File::create(&path).unwrap();
@@ -225,10 +228,10 @@ fn only_old_files_of_ours_are_swept() {
     let fresh = SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
     let folder = dir.path().join("agent-bash-stdout-0123456789abcdee.log");
     fs::create_dir(&folder).unwrap();
-    sweep(&dir, Duration::from_secs(50));
+    remove_expired(&dir, Duration::from_secs(50));
     assert!(!gone.exists() && fresh.path().exists() && folder.exists());
     assert!(stay.iter().all(|path| path.exists()));
-    sweep(&dir, Duration::MAX);
+    remove_expired(&dir, Duration::MAX);
 }
 
 proptest! {
@@ -242,7 +245,7 @@ proptest! {
         let mut capture = StreamCapture::new("stdout", TruncationPolicy::Tail(limits), Some(COLLAPSE), false);
         let decide = |capture: &mut StreamCapture| {
             if capture.wants_spill() {
-                capture.spill_to(SpillFile::at(&place, "a".into(), ENOUGH).unwrap());
+                capture.spill_to(SpillFile::open_artifact(&place, "a".into(), ENOUGH).unwrap());
             }
         };
         for piece in input.chunks(size) {

@@ -48,7 +48,7 @@ impl Line {
 
     fn push(&mut self, bytes: &[u8], text: &mut String, now: Instant) {
         self.cleaner.push(bytes, &mut |more| text.push_str(more));
-        let has_more = !self.cleaner.is_drawn_over() && !self.cleaner.pending().is_empty();
+        let has_more = !self.cleaner.is_drawn_over() && !self.cleaner.pending_line().is_empty();
         self.open = has_more.then_some(now);
     }
 

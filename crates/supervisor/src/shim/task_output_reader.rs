@@ -80,6 +80,6 @@ impl TaskOutputReader {
 
     /// Returns the unfinished line in its present state.
     pub fn pending(&self) -> String {
-        self.cleaner.pending()
+        self.cleaner.pending_line()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::request::{Request, SPILL_MAX_BYTES, SpillPlace};
-use capture::{SpillDir, SpillError, SpillFile, sweep};
+use capture::{SpillDir, SpillError, SpillFile, remove_expired};
 
 /// Bytes that are kept in memory. More go into a file at once.
 const IN_MEMORY: usize = 64 * 1024;
@@ -54,11 +54,11 @@ enum Copy {
 impl Place {
     fn file(&self, most: u64, retention: Option<Duration>) -> Result<SpillFile, SpillError> {
         let directory = match self {
-            Self::Private(temp) => SpillDir::private(temp),
-            Self::Given(directory) => SpillDir::given(directory),
+            Self::Private(temp) => SpillDir::create_private(temp),
+            Self::Given(directory) => SpillDir::create_given(directory),
         }?;
         if let Some(retention) = retention {
-            sweep(&directory, retention);
+            remove_expired(&directory, retention);
         }
         Ok(SpillFile::create(&directory, "tap", most)?.with_thread())
     }

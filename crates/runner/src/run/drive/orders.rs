@@ -72,13 +72,13 @@ impl<L: Listener> Output<'_, L> {
     /// Passes the output held of both streams to a tap.
     fn fill(&self, tap: &Tap) {
         for reader in self.streams.all() {
-            let (text, before) = reader.capture.kept(HELD);
+            let (text, before) = reader.capture.kept_tail(HELD);
             let mut bytes = match reader.keeps_bytes {
                 // Such text has a character for each byte.
                 true => text.chars().map(|byte| byte as u8).collect(),
                 false => text.as_bytes().to_vec(),
             };
-            bytes.extend(reader.capture.resume());
+            bytes.extend(reader.capture.resume_bytes());
             tap.begin_behind(before);
             tap.push(reader.stream, &bytes);
         }

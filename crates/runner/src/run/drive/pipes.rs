@@ -16,7 +16,7 @@ use crate::request::{Request, Spill, SpillPlace};
 use crate::reuse::SharedCopy;
 use crate::run::blocked::LastLines;
 use crate::run::listener::Allocation;
-use capture::{OutputStream, SpillDir, SpillFile, StreamCapture, sweep};
+use capture::{OutputStream, SpillDir, SpillFile, StreamCapture, remove_expired};
 
 /// The most bytes that a live view shows of each stream.
 pub const VIEW: usize = 8 * 1024;
@@ -91,7 +91,7 @@ impl Streams {
 
     /// Returns the state of each pipe's reader, so that a shim can continue.
     pub fn resume(&self) -> Vec<Vec<u8>> {
-        self.all().map(|reader| reader.capture.resume()).collect()
+        self.all().map(|reader| reader.capture.resume_bytes()).collect()
     }
 
     /// Returns the end of both streams, as a live view shows it.
@@ -103,7 +103,7 @@ impl Streams {
     /// Returns the unfinished lines.
     pub fn last_lines(&self) -> LastLines {
         let [stdout, stderr] = [Some(&self.stdout), self.stderr.as_ref()]
-            .map(|reader| reader.map(|reader| reader.capture.pending()).unwrap_or_default());
+            .map(|reader| reader.map(|reader| reader.capture.pending_line()).unwrap_or_default());
         LastLines { stdout, stderr, count: self.all().map(|reader| reader.capture.lines()).sum() }
     }
 }
@@ -324,11 +324,11 @@ impl OutputReader {
 
     fn spill_to_directory(&mut self, spill: &Spill, request: &Request) {
         let opened = match &spill.place {
-            SpillPlace::Directory(directory) => SpillDir::given(directory),
-            SpillPlace::Private | SpillPlace::Allocated => SpillDir::private(&request.temp),
+            SpillPlace::Directory(directory) => SpillDir::create_given(directory),
+            SpillPlace::Private | SpillPlace::Allocated => SpillDir::create_private(&request.temp),
         }
         .and_then(|dir| {
-            sweep(&dir, spill.retention);
+            remove_expired(&dir, spill.retention);
             SpillFile::create(&dir, self.stream.name(), spill.max_bytes)
         });
         match opened {
@@ -345,7 +345,7 @@ impl OutputReader {
         match answer {
             Allocation::File { id, path } => {
                 let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
-                match SpillFile::at(Path::new(&path), id.clone(), max_bytes) {
+                match SpillFile::open_artifact(Path::new(&path), id.clone(), max_bytes) {
                     Ok(file) => self.capture.spill_to(file.with_thread()),
                     Err(error) => self.capture.spill_failed(None, None, error.brief()),
                 }
