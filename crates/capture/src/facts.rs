@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::policy::{self, KeptTextLimits, TruncationPolicy};
-use super::{line, spill_dir};
+use super::capture_policy::{self, KeptTextLimits, TruncationPolicy};
+use super::{overdrawn_line, spill_dir};
 
 /// Returns the bounds of cleaning and cutting, and the names of files.
 pub fn facts() -> Value {
@@ -12,8 +12,8 @@ pub fn facts() -> Value {
     };
     json!({
         "truncate": { "keep": TruncationPolicy::default().keep().name(), "maxLines": max_lines, "maxBytes": max_bytes },
-        "lineLimitBytes": line::LINE_LIMIT,
-        "hardKeepBytes": policy::HARD_KEEP,
+        "lineLimitBytes": overdrawn_line::LINE_LIMIT,
+        "hardKeepBytes": capture_policy::HARD_KEEP,
         "spillPrefix": spill_dir::PREFIX,
         "spillSuffix": spill_dir::SUFFIX,
     })

@@ -3,37 +3,37 @@
 //!
 //! Runs in the host and in the shim of a task. Begin with `collect.rs`.
 
-mod captured;
-mod cells;
-mod collect;
-mod decode;
-mod escape;
+mod capture_policy;
+mod captured_stream;
+mod cut_position;
+mod escape_recognizer;
 mod facts;
-mod line;
-mod live;
-mod notice;
-mod plain;
-mod policy;
-mod sanitize;
-mod scan;
-mod spill;
+mod live_text;
+mod output_cleaner;
+mod overdrawn_line;
+mod plain_text;
+mod plain_text_scan;
 mod spill_dir;
-mod truncate;
-mod window;
-mod writer;
+mod spill_file;
+mod spill_writer;
+mod stream_capture;
+mod stream_window;
+mod terminal_cells;
+mod truncation_notice;
+mod utf8_decoder;
 
 #[cfg(test)]
 mod tests;
 
-pub use captured::{CapturedStream, StreamTruncation};
-pub use collect::{SNAPSHOT, StreamCapture};
-pub use facts::facts;
-pub use notice::{ShownRange, WholeStreamLocation, cut_notice};
-pub use plain::keep_controls;
-pub use policy::{
+pub use capture_policy::{
     HARD_KEEP, KeptStreamPart, KeptTextLimits, OutputStream, ProgressLineHandling, SanitizeRules, TruncationPolicy,
 };
-pub use sanitize::{CleanTextSink, OutputCleaner};
-pub use spill::SpillFile;
+pub use captured_stream::{CapturedStream, StreamTruncation};
+pub use cut_position::TruncationLimit;
+pub use facts::facts;
+pub use output_cleaner::{CleanTextSink, OutputCleaner};
+pub use plain_text::keep_controls;
 pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, remove_expired};
-pub use truncate::TruncationLimit;
+pub use spill_file::SpillFile;
+pub use stream_capture::{SNAPSHOT, StreamCapture};
+pub use truncation_notice::{ShownRange, WholeStreamLocation, cut_notice};

@@ -13,7 +13,7 @@ use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
-use super::notice::{MAX_ERROR, shorten_error};
+use super::truncation_notice::{MAX_ERROR, shorten_error};
 
 /// Prefix of the names of output files.
 pub(super) const PREFIX: &str = "agent-bash-";

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::policy::{KeptStreamPart, TruncationPolicy};
-use super::truncate::TruncationLimit;
+use super::capture_policy::{KeptStreamPart, TruncationPolicy};
+use super::cut_position::TruncationLimit;
 
 /// Longest notice, in bytes. The place does not count.
 const MAX_NOTICE: usize = 200;
@@ -171,7 +171,7 @@ pub(super) fn shorten_error(error: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::KeptTextLimits;
+    use crate::capture_policy::KeptTextLimits;
 
     const LINES: NoticeFigures =
         NoticeFigures { by: TruncationLimit::Lines, shown: 2000, total: 8500, total_bytes: 312 * 1024 };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::KeptStreamPart;
-use super::truncate::TruncationLimit;
+use super::capture_policy::KeptStreamPart;
+use super::cut_position::TruncationLimit;
 
 /// A captured stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

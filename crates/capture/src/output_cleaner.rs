@@ -1,10 +1,10 @@
 //! Turns raw output into clean text, one read at a time.
 
-use super::decode::Utf8StreamDecoder;
-use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep, is_style, line_effect_of_csi, style_len};
-use super::line::{DeliveredLinePart, LINE_LIMIT, OverdrawnLine, is_one_cell_a_byte};
-use super::policy::{ProgressLineHandling, SanitizeRules};
-use super::scan::{after_newline, next_control};
+use super::capture_policy::{ProgressLineHandling, SanitizeRules};
+use super::escape_recognizer::{CsiLineEffect, EscapeRecognizer, EscapeStep, is_style, line_effect_of_csi, style_len};
+use super::overdrawn_line::{DeliveredLinePart, LINE_LIMIT, OverdrawnLine, is_one_cell_a_byte};
+use super::plain_text_scan::{after_newline, next_control};
+use super::utf8_decoder::Utf8StreamDecoder;
 
 /// Receives clean text in pieces.
 pub type CleanTextSink<'a> = &'a mut dyn FnMut(&str);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use nix::libc;
 
-use super::notice::{MAX_ERROR, shorten_error};
 use super::spill_dir::{SpillDir, SpillError};
-use super::writer::{SpillWriterThread, write_counted};
+use super::spill_writer::{SpillWriterThread, write_counted};
+use super::truncation_notice::{MAX_ERROR, shorten_error};
 
 /// Size from which a file is worth a thread of its own.
 const LARGE: u64 = 1024 * 1024;

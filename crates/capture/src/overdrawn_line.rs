@@ -1,7 +1,7 @@
 //! A line that is being overdrawn: a carriage return, a backspace or a motion makes the line more than text.
 
-use super::cells::TerminalLineCells;
-use super::escape::{CsiLineEffect, EscapeRecognizer, EscapeStep};
+use super::escape_recognizer::{CsiLineEffect, EscapeRecognizer, EscapeStep};
+use super::terminal_cells::TerminalLineCells;
 
 /// Most bytes of a line that collapses: 64 KiB. A line that costs too much to draw has exceeded its limit, too.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;

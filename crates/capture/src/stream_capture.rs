@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::captured::{CapturedStream, StreamTruncation};
-use super::live::UntakenLiveText;
-use super::notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, shorten_error};
-use super::policy::{KeptStreamPart, SanitizeRules, TruncationPolicy, to_usize};
-use super::sanitize::OutputCleaner;
-use super::scan::{count_lines, count_newlines, utf16_len};
-use super::spill::SpillFile;
-use super::truncate::{TextCut, TruncationLimit, cut_head, cut_tail, whole_at};
-use super::window::StreamWindow;
+use super::capture_policy::{KeptStreamPart, SanitizeRules, TruncationPolicy, to_usize};
+use super::captured_stream::{CapturedStream, StreamTruncation};
+use super::cut_position::{TextCut, TruncationLimit, cut_head, cut_tail, whole_at};
+use super::live_text::UntakenLiveText;
+use super::output_cleaner::OutputCleaner;
+use super::plain_text_scan::{count_lines, count_newlines, utf16_len};
+use super::spill_file::SpillFile;
+use super::stream_window::StreamWindow;
+use super::truncation_notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, shorten_error};
 
 /// Bytes at the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
 pub const SNAPSHOT: usize = 16 * 1024;

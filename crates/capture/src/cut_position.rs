@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::policy::{KeptTextLimits, to_usize};
+use super::capture_policy::{KeptTextLimits, to_usize};
 
 /// The limit that made the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ pub(super) fn whole_at(text: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::{count_lines, utf16_len};
+    use crate::plain_text_scan::{count_lines, utf16_len};
     use proptest::prelude::*;
 
     fn limits(lines: u64, bytes: u64, chars: u64) -> KeptTextLimits {

@@ -1,6 +1,6 @@
 //! Text that comes from another process, which should have cleaned it.
 
-use super::scan::next_control;
+use super::plain_text_scan::next_control;
 
 /// Removes all control characters but these. Text without any is not copied.
 pub fn keep_controls(text: &mut String, kept: &[char]) {
