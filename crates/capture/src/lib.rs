@@ -1,7 +1,7 @@
 //! Turns the bytes of a stream into its kept text: decodes, sanitizes, bounds and cuts the stream, and writes the rest
 //! to a file. Synchronous, without tokio or napi, because helper processes use this crate, too.
 //!
-//! Runs in the host and in the shim of a task. Begin with `collect.rs`.
+//! Runs in the host and in the shim of a task. Begin with `stream_capture.rs`.
 
 mod capture_policy;
 mod captured_stream;

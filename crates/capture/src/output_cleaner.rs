@@ -17,8 +17,8 @@ const BATCH: usize = 256 * 1024;
 /// Turns the bytes of one stream into clean text. The text does not depend on the split.
 ///
 /// A vectorized search for control characters finds ordinary text, which is copied or delivered in runs over many
-/// lines. The unfinished line is the end of `out`. Only when it is overdrawn does it move into a [`Line`]. Memory: one
-/// batch, and twice the 64 KiB of a line.
+/// lines. The unfinished line is the end of `out`. Only when it is overdrawn does it move into a [`OverdrawnLine`].
+/// Memory: one batch, and twice the 64 KiB of a line.
 #[derive(Debug)]
 pub struct OutputCleaner {
     decoder: Utf8StreamDecoder,
@@ -75,8 +75,8 @@ impl OutputCleaner {
         self.decoder.keep_bytes();
     }
 
-    /// Takes the next bytes and delivers the text that is ready: with [`Progress::Collapse`] all but the unfinished
-    /// line, otherwise everything.
+    /// Takes the next bytes and delivers the text that is ready: with [`ProgressLineHandling::Collapse`] all but the
+    /// unfinished line, otherwise everything.
     pub fn push(&mut self, bytes: &[u8], sink: CleanTextSink<'_>) {
         let body = &mut self.body;
         self.decoder.push(bytes, &mut |text| body.push(text, sink));
@@ -260,8 +260,8 @@ impl CleanerBody {
         self.out.push_str(run);
     }
 
-    /// Handles the most frequent kind of overdrawing without a [`Line`]: text after a carriage return that covers the
-    /// whole line. Returns false, without a change, if that is not certain.
+    /// Handles the most frequent kind of overdrawing without a [`OverdrawnLine`]: text after a carriage return that
+    /// covers the whole line. Returns false, without a change, if that is not certain.
     fn replace_line(&mut self, run: &str) -> bool {
         if self.line.is_active() || self.handed != DeliveredLinePart::Nothing || self.keeps_progress() {
             return false;
@@ -318,7 +318,7 @@ impl CleanerBody {
         }
     }
 
-    /// Moves the unfinished line from `out` to a [`Line`]. Returns false if it exceeds its limit.
+    /// Moves the unfinished line from `out` to a [`OverdrawnLine`]. Returns false if it exceeds its limit.
     fn begin_overdrawn_line(&mut self) -> bool {
         let start = self.line_start();
         let handed = if start > 0 { DeliveredLinePart::Nothing } else { self.handed };

@@ -78,7 +78,7 @@ impl OverdrawnLine {
     }
 
     /// Writes text without newlines at the cursor, up to the character that makes the line exceed its limit. Returns
-    /// the bytes taken. Fewer than all, or [`Line::is_over`], mean that the line has exceeded its limit.
+    /// the bytes taken. Fewer than all, or [`OverdrawnLine::is_over`], mean that the line has exceeded its limit.
     pub(super) fn write(&mut self, text: &str) -> usize {
         if self.way == LineRepresentation::Ascii && is_one_cell_a_byte(text.as_bytes()) {
             return self.write_ascii(text.as_bytes());

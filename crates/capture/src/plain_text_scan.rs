@@ -55,7 +55,8 @@ fn first_stop(bytes: &[u8]) -> Option<usize> {
     Some(words.len() * 8 + at)
 }
 
-/// Does the work of [`stops`] for eight bytes: sets the highest bit of each lane. No lane carries into the next lane.
+/// Does the work of [`stops_plain_run`] for eight bytes: sets the highest bit of each lane. No lane carries into the
+/// next lane.
 const fn stop_lanes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES * 0x80;

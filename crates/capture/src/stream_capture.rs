@@ -12,7 +12,7 @@ use super::spill_file::SpillFile;
 use super::stream_window::StreamWindow;
 use super::truncation_notice::{MAX_ERROR, NoticeFigures, TruncationNotice, WholeStreamLocation, shorten_error};
 
-/// Bytes at the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
+/// Bytes at the end that [`StreamCapture::tail`] can show, whatever the policy keeps: 16 KiB.
 pub const SNAPSHOT: usize = 16 * 1024;
 
 /// Captures one stream: sanitizes it, keeps the part that the policy selects, counts, and feeds a live reader and a
@@ -20,7 +20,7 @@ pub const SNAPSHOT: usize = 16 * 1024;
 ///
 /// Memory: twice the limits of the policy (at least [`SNAPSHOT`]), one unfinished line of 64 KiB, one read, and the
 /// text that the live reader has not taken. Everything is kept until the decision about a file: a caller that sees
-/// [`Capture::wants_spill`] decides before it pushes more.
+/// [`StreamCapture::wants_spill`] decides before it pushes more.
 #[derive(Debug)]
 pub struct StreamCapture {
     cleaner: OutputCleaner,
@@ -62,7 +62,7 @@ enum SpillState {
 
 impl StreamCapture {
     /// `name` appears in the notice. Without `sanitize` the bytes are only decoded. `live` gathers text for
-    /// [`Capture::take_live`].
+    /// [`StreamCapture::take_live`].
     pub fn new(name: &'static str, truncate: TruncationPolicy, sanitize: Option<SanitizeRules>, live: bool) -> Self {
         let policy = truncate.clamped();
         let (head, tail) = match policy {
@@ -106,7 +106,7 @@ impl StreamCapture {
     }
 
     /// Returns true once the stream has passed `max_bytes` or `max_chars` without a decision about a file.
-    /// [`Capture::end`] may also cause it.
+    /// [`StreamCapture::end`] may also cause it.
     pub fn wants_spill(&self) -> bool {
         matches!(self.store.spill, SpillState::Undecided) && self.store.has_overflowed()
     }
@@ -141,7 +141,7 @@ impl StreamCapture {
         self.store.decide_spill(SpillState::Elsewhere(path));
     }
 
-    /// Starts to gather text for [`Capture::take_journal`].
+    /// Starts to gather text for [`StreamCapture::take_journal`].
     pub fn keep_journal(&mut self) {
         self.store.journal = Some(String::new());
     }
@@ -198,12 +198,14 @@ impl StreamCapture {
         self.store.window.whole()
     }
 
-    /// Returns bytes that bring a fresh cleaner with the same rules to the unfinished line: see [`Cleaner::resume`].
+    /// Returns bytes that bring a fresh cleaner with the same rules to the unfinished line: see
+    /// [`OutputCleaner::resume_bytes`].
     pub fn resume_bytes(&self) -> Vec<u8> {
         self.cleaner.resume_bytes()
     }
 
-    /// Ends this capture. Another capture continues from [`Capture::resume`] and shows the unfinished character.
+    /// Ends this capture. Another capture continues from [`StreamCapture::resume_bytes`] and shows the unfinished
+    /// character.
     pub fn break_off(&mut self) {
         self.cleaner.break_off();
     }

@@ -1,7 +1,7 @@
 //! The part of a stream that stays in memory.
 
-/// The whole stream while it is short, then its start and its end. Memory: the whole stream until [`Window::split`],
-/// then at most `head` and twice `tail` bytes.
+/// The whole stream while it is short, then its start and its end. Memory: the whole stream until
+/// [`StreamWindow::split`], then at most `head` and twice `tail` bytes.
 #[derive(Debug)]
 pub(super) struct StreamWindow {
     /// Bytes kept of the beginning and of the end, once split.
