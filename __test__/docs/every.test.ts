@@ -56,13 +56,11 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/sandbox.md': { js: '__test__/sandbox/docs.test.ts' },
   'docs/shells.md': { ts: EXAMPLES },
-  'docs/snapshot.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
   'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
   'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
-  'docs/waiting.md': { ts: EXAMPLES },
   ...Object.fromEntries(
     adapters().map((name) => [`docs/${name}.md`, { ts: `__test__/stress/frameworks/${name}.test.ts` }]),
   ),

@@ -13,7 +13,7 @@ const found = blocks(text);
 const of = (kind: string) => found.filter((one) => one.kind === kind).map((one) => one.text);
 
 /** The words behind which a client has the command that it runs there. */
-const CLIENTS = { docker: 'web', kubectl: '--', srun: '--overlap' };
+const CLIENTS = { srun: '--overlap' };
 
 /**
  * Puts ssh with a config in which `build1` is a host of this test on the PATH, and clients of other programs, which the
@@ -39,7 +39,7 @@ describe('docs/remote.md', () => {
   const all = examples(text).map((example, index) => ({ example, number: index + 1 }));
 
   test('has examples, and each shows something', () => {
-    expect(all.length).toBeGreaterThan(5);
+    expect(all.length).toBeGreaterThan(3);
     for (const { example } of all) expect(promised(example), example).not.toEqual([]);
   });
 
