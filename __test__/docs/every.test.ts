@@ -69,7 +69,6 @@ const RUN_BY: Record<string, Record<string, string>> = {
 /** Blocks that are pictures and not code, by their first characters. */
 const PICTURES: Record<string, string[]> = {
   'docs/running.md': ['node agent.mjs '],
-  'docs/terminals.md': ['[terminal t1 is running: python3]'],
 };
 
 const pages = ['README.md', ...(await readdir(join(packageRoot, 'docs'))).sort().map((name) => `docs/${name}`)].filter(
