@@ -66,22 +66,15 @@ const RUN_BY: Record<string, Record<string, string>> = {
   ),
 };
 
-/** Blocks that are pictures and not code, by their first characters. */
-const PICTURES: Record<string, string[]> = {
-  'docs/running.md': ['node agent.mjs '],
-};
-
 const pages = ['README.md', ...(await readdir(join(packageRoot, 'docs'))).sort().map((name) => `docs/${name}`)].filter(
   (name) => name.endsWith('.md'),
 );
 
 test.each(pages)('%s: all its code is run by a test', async (name) => {
   const found = blocks(await source(name));
-  const pictures = found.filter(({ kind }) => kind === '').map(({ text }) => text);
-  const known = PICTURES[name] ?? [];
-  expect(pictures.map((text, index) => text.startsWith(known[index] ?? '\0'))).toEqual(known.map(() => true));
+  expect(found.filter(({ kind }) => kind === '')).toEqual([]);
 
-  const kinds = [...new Set(found.map(({ kind }) => kind).filter(Boolean))].sort();
+  const kinds = [...new Set(found.map(({ kind }) => kind))].sort();
   const runBy = RUN_BY[name] ?? {};
   // Of another kind than ts, js or sh? Name the test that runs it here.
   expect(Object.keys(runBy).sort()).toEqual(kinds);
@@ -94,7 +87,7 @@ test.each(pages)('%s: all its code is run by a test', async (name) => {
 });
 
 test('no page is named that is not there', () => {
-  expect(Object.keys({ ...RUN_BY, ...PICTURES }).filter((name) => !pages.includes(name))).toEqual([]);
+  expect(Object.keys(RUN_BY).filter((name) => !pages.includes(name))).toEqual([]);
 });
 
 test('a fence that is not closed hides nothing', async () => {
