@@ -87,12 +87,7 @@ test.each([
   [output, `collapses up to ${size(capture.lineLimitBytes)}`],
   [output, `${size(capture.hardKeepBytes)} are the most`],
   [output, `than ${run.fewReplaced} such places`],
-  [limits, `${time(supervise.limits.firstMs)} after the start`],
-  [limits, `every ${time(supervise.limits.usualMs)}`],
-  [limits, `every ${time(supervise.limits.nearMs)} once half`],
-  [limits, `every ${time(supervise.limits.idleMs)} while nothing happens`],
-  [limits, `a growth of ${supervise.limits.fastestGiBPerS} GiB per second`],
-  [limits, `at most every ${time(supervise.limits.shortestMs)}`],
+  [limits, `every ${supervise.limits.shortestMs} to ${time(supervise.limits.idleMs)}`],
   [limits, `${share(supervise.limits.share)} of one core at most`],
   [platforms, `at least ${facts.oomScoreAtLeast}`],
 ])('a page has the fact of the build %#', (text, words) => {

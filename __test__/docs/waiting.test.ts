@@ -12,16 +12,12 @@ test('the page has an example of each note', () => {
   for (const note of facts.blockedNotes) expect(words.filter((word) => note.includes(word))).toHaveLength(1);
 });
 
-const { run, supervise } = facts;
+const { supervise } = facts;
 
 test.each([
-  `for at most ${time(supervise.blocked.boundMs)}`,
-  `for at most ${time(supervise.blocked.othersMs)}`,
   `more than ${supervise.blocked.most} processes`,
   `cut at about ${supervise.blocked.commandChars} characters`,
   `anew within ${time(facts.blockedSoonMs)}`,
-  `quiet for ${time(run.blockedQuietMs)}`,
-  `every ${time(run.blockedAgainMs)}`,
 ])('the page says: %s', (words) => {
   expect(waiting.replace(/\s+/g, ' ')).toContain(words);
 });
