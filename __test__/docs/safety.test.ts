@@ -8,9 +8,6 @@ const NAME = 'safety-rules.md';
 const place = /(<!-- rules: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)/s;
 const rules = safetyRules();
 
-/** The number of examples of each kind that the page has of a rule. */
-const EXAMPLES = 3;
-
 /** A command as a code span, with any content. */
 function code(command: string): string {
   const fence = command.includes('`') ? '``' : '`';
@@ -18,24 +15,17 @@ function code(command: string): string {
   return `${fence}${room}${command}${room}${fence}`;
 }
 
-/** Some of a rule's commands: the first, the last and those in equal steps between, all of them short. */
-function some(commands: readonly string[]): string[] {
+/** The first command that is short, and the last one. */
+function firstAndLast(commands: readonly string[]): string[] {
   const short = commands.filter((command) => command.length <= 60 && !command.includes('\n'));
-  const steps = Math.min(EXAMPLES, short.length);
-  return Array.from(
-    { length: steps },
-    (_, step) => short[Math.round((step * (short.length - 1)) / Math.max(1, steps - 1))] ?? '',
-  );
+  return [...new Set([short[0], short.at(-1)])].filter((command) => command !== undefined);
 }
 
 function section({ id, doc, matches, passes }: SafetyRule): string {
-  const list = (commands: readonly string[]) => some(commands).map(code).join(' · ');
-  return [
-    `### \`${id}\``,
-    wrapped(doc),
-    wrapped(`Finds ${list(matches)}`),
-    ...(passes.length === 0 ? [] : [wrapped(`Passes ${list(passes)}`)]),
-  ].join('\n\n');
+  const finds = firstAndLast(matches).map(code).join(' · ');
+  const [passed] = firstAndLast(passes);
+  const rest = passed === undefined ? '' : `, and not ${code(passed)}`;
+  return [`### \`${id}\``, wrapped(doc), wrapped(`Finds ${finds}${rest}`)].join('\n\n');
 }
 
 const levels = [...new Set(rules.map(({ level }) => level))];
