@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../support/index.ts';
-import { page, source, spans, table } from './examples.ts';
+import { page, source, spans, table, wrapped } from './examples.ts';
 import { generated } from './generated.ts';
-import { code, lines } from './tables.ts';
+import { code } from './tables.ts';
 
 const RULES = 'crates/reduce/rules';
 
@@ -30,7 +30,7 @@ const byHand = await Promise.all(
 
 await generated('evidence.md', {
   runners: [
-    lines(['runner', 'commands that name it'], rows),
+    wrapped(`Runners: ${rows.map(([name, commands]) => `${name} (${commands})`).join('; ')}.`),
     `Tried with recorded outputs of the real program, but for ${byHand.flat().join(' and ')}.`,
   ].join('\n\n'),
 });
