@@ -43,7 +43,6 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
   'docs/moving.md': { js: '__test__/stress/docs/docs/moving.test.ts', ts: EXAMPLES },
   'docs/observability.md': { ts: EXAMPLES },
-  'docs/opentelemetry.md': { ts: '__test__/docs/opentelemetry.test.ts' },
   'docs/output.md': { ts: EXAMPLES },
   'docs/page.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/performance.md': { ts: EXAMPLES },

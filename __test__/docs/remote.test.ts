@@ -9,6 +9,7 @@ import { sshHost, sshTest } from '../support/ssh.ts';
 import { blocks, examples, page, printed, promised, source, table } from './examples.ts';
 
 const text = await page('remote.md');
+const readme = await source('README.md');
 const found = blocks(text);
 const of = (kind: string) => found.filter((one) => one.kind === kind).map((one) => one.text);
 
@@ -36,7 +37,8 @@ function clients(): string {
 }
 
 describe('docs/remote.md', () => {
-  const all = examples(text).map((example, index) => ({ example, number: index + 1 }));
+  const ofReadme = examples(readme).filter((example) => example.includes('connect('));
+  const all = [...examples(text), ...ofReadme].map((example, index) => ({ example, number: index + 1 }));
 
   test('has examples, and each shows something', () => {
     expect(all.length).toBeGreaterThan(2);
