@@ -86,9 +86,9 @@ test('the options and rows of bench/README.md are those of the program, whose fu
 test('the options and variables of the page of the coding agent are those of the example, which its own tests start', async () => {
   const example = [...(await lines('npm')), ...(await lines('AGENT_BASH_MODEL=anthropic/claude-sonnet-4.5'))];
   const shown = example.filter((one) => one.page === CODING_AGENT).map(({ line }) => line);
-  expect(shown).toHaveLength(6);
+  expect(shown).toHaveLength(8);
   const named = [...new Set(shown.join(' ').match(/--\w+|[A-Z_]{5,}(?==)/g))];
-  expect(named.sort()).toEqual(['--cwd', '--keep', '--ui', '--unconfined', 'AGENT_BASH_MODEL', 'AI_GATEWAY_API_KEY']);
+  expect(named.sort()).toEqual(['--cwd', '--keep', '--on', '--ssh', '--ui', '--unconfined', 'AGENT_BASH_MODEL', 'AI_GATEWAY_API_KEY']);
   const files = await readdir(join(packageRoot, 'examples/coding-agent'), { recursive: true });
   const texts = files.filter((name) => name.endsWith('.mjs')).map((name) => source(`examples/coding-agent/${name}`));
   const text = (await Promise.all(texts)).join('\n');
