@@ -88,7 +88,15 @@ test('the options and variables of the page of the coding agent are those of the
   const shown = example.filter((one) => one.page === CODING_AGENT).map(({ line }) => line);
   expect(shown).toHaveLength(8);
   const named = [...new Set(shown.join(' ').match(/--\w+|[A-Z_]{5,}(?==)/g))];
-  expect(named.sort()).toEqual(['--cwd', '--keep', '--on', '--ssh', '--ui', '--unconfined', 'AGENT_BASH_MODEL', 'AI_GATEWAY_API_KEY']);
+  expect(named.sort()).toEqual([
+    '--cwd',
+    '--keep',
+    '--on',
+    '--ui',
+    '--unconfined',
+    'AGENT_BASH_MODEL',
+    'AI_GATEWAY_API_KEY',
+  ]);
   const files = await readdir(join(packageRoot, 'examples/coding-agent'), { recursive: true });
   const texts = files.filter((name) => name.endsWith('.mjs')).map((name) => source(`examples/coding-agent/${name}`));
   const text = (await Promise.all(texts)).join('\n');
