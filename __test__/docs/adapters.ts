@@ -1,6 +1,6 @@
 /**
- * What each adapter holds, and what the framework's own shell lacks. The pages of the adapters show these tables. A test
- * of `__test__/stress/frameworks` has the name of each row.
+ * What the framework's own shell lacks, and what each adapter holds besides that which all of them do. The pages of the
+ * adapters show these tables. A test of `__test__/stress/frameworks` has the name of each row.
  */
 export interface AdapterFacts {
   /** The name of the framework. */
@@ -16,14 +16,9 @@ export const FACTS: Record<string, AdapterFacts> = {
     framework: 'Agent Client Protocol',
     lacks: 'no library: each editor writes its own terminals, usually around `spawn`',
     holds: {
-      'a child holds the output': 'the exit comes with the shell',
-      'a terminal is killed': 'the whole tree is ended',
       'a connection closes': 'its commands are ended',
-      'both streams': 'one stream, in the order of writing, cleaned',
       'an unfinished line': 'cleaned, like all other output',
       'a large output': 'the end within the limit, cut at a character',
-      'the limit is reached': 'the whole tree is ended, and the output says so',
-      'a command is refused': 'an error with the reason, before anything runs',
       'confinement denies': 'the denial stands behind the output',
     },
   },
@@ -34,7 +29,6 @@ export const FACTS: Record<string, AdapterFacts> = {
       'a command changed files': 'a receipt names them',
       'a change was wrong': '`undo_run` takes it back',
       'a person answers «always»': 'rules for this command, never the whole tool',
-      'a child holds the output': 'the call returns with the shell',
       'the confinement denies something': 'the model reads what was denied',
       'a hook or an MCP server reaches out': 'the whole Claude Code is confined',
     },
@@ -43,16 +37,11 @@ export const FACTS: Record<string, AdapterFacts> = {
     framework: 'harness of ai 7',
     lacks: '`just-bash` interprets scripts: no processes, ports or policy; others are remote',
     holds: {
-      'a program of the machine': 'runs as a real process, with a pid and streams',
       'a server at a port': 'is reached by `getPortEndpoint`',
       'a network policy': 'holds for later commands, and ends what runs',
       'a session of another process': 'is resumed, with its files, home and policy',
       'the first session of an identity': 'prepares for all later ones',
-      'the end of a session': 'ends the whole tree',
-      'an abort of a turn': 'ends the whole tree',
       'a write outside': 'is denied, and the result says so',
-      'a denied command': 'is refused by safety, with the reason',
-      'secrets of the host': 'are withheld, all else is inherited',
     },
   },
   langchain: {
@@ -61,25 +50,15 @@ export const FACTS: Record<string, AdapterFacts> = {
     holds: {
       'a child holds the output': 'it returns with the shell',
       'the limit is reached': 'the whole tree is ended, and its output is there',
-      'the run is aborted': 'the whole tree is ended',
-      'both streams': 'one stream, in the order of writing',
       'a character between two reads': 'is whole',
       'a large output': 'the end is kept',
-      'a signal': '128 + n, by name',
-      'secrets of the host': 'inherited without secrets',
     },
   },
   mastra: {
     framework: 'Mastra',
     lacks: 'limit, abort, kill and destroy hang on a held pipe; a signal is 128; confinement needs bubblewrap',
     holds: {
-      'a child holds the output': 'the command returns with the shell',
-      'the limit is reached': 'the whole tree is ended',
-      'the run is aborted': 'the whole tree is ended',
-      'a process is killed': 'the whole tree is ended',
       'the sandbox is destroyed': 'what commands have left running is ended, too',
-      'a signal': '128 + n, by name',
-      'a character between two writes to stdin': 'is whole',
       'a server listens': '`getPortUrl` gives its address, also when confined',
       'a bundle is written': '`writeFiles` gives files their modes',
       'a command asks for the network or other files': 'it is confined by the system itself',
@@ -89,15 +68,10 @@ export const FACTS: Record<string, AdapterFacts> = {
     framework: 'OpenAI Agents',
     lacks: 'no limit; a held pipe makes `stop` and `close` hang; a signal is exit code 1',
     holds: {
-      'a child holds the output': 'the command ends with its shell, and `stop` ends the child',
-      'a signal': '128 + n, by name',
       'a time limit': '`timeoutMs` ends the whole tree',
       'the end of a session': 'nothing is left',
-      'both streams': 'one stream, in the order of writing',
       'an interrupt without a terminal': 'reaches all processes',
-      'what a command reaches': 'what `confine` allows',
       'a port of a confined server': 'is reached if the session declares it',
-      'a dangerous command': 'is refused, or asked about',
     },
   },
   opencode: {
@@ -108,15 +82,12 @@ export const FACTS: Record<string, AdapterFacts> = {
       'an «always»': 'grants no other command',
       'a command inside a wrapper': 'has a pattern of its own',
       'a command is aborted': 'the whole tree is ended',
-      'secrets of the host': 'are withheld',
     },
   },
   pi: {
     framework: 'pi',
     lacks: "a limit or an abort leaves half a tree alive; the host's keys are visible",
     holds: {
-      'the limit is reached': 'the whole tree is ended',
-      'a command is aborted': 'the whole tree is ended',
       'secrets of the host': 'are withheld',
       'what a command reaches': 'what `confine` allows, and the model is told of a denial',
       "a person's command": 'is confined, too, and refused by safety or `deny`',
