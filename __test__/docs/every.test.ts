@@ -58,7 +58,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/snapshot.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
-  'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
+  'docs/tokens.md': { ts: EXAMPLES },
   'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
   'docs/waiting.md': { ts: EXAMPLES },
