@@ -16,10 +16,6 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
   { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
   {
-    steps: [call('cd /usr; here() { pwd; }'), call('test "$(here)" = /usr && cd lib'), { say: 'In /usr.' }],
-    printed: [['In /usr.'], ['/usr/lib']],
-  },
-  {
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],
   },
