@@ -1,4 +1,4 @@
-// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]. See docs/benchmarks.md.
+// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]. See README.md.
 
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';

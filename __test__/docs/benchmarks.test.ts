@@ -17,9 +17,9 @@ test('the figures of the README are those of the results', () => {
 });
 
 test('README and page show the chart, and say how it is made', async () => {
-  const benchmarks = await page('benchmarks.md');
+  const benchmarks = await source('bench/README.md');
   expect(readme).toMatch(/!\[[^\]]+\]\(docs\/benchmarks\.svg\)/);
-  expect(benchmarks).toMatch(/!\[[^\]]+\]\(benchmarks\.svg\)/);
+  expect(benchmarks).toMatch(/!\[[^\]]+\]\(\.\.\/docs\/benchmarks\.svg\)/);
   for (const text of [readme, benchmarks]) expect(text).toContain('npm run bench -- --chart');
 });
 

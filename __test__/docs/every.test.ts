@@ -16,15 +16,14 @@ const CONTAINERS = '__test__/docs/containers.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
   'README.md': { ts: '__test__/stress/package/readme-examples.test.ts', sh: '__test__/stress/package/packed.test.ts' },
+  'bench/README.md': { sh: COMMANDS },
   'docs/ai-sdk.md': { ts: '__test__/ai/docs.test.ts' },
   'docs/background.md': { ts: EXAMPLES },
-  'docs/benchmarks.md': { sh: COMMANDS },
   'docs/bundling.md': {
     ts: '__test__/stress/package/bundling.test.ts',
     js: '__test__/stress/package/bundling.test.ts',
   },
   'docs/cli.md': { apparmor: '__test__/cli/doctor-fix.test.ts', sh: COMMANDS },
-  'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },
   'docs/containers.md': {
     ts: EXAMPLES,
@@ -57,17 +56,18 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/shells.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
-  'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
+  'docs/tokens.md': { ts: EXAMPLES },
   'docs/troubleshooting.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
+  'examples/coding-agent/README.md': { sh: COMMANDS },
   ...Object.fromEntries(
     adapters().map((name) => [`docs/${name}.md`, { ts: `__test__/stress/frameworks/${name}.test.ts` }]),
   ),
 };
 
-const pages = ['README.md', ...(await readdir(join(packageRoot, 'docs'))).sort().map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith('.md'),
-);
+const docs = (await readdir(join(packageRoot, 'docs'))).sort().filter((name) => name.endsWith('.md'));
+const elsewhere = ['README.md', 'bench/README.md', 'examples/coding-agent/README.md'];
+const pages = [...elsewhere, ...docs.map((name) => `docs/${name}`)];
 
 test.each(pages)('%s: all its code is run by a test', async (name) => {
   const found = blocks(await source(name));
