@@ -5,11 +5,9 @@ export interface Results {
 }
 
 export const ROWS: string[];
-export const README_ROWS: RegExp;
 export function figures(results: Results): {
   start: Record<string, number>;
   warm: number;
   heap: Record<string, number>;
 };
-export function readmeRows(results: Results): string;
 export function chart(results: Results): string;

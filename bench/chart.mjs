@@ -1,23 +1,13 @@
-// The figures and the chart of the README, from bench/results.json. `npm run bench -- --chart` measures and writes all
-// three.
+// The chart of the README, from bench/results.json. `npm run bench -- --chart` measures and writes both.
 import { OURS, PEERS } from './contestants/index.mjs';
-import { quantile } from './stats.mjs';
 
 /** The rows that the chart needs. */
 export const ROWS = ['start', 'shells', 'heap'];
 
-const CHILD = ['spawn', 'execFile'];
-const OTHERS = PEERS.filter((name) => !CHILD.includes(name));
 const WARM = "warm: bash('true')";
 
 const digits = (value) => (value < 9.95 ? value.toFixed(1) : String(Math.round(value)));
 const times = (value) => `${digits(value)} ×`;
-
-/** Returns the minimum and maximum of some values, as one figure if they round to the same. */
-function range(values) {
-  const [low, high] = [quantile(values, 0), quantile(values, 1)].map(digits);
-  return low === high ? `${low} ×` : `${low}–${high} ×`;
-}
 
 /**
  * Ratios by contestant: a start against the baseline, the same with a warm shell, and with 2 GB resident against
@@ -36,21 +26,6 @@ export function figures({ report }) {
     heap: all('heap', ', large ÷ small'),
   };
 }
-
-/** The first lines of the README's table. */
-export function readmeRows(results) {
-  const { start, warm, heap } = figures(results);
-  const of = (names, from) => range(names.map((name) => from[name]));
-  const rows = [
-    ['start of `true`, against a bare `posix_spawn` of bash', times(start[OURS]), of(CHILD, start), of(OTHERS, start)],
-    ['the same with a warm shell, 10 ms after the last command', `${times(warm)} (Linux)`, 'no', 'no'],
-    ['how much longer with 2 GB resident in Node', times(heap[OURS]), of(CHILD, heap), of(OTHERS, heap)],
-  ];
-  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** Matches these lines in the README. */
-export const README_ROWS = /(\| \| agent-bash \| child_process \|.*\n\|[-|]+\n)((?:\| .*\d × .*\n)+)/;
 
 /** The footer of the chart: the machine of the measurement. */
 function footing({ machine }) {

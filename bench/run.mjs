@@ -1,11 +1,11 @@
-// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]. See docs/benchmarks.md.
+// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]. See README.md.
 
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Baseline } from './baseline/index.mjs';
-import { ROWS as CHARTED, chart, README_ROWS, readmeRows } from './chart.mjs';
+import { ROWS as CHARTED, chart } from './chart.mjs';
 import { OURS } from './contestants/index.mjs';
 import { withHost } from './host/index.mjs';
 import * as confine from './rows/confine.mjs';
@@ -137,12 +137,7 @@ if (options.chart && !process.exitCode) {
   const results = { machine, report };
   writeFileSync(here('results.json'), `${JSON.stringify(results, null, 2)}\n`);
   writeFileSync(here('../docs/benchmarks.svg'), chart(results));
-  const readme = readFileSync(here('../README.md'), 'utf8');
-  writeFileSync(
-    here('../README.md'),
-    readme.replace(README_ROWS, (_, head) => `${head}${readmeRows(results)}\n`),
-  );
-  say('written: bench/results.json, docs/benchmarks.svg, the first rows of the table in README.md\n');
+  say('written: bench/results.json, docs/benchmarks.svg\n');
 }
 if (options.json) process.stdout.write(`${JSON.stringify({ machine, report }, null, 2)}\n`);
 else if (judged.length > 0) say(`${judged.length - missed.length} of ${judged.length} targets met`);

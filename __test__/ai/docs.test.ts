@@ -16,24 +16,9 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
   { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
   {
-    steps: [call('cd /usr; here() { pwd; }'), call('test "$(here)" = /usr && cd lib'), { say: 'In /usr.' }],
-    printed: [['In /usr.'], ['/usr/lib']],
-  },
-  { steps: [call('cd lib'), call('test "$PWD" = /usr/lib'), { say: 'There.' }], printed: [['/usr/lib /usr']] },
-  {
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],
   },
-  {
-    steps: [
-      { tool: 'terminal', call: { action: 'start', command: 'python3 -q' } },
-      { tool: 'terminal', call: { action: 'send', text: 'print(6 * 7)\n' } },
-      { tool: 'terminal', call: { action: 'wait', text: '42' } },
-      { say: 'It is 42.' },
-    ],
-    printed: [['It is 42.']],
-  },
-  { steps: [call('stty size')], printed: [['stty size'], [['30 100\r\n']]] },
   {
     steps: [call('rm -rf /no-such-folder/cache'), call('npm publish'), { say: 'The cache is empty.' }],
     printed: [['rm -rf /no-such-folder/cache'], ['The cache is empty.']],
@@ -43,7 +28,6 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
     printed: [['reviewer asks to run rm -rf /no-such-folder/cache', 1, false], ['Not today, then.']],
   },
   { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
-  { steps: [call('pwd')], printed: [['/usr']] },
 ];
 
 /** The values that a block's comments give for ai 6. */

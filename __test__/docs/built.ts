@@ -39,10 +39,7 @@ interface Facts {
     defaultSnapshotMs: number;
     snapshotMs: [number, number];
   };
-  run: Record<
-    'hardBoundMs' | 'snapshotBytes' | 'batchBytes' | 'fewReplaced' | 'blockedQuietMs' | 'blockedAgainMs',
-    number
-  >;
+  run: Record<'hardBoundMs' | 'snapshotBytes' | 'batchBytes' | 'fewReplaced', number>;
   capture: { truncate: object; lineLimitBytes: number; hardKeepBytes: number };
   supervise: {
     drainIdleMs: number;
@@ -53,8 +50,8 @@ interface Facts {
     outflowQuietMs: number;
     admission: Record<'perCommand' | 'perTask' | 'perSessionShare' | 'reserve' | 'most', number>;
     warm: Record<'kept' | 'sweepMs' | 'pauseMs', number>;
-    limits: Record<'firstMs' | 'usualMs' | 'nearMs' | 'shortestMs' | 'fastestGiBPerS' | 'idleMs' | 'share', number>;
-    blocked: Record<'boundMs' | 'othersMs' | 'most' | 'commandChars', number>;
+    limits: Record<'shortestMs' | 'idleMs' | 'share', number>;
+    blocked: Record<'most' | 'commandChars', number>;
   };
   tasks: Record<'maxTasks' | 'maxLogBytes' | 'retentionMs' | 'defaultLimitMs' | 'patternWindowBytes', number> & {
     lost: string[];

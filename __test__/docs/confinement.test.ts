@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
 import { facts } from './built.ts';
+import { wrapped } from './examples.ts';
 import { generated } from './generated.ts';
 import { code, lines } from './tables.ts';
 
 const { parts, ways, hide, hideOfSystem } = facts.confine;
 
-/** The hidden paths with what they have, in its order. */
+/** The hidden paths, those of a home first. */
 function hidden(): string {
-  const all = [...hide.map((one) => ({ ...one, path: `~/${one.path}` })), ...hideOfSystem];
-  const whats = [...new Set(all.map(({ what }) => what))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
-  const paths = (what: string) => all.filter((one) => one.what === what).map(({ path }) => code(path));
-  return lines(
-    ['what', 'hidden'],
-    whats.map((what) => [what, paths(what).join(', ')]),
-  );
+  const list = (paths: string[]) => wrapped([...new Set(paths)].sort().map(code).join(', '));
+  return [
+    'In the home:',
+    list(hide.map(({ path }) => `~/${path}`)),
+    'Of the system:',
+    list(hideOfSystem.map(({ path }) => path)),
+  ].join('\n\n');
 }
 
 await generated('confinement.md', {

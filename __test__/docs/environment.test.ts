@@ -1,7 +1,10 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { expect, test } from 'vitest';
 import { hostEnv, variables } from '../support/index.ts';
 import { facts } from './built.ts';
+import { page, source, spans, table } from './examples.ts';
 import { generated } from './generated.ts';
 import { tables } from './tables.ts';
 
@@ -27,4 +30,18 @@ test('the defaults are what a command sees', async () => {
   hostEnv(Object.fromEntries(rows.map(({ name }) => [name, 'other'])));
   const found = await seen({ inheritEnv: 'all' });
   for (const { name, value } of rows) expect(found[name] ?? null, name).toBe(value);
+});
+
+test('the table of own variables has each that the source reads or sets', async () => {
+  const files = ['ts', 'crates', 'src'].flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).map((file) => join(root, file)),
+  );
+  const own = files.filter((file) => /\.(ts|rs)$/.test(file) && !/test|\bbuild\.rs$|differential/.test(file));
+  const texts = await Promise.all(own.map(source));
+  // A variable is read from the environment, or its name is a constant or the first of the defaults.
+  const uses =
+    /(?:env\.|Switch::new\(|of_host\(|MARK(?:: &str)? = |always\()["']?(AGENT_BASH(?:_[A-Z_]+)?)\b(?=["'\]; ,)\n])/g;
+  const used = new Set(texts.flatMap((text) => [...text.matchAll(uses)].map(([, name]) => name)));
+  const rows = table(await page('environment.md'), 'Variables of agent-bash').map(([cell = '']) => spans(cell)[0]);
+  expect(rows.map((name) => name?.split('=')[0]).sort()).toEqual([...used].sort());
 });

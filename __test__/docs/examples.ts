@@ -43,8 +43,7 @@ export function compiled(example: string): string {
 /** Runs an example in a process of its own, where the package is found by its name; gives the lines that it prints. */
 export async function printed(example: string, temporary: string): Promise<string[]> {
   // The package is found from its own directory. Files of an example do not belong there.
-  const writes = example.includes("writeFileSync('");
-  const source = `${writes ? `process.chdir(${JSON.stringify(temporary)});\n` : ''}${compiled(example)}`;
+  const source = `process.chdir(${JSON.stringify(temporary)});\n${compiled(example)}`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: root,
     // Colours in what Node prints would not be what the page says.

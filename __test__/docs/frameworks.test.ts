@@ -1,21 +1,49 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { adapters, tested } from '../../scripts/frameworks.mjs';
 import { packageRoot } from '../support/index.ts';
-import { page, source } from './examples.ts';
+import { FACTS } from './adapters.ts';
+import { page, source, spans, table } from './examples.ts';
 import { generated } from './generated.ts';
 import { code, lines } from './tables.ts';
 
+const packagesOf = (versions: { name: string; version: string }[]) =>
+  versions.map(({ name, version }) => `${code(name)} ${version}`).join(', ');
+
 await generated('frameworks.md', {
   versions: lines(
-    ['entry', 'packages', 'Node.js'],
+    ['framework', 'entry', 'packages', 'Node.js', 'what its own shell lacks'],
     tested().map(({ adapter, versions, nodes }) => [
-      `[${code(`agent-bash/${adapter}`)}](${adapter}.md)`,
-      versions.map(({ name, version }) => `${code(name)} ${version}`).join(', '),
+      `[${FACTS[adapter]?.framework}](${adapter}.md)`,
+      code(`agent-bash/${adapter}`),
+      packagesOf(versions),
       nodes.join(', '),
+      FACTS[adapter]?.lacks ?? '',
     ]),
   ),
+});
+
+for (const { adapter, versions, nodes } of tested()) {
+  await generated(`${adapter}.md`, {
+    facts: lines(
+      ['entry', code(`agent-bash/${adapter}`)],
+      [
+        ['packages', packagesOf(versions)],
+        ['Node.js', nodes.join(', ')],
+        ...Object.entries(FACTS[adapter]?.holds ?? {}),
+      ],
+    ),
+  });
+}
+
+test('the page of entries has each entry of the package', async () => {
+  const { exports } = JSON.parse(await source('package.json'));
+  const entries = Object.keys(exports)
+    .filter((name) => name !== './package.json')
+    .map((name) => name.replace('.', 'agent-bash'));
+  const named = table(await page('entries.md'), 'The entries').flatMap((row) => spans(row[2] ?? ''));
+  expect(named.sort()).toEqual(entries.sort());
 });
 
 it('each directory of ts/frameworks has its packages listed', () => {
@@ -23,23 +51,21 @@ it('each directory of ts/frameworks has its packages listed', () => {
   expect(directories.sort()).toEqual(adapters().sort());
 });
 
-/** The first cells of the table below the heading «What … lacks». */
-function situations(text: string): string[] {
-  const rows = /^## What [^\n]* lacks?\n.*?^\|[-|]+\n((?:\|[^\n]*\n)+)/ms.exec(text)?.[1] ?? '';
-  return rows
-    .trimEnd()
-    .split('\n')
-    .map((row) => row.split('|')[1]?.trim() ?? '');
-}
+const HEADINGS = ['Example', 'Options', 'Behaviour', 'Approval, confinement and undo', 'Limits'];
 
 describe.each(adapters())('%s', (name) => {
   it('shows each row of its table by a test', async () => {
-    const rows = situations(await page(`${name}.md`));
+    const rows = Object.keys(FACTS[name]?.holds ?? {});
     expect(rows.length).toBeGreaterThan(3);
     const tests = await source(`__test__/stress/frameworks/${name}.test.ts`);
     const names = [...tests.matchAll(/\bit\(\s*(['"`])(.*?)\1,/g)].map(([, , title = '']) => title);
     const missing = rows.filter((row) => !names.some((title) => title === row || title.startsWith(`${row}: `)));
     expect(missing).toEqual([]);
+  });
+
+  it('has the sections of all pages of adapters, in their order', async () => {
+    const headings = [...(await page(`${name}.md`)).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(HEADINGS);
   });
 
   it('has types of its framework in a test, and a test of the gate', async () => {

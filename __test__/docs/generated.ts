@@ -16,7 +16,7 @@ export async function generated(name: string, tables: object): Promise<void> {
     for (const [table, rows] of expected) text = text.replace(place(table), (_, start, __, end) => start + rows + end);
     await writeFile(join(import.meta.dirname, '../../docs', name), text);
   }
-  test.each(expected)('the page has the %s of the source', async (table, rows) => {
+  test.each(expected)(`${name} has the %s of the source`, async (table, rows) => {
     expect(place(table).exec(await page(name))?.[2]).toBe(rows);
   });
 }

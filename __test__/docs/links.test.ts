@@ -6,7 +6,7 @@ import { source } from './examples.ts';
 
 const roots = (await readdir(packageRoot)).filter((name) => name.endsWith('.md'));
 const docs = (await readdir(join(packageRoot, 'docs'))).filter((name) => name.endsWith('.md'));
-const pages = [...roots, ...docs.map((name) => `docs/${name}`)];
+const pages = [...roots, ...docs.map((name) => `docs/${name}`), 'bench/README.md', 'examples/coding-agent/README.md'];
 
 /** The anchors that GitHub makes of a page's headings. */
 function anchors(text: string): string[] {

@@ -66,13 +66,13 @@ test('the costs are those of the pages that measured them', async () => {
   const text = (await page(NAME)).replace(/\s+/g, ' ');
   const [, , , start = ''] = await cells('confinement.md', 'start of `true`');
   const [, , , warm = ''] = await cells('confinement.md', 'the same with a warm shell');
-  const [, , , first = ''] = await cells('confinement.md', 'first command of a world');
+  const [, , , first = ''] = await cells('confinement.md', 'first command of an instance');
   expect(text).toContain(`${start} the start, ${warm} with a warm shell`);
-  expect(text).toContain(`${Math.round(Number.parseFloat(first))} ms more for the first command of a world`);
+  expect(text).toContain(`${Math.round(Number.parseFloat(first))} ms more for the first command of a sandbox instance`);
   const [, , , lossless = '', salient = ''] = await cells('tokens.md', 'build, test');
   const percent = (cell: string) => `${Math.round(Number.parseFloat(cell))} %`;
   expect(text).toContain(`\`'lossless'\` saves ${percent(lossless)} and \`'salient'\` ${percent(salient)}`);
-  const benchmarks = (await page('benchmarks.md')).replace(/\s+/g, ' ');
+  const benchmarks = (await source('bench/README.md')).replace(/\s+/g, ' ');
   for (const target of ['0.1 ms p50 for 100 bytes', '≤ 0.3 ms more for `true`', 'at most 3 ms more than without']) {
     expect(benchmarks).toContain(target);
   }

@@ -21,10 +21,6 @@ const RUNS: { answers: () => Api; printed: unknown[][] }[] = [
   },
   { answers: () => openaiApi(), printed: [[`CI=1 printf '%s ' 'it'\\''s' '$HOME'`], ["it's $HOME "]] },
   { answers: () => openaiApi([shellCall(['ls lib'])], 'There.'), printed: [['There.', 0]] },
-  {
-    answers: () => openaiApi(),
-    printed: [['deny'], ['permission denied: the rule «npm publish:*» does not allow it']],
-  },
 ];
 
 // A client that a package keeps for all its runs keeps the fetch that it found first, too.

@@ -1,7 +1,7 @@
-import { facts } from './built.ts';
+import { facts, type NameRow } from './built.ts';
 import { wrapped } from './examples.ts';
 
-/** Tables of docs/environment.md, made of the data that they speak of. */
+/** Lists of docs/environment.md, made of the data that they speak of. */
 export interface Tables {
   names: string;
   harmless: string;
@@ -22,51 +22,57 @@ export const lines = (head: string[], body: string[][]) =>
     .map((row, at) => (at === 1 ? `|${row.join('|')}|` : `| ${row.join(' | ')} |`))
     .join('\n');
 
+/** The rows by a key of each, in the order in which the keys come first. */
+function grouped<Row>(rows: Row[], key: (row: Row) => string): [string, Row[]][] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return [...groups];
+}
+
+/** Makes one point of a list for each of the words, with the rows that they apply to. */
+function points<Row>(words: [string, Row[]][], shown: (row: Row) => string): string {
+  return words.map(([says, rows]) => wrapped(`- ${says}: ${rows.map(shown).join(', ')}`, '  ')).join('\n');
+}
+
 function host(): string {
-  return lines(
-    ['variable', 'why'],
-    environment.host.map(({ name, holding, why }) => {
-      if (holding.length === 0) return [code(name), why];
-      return [code(name), `where it holds ${holding.map((part) => code(part.trim())).join(', ')}: ${why}`];
-    }),
+  const held = grouped(environment.host, ({ holding }) => holding.map((part) => code(part.trim())).join(', '));
+  return points(
+    held.map(([parts, rows]) => [parts === '' ? 'Always' : `If they hold ${parts}`, rows]),
+    ({ name }) => code(name),
   );
 }
 
-function shapes(): string {
-  const vendors = [...new Set(environment.shapes.map(({ vendor }) => vendor))];
-  const known = (vendor: string) => environment.shapes.filter((row) => row.vendor === vendor).map((row) => row.begins);
-  return lines(
-    ['of', 'known by'],
-    vendors.map((vendor) => [vendor, [...new Set(known(vendor))].map(code).join(', ')]),
+function names(): string {
+  const says: Record<NameRow['says'], string> = {
+    always: 'Always',
+    usually: 'Unless the name is harmless',
+    maybe: 'Unless the name is harmless, or the value is a switch, a path, or shorter than 2 characters',
+  };
+  return points(
+    grouped(environment.secretNames, (row) => says[row.says]),
+    ({ pattern }) => code(pattern),
   );
+}
+
+function defaults(): string {
+  const shown = ({ name, unless }: (typeof environment.defaults)[number]) =>
+    unless.length === 0 ? code(name) : `${code(name)} (not if \`env\` sets ${unless.map(code).join(' or ')})`;
+  const words = ({ value, always }: (typeof environment.defaults)[number]) =>
+    `${value === null ? 'Removed' : value === '' ? 'Empty' : code(value)}${always ? ', in a terminal too' : ''}`;
+  return points(grouped(environment.defaults, words), shown);
 }
 
 /** The generated parts of docs/environment.md, by their names there. */
 export function tables(): Tables {
-  const says = {
-    always: 'always',
-    usually: 'unless the name is one of the harmless',
-    maybe: 'the same, and unless the value is a switch, a path, or shorter than 2 characters',
-  };
+  const vendors = environment.shapes.flatMap(({ vendor }) => vendor.replace(' and others', '').split(', '));
   return {
-    names: lines(
-      ['name', 'withheld', 'for example'],
-      environment.secretNames.map((row) => [code(row.pattern), says[row.says], code(row.example)]),
-    ),
+    names: names(),
     harmless: list(environment.harmless.map(({ pattern }) => pattern)),
-    shapes: shapes(),
+    shapes: wrapped([...new Set(vendors)].join(', ')),
     fields: list(environment.fields),
     host: host(),
     untrue: list(environment.untrue),
     other: list(environment.otherTerminal),
-    defaults: lines(
-      ['variable', 'value', 'in a terminal', 'why'],
-      environment.defaults.map(({ name, value, unless, always, why }) => [
-        code(name),
-        value === null ? 'taken away' : value === '' ? 'empty' : code(value),
-        always ? 'too' : '',
-        unless.length === 0 ? why : `${why}; not where \`env\` sets ${unless.map(code).join(' or ')}`,
-      ]),
-    ),
+    defaults: defaults(),
   };
 }

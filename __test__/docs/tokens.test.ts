@@ -23,14 +23,3 @@ test.each([
   const named = rowsOf(tokens, head).flatMap(([cell = '']) => spans(cell));
   expect(named.sort()).toEqual(fields.sort());
 });
-
-test('the README claims what the measured table says, of each kind of output', async () => {
-  const measured = new Map(rowsOf(tokens, 'kind of command').map(([kind = '', ...cells]) => [kind, cells.slice(2, 4)]));
-  const shown = (kind: string) =>
-    measured
-      .get(kind)
-      ?.map((cell) => `${Math.round(Number.parseFloat(cell))} %`)
-      .join(' · ');
-  const claimed = [...(await source('README.md')).matchAll(/^\| .* \| (\d+ % · \d+ %) \|/gm)].map(([, cell]) => cell);
-  expect(claimed).toEqual(['build, test', 'search, lists', 'install', 'contents of files, differences'].map(shown));
-});

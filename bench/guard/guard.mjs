@@ -1,6 +1,6 @@
 /**
  * `npm run bench:guard [-- --pure] [--only WORD] [--update]`: counts the instructions and the memory of hot paths of
- * the release build, and compares them with `figures.json`. See docs/benchmarks.md.
+ * the release build, and compares them with `figures.json`. See bench/README.md.
  *
  * Instructions do not depend on what else the machine does, as times do. `--pure` leaves out the paths of whole
  * commands, which need the optimized addon.

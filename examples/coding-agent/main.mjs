@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A coding agent with agent-bash. See docs/coding-agent.md.
+// A coding agent with agent-bash. See README.md.
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { posix } from 'node:path';

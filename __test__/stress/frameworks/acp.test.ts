@@ -336,7 +336,6 @@ it('the examples of the page run', async () => {
   expect(await printedByPage('acp.md', {})).toEqual([
     ['hello → 0', 'hello'],
     ['it was approved', 'exit 0'],
-    ['hello', 'exit 3', '1 task', 'exit 143'],
   ]);
 });
 

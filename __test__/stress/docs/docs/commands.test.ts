@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Program } from '../../../cli/support.ts';
-import { blocks, page, source } from '../../../docs/examples.ts';
+import { blocks, source } from '../../../docs/examples.ts';
 import { folder, packageRoot } from '../../../support/index.ts';
 
 // The command lines that the pages show.
@@ -12,12 +12,14 @@ interface Line {
   line: string;
 }
 
+const CODING_AGENT = 'examples/coding-agent/README.md';
+
 /** The lines of all sh blocks that start a program, without their comments. */
 async function lines(program: string): Promise<Line[]> {
-  const pages = (await readdir(join(packageRoot, 'docs'))).filter((name) => name.endsWith('.md'));
+  const docs = (await readdir(join(packageRoot, 'docs'))).filter((name) => name.endsWith('.md'));
   const all = await Promise.all(
-    pages.map(async (name) =>
-      blocks(await page(name))
+    [...docs.map((name) => `docs/${name}`), CODING_AGENT].map(async (name) =>
+      blocks(await source(name))
         .filter(({ kind }) => kind === 'sh')
         .flatMap(({ text }) => text.trimEnd().split('\n'))
         .map((line) => ({ page: name, line: line.replace(/\s+# .*/, '').replace(/^npx /, '') })),
@@ -39,7 +41,7 @@ test('there are lines of the program', () => {
   expect(own.length).toBeGreaterThan(8);
 });
 
-describe.each(own)('docs/$page', ({ line }) => {
+describe.each(own)('$page', ({ line }) => {
   test(line, async () => {
     const program = new Program();
     const cwd = folder();
@@ -70,8 +72,8 @@ describe.each(own)('docs/$page', ({ line }) => {
   });
 });
 
-test('the options and rows of docs/benchmarks.md are those of the program, whose full run takes minutes', async () => {
-  const [run, benchmarks] = await Promise.all([source('bench/run.mjs'), page('benchmarks.md')]);
+test('the options and rows of bench/README.md are those of the program, whose full run takes minutes', async () => {
+  const [run, benchmarks] = await Promise.all([source('bench/run.mjs'), source('bench/README.md')]);
   const shown = blocks(benchmarks).find(({ kind }) => kind === 'sh')?.text ?? '';
   const options = /options: \{\n(.*?)\n {2}\},\n\}\)/s.exec(run)?.[1] ?? '';
   const names = [...options.matchAll(/^ {4}(\w+):/gm)].map(([, name]) => `--${name}`);
@@ -81,12 +83,20 @@ test('the options and rows of docs/benchmarks.md are those of the program, whose
   expect(/one row: (.*);/.exec(shown)?.[1]?.split(/, | or /)).toEqual(rows);
 });
 
-test('the options and variables of docs/coding-agent.md are those of the example, which its own tests start', async () => {
+test('the options and variables of the page of the coding agent are those of the example, which its own tests start', async () => {
   const example = [...(await lines('npm')), ...(await lines('AGENT_BASH_MODEL=anthropic/claude-sonnet-4.5'))];
-  const shown = example.filter((one) => one.page === 'coding-agent.md').map(({ line }) => line);
-  expect(shown).toHaveLength(6);
+  const shown = example.filter((one) => one.page === CODING_AGENT).map(({ line }) => line);
+  expect(shown).toHaveLength(8);
   const named = [...new Set(shown.join(' ').match(/--\w+|[A-Z_]{5,}(?==)/g))];
-  expect(named.sort()).toEqual(['--cwd', '--keep', '--ui', '--unconfined', 'AGENT_BASH_MODEL', 'AI_GATEWAY_API_KEY']);
+  expect(named.sort()).toEqual([
+    '--cwd',
+    '--keep',
+    '--on',
+    '--ui',
+    '--unconfined',
+    'AGENT_BASH_MODEL',
+    'AI_GATEWAY_API_KEY',
+  ]);
   const files = await readdir(join(packageRoot, 'examples/coding-agent'), { recursive: true });
   const texts = files.filter((name) => name.endsWith('.mjs')).map((name) => source(`examples/coding-agent/${name}`));
   const text = (await Promise.all(texts)).join('\n');

@@ -5,7 +5,6 @@ import { folder } from '../../../support/index.ts';
 const pages = [
   'running.md',
   'shells.md',
-  'waiting.md',
   'limits.md',
   'output.md',
   'environment.md',
@@ -19,7 +18,6 @@ const pages = [
   'cookbook.md',
   'troubleshooting.md',
   'performance.md',
-  'snapshot.md',
   'terminals.md',
   'rendering.md',
   'observability.md',

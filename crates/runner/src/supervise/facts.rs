@@ -30,7 +30,7 @@ pub fn facts() -> Value {
     facts
 }
 
-/// Returns an example of each note on a blocked process, in the order of the table in docs/waiting.md.
+/// Returns an example of each note on a blocked process, in the order of the table in docs/terminals.md.
 pub fn blocked_notes() -> Vec<String> {
     let path = || "/tmp/p".to_owned();
     let reasons = [
