@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use crate::pattern::PatternError;
+use crate::pattern::JsPatternError;
 use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
@@ -17,7 +17,7 @@ use undo::UndoError;
 
 /// Why no command could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum RunError {
     /// An option has an impossible value.
     #[error("{0}")]
     InvalidArg(String),
@@ -32,7 +32,7 @@ pub enum Error {
     Environment(#[from] EnvironmentError),
     /// A pattern is no regular expression.
     #[error(transparent)]
-    Pattern(#[from] PatternError),
+    Pattern(#[from] JsPatternError),
     /// The directory to start in does not exist.
     #[error("Working directory does not exist: {}{}", .0.display(), tilde(.0))]
     CwdNotFound(PathBuf),
@@ -80,7 +80,7 @@ pub enum Error {
     Aborted,
     /// The program on another machine reports an error of its own.
     #[error("{message}")]
-    There {
+    FromTarget {
         /// The stable code, one of [`Self::CODES`].
         code: &'static str,
         /// The problem, the value, and a remedy.
@@ -119,13 +119,15 @@ fn suffix(source: Option<&SpawnCause>) -> String {
     source.and_then(SpawnCause::errno).map(|errno| format!(": {errno}")).unwrap_or_default()
 }
 
-impl Error {
+impl RunError {
     /// Returns the stable code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Request(RequestError::TreeLimits)
-            | Self::Terminal(TerminalError::None(_))
-            | Self::Registry(RegistryError::Elsewhere { .. } | RegistryError::NoPlace(_)) => "ERR_BASH_UNSUPPORTED",
+            | Self::Terminal(TerminalError::Unavailable(_))
+            | Self::Registry(RegistryError::Elsewhere { .. } | RegistryError::NoTempDirectory(_)) => {
+                "ERR_BASH_UNSUPPORTED"
+            }
             Self::InvalidArg(_)
             | Self::Request(_)
             | Self::Environment(_)
@@ -147,7 +149,7 @@ impl Error {
             Self::Undo(_) | Self::NotUndoable(_) => "ERR_BASH_UNDO",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
-            Self::There { code, .. } => code,
+            Self::FromTarget { code, .. } => code,
         }
     }
 
@@ -170,7 +172,7 @@ impl Error {
     pub fn errno(&self) -> Option<String> {
         match self {
             Self::Spawn { source: Some(source), .. } => source.errno().map(|errno| format!("{errno:?}")),
-            Self::There { errno, .. } => errno.clone(),
+            Self::FromTarget { errno, .. } => errno.clone(),
             _ => None,
         }
     }
@@ -195,7 +197,7 @@ impl Error {
     }
 }
 
-impl From<RequestError> for Error {
+impl From<RequestError> for RunError {
     fn from(error: RequestError) -> Self {
         match error {
             RequestError::Confine(PolicyError::Missing(missing)) => Self::Confinement(missing),
@@ -206,7 +208,7 @@ impl From<RequestError> for Error {
     }
 }
 
-impl From<RegistryError> for Error {
+impl From<RegistryError> for RunError {
     fn from(error: RegistryError) -> Self {
         match error {
             RegistryError::Helper(error) => Self::helper(error, ""),
@@ -222,33 +224,33 @@ mod tests {
 
     #[test]
     fn a_refusal_of_the_system_keeps_its_source_and_shows_its_name() {
-        let error = Error::system("no pipe", io::Error::from_raw_os_error(libc::EMFILE), &"x".repeat(100));
+        let error = RunError::system("no pipe", io::Error::from_raw_os_error(libc::EMFILE), &"x".repeat(100));
         let command = "x".repeat(80);
         assert_eq!(error.to_string(), format!("could not start the command (no pipe: {}): {command}", Errno::EMFILE));
         assert_eq!((error.code(), error.errno().as_deref()), ("ERR_BASH_SPAWN", Some("EMFILE")));
         assert!(error.source().is_some());
-        let error = Error::spawn("no place", "x");
+        let error = RunError::spawn("no place", "x");
         assert_eq!(error.to_string(), "could not start the command (no place): x");
         assert!(error.errno().is_none() && error.source().is_none());
     }
 
     #[test]
     fn a_missing_helper_is_a_start_that_failed_for_a_registry_too() {
-        let error = Error::from(RegistryError::Helper(HelperError::Lost));
+        let error = RunError::from(RegistryError::Helper(HelperError::Lost));
         assert_eq!(error.to_string(), "could not start the command (the agent-bash supervisor was killed): ");
         assert_eq!(error.code(), "ERR_BASH_SPAWN");
     }
 
     #[test]
     fn a_confinement_that_cannot_be_held_names_the_part_and_a_missing_root_is_that_of_any_command() {
-        let of = |error: PolicyError| Error::from(RequestError::from(error));
+        let of = |error: PolicyError| RunError::from(RequestError::from(error));
         let error = of(PolicyError::no_write_root("/none".as_ref(), &io::Error::from_raw_os_error(libc::ENOENT)));
         let message = "the command cannot be confined as required, and nothing was started: files: the write root /none \
                        does not exist (create it before the command starts, or leave it out of confine.write)";
         assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_CONFINEMENT", message));
-        assert!(matches!(error, Error::Confinement(missing) if missing.len() == 1));
+        assert!(matches!(error, RunError::Confinement(missing) if missing.len() == 1));
         assert_eq!(of(PolicyError::RootNotFound("/none".into())).code(), "ERR_BASH_CWD_NOT_FOUND");
-        let tilde = Error::CwdNotFound("/work/~/x".into()).to_string();
+        let tilde = RunError::CwdNotFound("/work/~/x".into()).to_string();
         assert_eq!(tilde, "Working directory does not exist: /work/~/x (`~` is not expanded: use os.homedir())");
         assert_eq!(of(PolicyError::RootNotDirectory("/file".into())).code(), "ERR_BASH_CWD_NOT_DIRECTORY");
         assert_eq!(of(PolicyError::AllowMissing).code(), "ERR_BASH_INVALID_ARG");
@@ -258,7 +260,7 @@ mod tests {
     fn each_layer_has_its_codes() {
         let unknown = RegistryError::UnknownTask { task: "t1".into(), directory: "/d".into() };
         for (error, code, message) in [
-            (Error::from(unknown), "ERR_BASH_UNKNOWN_TASK", "there is no task t1 in /d"),
+            (RunError::from(unknown), "ERR_BASH_UNKNOWN_TASK", "there is no task t1 in /d"),
             (RegistryError::Closed.into(), "ERR_BASH_CLOSED", "the registry was closed"),
             (TerminalError::Ended.into(), "ERR_BASH_CLOSED", "the program in this terminal has ended"),
             (
@@ -272,7 +274,7 @@ mod tests {
                 "the command holds a NUL character, which no \
                                                                          shell can be given",
             ),
-            (Error::Aborted, "ABORT_ERR", "the start was aborted"),
+            (RunError::Aborted, "ABORT_ERR", "the start was aborted"),
         ] {
             assert_eq!((error.code(), error.to_string().as_str()), (code, message));
         }

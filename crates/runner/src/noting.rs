@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::supervise::Helpers;
+use crate::supervise::HelperProcesses;
 use evidence::Verdict;
 use ledger::{LedgerRunChanges, LedgerWriter, PendingLedgerRecord};
-use receipt::Receipt;
+use receipt::RunReceipt;
 
 /// Writes a record on a thread of its own. A reader in this process waits for it.
-pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
+pub fn append(helpers: &HelperProcesses, directory: PathBuf, at: u64, line: Vec<u8>) -> JoinHandle<()> {
     let pending = PendingLedgerRecord::begin();
     helpers.runtime().spawn_blocking(move || {
         // The shim of a command reports a ledger that cannot be written. The record of a refusal is just missing.
@@ -21,7 +21,7 @@ pub fn append(helpers: &Helpers, directory: PathBuf, at: u64, line: Vec<u8>) -> 
 }
 
 /// Returns the changes of a receipt, for a note.
-pub fn changes(receipt: &Receipt) -> LedgerRunChanges<'static> {
+pub fn changes(receipt: &RunReceipt) -> LedgerRunChanges<'static> {
     let counts = receipt.counts;
     let paths = receipt.paths().chain(receipt.directories.iter().map(|path| &**path));
     ledger::run_changes(receipt.state.name(), [counts.created, counts.modified, counts.deleted, counts.renamed], paths)

@@ -15,32 +15,32 @@ pub const WINDOW: usize = 64 * 1024;
 
 /// An ECMAScript regular expression.
 #[derive(Debug)]
-pub struct Pattern(Regex);
+pub struct JsPattern(Regex);
 
 /// A pattern that is no regular expression.
 #[derive(Debug, thiserror::Error)]
 #[error("pattern: {}", self.reason())]
-pub struct PatternError {
+pub struct JsPatternError {
     pattern: String,
     source: regress::Error,
 }
 
-impl PatternError {
+impl JsPatternError {
     /// Returns the pattern and its fault, without the name of an option.
     pub fn reason(&self) -> String {
         format!("{:?} is not a regular expression: {}", self.pattern, self.source)
     }
 }
 
-impl Pattern {
+impl JsPattern {
     /// Compiles a pattern with `flags` of JavaScript. `g` and `y`, which say where a match may begin, make no
     /// difference here.
     ///
     /// # Errors
     /// [`PatternError`]
-    pub fn new(source: &str, flags: &str) -> Result<Self, PatternError> {
+    pub fn new(source: &str, flags: &str) -> Result<Self, JsPatternError> {
         let flags: String = flags.chars().filter(|flag| !matches!(flag, 'g' | 'y' | 'd')).collect();
-        let invalid = |error| PatternError { pattern: source.to_owned(), source: error };
+        let invalid = |error| JsPatternError { pattern: source.to_owned(), source: error };
         Regex::with_flags(source, flags.as_str()).map(Self).map_err(invalid)
     }
 
@@ -52,8 +52,8 @@ impl Pattern {
 }
 
 /// Searches the part of a log that was not searched yet.
-pub(super) struct Search {
-    pattern: Pattern,
+pub(super) struct LogSearch {
+    pattern: JsPattern,
     window: String,
     /// Whether the window begins after the start of the output. Its first character then only serves as context.
     cut: bool,
@@ -61,8 +61,8 @@ pub(super) struct Search {
     pub at: u64,
 }
 
-impl Search {
-    pub fn new(pattern: Pattern, start: u64) -> Self {
+impl LogSearch {
+    pub fn new(pattern: JsPattern, start: u64) -> Self {
         Self { pattern, window: String::new(), cut: false, at: start }
     }
 
@@ -114,7 +114,7 @@ mod tests {
 
     fn found(source: &str, flags: &str, pieces: &[&str]) -> bool {
         let named = tempfile::NamedTempFile::new().expect("a file");
-        let mut search = Search::new(Pattern::new(source, flags).expect("valid"), 0);
+        let mut search = LogSearch::new(JsPattern::new(source, flags).expect("valid"), 0);
         let mut found = false;
         for piece in pieces {
             named.as_file().write_all(piece.as_bytes()).expect("written");
@@ -131,7 +131,7 @@ mod tests {
         assert!(!found("^ready", "", &["one\n", "ready\n"]));
         assert!(found("READY", "gi", &["it is ready"]));
         assert!(found("(?<=port )3000(?!0)", "", &["port 3000 "]));
-        let message = Pattern::new("(", "").expect_err("unbalanced").to_string();
+        let message = JsPattern::new("(", "").expect_err("unbalanced").to_string();
         assert!(message.starts_with("pattern: \"(\" is not a regular expression: "), "{message}");
     }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn unfinished_lines_are_searched_too() {
-        let search = Search::new(Pattern::new("Password: $", "").expect("valid"), 0);
+        let search = LogSearch::new(JsPattern::new("Password: $", "").expect("valid"), 0);
         assert!(search.in_pending(&[String::new(), "Password: ".into()]));
         assert!(!search.in_pending(&["Pass".into()]));
     }

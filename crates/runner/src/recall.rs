@@ -28,13 +28,13 @@ pub enum RecallError {
 pub fn recall(file: impl Read, is_raw: bool, wanted: &Wanted) -> Result<String, RecallError> {
     match wanted {
         Wanted::Lines(from, to) => {
-            let mut reader = Lines { before: from.saturating_sub(1), text: Vec::new() };
+            let mut reader = TextFromLine { before: from.saturating_sub(1), text: Vec::new() };
             each_chunk(file, is_raw, &mut |chunk| reader.push(chunk))?;
             let text = String::from_utf8_lossy(&reader.text);
             Ok(lines(&text, 1, to.saturating_sub(*from).saturating_add(1)).to_owned())
         }
         Wanted::Pattern(pattern) => {
-            let mut searcher = Searcher { search: Search::new(pattern)?, open: Vec::new(), too_long: false };
+            let mut searcher = LineSearcher { search: Search::new(pattern)?, open: Vec::new(), too_long: false };
             each_chunk(file, is_raw, &mut |chunk| searcher.push(chunk))?;
             Ok(searcher.end())
         }
@@ -68,13 +68,13 @@ fn each_chunk(mut file: impl Read, is_raw: bool, take: &mut dyn FnMut(&[u8]) -> 
 }
 
 /// Keeps the text from a line on.
-struct Lines {
+struct TextFromLine {
     /// Lines that are still to be left out.
     before: usize,
     text: Vec<u8>,
 }
 
-impl Lines {
+impl TextFromLine {
     /// Takes the next bytes. Returns whether more are wanted.
     fn push(&mut self, mut chunk: &[u8]) -> bool {
         while self.before > 0
@@ -92,7 +92,7 @@ impl Lines {
 }
 
 /// Searches whole lines of text that comes in parts.
-struct Searcher {
+struct LineSearcher {
     search: Search,
     /// The line that has not ended.
     open: Vec<u8>,
@@ -100,7 +100,7 @@ struct Searcher {
     too_long: bool,
 }
 
-impl Searcher {
+impl LineSearcher {
     /// Takes the next bytes. Returns whether more can be found.
     fn push(&mut self, chunk: &[u8]) -> bool {
         let Some(first) = memchr::memchr(NEWLINE, chunk) else {
@@ -137,9 +137,9 @@ mod tests {
     use super::*;
 
     /// A file that gives few bytes at once.
-    struct Slow<'a>(&'a [u8]);
+    struct SlowReader<'a>(&'a [u8]);
 
-    impl Read for Slow<'_> {
+    impl Read for SlowReader<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let count = self.0.len().min(7).min(buffer.len());
             let (now, later) = self.0.split_at(count);
@@ -155,7 +155,7 @@ mod tests {
 
     fn recalled(text: &str, wanted: &Wanted) -> String {
         let whole = recall(text.as_bytes(), false, wanted).expect("readable");
-        assert_eq!(recall(Slow(text.as_bytes()), false, wanted).expect("readable"), whole);
+        assert_eq!(recall(SlowReader(text.as_bytes()), false, wanted).expect("readable"), whole);
         whole
     }
 
@@ -196,7 +196,7 @@ mod tests {
             [(Wanted::Lines(1, 2), "100%\nred\n"), (Wanted::Pattern("last".into()), "last\u{fffd}\n")]
         {
             assert_eq!(recall(&raw[..], true, &wanted).expect("readable"), expected);
-            assert_eq!(recall(Slow(raw), true, &wanted).expect("readable"), expected);
+            assert_eq!(recall(SlowReader(raw), true, &wanted).expect("readable"), expected);
         }
     }
 }

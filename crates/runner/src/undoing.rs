@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::RunError;
 use crate::request::undo_store;
 use undo::{Options, Store, StoreError, UndoError, UndoPoint, Undone};
 
@@ -10,7 +10,7 @@ use undo::{Options, Store, StoreError, UndoError, UndoPoint, Undone};
 ///
 /// # Errors
 /// If the run has no undo point, or the store cannot be used.
-pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: &str) -> Result<Undone, Error> {
+pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: &str) -> Result<Undone, RunError> {
     let Some(store) = store(dir, environment)? else { return Err(no_point(run).into()) };
     Ok(undo::undo(&store, run, wanted)?)
 }
@@ -19,7 +19,7 @@ pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: 
 ///
 /// # Errors
 /// If the store cannot be used.
-pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<UndoPoint>, Error> {
+pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<UndoPoint>, RunError> {
     let Some(store) = store(dir, environment)? else { return Ok(Vec::new()) };
     Ok(undo::points(&store, cwd).map_err(UndoError::from)?)
 }
@@ -34,7 +34,7 @@ pub fn newest_to_undo(
     paths: &[PathBuf],
     dir: Option<&str>,
     environment: &str,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>, RunError> {
     let Some(store) = store(dir, environment)? else { return Ok(None) };
     Ok(undo::newest_to_undo(&store, cwd, paths)?)
 }
@@ -43,7 +43,7 @@ pub fn newest_to_undo(
 ///
 /// # Errors
 /// If the store cannot be used.
-pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<UndoPoint>, Error> {
+pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<UndoPoint>, RunError> {
     let Some(store) = store(None, environment)? else { return Ok(Vec::new()) };
     let points = runs.iter().filter(|run| Store::is_id(run) && !store.is_running(run));
     let points = points.filter_map(|run| store.summary(run)).filter(|point| point.undoable);
@@ -60,7 +60,7 @@ fn no_point(run: &str) -> UndoError {
 }
 
 /// Returns the store in a directory, or the user's store. `None` if there is no store.
-fn store(dir: Option<&str>, environment: &str) -> Result<Option<Store>, Error> {
+fn store(dir: Option<&str>, environment: &str) -> Result<Option<Store>, RunError> {
     let dir = undo_store(dir, environment).ok_or(UndoError::NoStore)?;
     Ok(Store::existing(&dir).map_err(UndoError::from)?)
 }

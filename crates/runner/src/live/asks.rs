@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::runs::runs;
-use super::shape::{Ask, UndoCover, cut, shown_actor, shown_directory, shown_sentences, whole_command};
+use super::shape::{ApprovalRequest, UndoCover, cut, shown_actor, shown_directory, shown_sentences, whole_command};
 use ledger::Actor;
 use protocol::task::now_ms;
 
@@ -24,7 +24,7 @@ const REASON: usize = 4 * 1024;
 /// A question before it is asked.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Question {
+pub struct ApprovalQuestion {
     /// The command as it would run.
     pub command: String,
     /// The directory that it would start in.
@@ -45,7 +45,7 @@ pub struct Question {
 
 /// The answer of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ApprovalAnswer {
     /// The command may run.
     pub approved: bool,
     /// The person's words.
@@ -54,7 +54,7 @@ pub struct Answer {
 
 /// Why a question cannot be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
+pub enum ApprovalError {
     /// It was answered or withdrawn.
     #[error("this question was answered already, or was withdrawn")]
     Gone,
@@ -62,9 +62,9 @@ pub enum AskError {
 
 /// The questions of this process.
 #[derive(Default)]
-pub struct Asks {
+pub struct PendingApprovals {
     next: AtomicU64,
-    waiting: Mutex<BTreeMap<u64, Waiter>>,
+    waiting: Mutex<BTreeMap<u64, WaitingApproval>>,
     /// Pages that may answer.
     controls: AtomicUsize,
     /// Number of pages that have come so far.
@@ -73,40 +73,40 @@ pub struct Asks {
     alone_since: Mutex<Option<Instant>>,
 }
 
-struct Waiter {
-    ask: Arc<Ask>,
-    answer: oneshot::Sender<Answer>,
+struct WaitingApproval {
+    ask: Arc<ApprovalRequest>,
+    answer: oneshot::Sender<ApprovalAnswer>,
     stays: bool,
 }
 
 /// A question that waits. It is withdrawn when this is dropped.
-pub struct Waits {
-    asks: &'static Asks,
+pub struct ApprovalWait {
+    asks: &'static PendingApprovals,
     number: u64,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<ApprovalAnswer>,
     /// The pages that had come before the question, and the time that the next one has, if none was there.
     expected: Option<(u64, Instant)>,
 }
 
 /// A page that may answer.
-pub struct Control(&'static Asks);
+pub struct AnsweringPage(&'static PendingApprovals);
 
 /// Returns the questions of this process.
-pub fn asks() -> &'static Asks {
-    static ASKS: LazyLock<Asks> = LazyLock::new(Asks::default);
+pub fn asks() -> &'static PendingApprovals {
+    static ASKS: LazyLock<PendingApprovals> = LazyLock::new(PendingApprovals::default);
     &ASKS
 }
 
-impl Asks {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Waiter>> {
+impl PendingApprovals {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, WaitingApproval>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks a question. Returns `None` and asks nothing if no page may answer or is expected and the question does not
     /// stay, if too many questions wait, or if the command is too long to be shown whole: a person approves only what
     /// can be read.
-    pub fn ask(&'static self, question: Question) -> Option<Waits> {
-        let Question { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
+    pub fn ask(&'static self, question: ApprovalQuestion) -> Option<ApprovalWait> {
+        let ApprovalQuestion { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
         let arrivals = self.arrivals.load(Ordering::Relaxed);
         let until = self.be_found() + AWAY;
         let expected = (!stays && !self.is_answered()).then_some((arrivals, until));
@@ -115,7 +115,7 @@ impl Asks {
         }
         let command = whole_command(&command)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
-        let ask = Ask {
+        let ask = ApprovalRequest {
             key: key(number),
             command,
             cwd: shown_directory(cwd),
@@ -127,13 +127,13 @@ impl Asks {
             asked_at: now_ms(),
         };
         let (sender, answer) = oneshot::channel();
-        self.waiting().insert(number, Waiter { ask: Arc::new(ask), answer: sender, stays });
+        self.waiting().insert(number, WaitingApproval { ask: Arc::new(ask), answer: sender, stays });
         runs().on_change();
-        Some(Waits { asks: self, number, answer, expected })
+        Some(ApprovalWait { asks: self, number, answer, expected })
     }
 
     /// Returns the questions that wait, the oldest first.
-    pub fn list(&self) -> Vec<Arc<Ask>> {
+    pub fn list(&self) -> Vec<Arc<ApprovalRequest>> {
         self.waiting().values().map(|waiter| Arc::clone(&waiter.ask)).collect()
     }
 
@@ -141,12 +141,12 @@ impl Asks {
     ///
     /// # Errors
     /// [`AskError`]
-    pub fn answer(&self, key: &str, approved: bool, reason: Option<String>) -> Result<(), AskError> {
-        let number = key.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or(AskError::Gone)?;
-        let waiter = self.waiting().remove(&number).ok_or(AskError::Gone)?;
+    pub fn answer(&self, key: &str, approved: bool, reason: Option<String>) -> Result<(), ApprovalError> {
+        let number = key.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or(ApprovalError::Gone)?;
+        let waiter = self.waiting().remove(&number).ok_or(ApprovalError::Gone)?;
         runs().on_change();
         let reason = reason.map(|reason| cut(reason, REASON)).filter(|reason| !reason.trim().is_empty());
-        waiter.answer.send(Answer { approved, reason }).map_err(|_| AskError::Gone)
+        waiter.answer.send(ApprovalAnswer { approved, reason }).map_err(|_| ApprovalError::Gone)
     }
 
     /// Notes that pages can find this process from now on. Returns since when no page is there.
@@ -164,10 +164,10 @@ impl Asks {
     }
 
     /// Counts a page that may answer until the guard is dropped.
-    pub fn control(&'static self) -> Control {
+    pub fn control(&'static self) -> AnsweringPage {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
         self.controls.fetch_add(1, Ordering::Relaxed);
-        Control(self)
+        AnsweringPage(self)
     }
 
     fn withdraw(&self, number: u64) {
@@ -189,14 +189,14 @@ fn key(number: u64) -> String {
     format!("a{number}")
 }
 
-impl Waits {
+impl ApprovalWait {
     /// Returns the key of the question.
     pub fn key(&self) -> String {
         key(self.number)
     }
 
     /// Waits for the answer. `None` once no page is there any more, or if none has come in time.
-    pub async fn answer(mut self) -> Option<Answer> {
+    pub async fn answer(mut self) -> Option<ApprovalAnswer> {
         if let Some((arrivals, until)) = self.expected {
             tokio::select! {
                 answer = &mut self.answer => return answer.ok(),
@@ -207,13 +207,13 @@ impl Waits {
     }
 }
 
-impl Drop for Waits {
+impl Drop for ApprovalWait {
     fn drop(&mut self) {
         self.asks.withdraw(self.number);
     }
 }
 
-impl Drop for Control {
+impl Drop for AnsweringPage {
     fn drop(&mut self) {
         let asks = self.0;
         *asks.alone_since() = Some(Instant::now());
@@ -233,12 +233,16 @@ impl Drop for Control {
 mod tests {
     use super::*;
 
-    fn own() -> &'static Asks {
+    fn own() -> &'static PendingApprovals {
         Box::leak(Box::default())
     }
 
-    fn question() -> Question {
-        Question { command: "deploy --password hunter2hunter2".into(), verdict: "ask".into(), ..Question::default() }
+    fn question() -> ApprovalQuestion {
+        ApprovalQuestion {
+            command: "deploy --password hunter2hunter2".into(),
+            verdict: "ask".into(),
+            ..ApprovalQuestion::default()
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -249,7 +253,7 @@ mod tests {
         let _page = asks.control();
         sleep(AWAY * 2).await;
         assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
-        assert_eq!(waits.answer().await, Some(Answer { approved: true, reason: None }));
+        assert_eq!(waits.answer().await, Some(ApprovalAnswer { approved: true, reason: None }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -276,10 +280,10 @@ mod tests {
         assert_eq!(listed.iter().map(|ask| ask.key.clone()).collect::<Vec<_>>(), [waits.key()]);
         assert!(!listed[0].command.contains("hunter"), "{}", listed[0].command);
         let key = waits.key();
-        assert_eq!(asks.answer("a99", true, None), Err(AskError::Gone));
+        assert_eq!(asks.answer("a99", true, None), Err(ApprovalError::Gone));
         assert_eq!(asks.answer(&key, false, Some("not today".into())), Ok(()));
-        assert_eq!(asks.answer(&key, true, None), Err(AskError::Gone));
-        assert_eq!(waits.answer().await, Some(Answer { approved: false, reason: Some("not today".into()) }));
+        assert_eq!(asks.answer(&key, true, None), Err(ApprovalError::Gone));
+        assert_eq!(waits.answer().await, Some(ApprovalAnswer { approved: false, reason: Some("not today".into()) }));
         assert!(asks.list().is_empty());
     }
 
@@ -291,7 +295,7 @@ mod tests {
         let key = waits.key();
         drop(waits);
         assert!(asks.list().is_empty());
-        assert_eq!(asks.answer(&key, true, None), Err(AskError::Gone));
+        assert_eq!(asks.answer(&key, true, None), Err(ApprovalError::Gone));
     }
 
     #[tokio::test(start_paused = true)]
@@ -314,12 +318,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_that_stays_waits_while_no_page_is_open() {
         let asks = own();
-        let waits = asks.ask(Question { stays: true, ..question() }).expect("the question stays");
+        let waits = asks.ask(ApprovalQuestion { stays: true, ..question() }).expect("the question stays");
         drop(asks.control());
         sleep(AWAY * 2).await;
         let _page = asks.control();
         assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
-        assert_eq!(waits.answer().await, Some(Answer { approved: true, reason: None }));
+        assert_eq!(waits.answer().await, Some(ApprovalAnswer { approved: true, reason: None }));
     }
 
     #[test]

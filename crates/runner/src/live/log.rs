@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::tap::Tap;
+use super::tap::WatcherQueue;
 use super::tasks::TaskSource;
 use capture::OutputStream;
 
@@ -17,7 +17,7 @@ const BEHIND: u64 = 256 * 1024;
 const EVERY: Duration = Duration::from_millis(50);
 
 /// Passes a task's log to a tap until the task has ended, or the tap is gone.
-pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>) {
+pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<WatcherQueue>) {
     let mut at = None;
     loop {
         let Some(open) = tap.upgrade() else { return };
@@ -28,7 +28,7 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
             let read = spawn_blocking(move || read(source.as_ref(), &id, at, room)).await;
             match read.ok().flatten() {
                 None => return open.end(),
-                Some(Part { from, bytes, ended }) => {
+                Some(TaskLogPart { from, bytes, ended }) => {
                     if at.is_none() {
                         open.begin_behind(from);
                     }
@@ -50,7 +50,7 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Tap>
 }
 
 /// A part of a log.
-struct Part {
+struct TaskLogPart {
     from: u64,
     bytes: Vec<u8>,
     /// The task has ended.
@@ -58,7 +58,7 @@ struct Part {
 }
 
 /// Reads the next part of a log. `None`: its files are gone.
-fn read(source: &dyn TaskSource, id: &str, at: Option<u64>, room: u64) -> Option<Part> {
+fn read(source: &dyn TaskSource, id: &str, at: Option<u64>, room: u64) -> Option<TaskLogPart> {
     let (task, log, end) = source.readable(id)?;
     let earliest = end.saturating_sub(BEHIND);
     let from = at.map_or(earliest, |at| at.max(earliest)).min(end);
@@ -66,5 +66,5 @@ fn read(source: &dyn TaskSource, id: &str, at: Option<u64>, room: u64) -> Option
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     log.read_exact_at(&mut bytes, from).ok()?;
     let ended = !task.is_running() && from + length == end;
-    Some(Part { from, bytes, ended })
+    Some(TaskLogPart { from, bytes, ended })
 }

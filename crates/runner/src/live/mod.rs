@@ -27,15 +27,21 @@ mod tap;
 mod tasks;
 mod usage;
 
-pub use asks::{Answer, AskError, Asks, Control, Question, Waits, asks};
-pub use ended::{Change, Changed, Denial, Denied, Done, Ended, Ending, GitChange, GrantShape, UndoExtent, Used};
+pub use asks::{AnsweringPage, ApprovalAnswer, ApprovalError, ApprovalQuestion, ApprovalWait, PendingApprovals, asks};
+pub use ended::{
+    ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunEndReport, RunEnding, RunFileChange,
+    RunGitChange, RunResourceUsage, UndoExtent,
+};
 pub use log::follow_log;
-pub use order::{InputError, Order};
-pub use reader::{Reader, Text};
+pub use order::{WatcherInputError, WatcherOrder};
+pub use reader::{WatcherText, WatcherTextReader};
 pub(crate) use run::millis;
-pub use run::{Facts, LiveRun};
-pub use runs::{EndedRun, Runs, Shown, Watching, runs};
-pub use shape::{Ask, Kind, Port, Run, State, UndoCover, Waiting, Why, shown_directory, without_secrets};
-pub use tap::Tap;
+pub use run::{LiveRun, RunRegistration};
+pub use runs::{EndedRun, LiveRuns, RegisteredRun, RunWatchGuard, runs};
+pub use shape::{
+    ApprovalRequest, LiveRunState, RunDescription, RunKind, RunWait, RunWaitReason, ServedPort, UndoCover,
+    shown_directory, without_secrets,
+};
+pub use tap::WatcherQueue;
 pub use tasks::{TaskChanges, TaskSource, ended_task, last_of, run_of_task};
-pub use usage::{Usage, sample};
+pub use usage::{RunUsageSample, sample};

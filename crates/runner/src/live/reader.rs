@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::tap::{Chunk, Tap};
+use super::tap::{WatcherChunk, WatcherQueue};
 use capture::OutputCleaner;
 
 /// Silence after which an unfinished line is shown as it is.
@@ -12,7 +12,7 @@ const QUIET: Duration = Duration::from_millis(250);
 
 /// The next text of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct WatcherText {
     /// Bytes of the output before it, those that were dropped included.
     pub at: u64,
     /// Clean text with its colours and styles.
@@ -27,21 +27,21 @@ pub struct Text {
 ///
 /// Both streams share one text, in the order of their arrival, as in a terminal. A line appears when it ends, or after
 /// a pause unless it is drawn over and over.
-pub struct Reader {
-    lines: [Line; 2],
+pub struct WatcherTextReader {
+    lines: [UnfinishedLine; 2],
     /// The place of the next text.
     at: u64,
     ended: bool,
 }
 
 /// The unfinished line of a stream.
-struct Line {
+struct UnfinishedLine {
     cleaner: OutputCleaner,
     /// Since when it has a part that was not shown.
     open: Option<Instant>,
 }
 
-impl Line {
+impl UnfinishedLine {
     fn new() -> Self {
         Self { cleaner: OutputCleaner::styled(), open: None }
     }
@@ -65,20 +65,20 @@ impl Line {
     }
 }
 
-impl Default for Reader {
+impl Default for WatcherTextReader {
     fn default() -> Self {
-        Self { lines: [Line::new(), Line::new()], at: 0, ended: false }
+        Self { lines: [UnfinishedLine::new(), UnfinishedLine::new()], at: 0, ended: false }
     }
 }
 
-impl Reader {
+impl WatcherTextReader {
     /// Returns a reader of a whole tap.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns the next text, about as many bytes as asked for. `None` if there is none yet.
-    pub fn read(&mut self, tap: &Tap, most: usize, now: Instant) -> Option<Text> {
+    pub fn read(&mut self, tap: &WatcherQueue, most: usize, now: Instant) -> Option<WatcherText> {
         if self.ended {
             return None;
         }
@@ -94,7 +94,7 @@ impl Reader {
                 }
             }
             let Some(chunk) = tap.take(most - text.len()) else { break };
-            let Chunk { stream, gap: dropped, bytes } = chunk;
+            let WatcherChunk { stream, gap: dropped, bytes } = chunk;
             let from = if dropped > 0 { next_line(&bytes) } else { 0 };
             gap += if dropped > 0 { dropped + from as u64 } else { 0 };
             self.lines[stream as usize].push(&bytes[from..], &mut text, now);
@@ -111,7 +111,7 @@ impl Reader {
         }
         let at = self.at + tap.take_before() + gap;
         self.at = at + text.len() as u64;
-        Some(Text { at, text, gap, end: self.ended })
+        Some(WatcherText { at, text, gap, end: self.ended })
     }
 
     /// Returns when an unfinished line is due.
@@ -123,7 +123,7 @@ impl Reader {
     fn end_lines(&mut self, text: &mut String) {
         for line in &mut self.lines {
             line.end(text);
-            *line = Line::new();
+            *line = UnfinishedLine::new();
         }
     }
 }
@@ -146,8 +146,8 @@ mod tests {
     const OUT: OutputStream = OutputStream::Stdout;
     const MOST: usize = 48 * 1024;
 
-    fn start() -> (Arc<Tap>, Reader, Instant) {
-        (Tap::new(Arc::default()), Reader::new(), Instant::now())
+    fn start() -> (Arc<WatcherQueue>, WatcherTextReader, Instant) {
+        (WatcherQueue::new(Arc::default()), WatcherTextReader::new(), Instant::now())
     }
 
     #[test]

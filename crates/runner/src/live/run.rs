@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::order::{InputError, Order, Orders};
-use super::shape::{Kind, Run, State, Waiting, cut, shown_actor, shown_command, shown_directory};
-use super::tail::Tail;
-use super::tap::Tap;
-use super::usage::Usage;
-use crate::pty::Terminal;
+use super::order::{WatcherInputError, WatcherOrder, WatcherOrderQueue};
+use super::shape::{LiveRunState, RunDescription, RunKind, RunWait, cut, shown_actor, shown_command, shown_directory};
+use super::tail::OutputTail;
+use super::tap::WatcherQueue;
+use super::usage::RunUsageSample;
+use crate::pty::CommandTerminal;
 use capture::OutputStream;
 use ledger::Actor;
 
@@ -21,11 +21,11 @@ pub(super) const LINE: usize = 512;
 const INPUT: usize = 64 * 1024;
 
 /// The facts of a command when it is registered.
-pub struct Facts {
+pub struct RunRegistration {
     /// `BashResult.runId`, until a warm shell brings its own.
     pub run_id: String,
     #[expect(missing_docs, reason = "see its type")]
-    pub kind: Kind,
+    pub kind: RunKind,
     /// The beginning of the command as its caller gave it.
     pub command: String,
     /// The directory that it starts in.
@@ -45,10 +45,10 @@ pub struct Facts {
     /// Whether its standard input stays open for more.
     pub is_fed: bool,
     /// Its terminal.
-    pub terminal: Option<Arc<Terminal>>,
+    pub terminal: Option<Arc<CommandTerminal>>,
 }
 
-impl Facts {
+impl RunRegistration {
     /// Returns the beginning of a command, as much as is kept.
     pub fn beginning_of(command: &str) -> String {
         command[..command.floor_char_boundary(COMMAND_KEPT)].to_owned()
@@ -58,50 +58,50 @@ impl Facts {
 /// A command of this process that has not ended.
 pub struct LiveRun {
     number: u64,
-    facts: Facts,
-    orders: Orders,
+    facts: RunRegistration,
+    orders: WatcherOrderQueue,
     /// The shell; 0 before its start.
     pid: AtomicI32,
     /// The command without its secrets, once it was asked for.
     command: OnceLock<String>,
-    seen: Mutex<Seen>,
-    followers: Followers,
-    input: Input,
+    seen: Mutex<ReportedRunState>,
+    followers: OutputFollowers,
+    input: UnreadPersonInput,
 }
 
 /// The facts that a run last reported.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct ReportedRunState {
     run_id: Option<String>,
     last_line: String,
-    waiting: Option<Waiting>,
+    waiting: Option<RunWait>,
 }
 
 /// The watchers of its output.
 #[derive(Default)]
-struct Followers {
+struct OutputFollowers {
     /// Whether there is a watcher or a tail. A read of output checks nothing else.
     any: AtomicBool,
-    taps: Mutex<Taps>,
+    taps: Mutex<FollowerQueues>,
 }
 
 #[derive(Default)]
-struct Taps {
+struct FollowerQueues {
     /// The command is driven, and takes orders.
     begun: bool,
     ended: bool,
     /// The end of the output as it was written, if the run has been watched since its start.
-    tail: Option<Tail>,
+    tail: Option<OutputTail>,
     /// The output held at the end, for watchers who come a moment later.
-    last: Option<Arc<Tap>>,
-    taps: Vec<Arc<Tap>>,
+    last: Option<Arc<WatcherQueue>>,
+    taps: Vec<Arc<WatcherQueue>>,
     /// Taps on their way to the command, which passes them the output it holds.
-    sent: Vec<Arc<Tap>>,
+    sent: Vec<Arc<WatcherQueue>>,
 }
 
 /// Input of a person that the run has not read.
 #[derive(Default)]
-struct Input {
+struct UnreadPersonInput {
     /// Bytes on their way.
     sent: AtomicUsize,
     /// Bytes that could not be written yet.
@@ -112,24 +112,24 @@ struct Input {
 }
 
 impl LiveRun {
-    pub(super) fn new(number: u64, facts: Facts) -> Arc<Self> {
+    pub(super) fn new(number: u64, facts: RunRegistration) -> Arc<Self> {
         Arc::new(Self {
             number,
             facts,
-            orders: Orders::default(),
+            orders: WatcherOrderQueue::default(),
             pid: AtomicI32::new(0),
             command: OnceLock::new(),
             seen: Mutex::default(),
-            followers: Followers::default(),
-            input: Input::default(),
+            followers: OutputFollowers::default(),
+            input: UnreadPersonInput::default(),
         })
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, ReportedRunState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn taps(&self) -> MutexGuard<'_, Taps> {
+    fn taps(&self) -> MutexGuard<'_, FollowerQueues> {
         self.followers.taps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,7 +159,7 @@ impl LiveRun {
     }
 
     /// Returns its terminal.
-    pub fn terminal(&self) -> Option<&Arc<Terminal>> {
+    pub fn terminal(&self) -> Option<&Arc<CommandTerminal>> {
         self.facts.terminal.as_ref()
     }
 
@@ -176,7 +176,7 @@ impl LiveRun {
     }
 
     /// Waits for the next order of a person. No order is lost if the future is dropped.
-    pub async fn next_order(&self) -> Order {
+    pub async fn next_order(&self) -> WatcherOrder {
         self.orders.next().await
     }
 
@@ -205,14 +205,14 @@ impl LiveRun {
     }
 
     /// Adds a tap that has the output held so far, unless its watcher has gone.
-    pub fn attach(&self, tap: Arc<Tap>) {
+    pub fn attach(&self, tap: Arc<WatcherQueue>) {
         let mut taps = self.taps();
         if taps.sent.iter().any(|sent| Arc::ptr_eq(sent, &tap)) {
             self.add(&mut taps, tap);
         }
     }
 
-    fn add(&self, taps: &mut Taps, tap: Arc<Tap>) {
+    fn add(&self, taps: &mut FollowerQueues, tap: Arc<WatcherQueue>) {
         if taps.ended {
             return tap.end();
         }
@@ -221,7 +221,7 @@ impl LiveRun {
         self.on_taps(taps);
     }
 
-    fn on_taps(&self, taps: &Taps) {
+    fn on_taps(&self, taps: &FollowerQueues) {
         self.followers.any.store(!taps.taps.is_empty() || taps.tail.is_some(), Ordering::Relaxed);
     }
 
@@ -230,7 +230,7 @@ impl LiveRun {
     pub(super) fn keep_tail(&self, tails: &'static AtomicUsize) {
         if self.facts.terminal.is_none() {
             let mut taps = self.taps();
-            taps.tail = Tail::new(tails);
+            taps.tail = OutputTail::new(tails);
             self.on_taps(&taps);
         }
     }
@@ -248,9 +248,9 @@ impl LiveRun {
     }
 
     /// Records the answer to [`Order::Look`]. Returns whether it differs from the last one.
-    pub fn on_look(&self, last_line: String, waiting: Option<Waiting>) -> bool {
+    pub fn on_look(&self, last_line: String, waiting: Option<RunWait>) -> bool {
         self.input.looks.store(false, Ordering::Relaxed);
-        let waiting = waiting.map(|waiting| Waiting { text: cut(waiting.text, LINE), ..waiting });
+        let waiting = waiting.map(|waiting| RunWait { text: cut(waiting.text, LINE), ..waiting });
         let last_line = cut(last_line, LINE);
         let mut seen = self.seen();
         let differs = seen.last_line != last_line || seen.waiting != waiting;
@@ -269,7 +269,7 @@ impl LiveRun {
     }
 
     /// Keeps the output held at the end.
-    pub fn keep_last(&self, last: Arc<Tap>) {
+    pub fn keep_last(&self, last: Arc<WatcherQueue>) {
         self.taps().last = Some(last);
     }
 
@@ -288,7 +288,7 @@ impl LiveRun {
 
     /// Passes the output to a tap, beginning with the tail, or without one with the output still held. The tap of a
     /// terminal only reports the end: the screen takes the place of output.
-    pub fn follow(&self, tap: Arc<Tap>) {
+    pub fn follow(&self, tap: Arc<WatcherQueue>) {
         let mut taps = self.taps();
         if let Some(tail) = &mut taps.tail {
             tail.fill(&tap);
@@ -297,13 +297,13 @@ impl LiveRun {
         } else if taps.begun && self.facts.terminal.is_none() {
             taps.sent.push(Arc::clone(&tap));
             drop(taps);
-            return self.orders.push(Order::Follow(tap));
+            return self.orders.push(WatcherOrder::Follow(tap));
         }
         self.add(&mut taps, tap);
     }
 
     /// Forgets the tap of a watcher that has gone.
-    pub fn unfollow(&self, tap: &Arc<Tap>) {
+    pub fn unfollow(&self, tap: &Arc<WatcherQueue>) {
         let mut taps = self.taps();
         taps.taps.retain(|known| !Arc::ptr_eq(known, tap));
         taps.sent.retain(|known| !Arc::ptr_eq(known, tap));
@@ -313,14 +313,14 @@ impl LiveRun {
     /// Asks for its last line, unless it was asked already.
     pub fn look(&self) {
         if self.taps().begun && !self.input.looks.swap(true, Ordering::Relaxed) {
-            self.orders.push(Order::Look);
+            self.orders.push(WatcherOrder::ReportStatus);
         }
     }
 
     /// Terminates the whole tree.
     pub fn stop(&self) {
         if !self.input.stopped.swap(true, Ordering::Relaxed) {
-            self.orders.push(Order::Stop);
+            self.orders.push(WatcherOrder::Stop);
         }
     }
 
@@ -328,38 +328,38 @@ impl LiveRun {
     ///
     /// # Errors
     /// [`InputError`]
-    pub fn give(&self, text: &str) -> Result<(), InputError> {
+    pub fn give(&self, text: &str) -> Result<(), WatcherInputError> {
         if let Some(terminal) = &self.facts.terminal {
             if terminal.untyped() + text.len() > INPUT {
-                return Err(InputError::Full);
+                return Err(WatcherInputError::Full);
             }
             // As the key Enter does.
             let keys = text.replace("\r\n", "\r").replace('\n', "\r");
-            return terminal.write(keys.into_bytes()).map(drop).map_err(|_| InputError::Gone);
+            return terminal.write(keys.into_bytes()).map(drop).map_err(|_| WatcherInputError::Gone);
         }
         if !self.facts.is_fed {
-            return Err(InputError::None);
+            return Err(WatcherInputError::ReadsNoInput);
         }
         if !self.taps().begun {
-            return Err(InputError::Full);
+            return Err(WatcherInputError::Full);
         }
         let waits = self.input.sent.load(Ordering::Relaxed) + self.input.unwritten.load(Ordering::Relaxed);
         if waits + text.len() > INPUT {
-            return Err(InputError::Full);
+            return Err(WatcherInputError::Full);
         }
         self.input.sent.fetch_add(text.len(), Ordering::Relaxed);
-        self.orders.push(Order::Input(text.as_bytes().to_vec()));
+        self.orders.push(WatcherOrder::Input(text.as_bytes().to_vec()));
         Ok(())
     }
 
     /// Returns its description.
-    pub fn shape(&self, usage: Option<&Usage>) -> Run {
-        let Facts { run_id, kind, command, cwd, actor, started_at, limit, idle_limit, .. } = &self.facts;
-        let Facts { confinement, undo, is_fed, terminal, .. } = &self.facts;
-        let Seen { run_id: renamed, last_line, waiting } = self.seen().clone();
+    pub fn shape(&self, usage: Option<&RunUsageSample>) -> RunDescription {
+        let RunRegistration { run_id, kind, command, cwd, actor, started_at, limit, idle_limit, .. } = &self.facts;
+        let RunRegistration { confinement, undo, is_fed, terminal, .. } = &self.facts;
+        let ReportedRunState { run_id: renamed, last_line, waiting } = self.seen().clone();
         let processes = usage.map(|usage| usage.processes);
         let usage = usage.cloned().unwrap_or_default();
-        Run {
+        RunDescription {
             key: self.key(),
             run_id: renamed.unwrap_or_else(|| run_id.clone()),
             kind: *kind,
@@ -367,7 +367,7 @@ impl LiveRun {
             cwd: shown_directory(cwd.clone()),
             actor: actor.clone().map(shown_actor),
             started_at: *started_at,
-            state: if waiting.is_some() { State::Waiting } else { State::Running },
+            state: if waiting.is_some() { LiveRunState::Waiting } else { LiveRunState::Running },
             waiting,
             last_line,
             limit_ms: limit.map(millis),
@@ -394,7 +394,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
 #[cfg(test)]
 impl LiveRun {
     /// Returns the next order, if there is one.
-    pub(super) fn take_order(&self) -> Option<Order> {
+    pub(super) fn take_order(&self) -> Option<WatcherOrder> {
         self.orders.take()
     }
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::ended::{Ended, Ending};
-use super::run::{Facts, LiveRun};
+use super::ended::{RunEndReport, RunEnding};
+use super::run::{LiveRun, RunRegistration};
 use super::tasks::TaskSource;
 use ledger::LedgerRunState;
 
@@ -20,13 +20,13 @@ const ENDS: usize = 1024;
 const RECENT: (usize, Duration) = (64, Duration::from_secs(5 * 60));
 
 /// A run with its end.
-pub type EndedRun = (Arc<LiveRun>, Ended);
+pub type EndedRun = (Arc<LiveRun>, RunEndReport);
 
 /// The commands of this process.
 #[derive(Default)]
-pub struct Runs {
+pub struct LiveRuns {
     next: AtomicU64,
-    lists: Mutex<Lists>,
+    lists: Mutex<LiveRunLists>,
     sources: Mutex<Vec<Weak<dyn TaskSource>>>,
     watchers: AtomicUsize,
     /// The number of runs that keep a tail of their output.
@@ -35,7 +35,7 @@ pub struct Runs {
 }
 
 #[derive(Default)]
-struct Lists {
+struct LiveRunLists {
     running: HashMap<u64, Arc<LiveRun>>,
     /// Runs that ended since the last [`Runs::take`], while there is a watcher.
     ended: Vec<EndedRun>,
@@ -43,7 +43,7 @@ struct Lists {
     recent: VecDeque<(Instant, Arc<LiveRun>)>,
 }
 
-impl Lists {
+impl LiveRunLists {
     fn forget(&mut self) {
         let (most, time) = RECENT;
         while self.recent.front().is_some_and(|(ended, _)| self.recent.len() > most || ended.elapsed() > time) {
@@ -53,13 +53,13 @@ impl Lists {
 }
 
 /// Returns the runs of this process.
-pub fn runs() -> &'static Runs {
-    static RUNS: LazyLock<Runs> = LazyLock::new(Runs::default);
+pub fn runs() -> &'static LiveRuns {
+    static RUNS: LazyLock<LiveRuns> = LazyLock::new(LiveRuns::default);
     &RUNS
 }
 
-impl Runs {
-    fn lists(&self) -> MutexGuard<'_, Lists> {
+impl LiveRuns {
+    fn lists(&self) -> MutexGuard<'_, LiveRunLists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,7 +68,7 @@ impl Runs {
     }
 
     /// Registers a command until the guard is dropped.
-    pub fn show(&'static self, facts: Facts) -> Shown {
+    pub fn show(&'static self, facts: RunRegistration) -> RegisteredRun {
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let run = LiveRun::new(number, facts);
         {
@@ -80,7 +80,7 @@ impl Runs {
             lists.running.insert(number, Arc::clone(&run));
         }
         self.on_change();
-        Shown { runs: self, run, has_ended: false }
+        RegisteredRun { runs: self, run, has_ended: false }
     }
 
     /// Registers the tasks of a registry for as long as it lives.
@@ -143,13 +143,13 @@ impl Runs {
     }
 
     /// Keeps what watchers need, until the guard is dropped.
-    pub fn watch(&'static self) -> Watching {
+    pub fn watch(&'static self) -> RunWatchGuard {
         self.watchers.fetch_add(1, Ordering::Relaxed);
-        Watching(self)
+        RunWatchGuard(self)
     }
 
     /// Removes a run. Its end is only made while there is a watcher.
-    fn end(&self, run: &Arc<LiveRun>, ending: impl Fn() -> Ending) {
+    fn end(&self, run: &Arc<LiveRun>, ending: impl Fn() -> RunEnding) {
         run.end();
         let made = self.is_watched().then(&ending);
         let mut lists = self.lists();
@@ -171,9 +171,9 @@ impl Runs {
 }
 
 /// A watcher of the runs.
-pub struct Watching(&'static Runs);
+pub struct RunWatchGuard(&'static LiveRuns);
 
-impl Drop for Watching {
+impl Drop for RunWatchGuard {
     fn drop(&mut self) {
         if self.0.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
             let mut lists = self.0.lists();
@@ -188,29 +188,29 @@ impl Drop for Watching {
 }
 
 /// A registered command.
-pub struct Shown {
-    runs: &'static Runs,
+pub struct RegisteredRun {
+    runs: &'static LiveRuns,
     run: Arc<LiveRun>,
     has_ended: bool,
 }
 
-impl Shown {
+impl RegisteredRun {
     /// Returns the run.
     pub fn run(&self) -> &Arc<LiveRun> {
         &self.run
     }
 
     /// Ends the run with what `ending` returns. A run that is dropped instead counts as aborted.
-    pub fn end(mut self, ending: impl Fn() -> Ending) {
+    pub fn end(mut self, ending: impl Fn() -> RunEnding) {
         self.has_ended = true;
         self.runs.end(&self.run, ending);
     }
 }
 
-impl Drop for Shown {
+impl Drop for RegisteredRun {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.runs.end(&self.run, || Ending::bare(LedgerRunState::Aborted));
+            self.runs.end(&self.run, || RunEnding::bare(LedgerRunState::Aborted));
         }
     }
 }

@@ -1,19 +1,19 @@
-use super::super::order::{InputError, Order};
-use super::super::shape::Kind;
+use super::super::order::{WatcherInputError, WatcherOrder};
+use super::super::shape::RunKind;
 use super::super::tail::TAILS;
-use super::super::tap::Tap;
+use super::super::tap::WatcherQueue;
 use super::*;
 use capture::OutputStream;
 
 /// Takes the orders that wait.
-fn taken(run: &LiveRun) -> Vec<Order> {
+fn taken(run: &LiveRun) -> Vec<WatcherOrder> {
     std::iter::from_fn(|| run.take_order()).collect()
 }
 
-fn facts(is_fed: bool) -> Facts {
-    Facts {
+fn facts(is_fed: bool) -> RunRegistration {
+    RunRegistration {
         run_id: "mark".into(),
-        kind: Kind::Command,
+        kind: RunKind::Command,
         command: "curl -u joe:hunter2hunter2 https://x.example".into(),
         cwd: "/p".into(),
         actor: None,
@@ -27,7 +27,7 @@ fn facts(is_fed: bool) -> Facts {
     }
 }
 
-fn own() -> &'static Runs {
+fn own() -> &'static LiveRuns {
     Box::leak(Box::default())
 }
 
@@ -40,7 +40,7 @@ fn without_a_watcher_no_end_is_kept() {
     let shown = runs.show(facts(false));
     let key = shown.run().key();
     assert!(runs.find(&key).is_some());
-    shown.end(|| Ending { exit_code: Some(3), ..Ending::bare(LedgerRunState::Exited) });
+    shown.end(|| RunEnding { exit_code: Some(3), ..RunEnding::bare(LedgerRunState::Exited) });
     assert!(runs.find(&key).is_none());
     let (running, ended) = runs.take();
     assert!(running.is_empty());
@@ -54,27 +54,27 @@ fn without_a_watcher_no_end_is_kept() {
 fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let runs = own();
     let last = || {
-        let last = Tap::new(Arc::default());
+        let last = WatcherQueue::new(Arc::default());
         last.begin_behind(7);
         last.push(OutputStream::Stdout, b"last");
         last
     };
-    let text = |tap: &Tap| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
+    let text = |tap: &WatcherQueue| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
     let unseen = runs.show(facts(false));
     let key = unseen.run().key();
-    unseen.end(|| Ending::bare(LedgerRunState::Exited));
+    unseen.end(|| RunEnding::bare(LedgerRunState::Exited));
     assert!(runs.find_recent(&key).is_none(), "nobody watched");
     let shown = runs.show(facts(false));
     let watching = runs.watch();
     let (run, key) = (Arc::clone(shown.run()), shown.run().key());
     run.on_driven();
-    let late = Tap::new(Arc::default());
+    let late = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&late));
     run.keep_last(last());
-    shown.end(|| Ending::bare(LedgerRunState::Exited));
+    shown.end(|| RunEnding::bare(LedgerRunState::Exited));
     assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "the command ended before it took the order");
     for _ in 0..2 {
-        let tap = Tap::new(Arc::default());
+        let tap = WatcherQueue::new(Arc::default());
         runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
         assert_eq!(text(&tap), (7, Some(b"last".to_vec()), true));
     }
@@ -103,24 +103,24 @@ fn a_follower_gets_the_held_output_first_and_the_end_last() {
     let runs = own();
     let shown = runs.show(facts(false));
     let run = Arc::clone(shown.run());
-    let early = Tap::new(Arc::default());
+    let early = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&early));
     assert!(run.takes_output() && taken(&run).is_empty(), "no output is held before the start");
     run.on_driven();
-    let late = Tap::new(Arc::default());
+    let late = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&late));
-    let [Order::Follow(tap)] = &taken(&run)[..] else { panic!("the command is asked for the output it holds") };
+    let [WatcherOrder::Follow(tap)] = &taken(&run)[..] else { panic!("the command is asked for the output it holds") };
     tap.push(OutputStream::Stdout, b"held ");
     run.attach(Arc::clone(tap));
     run.on_output(OutputStream::Stdout, b"new");
-    let text = |tap: &Tap| tap.take(99).map(|chunk| String::from_utf8(chunk.bytes).expect("text"));
+    let text = |tap: &WatcherQueue| tap.take(99).map(|chunk| String::from_utf8(chunk.bytes).expect("text"));
     assert_eq!((text(&early), text(&late)), (Some("new".into()), Some("held new".into())));
     run.unfollow(&early);
     run.on_output(OutputStream::Stdout, b"more");
     assert_eq!((text(&early), text(&late)), (None, Some("more".into())));
-    let waits = Tap::new(Arc::default());
+    let waits = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&waits));
-    let gone = Tap::new(Arc::default());
+    let gone = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&gone));
     run.unfollow(&gone);
     run.attach(Arc::clone(&gone));
@@ -131,14 +131,14 @@ fn a_follower_gets_the_held_output_first_and_the_end_last() {
 }
 
 /// Follows a run.
-fn follow(run: &LiveRun) -> Arc<Tap> {
-    let tap = Tap::new(Arc::default());
+fn follow(run: &LiveRun) -> Arc<WatcherQueue> {
+    let tap = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&tap));
     tap
 }
 
 /// Returns the bytes before a tap, and its text.
-fn held(tap: &Tap) -> (u64, String) {
+fn held(tap: &WatcherQueue) -> (u64, String) {
     let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
     let bytes = chunks.inspect(|chunk| assert_eq!(chunk.gap, 0)).flat_map(|chunk| chunk.bytes).collect();
     (tap.take_before(), String::from_utf8(bytes).expect("text"))
@@ -163,7 +163,7 @@ fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers(
     run.unfollow(&second);
     assert!(run.takes_output(), "the tail goes on");
     let key = run.key();
-    shown.end(|| Ending::bare(LedgerRunState::Exited));
+    shown.end(|| RunEnding::bare(LedgerRunState::Exited));
     let late = follow(&runs.find_recent(&key).expect("a moment ago"));
     assert_eq!((held(&late), late.is_over()), (all, true));
     drop(watching);
@@ -188,7 +188,10 @@ fn tails_live_as_long_as_someone_watches() {
     assert_eq!(tails(), 0, "a run from before the watcher has no tail");
     shown.run().on_driven();
     let _tap = follow(shown.run());
-    assert!(matches!(taken(shown.run())[..], [Order::Follow(_)]), "the command is asked for the output it holds");
+    assert!(
+        matches!(taken(shown.run())[..], [WatcherOrder::Follow(_)]),
+        "the command is asked for the output it holds"
+    );
     (0..=RECENT.0).for_each(|_| drop(runs.show(facts(false))));
     assert_eq!(tails(), RECENT.0, "a run that can no longer be followed has no tail");
     drop(kept);
@@ -204,7 +207,7 @@ fn new_runs_keep_no_tail_once_a_process_has_the_most() {
     assert!(!next.run().takes_output());
     next.run().on_driven();
     let _tap = follow(next.run());
-    assert!(matches!(taken(next.run())[..], [Order::Follow(_)]));
+    assert!(matches!(taken(next.run())[..], [WatcherOrder::Follow(_)]));
     shown.clear();
     assert!(runs.show(facts(false)).run().takes_output());
 }
@@ -249,19 +252,19 @@ fn orders_are_bounded() {
         run.stop();
         run.look();
     }
-    assert!(matches!(taken(run)[..], [Order::Stop, Order::Look]));
+    assert!(matches!(taken(run)[..], [WatcherOrder::Stop, WatcherOrder::ReportStatus]));
     run.on_look(String::new(), None);
     run.look();
-    assert!(matches!(taken(run)[..], [Order::Look]));
+    assert!(matches!(taken(run)[..], [WatcherOrder::ReportStatus]));
     let half = "x".repeat(32 * 1024);
     assert_eq!((run.give(&half), run.give(&half)), (Ok(()), Ok(())));
-    assert_eq!(run.give("y"), Err(InputError::Full));
+    assert_eq!(run.give("y"), Err(WatcherInputError::Full));
     run.on_input(32 * 1024);
     run.set_unwritten(32 * 1024);
-    assert_eq!(run.give("y"), Err(InputError::Full), "the input was taken and not written");
+    assert_eq!(run.give("y"), Err(WatcherInputError::Full), "the input was taken and not written");
     run.set_unwritten(0);
     assert_eq!(run.give("y"), Ok(()));
     assert_eq!(taken(run).len(), 3);
     let silent = runs.show(facts(false));
-    assert_eq!(silent.run().give("y"), Err(InputError::None));
+    assert_eq!(silent.run().give("y"), Err(WatcherInputError::ReadsNoInput));
 }

@@ -7,7 +7,7 @@ use ledger::Actor;
 /// What a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum RunKind {
     /// A plain command.
     Command,
     /// A task of a registry.
@@ -21,7 +21,7 @@ pub enum Kind {
 /// Whether a run goes on by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum LiveRunState {
     /// It does.
     Running,
     /// It waits for a person, see [`Run::waiting`].
@@ -31,7 +31,7 @@ pub enum State {
 /// Why a run waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Why {
+pub enum RunWaitReason {
     /// It asks something.
     Prompt,
     /// One of its processes was stopped by a signal.
@@ -42,23 +42,23 @@ pub enum Why {
 
 /// What a run waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Waiting {
+pub struct RunWait {
     #[expect(missing_docs, reason = "see its type")]
-    pub why: Why,
+    pub why: RunWaitReason,
     /// The line that asks, or a sentence that names the process.
     pub text: String,
 }
 
-impl Waiting {
+impl RunWait {
     /// Returns the reason with its words.
-    pub fn new(why: Why, text: impl Into<String>) -> Self {
+    pub fn new(why: RunWaitReason, text: impl Into<String>) -> Self {
         Self { why, text: text.into() }
     }
 }
 
 /// A port that a run serves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Port {
+pub struct ServedPort {
     /// The number.
     pub port: u16,
     /// The address of the listening socket. An unspecified one stands for every address of the host.
@@ -68,13 +68,13 @@ pub struct Port {
 /// A run that goes on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct RunDescription {
     /// Names it among all of this process. A task has its id.
     pub key: String,
     /// `BashResult.runId`
     pub run_id: String,
     #[expect(missing_docs, reason = "see its type")]
-    pub kind: Kind,
+    pub kind: RunKind,
     /// Without its secrets, at most [`COMMAND`] bytes.
     pub command: String,
     /// The directory that it started in.
@@ -84,9 +84,9 @@ pub struct Run {
     /// Unix time, ms.
     pub started_at: u64,
     #[expect(missing_docs, reason = "see its type")]
-    pub state: State,
+    pub state: LiveRunState,
     /// `None`: it goes on by itself.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<RunWait>,
     /// The last line that is not blank, the unfinished one included.
     pub last_line: String,
     /// The time limit from the start, ms, at which a command with a registry becomes a task. `None`: there is none.
@@ -108,7 +108,7 @@ pub struct Run {
     /// The task that it is.
     pub task_id: Option<String>,
     /// The ports that it serves.
-    pub ports: Vec<Port>,
+    pub ports: Vec<ServedPort>,
     /// Whether it is recorded for an undo.
     pub undo: bool,
     /// Whether it takes input of a person.
@@ -130,7 +130,7 @@ pub enum UndoCover {
 /// A question about a command that has not started.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ask {
+pub struct ApprovalRequest {
     /// Names it among all of this process.
     pub key: String,
     /// Without its secrets, at most [`COMMAND`] bytes.

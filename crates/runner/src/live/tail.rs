@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::reader::next_line;
-use super::tap::Tap;
+use super::tap::WatcherQueue;
 use capture::OutputStream;
 
 /// Most bytes of output in a tail. A tail with its parts takes 64 KiB at most.
 pub const BYTES: usize = 56 * 1024;
 /// Most parts of a tail.
-const PARTS: usize = 8 * 1024 / size_of::<Part>();
+const PARTS: usize = 8 * 1024 / size_of::<OutputTailPart>();
 /// Most tails of a process. They take 16 MiB at most.
 pub const TAILS: usize = 256;
 
@@ -19,9 +19,9 @@ const _: () = assert!(PARTS.is_power_of_two() && BYTES <= u16::MAX as usize);
 
 /// The end of both streams, in the order of their arrival.
 #[derive(Debug)]
-pub struct Tail {
+pub struct OutputTail {
     bytes: VecDeque<u8>,
-    parts: VecDeque<Part>,
+    parts: VecDeque<OutputTailPart>,
     /// Bytes of the output that were dropped before the tail.
     dropped: u64,
     /// Whether each stream begins in the middle of a line.
@@ -32,12 +32,12 @@ pub struct Tail {
 
 /// Consecutive bytes of one stream.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct OutputTailPart {
     stream: OutputStream,
     len: u16,
 }
 
-impl Tail {
+impl OutputTail {
     /// Returns an empty tail and counts it. `None` if the process has [`TAILS`] already.
     pub fn new(count: &'static AtomicUsize) -> Option<Self> {
         count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < TAILS).then_some(tails + 1)).ok()?;
@@ -62,13 +62,13 @@ impl Tail {
         let len = kept.len() as u16;
         match self.parts.back_mut() {
             Some(last) if last.stream == stream => last.len += len,
-            _ => self.parts.push_back(Part { stream, len }),
+            _ => self.parts.push_back(OutputTailPart { stream, len }),
         }
     }
 
     /// Drops the oldest bytes until this many more have room.
     fn make_room(&mut self, more: usize) {
-        while let Some(Part { stream, len }) = self.parts.front().copied() {
+        while let Some(OutputTailPart { stream, len }) = self.parts.front().copied() {
             let over = (self.bytes.len() + more).saturating_sub(BYTES);
             let is_full = self.parts.len() == PARTS;
             if over == 0 && !is_full {
@@ -92,10 +92,10 @@ impl Tail {
 
     /// Passes the tail to a tap. A stream that was cut in the middle of a line begins with the next line, because the
     /// rest of the cut line may begin within an escape sequence.
-    pub fn fill(&mut self, tap: &Tap) {
+    pub fn fill(&mut self, tap: &WatcherQueue) {
         let mut rest: &[u8] = self.bytes.make_contiguous();
         let mut parts = Vec::with_capacity(self.parts.len());
-        for Part { stream, len } in &self.parts {
+        for OutputTailPart { stream, len } in &self.parts {
             let (bytes, more) = rest.split_at((*len).into());
             parts.push((*stream, bytes));
             rest = more;
@@ -117,7 +117,7 @@ impl Tail {
     }
 }
 
-impl Drop for Tail {
+impl Drop for OutputTail {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
@@ -133,13 +133,13 @@ mod tests {
     const OUT: OutputStream = OutputStream::Stdout;
     const ERR: OutputStream = OutputStream::Stderr;
 
-    fn tail() -> Tail {
-        Tail::new(Box::leak(Box::default())).expect("the first one")
+    fn tail() -> OutputTail {
+        OutputTail::new(Box::leak(Box::default())).expect("the first one")
     }
 
     /// Returns the bytes before a tail, and each byte with its stream.
-    fn filled(tail: &mut Tail) -> (u64, Vec<(OutputStream, u8)>) {
-        let tap = Tap::new(Arc::default());
+    fn filled(tail: &mut OutputTail) -> (u64, Vec<(OutputStream, u8)>) {
+        let tap = WatcherQueue::new(Arc::default());
         tail.fill(&tap);
         let mut bytes = Vec::new();
         while let Some(chunk) = tap.take(usize::MAX) {
@@ -149,7 +149,7 @@ mod tests {
         (tap.take_before(), bytes)
     }
 
-    fn text(tail: &mut Tail) -> (u64, String) {
+    fn text(tail: &mut OutputTail) -> (u64, String) {
         let (before, bytes) = filled(tail);
         (before, String::from_utf8(bytes.into_iter().map(|(_, byte)| byte).collect()).expect("text"))
     }
@@ -206,7 +206,7 @@ mod tests {
         let mut tail = tail();
         (0..3 * BYTES).for_each(|at| tail.push(if at % 2 == 0 { OUT } else { ERR }, b"\n"));
         assert_eq!(tail.parts.len(), PARTS);
-        let memory = tail.bytes.capacity() + tail.parts.capacity() * size_of::<Part>();
+        let memory = tail.bytes.capacity() + tail.parts.capacity() * size_of::<OutputTailPart>();
         assert!(memory <= 64 * 1024, "{memory}");
         let (before, bytes) = filled(&mut tail);
         assert_eq!(before as usize + bytes.len(), 3 * BYTES);
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn the_tails_of_a_process_are_bounded() {
         let count: &AtomicUsize = Box::leak(Box::default());
-        let mut tails: Vec<_> = (0..TAILS).map_while(|_| Tail::new(count)).collect();
+        let mut tails: Vec<_> = (0..TAILS).map_while(|_| OutputTail::new(count)).collect();
         assert_eq!(tails.len(), TAILS);
-        assert!(Tail::new(count).is_none() && Tail::new(count).is_none());
+        assert!(OutputTail::new(count).is_none() && OutputTail::new(count).is_none());
         tails.pop();
-        assert!(Tail::new(count).is_some());
+        assert!(OutputTail::new(count).is_some());
         drop(tails);
         assert_eq!(count.load(Ordering::Relaxed), 0);
     }

@@ -16,7 +16,7 @@ const CHUNKS: usize = 4096;
 
 /// A part of an output.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Chunk {
+pub struct WatcherChunk {
     /// Its stream.
     pub stream: OutputStream,
     /// Bytes of either stream that were dropped right before it.
@@ -27,15 +27,15 @@ pub struct Chunk {
 
 /// The output of one run for one watcher.
 #[derive(Debug)]
-pub struct Tap {
-    held: Mutex<Held>,
+pub struct WatcherQueue {
+    held: Mutex<QueuedChunks>,
     /// Notified when there is something to take.
     wake: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
-    chunks: VecDeque<Chunk>,
+struct QueuedChunks {
+    chunks: VecDeque<WatcherChunk>,
     bytes: usize,
     /// Bytes that were dropped behind the last chunk.
     gap: u64,
@@ -44,13 +44,13 @@ struct Held {
     ended: bool,
 }
 
-impl Tap {
+impl WatcherQueue {
     /// Returns an empty tap, which notifies its watcher through `wake`.
     pub fn new(wake: Arc<Notify>) -> Arc<Self> {
         Arc::new(Self { held: Mutex::default(), wake })
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, QueuedChunks> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +87,7 @@ impl Tap {
         let other = other.held();
         let mut held = self.held();
         held.before += other.before;
-        for Chunk { stream, gap, bytes } in &other.chunks {
+        for WatcherChunk { stream, gap, bytes } in &other.chunks {
             held.gap += gap;
             held.push(*stream, bytes);
         }
@@ -102,13 +102,13 @@ impl Tap {
     }
 
     /// Returns the next part, at most about this many bytes.
-    pub fn take(&self, most: usize) -> Option<Chunk> {
+    pub fn take(&self, most: usize) -> Option<WatcherChunk> {
         let mut held = self.held();
         let first = held.chunks.front_mut()?;
         let chunk = if first.bytes.len() > most {
             let rest = first.bytes.split_off(most);
             let bytes = std::mem::replace(&mut first.bytes, rest);
-            Chunk { stream: first.stream, gap: std::mem::take(&mut first.gap), bytes }
+            WatcherChunk { stream: first.stream, gap: std::mem::take(&mut first.gap), bytes }
         } else {
             held.chunks.pop_front()?
         };
@@ -133,7 +133,7 @@ impl Tap {
     }
 }
 
-impl Held {
+impl QueuedChunks {
     fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         let dropped = bytes.len().saturating_sub(HELD);
         let kept = &bytes[dropped..];
@@ -152,7 +152,7 @@ impl Held {
             }
             _ => {
                 let gap = std::mem::take(&mut self.gap);
-                self.chunks.push_back(Chunk { stream, gap, bytes: piece.to_vec() });
+                self.chunks.push_back(WatcherChunk { stream, gap, bytes: piece.to_vec() });
             }
         }
         self.bytes += piece.len();
@@ -181,12 +181,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn tap() -> Arc<Tap> {
-        Tap::new(Arc::default())
+    fn tap() -> Arc<WatcherQueue> {
+        WatcherQueue::new(Arc::default())
     }
 
     /// Takes everything. Returns the bytes of the gap before it, and its length.
-    fn taken(tap: &Tap) -> (u64, usize) {
+    fn taken(tap: &WatcherQueue) -> (u64, usize) {
         let chunks: Vec<_> = std::iter::from_fn(|| tap.take(usize::MAX)).collect();
         assert!(chunks.iter().skip(1).all(|chunk| chunk.gap == 0));
         (chunks[0].gap, chunks.iter().map(|chunk| chunk.bytes.len()).sum())
@@ -239,7 +239,7 @@ mod tests {
         let tap = tap();
         tap.begin_behind(7);
         tap.push(OutputStream::Stdout, b"x");
-        assert_eq!(tap.take(9), Some(Chunk { stream: OutputStream::Stdout, gap: 0, bytes: b"x".to_vec() }));
+        assert_eq!(tap.take(9), Some(WatcherChunk { stream: OutputStream::Stdout, gap: 0, bytes: b"x".to_vec() }));
         assert_eq!([tap.take_before(), tap.take_before()], [7, 0]);
     }
 

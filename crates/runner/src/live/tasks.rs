@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ended::{Changed, Denied, Ended, Ending, Used};
-use super::run::{Facts, LINE};
-use super::shape::{Kind, Run, State, cut, shown_command, shown_directory};
-use super::usage::Usage;
+use super::ended::{RunChanges, RunDenials, RunEndReport, RunEnding, RunResourceUsage};
+use super::run::{LINE, RunRegistration};
+use super::shape::{LiveRunState, RunDescription, RunKind, cut, shown_command, shown_directory};
+use super::usage::RunUsageSample;
 use ledger::in_milliseconds;
 use protocol::EndedBy;
 use protocol::task::{Task, TaskState, now_ms};
@@ -45,19 +45,24 @@ pub enum TaskChanges {
 }
 
 /// Returns the description of a task that runs. `before`: an earlier description of it.
-pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, before: Option<&Run>) -> Run {
+pub fn run_of_task(
+    task: &Task,
+    source: &dyn TaskSource,
+    usage: Option<&RunUsageSample>,
+    before: Option<&RunDescription>,
+) -> RunDescription {
     let processes = usage.map(|usage| usage.processes);
     let usage = usage.cloned().unwrap_or_default();
-    let command = || shown_command(&Facts::beginning_of(&task.command));
-    Run {
+    let command = || shown_command(&RunRegistration::beginning_of(&task.command));
+    RunDescription {
         key: task.id.clone(),
         run_id: task.mark.clone(),
-        kind: Kind::Task,
+        kind: RunKind::Task,
         command: before.map_or_else(command, |before| before.command.clone()),
         cwd: shown_directory(task.cwd.clone()),
         actor: None,
         started_at: task.started_at,
-        state: State::Running,
+        state: LiveRunState::Running,
         waiting: None,
         last_line: last_line(source, &task.id).unwrap_or_default(),
         limit_ms: task.limit_ms,
@@ -76,26 +81,26 @@ pub fn run_of_task(task: &Task, source: &dyn TaskSource, usage: Option<&Usage>, 
 }
 
 /// Returns the end of a task that no longer runs. `task` is `None` if its files are gone.
-pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> Ended {
-    let Some(task) = task else { return Ending::bare(ledger::LedgerRunState::Lost).of(id.to_owned()) };
+pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> RunEndReport {
+    let Some(task) = task else { return RunEnding::bare(ledger::LedgerRunState::Lost).of(id.to_owned()) };
     let ended_at = task.ended_at.unwrap_or_else(now_ms);
     let state = state_of(&task);
     let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
     let duration = Duration::from_millis(ended_at.saturating_sub(task.started_at));
-    let end = Ending {
+    let end = RunEnding {
         state,
         exit_code: task.exit_code,
         signal: task.signal,
         cause: task.ended_by,
         limit_ms: if task.ended_by == Some(EndedBy::Silence) { task.idle_ms } else { task.limit_ms },
         duration_ms: (state != ledger::LedgerRunState::Lost).then(|| in_milliseconds(duration)),
-        usage: task.usage.map(Used::from),
+        usage: task.usage.map(RunResourceUsage::from),
         output_path: Some(log.to_string_lossy().into_owned()),
         task_id: None,
-        denied: task.confinement.map(|confinement| Denied::from(&confinement.denials)).unwrap_or_default(),
-        changed: Changed::of(receipt, undo),
+        denied: task.confinement.map(|confinement| RunDenials::from(&confinement.denials)).unwrap_or_default(),
+        changed: RunChanges::of(receipt, undo),
     };
-    Ended { key: task.id, ended_at, end }
+    RunEndReport { key: task.id, ended_at, end }
 }
 
 /// Returns the state that the ledger has for the end of a task.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use nix::unistd::{Pid, getpid};
 
-use super::shape::Port;
-use receipt::ports::Listeners;
+use super::shape::ServedPort;
+use receipt::ports::PortListeners;
 
 /// Most processes that are sampled at a time, of all runs together.
 const PROCESSES: usize = 2_000;
@@ -14,7 +14,7 @@ const PORTS: usize = 32;
 
 /// What a run uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct RunUsageSample {
     /// Processor time of its processes and of those that they have waited for, ms.
     pub cpu_ms: u64,
     /// Number of living processes.
@@ -22,11 +22,11 @@ pub struct Usage {
     /// Memory in use, bytes. Shared memory counts for each of its users.
     pub memory: u64,
     /// The ports that it serves, by number.
-    pub ports: Vec<Port>,
+    pub ports: Vec<ServedPort>,
 }
 
 /// Samples runs, each given by its key and its shell. May take some milliseconds.
-pub fn sample(shells: &[(String, i32)]) -> HashMap<String, Usage> {
+pub fn sample(shells: &[(String, i32)]) -> HashMap<String, RunUsageSample> {
     let mut left = PROCESSES;
     let mut found = HashMap::new();
     let mut trees = Vec::new();
@@ -40,10 +40,10 @@ pub fn sample(shells: &[(String, i32)]) -> HashMap<String, Usage> {
 }
 
 /// Returns the processes of a run, which are all below its shim, or without a shim below its shell, and their usage.
-fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, Usage) {
+fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, RunUsageSample) {
     let shim = sys::identity(shell).map(|shell| shell.parent);
     let shim = shim.filter(|parent| parent.as_raw() > 1 && *parent != getpid());
-    let (mut tree, mut usage, mut cpu_us) = (Vec::new(), Usage::default(), 0);
+    let (mut tree, mut usage, mut cpu_us) = (Vec::new(), RunUsageSample::default(), 0);
     let mut known = HashSet::new();
     let mut waiting = shim.map_or_else(|| vec![shell], sys::children);
     while let Some(pid) = waiting.pop() {
@@ -65,18 +65,20 @@ fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, Usage) {
 }
 
 /// Adds the ports that the processes of each run serve, in this network or in one of their own.
-fn add_ports(trees: &[(&String, Vec<Pid>)], found: &mut HashMap<String, Usage>) {
+fn add_ports(trees: &[(&String, Vec<Pid>)], found: &mut HashMap<String, RunUsageSample>) {
     let all: Vec<Pid> = trees.iter().flat_map(|(_, tree)| tree.iter().copied()).collect();
-    let Ok(listeners) = Listeners::read() else { return };
-    let mut shared = listeners.since(&Listeners::default(), &all);
+    let Ok(listeners) = PortListeners::read() else { return };
+    let mut shared = listeners.since(&PortListeners::default(), &all);
     shared.keep_owned();
     for (key, tree) in trees {
-        let mut own = receipt::Ports::default();
+        let mut own = receipt::PortDifference::default();
         own.add_own_network(tree);
         let is_own = |pid: Option<i32>| pid.is_some_and(|pid| tree.contains(&Pid::from_raw(pid)));
         let of_tree = shared.opened.iter().filter(|port| is_own(port.pid)).cloned();
-        let mut ports: Vec<Port> =
-            of_tree.chain(own.opened).map(|receipt::Port { port, address, .. }| Port { port, address }).collect();
+        let mut ports: Vec<ServedPort> = of_tree
+            .chain(own.opened)
+            .map(|receipt::ListeningPort { port, address, .. }| ServedPort { port, address })
+            .collect();
         ports.sort_by(|a, b| (a.port, &a.address).cmp(&(b.port, &b.address)));
         ports.dedup();
         ports.truncate(PORTS);
@@ -93,9 +95,9 @@ mod tests {
 
     use super::*;
 
-    struct Ended(Child);
+    struct KilledOnDrop(Child);
 
-    impl Drop for Ended {
+    impl Drop for KilledOnDrop {
         fn drop(&mut self) {
             let _ = self.0.kill();
             let _ = self.0.wait();
@@ -106,7 +108,7 @@ mod tests {
     fn a_tree_is_sampled_with_all_below_it() {
         let script = "i=0; while :; do i=$((i+1)); done & sleep 1000000 & wait";
         let mut shell = Command::new("setsid");
-        let shell = Ended(shell.args(["bash", "-c", script]).stdin(Stdio::null()).spawn().expect("a shell"));
+        let shell = KilledOnDrop(shell.args(["bash", "-c", script]).stdin(Stdio::null()).spawn().expect("a shell"));
         let pid = i32::try_from(shell.0.id()).expect("a pid");
         let until = Instant::now() + Duration::from_secs(60);
         loop {
@@ -127,6 +129,6 @@ mod tests {
     #[test]
     fn a_run_that_is_gone_uses_nothing() {
         let found = sample(&[("c1".to_owned(), i32::MAX)]);
-        assert_eq!(found["c1"], Usage::default());
+        assert_eq!(found["c1"], RunUsageSample::default());
     }
 }

@@ -15,7 +15,7 @@ const PIECE: usize = 64 << 10;
 
 /// Counts the tests of test runners while an output arrives.
 #[derive(Debug, Default)]
-pub enum Counter<'c> {
+pub enum TestCounter<'c> {
     /// They are not wanted, or a fault in the counting, which must not cost the output.
     #[default]
     Off,
@@ -25,7 +25,7 @@ pub enum Counter<'c> {
     Reading(Box<Reader>),
 }
 
-impl Counter<'_> {
+impl TestCounter<'_> {
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
         if let Self::Waiting(command) = self {
@@ -39,10 +39,10 @@ impl Counter<'_> {
     }
 
     /// Returns the counter without its command, which it needs for the first output alone.
-    pub fn detach(self) -> Counter<'static> {
+    pub fn detach(self) -> TestCounter<'static> {
         match self {
-            Self::Reading(reader) => Counter::Reading(reader),
-            Self::Off | Self::Waiting(_) => Counter::Off,
+            Self::Reading(reader) => TestCounter::Reading(reader),
+            Self::Off | Self::Waiting(_) => TestCounter::Off,
         }
     }
 
@@ -57,7 +57,7 @@ impl Counter<'_> {
 /// Blocks.
 pub fn count_log(command: &str, log: &mut File, length: u64, ended: Ended) -> Vec<TestCounts> {
     let from = length.saturating_sub(LOG);
-    let mut counter = Counter::Waiting(command);
+    let mut counter = TestCounter::Waiting(command);
     if log.seek(SeekFrom::Start(from)).is_err() {
         return Vec::new();
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use evidence::{Again, Check, CheckRun, Failures, Kind, Since, Verdict};
-use receipt::watch::Mark;
+use receipt::watch::TreeMark;
 use serde::Serialize;
 
-use super::tree::{Before, is_stale, since, unknown};
+use super::tree::{TreeBeforeCommand, is_stale, since, unknown};
 
 /// Most checks that are remembered.
 const CHECKS: usize = 64;
@@ -22,34 +22,34 @@ const ELSEWHERE: &str = "The check ran outside of the tree that was watched.";
 
 /// The checks, the one that ran last at the end.
 #[derive(Debug, Default)]
-pub(super) struct Memory(Vec<Known>);
+pub(super) struct CheckHistory(Vec<RememberedCheck>);
 
 /// One check.
 #[derive(Debug)]
-struct Known {
+struct RememberedCheck {
     id: String,
     command: String,
     cwd: PathBuf,
     kind: Kind,
-    last: Run,
+    last: RememberedCheckRun,
     /// The last run that passed, if a later one did not.
-    passed: Option<Run>,
+    passed: Option<RememberedCheckRun>,
 }
 
 /// One run of a check.
 #[derive(Debug, Clone)]
-pub(super) struct Run {
+pub(super) struct RememberedCheckRun {
     pub run: CheckRun,
     /// The failed tests, if all are known.
     pub failures: Option<Failures>,
     /// Its end in its tree. `None` if the tree was not watched.
-    pub mark: Option<Arc<Mark>>,
+    pub mark: Option<Arc<TreeMark>>,
 }
 
 /// A check as `listChecks` gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Standing {
+pub struct CheckStanding {
     /// The same for the same words in the same directory.
     pub id: String,
     /// The source, at most 200 characters.
@@ -69,22 +69,22 @@ pub struct Standing {
 }
 
 /// A check, and the marks from which its files are read.
-pub(super) struct Unread {
-    standing: Standing,
-    last: Option<Arc<Mark>>,
-    passed: Option<Arc<Mark>>,
+pub(super) struct UnreadCheckStanding {
+    standing: CheckStanding,
+    last: Option<Arc<TreeMark>>,
+    passed: Option<Arc<TreeMark>>,
 }
 
-impl Known {
-    fn last_passed(&self) -> Option<&Run> {
+impl RememberedCheck {
+    fn last_passed(&self) -> Option<&RememberedCheckRun> {
         if self.last.run.verdict == Verdict::Passed { Some(&self.last) } else { self.passed.as_ref() }
     }
 }
 
-impl Memory {
+impl CheckHistory {
     /// Returns the runs that passed and are marked in a tree.
-    pub fn marks(&self, root: &Path) -> Vec<(String, Arc<Mark>)> {
-        let passed = self.0.iter().filter_map(Known::last_passed);
+    pub fn marks(&self, root: &Path) -> Vec<(String, Arc<TreeMark>)> {
+        let passed = self.0.iter().filter_map(RememberedCheck::last_passed);
         let marks = passed.filter_map(|run| Some((run.run.run_id.clone(), Arc::clone(run.mark.as_ref()?))));
         let marks: HashMap<_, _> = marks.filter(|(_, mark)| mark.root == root).collect();
         marks.into_iter().collect()
@@ -92,7 +92,12 @@ impl Memory {
 
     /// Adds a run of a check, after it has told the check of the runs before. `before`: the tree right before this run,
     /// if it was watched. Returns the marks that are no longer needed: their end may have to wait for their trees.
-    pub fn add(&mut self, check: &mut Check, run: Run, before: Option<&Before>) -> Vec<Arc<Mark>> {
+    pub fn add(
+        &mut self,
+        check: &mut Check,
+        run: RememberedCheckRun,
+        before: Option<&TreeBeforeCommand>,
+    ) -> Vec<Arc<TreeMark>> {
         let known = self.0.iter().position(|known| known.id == check.id).map(|at| self.0.remove(at));
         let passed = known.as_ref().and_then(|known| known.last_passed().cloned());
         if let Some(known) = &known {
@@ -110,7 +115,7 @@ impl Memory {
         }
         let oldest = if self.0.len() >= CHECKS { Some(self.0.remove(0)) } else { None };
         let Check { id, command, cwd, kind, .. } = check.clone();
-        self.0.push(Known { id, command, cwd, kind, last: run, passed });
+        self.0.push(RememberedCheck { id, command, cwd, kind, last: run, passed });
         let gone = known.into_iter().chain(oldest).flat_map(|known| [Some(known.last), known.passed]);
         let mut gone: Vec<_> = gone.flatten().filter_map(|run| run.mark).collect();
         gone.append(&mut self.spare());
@@ -118,7 +123,7 @@ impl Memory {
     }
 
     /// Takes the marks of the oldest runs.
-    fn spare(&mut self) -> Vec<Arc<Mark>> {
+    fn spare(&mut self) -> Vec<Arc<TreeMark>> {
         let runs = || self.0.iter().flat_map(|known| [Some(&known.last), known.passed.as_ref()]).flatten();
         let mut ends: Vec<_> = runs().filter(|run| run.mark.is_some()).map(|run| run.run.at).collect();
         ends.sort_unstable_by(|one, other| other.cmp(one));
@@ -129,16 +134,16 @@ impl Memory {
     }
 
     /// Lists the checks, the newest first: all of them, or those in a directory and below.
-    pub fn list(&self, directory: Option<&Path>) -> Vec<Unread> {
-        let is_wanted = |known: &&Known| directory.is_none_or(|directory| known.cwd.starts_with(directory));
-        self.0.iter().rev().filter(is_wanted).map(Unread::of).collect()
+    pub fn list(&self, directory: Option<&Path>) -> Vec<UnreadCheckStanding> {
+        let is_wanted = |known: &&RememberedCheck| directory.is_none_or(|directory| known.cwd.starts_with(directory));
+        self.0.iter().rev().filter(is_wanted).map(UnreadCheckStanding::of).collect()
     }
 }
 
-impl Unread {
-    fn of(known: &Known) -> Self {
+impl UnreadCheckStanding {
+    fn of(known: &RememberedCheck) -> Self {
         let passed = known.last_passed();
-        let standing = Standing {
+        let standing = CheckStanding {
             id: known.id.clone(),
             command: known.command.clone(),
             cwd: known.cwd.clone(),
@@ -152,7 +157,7 @@ impl Unread {
     }
 
     /// Reads the files of the check. Blocks.
-    pub fn read(self) -> Standing {
+    pub fn read(self) -> CheckStanding {
         let Self { standing, last, passed } = self;
         let stale = last.filter(|mark| mark.covers(&standing.cwd)).and_then(|mark| is_stale(&mark.changed()));
         let since = standing.last_passed.as_ref().map(|_| match passed {
@@ -160,7 +165,7 @@ impl Unread {
             Some(mark) => since(&mark.changed()),
             None => unknown(NOT_MARKED),
         });
-        Standing { since, stale, ..standing }
+        CheckStanding { since, stale, ..standing }
     }
 }
 
@@ -184,11 +189,11 @@ mod tests {
         }
     }
 
-    fn run(at: u64, verdict: Verdict, failures: Option<&[&str]>) -> Run {
+    fn run(at: u64, verdict: Verdict, failures: Option<&[&str]>) -> RememberedCheckRun {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let failures = failures.map(|failed| Failures { names: names(failed), passed: 9 });
         let run = CheckRun { run_id: format!("r{at}"), at, verdict, exit_code: Some(0) };
-        Run { run, failures, mark: None }
+        RememberedCheckRun { run, failures, mark: None }
     }
 
     fn id(run: Option<&CheckRun>) -> &str {
@@ -198,7 +203,7 @@ mod tests {
     #[test]
     fn a_check_is_told_of_its_runs_before() {
         use Verdict::{Failed, Passed, Unproven};
-        let mut memory = Memory::default();
+        let mut memory = CheckHistory::default();
         for (at, verdict, last, passed) in [
             (1, Failed, "none", "none"),
             (2, Passed, "r1", "none"),
@@ -220,7 +225,7 @@ mod tests {
 
     #[test]
     fn failed_tests_are_compared_if_both_runs_named_them_all() {
-        let mut memory = Memory::default();
+        let mut memory = CheckHistory::default();
         for (at, failures, again) in [
             (1, Some(&["a", "b"] as &[_]), None),
             (2, Some(&["b", "c"]), Some((vec!["a"], vec!["b"], vec!["c"]))),
@@ -244,12 +249,12 @@ mod tests {
 
     #[test]
     fn the_oldest_checks_go_first() {
-        let mut memory = Memory::default();
+        let mut memory = CheckHistory::default();
         for at in 0..70 {
             memory.add(&mut check(&format!("c{at}")), run(at, Verdict::Passed, None), None);
         }
         memory.add(&mut check("c10"), run(70, Verdict::Passed, None), None);
-        let ids = |memory: &Memory, directory: Option<&str>| -> Vec<String> {
+        let ids = |memory: &CheckHistory, directory: Option<&str>| -> Vec<String> {
             memory.list(directory.map(Path::new)).into_iter().map(|unread| unread.standing.id).collect()
         };
         let all = ids(&memory, None);
@@ -262,10 +267,10 @@ mod tests {
     #[test]
     fn only_the_latest_ends_stay_marked() {
         let root = tempfile::tempdir().expect("a directory");
-        let mut memory = Memory::default();
+        let mut memory = CheckHistory::default();
         for at in 0..20 {
             let mark = Some(super::super::tree::end(root.path()));
-            let run = |run: Run| Run { mark: mark.clone(), ..run };
+            let run = |run: RememberedCheckRun| RememberedCheckRun { mark: mark.clone(), ..run };
             memory.add(&mut check(&format!("c{at}")), run(run_at(at)), None);
             memory.add(&mut check(&format!("d{at}")), run(run_at(at)), None);
         }
@@ -273,7 +278,7 @@ mod tests {
         assert_eq!((marked.len(), marked[0].as_str()), (32, "c4"));
     }
 
-    fn run_at(at: u64) -> Run {
+    fn run_at(at: u64) -> RememberedCheckRun {
         run(at, Verdict::Passed, None)
     }
 }

@@ -20,14 +20,14 @@ use safety::decide::NamedCommandRules;
 use sys::Trace;
 use tokio::runtime::Handle;
 
-pub use counter::{Counter, count_log};
-pub use memory::Standing;
-use memory::{Memory, Run, Unread};
-pub use tree::Before;
+pub use counter::{TestCounter, count_log};
+pub use memory::CheckStanding;
+use memory::{CheckHistory, RememberedCheckRun, UnreadCheckStanding};
+pub use tree::TreeBeforeCommand;
 
 /// The evidence that a caller wants of a command.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct EvidenceRequest {
     /// The directory of the command.
     pub cwd: PathBuf,
     /// Rules that name more commands that are checks.
@@ -39,7 +39,7 @@ pub struct Wanted {
 }
 
 /// A command that has ended.
-pub struct Ended<'a, C> {
+pub struct CommandToProve<'a, C> {
     /// Its run, the value of `AGENT_BASH_ID`.
     pub run: &'a str,
     /// Its text.
@@ -51,30 +51,30 @@ pub struct Ended<'a, C> {
     /// Counts the tests in its output, once its parts are known.
     pub tests: C,
     /// The tree right before its start. `None` if it was not watched.
-    pub before: Option<Before>,
+    pub before: Option<TreeBeforeCommand>,
 }
 
 /// The checks of this process.
-static MEMORY: LazyLock<Mutex<Memory>> = LazyLock::new(Mutex::default);
+static MEMORY: LazyLock<Mutex<CheckHistory>> = LazyLock::new(Mutex::default);
 
-fn memory() -> MutexGuard<'static, Memory> {
+fn memory() -> MutexGuard<'static, CheckHistory> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Wanted {
+impl EvidenceRequest {
     /// Reads the tree right before the command starts, if it is to be watched. Blocks.
     #[must_use]
-    pub fn before(&self) -> Option<Before> {
-        self.tree.then(|| Before::read(&self.cwd, |root| memory().marks(root)))
+    pub fn before(&self) -> Option<TreeBeforeCommand> {
+        self.tree.then(|| TreeBeforeCommand::read(&self.cwd, |root| memory().marks(root)))
     }
 
     /// Reads the evidence of the command, which has ended just now, and remembers its checks. Blocks if the tree is
     /// watched.
     #[must_use]
-    pub fn prove(&self, ended: Ended<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
+    pub fn prove(&self, ended: CommandToProve<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
         // A file that changes from here on changed after the run.
         let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
-        let Ended { run, command, trace, end, tests, before } = ended;
+        let CommandToProve { run, command, trace, end, tests, before } = ended;
         let ran =
             Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks, known: &self.known };
         let mut evidence = evidence::read(ran);
@@ -86,7 +86,7 @@ impl Wanted {
         for check in &mut evidence.checks {
             let (verdict, exit_code) = (check.verdict, check.exit_code);
             let run = CheckRun { run_id: run.to_owned(), at, verdict, exit_code };
-            let run = Run { run, failures: check.failures.clone(), mark: mark.clone() };
+            let run = RememberedCheckRun { run, failures: check.failures.clone(), mark: mark.clone() };
             gone.append(&mut memory.add(check, run, before.as_ref()));
         }
         drop(memory);
@@ -101,8 +101,8 @@ impl Wanted {
 
 /// Lists the checks that ran in this process, the newest first: all of them, or those in a directory and below. Blocks.
 #[must_use]
-pub fn list_checks(directory: Option<&Path>) -> Vec<Standing> {
+pub fn list_checks(directory: Option<&Path>) -> Vec<CheckStanding> {
     let directory = directory.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     let unread = memory().list(directory.as_deref());
-    unread.into_iter().map(Unread::read).collect()
+    unread.into_iter().map(UnreadCheckStanding::read).collect()
 }

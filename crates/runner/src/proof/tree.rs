@@ -5,23 +5,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 use evidence::{Since, State};
-use receipt::Completeness;
+use receipt::ReceiptCompleteness;
 use receipt::recording::mark;
-use receipt::watch::{Changed, Mark};
+use receipt::watch::{ChangedFiles, TreeMark};
 
 /// Most paths of `since`.
 const PATHS: usize = 20;
 
 /// The tree of a command right before its start.
 #[derive(Debug)]
-pub struct Before {
+pub struct TreeBeforeCommand {
     /// For each run that passed and is marked in this tree, the changes since its end.
     since: HashMap<String, Since>,
 }
 
-impl Before {
+impl TreeBeforeCommand {
     /// Reads the tree of a directory. The first command in a tree begins to watch it, and waits up to 25 ms. Blocks.
-    pub(super) fn read(directory: &Path, marks: impl FnOnce(&Path) -> Vec<(String, Arc<Mark>)>) -> Self {
+    pub(super) fn read(directory: &Path, marks: impl FnOnce(&Path) -> Vec<(String, Arc<TreeMark>)>) -> Self {
         let now = mark(directory);
         let marks = marks(&now.root);
         Self { since: marks.into_iter().map(|(run, mark)| (run, since(&mark.changed()))).collect() }
@@ -34,30 +34,30 @@ impl Before {
 }
 
 /// Marks the end of a command in the tree of its directory. Blocks.
-pub(super) fn end(directory: &Path) -> Arc<Mark> {
+pub(super) fn end(directory: &Path) -> Arc<TreeMark> {
     Arc::new(mark(directory))
 }
 
 /// Returns that nothing is known of the files since a run.
 pub(super) fn unknown(why: &str) -> Since {
-    since(&Changed::unknown(why))
+    since(&ChangedFiles::unknown(why))
 }
 
 /// Returns the changes as results have them.
-pub(super) fn since(changed: &Changed) -> Since {
+pub(super) fn since(changed: &ChangedFiles) -> Since {
     let state = match changed.state {
-        Completeness::Known => State::Known,
-        Completeness::Partial => State::Partial,
-        Completeness::Unknown => State::Unknown,
+        ReceiptCompleteness::Known => State::Known,
+        ReceiptCompleteness::Partial => State::Partial,
+        ReceiptCompleteness::Unknown => State::Unknown,
     };
     let paths = changed.paths.iter().take(PATHS).map(|path| path.to_string_lossy().into_owned()).collect();
     Since { state, why: changed.why.clone(), total: changed.paths.len() as u64, paths }
 }
 
 /// Returns whether a file changed. `None` if that is not known.
-pub(super) fn is_stale(changed: &Changed) -> Option<bool> {
+pub(super) fn is_stale(changed: &ChangedFiles) -> Option<bool> {
     match changed.state {
-        Completeness::Known => Some(!changed.paths.is_empty()),
-        Completeness::Partial | Completeness::Unknown => changed.is_certain.then_some(true),
+        ReceiptCompleteness::Known => Some(!changed.paths.is_empty()),
+        ReceiptCompleteness::Partial | ReceiptCompleteness::Unknown => changed.is_certain.then_some(true),
     }
 }

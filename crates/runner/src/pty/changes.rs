@@ -2,21 +2,21 @@
 
 use tokio::sync::watch;
 
-use super::terminal::{Moment, Program, Terminal};
+use super::terminal::{CommandTerminal, TerminalActivity, TerminalProgram};
 
 /// The changes of a terminal.
-pub struct Changes(watch::Receiver<Moment>);
+pub struct TerminalChanges(watch::Receiver<TerminalActivity>);
 
-impl Changes {
+impl TerminalChanges {
     /// Waits for the next change. `false`: the program has ended, and no change follows.
     pub async fn next(&mut self) -> bool {
-        self.0.changed().await.is_ok() && self.0.borrow().program == Program::Running
+        self.0.changed().await.is_ok() && self.0.borrow().program == TerminalProgram::Running
     }
 }
 
-impl Terminal {
+impl CommandTerminal {
     /// Returns the changes from here on.
-    pub fn changes(&self) -> Changes {
-        Changes(self.moment())
+    pub fn changes(&self) -> TerminalChanges {
+        TerminalChanges(self.moment())
     }
 }

@@ -8,7 +8,7 @@ pub const BATCH: usize = 64 * 1024;
 const RAW: Option<SanitizeRules> = None;
 
 /// Text on its way to the listeners.
-pub(super) struct Data {
+pub(super) struct ListenerText {
     pub decoder: OutputCleaner,
     pub waiting: String,
     /// Whether the caller does not know of the start yet, so that no listener can exist.
@@ -19,7 +19,7 @@ pub(super) struct Data {
     pub in_flight: bool,
 }
 
-impl Default for Data {
+impl Default for ListenerText {
     fn default() -> Self {
         let decoder = OutputCleaner::new(RAW);
         let (listened, drawn_there) = (false, None);
@@ -27,7 +27,7 @@ impl Default for Data {
     }
 }
 
-impl Data {
+impl ListenerText {
     pub fn push(&mut self, bytes: &[u8]) {
         let Self { decoder, waiting, .. } = self;
         let wanted = self.unknown || self.listened;

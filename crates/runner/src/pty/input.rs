@@ -13,30 +13,30 @@ const CHUNK: usize = 2048;
 
 /// Input that is not typed yet.
 #[derive(Default)]
-pub(super) struct Input {
-    state: Mutex<InputQueue>,
+pub(super) struct TerminalInput {
+    state: Mutex<TerminalInputQueue>,
     /// Notified when there is input to type.
     pub woken: Notify,
 }
 
 #[derive(Default)]
-pub(super) struct InputQueue {
-    pub queue: VecDeque<Piece>,
+pub(super) struct TerminalInputQueue {
+    pub queue: VecDeque<QueuedInput>,
     /// Bytes of the unfinished line, which a program that reads whole lines cannot see yet.
     line: usize,
     /// The answer to a question of the program. It is sent if the callers that draw the terminal do not answer.
     pub answer: Option<(Instant, Vec<u8>)>,
 }
 
-pub(super) struct Piece {
+pub(super) struct QueuedInput {
     pub bytes: Vec<u8>,
     pub typed: usize,
     /// Notified once the whole input was typed.
     pub done: Option<oneshot::Sender<()>>,
 }
 
-impl Input {
-    pub fn state(&self) -> MutexGuard<'_, InputQueue> {
+impl TerminalInput {
+    pub fn state(&self) -> MutexGuard<'_, TerminalInputQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -46,11 +46,11 @@ impl Input {
 
     /// Drops the remaining input, because the program has ended.
     pub fn refuse(&self) {
-        *self.state() = InputQueue::default();
+        *self.state() = TerminalInputQueue::default();
     }
 }
 
-impl InputQueue {
+impl TerminalInputQueue {
     /// Types as much as the terminal takes. `WouldBlock` when it takes no more.
     pub fn pump(&mut self, master: &OwnedFd) -> io::Result<()> {
         while let Some(piece) = self.queue.front_mut() {

@@ -1,9 +1,9 @@
 //! The listeners of a terminal: when they get its text, and when the terminal waits for them.
 
-use super::data::{BATCH, Data};
-use super::terminal::{ForProgram, Terminal};
+use super::data::{BATCH, ListenerText};
+use super::terminal::{CommandTerminal, DistantProgramMessage};
 
-impl Terminal {
+impl CommandTerminal {
     /// Records that the caller knows of the start. Text without a listener is dropped from here on.
     pub fn known(&self) {
         self.with_data(|data| {
@@ -16,7 +16,7 @@ impl Terminal {
 
     /// Sets whether there is a listener.
     pub fn listened(&self, on: bool) {
-        self.send_there(ForProgram::Drawn(on));
+        self.send_there(DistantProgramMessage::Drawn(on));
         self.with_data(|data| {
             data.listened = on;
             if !on && !data.unknown {
@@ -46,12 +46,12 @@ impl Terminal {
 
     /// Gives the listeners no more text, and does not wait for them.
     pub fn give_listeners_up(&self) {
-        self.with_data(|data| *data = Data { unknown: false, ..Data::default() });
+        self.with_data(|data| *data = ListenerText { unknown: false, ..ListenerText::default() });
     }
 
     /// Returns the next text for the listeners, if they wait for text.
     pub fn next_data(&self) -> Option<String> {
-        self.with_data(Data::next)
+        self.with_data(ListenerText::next)
     }
 
     /// Returns whether reading must pause until the listeners have taken the waiting text.
@@ -68,7 +68,7 @@ impl Terminal {
     pub fn finish_data(&self) {
         self.give_drawing_up();
         self.with_data(|data| {
-            let Data { decoder, waiting, .. } = data;
+            let ListenerText { decoder, waiting, .. } = data;
             let wanted = data.unknown || data.listened;
             decoder.end(&mut |text| {
                 if wanted {

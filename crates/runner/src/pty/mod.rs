@@ -28,9 +28,9 @@ mod text;
 mod typing;
 mod wait;
 
-pub use changes::Changes;
+pub use changes::TerminalChanges;
 pub use line_ends::LineEnds;
-pub use screen::{Shown, Styled};
-pub use terminal::{ForProgram, Terminal, TerminalError};
-pub use typing::Typing;
-pub use wait::{Until, Waited, Why};
+pub use screen::{ScreenContent, StyledScreen};
+pub use terminal::{CommandTerminal, DistantProgramMessage, TerminalError};
+pub use typing::TerminalTyper;
+pub use wait::{TerminalWaitEnd, TerminalWaitOptions, TerminalWaitResult};

@@ -8,30 +8,30 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::data::Data;
-use super::input::{Input, Piece};
-use super::screen::{Screen, Shown, Styled};
-use super::text::Text;
+use super::data::ListenerText;
+use super::input::{QueuedInput, TerminalInput};
+use super::screen::{EmulatedScreen, ScreenContent, StyledScreen};
+use super::text::UnmatchedText;
 use sys::TerminalSize;
 
 /// A terminal: before its program, while it runs, and after it.
-pub struct Terminal {
-    inner: Mutex<Inner>,
-    moment: watch::Sender<Moment>,
-    pub(super) input: Input,
+pub struct CommandTerminal {
+    inner: Mutex<TerminalContent>,
+    moment: watch::Sender<TerminalActivity>,
+    pub(super) input: TerminalInput,
 }
 
-struct Inner {
-    stage: Stage,
+struct TerminalContent {
+    stage: TerminalStage,
     size: TerminalSize,
-    screen: Screen,
-    data: Data,
-    text: Text,
+    screen: EmulatedScreen,
+    data: ListenerText,
+    text: UnmatchedText,
     /// Bytes that were read and not drawn yet, because drawing takes long. Listeners have not received them either.
     undrawn: Vec<u8>,
 }
 
-impl Inner {
+impl TerminalContent {
     /// Draws as much as can be drawn at once, and passes it to listeners and searches. Returns the number of bytes
     /// drawn.
     fn draw(&mut self, bytes: &[u8]) -> usize {
@@ -43,20 +43,20 @@ impl Inner {
 }
 
 /// The stage of a terminal.
-enum Stage {
+enum TerminalStage {
     /// No program was started in the terminal.
     New,
     /// A program runs, or is being started.
     Open(OwnedFd),
     /// A program runs on another machine, or is being started there.
-    There(UnboundedSender<ForProgram>),
+    Distant(UnboundedSender<DistantProgramMessage>),
     /// The program has ended.
     Ended,
 }
 
 /// What a terminal here has for its program on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForProgram {
+pub enum DistantProgramMessage {
     /// Keys, acknowledged by [`Terminal::typed`].
     Type(Vec<u8>),
     /// The new size.
@@ -67,15 +67,15 @@ pub enum ForProgram {
 
 /// The facts on which waiting depends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
+pub(super) struct TerminalActivity {
     /// Time of the last output, or of the start.
     pub last: Instant,
-    pub program: Program,
+    pub program: TerminalProgram,
 }
 
 /// Whether the program of a terminal has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Program {
+pub(super) enum TerminalProgram {
     /// The program runs, or was not started yet.
     Running,
     /// The program has ended, with this exit code if it has one.
@@ -96,25 +96,25 @@ pub enum TerminalError {
     Ended,
     /// The system could not provide a terminal.
     #[error("no pseudo-terminal could be had: {0}")]
-    None(#[source] io::Error),
+    Unavailable(#[source] io::Error),
 }
 
-impl Terminal {
+impl CommandTerminal {
     /// Returns a terminal of this size, without a program.
     pub fn new(size: TerminalSize) -> Arc<Self> {
-        let inner = Inner {
-            stage: Stage::New,
+        let inner = TerminalContent {
+            stage: TerminalStage::New,
             size,
-            screen: Screen::new(size.cols, size.rows),
-            data: Data::default(),
-            text: Text::default(),
+            screen: EmulatedScreen::new(size.cols, size.rows),
+            data: ListenerText::default(),
+            text: UnmatchedText::default(),
             undrawn: Vec::new(),
         };
-        let now = Moment { last: Instant::now(), program: Program::Running };
-        Arc::new(Self { inner: Mutex::new(inner), moment: watch::Sender::new(now), input: Input::default() })
+        let now = TerminalActivity { last: Instant::now(), program: TerminalProgram::Running };
+        Arc::new(Self { inner: Mutex::new(inner), moment: watch::Sender::new(now), input: TerminalInput::default() })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, TerminalContent> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,10 +124,10 @@ impl Terminal {
     /// [`TerminalError::Used`], [`TerminalError::None`]
     pub fn open(&self) -> Result<(), TerminalError> {
         let mut inner = self.inner();
-        if !matches!(inner.stage, Stage::New) {
+        if !matches!(inner.stage, TerminalStage::New) {
             return Err(TerminalError::Used);
         }
-        inner.stage = Stage::Open(sys::open_terminal(inner.size).map_err(TerminalError::None)?);
+        inner.stage = TerminalStage::Open(sys::open_terminal(inner.size).map_err(TerminalError::Unavailable)?);
         drop(inner);
         self.moment.send_modify(|moment| moment.last = Instant::now());
         Ok(())
@@ -138,34 +138,34 @@ impl Terminal {
     ///
     /// # Errors
     /// [`TerminalError::Used`]
-    pub fn open_there(&self, sender: UnboundedSender<ForProgram>) -> Result<(), TerminalError> {
+    pub fn open_there(&self, sender: UnboundedSender<DistantProgramMessage>) -> Result<(), TerminalError> {
         let mut inner = self.inner();
-        if !matches!(inner.stage, Stage::New) {
+        if !matches!(inner.stage, TerminalStage::New) {
             return Err(TerminalError::Used);
         }
-        inner.stage = Stage::There(sender);
+        inner.stage = TerminalStage::Distant(sender);
         drop(inner);
         self.moment.send_modify(|moment| moment.last = Instant::now());
         Ok(())
     }
 
     /// Passes something on to a program of another machine. `false`: the program is not on another machine.
-    pub(super) fn send_there(&self, what: ForProgram) -> bool {
+    pub(super) fn send_there(&self, what: DistantProgramMessage) -> bool {
         match &self.inner().stage {
-            Stage::There(sender) => {
+            TerminalStage::Distant(sender) => {
                 // The program may just have ended.
                 let _gone = sender.send(what);
                 true
             }
-            Stage::New | Stage::Open(_) | Stage::Ended => false,
+            TerminalStage::New | TerminalStage::Open(_) | TerminalStage::Ended => false,
         }
     }
 
     /// Sends input to a program of another machine. Returns it if the program is not there.
-    pub(super) fn type_there(&self, piece: Piece) -> Option<Piece> {
+    pub(super) fn type_there(&self, piece: QueuedInput) -> Option<QueuedInput> {
         let inner = self.inner();
-        let Stage::There(sender) = &inner.stage else { return Some(piece) };
-        let what = ForProgram::Type(piece.bytes.clone());
+        let TerminalStage::Distant(sender) = &inner.stage else { return Some(piece) };
+        let what = DistantProgramMessage::Type(piece.bytes.clone());
         // It is queued first, since the program may acknowledge it at once.
         self.input.state().queue.push_back(piece);
         // The program may just have ended.
@@ -181,11 +181,11 @@ impl Terminal {
     pub fn move_to(&self, directory: &OwnedFd) -> Result<(), TerminalError> {
         let mut inner = self.inner();
         match inner.stage {
-            Stage::New => Err(TerminalError::NotStarted),
-            Stage::Ended | Stage::There(_) => Err(TerminalError::Ended),
-            Stage::Open(_) => {
-                let opened = sys::open_terminal_in(directory, inner.size).map_err(TerminalError::None)?;
-                inner.stage = Stage::Open(opened);
+            TerminalStage::New => Err(TerminalError::NotStarted),
+            TerminalStage::Ended | TerminalStage::Distant(_) => Err(TerminalError::Ended),
+            TerminalStage::Open(_) => {
+                let opened = sys::open_terminal_in(directory, inner.size).map_err(TerminalError::Unavailable)?;
+                inner.stage = TerminalStage::Open(opened);
                 Ok(())
             }
         }
@@ -194,17 +194,17 @@ impl Terminal {
     /// Records that the program could not be started.
     pub fn take_back(&self) {
         let mut inner = self.inner();
-        inner.stage = Stage::New;
-        inner.data = Data::default();
+        inner.stage = TerminalStage::New;
+        inner.data = ListenerText::default();
         drop(inner);
         self.input.refuse();
     }
 
     /// Records that the program has ended, and that all its output was drawn.
     pub fn end(&self, exit_code: Option<i32>) {
-        self.inner().stage = Stage::Ended;
+        self.inner().stage = TerminalStage::Ended;
         self.input.refuse();
-        self.moment.send_modify(|moment| moment.program = Program::Ended { exit_code });
+        self.moment.send_modify(|moment| moment.program = TerminalProgram::Ended { exit_code });
     }
 
     /// Returns the size of the terminal.
@@ -217,7 +217,7 @@ impl Terminal {
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
     pub fn running(&self) -> Result<(), TerminalError> {
-        if matches!(self.inner().stage, Stage::There(_)) { Ok(()) } else { self.with_master(|_| ()) }
+        if matches!(self.inner().stage, TerminalStage::Distant(_)) { Ok(()) } else { self.with_master(|_| ()) }
     }
 
     /// Returns a duplicate of the terminal's open end.
@@ -236,9 +236,9 @@ impl Terminal {
 
     pub(super) fn with_master<T>(&self, ask: impl FnOnce(&OwnedFd) -> T) -> Result<T, TerminalError> {
         match &self.inner().stage {
-            Stage::New => Err(TerminalError::NotStarted),
-            Stage::Open(master) => Ok(ask(master)),
-            Stage::Ended | Stage::There(_) => Err(TerminalError::Ended),
+            TerminalStage::New => Err(TerminalError::NotStarted),
+            TerminalStage::Open(master) => Ok(ask(master)),
+            TerminalStage::Ended | TerminalStage::Distant(_) => Err(TerminalError::Ended),
         }
     }
 
@@ -247,22 +247,22 @@ impl Terminal {
         let mut inner = self.inner();
         inner.size = size;
         inner.screen.resize(size.cols, size.rows);
-        if let Stage::Open(master) = &inner.stage {
+        if let TerminalStage::Open(master) = &inner.stage {
             // A terminal that has just hung up has no size.
             let _ = sys::resize_terminal(master, size);
         }
         drop(inner);
-        self.send_there(ForProgram::Resize(size));
+        self.send_there(DistantProgramMessage::Resize(size));
         self.moment.send_modify(|_| ());
     }
 
     /// Returns the screen as a person would see it.
-    pub fn screen(&self) -> Shown {
+    pub fn screen(&self) -> ScreenContent {
         self.inner().screen.shown()
     }
 
     /// Returns the screen with its colours and styles.
-    pub fn styled(&self) -> Styled {
+    pub fn styled(&self) -> StyledScreen {
         self.inner().screen.styled()
     }
 
@@ -297,11 +297,11 @@ impl Terminal {
         inner.text.push(&undrawn);
     }
 
-    fn drew(&self, mut inner: MutexGuard<'_, Inner>) {
+    fn drew(&self, mut inner: MutexGuard<'_, TerminalContent>) {
         let replies = inner.screen.take_replies();
         let drawn = inner.data.is_drawn();
         // On another machine, the terminal there answers.
-        let answers_here = matches!(inner.stage, Stage::Open(_));
+        let answers_here = matches!(inner.stage, TerminalStage::Open(_));
         drop(inner);
         if answers_here && !replies.is_empty() {
             self.answer(replies, drawn);
@@ -309,16 +309,16 @@ impl Terminal {
         self.moment.send_modify(|moment| moment.last = Instant::now());
     }
 
-    pub(super) fn moment(&self) -> watch::Receiver<Moment> {
+    pub(super) fn moment(&self) -> watch::Receiver<TerminalActivity> {
         self.moment.subscribe()
     }
 
     /// Runs `read` on the text in which patterns are searched.
-    pub(super) fn with_text<T>(&self, read: impl FnOnce(&mut Text) -> T) -> T {
+    pub(super) fn with_text<T>(&self, read: impl FnOnce(&mut UnmatchedText) -> T) -> T {
         read(&mut self.inner().text)
     }
 
-    pub(super) fn with_data<T>(&self, read: impl FnOnce(&mut Data) -> T) -> T {
+    pub(super) fn with_data<T>(&self, read: impl FnOnce(&mut ListenerText) -> T) -> T {
         read(&mut self.inner().data)
     }
 }

@@ -10,7 +10,7 @@ const KEPT: usize = 1024 * 1024;
 const RULES: Option<SanitizeRules> = Some(SanitizeRules { ansi: true, progress: ProgressLineHandling::Keep });
 
 /// The text since the start or the last match.
-pub(super) struct Text {
+pub(super) struct UnmatchedText {
     /// Bytes as they arrived. They become text when a search needs it, which is seldom.
     fresh: Vec<u8>,
     cleaner: OutputCleaner,
@@ -19,13 +19,13 @@ pub(super) struct Text {
     at: u64,
 }
 
-impl Default for Text {
+impl Default for UnmatchedText {
     fn default() -> Self {
         Self { fresh: Vec::new(), cleaner: OutputCleaner::new(RULES), text: String::new(), at: 0 }
     }
 }
 
-impl Text {
+impl UnmatchedText {
     pub fn push(&mut self, bytes: &[u8]) {
         if self.fresh.len() + bytes.len() > 2 * KEPT {
             let cut = self.fresh.len().saturating_sub(KEPT);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_match_is_found_once() {
-        let mut text = Text::default();
+        let mut text = UnmatchedText::default();
         text.push(b"\x1b[1mone\x1b[0m\r");
         assert_eq!(text.since(0), (0, "one"));
         text.push(b"\ntwo");
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_not_kept() {
-        let mut text = Text::default();
+        let mut text = UnmatchedText::default();
         for _ in 0..100 {
             text.push(&[b'x'; 64 * 1024]);
         }

@@ -10,8 +10,8 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::input::{Piece, is_answer};
-use super::terminal::{Terminal, TerminalError};
+use super::input::{QueuedInput, is_answer};
+use super::terminal::{CommandTerminal, TerminalError};
 
 /// Time between two attempts to type. A terminal may take more without reporting it.
 const TRY_AGAIN: Duration = Duration::from_millis(20);
@@ -20,7 +20,7 @@ const ANSWERED: Duration = Duration::from_millis(250);
 /// The most bytes of answers that are kept until the program reads them.
 const MAX_ANSWERS: usize = 16 * 1024;
 
-impl Terminal {
+impl CommandTerminal {
     /// Types these bytes, after earlier ones. `None`: the terminal has taken all of them. Otherwise the receiver is
     /// notified once the terminal has taken them, or dropped when the program has ended.
     ///
@@ -28,7 +28,9 @@ impl Terminal {
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
     pub fn write(&self, bytes: Vec<u8>) -> Result<Option<oneshot::Receiver<()>>, TerminalError> {
         let (done, typed) = oneshot::channel();
-        let Some(piece) = self.type_there(Piece { bytes, typed: 0, done: Some(done) }) else { return Ok(Some(typed)) };
+        let Some(piece) = self.type_there(QueuedInput { bytes, typed: 0, done: Some(done) }) else {
+            return Ok(Some(typed));
+        };
         self.with_master(|master| {
             let mut state = self.input.state();
             if is_answer(&piece.bytes) {
@@ -50,7 +52,7 @@ impl Terminal {
 
     /// Records that the program of another machine has got the first input that was not typed yet.
     pub fn typed(&self) {
-        if let Some(Piece { done: Some(done), .. }) = self.input.state().queue.pop_front() {
+        if let Some(QueuedInput { done: Some(done), .. }) = self.input.state().queue.pop_front() {
             // The caller may not wait for it.
             let _gone = done.send(());
         }
@@ -71,22 +73,22 @@ impl Terminal {
                 answer.extend(bytes);
             }
         } else if state.queue.iter().map(|piece| piece.bytes.len()).sum::<usize>() < MAX_ANSWERS {
-            state.queue.push_back(Piece { bytes, typed: 0, done: None });
+            state.queue.push_back(QueuedInput { bytes, typed: 0, done: None });
         }
         self.input.wake();
     }
 }
 
 /// Types for a terminal while its program runs.
-pub struct Typing {
-    terminal: Arc<Terminal>,
+pub struct TerminalTyper {
+    terminal: Arc<CommandTerminal>,
     master: AsyncFd<OwnedFd>,
 }
 
-impl Typing {
+impl TerminalTyper {
     /// # Errors
     /// If the terminal is not open, or cannot be watched.
-    pub fn of(terminal: &Arc<Terminal>) -> io::Result<Self> {
+    pub fn of(terminal: &Arc<CommandTerminal>) -> io::Result<Self> {
         let master = sys::watch(terminal.master()?, Interest::WRITABLE)?;
         Ok(Self { terminal: Arc::clone(terminal), master })
     }
@@ -120,7 +122,7 @@ impl Typing {
             } => {
                 let mut state = input.state();
                 if let Some((_, bytes)) = state.answer.take() {
-                    state.queue.push_back(Piece { bytes, typed: 0, done: None });
+                    state.queue.push_back(QueuedInput { bytes, typed: 0, done: None });
                 }
             }
         }

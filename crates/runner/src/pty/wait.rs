@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::terminal::{Program, Terminal, TerminalError};
-use crate::pattern::Pattern;
+use super::terminal::{CommandTerminal, TerminalError, TerminalProgram};
+use crate::pattern::JsPattern;
 
 /// The longest distance that a match may reach back when more text has arrived, bytes.
 const WINDOW: u64 = 64 * 1024;
 
 /// The conditions that end a wait besides the exit of the program.
 #[derive(Debug, Default)]
-pub struct Until {
+pub struct TerminalWaitOptions {
     /// The time limit.
     pub timeout: Option<Duration>,
     /// Time without output, from now on.
     pub idle: Option<Duration>,
     /// A pattern in the text since the start or the last match.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<JsPattern>,
 }
 
 /// Why a wait is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum TerminalWaitEnd {
     /// The program has exited.
     Exit,
     /// No output came for the given time.
@@ -38,66 +38,66 @@ pub enum Why {
 
 /// The result of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waited {
+pub struct TerminalWaitResult {
     /// The condition that came first. Of several at once, the first of pattern, exit, idle and timeout.
-    pub why: Why,
+    pub why: TerminalWaitEnd,
     /// The exit code, once the program has ended.
     pub exit_code: Option<i32>,
 }
 
-impl Terminal {
+impl CommandTerminal {
     /// Waits for the exit of the program, or for the first of the conditions.
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`]
-    pub async fn wait(self: &Arc<Self>, until: Until) -> Result<Waited, TerminalError> {
+    pub async fn wait(self: &Arc<Self>, until: TerminalWaitOptions) -> Result<TerminalWaitResult, TerminalError> {
         if matches!(self.running(), Err(TerminalError::NotStarted)) {
             return Err(TerminalError::NotStarted);
         }
         let began = Instant::now();
         let mut moment = self.moment();
-        let mut pattern = until.pattern.map(|pattern| Search { pattern: Arc::new(pattern), at: 0 });
+        let mut pattern = until.pattern.map(|pattern| TerminalSearch { pattern: Arc::new(pattern), at: 0 });
         let time_is_up = until.timeout.map(|timeout| began + timeout);
         loop {
             let now = *moment.borrow_and_update();
             let (ended, exit_code) = match now.program {
-                Program::Running => (false, None),
-                Program::Ended { exit_code } => (true, exit_code),
+                TerminalProgram::Running => (false, None),
+                TerminalProgram::Ended { exit_code } => (true, exit_code),
             };
-            let over = |why| Ok(Waited { why, exit_code });
+            let over = |why| Ok(TerminalWaitResult { why, exit_code });
             if let Some(search) = &mut pattern {
                 tokio::select! {
                     biased;
                     found = search.found(self) => if found {
-                        return over(Why::Pattern);
+                        return over(TerminalWaitEnd::Pattern);
                     },
                     // The search with some patterns takes forever.
-                    () = at(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(Why::Timeout),
+                    () = at(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(TerminalWaitEnd::Timeout),
                 }
             }
             if ended {
-                return over(Why::Exit);
+                return over(TerminalWaitEnd::Exit);
             }
             let quiet_at = until.idle.map(|idle| now.last.max(began) + idle);
             tokio::select! {
                 biased;
                 _ = moment.changed() => {}
-                () = at(quiet_at) => return over(Why::Idle),
-                () = at(time_is_up) => return over(Why::Timeout),
+                () = at(quiet_at) => return over(TerminalWaitEnd::Idle),
+                () = at(time_is_up) => return over(TerminalWaitEnd::Timeout),
             }
         }
     }
 }
 
 /// A pattern, and the offset up to which it was searched.
-struct Search {
-    pattern: Arc<Pattern>,
+struct TerminalSearch {
+    pattern: Arc<JsPattern>,
     at: u64,
 }
 
-impl Search {
+impl TerminalSearch {
     /// Returns whether the pattern matches now. Matching may take long, and runs on a thread of its own.
-    async fn found(&mut self, terminal: &Arc<Terminal>) -> bool {
+    async fn found(&mut self, terminal: &Arc<CommandTerminal>) -> bool {
         loop {
             let (start, text) = terminal.with_text(|text| {
                 let (start, text) = text.since(self.at.saturating_sub(WINDOW));

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
 use super::error::RegistryError;
-use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
-use super::stranger::Stranger;
+use super::registry::{KILL_BOUND, RegisteredTask, SCAN_EVERY, TaskRegistry};
+use super::stranger::ForeignPortOwner;
 use capture::{SanitizeRules, StreamCapture, StreamTruncation, TruncationPolicy};
 use evidence::Evidence;
 use protocol::task::Task;
@@ -24,7 +24,7 @@ const POLL: Duration = Duration::from_millis(1);
 
 /// A task and its new output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
+pub struct TaskCheck {
     /// The task at that time.
     #[serde(with = "crate::as_json")]
     pub task: Task,
@@ -39,7 +39,7 @@ pub struct Check {
     /// Whether the wait has found its pattern or port.
     pub matched: bool,
     /// The process that has the port, if it does not belong to the task.
-    pub stranger: Option<Stranger>,
+    pub stranger: Option<ForeignPortOwner>,
     /// Record of the task. `None`: nothing was recorded, or the task runs.
     #[serde(with = "crate::as_json::shared")]
     pub recorded: Option<Arc<RunRecord>>,
@@ -49,20 +49,20 @@ pub struct Check {
 }
 
 /// A part of a task's log, with the task at the same time.
-struct Part {
+struct TaskOutputRange {
     task: Task,
     file: File,
     start: u64,
     end: u64,
 }
 
-impl Registry {
+impl TaskRegistry {
     /// Returns the output since the last check, or since a cursor of the caller, which leaves the shared cursor
     /// unchanged.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
-    pub async fn check(self: &Arc<Self>, named: &str, cursor: Option<u64>) -> Result<Check, RegistryError> {
+    pub async fn check(self: &Arc<Self>, named: &str, cursor: Option<u64>) -> Result<TaskCheck, RegistryError> {
         let (task, _reading) = self.find(named)?;
         self.read(&task.id, cursor, false).await
     }
@@ -73,17 +73,17 @@ impl Registry {
         id: &str,
         cursor: Option<u64>,
         matched: bool,
-    ) -> Result<Check, RegistryError> {
+    ) -> Result<TaskCheck, RegistryError> {
         self.until_closed(id).await;
-        let Part { task, file, start, end } = self.take_range(id, cursor)?;
+        let TaskOutputRange { task, file, start, end } = self.take_range(id, cursor)?;
         let evidence = if task.is_running() { None } else { self.evidence_of(id).await };
         let recorded = if task.is_running() { None } else { self.recorded(id).await };
         let log = self.store.log_path(id);
-        let read = move || -> std::io::Result<Check> {
+        let read = move || -> std::io::Result<TaskCheck> {
             let captured = capture(file, start, end, log)?;
             let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
             let stranger = None;
-            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, stranger, recorded, evidence })
+            Ok(TaskCheck { task, output, new_lines, cursor: end, truncation, matched, stranger, recorded, evidence })
         };
         let read = if end - start <= AT_ONCE {
             read()
@@ -107,7 +107,7 @@ impl Registry {
     }
 
     /// Returns the part of the log to read. With the shared cursor, no two checks get the same part.
-    fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<Part, RegistryError> {
+    fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<TaskOutputRange, RegistryError> {
         let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
         let mut inner = self.open_inner()?;
         let (task, file, end) = self.store.readable(id)?.ok_or_else(unknown)?;
@@ -117,12 +117,12 @@ impl Registry {
             Some(cursor) => cursor.min(end),
             None => std::mem::replace(&mut entry.cursor, end).min(end),
         };
-        Ok(Part { task: entry.task.clone(), file, start, end })
+        Ok(TaskOutputRange { task: entry.task.clone(), file, start, end })
     }
 
     /// Terminates the tree of a task, and waits for its end. No-op for a task that has ended or runs elsewhere.
     pub(super) async fn end(self: &Arc<Self>, id: &str) {
-        let entry = |entry: &Entry| (!entry.task.is_elsewhere()).then(|| entry.progress.subscribe());
+        let entry = |entry: &RegisteredTask| (!entry.task.is_elsewhere()).then(|| entry.progress.subscribe());
         let Some(mut progress) = self.inner().entries.get(id).and_then(entry) else { return };
         match self.link(id) {
             Some(sender) => sender.end(),
@@ -151,7 +151,7 @@ impl Registry {
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Elsewhere`], [`RegistryError::Closed`],
     /// [`RegistryError::Store`]
-    pub async fn kill(self: &Arc<Self>, named: &str) -> Result<Check, RegistryError> {
+    pub async fn kill(self: &Arc<Self>, named: &str) -> Result<TaskCheck, RegistryError> {
         let (task, _reading) = self.find(named)?;
         if task.is_running() && task.is_elsewhere() {
             return Err(RegistryError::Elsewhere { task: task.id, host_name: task.machine.host_name });

@@ -38,7 +38,7 @@ pub enum RegistryError {
     Store(#[from] StoreError),
     /// No directory for temporary files can be used.
     #[error("tasks need a directory for temporary files, and {0}: set TMPDIR to a writable directory, or give `dir`")]
-    NoPlace(#[source] StoreError),
+    NoTempDirectory(#[source] StoreError),
     /// No helper process was available.
     #[error(transparent)]
     Helper(#[from] HelperError),

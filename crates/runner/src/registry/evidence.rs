@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::supervise::Watched;
+use crate::supervise::EvidenceWatch;
 use evidence::{End, Evidence};
 use protocol::task::{Task, TaskState};
 use sys::Signal;
 
 /// The evidence of a task.
 #[derive(Default)]
-pub(super) enum EvidenceState {
+pub(super) enum TaskEvidenceState {
     /// It is not wanted, or another process has started the task.
     #[default]
     Off,
     /// The task goes on.
-    Going(Watched),
+    Going(EvidenceWatch),
     /// The task has ended, and its evidence is being read.
     Ending,
     /// The evidence is complete.
     Done(Arc<Evidence>),
 }
 
-impl EvidenceState {
+impl TaskEvidenceState {
     /// Returns whether the evidence is still to come.
     pub fn is_pending(&self) -> bool {
         matches!(self, Self::Going(_) | Self::Ending)

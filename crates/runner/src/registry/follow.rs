@@ -5,38 +5,38 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::evidence::EvidenceState;
-use super::registry::{Linked, Registry};
-use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
+use super::evidence::TaskEvidenceState;
+use super::registry::{FollowedTaskLink, TaskRegistry};
+use crate::supervise::{self, CommandAdmission, TaskAdmission, TaskEvent, TaskLink, TaskSender};
 use protocol::task::Task;
-use receipt::recording::Recording;
+use receipt::recording::RunRecording;
 
 /// Time that the lock of a shim may outlast its link.
 const GOING: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(5);
 
 /// Whether the listeners of a registry know a task already.
-enum Origin {
+enum TaskOrigin {
     /// The start was announced.
     Known,
     /// The start is still to be announced. The recording of the task's changes goes on, if there is one.
-    New(Option<Recording>),
+    New(Option<RunRecording>),
 }
 
-impl Registry {
+impl TaskRegistry {
     /// Follows a task of this process from its start.
-    pub fn own(self: &Arc<Self>, link: Link, task: Task) {
+    pub fn own(self: &Arc<Self>, link: TaskLink, task: Task) {
         self.own_recorded(link, task, None);
     }
 
     /// Like [`Self::own`], for a task whose command is recorded.
-    pub fn own_recorded(self: &Arc<Self>, link: Link, task: Task, recording: Option<Recording>) {
-        self.follow(link, task, Origin::New(recording));
+    pub fn own_recorded(self: &Arc<Self>, link: TaskLink, task: Task, recording: Option<RunRecording>) {
+        self.follow(link, task, TaskOrigin::New(recording));
         self.sweep_when_due();
     }
 
     /// Counts a task that is followed among the descriptors of this process.
-    pub fn count(&self, id: &str, place: Option<TaskPlace>) {
+    pub fn count(&self, id: &str, place: Option<TaskAdmission>) {
         if let Some(linked) = self.inner().entries.get_mut(id).and_then(|entry| entry.link.as_mut()) {
             linked.place = place;
         }
@@ -77,16 +77,16 @@ impl Registry {
         let _runtime = self.runtime().enter();
         let link = supervise::connect(&self.store.socket_path(id)).ok()?;
         let sender = link.sender();
-        self.follow(link, task, Origin::Known);
-        self.count(id, Admission::shared().try_enter_task());
+        self.follow(link, task, TaskOrigin::Known);
+        self.count(id, CommandAdmission::shared().try_enter_task());
         Some(sender)
     }
 
     /// Follows a task by its link.
-    fn follow(self: &Arc<Self>, mut link: Link, task: Task, origin: Origin) {
+    fn follow(self: &Arc<Self>, mut link: TaskLink, task: Task, origin: TaskOrigin) {
         let sender = link.sender();
         let mut current = task.id.clone();
-        let evidence = link.take_watched().map(EvidenceState::Going);
+        let evidence = link.take_watched().map(TaskEvidenceState::Going);
         let mut inner = self.inner();
         let weak = Arc::downgrade(self);
         let listener = self.runtime().spawn(async move {
@@ -107,7 +107,7 @@ impl Registry {
         });
         let id = task.id.clone();
         self.update(&mut inner, task, None);
-        let is_new = matches!(origin, Origin::New(_));
+        let is_new = matches!(origin, TaskOrigin::New(_));
         if let Some(entry) = inner.entries.get_mut(&id)
             && let Some(evidence) = evidence
         {
@@ -116,11 +116,11 @@ impl Registry {
                 self.end_evidence(&mut inner, &id);
             }
         }
-        if let Origin::New(Some(recording)) = origin {
+        if let TaskOrigin::New(Some(recording)) = origin {
             self.begin_record(&mut inner, &id, recording);
         }
         if let Some(entry) = inner.entries.get_mut(&id) {
-            entry.link = Some(Linked { sender, place: None, listener: listener.abort_handle() });
+            entry.link = Some(FollowedTaskLink { sender, place: None, listener: listener.abort_handle() });
         }
         if is_new {
             self.announce(&mut inner, &id);
@@ -181,11 +181,11 @@ mod tests {
     use protocol::task::Log;
 
     /// Returns a registry with a task whose log the test keeps.
-    fn kept() -> (Arc<Registry>, Task, Log, TempDir) {
+    fn kept() -> (Arc<TaskRegistry>, Task, Log, TempDir) {
         let directory = tempfile::tempdir().expect("a directory");
         let (dir, temp) = (Some(directory.path().to_owned()), directory.path().to_owned());
         let options = RegistryOptions { dir, temp, max_tasks: 8, max_log_bytes: 1 << 20, retention: GOING };
-        let registry = Registry::open(options).expect("opened");
+        let registry = TaskRegistry::open(options).expect("opened");
         let spec = registry.task_spec("x", "/", None, None);
         let log = Log::keep(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
         let task = Task::begin(&spec, 700_101, 700_101, "mark", 1);

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::registry::Registry;
+use super::registry::TaskRegistry;
 use crate::live::{TaskChanges, TaskSource};
 use protocol::task::Task;
 
-impl TaskSource for Registry {
+impl TaskSource for TaskRegistry {
     fn running(&self, fresh: bool) -> Vec<Task> {
         let mut inner = self.inner();
         // A directory of this process alone has no tasks that are not known.

@@ -18,12 +18,12 @@ mod stranger;
 mod tests;
 mod wait;
 
-pub use check::Check;
+pub use check::TaskCheck;
 pub use error::RegistryError;
 pub use marked::kill_marked;
 pub use registry::{
-    DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryOptions, Reservation, TASK_LIMIT,
-    Watcher,
+    DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, RegistryOptions, TASK_LIMIT, TaskRegistry,
+    TaskReservation, TaskWatcher,
 };
-pub use stranger::Stranger;
-pub use wait::WaitOptions;
+pub use stranger::ForeignPortOwner;
+pub use wait::TaskWaitOptions;

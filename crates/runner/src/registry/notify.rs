@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use super::record::RecordState;
-use super::registry::{Entry, Inner, Registry, SCAN_EVERY, Watcher};
+use super::record::TaskRecordingState;
+use super::registry::{RegisteredTask, SCAN_EVERY, TaskRegistry, TaskRegistryState, TaskWatcher};
 use protocol::task::Task;
 use protocol::task::Text;
 
@@ -17,14 +17,14 @@ const BATCH: u64 = 64 * 1024;
 const TAKEN: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(5);
 
-impl Registry {
+impl TaskRegistry {
     /// Sets the watcher, and the events that it gets.
-    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn TaskWatcher>, exit: bool, output: bool) {
         let mut inner = self.inner();
         if !output {
             inner.stop_emitting();
         }
-        inner.watch = super::registry::Watch { watcher: Some(watcher), exit, output };
+        inner.watch = super::registry::TaskWatch { watcher: Some(watcher), exit, output };
         self.scan(&mut inner);
         let running: Vec<Task> = inner.running().map(|(_, entry)| entry.task.clone()).collect();
         drop(inner);
@@ -44,7 +44,7 @@ impl Registry {
     }
 
     /// Emits the output of a new task from its first byte, and its end if it has ended already.
-    pub(super) fn announce(self: &Arc<Self>, inner: &mut Inner, id: &str) {
+    pub(super) fn announce(self: &Arc<Self>, inner: &mut TaskRegistryState, id: &str) {
         self.start_emitting(inner, id, Some(0));
         if inner.entries.get(id).is_some_and(|entry| entry.emitter.is_none() && !entry.task.is_running()) {
             inner.emit_exit(id);
@@ -52,7 +52,7 @@ impl Registry {
     }
 
     /// Emits output from this offset on. `None`: only future output.
-    fn start_emitting(self: &Arc<Self>, inner: &mut Inner, id: &str, from: Option<u64>) {
+    fn start_emitting(self: &Arc<Self>, inner: &mut TaskRegistryState, id: &str, from: Option<u64>) {
         let Some(watcher) = inner.watch.watcher.clone().filter(|_| inner.watch.output) else { return };
         let Some(entry) = inner.entries.get_mut(id).filter(|entry| entry.emitter.is_none()) else { return };
         let took = Arc::new(Notify::new());
@@ -72,7 +72,7 @@ impl Registry {
     /// Waits until the watcher has taken everything, or takes too long.
     pub(super) async fn until_emitted(&self) {
         let until = Instant::now() + TAKEN;
-        let is_left = |entry: &Entry| entry.emitter.is_some() || entry.exit_waits;
+        let is_left = |entry: &RegisteredTask| entry.emitter.is_some() || entry.exit_waits;
         while self.inner().entries.values().any(is_left) && Instant::now() < until {
             sleep(POLL).await;
         }
@@ -89,7 +89,7 @@ impl Registry {
     }
 
     /// Emits new output. Returns whether there may be more.
-    async fn emit_next(&self, id: &str, at: &mut Option<u64>, watcher: &dyn Watcher, took: &Arc<Notify>) -> bool {
+    async fn emit_next(&self, id: &str, at: &mut Option<u64>, watcher: &dyn TaskWatcher, took: &Arc<Notify>) -> bool {
         let is_listening = || {
             self.inner()
                 .entries
@@ -133,7 +133,7 @@ impl Registry {
     }
 }
 
-impl Inner {
+impl TaskRegistryState {
     /// Stops all emitters, even those that wait for the watcher.
     pub fn stop_emitting(&mut self) {
         self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
@@ -147,12 +147,12 @@ impl Inner {
             return;
         }
         let record = match &entry.record {
-            RecordState::Going(_) | RecordState::Ending => {
+            TaskRecordingState::Going(_) | TaskRecordingState::Ending => {
                 entry.exit_waits = true;
                 return;
             }
-            RecordState::Done(record) => Some(Arc::clone(record)),
-            RecordState::Off => None,
+            TaskRecordingState::Done(record) => Some(Arc::clone(record)),
+            TaskRecordingState::Off => None,
         };
         if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
             && !std::mem::replace(&mut entry.exit_emitted, true)

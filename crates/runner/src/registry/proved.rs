@@ -3,26 +3,26 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::evidence::{EvidenceState, end_of};
-use super::registry::{Inner, Registry};
+use super::evidence::{TaskEvidenceState, end_of};
+use super::registry::{TaskRegistry, TaskRegistryState};
 use crate::proof::count_log;
-use crate::supervise::Watched;
+use crate::supervise::EvidenceWatch;
 use evidence::Evidence;
 use protocol::task::{Store, Task};
 use reduce::counts::Ended;
 
-impl Registry {
+impl TaskRegistry {
     /// Reads the evidence of a task that has ended, once.
-    pub(super) fn end_evidence(&self, inner: &mut Inner, id: &str) {
+    pub(super) fn end_evidence(&self, inner: &mut TaskRegistryState, id: &str) {
         let Some(entry) = inner.entries.get_mut(id) else { return };
         let watched = match std::mem::take(&mut entry.evidence) {
-            EvidenceState::Going(watched) => watched,
+            TaskEvidenceState::Going(watched) => watched,
             other => {
                 entry.evidence = other;
                 return;
             }
         };
-        entry.evidence = EvidenceState::Ending;
+        entry.evidence = TaskEvidenceState::Ending;
         let (this, task, store) = (self.this.clone(), entry.task.clone(), self.store.clone());
         self.runtime().spawn_blocking(move || {
             // A fault in the reading must not keep the end of the task back.
@@ -37,7 +37,8 @@ impl Registry {
     fn set_evidence(&self, id: &str, evidence: Option<Evidence>) {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return };
-        entry.evidence = evidence.map_or(EvidenceState::Off, |evidence| EvidenceState::Done(Arc::new(evidence)));
+        entry.evidence =
+            evidence.map_or(TaskEvidenceState::Off, |evidence| TaskEvidenceState::Done(Arc::new(evidence)));
         self.note_verdict(entry);
         entry.progress.send_modify(|progress| progress.news += 1);
         if std::mem::take(&mut entry.exit_waits) {
@@ -61,7 +62,7 @@ impl Registry {
     }
 }
 
-fn prove(watched: Watched, task: &Task, store: &Store) -> Evidence {
+fn prove(watched: EvidenceWatch, task: &Task, store: &Store) -> Evidence {
     let end = end_of(task);
     let ended = Ended::with(end.code.map(i64::from));
     watched.prove((&task.mark, &task.command), end, |_| {

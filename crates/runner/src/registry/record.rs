@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use protocol::task::Task;
-use receipt::recording::{Exact, Recording, RunRecord};
+use receipt::recording::{ExactRecording, RunRecord, RunRecording};
 use undo::Store;
 
 /// The record of a task.
 #[derive(Default)]
-pub(super) enum RecordState {
+pub(super) enum TaskRecordingState {
     /// The task is not recorded.
     #[default]
     Off,
     /// The task goes on.
-    Going(Recording),
+    Going(RunRecording),
     /// The task has ended, and its record is being read.
     Ending,
     /// The record is complete.
@@ -25,7 +25,7 @@ pub(super) fn forget_records(tasks: &[Task]) {
     for task in tasks {
         let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };
         if let Ok(store) = Store::open(&record.store) {
-            Exact::alone(store, task.mark.clone()).forget();
+            ExactRecording::alone(store, task.mark.clone()).forget();
         }
     }
 }

@@ -5,26 +5,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::record::RecordState;
-use super::registry::{Entry, Inner, Registry};
+use super::record::TaskRecordingState;
+use super::registry::{RegisteredTask, TaskRegistry, TaskRegistryState};
 use crate::live::{TaskChanges, runs};
 use crate::noting::{append, changes, verdict};
 use ledger::LedgerRunNote;
 use protocol::task::{Task, TaskRecord, now_ms};
-use receipt::recording::{Recording, RunRecord};
+use receipt::recording::{RunRecord, RunRecording};
 
-impl Registry {
+impl TaskRegistry {
     /// Continues the record of a command that has become a task.
-    pub fn record(&self, id: &str, recording: Recording) {
+    pub fn record(&self, id: &str, recording: RunRecording) {
         self.begin_record(&mut self.inner(), id, recording);
     }
 
-    pub(super) fn begin_record(&self, inner: &mut Inner, id: &str, recording: Recording) {
+    pub(super) fn begin_record(&self, inner: &mut TaskRegistryState, id: &str, recording: RunRecording) {
         let Some(entry) = inner.entries.get_mut(id) else { return };
-        if matches!(recording, Recording::Watch(_)) {
+        if matches!(recording, RunRecording::Watch(_)) {
             self.share_record(id, &RunRecord::unreported());
         }
-        entry.record = RecordState::Going(recording);
+        entry.record = TaskRecordingState::Going(recording);
         if !entry.task.is_running() {
             self.end_record(inner, id);
         }
@@ -46,8 +46,8 @@ impl Registry {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         let (record, run) = match &entry.record {
-            RecordState::Done(record) => (Arc::clone(record), entry.task.mark.clone()),
-            RecordState::Off | RecordState::Going(_) | RecordState::Ending => {
+            TaskRecordingState::Done(record) => (Arc::clone(record), entry.task.mark.clone()),
+            TaskRecordingState::Off | TaskRecordingState::Going(_) | TaskRecordingState::Ending => {
                 entry.ledger = Some(ledger.to_owned());
                 return;
             }
@@ -65,7 +65,7 @@ impl Registry {
     }
 
     /// Notes the verdict of a task, if it is known and wanted. Once.
-    pub(super) fn note_verdict(&self, entry: &mut Entry) {
+    pub(super) fn note_verdict(&self, entry: &mut RegisteredTask) {
         let Some(evidence) = entry.evidence.known() else { return };
         let Some(ledger) = entry.verdict_in.take() else { return };
         let note = LedgerRunNote { evidence: Some(verdict(evidence.verdict).into()), ..LedgerRunNote::default() };
@@ -90,7 +90,7 @@ impl Registry {
     fn tell_record(&self, id: &str, record: RunRecord) {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return };
-        entry.record = RecordState::Done(Arc::new(record));
+        entry.record = TaskRecordingState::Done(Arc::new(record));
         entry.progress.send_modify(|progress| progress.news += 1);
         runs().on_change();
         if std::mem::take(&mut entry.exit_waits) {
@@ -99,16 +99,16 @@ impl Registry {
     }
 
     /// Ends the record of a task that has ended.
-    pub(super) fn end_record(&self, inner: &mut Inner, id: &str) {
+    pub(super) fn end_record(&self, inner: &mut TaskRegistryState, id: &str) {
         let Some(entry) = inner.entries.get_mut(id) else { return };
         let recording = match std::mem::take(&mut entry.record) {
-            RecordState::Going(recording) => recording,
+            TaskRecordingState::Going(recording) => recording,
             other => {
                 entry.record = other;
                 return;
             }
         };
-        entry.record = RecordState::Ending;
+        entry.record = TaskRecordingState::Ending;
         let (this, id, task) = (self.this.clone(), id.to_owned(), entry.task.clone());
         self.runtime().spawn_blocking(move || {
             let record = recording.finish_task(&task);
@@ -135,10 +135,10 @@ impl Registry {
         let mut inner = self.inner();
         let Some(entry) = inner.entries.get_mut(id) else { return TaskChanges::Unrecorded };
         match &entry.record {
-            RecordState::Done(record) => return TaskChanges::Known(Arc::clone(record)),
-            RecordState::Going(_) => return TaskChanges::Unrecorded,
-            RecordState::Ending => return TaskChanges::Pending,
-            RecordState::Off => {}
+            TaskRecordingState::Done(record) => return TaskChanges::Known(Arc::clone(record)),
+            TaskRecordingState::Going(_) => return TaskChanges::Unrecorded,
+            TaskRecordingState::Ending => return TaskChanges::Pending,
+            TaskRecordingState::Off => {}
         }
         // The host that began the record is gone, or is another process, and may replace the record later.
         if let Some(record) = self.store.record::<RunRecord>(id) {
@@ -146,7 +146,7 @@ impl Registry {
         }
         let task = entry.task.clone();
         let Some(TaskRecord { store, .. }) = task.record.clone() else { return TaskChanges::Unrecorded };
-        entry.record = RecordState::Ending;
+        entry.record = TaskRecordingState::Ending;
         drop(inner);
         self.read_record(task, store);
         TaskChanges::Pending
@@ -156,7 +156,7 @@ impl Registry {
     fn read_record(&self, task: Task, store: PathBuf) {
         let this = self.this.clone();
         self.runtime().spawn_blocking(move || {
-            let record = Recording::of_task(&store, task.mark.clone()).finish_task(&task);
+            let record = RunRecording::of_task(&store, task.mark.clone()).finish_task(&task);
             if let Some(registry) = this.upgrade() {
                 registry.tell_record(&task.id, record);
             }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
-use super::evidence::EvidenceState;
-use super::record::{RecordState, forget_records};
+use super::evidence::TaskEvidenceState;
+use super::record::{TaskRecordingState, forget_records};
 use crate::live::{millis, runs};
-use crate::supervise::{Helpers, TaskPlace, TaskSender};
+use crate::supervise::{HelperProcesses, TaskAdmission, TaskSender};
 use capture::SanitizeRules;
 use evidence::Evidence;
 use protocol::task::{Stamp, Store, Task, TaskSpec, is_id, new_id, now_ms};
@@ -52,7 +52,7 @@ pub struct RegistryOptions {
 }
 
 /// Receives the events of a registry's tasks.
-pub trait Watcher: Send + Sync {
+pub trait TaskWatcher: Send + Sync {
     /// A task has ended. `None`: the task was not recorded, or its evidence is not known.
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>);
     /// A task has written output. [`Registry::took`] asks for more.
@@ -60,14 +60,14 @@ pub trait Watcher: Send + Sync {
 }
 
 /// The tasks of one directory.
-pub struct Registry {
+pub struct TaskRegistry {
     pub(super) store: Store,
     pub(super) options: RegistryOptions,
-    pub(super) helpers: &'static Helpers,
-    pub(super) this: Weak<Registry>,
+    pub(super) helpers: &'static HelperProcesses,
+    pub(super) this: Weak<TaskRegistry>,
     /// Held while the whole directory is read.
     pub(super) reading_all: Mutex<()>,
-    inner: Mutex<Inner>,
+    inner: Mutex<TaskRegistryState>,
 }
 
 /// A sweep of the directory.
@@ -79,14 +79,14 @@ pub(super) struct DirectorySweep {
 }
 
 #[derive(Default)]
-pub(super) struct Inner {
-    pub entries: HashMap<String, Entry>,
+pub(super) struct TaskRegistryState {
+    pub entries: HashMap<String, RegisteredTask>,
     /// The tasks that ran when they were last seen, some of which may be forgotten since.
     pub running: HashSet<String>,
     /// Tasks that are being started. Their files may exist already.
     starting: HashSet<String>,
     /// Tasks whose output a call is about to read.
-    reading: HashMap<String, Readers>,
+    reading: HashMap<String, TaskReaderCount>,
     notes: Vec<String>,
     pub damaged: HashMap<String, Stamp>,
     /// The directory when all of it was read.
@@ -98,25 +98,25 @@ pub(super) struct Inner {
     /// Time of the last scan of the directory.
     pub scanned: Option<Instant>,
     closed: bool,
-    pub watch: Watch,
+    pub watch: TaskWatch,
 }
 
 /// The watcher, and the events that it gets.
 #[derive(Default)]
-pub(super) struct Watch {
-    pub watcher: Option<Arc<dyn Watcher>>,
+pub(super) struct TaskWatch {
+    pub watcher: Option<Arc<dyn TaskWatcher>>,
     pub exit: bool,
     pub output: bool,
 }
 
 /// A task, as far as this process knows it.
-pub(super) struct Entry {
+pub(super) struct RegisteredTask {
     pub task: Task,
     pub stamp: Option<Stamp>,
     /// The shared cursor: the offset up to which the output was read.
     pub cursor: u64,
     /// Link to the shim.
-    pub link: Option<Linked>,
+    pub link: Option<FollowedTaskLink>,
     pub progress: watch::Sender<TaskProgress>,
     /// Set while the output is emitted. The end of the task is emitted after that.
     pub emitter: Option<Arc<tokio::sync::Notify>>,
@@ -125,9 +125,9 @@ pub(super) struct Entry {
     /// The end is emitted once the record is read.
     pub exit_waits: bool,
     /// Record of the task.
-    pub record: RecordState,
+    pub record: TaskRecordingState,
     /// Evidence of the task.
-    pub evidence: EvidenceState,
+    pub evidence: TaskEvidenceState,
     /// The ledger in which the task's changes are noted once they are known.
     pub ledger: Option<PathBuf>,
     /// The ledger in which the task's verdict is noted once it is known.
@@ -135,14 +135,14 @@ pub(super) struct Entry {
 }
 
 /// A link with its listener, which stops when this value is dropped.
-pub(super) struct Linked {
+pub(super) struct FollowedTaskLink {
     pub sender: TaskSender,
     /// The descriptors that the link counts among this process's descriptors.
-    pub place: Option<TaskPlace>,
+    pub place: Option<TaskAdmission>,
     pub listener: tokio::task::AbortHandle,
 }
 
-impl Drop for Linked {
+impl Drop for FollowedTaskLink {
     fn drop(&mut self) {
         self.listener.abort();
     }
@@ -163,16 +163,16 @@ pub(super) struct TaskProgress {
 
 /// The calls that are about to read a task's output.
 #[derive(Default)]
-struct Readers {
+struct TaskReaderCount {
     count: usize,
     /// Whether a sweep has left the task alone because of these calls.
     spared: bool,
 }
 
 /// Keeps the files of a task from the sweeps of this registry.
-pub(super) struct Reading(Weak<Registry>, String);
+pub(super) struct TaskReadGuard(Weak<TaskRegistry>, String);
 
-impl Drop for Reading {
+impl Drop for TaskReadGuard {
     fn drop(&mut self) {
         let Some(registry) = self.0.upgrade() else { return };
         let mut inner = registry.inner();
@@ -185,9 +185,9 @@ impl Drop for Reading {
 }
 
 /// A place among the running tasks.
-pub struct Reservation(Weak<Registry>, String);
+pub struct TaskReservation(Weak<TaskRegistry>, String);
 
-impl Drop for Reservation {
+impl Drop for TaskReservation {
     fn drop(&mut self) {
         if let Some(registry) = self.0.upgrade() {
             registry.inner().starting.remove(&self.1);
@@ -195,17 +195,17 @@ impl Drop for Reservation {
     }
 }
 
-impl Registry {
+impl TaskRegistry {
     /// Opens a directory, which is swept soon.
     ///
     /// # Errors
     /// If the directory cannot be used.
     pub fn open(options: RegistryOptions) -> Result<Arc<Self>, RegistryError> {
-        let helpers = Helpers::shared()?;
+        let helpers = HelperProcesses::shared()?;
         let store = match &options.dir {
             Some(dir) => Store::open(dir)?,
             None => {
-                let store = Store::temporary(&options.temp).map_err(RegistryError::NoPlace)?;
+                let store = Store::temporary(&options.temp).map_err(RegistryError::NoTempDirectory)?;
                 helpers.remove_at_end(store.path());
                 store
             }
@@ -225,7 +225,7 @@ impl Registry {
         Ok(registry)
     }
 
-    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn inner(&self) -> MutexGuard<'_, TaskRegistryState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -234,7 +234,7 @@ impl Registry {
         self.helpers.runtime()
     }
 
-    pub(super) fn open_inner(&self) -> Result<MutexGuard<'_, Inner>, RegistryError> {
+    pub(super) fn open_inner(&self) -> Result<MutexGuard<'_, TaskRegistryState>, RegistryError> {
         let inner = self.inner();
         if inner.closed { Err(RegistryError::Closed) } else { Ok(inner) }
     }
@@ -243,7 +243,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError::TooManyTasks`], [`RegistryError::Closed`], [`RegistryError::Store`]
-    pub fn reserve(&self, id: &str) -> Result<Reservation, RegistryError> {
+    pub fn reserve(&self, id: &str) -> Result<TaskReservation, RegistryError> {
         let mut inner = self.open_inner()?;
         self.store.renew()?;
         // A start in another process at this very moment cannot be seen in any case.
@@ -257,7 +257,7 @@ impl Registry {
             return Err(RegistryError::TooManyTasks(self.options.max_tasks));
         }
         inner.starting.insert(id.to_owned());
-        Ok(Reservation(self.this.clone(), id.to_owned()))
+        Ok(TaskReservation(self.this.clone(), id.to_owned()))
     }
 
     /// Returns the description of a new task, for its shim.
@@ -300,7 +300,7 @@ impl Registry {
     }
 
     /// Reads the whole directory, after its first sweep.
-    fn whole<'r>(&'r self, inner: MutexGuard<'r, Inner>) -> MutexGuard<'r, Inner> {
+    fn whole<'r>(&'r self, inner: MutexGuard<'r, TaskRegistryState>) -> MutexGuard<'r, TaskRegistryState> {
         let is_swept = inner.swept.is_some() || self.options.dir.is_none();
         drop(inner);
         if is_swept {
@@ -337,7 +337,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`]
-    pub(super) fn find(&self, named: &str) -> Result<(Task, Reading), RegistryError> {
+    pub(super) fn find(&self, named: &str) -> Result<(Task, TaskReadGuard), RegistryError> {
         let mut inner = self.open_inner()?;
         let mut found = inner.find(named).filter(Task::is_running);
         if found.is_none() {
@@ -356,11 +356,11 @@ impl Registry {
         let unknown = || RegistryError::UnknownTask { task: named.to_owned(), directory: self.store.path().to_owned() };
         let task = found.ok_or_else(unknown)?;
         inner.reading.entry(task.id.clone()).or_default().count += 1;
-        Ok((task.clone(), Reading(self.this.clone(), task.id)))
+        Ok((task.clone(), TaskReadGuard(self.this.clone(), task.id)))
     }
 
     /// Finds a task among those that are known, if its files are still there.
-    fn find_known(&self, inner: &mut Inner, named: &str) -> Option<Task> {
+    fn find_known(&self, inner: &mut TaskRegistryState, named: &str) -> Option<Task> {
         loop {
             let task = inner.find(named)?;
             self.read_task(inner, &task.id);
@@ -388,7 +388,7 @@ impl Registry {
         // A task that ends from here on is not old before this.
         let mut due = now.saturating_add(millis(self.options.retention));
         let mut removed = Vec::new();
-        let Inner { entries, reading, .. } = &mut *inner;
+        let TaskRegistryState { entries, reading, .. } = &mut *inner;
         entries.retain(|id, entry| {
             let Some(until) = entry.task.kept_until(self.options.retention) else { return true };
             if until >= now {
@@ -436,7 +436,7 @@ impl Registry {
     pub fn shut(&self) {
         let mut inner = self.inner();
         inner.closed = true;
-        inner.watch = Watch::default();
+        inner.watch = TaskWatch::default();
         inner.stop_emitting();
         let ended: Vec<Task> =
             inner.entries.drain().map(|(_, entry)| entry.task).filter(|task| !task.is_running()).collect();
@@ -461,9 +461,9 @@ fn elsewhere(task: &Task) -> String {
     )
 }
 
-impl Inner {
+impl TaskRegistryState {
     /// Returns the tasks that run, as far as this process knows.
-    pub fn running(&self) -> impl Iterator<Item = (&String, &Entry)> {
+    pub fn running(&self) -> impl Iterator<Item = (&String, &RegisteredTask)> {
         let known = self.running.iter().filter_map(|id| self.entries.get_key_value(id));
         known.filter(|(_, entry)| entry.task.is_running())
     }

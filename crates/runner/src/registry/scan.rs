@@ -9,15 +9,15 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
-use super::evidence::EvidenceState;
-use super::record::RecordState;
-use super::registry::{Entry, Inner, Registry};
+use super::evidence::TaskEvidenceState;
+use super::record::TaskRecordingState;
+use super::registry::{RegisteredTask, TaskRegistry, TaskRegistryState};
 use crate::live::runs;
-use crate::supervise::Traces;
+use crate::supervise::ProcessTraces;
 use protocol::task::{EndedLog, Stamp, StoreError, Task, TaskState};
 
 /// The state file of a task, at a glance.
-enum StateFileLook {
+enum StateFileScan {
     /// There is none.
     Gone,
     /// It is as before.
@@ -28,10 +28,10 @@ enum StateFileLook {
     Changed(Box<Task>, Option<Stamp>),
 }
 
-impl Registry {
+impl TaskRegistry {
     /// Finds changes of the tasks that run, and settles tasks without a shim. Its work grows with the tasks that run:
     /// those that have ended do not change.
-    pub(super) fn scan(&self, inner: &mut Inner) {
+    pub(super) fn scan(&self, inner: &mut TaskRegistryState) {
         self.read_running(inner);
         inner.scanned = Some(Instant::now());
         let unlinked = inner.running().filter(|(_, entry)| entry.link.is_none());
@@ -42,7 +42,7 @@ impl Registry {
         }
     }
 
-    fn read_running(&self, inner: &mut Inner) {
+    fn read_running(&self, inner: &mut TaskRegistryState) {
         let stamp = self.store.stamp();
         if stamp.is_some() && stamp == inner.seen_running {
             return;
@@ -67,7 +67,7 @@ impl Registry {
     }
 
     /// Reads the state file of a task if it has changed. Returns whether it is known until the file changes.
-    pub(super) fn read_task(&self, inner: &mut Inner, id: &str) -> bool {
+    pub(super) fn read_task(&self, inner: &mut TaskRegistryState, id: &str) -> bool {
         let glance = self.glance(id, inner.known(id));
         self.take(inner, id, glance)
     }
@@ -88,7 +88,7 @@ impl Registry {
             let mut inner = self.inner();
             inner.entries.retain(|id, entry| ids.contains(id) || entry.task.is_running() && entry.link.is_some());
             inner.damaged.retain(|id, _| ids.contains(id));
-            let Inner { running, entries, .. } = &mut *inner;
+            let TaskRegistryState { running, entries, .. } = &mut *inner;
             running.retain(|id| entries.contains_key(id));
             let changing =
                 ids.into_iter().filter(|id| inner.entries.get(id).is_none_or(|entry| entry.task.is_running()));
@@ -103,45 +103,45 @@ impl Registry {
     }
 
     /// Looks at a task's files. `known`: the stamp of the state file that was read.
-    fn glance(&self, id: &str, known: Option<Stamp>) -> StateFileLook {
-        let Some(stamp) = self.store.stamp_of(id) else { return StateFileLook::Gone };
+    fn glance(&self, id: &str, known: Option<Stamp>) -> StateFileScan {
+        let Some(stamp) = self.store.stamp_of(id) else { return StateFileScan::Gone };
         if known == Some(stamp) {
-            return StateFileLook::Same;
+            return StateFileScan::Same;
         }
         let task = match self.store.read(id) {
             Ok(Some(task)) => task,
-            Ok(None) => return StateFileLook::Gone,
-            Err(error) => return StateFileLook::Damaged(stamp, error),
+            Ok(None) => return StateFileScan::Gone,
+            Err(error) => return StateFileScan::Damaged(stamp, error),
         };
         if task.is_running() {
-            return StateFileLook::Changed(Box::new(task), Some(stamp));
+            return StateFileScan::Changed(Box::new(task), Some(stamp));
         }
         match self.store.ended_log(&task) {
             // The shim is just writing the closing line: until then the task counts as running.
-            EndedLog::Kept => return StateFileLook::Changed(Box::new(task.before_its_end()), None),
+            EndedLog::Kept => return StateFileScan::Changed(Box::new(task.before_its_end()), None),
             // The shim was killed before it wrote the closing line.
             EndedLog::Unclosed => drop(self.store.settle(id)),
             EndedLog::Closed => {}
         }
-        StateFileLook::Changed(Box::new(task), Some(stamp))
+        StateFileScan::Changed(Box::new(task), Some(stamp))
     }
 
     /// Updates a task from its state file. Returns whether nothing changes about it before the file does.
-    fn take(&self, inner: &mut Inner, id: &str, glance: StateFileLook) -> bool {
+    fn take(&self, inner: &mut TaskRegistryState, id: &str, glance: StateFileScan) -> bool {
         match glance {
-            StateFileLook::Same => {}
-            StateFileLook::Gone => {
+            StateFileScan::Same => {}
+            StateFileScan::Gone => {
                 inner.damaged.remove(id);
                 if inner.entries.get(id).is_some_and(|entry| !entry.task.is_running() || entry.link.is_none()) {
                     inner.entries.remove(id);
                     inner.running.remove(id);
                 }
             }
-            StateFileLook::Damaged(stamp, error) => {
+            StateFileScan::Damaged(stamp, error) => {
                 inner.note(error.to_string());
                 inner.damaged.insert(id.to_owned(), stamp);
             }
-            StateFileLook::Changed(task, stamp) => {
+            StateFileScan::Changed(task, stamp) => {
                 let is_final = stamp.is_some();
                 self.update(inner, *task, stamp);
                 return is_final;
@@ -156,7 +156,7 @@ impl Registry {
     }
 
     /// Writes the end of a running task without a shim.
-    fn settle(&self, inner: &mut Inner, id: &str) {
+    fn settle(&self, inner: &mut TaskRegistryState, id: &str) {
         match self.store.settle(id) {
             Ok(Some(task)) => {
                 if task.state == TaskState::Lost {
@@ -173,16 +173,16 @@ impl Registry {
 
     /// Kills the processes of a task whose shim is gone, which would have killed them.
     fn clear_away(&self, task: Task) {
-        supervisor::tree::kill_members(&Traces::of_task(&task).find());
+        supervisor::tree::kill_members(&ProcessTraces::of_task(&task).find());
         // The second round finds processes that were just being forked.
         self.runtime().spawn(async move { super::marked::kill_marked(&task).await });
     }
 
     /// Updates the facts that this process has about a task.
-    pub(super) fn update(&self, inner: &mut Inner, task: Task, stamp: Option<Stamp>) {
+    pub(super) fn update(&self, inner: &mut TaskRegistryState, task: Task, stamp: Option<Stamp>) {
         let id = task.id.clone();
         let ended = !task.is_running();
-        let entry = inner.entries.entry(id.clone()).or_insert_with(|| Entry {
+        let entry = inner.entries.entry(id.clone()).or_insert_with(|| RegisteredTask {
             task: task.clone(),
             stamp,
             cursor: 0,
@@ -191,8 +191,8 @@ impl Registry {
             emitter: None,
             exit_emitted: false,
             exit_waits: false,
-            record: RecordState::Off,
-            evidence: EvidenceState::Off,
+            record: TaskRecordingState::Off,
+            evidence: TaskEvidenceState::Off,
             ledger: None,
             verdict_in: None,
         });

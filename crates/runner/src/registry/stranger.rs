@@ -11,7 +11,7 @@ const ABOVE: usize = 64;
 
 /// A process that does not belong to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stranger {
+pub struct ForeignPortOwner {
     /// The process.
     pub pid: i32,
     /// Its command line.
@@ -19,7 +19,7 @@ pub struct Stranger {
 }
 
 /// Returns the process that listens at a port of this machine, if it is known not to belong to a task.
-pub fn stranger_at(port: u16, task: &Task) -> Option<Stranger> {
+pub fn stranger_at(port: u16, task: &Task) -> Option<ForeignPortOwner> {
     let listeners = sys::listeners().ok()?;
     let sockets: Vec<_> = listeners.iter().filter(|one| one.port == port).map(|one| one.socket).collect();
     let owners = sys::socket_owners(&sys::every_process(), &sockets);
@@ -29,7 +29,7 @@ pub fn stranger_at(port: u16, task: &Task) -> Option<Stranger> {
         return None;
     }
     let (_, pid) = *owners.first()?;
-    Some(Stranger { pid: pid.as_raw(), command: sys::command_line(pid)? })
+    Some(ForeignPortOwner { pid: pid.as_raw(), command: sys::command_line(pid)? })
 }
 
 /// Returns whether a process was started by the command of a task, or whether that is not known. A daemon has left the

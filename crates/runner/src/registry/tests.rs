@@ -9,18 +9,18 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::live::{TaskSource, run_of_task, runs};
-use crate::pattern::Pattern;
+use crate::pattern::JsPattern;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskSpec, TaskState, work};
 
 /// A task that the test keeps.
-struct Kept {
+struct TestServedTask {
     log: Log,
     task: Task,
     store: Store,
 }
 
-impl Kept {
-    fn new(registry: &Registry, pid: i32) -> Self {
+impl TestServedTask {
+    fn new(registry: &TaskRegistry, pid: i32) -> Self {
         let spec = registry.task_spec("x", "/", None, None);
         let store = registry.store().clone();
         let log = Log::keep(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
@@ -44,16 +44,16 @@ impl Kept {
     }
 }
 
-pub(super) fn registry(max_tasks: usize) -> (Arc<Registry>, TempDir) {
+pub(super) fn registry(max_tasks: usize) -> (Arc<TaskRegistry>, TempDir) {
     registry_for(max_tasks, Duration::from_secs(3_600))
 }
 
-fn registry_for(max_tasks: usize, retention: Duration) -> (Arc<Registry>, TempDir) {
+fn registry_for(max_tasks: usize, retention: Duration) -> (Arc<TaskRegistry>, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     (registry_in(&directory, max_tasks, retention), directory)
 }
 
-fn registry_in(directory: &TempDir, max_tasks: usize, retention: Duration) -> Arc<Registry> {
+fn registry_in(directory: &TempDir, max_tasks: usize, retention: Duration) -> Arc<TaskRegistry> {
     let options = RegistryOptions {
         dir: Some(directory.path().to_owned()),
         temp: directory.path().to_owned(),
@@ -61,17 +61,17 @@ fn registry_in(directory: &TempDir, max_tasks: usize, retention: Duration) -> Ar
         max_log_bytes: 1 << 20,
         retention,
     };
-    Registry::open(options).expect("opened")
+    TaskRegistry::open(options).expect("opened")
 }
 
-fn wait_for(pattern: &str) -> WaitOptions {
-    WaitOptions { pattern: Some(Pattern::new(pattern, "").expect("valid")), ..WaitOptions::default() }
+fn wait_for(pattern: &str) -> TaskWaitOptions {
+    TaskWaitOptions { pattern: Some(JsPattern::new(pattern, "").expect("valid")), ..TaskWaitOptions::default() }
 }
 
 #[tokio::test]
 async fn a_check_gives_each_output_once() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_001);
+    let mut kept = TestServedTask::new(&registry, 700_001);
     kept.write("one\n");
     let first = registry.check(&kept.id(), None).await.expect("checked");
     assert_eq!((first.output.as_str(), first.new_lines, first.cursor), ("one\n", 1, 4));
@@ -84,7 +84,7 @@ async fn a_check_gives_each_output_once() {
 #[tokio::test]
 async fn a_cursor_of_the_caller_leaves_the_shared_one_alone() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_002);
+    let mut kept = TestServedTask::new(&registry, 700_002);
     kept.write("one\ntwo\n");
     let own = registry.check(&kept.id(), Some(4)).await.expect("checked");
     assert_eq!((own.output.as_str(), own.cursor), ("two\n", 8));
@@ -96,7 +96,7 @@ async fn a_cursor_of_the_caller_leaves_the_shared_one_alone() {
 #[tokio::test]
 async fn the_closing_line_is_no_output() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_003);
+    let mut kept = TestServedTask::new(&registry, 700_003);
     let id = kept.id();
     kept.write("last\n");
     kept.exit();
@@ -108,7 +108,7 @@ async fn the_closing_line_is_no_output() {
 #[tokio::test]
 async fn a_wait_finds_unread_output_and_moves_the_shared_cursor() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_004);
+    let mut kept = TestServedTask::new(&registry, 700_004);
     kept.write("read\n");
     registry.check(&kept.id(), None).await.expect("checked");
     kept.write("ready on port 3000\n");
@@ -117,7 +117,7 @@ async fn a_wait_finds_unread_output_and_moves_the_shared_cursor() {
     assert!(found.matched);
     assert_eq!(found.output, "ready on port 3000\n", "only what was not read before");
     let (_open, given_up) = oneshot::channel();
-    let options = WaitOptions { timeout: Some(Duration::ZERO), ..wait_for("port") };
+    let options = TaskWaitOptions { timeout: Some(Duration::ZERO), ..wait_for("port") };
     let read = registry.wait(&kept.id(), options, given_up).await.expect("waited");
     assert!(!read.matched && read.output.is_empty(), "read by the wait before");
 }
@@ -125,17 +125,17 @@ async fn a_wait_finds_unread_output_and_moves_the_shared_cursor() {
 #[tokio::test]
 async fn a_wait_without_time_still_finds_what_is_there() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_005);
+    let mut kept = TestServedTask::new(&registry, 700_005);
     kept.write("there\n");
     let (_open, given_up) = oneshot::channel();
-    let options = WaitOptions { timeout: Some(Duration::ZERO), ..wait_for("there") };
+    let options = TaskWaitOptions { timeout: Some(Duration::ZERO), ..wait_for("there") };
     assert!(registry.wait(&kept.id(), options, given_up).await.expect("waited").matched);
 }
 
 #[tokio::test]
 async fn a_wait_ends_with_the_task() {
     let (registry, _directory) = registry(8);
-    let kept = Kept::new(&registry, 700_006);
+    let kept = TestServedTask::new(&registry, 700_006);
     let id = kept.id();
     let ends = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -150,10 +150,10 @@ async fn a_wait_ends_with_the_task() {
 #[tokio::test]
 async fn a_wait_ends_with_its_time_and_when_the_caller_gives_it_up() {
     let (registry, _directory) = registry(8);
-    let kept = Kept::new(&registry, 700_007);
+    let kept = TestServedTask::new(&registry, 700_007);
     let began = Instant::now();
     let (open, given_up) = oneshot::channel();
-    let options = WaitOptions { timeout: Some(Duration::from_millis(50)), ..WaitOptions::default() };
+    let options = TaskWaitOptions { timeout: Some(Duration::from_millis(50)), ..TaskWaitOptions::default() };
     let timed_out = registry.wait(&kept.id(), options, given_up).await.expect("waited");
     assert!(!timed_out.matched && began.elapsed() >= Duration::from_millis(50));
     drop(open);
@@ -165,20 +165,20 @@ async fn a_wait_ends_with_its_time_and_when_the_caller_gives_it_up() {
 #[tokio::test]
 async fn a_wait_ends_when_its_port_accepts() {
     let (registry, _directory) = registry(8);
-    let kept = Kept::new(&registry, 700_008);
+    let kept = TestServedTask::new(&registry, 700_008);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("bound");
     let port = Some(listener.local_addr().expect("an address").port());
     let (_open, given_up) = oneshot::channel();
-    let options = WaitOptions { port, ..WaitOptions::default() };
+    let options = TaskWaitOptions { port, ..TaskWaitOptions::default() };
     assert!(registry.wait(&kept.id(), options, given_up).await.expect("waited").matched);
 }
 
 #[tokio::test]
 async fn a_task_whose_shim_is_gone_is_lost() {
     let (registry, _directory) = registry(8);
-    let kept = Kept::new(&registry, 700_009);
+    let kept = TestServedTask::new(&registry, 700_009);
     let id = kept.id();
-    let state = |registry: &Registry| registry.find(&id).map(|(task, _)| task.state).expect("found");
+    let state = |registry: &TaskRegistry| registry.find(&id).map(|(task, _)| task.state).expect("found");
     assert_eq!(state(&registry), TaskState::Running);
     drop(kept);
     let listed = registry.list().expect("open");
@@ -189,7 +189,7 @@ async fn a_task_whose_shim_is_gone_is_lost() {
 #[tokio::test]
 async fn a_task_that_is_being_read_is_swept_after_that() {
     let (registry, _directory) = registry_for(8, Duration::ZERO);
-    let mut kept = Kept::new(&registry, 1);
+    let mut kept = TestServedTask::new(&registry, 1);
     kept.write("last words\n");
     let id = kept.id();
     let (_, reading) = registry.find(&id).expect("found");
@@ -208,7 +208,7 @@ async fn a_task_that_is_being_read_is_swept_after_that() {
 #[tokio::test]
 async fn running_and_reserved_tasks_count_and_ended_ones_do_not() {
     let (registry, _directory) = registry(2);
-    let kept = Kept::new(&registry, 700_010);
+    let kept = TestServedTask::new(&registry, 700_010);
     registry.list().expect("scanned");
     let reservation = registry.reserve("t000000000001").expect("one more");
     assert!(matches!(registry.reserve("t000000000002"), Err(RegistryError::TooManyTasks(2))));
@@ -234,7 +234,7 @@ async fn what_is_unknown_or_closed_is_an_error() {
 #[tokio::test]
 async fn a_task_elsewhere_is_read_and_never_ended_from_here() {
     let (registry, _directory) = registry(1);
-    let mut kept = Kept::new(&registry, 700_011);
+    let mut kept = TestServedTask::new(&registry, 700_011);
     kept.write("so far\n");
     kept.task.machine.boot.push('x');
     kept.task.machine.host_name = Some("other".into());
@@ -257,7 +257,7 @@ async fn people_see_the_tasks_of_this_machine_that_run() {
     let (registry, _directory) = registry(8);
     first_sweep(&registry).await;
     let ids = |fresh| registry.running(fresh).into_iter().map(|task| task.id).collect::<Vec<_>>();
-    let (mut kept, mut elsewhere) = (Kept::new(&registry, 700_012), Kept::new(&registry, 700_013));
+    let (mut kept, mut elsewhere) = (TestServedTask::new(&registry, 700_012), TestServedTask::new(&registry, 700_013));
     elsewhere.task.machine.boot.push('x');
     elsewhere.task.machine.host_name = Some("other".into());
     elsewhere.store.write(&elsewhere.task).expect("written");
@@ -276,7 +276,7 @@ async fn people_see_the_tasks_of_this_machine_that_run() {
 #[tokio::test]
 async fn a_log_is_read_to_its_end_before_its_task_has_ended() {
     let (registry, _directory) = registry(8);
-    let mut kept = Kept::new(&registry, 700_014);
+    let mut kept = TestServedTask::new(&registry, 700_014);
     kept.write("one\n");
     let id = kept.id();
     let read = || registry.readable(&id).map(|(task, _, end)| (task.state, end)).expect("there");
@@ -292,7 +292,7 @@ async fn a_log_is_read_to_its_end_before_its_task_has_ended() {
 #[tokio::test]
 async fn people_find_the_registries_that_live() {
     let (registry, _directory) = registry(8);
-    let kept = Kept::new(&registry, 700_015);
+    let kept = TestServedTask::new(&registry, 700_015);
     let id = kept.id();
     let is_found = || runs().task_sources().iter().any(|source| source.task(&id).is_some());
     assert!(is_found());
@@ -305,7 +305,7 @@ async fn people_find_the_registries_that_live() {
 }
 
 /// Waits for the end of the sweep that follows the opening of a directory.
-async fn first_sweep(registry: &Registry) {
+async fn first_sweep(registry: &TaskRegistry) {
     let until = Instant::now() + Duration::from_secs(10);
     while registry.inner().swept.is_none() {
         assert!(Instant::now() < until, "never swept");
@@ -332,7 +332,7 @@ async fn work_beside(ended: usize) -> [usize; 4] {
     first_sweep(&registry).await;
     let _place = registry.reserve("t0000000000ff").expect("free");
     let reserved = work::take();
-    let mut kept = Kept::new(&registry, 700_016);
+    let mut kept = TestServedTask::new(&registry, 700_016);
     kept.write("out\n");
     work::take();
     assert_eq!(registry.check(&kept.id(), None).await.expect("checked").output, "out\n");
@@ -354,7 +354,7 @@ async fn the_work_of_a_call_does_not_grow_with_the_tasks_that_have_ended() {
 async fn an_ended_task_of_another_process_is_found_by_its_id_and_by_its_pid() {
     let (registry, _directory) = registry(8);
     for (pid, by_pid) in [(700_017, false), (700_018, true)] {
-        let kept = Kept::new(&registry, pid);
+        let kept = TestServedTask::new(&registry, pid);
         let id = kept.id();
         kept.exit();
         let named = if by_pid { pid.to_string() } else { id.clone() };
@@ -371,7 +371,7 @@ async fn an_ended_task_of_another_process_is_found_by_its_id_and_by_its_pid() {
 async fn a_start_sweeps_when_a_task_can_be_old() {
     let (registry, _directory) = registry_for(8, Duration::from_millis(200));
     registry.sweep();
-    let kept = Kept::new(&registry, 700_019);
+    let kept = TestServedTask::new(&registry, 700_019);
     let id = kept.id();
     kept.exit();
     assert!(registry.check(&id, None).await.is_ok());
@@ -386,7 +386,7 @@ async fn a_start_sweeps_when_a_task_can_be_old() {
 #[tokio::test]
 async fn the_mark_of_a_task_whose_shim_was_killed_goes_when_its_end_is_seen() {
     let (registry, directory) = registry(8);
-    let kept = Kept::new(&registry, 700_020);
+    let kept = TestServedTask::new(&registry, 700_020);
     let (id, mark) = (kept.id(), directory.path().join("tasks/running").join(kept.id()));
     assert!(mark.exists());
     kept.exit();

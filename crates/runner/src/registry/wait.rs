@@ -12,11 +12,11 @@ use tokio::sync::watch::Receiver;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::check::Check;
+use super::check::TaskCheck;
 use super::error::RegistryError;
-use super::registry::{Registry, SCAN_EVERY, TaskProgress};
+use super::registry::{SCAN_EVERY, TaskProgress, TaskRegistry};
 use super::stranger::stranger_at;
-use crate::pattern::{Pattern, Search};
+use crate::pattern::{JsPattern, LogSearch};
 use crate::supervise::TaskSender;
 use confine::gate::servers_of;
 
@@ -30,7 +30,7 @@ const FIRST_SEARCH: Duration = Duration::from_millis(100);
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The place of a match.
-enum MatchPlace {
+enum TaskMatchPlace {
     InLog,
     /// The match is in an unfinished line that is not in the log yet.
     InPending,
@@ -38,27 +38,27 @@ enum MatchPlace {
 }
 
 /// The result of a search.
-struct Seen {
+struct TaskSearchResult {
     matched: bool,
     /// The end of the part of the log that was searched.
     bytes: u64,
     /// Whether the task has ended since the last report.
     ended: bool,
-    search: Option<Search>,
+    search: Option<LogSearch>,
 }
 
 /// The conditions that end a wait besides the end of its task.
 #[derive(Debug, Default)]
-pub struct WaitOptions {
+pub struct TaskWaitOptions {
     /// The time limit.
     pub timeout: Option<Duration>,
     /// A pattern in output that was not read yet.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<JsPattern>,
     /// A port of this machine that accepts a connection.
     pub port: Option<u16>,
 }
 
-impl Registry {
+impl TaskRegistry {
     /// Waits until a task has ended, or until a condition of the options holds. Reads from the shared cursor.
     ///
     /// # Errors
@@ -66,16 +66,16 @@ impl Registry {
     pub async fn wait(
         self: &Arc<Self>,
         named: &str,
-        wait: WaitOptions,
+        wait: TaskWaitOptions,
         mut given_up: oneshot::Receiver<()>,
-    ) -> Result<Check, RegistryError> {
+    ) -> Result<TaskCheck, RegistryError> {
         let (task, _reading) = self.find(named)?;
         // A process elsewhere has no pid here.
         let process = (!task.is_elsewhere()).then_some(Pid::from_raw(task.pid));
         let id = task.id.clone();
         let until = wait.timeout.map(|timeout| Instant::now() + timeout);
         let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
-        let search = wait.pattern.map(|pattern| Search::new(pattern, unread));
+        let search = wait.pattern.map(|pattern| LogSearch::new(pattern, unread));
         let searched = Notify::new();
         let mut stranger = None;
         let matched = tokio::select! {
@@ -89,7 +89,7 @@ impl Registry {
             () = time_is_up(until, &searched) => false,
             _ = &mut given_up => false,
         };
-        Ok(Check { stranger, ..self.read(&id, None, matched).await? })
+        Ok(TaskCheck { stranger, ..self.read(&id, None, matched).await? })
     }
 
     /// Waits until the task has ended, or its output matches. Returns whether it matches. Notifies `searched` after the
@@ -97,7 +97,7 @@ impl Registry {
     async fn until_there(
         self: &Arc<Self>,
         id: &str,
-        mut search: Option<Search>,
+        mut search: Option<LogSearch>,
         searched: &Notify,
     ) -> Result<bool, RegistryError> {
         let entry = self.open_inner()?.entries.get(id).map(|entry| entry.progress.subscribe());
@@ -113,7 +113,7 @@ impl Registry {
                 }
                 None => {
                     searched.notify_one();
-                    Seen { matched: false, bytes: 0, ended: false, search: None }
+                    TaskSearchResult { matched: false, bytes: 0, ended: false, search: None }
                 }
             };
             if seen.matched || ended {
@@ -140,10 +140,10 @@ impl Registry {
     async fn search_now(
         &self,
         id: &str,
-        search: Search,
+        search: LogSearch,
         sender: Option<&TaskSender>,
         progress: &mut Receiver<TaskProgress>,
-    ) -> Result<Seen, RegistryError> {
+    ) -> Result<TaskSearchResult, RegistryError> {
         let (ended, pending) = {
             let now = progress.borrow();
             (now.ended, now.pending.clone())
@@ -151,38 +151,38 @@ impl Registry {
         let (task, file, end) = self.store.readable(id)?.ok_or(RegistryError::Closed)?;
         let (found, search) = self.search_log(search, file, end, pending).await?;
         let matched = match found {
-            MatchPlace::InLog => true,
+            TaskMatchPlace::InLog => true,
             // The last unfinished line of an ended task is in its log.
-            MatchPlace::InPending if ended => false,
-            MatchPlace::InPending => {
+            TaskMatchPlace::InPending if ended => false,
+            TaskMatchPlace::InPending => {
                 if let Some(sender) = sender {
                     self.settle_line(sender, end, progress).await;
                 }
                 true
             }
-            MatchPlace::Nowhere => false,
+            TaskMatchPlace::Nowhere => false,
         };
         let ends_now = !matched && !task.is_running() && !ended && !self.is_closing(&task);
         if ends_now {
             self.update(&mut *self.open_inner()?, task, None);
         }
-        Ok(Seen { matched, bytes: end, ended: ends_now, search: Some(search) })
+        Ok(TaskSearchResult { matched, bytes: end, ended: ends_now, search: Some(search) })
     }
 
     /// Searches on a thread of its own. With some patterns matching may take forever, and the thread is left behind
     /// when the time is up.
     async fn search_log(
         &self,
-        mut search: Search,
+        mut search: LogSearch,
         file: File,
         end: u64,
         pending: Vec<String>,
-    ) -> Result<(MatchPlace, Search), RegistryError> {
+    ) -> Result<(TaskMatchPlace, LogSearch), RegistryError> {
         let found = tokio::task::spawn_blocking(move || {
             let found = match search.in_log(file, end)? {
-                true => MatchPlace::InLog,
-                false if search.in_pending(&pending) => MatchPlace::InPending,
-                false => MatchPlace::Nowhere,
+                true => TaskMatchPlace::InLog,
+                false if search.in_pending(&pending) => TaskMatchPlace::InPending,
+                false => TaskMatchPlace::Nowhere,
             };
             Ok((found, search))
         });

@@ -49,7 +49,7 @@ pub fn check_terminal(raw: &RawOptions, place: TimeRule) -> Result<(), RequestEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pty::Terminal;
+    use crate::pty::CommandTerminal;
     use sys::TerminalSize;
 
     #[test]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_command_in_a_terminal_is_no_task_and_has_no_other_input() {
-        let terminal = || Some(Terminal::new(TerminalSize { cols: 80, rows: 24 }));
+        let terminal = || Some(CommandTerminal::new(TerminalSize { cols: 80, rows: 24 }));
         let typed = RawOptions { terminal: terminal(), ..RawOptions::default() };
         assert!(check_terminal(&typed, TimeRule::Terminal).is_ok());
         let message = check_terminal(&typed, TimeRule::Background).expect_err("refused").to_string();

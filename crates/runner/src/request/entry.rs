@@ -9,7 +9,7 @@ use safety::{RuleFinding, SafetyVerdict};
 
 /// The part of an entry that is known before the command is planned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerEntryDraft {
     /// The directory of the ledger. `None`: its user has none.
     pub directory: Option<PathBuf>,
     /// Where a person has approved the command, or refused it.
@@ -22,7 +22,7 @@ pub struct Entry {
     pub target: Option<String>,
 }
 
-impl Entry {
+impl LedgerEntryDraft {
     /// Returns the entry of a command. `None`: it gets none.
     pub(super) fn of(raw: &mut RawOptions) -> Option<Box<Self>> {
         raw.ledger.then(|| {

@@ -2,7 +2,7 @@
 
 use super::number::NotInRange;
 use super::safety::SafetyError;
-use crate::pattern::PatternError;
+use crate::pattern::JsPatternError;
 use confine::PolicyError;
 use protocol::plan::{EnvironmentError, LimitError};
 use reduce::rules::RuleError;
@@ -98,7 +98,7 @@ pub enum RequestError {
     UndoDir(String),
     /// An expression of `reduce.keep` cannot be read.
     #[error("reduce.keep: {}", .0.reason())]
-    Keep(#[source] PatternError),
+    Keep(#[source] JsPatternError),
     /// A rule of `reduce.rules` cannot be used.
     #[error("reduce.rules: {0}")]
     Rules(#[source] RuleError),

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::command::{MAX_ARGUMENT, MAX_COMMAND};
 use super::output::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
 use super::record::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
-use super::time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS};
+use super::time::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS};
 
 /// Returns the ranges and defaults. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
-    let modes = Mode::ALL.map(|mode| (mode.name().to_owned(), json!(mode.limit().as_millis())));
+    let modes = CommandMode::ALL.map(|mode| (mode.name().to_owned(), json!(mode.limit().as_millis())));
     json!({
         "maxArgumentBytes": MAX_ARGUMENT,
         "maxCommandBytes": MAX_COMMAND,

@@ -19,11 +19,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::live::{Kind, LiveRun, millis};
+use crate::live::{LiveRun, RunKind, millis};
 use crate::proof;
-use crate::pty::Terminal;
-use crate::registry::{Registry, TASK_LIMIT};
-use crate::reuse::{self, SharedCopy};
+use crate::pty::CommandTerminal;
+use crate::registry::{TASK_LIMIT, TaskRegistry};
+use crate::reuse::{self, SharedOutputCopy};
 use capture::{SanitizeRules, TruncationPolicy};
 use command::{check_command, check_terminal};
 use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
@@ -31,30 +31,31 @@ use ledger::Actor;
 use protocol::plan;
 use protocol::plan::{Environment, Inherited, RawLimits, Startup};
 use protocol::task::TaskSpec;
-use receipt::recording::{Risk, Wanted};
+use receipt::recording::{CommandRisk, RecordingRequest};
 use reduce::class::{Producer, producer, producer_itself};
 
 pub use command::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement::check_world;
-pub use entry::{Entry, ledger_directory};
+pub use entry::{LedgerEntryDraft, ledger_directory};
 pub use error::RequestError;
 pub use facts::facts;
-pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
+pub use number::{MAX_SAFE, NotInRange, NumberOption, NumberWithDefault};
 pub use output::{
-    HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
-    SpillPlace, TAIL_BYTES, check_spill, check_truncate,
+    HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS,
+    SpillOptions, SpillPlace, TAIL_BYTES, check_spill, check_truncate,
 };
-pub use time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS, TimeRule};
+pub use time::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
 
 pub use raw::{
-    RawEarlier, RawOptions, RawReduction, RawReuse, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
+    CallerStreamOptions, RawEarlier, RawOptions, RawReduction, RawReuse, RawSnapshot, RawSpill, RawTruncate, RawUndo,
+    RawWorld,
 };
 pub use record::undo_store;
-pub use reduction::{Reduction, check_reduction};
-pub use safety::{Guard, SafetyError, SafetyOptions};
+pub use reduction::{OutputReduction, check_reduction};
+pub use safety::{SafetyCriteria, SafetyError, SafetyOptions};
 
 /// A command's options after validation.
-pub struct Request {
+pub struct CommandRequest {
     /// The command.
     pub command: String,
     /// Positional parameters of the command.
@@ -88,11 +89,11 @@ pub struct Request {
     /// How output is cleaned. `None`: it is only decoded.
     pub sanitize: Option<SanitizeRules>,
     /// Files for whole output. `None`: no files.
-    pub spill: Option<Spill>,
+    pub spill: Option<SpillOptions>,
     /// Whether the listener gets live output.
     pub live: bool,
     /// Set if the caller reads and writes the streams itself, and gets events of start and exit.
-    pub streams: Option<Streams>,
+    pub streams: Option<CallerStreamOptions>,
     /// Time between two live views, if the listener gets live views.
     pub snapshots: Option<Duration>,
     /// Whether the listener gets an event when the command is blocked on input.
@@ -102,17 +103,17 @@ pub struct Request {
     /// Whether the caller gave the command up before it began.
     pub aborted: bool,
     /// The registry of the command's tasks.
-    pub registry: Option<Arc<Registry>>,
+    pub registry: Option<Arc<TaskRegistry>>,
     /// Whether the command moves to the background at its limit.
     pub to_background: bool,
     /// Whether the command starts in the background.
     pub background: bool,
     /// The safety rules, until the command is judged.
-    pub guard: Option<Guard>,
+    pub guard: Option<SafetyCriteria>,
     /// Facts known before the start, for the notes of the outcome.
     pub notes: Vec<String>,
     /// The terminal in which the command runs.
-    pub terminal: Option<Arc<Terminal>>,
+    pub terminal: Option<Arc<CommandTerminal>>,
     /// Whether a warm shell may run the command.
     pub warm: bool,
     /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
@@ -128,15 +129,15 @@ pub struct Request {
     /// Files that the shell inherits, if it is confined.
     pub files: Vec<(Inherited, Arc<OwnedFd>)>,
     /// The wanted record of the command. `None`: nothing is recorded.
-    pub record: Option<Box<Wanted>>,
+    pub record: Option<Box<RecordingRequest>>,
     /// The facts known of the command once it is judged, if they count for the record.
-    pub risk: Option<Box<Risk>>,
+    pub risk: Option<Box<CommandRisk>>,
     /// The wanted evidence of the command. `None`: its parts are not watched.
-    pub evidence: Option<Arc<proof::Wanted>>,
+    pub evidence: Option<Arc<proof::EvidenceRequest>>,
     /// The wanted re-use of a result. `None`: the command runs.
-    pub reuse: Option<Box<reuse::Wanted>>,
+    pub reuse: Option<Box<reuse::ReuseRequest>>,
     /// The copy of the output, if the result may be given again.
-    pub copy: Option<SharedCopy>,
+    pub copy: Option<SharedOutputCopy>,
     /// What the shell gets in place of the command, if only its filter runs.
     pub filter: Option<String>,
     /// Whether the whole output of a pipeline's first program is kept.
@@ -148,26 +149,26 @@ pub struct Request {
     /// Most bytes that the store of outputs keeps of a tap.
     pub tap_bytes: u64,
     /// The reduction of the text that a model reads. `None`: no view is made.
-    pub reduce: Option<Box<Reduction>>,
+    pub reduce: Option<Box<OutputReduction>>,
     /// Who asked for the command.
     pub actor: Option<Actor>,
     /// The entry of the command in the ledger. `None`: it gets none.
-    pub entry: Option<Box<Entry>>,
+    pub entry: Option<Box<LedgerEntryDraft>>,
     /// What people who watch see it as. `None`: they do not see it, or see its task.
-    pub shown_as: Option<Kind>,
+    pub shown_as: Option<RunKind>,
     /// The command among the runs of this process, once it is registered.
     pub live_run: Option<Arc<LiveRun>>,
 }
 
-impl Request {
+impl CommandRequest {
     /// Checks every value.
     ///
     /// # Errors
     /// A [`RequestError`] that names the option, its value and the valid values.
     pub fn check(mut raw: RawOptions) -> Result<Self, RequestError> {
         check_command(&raw)?;
-        let entry = Entry::of(&mut raw);
-        let mode = Mode::of(raw.mode.as_deref())?;
+        let entry = LedgerEntryDraft::of(&mut raw);
+        let mode = CommandMode::of(raw.mode.as_deref())?;
         let place = TimeRule::of(&raw, mode);
         check_terminal(&raw, place)?;
         let limit = time::limit(raw.timeout_ms, mode, place)?;
@@ -333,11 +334,11 @@ impl Request {
 }
 
 /// Returns what people see a command as. A command in the background is a task from its start.
-fn shown_as(place: TimeRule) -> Option<Kind> {
+fn shown_as(place: TimeRule) -> Option<RunKind> {
     match place {
         TimeRule::Background => None,
-        TimeRule::Terminal => Some(Kind::Terminal),
-        _ => Some(Kind::Command),
+        TimeRule::Terminal => Some(RunKind::Terminal),
+        _ => Some(RunKind::Command),
     }
 }
 

@@ -7,7 +7,7 @@ pub const MAX_SAFE: u64 = 9_007_199_254_740_991;
 
 /// A whole number with its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
+pub struct NumberOption {
     /// The option, as the caller writes it.
     pub name: &'static str,
     /// The smallest valid value.
@@ -18,9 +18,9 @@ pub struct Number {
 
 /// A whole number with its range, and its value when the caller leaves it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NumberOr {
+pub struct NumberWithDefault {
     /// The name and range.
-    pub number: Number,
+    pub number: NumberOption,
     /// The value of an option that was left out.
     pub default: u64,
 }
@@ -34,7 +34,7 @@ pub struct NumberOr {
 )]
 pub struct NotInRange {
     /// The option with its range.
-    pub number: Number,
+    pub number: NumberOption,
     /// Value of the option.
     pub value: f64,
     /// The value of an option that was left out, if it has one.
@@ -46,15 +46,15 @@ fn shown(value: f64) -> String {
     if value.is_infinite() { format!("{}Infinity", if value < 0.0 { "-" } else { "" }) } else { value.to_string() }
 }
 
-impl Number {
+impl NumberOption {
     /// Returns a number from 1 upwards.
     pub const fn from_one(name: &'static str) -> Self {
         Self { name, least: 1, most: MAX_SAFE }
     }
 
     /// Returns the number with a default.
-    pub const fn or(self, default: u64) -> NumberOr {
-        NumberOr { number: self, default }
+    pub const fn or(self, default: u64) -> NumberWithDefault {
+        NumberWithDefault { number: self, default }
     }
 
     /// Checks a value of JavaScript.
@@ -79,7 +79,7 @@ impl Number {
     }
 }
 
-impl NumberOr {
+impl NumberWithDefault {
     /// Returns the given value, if there is one.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl NumberOr {
 mod tests {
     use super::*;
 
-    const EVEN: Number = Number { name: "few", least: 2, most: 4 };
+    const EVEN: NumberOption = NumberOption { name: "few", least: 2, most: 4 };
 
     #[test]
     fn a_number_is_whole_and_in_its_range() {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_largest_number_of_javascript_is_valid_and_the_next_is_not() {
-        let number = Number::from_one("n");
+        let number = NumberOption::from_one("n");
         assert_eq!(number.check(9_007_199_254_740_991.0).expect("valid"), MAX_SAFE);
         let message = number.check(9_007_199_254_740_992.0).expect_err("too large").to_string();
         assert_eq!(message, "n: 9007199254740992 is not a whole number from 1 to 9007199254740991");

@@ -4,31 +4,32 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::RequestError;
-use super::number::{MAX_SAFE, Number, NumberOr};
+use super::number::{MAX_SAFE, NumberOption, NumberWithDefault};
 use super::raw::{RawSpill, RawTruncate};
 use capture::{KeptTextLimits, TruncationPolicy};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
-pub const SNAPSHOT_INTERVAL_MS: NumberOr = Number { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
+pub const SNAPSHOT_INTERVAL_MS: NumberWithDefault =
+    NumberOption { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
 /// `spill.maxBytes`: the most bytes of a file with the whole output.
-pub const SPILL_MAX_BYTES: NumberOr = Number::from_one("spill.maxBytes").or(1 << 30);
+pub const SPILL_MAX_BYTES: NumberWithDefault = NumberOption::from_one("spill.maxBytes").or(1 << 30);
 /// `spill.retentionMs`: the highest age of such a file.
-pub const SPILL_RETENTION_MS: NumberOr =
-    Number { name: "spill.retentionMs", least: 0, most: MAX_SAFE }.or(7 * 24 * 60 * 60 * 1000);
+pub const SPILL_RETENTION_MS: NumberWithDefault =
+    NumberOption { name: "spill.retentionMs", least: 0, most: MAX_SAFE }.or(7 * 24 * 60 * 60 * 1000);
 /// `truncate.maxLines`: the most lines of a stream that are kept.
-pub const MAX_LINES: Number = Number::from_one("truncate.maxLines");
+pub const MAX_LINES: NumberOption = NumberOption::from_one("truncate.maxLines");
 /// `truncate.maxBytes`: the most bytes of a stream that are kept.
-pub const MAX_BYTES: Number = Number::from_one("truncate.maxBytes");
+pub const MAX_BYTES: NumberOption = NumberOption::from_one("truncate.maxBytes");
 /// `truncate.maxChars`: the most UTF-16 units of a stream that are kept.
-pub const MAX_CHARS: Number = Number::from_one("truncate.maxChars");
+pub const MAX_CHARS: NumberOption = NumberOption::from_one("truncate.maxChars");
 /// `truncate.headBytes`: with `keep: 'ends'`, the bytes that are kept of the beginning.
-pub const HEAD_BYTES: Number = Number::from_one("truncate.headBytes");
+pub const HEAD_BYTES: NumberOption = NumberOption::from_one("truncate.headBytes");
 /// `truncate.tailBytes`: with `keep: 'ends'`, the bytes that are kept of the end.
-pub const TAIL_BYTES: Number = Number::from_one("truncate.tailBytes");
+pub const TAIL_BYTES: NumberOption = NumberOption::from_one("truncate.tailBytes");
 
 /// The files that hold whole output.
 #[derive(Debug, Clone)]
-pub struct Spill {
+pub struct SpillOptions {
     /// The party that chooses the path.
     pub place: SpillPlace,
     /// The most bytes of a file.
@@ -67,7 +68,7 @@ pub fn check_truncate(raw: &RawTruncate) -> Result<TruncationPolicy, RequestErro
 }
 
 fn check_ends(raw: &RawTruncate) -> Result<TruncationPolicy, RequestError> {
-    let needed = |number: Number, value: Option<f64>| {
+    let needed = |number: NumberOption, value: Option<f64>| {
         let value: Result<Option<u64>, RequestError> = number.check_given(value).map_err(RequestError::from);
         value?.ok_or(RequestError::Missing { option: number.name })
     };
@@ -84,7 +85,7 @@ fn check_ends(raw: &RawTruncate) -> Result<TruncationPolicy, RequestError> {
 ///
 /// # Errors
 /// A [`RequestError`] that names the option, its value and the valid values.
-pub fn check_spill(raw: RawSpill) -> Result<Spill, RequestError> {
+pub fn check_spill(raw: RawSpill) -> Result<SpillOptions, RequestError> {
     let place = match raw.dir {
         _ if raw.allocate => SpillPlace::Allocated,
         Some(dir) if dir.contains('\0') => return Err(RequestError::Nul { option: "spill.dir", value: dir }),
@@ -93,7 +94,7 @@ pub fn check_spill(raw: RawSpill) -> Result<Spill, RequestError> {
     };
     let max_bytes = SPILL_MAX_BYTES.get(raw.max_bytes)?;
     let retention = SPILL_RETENTION_MS.get_millis(raw.retention_ms)?;
-    Ok(Spill { place, max_bytes, retention })
+    Ok(SpillOptions { place, max_bytes, retention })
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::error::RequestError;
-use super::safety::{Guard, RawSafety};
-use crate::pty::Terminal;
-use crate::registry::Registry;
+use super::safety::{RawSafety, SafetyCriteria};
+use crate::pty::CommandTerminal;
+use crate::registry::TaskRegistry;
 use capture::{ProgressLineHandling, SanitizeRules};
 use ledger::Actor;
 use protocol::plan::{Inherit, RawLimits, Startup, number};
@@ -69,7 +69,7 @@ pub struct RawOptions {
     /// Whether the listener gets live output.
     pub live: bool,
     /// Set if the caller reads and writes the streams of the command itself.
-    pub streams: Option<Streams>,
+    pub streams: Option<CallerStreamOptions>,
     /// Whether the listener gets live views.
     pub snapshots: bool,
     /// Time between two live views, ms.
@@ -90,7 +90,7 @@ pub struct RawOptions {
     pub registry_number: Option<u32>,
     /// The registry of the command's tasks.
     #[serde(skip)]
-    pub registry: Option<Arc<Registry>>,
+    pub registry: Option<Arc<TaskRegistry>>,
     /// Whether the command moves to the background at its limit, if it has a registry.
     #[serde(rename = "onTimeout", default = "moved", deserialize_with = "moves")]
     pub to_background: bool,
@@ -101,7 +101,7 @@ pub struct RawOptions {
     pub safety: RawSafety,
     /// The safety rules. `None`: the command is not judged.
     #[serde(skip)]
-    pub guard: Option<Guard>,
+    pub guard: Option<SafetyCriteria>,
     /// Whether a warm shell may be used.
     pub warm: Option<bool>,
     /// The code that the shell runs beyond a plain shell.
@@ -109,7 +109,7 @@ pub struct RawOptions {
     pub startup: Option<Startup>,
     /// The terminal in which the command runs.
     #[serde(skip)]
-    pub terminal: Option<Arc<Terminal>>,
+    pub terminal: Option<Arc<CommandTerminal>>,
     /// The snapshot of the user's shell with which the command begins.
     #[serde(deserialize_with = "snapshot")]
     pub snapshot: Option<RawSnapshot>,
@@ -260,7 +260,7 @@ pub struct RawWorld {
 /// The wishes of a caller that reads and writes the streams itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Streams {
+pub struct CallerStreamOptions {
     /// Whether live output is bytes, one character each, if it is not sanitized.
     pub bytes: bool,
     /// Whether standard input is written while the command runs. Otherwise it is `stdin`.
@@ -331,21 +331,24 @@ const fn cleaned() -> Option<SanitizeRules> {
 fn sanitize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SanitizeRules>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Parts {
+    struct SanitizeParts {
         ansi: Option<bool>,
-        progress: Option<Word>,
+        progress: Option<ProgressWord>,
     }
     #[derive(PartialEq, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    enum Word {
+    enum ProgressWord {
         Collapse,
         Keep,
     }
-    Ok(match FlagOr::<Parts>::deserialize(from)? {
+    Ok(match FlagOr::<SanitizeParts>::deserialize(from)? {
         FlagOr::Flag(on) => cleaned().filter(|_| on),
-        FlagOr::More(Parts { ansi, progress }) => {
-            let progress =
-                if progress == Some(Word::Keep) { ProgressLineHandling::Keep } else { ProgressLineHandling::Collapse };
+        FlagOr::More(SanitizeParts { ansi, progress }) => {
+            let progress = if progress == Some(ProgressWord::Keep) {
+                ProgressLineHandling::Keep
+            } else {
+                ProgressLineHandling::Collapse
+            };
             Some(SanitizeRules { ansi: ansi != Some(false), progress })
         }
     })

@@ -45,7 +45,10 @@ fn every_shape_of_an_option_is_read() {
         RawWorld { options: r#"{"profile":"read-only"}"#.into(), owner: 3, root: Some("/r".into()), joins: true };
     assert_eq!(parts.confine, Some(world));
     assert_eq!(parts.limits.and_then(|limits| limits.cpu_seconds), Some(1.5));
-    assert_eq!((parts.streams, parts.registry_number), (Some(Streams { bytes: true, fed: false }), Some(4)));
+    assert_eq!(
+        (parts.streams, parts.registry_number),
+        (Some(CallerStreamOptions { bytes: true, fed: false }), Some(4))
+    );
     let reduce = parts.reduce.expect("a reduction");
     assert_eq!((reduce.keep_patterns.len(), reduce.earlier[0].hidden[0]), (1, (1, 2)));
 }

@@ -6,33 +6,35 @@ use std::time::Duration;
 
 use super::entry::user_state;
 use super::error::RequestError;
-use super::number::{Number, NumberOr};
+use super::number::{NumberOption, NumberWithDefault};
 use super::raw::{RawOptions, RawUndo};
 use crate::{proof, reuse};
-use receipt::recording::{Detail, Undo, Wanted, When};
+use receipt::recording::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
 use safety::decide::NamedCommandRules;
 use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
-pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
+pub const UNDO_FILE_BYTES: NumberWithDefault =
+    NumberOption::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
 /// The most bytes that are kept of one run.
-pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
+pub const UNDO_RUN_BYTES: NumberWithDefault = NumberOption::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
 /// The most bytes that are kept of all runs.
-pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
+pub const UNDO_STORE_BYTES: NumberWithDefault =
+    NumberOption::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
 /// The highest age of a result that is given again, ms.
-pub const REUSE_AGE_MS: NumberOr = Number::from_one("reuse.maxAgeMs").or(3_600_000);
+pub const REUSE_AGE_MS: NumberWithDefault = NumberOption::from_one("reuse.maxAgeMs").or(3_600_000);
 /// The most bytes of the outputs of results that may be given again.
-pub const REUSE_STORE_BYTES: NumberOr = Number::from_one("reuse.storeBytes").or(256 << 20);
+pub const REUSE_STORE_BYTES: NumberWithDefault = NumberOption::from_one("reuse.storeBytes").or(256 << 20);
 
 /// Checks `receipt` and `undo`. `None`: nothing is recorded.
 ///
 /// # Errors
 /// A [`RequestError`] that names the option, its value and the valid values.
-pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestError> {
+pub fn check_record(raw: &RawOptions) -> Result<Option<Box<RecordingRequest>>, RequestError> {
     let receipt = match raw.receipt.as_deref() {
         None | Some("off") => None,
-        Some("watch") => Some(Detail::Watch),
-        Some("exact") => Some(Detail::Exact),
+        Some("watch") => Some(ReceiptSource::Watch),
+        Some("exact") => Some(ReceiptSource::Exact),
         Some(other) => return Err(RequestError::UnknownReceipt(other.to_owned())),
     };
     let undo = raw.undo.as_ref().map(check_undo).transpose()?.flatten();
@@ -40,18 +42,18 @@ pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestErro
         return Ok(None);
     }
     let given = raw.undo.as_ref().and_then(|undo| undo.dir.as_deref());
-    let keeps = undo.is_some() || receipt == Some(Detail::Exact);
+    let keeps = undo.is_some() || receipt == Some(ReceiptSource::Exact);
     let store = if keeps { undo_store(given, &raw.host_env) } else { None };
-    Ok(Some(Box::new(Wanted { receipt, undo, store })))
+    Ok(Some(Box::new(RecordingRequest { receipt, undo, store })))
 }
 
 /// Checks `reuse` and `fresh`. `None`: each command runs.
 ///
 /// # Errors
 /// A [`RequestError`] that names the option, its value and the valid values.
-pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::Wanted>>, RequestError> {
+pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::ReuseRequest>>, RequestError> {
     let Some(given) = &raw.reuse else { return Ok(None) };
-    let wanted = reuse::Wanted {
+    let wanted = reuse::ReuseRequest {
         commands: NamedCommandRules::parse("reuse.commands", &given.commands)?,
         max_age: Duration::from_millis(REUSE_AGE_MS.get(given.max_age_ms)?),
         store_bytes: REUSE_STORE_BYTES.get(given.store_bytes)?,
@@ -68,7 +70,7 @@ pub fn check_reuse(raw: &RawOptions) -> Result<Option<Box<reuse::Wanted>>, Reque
 ///
 /// # Errors
 /// [`RequestError::UnknownEvidence`], [`RequestError::Checks`]
-pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, RequestError> {
+pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::EvidenceRequest>>, RequestError> {
     let checks = NamedCommandRules::parse("checks", &raw.checks)?;
     let is_reused = raw.reuse.as_ref().is_some_and(|reuse| reuse.how != "off");
     let tree = match raw.evidence.as_deref() {
@@ -77,7 +79,7 @@ pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::Wanted>>, Re
         Some("status") => is_reused,
         Some(other) => return Err(RequestError::UnknownEvidence(other.to_owned())),
     };
-    Ok(Some(Arc::new(proof::Wanted {
+    Ok(Some(Arc::new(proof::EvidenceRequest {
         cwd: raw.cwd.clone().into(),
         checks,
         tree,
@@ -97,7 +99,7 @@ pub fn check_taps(raw: Option<&str>) -> Result<bool, RequestError> {
     }
 }
 
-fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
+fn check_undo(raw: &RawUndo) -> Result<Option<RequestedUndo>, RequestError> {
     let limits = Limits {
         file_bytes: UNDO_FILE_BYTES.get(raw.max_file_bytes)?,
         run_bytes: UNDO_RUN_BYTES.get(raw.max_bytes)?,
@@ -108,11 +110,11 @@ fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
     }
     let when = match raw.when.as_str() {
         "off" => return Ok(None),
-        "risky" => When::Risky,
-        "always" => When::Always,
+        "risky" => UndoCondition::Risky,
+        "always" => UndoCondition::Always,
         other => return Err(RequestError::UnknownUndo(other.to_owned())),
     };
-    Ok(Some(Undo { when, require: raw.require, limits }))
+    Ok(Some(RequestedUndo { when, require: raw.require, limits }))
 }
 
 /// Returns the directory of undo points: the given directory, or the default of the user with this environment, as
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
     use crate::request::RawReuse;
 
-    fn wanted(receipt: Option<&str>, undo: Option<RawUndo>) -> Result<Option<Box<Wanted>>, RequestError> {
+    fn wanted(receipt: Option<&str>, undo: Option<RawUndo>) -> Result<Option<Box<RecordingRequest>>, RequestError> {
         let host_env = "HOME=/home/dev\0".to_owned();
         check_record(&RawOptions { receipt: receipt.map(str::to_owned), undo, host_env, ..RawOptions::default() })
     }
@@ -146,15 +148,15 @@ mod tests {
     fn each_wish_has_its_shape() {
         let store = Some(PathBuf::from("/home/dev/.local/state/agent-bash/undo"));
         let watch = wanted(Some("watch"), None).expect("valid").expect("a receipt");
-        assert_eq!(*watch, Wanted { receipt: Some(Detail::Watch), undo: None, store: None });
+        assert_eq!(*watch, RecordingRequest { receipt: Some(ReceiptSource::Watch), undo: None, store: None });
         assert!(!watch.needs_analysis());
         let exact = wanted(Some("exact"), None).expect("valid").expect("a receipt");
-        assert_eq!(*exact, Wanted { receipt: Some(Detail::Exact), undo: None, store: store.clone() });
+        assert_eq!(*exact, RecordingRequest { receipt: Some(ReceiptSource::Exact), undo: None, store: store.clone() });
         let raw = RawUndo { require: true, max_file_bytes: Some(3.0), ..undo("always") };
         let always = wanted(None, Some(raw)).expect("valid").expect("an undo");
         let limits = Limits { file_bytes: 3, ..Limits::DEFAULT };
-        let expected = Undo { when: When::Always, require: true, limits };
-        assert_eq!(*always, Wanted { receipt: None, undo: Some(expected), store });
+        let expected = RequestedUndo { when: UndoCondition::Always, require: true, limits };
+        assert_eq!(*always, RecordingRequest { receipt: None, undo: Some(expected), store });
         assert!(exact.needs_analysis() && always.needs_analysis());
         let dir = Some("/store".to_owned());
         let own = wanted(Some("watch"), Some(RawUndo { dir, ..undo("risky") })).expect("valid").expect("both");

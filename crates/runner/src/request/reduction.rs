@@ -5,19 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::error::RequestError;
-use super::number::Number;
-use super::raw::{RawEarlier, RawReduction, Streams};
+use super::number::NumberOption;
+use super::raw::{CallerStreamOptions, RawEarlier, RawReduction};
 use super::time::TimeRule;
-use crate::pattern::Pattern;
+use crate::pattern::JsPattern;
 use reduce::rules::{self, Rule, RuleError};
 use reduce::seen::{self, Earlier, Shown};
 use reduce::{End, Level, Options, RULES, View, reduce};
 
 /// `reduce.budgetTokens`: the most tokens of a salient view.
-pub const BUDGET_TOKENS: Number = Number::from_one("reduce.budgetTokens");
+pub const BUDGET_TOKENS: NumberOption = NumberOption::from_one("reduce.budgetTokens");
 
 /// The reduction of an output.
-pub struct Reduction {
+pub struct OutputReduction {
     /// Level of the reduction.
     pub level: Level,
     keep: Box<dyn Fn(&str) -> bool + Send + Sync>,
@@ -28,7 +28,7 @@ pub struct Reduction {
     earlier: Vec<RawEarlier>,
 }
 
-impl fmt::Debug for Reduction {
+impl fmt::Debug for OutputReduction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Reduction").field("level", &self.level).field("off", &self.off).finish_non_exhaustive()
     }
@@ -38,12 +38,12 @@ impl fmt::Debug for Reduction {
 ///
 /// # Errors
 /// A [`RequestError`] that names the option, its value and the valid values.
-pub fn check_reduction(raw: RawReduction) -> Result<Reduction, RequestError> {
+pub fn check_reduction(raw: RawReduction) -> Result<OutputReduction, RequestError> {
     let RawReduction { budget_tokens, rules, off, keep, keep_patterns, earlier } = raw;
     let budget = BUDGET_TOKENS.check_given(budget_tokens)?;
     let level = budget
         .map_or(Level::Lossless, |budget| Level::Salient { budget: usize::try_from(budget).unwrap_or(usize::MAX) });
-    let patterns = keep_patterns.iter().map(|(source, flags)| Pattern::new(source, flags));
+    let patterns = keep_patterns.iter().map(|(source, flags)| JsPattern::new(source, flags));
     let patterns = patterns.collect::<Result<Vec<_>, _>>().map_err(RequestError::Keep)?;
     let keep = Box::new(move |line: &str| {
         keep.iter().any(|text| line.contains(text.as_str()))
@@ -54,7 +54,7 @@ pub fn check_reduction(raw: RawReduction) -> Result<Reduction, RequestError> {
         None => Vec::new(),
     };
     let off = off.unwrap_or_else(|| RULES.iter().map(|rule| rule.name.to_string()).collect());
-    Ok(Reduction { level, keep, own, off, earlier })
+    Ok(OutputReduction { level, keep, own, off, earlier })
 }
 
 /// Returns the rules of a user, from the texts of their files.
@@ -71,14 +71,14 @@ fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
 pub(super) fn in_place(
     raw: Option<RawReduction>,
     place: TimeRule,
-    streams: Option<Streams>,
-) -> Result<Option<Box<Reduction>>, RequestError> {
+    streams: Option<CallerStreamOptions>,
+) -> Result<Option<Box<OutputReduction>>, RequestError> {
     let reduction = raw.map(check_reduction).transpose()?;
     let has_view = matches!(place, TimeRule::Foreground | TimeRule::Moving) && streams.is_none();
     Ok(reduction.filter(|_| has_view).map(Box::new))
 }
 
-impl Reduction {
+impl OutputReduction {
     /// Returns the options for the output of a command, without earlier results.
     pub fn options<'a>(&'a self, command: Option<&'a str>) -> Options<'a> {
         Options { command, keep: &*self.keep, own: &self.own, off: &self.off, ..Options::new(self.level) }
@@ -106,7 +106,7 @@ impl Reduction {
 }
 
 #[cfg(test)]
-impl Reduction {
+impl OutputReduction {
     /// Returns a reduction whose keeper panics.
     pub fn faulty(level: Level) -> Self {
         let keep = Box::new(|_: &str| panic!("a fault of the test"));
@@ -117,11 +117,11 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pty::Terminal;
-    use crate::request::{RawOptions, Request};
+    use crate::pty::CommandTerminal;
+    use crate::request::{CommandRequest, RawOptions};
     use sys::TerminalSize;
 
-    fn checked(raw: RawReduction) -> Result<Reduction, String> {
+    fn checked(raw: RawReduction) -> Result<OutputReduction, String> {
         check_reduction(raw).map_err(|error| error.to_string())
     }
 
@@ -144,7 +144,7 @@ mod tests {
             keep_patterns: vec![("^deployed".to_owned(), "i".to_owned())],
             ..RawReduction::default()
         };
-        let Reduction { keep, .. } = checked(raw).expect("valid");
+        let OutputReduction { keep, .. } = checked(raw).expect("valid");
         assert!(keep("the checksum is 7") && keep("Deployed to host 7") && !keep("not deployed"));
         let raw = RawReduction { keep_patterns: vec![("(".to_owned(), String::new())], ..RawReduction::default() };
         let message = checked(raw).expect_err("no expression");
@@ -172,19 +172,19 @@ mod tests {
     #[test]
     fn only_a_command_in_the_foreground_is_reduced() {
         let raw = || RawOptions { reduce: Some(RawReduction::default()), cwd: "/".into(), ..RawOptions::default() };
-        let reduced = |raw| Request::check(raw).expect("valid").reduce.is_some();
+        let reduced = |raw| CommandRequest::check(raw).expect("valid").reduce.is_some();
         assert!(reduced(raw()));
         let size = TerminalSize { cols: 80, rows: 24 };
-        assert!(!reduced(RawOptions { terminal: Some(Terminal::new(size)), ..raw() }));
+        assert!(!reduced(RawOptions { terminal: Some(CommandTerminal::new(size)), ..raw() }));
         assert!(!reduced(RawOptions { mode: Some("background".into()), ..raw() }));
-        assert!(!reduced(RawOptions { streams: Some(Streams { bytes: true, fed: false }), ..raw() }));
-        assert!(Request::check(RawOptions { reduce: Some(budget(0.5)), ..raw() }).is_err());
+        assert!(!reduced(RawOptions { streams: Some(CallerStreamOptions { bytes: true, fed: false }), ..raw() }));
+        assert!(CommandRequest::check(RawOptions { reduce: Some(budget(0.5)), ..raw() }).is_err());
     }
 
     #[test]
     fn a_fault_costs_only_the_view() {
         let text = "step one of the work\n".repeat(100);
-        assert_eq!(Reduction::faulty(Level::Lossless).view(&text, "", End::Succeeded, None), None);
+        assert_eq!(OutputReduction::faulty(Level::Lossless).view(&text, "", End::Succeeded, None), None);
     }
 
     #[test]

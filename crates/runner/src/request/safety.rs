@@ -11,7 +11,7 @@ use safety::{RULES, SafetyPolicy, SafetyVerdict, WrapperKind};
 #[serde(untagged)]
 pub enum RawSafety {
     /// `default` or `off`.
-    Word(Word),
+    Word(SafetyWord),
     /// Rules and wrappers.
     Options(SafetyOptions),
 }
@@ -19,7 +19,7 @@ pub enum RawSafety {
 /// `safety` as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Word {
+pub enum SafetyWord {
     /// The rules with their own levels.
     Default,
     /// No rules.
@@ -50,7 +50,7 @@ pub enum OnAsk {
 
 /// The criteria by which a command is judged before it starts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Guard {
+pub struct SafetyCriteria {
     /// Rules and wrappers.
     pub policy: SafetyPolicy,
     /// Whether a command is refused that a person would be asked about.
@@ -86,7 +86,7 @@ pub enum SafetyError {
 
 impl Default for RawSafety {
     fn default() -> Self {
-        Self::Word(Word::Default)
+        Self::Word(SafetyWord::Default)
     }
 }
 
@@ -95,13 +95,13 @@ impl RawSafety {
     ///
     /// # Errors
     /// [`SafetyError`]
-    pub fn guard(&self) -> Result<Option<Guard>, SafetyError> {
+    pub fn guard(&self) -> Result<Option<SafetyCriteria>, SafetyError> {
         match self {
-            Self::Word(Word::Off) => Ok(None),
-            Self::Word(Word::Default) => Ok(Some(Guard::default())),
+            Self::Word(SafetyWord::Off) => Ok(None),
+            Self::Word(SafetyWord::Default) => Ok(Some(SafetyCriteria::default())),
             Self::Options(options) => {
                 let denies_ask = options.on_ask == Some(OnAsk::Deny);
-                Ok(Some(Guard { policy: options.policy()?, denies_ask }))
+                Ok(Some(SafetyCriteria { policy: options.policy()?, denies_ask }))
             }
         }
     }

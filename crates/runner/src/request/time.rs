@@ -3,22 +3,22 @@
 use std::time::Duration;
 
 use super::error::RequestError;
-use super::number::{Number, NumberOr};
+use super::number::{NumberOption, NumberWithDefault};
 use super::raw::RawOptions;
 use crate::registry::TASK_LIMIT;
 
 /// `timeoutMs`: the time limit, counted from the start of the process. The default is the limit of the mode.
-pub const TIMEOUT_MS: Number = Number { name: "timeoutMs", least: 1, most: 86_400_000 };
+pub const TIMEOUT_MS: NumberOption = NumberOption { name: "timeoutMs", least: 1, most: 86_400_000 };
 /// `idleTimeoutMs`: the longest time without output. There is no default.
-pub const IDLE_TIMEOUT_MS: Number = Number { name: "idleTimeoutMs", ..TIMEOUT_MS };
+pub const IDLE_TIMEOUT_MS: NumberOption = NumberOption { name: "idleTimeoutMs", ..TIMEOUT_MS };
 /// `graceMs`: the time between SIGTERM and SIGKILL.
-pub const GRACE_MS: NumberOr = Number { name: "graceMs", least: 0, most: 15_000 }.or(2_000);
+pub const GRACE_MS: NumberWithDefault = NumberOption { name: "graceMs", least: 0, most: 15_000 }.or(2_000);
 /// The limit of mode `default` for a command that moves to the background when it reaches its limit.
 pub const MOVING_LIMIT: Duration = Duration::from_secs(120);
 
 /// `mode`: sets the time limit, and whether the command starts in the background.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum CommandMode {
     /// For most commands.
     #[default]
     Default,
@@ -28,7 +28,7 @@ pub enum Mode {
     Background,
 }
 
-impl Mode {
+impl CommandMode {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Default, Self::Slow, Self::Background];
 
@@ -76,8 +76,8 @@ pub enum TimeRule {
 
 impl TimeRule {
     /// Returns the place that these options ask for.
-    pub fn of(raw: &RawOptions, mode: Mode) -> Self {
-        if raw.background || mode == Mode::Background {
+    pub fn of(raw: &RawOptions, mode: CommandMode) -> Self {
+        if raw.background || mode == CommandMode::Background {
             Self::Background
         } else if raw.terminal.is_some() {
             Self::Terminal
@@ -93,11 +93,11 @@ impl TimeRule {
 ///
 /// # Errors
 /// [`RequestError::NotInRange`]
-pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: TimeRule) -> Result<Option<Duration>, RequestError> {
+pub fn limit(timeout_ms: Option<f64>, mode: CommandMode, place: TimeRule) -> Result<Option<Duration>, RequestError> {
     let default = match (place, mode) {
         (TimeRule::Terminal, _) => None,
-        (TimeRule::Background, _) => Some(Mode::Background.limit()),
-        (TimeRule::Moving, Mode::Default) => Some(MOVING_LIMIT),
+        (TimeRule::Background, _) => Some(CommandMode::Background.limit()),
+        (TimeRule::Moving, CommandMode::Default) => Some(MOVING_LIMIT),
         (TimeRule::Moving | TimeRule::Foreground, mode) => Some(mode.limit()),
     };
     let given = match default.and_then(|default| u64::try_from(default.as_millis()).ok()) {
@@ -123,11 +123,11 @@ mod tests {
 
     #[test]
     fn a_mode_is_known_by_its_name_and_left_out_is_default() {
-        for mode in Mode::ALL {
-            assert_eq!(Mode::of(Some(mode.name())).expect("known"), mode);
+        for mode in CommandMode::ALL {
+            assert_eq!(CommandMode::of(Some(mode.name())).expect("known"), mode);
         }
-        assert_eq!(Mode::of(None).expect("the default"), Mode::Default);
-        let message = Mode::of(Some("fast")).expect_err("unknown").to_string();
+        assert_eq!(CommandMode::of(None).expect("the default"), CommandMode::Default);
+        let message = CommandMode::of(Some("fast")).expect_err("unknown").to_string();
         assert_eq!(message, "mode: \"fast\" is not one of default, slow, background");
     }
 
@@ -140,14 +140,14 @@ mod tests {
             (TimeRule::Background, [Some(86_400); 3]),
             (TimeRule::Terminal, [None; 3]),
         ] {
-            assert_eq!(Mode::ALL.map(|mode| seconds(mode, place)), expected, "{place:?}");
+            assert_eq!(CommandMode::ALL.map(|mode| seconds(mode, place)), expected, "{place:?}");
         }
     }
 
     #[test]
     fn the_limit_of_the_caller_comes_first_everywhere() {
         for place in [TimeRule::Foreground, TimeRule::Moving, TimeRule::Background, TimeRule::Terminal] {
-            let own = limit(Some(7.0), Mode::Slow, place).expect("valid");
+            let own = limit(Some(7.0), CommandMode::Slow, place).expect("valid");
             assert_eq!(own, Some(Duration::from_millis(7)), "{place:?}");
         }
     }
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn limits_outside_their_range_are_refused() {
         for value in [0.0, -1.0, 1.5, 86_400_001.0] {
-            let message = limit(Some(value), Mode::Default, TimeRule::Foreground).expect_err("refused").to_string();
+            let message =
+                limit(Some(value), CommandMode::Default, TimeRule::Foreground).expect_err("refused").to_string();
             let wanted = "is not a whole number from 1 to 86400000; leave it out for 30000";
             assert_eq!(message, format!("timeoutMs: {value} {wanted}"));
         }
@@ -181,9 +182,9 @@ mod tests {
     #[test]
     fn a_command_moves_only_with_a_registry() {
         let moving = RawOptions { to_background: true, ..RawOptions::default() };
-        assert_eq!(TimeRule::of(&moving, Mode::Default), TimeRule::Foreground);
-        assert_eq!(TimeRule::of(&moving, Mode::Background), TimeRule::Background);
+        assert_eq!(TimeRule::of(&moving, CommandMode::Default), TimeRule::Foreground);
+        assert_eq!(TimeRule::of(&moving, CommandMode::Background), TimeRule::Background);
         let task = RawOptions { background: true, ..RawOptions::default() };
-        assert_eq!(TimeRule::of(&task, Mode::Slow), TimeRule::Background);
+        assert_eq!(TimeRule::of(&task, CommandMode::Slow), TimeRule::Background);
     }
 }

@@ -5,40 +5,45 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use receipt::Completeness;
+use receipt::ReceiptCompleteness;
 use receipt::recording::mark;
-use receipt::watch::Mark;
+use receipt::watch::TreeMark;
 
-use super::copy::{Copied, SharedCopy, shared};
+use super::copy::{SharedOutputCopy, WholeOutputCopy, shared};
 use super::store::add;
-use super::stored::{Ground, Key, Stored};
+use super::stored::{ReuseGround, ReuseKey, StoredRun};
 
 /// The part of the store that one output may take.
 const SHARE: u64 = 4;
 
 /// A run whose result may be given again once it has ended.
 #[derive(Debug)]
-pub struct Candidate {
-    key: Key,
+pub struct ReuseCandidate {
+    key: ReuseKey,
     root: PathBuf,
     /// The tree right before the run.
-    begin: Mark,
-    copy: SharedCopy,
+    begin: TreeMark,
+    copy: SharedOutputCopy,
     /// The most bytes of all outputs.
     most: u64,
     /// Why its result may be given again.
-    ground: Ground,
+    ground: ReuseGround,
 }
 
-impl Candidate {
+impl ReuseCandidate {
     /// Begins a run with this key, in a directory of the tree with this root. `most`: the most bytes of all outputs.
     /// `temp`: the directory for long ones. Blocks.
-    pub fn begin(key: Key, (directory, root): (&Path, PathBuf), ground: Ground, (most, temp): (u64, &Path)) -> Self {
+    pub fn begin(
+        key: ReuseKey,
+        (directory, root): (&Path, PathBuf),
+        ground: ReuseGround,
+        (most, temp): (u64, &Path),
+    ) -> Self {
         Self { key, root, begin: mark(directory), copy: shared(most / SHARE, temp), most, ground }
     }
 
     /// Returns the copy of its output.
-    pub fn copy(&self) -> &SharedCopy {
+    pub fn copy(&self) -> &SharedOutputCopy {
         &self.copy
     }
 
@@ -48,38 +53,38 @@ impl Candidate {
         self,
         directory: &Path,
         is_alone: impl FnOnce(&Path) -> bool,
-        stored: impl FnOnce(Key, Ground, Copied) -> Stored,
-    ) -> Option<Storable> {
+        stored: impl FnOnce(ReuseKey, ReuseGround, WholeOutputCopy) -> StoredRun,
+    ) -> Option<StorableRun> {
         let end = mark(directory);
         // The directory may be a link.
         let is_there =
             end.root == self.root && metadata(directory).is_ok_and(|it| (it.dev(), it.ino()) == self.key.directory);
         let is_clean = match self.ground {
             // Programs may keep what they need in ignored files.
-            Ground::Vouched => {
+            ReuseGround::Vouched => {
                 let changed = self.begin.changed();
-                changed.state == Completeness::Known && !changed.git && self.begin.written().is_none()
+                changed.state == ReceiptCompleteness::Known && !changed.git && self.begin.written().is_none()
             }
-            Ground::Reads | Ground::Confined => self.begin.touched().is_none(),
+            ReuseGround::ReadsOnly | ReuseGround::Confined => self.begin.touched().is_none(),
         };
         let output = self.copy.lock().unwrap_or_else(PoisonError::into_inner).finish();
         let output = output.filter(|_| is_there && is_clean && is_alone(&self.root))?;
         let stored = stored(self.key, self.ground, output);
         // The tap may be larger than the output.
-        (stored.bytes() <= self.most / SHARE).then_some(Storable { root: self.root, end, stored, most: self.most })
+        (stored.bytes() <= self.most / SHARE).then_some(StorableRun { root: self.root, end, stored, most: self.most })
     }
 }
 
 /// A run that can be stored.
 #[derive(Debug)]
-pub struct Storable {
+pub struct StorableRun {
     root: PathBuf,
-    end: Mark,
-    stored: Stored,
+    end: TreeMark,
+    stored: StoredRun,
     most: u64,
 }
 
-impl Storable {
+impl StorableRun {
     /// Stores the run. Blocks.
     pub fn store(self) {
         add(&self.root, self.end, self.stored, self.most);

@@ -14,11 +14,11 @@ const IN_MEMORY: usize = 64 * 1024;
 const PIECE: usize = 64 * 1024;
 
 /// The copy of an output that arrives, for both streams.
-pub type SharedCopy = Arc<Mutex<Copy>>;
+pub type SharedOutputCopy = Arc<Mutex<ArrivingOutputCopy>>;
 
 /// The copy of an output that arrives.
 #[derive(Debug)]
-pub struct Copy {
+pub struct ArrivingOutputCopy {
     data: SpooledTempFile,
     pieces: Vec<(OutputStream, u64)>,
     bytes: u64,
@@ -29,7 +29,7 @@ pub struct Copy {
 
 /// The copy of a whole output.
 #[derive(Debug)]
-pub struct Copied {
+pub struct WholeOutputCopy {
     data: SpooledData,
     /// The lengths of the pieces of each stream, in the order in which they came.
     pieces: Vec<(OutputStream, u64)>,
@@ -37,12 +37,12 @@ pub struct Copied {
 }
 
 /// Begins a copy that holds at most `most` bytes, of which many go into this directory.
-pub fn shared(most: u64, directory: &Path) -> SharedCopy {
+pub fn shared(most: u64, directory: &Path) -> SharedOutputCopy {
     let data = tempfile::spooled_tempfile_in(IN_MEMORY, directory);
-    Arc::new(Mutex::new(Copy { data, pieces: Vec::new(), bytes: 0, most, is_whole: true }))
+    Arc::new(Mutex::new(ArrivingOutputCopy { data, pieces: Vec::new(), bytes: 0, most, is_whole: true }))
 }
 
-impl Copy {
+impl ArrivingOutputCopy {
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         if !self.is_whole {
@@ -61,17 +61,17 @@ impl Copy {
     }
 
     /// Returns the copy of the whole output. `None`: it was too large, or could not be written.
-    pub fn finish(&mut self) -> Option<Copied> {
+    pub fn finish(&mut self) -> Option<WholeOutputCopy> {
         let data = std::mem::replace(&mut self.data, SpooledTempFile::new(0));
         let mut data = self.is_whole.then(|| data.into_inner())?;
         if let SpooledData::OnDisk(file) = &mut data {
             file.rewind().ok()?;
         }
-        Some(Copied { data, pieces: std::mem::take(&mut self.pieces), bytes: self.bytes })
+        Some(WholeOutputCopy { data, pieces: std::mem::take(&mut self.pieces), bytes: self.bytes })
     }
 }
 
-impl Copied {
+impl WholeOutputCopy {
     /// Returns whether there is any output of a stream.
     pub fn has(&self, stream: OutputStream) -> bool {
         self.pieces.iter().any(|(own, _)| *own == stream)
@@ -117,7 +117,7 @@ fn in_memory(memory: &Cursor<Vec<u8>>, at: u64, most: usize) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn read(copied: &Copied) -> Vec<(OutputStream, Vec<u8>)> {
+    fn read(copied: &WholeOutputCopy) -> Vec<(OutputStream, Vec<u8>)> {
         let mut read: Vec<(OutputStream, Vec<u8>)> = Vec::new();
         let each = copied.each(|stream, bytes| {
             match read.last_mut() {

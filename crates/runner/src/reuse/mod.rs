@@ -21,16 +21,16 @@ use std::time::Duration;
 
 use safety::decide::NamedCommandRules;
 
-pub use candidate::{Candidate, Storable};
-pub use copy::{Copied, SharedCopy};
-pub use source::Source;
+pub use candidate::{ReuseCandidate, StorableRun};
+pub use copy::{SharedOutputCopy, WholeOutputCopy};
+pub use source::PipelineSource;
 pub use store::find;
-pub use stored::{Ground, Key, Reused, Stored, Written};
+pub use stored::{ReuseGround, ReuseKey, ReusedRun, SourceOutput, StoredRun};
 pub use varying::{is_vouched, only_reads, varies, writes};
 
 /// The re-use that a caller wants.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ReuseRequest {
     /// Rules that name commands whose results depend on their tree alone: the host vouches for them.
     pub commands: NamedCommandRules,
     /// The highest age of a result.

@@ -6,7 +6,7 @@ use safety::parse::{CommandNodeKind, read};
 
 /// The first program of a pipeline, or a program alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct PipelineSource {
     /// The text up to its end: with a `cd` before it, and `|&` written as `2>&1`.
     pub text: String,
     /// Its place in the command, in UTF-16 units.
@@ -14,19 +14,19 @@ pub struct Source {
     /// Whether its errors go where its output goes, or into a file.
     pub takes_errors: bool,
     /// The filter behind its pipe.
-    pub filter: Option<Filter>,
+    pub filter: Option<PipelineFilter>,
 }
 
 /// The commands behind the pipe of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
+pub struct PipelineFilter {
     /// Its source.
     pub source: String,
     /// The command without the source.
     pub command: String,
 }
 
-impl Source {
+impl PipelineSource {
     /// Returns the source of a command, alone or behind `cd X &&`. `None`: it has another shape, or a source that is
     /// not worth it.
     pub fn of(command: &str) -> Option<Self> {
@@ -42,7 +42,8 @@ impl Source {
             None => return None,
         };
         let text = format!("{}{own}{}", before.trim_start(), if joins { " 2>&1" } else { "" });
-        let filter = filter.map(|source| Filter { source: source.to_owned(), command: format!("{before}{source}") });
+        let filter =
+            filter.map(|source| PipelineFilter { source: source.to_owned(), command: format!("{before}{source}") });
         let takes_errors = joins || redirects_errors(own);
         Some(Self { text, span: Utf16Offsets::new(command).span(&found.span), takes_errors, filter })
     }
@@ -74,7 +75,7 @@ mod tests {
             ("cd app && npm test | tail", "cd app && npm test", Some("cd app && tail"), false),
             (" make é |\n while read x; do echo $x; done", "make é", Some(" while read x; do echo $x; done"), false),
         ] {
-            let source = Source::of(command).unwrap_or_else(|| panic!("{command}"));
+            let source = PipelineSource::of(command).unwrap_or_else(|| panic!("{command}"));
             assert_eq!((source.text.as_str(), source.takes_errors), (text, takes_errors), "{command}");
             assert_eq!(source.filter.map(|filter| filter.command).as_deref(), filter, "{command}");
         }
@@ -93,7 +94,7 @@ mod tests {
             "npm test # all",
             "npm test &",
         ] {
-            assert_eq!(Source::of(command), None, "{command}");
+            assert_eq!(PipelineSource::of(command), None, "{command}");
         }
     }
 }

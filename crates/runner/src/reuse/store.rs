@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use receipt::watch::Mark;
+use receipt::watch::TreeMark;
 
-use super::stored::{Key, Stored};
+use super::stored::{ReuseKey, StoredRun};
 
 /// Most trees. Each has one mark, by which its changes are recorded.
 const TREES: usize = 4;
@@ -14,32 +14,32 @@ const TREES: usize = 4;
 const RUNS: usize = 256;
 
 /// The trees, the one that was used last at the end.
-static TREES_OF_PROCESS: Mutex<Vec<Tree>> = Mutex::new(Vec::new());
+static TREES_OF_PROCESS: Mutex<Vec<ReuseTree>> = Mutex::new(Vec::new());
 
 /// The runs in one tree, since whose ends nothing in it has changed.
 #[derive(Debug)]
-struct Tree {
+struct ReuseTree {
     root: PathBuf,
     /// A moment from which on nothing has changed. It is not later than the end of any run.
-    end: Arc<Mark>,
+    end: Arc<TreeMark>,
     /// The oldest first.
-    runs: Vec<Arc<Stored>>,
+    runs: Vec<Arc<StoredRun>>,
 }
 
-fn trees() -> MutexGuard<'static, Vec<Tree>> {
+fn trees() -> MutexGuard<'static, Vec<ReuseTree>> {
     TREES_OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Finds a run in a tree in which nothing has changed since: that with this key, or the latest whose first program is
 /// this one, given the same. Blocks.
-pub fn find(root: &Path, key: &Key, source: Option<&str>, max_age: Duration) -> Option<Arc<Stored>> {
+pub fn find(root: &Path, key: &ReuseKey, source: Option<&str>, max_age: Duration) -> Option<Arc<StoredRun>> {
     let end = end_of(root)?;
     is_untouched(&end).then_some(())?;
     let mut trees = trees();
     let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
     let tree = trees.remove(at);
     let recent = || tree.runs.iter().rev().filter(|stored| stored.is_recent(max_age));
-    let has_source = |stored: &&Arc<Stored>| {
+    let has_source = |stored: &&Arc<StoredRun>| {
         let written = stored.written.as_ref().filter(|written| written.is_filterable);
         source.is_some() && written.map(|written| written.text.as_str()) == source && stored.key.differs_in_text(key)
     };
@@ -49,7 +49,7 @@ pub fn find(root: &Path, key: &Key, source: Option<&str>, max_age: Duration) -> 
 }
 
 /// Stores a run. `end` marks its end in its tree. `most`: the most bytes of all outputs. Blocks.
-pub fn add(root: &Path, end: Mark, stored: Stored, most: u64) {
+pub fn add(root: &Path, end: TreeMark, stored: StoredRun, most: u64) {
     // A tree that did not change since the runs before needs one mark for all of them.
     let known = end_of(root).filter(is_untouched);
     let mut all = trees();
@@ -59,7 +59,7 @@ pub fn add(root: &Path, end: Mark, stored: Stored, most: u64) {
         Some(at) => all.remove(at),
         None => {
             gone.extend(all.extract_if(.., |tree| tree.root == root));
-            Tree { root: root.to_owned(), end: Arc::new(end), runs: Vec::new() }
+            ReuseTree { root: root.to_owned(), end: Arc::new(end), runs: Vec::new() }
         }
     };
     tree.runs.retain(|known| known.key != stored.key);
@@ -72,12 +72,12 @@ pub fn add(root: &Path, end: Mark, stored: Stored, most: u64) {
 }
 
 /// Returns the mark of a tree.
-fn end_of(root: &Path) -> Option<Arc<Mark>> {
+fn end_of(root: &Path) -> Option<Arc<TreeMark>> {
     trees().iter().find(|tree| tree.root == root).map(|tree| Arc::clone(&tree.end))
 }
 
 /// Returns whether nothing has changed since a mark. If something has, its runs are forgotten.
-fn is_untouched(end: &Arc<Mark>) -> bool {
+fn is_untouched(end: &Arc<TreeMark>) -> bool {
     if end.touched().is_none() {
         return true;
     }
@@ -87,9 +87,9 @@ fn is_untouched(end: &Arc<Mark>) -> bool {
 }
 
 /// Takes the trees and runs that are too many. The last run stays.
-fn spare(trees: &mut Vec<Tree>, most: u64) -> Vec<Tree> {
+fn spare(trees: &mut Vec<ReuseTree>, most: u64) -> Vec<ReuseTree> {
     let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(TREES)).collect();
-    let bytes = |tree: &Tree| tree.runs.iter().map(|stored| stored.bytes()).sum::<u64>();
+    let bytes = |tree: &ReuseTree| tree.runs.iter().map(|stored| stored.bytes()).sum::<u64>();
     loop {
         let count: usize = trees.iter().map(|tree| tree.runs.len()).sum();
         let is_too_much = count > RUNS || trees.iter().map(bytes).sum::<u64>() > most;
@@ -110,18 +110,18 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::reuse::Ground;
+    use crate::reuse::ReuseGround;
     use crate::reuse::copy::shared;
     use evidence::{End, Ran};
     use protocol::task::now_ms;
     use receipt::recording::mark;
     use safety::decide::NamedCommandRules;
 
-    fn key(command: &str) -> Key {
-        Key { command: command.to_owned(), directory: (1, 2), surroundings: 7 }
+    fn key(command: &str) -> ReuseKey {
+        ReuseKey { command: command.to_owned(), directory: (1, 2), surroundings: 7 }
     }
 
-    fn stored(command: &str, run: &str, bytes: usize) -> Stored {
+    fn stored(command: &str, run: &str, bytes: usize) -> StoredRun {
         let copy = shared(1 << 20, &std::env::temp_dir());
         copy.lock().expect("not poisoned").push(capture::OutputStream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
@@ -137,7 +137,7 @@ mod tests {
             known: &evidence::KnownBefore::default(),
         };
         let evidence = evidence::read(ran);
-        Stored {
+        StoredRun {
             key: key(command),
             run: run.to_owned(),
             at: now_ms(),
@@ -146,7 +146,7 @@ mod tests {
             evidence,
             output,
             written: None,
-            ground: Ground::Reads,
+            ground: ReuseGround::ReadsOnly,
             denials: confine::CommandDenials::default(),
         }
     }
@@ -174,8 +174,8 @@ mod tests {
         assert_eq!((run(&root, "make").as_deref(), run(&root, "ls").as_deref()), (Some("r1"), Some("r2")));
         assert_eq!(run(&root, "make all"), None);
         assert_eq!(run(root.parent().expect("above"), "make"), None);
-        assert!(find(&root, &Key { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
-        assert!(find(&root, &Key { surroundings: 8, ..key("make") }, None, HOUR).is_none());
+        assert!(find(&root, &ReuseKey { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
+        assert!(find(&root, &ReuseKey { surroundings: 8, ..key("make") }, None, HOUR).is_none());
         assert!(find(&root, &key("make"), None, Duration::ZERO).is_none(), "too old");
         add(&root, mark(&root), stored("make", "r3", 3), 100);
         assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_run_is_old_by_either_clock() {
-        let at = |at: u64, ended| Stored { at, ended, ..stored("make", "r", 3) };
+        let at = |at: u64, ended| StoredRun { at, ended, ..stored("make", "r", 3) };
         let (now, then) = (Instant::now(), Instant::now().checked_sub(2 * HOUR));
         assert!(at(now_ms(), now).is_recent(HOUR));
         assert!(!at(now_ms() - 7_200_000, now).is_recent(HOUR), "the machine slept");
@@ -200,12 +200,12 @@ mod tests {
         let (_one, one) = watched();
         let (_two, two) = watched();
         let mut trees = Vec::new();
-        let tree = |root: &Path| Tree { root: root.to_owned(), end: Arc::new(mark(root)), runs: Vec::new() };
+        let tree = |root: &Path| ReuseTree { root: root.to_owned(), end: Arc::new(mark(root)), runs: Vec::new() };
         trees.extend([tree(&one), tree(&two)]);
         for (at, command) in ["a", "b", "c", "d"].iter().enumerate() {
             trees[at % 2].runs.push(Arc::new(stored(command, command, 40)));
         }
-        let left = |trees: &[Tree]| -> Vec<String> {
+        let left = |trees: &[ReuseTree]| -> Vec<String> {
             trees.iter().flat_map(|tree| &tree.runs).map(|stored| stored.key.command.clone()).collect()
         };
         assert!(spare(&mut trees, 160).is_empty());

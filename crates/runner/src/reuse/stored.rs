@@ -12,11 +12,11 @@ use evidence::{Evidence, Part};
 use protocol::task::now_ms;
 use serde::{Deserialize, Serialize};
 
-use super::copy::Copied;
+use super::copy::WholeOutputCopy;
 
 /// What has to be the same besides the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct ReuseKey {
     /// The text of the command.
     pub command: String,
     /// The device and the inode of its directory.
@@ -25,7 +25,7 @@ pub struct Key {
     pub surroundings: u128,
 }
 
-impl Key {
+impl ReuseKey {
     /// Returns whether it is another key for its text at most.
     pub fn differs_in_text(&self, other: &Self) -> bool {
         self.directory == other.directory && self.surroundings == other.surroundings
@@ -34,9 +34,9 @@ impl Key {
 
 /// A run that has ended.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredRun {
     /// The command with everything that its result depends on.
-    pub key: Key,
+    pub key: ReuseKey,
     /// The name of the run.
     pub run: String,
     /// The time of its end, Unix ms.
@@ -48,20 +48,20 @@ pub struct Stored {
     /// What it proved.
     pub evidence: Evidence,
     /// Its whole output.
-    pub output: Copied,
+    pub output: WholeOutputCopy,
     /// What its first program has written, if that can go through another filter.
-    pub written: Option<Written>,
+    pub written: Option<SourceOutput>,
     /// The denials of its confinement.
     pub denials: CommandDenials,
     /// Why its result may be given again.
-    pub ground: Ground,
+    pub ground: ReuseGround,
 }
 
 /// Why a result may be given again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ground {
+pub enum ReuseGround {
     /// The command only reads.
-    Reads,
+    ReadsOnly,
     /// The host vouches for it.
     Vouched,
     /// It was confined to its tree.
@@ -70,7 +70,7 @@ pub enum Ground {
 
 /// What the first program of a stored command has written, all of it.
 #[derive(Debug)]
-pub struct Written {
+pub struct SourceOutput {
     /// The program, as `Source::text` has it.
     pub text: String,
     /// The program among the parts.
@@ -84,7 +84,7 @@ pub struct Written {
 /// The run whose result was given again, as results have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reused {
+pub struct ReusedRun {
     /// The run that ran.
     pub run_id: String,
     /// The time of its end, Unix ms.
@@ -113,7 +113,7 @@ const VOUCHED: &str = "ignored files that changed while it ran";
 /// What of a confined run is not compared.
 const CONFINED: &str = "what its programs read of the time, of chance and of the machine";
 
-impl Stored {
+impl StoredRun {
     /// Returns how many bytes are kept of it.
     pub fn bytes(&self) -> u64 {
         let tap = self.written.as_ref().and_then(|written| written.file.as_ref()).map_or(0, |(_, length)| *length);
@@ -147,16 +147,16 @@ impl Stored {
     }
 
     /// Returns the label of the result, for a run in the tree with this root. `filtered`: through another filter.
-    pub fn reused(&self, root: &Path, filtered: bool) -> Reused {
+    pub fn reused(&self, root: &Path, filtered: bool) -> ReusedRun {
         let root = root.display();
         let outside = format!("files outside of {root}");
         let outside = std::iter::once(outside.as_str());
         let more = match self.ground {
-            Ground::Reads => None,
-            Ground::Vouched => Some(VOUCHED),
-            Ground::Confined => Some(CONFINED),
+            ReuseGround::ReadsOnly => None,
+            ReuseGround::Vouched => Some(VOUCHED),
+            ReuseGround::Confined => Some(CONFINED),
         };
-        Reused {
+        ReusedRun {
             run_id: self.run.clone(),
             at: self.at,
             filtered,

@@ -10,59 +10,62 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_blocking;
 use twox_hash::XxHash3_128;
 
-use super::drive::kept::Kept;
+use super::drive::kept::ProducerCopier;
 use super::drive::replay::replay;
-use super::filtered::Filtered;
+use super::filtered::FilteredReuse;
 use super::guard::in_context;
-use super::listener::{Listener, Reply};
-use super::outcome::{Outcome, Status};
+use super::listener::{CallerReply, CommandListener};
+use super::outcome::{CommandOutcome, Status};
 use super::plan::order_of;
-use super::tapped::Tapped;
-use super::{Finished, Launch, elsewhere};
-use crate::error::Error;
+use super::tapped::TappedOutput;
+use super::{CommandLaunch, FinishedRun, elsewhere};
+use crate::error::RunError;
 use crate::live::runs;
-use crate::request::Request;
+use crate::request::CommandRequest;
 use crate::reuse::{
-    self, Candidate, Copied, Ground, Key, Source, Storable, Stored, Written, is_vouched, only_reads, varies, writes,
+    self, PipelineSource, ReuseCandidate, ReuseGround, ReuseKey, SourceOutput, StorableRun, StoredRun, WholeOutputCopy,
+    is_vouched, only_reads, varies, writes,
 };
 use capture::OutputStream;
 use confine::TmpPlacement;
 use evidence::{Evidence, State};
 use protocol::plan::Startup;
 use protocol::task::now_ms;
-use receipt::recording::{Coverage, Detail, When};
-use receipt::watch::Watch;
-use receipt::{Attribution, Receipt};
+use receipt::recording::{ReceiptSource, RunUndoCoverage, UndoCondition};
+use receipt::watch::WatchedTrees;
+use receipt::{ChangeAttribution, RunReceipt};
 use reduce::class::Producer;
 use safety::decide::NamedCommandRules;
 use safety::{CommandAnalysis, SafetyPolicy, analyze};
 
 /// Where a command may write by its confinement.
-type Places = Vec<String>;
+type ConfinedWriteRoots = Vec<String>;
 
 /// What becomes of a command whose result may be given again.
-enum Again {
+enum ReuseDecision {
     /// The result of this run, in the tree with this root, is given.
-    Given(Arc<Stored>, PathBuf),
+    Given(Arc<StoredRun>, PathBuf),
     /// What the first program has written goes through another filter.
-    Filtered(Box<Filtered>, Vec<u8>),
+    Filtered(Box<FilteredReuse>, Vec<u8>),
     /// It runs, and its run may be stored.
-    Runs(Box<Candidate>),
+    Runs(Box<ReuseCandidate>),
 }
 
-impl Launch {
+impl CommandLaunch {
     /// Gives the result of the command's stored run, if there is one. Otherwise prepares the command: to run as a
     /// filter, or to have its run stored.
     pub(super) async fn give_again(
         &mut self,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Option<Finished>, Error> {
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> Result<Option<FinishedRun>, RunError> {
         match self.look_again().await {
             None => {}
-            Some(Again::Given(stored, root)) => return self.give(stored, &root, listener, replies).await.map(Some),
-            Some(Again::Filtered(filtered, bytes)) => self.become_filter(filtered, bytes).await?,
-            Some(Again::Runs(candidate)) => {
+            Some(ReuseDecision::Given(stored, root)) => {
+                return self.give(stored, &root, listener, replies).await.map(Some);
+            }
+            Some(ReuseDecision::Filtered(filtered, bytes)) => self.become_filter(filtered, bytes).await?,
+            Some(ReuseDecision::Runs(candidate)) => {
                 self.request.copy = Some(Arc::clone(candidate.copy()));
                 self.candidate = Some(candidate);
             }
@@ -71,22 +74,23 @@ impl Launch {
     }
 
     /// Looks for the stored run of the command. `None`: its result must not be given again.
-    async fn look_again(&mut self) -> Option<Again> {
+    async fn look_again(&mut self) -> Option<ReuseDecision> {
         let wanted = self.request.reuse.take()?;
         let (analysis, places) = (analysis(&self.request)?, places(&self.request));
         let (command, cwd) = (self.request.command.clone(), self.request.cwd.clone());
         let surroundings = surroundings(&self.request, &self.order.plan.program);
-        let source = Source::of(&command).filter(|source| source.filter.is_some() && self.request.stdin.is_none());
+        let source =
+            PipelineSource::of(&command).filter(|source| source.filter.is_some() && self.request.stdin.is_none());
         // With pipefail the exit code would be that of the program, which does not run.
         let may_have_pipefail = self.request.startup.is_some() || self.request.environment.get("SHELLOPTS").is_some();
-        let is_filterable = move |written: &Written| written.part.exit_code == Some(0) || !may_have_pipefail;
+        let is_filterable = move |written: &SourceOutput| written.part.exit_code == Some(0) || !may_have_pipefail;
         let wants_tap = self.producer().is_some();
         let temp = self.request.temp.clone();
         let looked = spawn_blocking(move || {
-            let root = Watch::root_of(&cwd).ok()?;
+            let root = WatchedTrees::root_of(&cwd).ok()?;
             let ground = ground(&analysis, &wanted.commands, places, &root)?;
             let found = metadata(&cwd).ok()?;
-            let key = Key { command, directory: (found.dev(), found.ino()), surroundings };
+            let key = ReuseKey { command, directory: (found.dev(), found.ino()), surroundings };
             let text = source.as_ref().map(|source| source.text.as_str());
             if !wanted.fresh
                 && !runs().any_in(&root, None)
@@ -94,37 +98,40 @@ impl Launch {
             {
                 // A tap that is wanted is given, too.
                 if stored.key == key && (stored.written.is_some() || !wants_tap) {
-                    return Some(Again::Given(stored, root));
+                    return Some(ReuseDecision::Given(stored, root));
                 }
                 if let (Some(source), true) = (source, stored.written.as_ref().is_some_and(is_filterable))
                     && let Ok(bytes) = stored.written_bytes()
                 {
-                    return Some(Again::Filtered(Box::new(Filtered { stored, root, source, tap: None }), bytes));
+                    return Some(ReuseDecision::Filtered(
+                        Box::new(FilteredReuse { stored, root, source, tap: None }),
+                        bytes,
+                    ));
                 }
             }
-            let candidate = Candidate::begin(key, (&cwd, root), ground, (wanted.store_bytes, &temp));
-            Some(Again::Runs(Box::new(candidate)))
+            let candidate = ReuseCandidate::begin(key, (&cwd, root), ground, (wanted.store_bytes, &temp));
+            Some(ReuseDecision::Runs(Box::new(candidate)))
         });
         looked.await.ok().flatten()
     }
 
     async fn give(
         &mut self,
-        stored: Arc<Stored>,
+        stored: Arc<StoredRun>,
         root: &Path,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Finished, Error> {
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, RunError> {
         self.open_entry();
         let replayed = replay(&self.request, Arc::clone(&stored), listener, replies).await;
-        let mut outcome = Outcome::of(&self.request, replayed.map_err(|error| self.unwatched(error))?);
+        let mut outcome = CommandOutcome::of(&self.request, replayed.map_err(|error| self.unwatched(error))?);
         (outcome.receipt, outcome.undo) = nothing_changed(&self.request);
         if outcome.status == Status::Exited {
             outcome.evidence = Some(stored.evidence.clone());
             outcome.reused = Some(stored.reused(root, false));
             outcome.tap = self.tap_of(&stored).await;
         } else {
-            outcome.evidence = Outcome::not_started(&self.request).evidence;
+            outcome.evidence = CommandOutcome::not_started(&self.request).evidence;
         }
         outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
         self.note_reuse(&outcome).await;
@@ -135,18 +142,18 @@ impl Launch {
     }
 
     /// Returns a copy of what the source of a stored run has written, if the command is to have a tap.
-    async fn tap_of(&self, stored: &Arc<Stored>) -> Option<Tapped> {
+    async fn tap_of(&self, stored: &Arc<StoredRun>) -> Option<TappedOutput> {
         let request = &self.request;
         let producer = self.producer()?;
         stored.written.as_ref()?;
-        let (kept, stored) = (Kept::new(request), Arc::clone(stored));
+        let (kept, stored) = (ProducerCopier::new(request), Arc::clone(stored));
         let kept = spawn_blocking(move || kept.filled(&stored.written_bytes().map_err(|error| error.to_string())?));
-        Some(Tapped { command: producer.command.clone(), kept: kept.await.ok()? })
+        Some(TappedOutput { command: producer.command.clone(), kept: kept.await.ok()? })
     }
 
     /// Makes the filter of the command what runs, with what its source has written as input. The evidence is that of
     /// the stored run.
-    async fn become_filter(&mut self, mut filtered: Box<Filtered>, bytes: Vec<u8>) -> Result<(), Error> {
+    async fn become_filter(&mut self, mut filtered: Box<FilteredReuse>, bytes: Vec<u8>) -> Result<(), RunError> {
         filtered.tap = self.tap_of(&filtered.stored).await;
         let request = &mut self.request;
         request.filter = filtered.source.filter.as_ref().map(|filter| filter.command.clone());
@@ -162,7 +169,7 @@ impl Launch {
 
     /// Stores the run of the command, which has just ended, if its result may be given again. The run of a session is
     /// returned instead: it is stored if it leaves the session as it was.
-    pub(super) async fn keep_run(&mut self, outcome: &Outcome) -> Option<Storable> {
+    pub(super) async fn keep_run(&mut self, outcome: &CommandOutcome) -> Option<StorableRun> {
         let storable = self.storable(outcome).await?;
         if self.request.startup.as_ref().is_some_and(Startup::saves) {
             return Some(storable);
@@ -171,7 +178,7 @@ impl Launch {
         None
     }
 
-    async fn storable(&mut self, outcome: &Outcome) -> Option<Storable> {
+    async fn storable(&mut self, outcome: &CommandOutcome) -> Option<StorableRun> {
         let candidate = self.candidate.take()?;
         let is_over = outcome.status == Status::Exited && outcome.ended_by.is_none();
         let is_alone = outcome.survivors.is_empty() && outcome.background.is_none();
@@ -192,7 +199,7 @@ impl Launch {
         let own = self.request.live_run.as_ref().map(|run| run.number());
         let stored = move |key, ground, output| {
             let written = source.and_then(|source| written(source, &evidence, &output, tap));
-            Stored { key, run, at, ended, code, evidence, output, written, denials, ground }
+            StoredRun { key, run, at, ended, code, evidence, output, written, denials, ground }
         };
         let is_alone = move |root: &Path| !runs().any_in(root, own);
         spawn_blocking(move || candidate.end(&cwd, is_alone, stored)).await.ok().flatten()
@@ -204,24 +211,24 @@ impl Launch {
     }
 
     /// Returns the source of the command, if nothing else prints, and whether its errors go into the same pipe.
-    fn source(&self) -> Option<(Source, bool)> {
+    fn source(&self) -> Option<(PipelineSource, bool)> {
         let request = &self.request;
         // With CDPATH a `cd` prints, too.
         let names_places = |state: &Startup| state.boot.text().contains("CDPATH");
         let cd_prints =
             request.environment.get("CDPATH").is_some() || request.startup.as_ref().is_some_and(names_places);
-        Source::of(&request.command).filter(|_| !cd_prints).map(|source| (source, request.merge))
+        PipelineSource::of(&request.command).filter(|_| !cd_prints).map(|source| (source, request.merge))
     }
 }
 
 /// Returns what the source of a command has written, by its evidence, its output and its tap. `None`: not all of it is
 /// known.
 fn written(
-    (source, merged): (Source, bool),
+    (source, merged): (PipelineSource, bool),
     evidence: &Evidence,
-    output: &Copied,
+    output: &WholeOutputCopy,
     tap: Option<(PathBuf, u64)>,
-) -> Option<Written> {
+) -> Option<SourceOutput> {
     let part = evidence.parts.iter().find(|part| part.span == Some(source.span) && part.exit_code.is_some())?;
     let is_filterable = source.takes_errors || !merged && !output.has(OutputStream::Stderr);
     let file = match source.filter {
@@ -231,17 +238,17 @@ fn written(
         }
         None => None,
     };
-    Some(Written { text: source.text, part: part.clone(), file, is_filterable })
+    Some(SourceOutput { text: source.text, part: part.clone(), file, is_filterable })
 }
 
 /// Returns what the engine of safety says about a command. `None`: it is none whose result may be given again.
-fn analysis(request: &Request) -> Option<CommandAnalysis> {
+fn analysis(request: &CommandRequest) -> Option<CommandAnalysis> {
     let is_plain = request.terminal.is_none() && request.streams.is_none() && !request.background;
     is_plain.then(|| in_context(request, |context| analyze(&request.command, context, &SafetyPolicy::default())))
 }
 
 /// Returns where a confined command may write, if it reaches no host and has its own place for temporary files.
-fn places(request: &Request) -> Option<Places> {
+fn places(request: &CommandRequest) -> Option<ConfinedWriteRoots> {
     let policy = &request.confine.as_ref()?.policy;
     let reach = policy.command_reach(&policy.root);
     (reach.offline && policy.tmp == TmpPlacement::Private).then_some(reach.write)
@@ -251,35 +258,40 @@ fn places(request: &Request) -> Option<Places> {
 fn ground(
     analysis: &CommandAnalysis,
     commands: &NamedCommandRules,
-    places: Option<Places>,
+    places: Option<ConfinedWriteRoots>,
     root: &Path,
-) -> Option<Ground> {
+) -> Option<ReuseGround> {
     if varies(analysis, root) {
         return None;
     }
     if only_reads(analysis) {
-        return Some(Ground::Reads);
+        return Some(ReuseGround::ReadsOnly);
     }
     if is_vouched(analysis, commands) {
-        return Some(Ground::Vouched);
+        return Some(ReuseGround::Vouched);
     }
     let is_inside = places?.iter().all(|place| Path::new(place).starts_with(root));
-    (is_inside && analysis.complete && !analysis.commands.iter().any(writes)).then_some(Ground::Confined)
+    (is_inside && analysis.complete && !analysis.commands.iter().any(writes)).then_some(ReuseGround::Confined)
 }
 
 /// Returns the receipt and the undo of a run that changed nothing, as far as they are wanted.
-fn nothing_changed(request: &Request) -> (Option<Receipt>, Option<Coverage>) {
+fn nothing_changed(request: &CommandRequest) -> (Option<RunReceipt>, Option<RunUndoCoverage>) {
     let Some(wanted) = &request.record else { return (None, None) };
-    let attribution = if wanted.receipt == Some(Detail::Watch) { Attribution::Window } else { Attribution::Command };
-    let is_undone = wanted.undo.is_some_and(|undo| undo.when == When::Always);
-    let receipt = (wanted.receipt.is_some() || is_undone).then(|| Receipt::new(attribution));
-    (receipt, is_undone.then(|| Coverage { all: true, ..Coverage::default() }))
+    let attribution = if wanted.receipt == Some(ReceiptSource::Watch) {
+        ChangeAttribution::Window
+    } else {
+        ChangeAttribution::Command
+    };
+    let is_undone = wanted.undo.is_some_and(|undo| undo.when == UndoCondition::Always);
+    let receipt = (wanted.receipt.is_some() || is_undone).then(|| RunReceipt::new(attribution));
+    (receipt, is_undone.then(|| RunUndoCoverage { all: true, ..RunUndoCoverage::default() }))
 }
 
 /// Returns a hash of all that a command is given besides its text and its directory. The code by which a session saves
 /// its state names other files each time, and is none of it.
-fn surroundings(request: &Request, program: &[u8]) -> u128 {
-    let Request { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } = request;
+fn surroundings(request: &CommandRequest, program: &[u8]) -> u128 {
+    let CommandRequest { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } =
+        request;
     let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves()));
     let given = (program, args, cwd, environment.text(), state, stdin);
     let checks = evidence.as_ref().map(|wanted| &wanted.checks);

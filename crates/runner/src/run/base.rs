@@ -4,12 +4,12 @@ use std::future::Future;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::listener::{Reply, aborted};
-use crate::error::Error;
-use crate::request::{RawOptions, Request};
+use super::listener::{CallerReply, aborted};
+use crate::error::RunError;
+use crate::request::{CommandRequest, RawOptions};
 
 /// A shell state that commands may begin with, and that may have to be read first: the snapshot of the user's shell.
-pub trait Base: Sized + Send + 'static {
+pub trait ShellStateSource: Sized + Send + 'static {
     /// The state, after it was read.
     type State: Send;
 
@@ -17,17 +17,17 @@ pub trait Base: Sized + Send + 'static {
     ///
     /// # Errors
     /// If the options name a state that cannot be read.
-    fn of(raw: &RawOptions) -> Result<BaseState<Self>, Error>;
+    fn of(raw: &RawOptions) -> Result<StartingShellState<Self>, RunError>;
 
     /// Reads the state.
     fn read(self) -> impl Future<Output = Self::State> + Send;
 
     /// Lets the shell of a command begin with the state.
-    fn apply(state: Self::State, request: &mut Request);
+    fn apply(state: Self::State, request: &mut CommandRequest);
 }
 
 /// The state that a command begins with.
-pub enum BaseState<B: Base> {
+pub enum StartingShellState<B: ShellStateSource> {
     /// A plain shell.
     Plain,
     /// A state that is known.
@@ -36,7 +36,7 @@ pub enum BaseState<B: Base> {
     Unread(B),
 }
 
-impl<B: Base> BaseState<B> {
+impl<B: ShellStateSource> StartingShellState<B> {
     /// Returns the state, with `None` for a plain shell. An error is the base that has to be read first.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl<B: Base> BaseState<B> {
     }
 
     /// Reads the state if necessary. A command that is aborted meanwhile gets no state.
-    pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<Reply>) -> Option<B::State> {
+    pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<CallerReply>) -> Option<B::State> {
         match self.known() {
             Ok(state) => state,
             Err(base) => tokio::select! {
@@ -69,7 +69,7 @@ impl<B: Base> BaseState<B> {
 ///
 /// # Errors
 /// As [`Request::check`], and if the options name a state that cannot be read.
-pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
+pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
     let state = match B::of(&raw)?.known() {
         Ok(state) => state,
         Err(base) => Some(base.read().await),
@@ -82,7 +82,7 @@ pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
 ///
 /// # Errors
 /// As [`request_of`].
-pub fn known_request<B: Base>(raw: RawOptions) -> Result<Request, Error> {
+pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
     let state = B::of(&raw)?.known();
     let is_known = state.is_ok();
     let mut request = request::<B>(raw, state.ok().flatten())?;
@@ -94,8 +94,8 @@ pub fn known_request<B: Base>(raw: RawOptions) -> Result<Request, Error> {
 ///
 /// # Errors
 /// As [`Request::check`].
-pub fn request<B: Base>(raw: RawOptions, state: Option<B::State>) -> Result<Request, Error> {
-    let mut request = Request::check(raw)?;
+pub fn request<B: ShellStateSource>(raw: RawOptions, state: Option<B::State>) -> Result<CommandRequest, RunError> {
+    let mut request = CommandRequest::check(raw)?;
     if let Some(state) = state {
         B::apply(state, &mut request);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::listener::Prompt;
+use super::listener::BlockedPrompt;
 use crate::supervise::{is_prompt, looks_like_prompt};
 use protocol::{BlockedProcess, note_of_prompt, plain};
 
@@ -23,14 +23,14 @@ const TEXT: usize = 200;
 #[derive(Default)]
 pub struct BlockedWatch {
     /// The scans. `None` if no listener wants them.
-    scans: Option<Scans>,
+    scans: Option<ListenerScans>,
     /// The result of the scan at the limit.
-    at_limit: Option<WaitedFor>,
+    at_limit: Option<LimitWaitNote>,
 }
 
 /// What a command waited for at its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitedFor {
+pub struct LimitWaitNote {
     /// For the caller: with the last line of the output and the arguments of the process.
     pub note: String,
     /// For the ledger: without them.
@@ -38,7 +38,7 @@ pub struct WaitedFor {
 }
 
 /// The scans for a listener.
-struct Scans {
+struct ListenerScans {
     /// Time of the next scan. `None` while an answer is on its way, without output since the request.
     next: Option<Instant>,
     /// The prompt that was reported last.
@@ -67,7 +67,7 @@ pub struct LastLines {
 }
 
 /// The evidence of a scan and the last line together.
-pub struct Evidence {
+pub struct PromptEvidence {
     /// The blocked process.
     pub process: Option<BlockedProcess>,
     /// Whether the line asks plainly, so that the process need not be seen.
@@ -85,7 +85,7 @@ impl ReportedPrompt {
     }
 }
 
-impl Evidence {
+impl PromptEvidence {
     /// Weighs a scan and the last lines.
     pub fn of(process: Option<BlockedProcess>, lines: &LastLines) -> Self {
         let LastLines { stdout, stderr, .. } = lines;
@@ -100,7 +100,7 @@ impl Evidence {
 impl BlockedWatch {
     /// Begins to watch. `wanted`: whether a listener wants reports.
     pub fn new(wanted: bool, began: Instant) -> Self {
-        let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None });
+        let scans = wanted.then(|| ListenerScans { next: Some(began + QUIET), reported: None });
         Self { scans, at_limit: None }
     }
 
@@ -130,9 +130,9 @@ impl BlockedWatch {
 
     /// Handles the shim's scan at the time limit, before it terminates anything.
     pub fn on_limit(&mut self, process: Option<BlockedProcess>, lines: &LastLines) {
-        let Evidence { process, asks, line } = Evidence::of(process, lines);
-        let blocked = process.map(|process| WaitedFor { note: process.note(&line), brief: process.brief_note() });
-        let asked = || WaitedFor { note: note_of_prompt(&line), brief: note_of_prompt("") };
+        let PromptEvidence { process, asks, line } = PromptEvidence::of(process, lines);
+        let blocked = process.map(|process| LimitWaitNote { note: process.note(&line), brief: process.brief_note() });
+        let asked = || LimitWaitNote { note: note_of_prompt(&line), brief: note_of_prompt("") };
         self.at_limit = blocked.or_else(|| asks.then(asked));
     }
 
@@ -143,8 +143,8 @@ impl BlockedWatch {
         lines: &LastLines,
         shell: Option<i32>,
         command: &str,
-    ) -> Option<Prompt> {
-        let Evidence { process, asks, line } = Evidence::of(process, lines);
+    ) -> Option<BlockedPrompt> {
+        let PromptEvidence { process, asks, line } = PromptEvidence::of(process, lines);
         let scans = self.scans.as_mut().filter(|scans| scans.next.is_none())?;
         // The next scan is due even if nothing is blocked, because another process may be blocked later.
         scans.next = Some(Instant::now() + AGAIN);
@@ -158,11 +158,11 @@ impl BlockedWatch {
         let text = plain(&line);
         let skip = text.chars().count().saturating_sub(TEXT);
         let command = command.chars().take(COMMAND).collect();
-        Some(Prompt { pid, command, text: text.chars().skip(skip).collect() })
+        Some(BlockedPrompt { pid, command, text: text.chars().skip(skip).collect() })
     }
 
     /// Returns the result of the scan at the limit.
-    pub fn take_at_limit(&mut self) -> Option<WaitedFor> {
+    pub fn take_at_limit(&mut self) -> Option<LimitWaitNote> {
         self.at_limit.take()
     }
 }
@@ -246,7 +246,7 @@ mod tests {
         watch.on_limit(None, &lines("Password: "));
         let note = "perhaps waiting for an answer; its last line is «Password: »".to_owned();
         let brief = "perhaps waiting for an answer".to_owned();
-        assert_eq!(watch.take_at_limit(), Some(WaitedFor { note, brief }));
+        assert_eq!(watch.take_at_limit(), Some(LimitWaitNote { note, brief }));
         watch.on_limit(None, &lines("compiling"));
         assert_eq!(watch.take_at_limit(), None, "slow, not blocked");
     }

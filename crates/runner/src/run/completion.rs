@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
-use super::drive::kept::CopyResult;
-use super::tapped::{Place, Tapped, Tests};
+use super::drive::kept::ProducerCopyResult;
+use super::tapped::{OutputTests, ProducerPlace, TappedOutput};
 use super::view::ViewMaker;
-use crate::proof::Counter;
-use crate::request::Request;
-use crate::reuse::Storable;
-use crate::supervise::{Child, Failure, Inheritance, Watched};
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
+use crate::reuse::StorableRun;
+use crate::supervise::{EvidenceWatch, Failure, InheritedStateFiles, ShimCommand};
 use capture::CapturedStream;
 use confine::CommandDenials;
 use evidence::{End, Evidence, Part};
@@ -47,30 +47,30 @@ pub enum NotStarted {
 
 /// What the shim of a command has seen of its end, and has written into the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum EndSeenByShim {
     /// The end that the result has.
-    End,
+    SameEnd,
     /// Another end: the command was aborted later, or did not exit in time.
-    Other,
+    OtherEnd,
     /// Nothing: the shim was killed.
-    Nothing,
+    NoEnd,
 }
 
-impl Seen {
+impl EndSeenByShim {
     /// Compares the exit that the shim reported with the exit that the result has. `None`: the shell of a session has
     /// reported its exit code before its exit.
     pub fn of(reported: Option<Cause>, exit: &ShellExit) -> Self {
         match exit {
-            Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::End,
-            Err(ExitUnknown::ShimKilled) => Self::Nothing,
-            Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::Other,
+            Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::SameEnd,
+            Err(ExitUnknown::ShimKilled) => Self::NoEnd,
+            Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::OtherEnd,
         }
     }
 }
 
 /// A silence that was the time limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Silent {
+pub struct SilenceLimit {
     /// The longest silence that was allowed.
     pub most: Duration,
     /// What the command waited for, in words, without output and arguments.
@@ -78,17 +78,17 @@ pub struct Silent {
 }
 
 /// A command that was driven to its end, or until it became a task.
-pub struct Completion<'a> {
+pub struct CommandCompletion<'a> {
     /// Pid of the shell. 0 if it is not known.
     pub pid: i32,
     /// The exit of the shell.
     pub exit: ShellExit,
     /// What the shim has seen of it.
-    pub seen: Seen,
+    pub seen: EndSeenByShim,
     /// The silence of the command, if it was the time limit.
-    pub silent: Option<Silent>,
+    pub silent: Option<SilenceLimit>,
     /// Output of the command.
-    pub output: Produced<'a>,
+    pub output: ProducedOutput<'a>,
     /// Processes that the command left running.
     pub survivors: Vec<Survivor>,
     /// The task that the command or its survivors have become.
@@ -106,7 +106,7 @@ pub struct Completion<'a> {
 }
 
 /// The output of a command.
-pub struct Produced<'a> {
+pub struct ProducedOutput<'a> {
     /// The kept part of standard output.
     pub stdout: CapturedStream,
     /// The kept part of standard error. Empty when both streams were merged.
@@ -114,40 +114,40 @@ pub struct Produced<'a> {
     /// The view of both streams, in the making.
     pub view: ViewMaker<'a>,
     /// The counts of tests in both streams.
-    pub counter: Counter<'a>,
+    pub counter: TestCounter<'a>,
     /// The counts of tests in what the producer of a tap has written.
-    pub tapped: Counter<'a>,
+    pub tapped: TestCounter<'a>,
 }
 
 /// The shell of a command that has ended.
 #[derive(Default)]
 pub struct ShellAfter {
     /// The shell, if it still saves its state.
-    pub child: Option<Child>,
+    pub child: Option<ShimCommand>,
     /// The directory that the shell reported with the exit code.
     pub directory: Option<PathBuf>,
     /// The kind of the shell, if such a shell can be warm.
     pub kind: Option<Arc<ShellKind>>,
     /// The files for the shell's state, if it was warm and has inherited other files than the request's.
-    pub files: Option<Inheritance>,
+    pub files: Option<InheritedStateFiles>,
     /// How it was watched. `None`: the evidence of its command is not wanted, or the command has become a task.
-    pub watched: Option<Watched>,
+    pub watched: Option<EvidenceWatch>,
     /// Its run, if its result may be given again once the session is known to be as it was.
-    pub storable: Option<Storable>,
+    pub storable: Option<StorableRun>,
     /// What the tap of its command has kept, if it had one.
-    pub tap: Option<CopyResult>,
+    pub tap: Option<ProducerCopyResult>,
 }
 
-impl Completion<'_> {
+impl CommandCompletion<'_> {
     /// Reads what the command proved, once.
-    pub async fn evidence(&mut self, request: &Request) -> Option<(Evidence, Option<Tapped>)> {
+    pub async fn evidence(&mut self, request: &CommandRequest) -> Option<(Evidence, Option<TappedOutput>)> {
         let watched = self.shell.watched.take()?;
         let (end, kept) = (end_of(&self.exit), self.shell.tap.take());
         let (counter, tapped) = (std::mem::take(&mut self.output.counter), std::mem::take(&mut self.output.tapped));
-        let place = Place::of(request, watched.was_tapped());
+        let place = ProducerPlace::of(request, watched.was_tapped());
         let own = counter.end(counts::Ended::with(end.code.map(i64::from)));
         let complete = kept.as_ref().is_some_and(|kept| kept.as_ref().is_ok_and(|copied| copied.complete));
-        let tests = Tests { own, place, tapped: tapped.detach(), complete };
+        let tests = OutputTests { own, place, tapped: tapped.detach(), complete };
         let tests = move |parts: &[Part]| tests.count(parts);
         let evidence = if watched.has_tree() {
             let (run, command) = (request.mark.clone(), request.command.clone());
@@ -155,7 +155,7 @@ impl Completion<'_> {
         } else {
             watched.prove((&request.mark, &request.command), end, tests)
         };
-        let tap = Tapped::of(request, kept, place.part(&evidence.parts).is_some());
+        let tap = TappedOutput::of(request, kept, place.part(&evidence.parts).is_some());
         Some((evidence, tap))
     }
 }

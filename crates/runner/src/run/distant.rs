@@ -11,11 +11,11 @@ use tokio::time::timeout;
 use super::entered::{PATIENCE, end_of};
 use super::entry::{opening, refused, sweep_when_due};
 use super::guard;
-use super::outcome::{Outcome, Status};
-use crate::error::Error;
+use super::outcome::{CommandOutcome, Status};
+use crate::error::RunError;
 use crate::noting::{append, changes, verdict};
-use crate::request::{RawOptions, Request};
-use crate::supervise::Helpers;
+use crate::request::{CommandRequest, RawOptions};
+use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
 use protocol::Opening;
@@ -23,9 +23,9 @@ use sys::Signal;
 
 /// A command that may run on another machine.
 #[derive(Debug)]
-pub struct Judged {
+pub struct JudgedDistantCommand {
     /// The outcome of the command if it is not started, with the findings as notes.
-    pub outcome: Outcome,
+    pub outcome: CommandOutcome,
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
     /// How its output is cleaned.
@@ -45,10 +45,10 @@ pub struct Judged {
 ///
 /// # Errors
 /// If the options are impossible, or the safety engine refuses the command.
-pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<Judged, Error> {
+pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<JudgedDistantCommand, RunError> {
     // What can be confined, recorded and re-used is known there.
     let raw = RawOptions { confine: None, receipt: None, undo: None, evidence: None, reuse: None, ..raw };
-    let mut request = Request::check(raw)?;
+    let mut request = CommandRequest::check(raw)?;
     if let Some(entry) = &mut request.entry {
         (entry.directory, entry.target) = (ledger, Some(target.to_owned()));
     }
@@ -58,18 +58,18 @@ pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<
         let (opening, run) = ((*opening).clone(), request.mark.clone());
         Some(DistantEntry { opening, run, start: Mutex::default() })
     });
-    let outcome = Outcome::not_started(&request);
+    let outcome = CommandOutcome::not_started(&request);
     let most_text = request.truncate.most_kept() + NOTICES;
     let has_view = request.reduce.is_some();
-    let Request { grace, sanitize, aborted, .. } = request;
-    Ok(Judged { outcome, grace, sanitize, most_text, has_view, aborted, entry })
+    let CommandRequest { grace, sanitize, aborted, .. } = request;
+    Ok(JudgedDistantCommand { outcome, grace, sanitize, most_text, has_view, aborted, entry })
 }
 
-impl Judged {
+impl JudgedDistantCommand {
     /// Returns whether the program that runs this command can have told this outcome: it keeps to the options of the
     /// call, and to what its own operating system can report.
     #[must_use]
-    pub fn can_end_as(&self, told: &Outcome) -> bool {
+    pub fn can_end_as(&self, told: &CommandOutcome) -> bool {
         let fits = |text: &String| text.len() as u64 <= self.most_text;
         fits(&told.stdout)
             && fits(&told.stderr)
@@ -111,7 +111,7 @@ impl DistantEntry {
     }
 
     /// Writes the end. A command that was not started has no entry.
-    pub async fn close(&self, outcome: &Outcome) {
+    pub async fn close(&self, outcome: &CommandOutcome) {
         let start = self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
         if outcome.pid == 0 && start.is_none() && outcome.status != Status::Lost {
             return;
@@ -142,7 +142,7 @@ impl DistantEntry {
     }
 
     fn write(&self, line: LedgerLine) -> Option<JoinHandle<()>> {
-        let helpers = Helpers::shared().ok()?;
+        let helpers = HelperProcesses::shared().ok()?;
         let directory = &self.opening.directory;
         sweep_when_due(helpers, directory);
         Some(append(helpers, directory.clone(), self.opening.at, line.finish()))

@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::guard::in_context;
-use super::outcome::{Outcome, Status};
+use super::outcome::{CommandOutcome, Status};
 use crate::own_paths;
-use crate::request::Request;
+use crate::request::CommandRequest;
 use confine::ConfinementPolicy;
 use evidence::is_builtin;
 
@@ -60,7 +60,7 @@ const AROUND: usize = 40;
 const VERSIONS: usize = 256;
 
 /// Returns a note for each program that was not found and lies elsewhere.
-pub fn hints(request: &Request, outcome: &Outcome) -> Vec<String> {
+pub fn hints(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<String> {
     if request.command.len() > MAX_COMMAND {
         return Vec::new();
     }
@@ -68,9 +68,9 @@ pub fn hints(request: &Request, outcome: &Outcome) -> Vec<String> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let places = Places::of(request);
+    let places = ProgramSearchPlaces::of(request);
     let mut notes = Vec::new();
-    for Program { name, cwd } in wanted {
+    for MissingProgram { name, cwd } in wanted {
         if let Some(path) = places.find(&name, cwd.as_deref()) {
             let note = format!("«{name}» is not on PATH; it is at {path}");
             if !notes.contains(&note) {
@@ -84,13 +84,13 @@ pub fn hints(request: &Request, outcome: &Outcome) -> Vec<String> {
 
 /// A program that a command starts by its name, and the directory in which it does, as far as that is known.
 #[derive(Debug, PartialEq, Eq)]
-struct Program {
+struct MissingProgram {
     name: String,
     cwd: Option<PathBuf>,
 }
 
 /// Returns the programs of the command that were not found. Without evidence, a command that ended so names one.
-fn wanted(request: &Request, outcome: &Outcome) -> Vec<Program> {
+fn wanted(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProgram> {
     let parts = outcome.evidence.iter().flat_map(|evidence| &evidence.parts);
     let failed: Vec<_> = parts.filter(|part| part.exit_code == Some(NOT_FOUND)).filter_map(|part| part.span).collect();
     let ended = outcome.status == Status::Exited && outcome.exit_code == Some(NOT_FOUND);
@@ -117,7 +117,7 @@ fn wanted(request: &Request, outcome: &Outcome) -> Vec<Program> {
             break;
         }
         gone.push(unit.span);
-        let program = Program { name, cwd: unit.cwd.map(PathBuf::from) };
+        let program = MissingProgram { name, cwd: unit.cwd.map(PathBuf::from) };
         if !programs.contains(&program) {
             programs.push(program);
         }
@@ -139,7 +139,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the value of a variable of the command.
-fn variable<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
+fn variable<'r>(request: &'r CommandRequest, name: &str) -> Option<&'r str> {
     let of_world = request.world.iter().flat_map(|world| &world.environment).find(|(given, _)| given == name);
     match of_world {
         Some((_, value)) => value.as_deref(),
@@ -158,15 +158,15 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The places in which programs are looked for.
-struct Places<'r> {
+struct ProgramSearchPlaces<'r> {
     home: Option<PathBuf>,
     /// The directories of the user's own PATH, from a snapshot that this process has.
     own: Vec<String>,
     policy: Option<&'r ConfinementPolicy>,
 }
 
-impl<'r> Places<'r> {
-    fn of(request: &'r Request) -> Self {
+impl<'r> ProgramSearchPlaces<'r> {
+    fn of(request: &'r CommandRequest) -> Self {
         let home = variable(request, "HOME").map(str::to_owned).or_else(sys::home);
         Self {
             home: home.map(PathBuf::from).filter(|home| home.is_absolute()),
@@ -257,7 +257,7 @@ mod tests {
     fn the_newest_version_comes_first() {
         let programs = ["v9.1.0", "v20.2.0", "v20.11.1"].map(|version| format!(".nvm/versions/node/{version}/bin/x"));
         let home = place(&programs.each_ref().map(String::as_str), &[]);
-        let places = Places { home: Some(home.path().into()), own: Vec::new(), policy: None };
+        let places = ProgramSearchPlaces { home: Some(home.path().into()), own: Vec::new(), policy: None };
         let path = home.path().join(".nvm/versions/node/v20.11.1/bin/x");
         assert_eq!(places.find("x", None), Some(path.display().to_string()));
         assert_eq!(expanded(home.path(), ".nvm/versions/*/nosuch").len(), 1);
@@ -273,7 +273,7 @@ mod tests {
         File::create(site.path().join("app/bin/g")).expect("made");
         let at = |path: &str| Some(site.path().join(path).display().to_string());
         let own = vec!["relative".to_owned(), site.path().join("own").display().to_string()];
-        let places = Places { home: Some(site.path().into()), own, policy: None };
+        let places = ProgramSearchPlaces { home: Some(site.path().into()), own, policy: None };
         let app = site.path().join("app/src");
         assert_eq!(places.find("a", Some(&app)), at("app/node_modules/.bin/a"));
         assert_eq!(places.find("a", None), at(".local/bin/a"), "the directory is not known");
@@ -301,7 +301,7 @@ mod tests {
         };
         let find = |name, policy| {
             let home = Some(site.path().to_owned());
-            Places { home, own: Vec::new(), policy }.find(name, Some(&site.path().join("app")))
+            ProgramSearchPlaces { home, own: Vec::new(), policy }.find(name, Some(&site.path().join("app")))
         };
         let at = |path: &str| Some(site.path().join(path).display().to_string());
         assert_eq!((find("a", None), find("b", None)), (at("app/bin/a"), at(".local/bin/b")));

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::Launch;
-use super::completion::{Seen, Silent};
+use super::CommandLaunch;
+use super::completion::{EndSeenByShim, SilenceLimit};
 use super::entry::{has_receipt, opening, sweep_when_due};
-use super::outcome::{Outcome, Status};
+use super::outcome::{CommandOutcome, Status};
 use crate::noting::{append, changes, unwritten, verdict};
 use ledger::{LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState};
 use protocol::task::{Task, now_ms};
@@ -17,7 +17,7 @@ use protocol::task::{Task, now_ms};
 /// Time for which a result waits for its note to be written. A disk that does not answer holds nothing up.
 pub(super) const PATIENCE: Duration = Duration::from_millis(50);
 
-impl Launch {
+impl CommandLaunch {
     /// Opens the entry of the command, if it gets one. Called right before the command starts.
     pub(super) fn open_entry(&mut self) {
         let Some(entry) = self.request.entry.as_ref().filter(|_| self.order.opening.is_none()) else { return };
@@ -41,12 +41,12 @@ impl Launch {
     }
 
     /// Writes what only the addon knows of a run that has ended.
-    pub(super) async fn note_end(&self, outcome: &Outcome, seen: Seen, silent: Option<Silent>) {
+    pub(super) async fn note_end(&self, outcome: &CommandOutcome, seen: EndSeenByShim, silent: Option<SilenceLimit>) {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
         let run = outcome.run.as_str();
         let goes_on = outcome.status == Status::Backgrounded;
-        if seen == Seen::Nothing {
+        if seen == EndSeenByShim::NoEnd {
             // The shim may have been killed before it wrote the start.
             let end = LedgerRunEnd::with_state(now_ms(), LedgerRunState::Lost);
             let line = LedgerLine::of(run).with_json("start", &opening.start).with("end", &end).finish();
@@ -56,8 +56,8 @@ impl Launch {
             changes: outcome.receipt.as_ref().map(changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task: None,
-            end: (seen == Seen::Other && !goes_on).then(|| end_of(outcome)),
-            silence: silent.map(|Silent { most, waited_for }| LedgerRunSilence::of(most, waited_for)),
+            end: (seen == EndSeenByShim::OtherEnd && !goes_on).then(|| end_of(outcome)),
+            silence: silent.map(|SilenceLimit { most, waited_for }| LedgerRunSilence::of(most, waited_for)),
             evidence: None,
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
         };
@@ -74,7 +74,7 @@ impl Launch {
     }
 
     /// Writes the whole entry of a command whose result was given again: it has no shim.
-    pub(super) async fn note_reuse(&self, outcome: &Outcome) {
+    pub(super) async fn note_reuse(&self, outcome: &CommandOutcome) {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
         let note = LedgerRunNote {
@@ -90,7 +90,7 @@ impl Launch {
     }
 }
 
-pub(super) fn end_of(outcome: &Outcome) -> LedgerRunEnd<'static> {
+pub(super) fn end_of(outcome: &CommandOutcome) -> LedgerRunEnd<'static> {
     LedgerRunEnd {
         code: outcome.exit_code,
         signal: outcome.signal.clone().map(Cow::Owned),

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::error::Error;
+use crate::error::RunError;
 use crate::noting::append;
-use crate::request::{Entry, Request};
-use crate::supervise::Helpers;
+use crate::request::{CommandRequest, LedgerEntryDraft};
+use crate::supervise::HelperProcesses;
 use ledger::{
     Actor, LedgerError, LedgerLine, LedgerRunEnd, LedgerRunStart, LedgerRunState, LedgerRunTask, LedgerSweepSchedule,
 };
@@ -23,7 +23,7 @@ static SWEEPER: LedgerSweepSchedule = LedgerSweepSchedule::new();
 /// A command that was refused before it came here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Refusal {
+pub struct RefusedCommand {
     /// The command.
     #[serde(skip)]
     pub command: String,
@@ -44,8 +44,8 @@ pub struct Refusal {
 }
 
 /// Records a command that the safety engine refuses. Returns the error.
-pub(super) fn refused(request: &Request, error: Error) -> Error {
-    if let (Error::Blocked { .. }, Some(entry), Ok(helpers)) = (&error, &request.entry, Helpers::shared())
+pub(super) fn refused(request: &CommandRequest, error: RunError) -> RunError {
+    if let (RunError::Blocked { .. }, Some(entry), Ok(helpers)) = (&error, &request.entry, HelperProcesses::shared())
         && let Ok(opening) = opening(entry, request, None)
     {
         record(helpers, (*opening).clone(), &request.mark);
@@ -57,20 +57,21 @@ pub(super) fn refused(request: &Request, error: Error) -> Error {
 ///
 /// # Errors
 /// If the system creates no threads.
-pub fn record_refusal(refusal: Refusal) -> Result<String, Error> {
-    let Refusal { command, cwd, directory, actor, decided_by, verdict, rules } = refusal;
-    let helpers = Helpers::shared().map_err(|error| Error::helper(error, &command))?;
+pub fn record_refusal(refusal: RefusedCommand) -> Result<String, RunError> {
+    let RefusedCommand { command, cwd, directory, actor, decided_by, verdict, rules } = refusal;
+    let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &command))?;
     let run = next_mark();
     if let Some(directory) = directory {
         let now = now_ms();
-        let entry = Entry { decided_by, verdict, rules, ..Entry::default() };
-        let start = ledger::to_json_within_record(start(&entry, actor.as_ref(), &Part::of(&command), &cwd, now));
+        let entry = LedgerEntryDraft { decided_by, verdict, rules, ..LedgerEntryDraft::default() };
+        let start =
+            ledger::to_json_within_record(start(&entry, actor.as_ref(), &CommandExcerpt::of(&command), &cwd, now));
         record(helpers, Opening { directory, at: now, start }, &run);
     }
     Ok(run)
 }
 
-fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, run: &str) {
+fn record(helpers: &'static HelperProcesses, Opening { directory, at, start }: Opening, run: &str) {
     sweep_when_due(helpers, &directory);
     let line = LedgerLine::of(run)
         .with_json("start", &start)
@@ -84,13 +85,17 @@ fn record(helpers: &'static Helpers, Opening { directory, at, start }: Opening, 
 ///
 /// # Errors
 /// If the user has no directory for it.
-pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>) -> Result<LazyOpening, LedgerError> {
+pub(super) fn opening(
+    entry: &LedgerEntryDraft,
+    request: &CommandRequest,
+    task: Option<&TaskSpec>,
+) -> Result<LazyOpening, LedgerError> {
     let directory = entry.directory.clone().ok_or(LedgerError::NoDirectory)?;
     let log = |task: &TaskSpec| Store::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
     let task = task.map(|task| LedgerRunTask { id: task.id.clone().into(), log: log(task).into() });
     let confinement = request.confine.as_ref().map(|confine| Cow::Borrowed(confine.policy.profile.name()));
     let noted = has_receipt(request);
-    let (entry, actor, part) = (entry.clone(), request.actor.clone(), Part::of(&request.command));
+    let (entry, actor, part) = (entry.clone(), request.actor.clone(), CommandExcerpt::of(&request.command));
     let cwd = request.cwd.to_string_lossy().into_owned();
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
@@ -100,13 +105,13 @@ pub(super) fn opening(entry: &Entry, request: &Request, task: Option<&TaskSpec>)
 }
 
 /// The part of a command that is read.
-struct Part {
+struct CommandExcerpt {
     text: String,
     /// Whether the command is longer.
     is_cut: bool,
 }
 
-impl Part {
+impl CommandExcerpt {
     fn of(command: &str) -> Self {
         let (text, is_cut) = redact::beginning(command);
         Self { text: text.to_owned(), is_cut }
@@ -114,8 +119,14 @@ impl Part {
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'a str, at: u64) -> LedgerRunStart<'a> {
-    let redact::Redacted { text: command, redacted } = redact::redact_beginning((&part.text, part.is_cut));
+fn start<'a>(
+    entry: &'a LedgerEntryDraft,
+    actor: Option<&'a Actor>,
+    part: &'a CommandExcerpt,
+    cwd: &'a str,
+    at: u64,
+) -> LedgerRunStart<'a> {
+    let redact::RedactedCommand { text: command, redacted } = redact::redact_beginning((&part.text, part.is_cut));
     LedgerRunStart {
         at,
         command,
@@ -134,12 +145,12 @@ fn start<'a>(entry: &'a Entry, actor: Option<&'a Actor>, part: &'a Part, cwd: &'
 }
 
 /// Returns whether the addon adds a receipt after the end of the command.
-pub(super) fn has_receipt(request: &Request) -> bool {
+pub(super) fn has_receipt(request: &CommandRequest) -> bool {
     request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some())
 }
 
 /// Removes old files when this process first writes, and when the day changes.
-pub(super) fn sweep_when_due(helpers: &Helpers, directory: &Path) {
+pub(super) fn sweep_when_due(helpers: &HelperProcesses, directory: &Path) {
     let now = now_ms();
     if SWEEPER.is_due(directory, now) {
         let directory = directory.to_owned();

@@ -3,26 +3,26 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::outcome::{Outcome, Status};
-use super::tapped::Tapped;
-use crate::reuse::{Source, Stored};
+use super::outcome::{CommandOutcome, Status};
+use super::tapped::TappedOutput;
+use crate::reuse::{PipelineSource, StoredRun};
 use evidence::{End, Part};
 
 /// What labels the result of such a command.
-pub struct Filtered {
+pub struct FilteredReuse {
     /// The run of its source.
-    pub stored: Arc<Stored>,
+    pub stored: Arc<StoredRun>,
     /// The root of their tree.
     pub root: PathBuf,
     /// The source.
-    pub source: Source,
+    pub source: PipelineSource,
     /// The tap of the source, if it is to have one.
-    pub tap: Option<Tapped>,
+    pub tap: Option<TappedOutput>,
 }
 
-impl Filtered {
+impl FilteredReuse {
     /// Labels the result.
-    pub fn label(self, outcome: &mut Outcome) {
+    pub fn label(self, outcome: &mut CommandOutcome) {
         let Self { stored, root, source, tap } = self;
         let (Some(written), Some(filter)) = (&stored.written, &source.filter) else { return };
         let by_itself = outcome.status == Status::Exited && outcome.ended_by.is_none();

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::live::Order;
+use crate::live::WatcherOrder;
 use capture::OutputStream;
 use sys::Signal;
 
 /// Receives the events of a running command. Most events are answered with a [`Reply`].
-pub trait Listener: Send + Sync + 'static {
+pub trait CommandListener: Send + Sync + 'static {
     /// The next batch of output, answered with [`Reply::OutputTaken`].
     fn output(&self, stream: OutputStream, text: String);
     /// Sends the current view of the command, answered with [`Reply::ViewTaken`].
@@ -24,7 +24,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Text of a terminal, unchanged. [`Reply::DataChanged`] asks for more.
     fn data(&self, _text: String) {}
     /// The command is blocked on input, answered with [`Reply::PromptTaken`].
-    fn prompt(&self, prompt: Prompt);
+    fn prompt(&self, prompt: BlockedPrompt);
     /// A path is needed for a whole stream, answered with [`Reply::Allocated`].
     fn allocate(&self, stream: OutputStream);
 }
@@ -44,7 +44,7 @@ pub struct LiveView {
 
 /// A command that is blocked on input.
 #[derive(Debug, Clone)]
-pub struct Prompt {
+pub struct BlockedPrompt {
     /// The blocked process.
     pub pid: i32,
     /// Command line of the process.
@@ -55,7 +55,7 @@ pub struct Prompt {
 
 /// An answer or a request of the caller, or the order of a person, while the command runs.
 #[derive(Debug)]
-pub enum Reply {
+pub enum CallerReply {
     /// Terminate the command.
     Abort,
     /// The listener has taken the output, or failed with this error.
@@ -71,14 +71,14 @@ pub enum Reply {
     /// The listener has taken the prompt, or failed with this error.
     PromptTaken(Option<String>),
     /// The place for a whole stream.
-    Allocated(OutputStream, Allocation),
+    Allocated(OutputStream, SpillAllocation),
     /// Do what a person who watches wants.
-    Order(Order),
+    Order(WatcherOrder),
 }
 
 /// The answer of the caller's artifact store.
 #[derive(Debug)]
-pub enum Allocation {
+pub enum SpillAllocation {
     /// The stream goes to this file.
     File {
         /// The id of the artifact.
@@ -91,10 +91,10 @@ pub enum Allocation {
 }
 
 /// Waits until the caller aborts.
-pub async fn aborted(replies: &mut UnboundedReceiver<Reply>) {
+pub async fn aborted(replies: &mut UnboundedReceiver<CallerReply>) {
     loop {
         match replies.recv().await {
-            Some(Reply::Abort) => return,
+            Some(CallerReply::Abort) => return,
             Some(_) => {}
             None => std::future::pending().await,
         }

@@ -42,33 +42,35 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use base::{Base, BaseState, known_request, request_of};
+pub use base::{ShellStateSource, StartingShellState, known_request, request_of};
 pub use completion::ShellAfter;
-pub use distant::{DistantEntry, Judged, LISTED_SURVIVORS, judged};
+pub use distant::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judged};
 pub use drive::exits::HARD_BOUND;
-pub use entry::{Refusal, record_refusal};
+pub use entry::{RefusedCommand, record_refusal};
 pub use facts::facts;
-pub use listener::{Allocation, Listener, LiveView, Prompt, Reply, aborted};
-pub use owner::Owner;
+pub use listener::{BlockedPrompt, CallerReply, CommandListener, LiveView, SpillAllocation, aborted};
+pub use owner::WorldOwner;
 pub use warm_up::warm_up;
 
-use crate::error::Error;
-use crate::proof::Before;
-use crate::registry::Reservation;
-use crate::request::{RawOptions, Request};
-use crate::reuse::Candidate;
-use crate::supervise::{Admission, Child, Helpers, Launched, Running, ShimEvent, Slot};
+use crate::error::RunError;
+use crate::proof::TreeBeforeCommand;
+use crate::registry::TaskReservation;
+use crate::request::{CommandRequest, RawOptions};
+use crate::reuse::ReuseCandidate;
+use crate::supervise::{
+    AdmissionSlot, CommandAdmission, HelperProcesses, RunningCommand, SentCommand, ShimCommand, ShimEvent,
+};
 use base::request;
 use completion::NotStarted;
 use confine::WorldFacts;
-use drive::Drive;
+use drive::CommandDriver;
 use drive::complete::complete;
-use filtered::Filtered;
-use outcome::Outcome;
+use filtered::FilteredReuse;
+use outcome::CommandOutcome;
 use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
 use protocol::Order;
 use protocol::plan::Startup;
-use receipt::recording::{Prepared, Recording};
+use receipt::recording::{PreparedRecording, RunRecording};
 use shown::given_up;
 
 /// Time a terminal may take to close, if the maximum of terminals is open.
@@ -77,15 +79,15 @@ const TERMINAL_PLACE: Duration = Duration::from_secs(10);
 const STARTED_UP: Duration = Duration::from_secs(10);
 
 /// A command that has ended.
-pub struct Finished {
+pub struct FinishedRun {
     /// The outcome of the command.
-    pub outcome: Outcome,
+    pub outcome: CommandOutcome,
     /// The shell of the command, as far as a session needs it.
     pub shell: ShellAfter,
 }
 
-impl From<Outcome> for Finished {
-    fn from(outcome: Outcome) -> Self {
+impl From<CommandOutcome> for FinishedRun {
+    fn from(outcome: CommandOutcome) -> Self {
         Self { outcome, shell: ShellAfter::default() }
     }
 }
@@ -95,31 +97,31 @@ enum AttemptError {
     /// No process was started. Another attempt may be made.
     NotStarted(NotStarted),
     /// The command cannot be run.
-    Final(Error),
+    Final(RunError),
 }
 
-impl From<Error> for AttemptError {
-    fn from(error: Error) -> Self {
+impl From<RunError> for AttemptError {
+    fn from(error: RunError) -> Self {
         Self::Final(error)
     }
 }
 
 /// A command that was given to this process. Its launch begins once the shell state that it starts with is read.
-pub enum Command<B> {
+pub enum SubmittedCommand<B> {
     /// The state is known.
-    Launched(Box<Launch>),
+    Launched(Box<CommandLaunch>),
     /// The state has to be read first.
     Unread(Box<(RawOptions, B)>),
 }
 
-impl<B: Base> Command<B> {
+impl<B: ShellStateSource> SubmittedCommand<B> {
     /// Starts the command as [`Launch::start`] does, if its shell state is known.
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(raw: RawOptions) -> Result<Self, Error> {
+    pub fn start(raw: RawOptions) -> Result<Self, RunError> {
         Ok(match B::of(&raw)?.known() {
-            Ok(state) => Self::Launched(Box::new(Launch::start(request::<B>(raw, state)?)?)),
+            Ok(state) => Self::Launched(Box::new(CommandLaunch::start(request::<B>(raw, state)?)?)),
             Err(base) => Self::Unread(Box::new((raw, base))),
         })
     }
@@ -130,15 +132,15 @@ impl<B: Base> Command<B> {
     /// If no command could be run.
     pub async fn finish(
         self,
-        listener: impl Listener,
-        mut replies: UnboundedReceiver<Reply>,
-    ) -> Result<Finished, Error> {
+        listener: impl CommandListener,
+        mut replies: UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, RunError> {
         let launch = match self {
             Self::Launched(launch) => *launch,
             Self::Unread(unread) => {
                 let (mut raw, base) = *unread;
-                let state = BaseState::Unread(base).resolve(&mut raw, &mut replies).await;
-                Launch::start(request::<B>(raw, state)?)?
+                let state = StartingShellState::Unread(base).resolve(&mut raw, &mut replies).await;
+                CommandLaunch::start(request::<B>(raw, state)?)?
             }
         };
         launch.finish(listener, replies).await
@@ -146,41 +148,41 @@ impl<B: Base> Command<B> {
 }
 
 /// The launch of one command: its request, its order for a shim, and the process if it has started already.
-pub struct Launch {
-    request: Request,
+pub struct CommandLaunch {
+    request: CommandRequest,
     order: Order,
-    helpers: &'static Helpers,
-    launched: Option<(Launched, Slot)>,
+    helpers: &'static HelperProcesses,
+    launched: Option<(SentCommand, AdmissionSlot)>,
     /// The files that a cold shell reads before the command.
     startup_files: StartupFiles,
     /// The place among the open terminals, if the command has one.
-    terminal_slot: Option<Slot>,
+    terminal_slot: Option<AdmissionSlot>,
     /// How the command is recorded, once that is chosen.
-    prepared: Option<Prepared>,
+    prepared: Option<PreparedRecording>,
     /// The recording of the command, from right before its start.
-    recording: Option<Recording>,
+    recording: Option<RunRecording>,
     /// The tree right before the start, if the evidence is to say what changed.
-    before: Option<Before>,
+    before: Option<TreeBeforeCommand>,
     /// What labels the result, if only the filter of the command runs.
-    filtered: Option<Box<Filtered>>,
+    filtered: Option<Box<FilteredReuse>>,
     /// What it takes to store the run, if its result may be given again.
-    candidate: Option<Box<Candidate>>,
+    candidate: Option<Box<ReuseCandidate>>,
     /// Holds a place among the running tasks until the task counts itself.
-    _reservation: Option<Reservation>,
+    _reservation: Option<TaskReservation>,
 }
 
-impl Launch {
+impl CommandLaunch {
     /// Starts a command without waiting. If a shim is free, the command runs when this returns. Otherwise
     /// [`Launch::finish`] starts it.
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(mut request: Request) -> Result<Self, Error> {
+    pub fn start(mut request: CommandRequest) -> Result<Self, RunError> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
             guard::judge(&mut request).map_err(|error| entry::refused(&request, error))?;
         }
-        let helpers = Helpers::shared().map_err(|error| Error::helper(error, &request.command))?;
+        let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
         let reservation = request.registry.as_ref().zip(task.as_ref());
         let reservation = reservation.map(|(registry, task)| registry.reserve(&task.id)).transpose()?;
@@ -205,12 +207,12 @@ impl Launch {
         }
         if !takes_long
             && launch.can_start_now()
-            && let Some(slot) = Admission::shared().try_enter()
+            && let Some(slot) = CommandAdmission::shared().try_enter()
         {
             launch.open_entry();
             // Descriptors may become free before it is this command's turn.
             launch.launched =
-                Launched::start_now(helpers, &launch.order).ok().flatten().map(|launched| (launched, slot));
+                SentCommand::start_now(helpers, &launch.order).ok().flatten().map(|launched| (launched, slot));
         }
         Ok(launch)
     }
@@ -246,7 +248,7 @@ impl Launch {
     }
 
     /// Waits until the command's world is made, if it has one.
-    async fn wait_for_world(&mut self) -> Result<(), Error> {
+    async fn wait_for_world(&mut self) -> Result<(), RunError> {
         let Some(world) = self.order.plan.world else { return Ok(()) };
         match self.helpers.world_made(world).await {
             Ok(facts) => self.enter(facts),
@@ -264,11 +266,11 @@ impl Launch {
     /// If no command could be run.
     pub async fn finish(
         mut self,
-        listener: impl Listener,
-        mut replies: UnboundedReceiver<Reply>,
-    ) -> Result<Finished, Error> {
+        listener: impl CommandListener,
+        mut replies: UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, RunError> {
         if self.request.aborted {
-            return Ok(Outcome::not_started(&self.request).into());
+            return Ok(CommandOutcome::not_started(&self.request).into());
         }
         guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
         if let Some(given) = self.give_again(&listener, &mut replies).await? {
@@ -286,16 +288,16 @@ impl Launch {
     /// Starts the command, again if no process was started, and drives it to its end or until it becomes a task.
     async fn attempts(
         &mut self,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Finished, Error> {
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, RunError> {
         let mut tries = 0;
         let mut searched_again = false;
         loop {
             match self.attempt(listener, replies).await {
                 Ok(finished) => return Ok(finished),
                 Err(AttemptError::Final(error)) => return Err(error),
-                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Launched::may_retry(tries).await => {
+                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if SentCommand::may_retry(tries).await => {
                     tries += 1;
                     if self.is_recorded() {
                         self.plan_again()?;
@@ -320,9 +322,9 @@ impl Launch {
     /// Starts the command, unless it has begun, and drives it to its end or until it becomes a task.
     async fn attempt(
         &mut self,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Finished, AttemptError> {
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, AttemptError> {
         let (launched, slot) = match self.launched.take() {
             Some(launched) => launched,
             None => {
@@ -344,37 +346,37 @@ impl Launch {
             self.drive(running, listener, replies).await?
         };
         if let Some((registry, task)) = self.request.registry.as_ref().zip(finished.outcome.task_id()) {
-            registry.count(task, Admission::shared().keep_for_task(slot));
+            registry.count(task, CommandAdmission::shared().keep_for_task(slot));
         }
         Ok(finished)
     }
 
     /// Starts the command once a shim, descriptors and a place among the running commands are free.
-    async fn start_later(&mut self) -> Result<(Launched, Slot), Error> {
+    async fn start_later(&mut self) -> Result<(SentCommand, AdmissionSlot), RunError> {
         self.wait_for_world().await?;
-        let closed = || Error::spawn("no place among the running commands", &self.request.command);
+        let closed = || RunError::spawn("no place among the running commands", &self.request.command);
         if self.request.terminal.is_some() && self.terminal_slot.is_none() {
             let full = "as many terminals are open as this process has descriptors for; end one first";
-            let slot = Admission::shared().enter_terminal(TERMINAL_PLACE).await;
-            self.terminal_slot = Some(slot.ok_or_else(|| Error::spawn(full, &self.request.command))?);
+            let slot = CommandAdmission::shared().enter_terminal(TERMINAL_PLACE).await;
+            self.terminal_slot = Some(slot.ok_or_else(|| RunError::spawn(full, &self.request.command))?);
         }
-        let slot = Admission::shared().enter().await.ok_or_else(closed)?;
+        let slot = CommandAdmission::shared().enter().await.ok_or_else(closed)?;
         self.begin_record()?;
         self.startup_files.write(&self.request, &mut self.order)?;
         self.read_tree().await;
         self.open_entry();
-        let launched = Launched::start_later(self.helpers, &self.order).await;
-        let launched = launched.map_err(|error| Error::helper(error, &self.request.command))?;
+        let launched = SentCommand::start_later(self.helpers, &self.order).await;
+        let launched = launched.map_err(|error| RunError::helper(error, &self.request.command))?;
         Ok((launched, slot))
     }
 
     async fn drive(
         &mut self,
-        running: Running,
-        listener: &impl Listener,
-        replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Finished, AttemptError> {
-        let Running { mut child, pipes, shell, files } = running;
+        running: RunningCommand,
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> Result<FinishedRun, AttemptError> {
+        let RunningCommand { mut child, pipes, shell, files } = running;
         let tap = child.take_tap();
         let pid = shell.map(|(pid, mark)| {
             if let Some(run) = &self.request.live_run {
@@ -390,7 +392,7 @@ impl Launch {
             // The warm shell reports over a pipe of its own.
             self.request.report = Some(files.report().try_clone().map_err(|error| self.unwatched(error))?);
         }
-        let drive = Drive::new(&self.request, (child, pipes), pid, listener, replies);
+        let drive = CommandDriver::new(&self.request, (child, pipes), pid, listener, replies);
         let drive = drive.and_then(|drive| drive.tapped(tap)).map_err(|error| self.unwatched(error))?;
         // The shell of a session may be another shell after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
@@ -400,7 +402,7 @@ impl Launch {
         let (evidence, tap) = completion.evidence(&self.request).await.unzip();
         let mut shell = ShellAfter { kind: kind.cloned(), files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
-        let mut outcome = Outcome::of(&self.request, completion);
+        let mut outcome = CommandOutcome::of(&self.request, completion);
         outcome.record(recorded);
         outcome.evidence = evidence;
         outcome.tap = tap.flatten();
@@ -415,11 +417,11 @@ impl Launch {
             self.helpers.ended_in(world);
             self.helpers.show(world, outcome.files()).await;
         }
-        Ok(Finished { outcome, shell })
+        Ok(FinishedRun { outcome, shell })
     }
 
     /// Hands the command to its registry. From its start on, the command belongs to its shim.
-    async fn become_task(&mut self, mut child: Child) -> Result<Finished, AttemptError> {
+    async fn become_task(&mut self, mut child: ShimCommand) -> Result<FinishedRun, AttemptError> {
         self.startup_files.drop_after(STARTED_UP);
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
@@ -427,7 +429,7 @@ impl Launch {
                 self.note_facts_of(&task);
                 self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
                 self.helpers.replace(self.order.plan.world);
-                Ok(Outcome::started(&self.request, *task).into())
+                Ok(CommandOutcome::started(&self.request, *task).into())
             }
             // The shim had begun with the command. The registry's directory shows its outcome.
             (ShimEvent::Lost { untaken: false }, Some(registry)) => {
@@ -436,7 +438,7 @@ impl Launch {
                     None => None,
                 };
                 let task = task.ok_or_else(|| self.helpers_killed())?;
-                Ok(Outcome::started(&self.request, task).into())
+                Ok(CommandOutcome::started(&self.request, task).into())
             }
             (ShimEvent::Lost { .. }, _) => Err(AttemptError::NotStarted(NotStarted::HelpersKilled)),
             (ShimEvent::Failed(failure), _) => Err(AttemptError::NotStarted(NotStarted::Failed(failure))),
@@ -444,12 +446,12 @@ impl Launch {
         }
     }
 
-    fn unwatched(&self, error: std::io::Error) -> Error {
-        Error::system("the pipes could not be watched", error, &self.request.command)
+    fn unwatched(&self, error: std::io::Error) -> RunError {
+        RunError::system("the pipes could not be watched", error, &self.request.command)
     }
 
-    fn helpers_killed(&self) -> Error {
-        Error::spawn("the helper processes were killed", &self.request.command)
+    fn helpers_killed(&self) -> RunError {
+        RunError::spawn("the helper processes were killed", &self.request.command)
     }
 }
 
@@ -457,6 +459,6 @@ impl Launch {
 ///
 /// # Errors
 /// If the system creates no threads.
-pub fn runtime() -> Result<&'static Handle, Error> {
-    Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(error, ""))
+pub fn runtime() -> Result<&'static Handle, RunError> {
+    HelperProcesses::shared().map(HelperProcesses::runtime).map_err(|error| RunError::helper(error, ""))
 }

@@ -5,25 +5,25 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::completion::{Completion, Produced, UNKNOWN_END};
+use super::completion::{CommandCompletion, ProducedOutput, UNKNOWN_END};
 use super::status::{conclude, ended_by};
-use super::tapped::Tapped;
-use super::view::Draft;
+use super::tapped::TappedOutput;
+use super::view::ViewDraft;
 use crate::noting::unwritten;
-use crate::proof::{Ended, Wanted};
-use crate::request::Request;
+use crate::proof::{CommandToProve, EvidenceRequest};
+use crate::request::CommandRequest;
 use capture::StreamTruncation;
 use confine::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{Evidence, Part};
 use protocol::plan;
 use protocol::task::{Store, Task};
 use protocol::{ABORTED, Cause, Conclusion, EndedBy, Survivor};
-use receipt::recording::{Coverage, RunRecord};
-use receipt::{Attribution, Receipt};
+use receipt::recording::{RunRecord, RunUndoCoverage};
+use receipt::{ChangeAttribution, RunReceipt};
 use reduce::End;
 use sys::Usage;
 
-pub use crate::reuse::Reused;
+pub use crate::reuse::ReusedRun;
 pub use protocol::Status;
 
 /// Number of replaced places from which on they deserve a note.
@@ -55,7 +55,7 @@ pub fn replaced(places: u64) -> Option<String> {
 
 /// The outcome of a command.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// The kept part of standard output, with its notice.
     pub stdout: String,
     /// The kept part of standard error, with its notice.
@@ -90,21 +90,21 @@ pub struct Outcome {
     /// The value of `AGENT_BASH_ID`, which is never used again.
     pub run: String,
     /// The changes that the command made. `None`: no receipt was wanted, or the command goes on in the background.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<RunReceipt>,
     /// The extent of an undo. `None`: the command cannot be undone, or goes on in the background.
-    pub undo: Option<Coverage>,
+    pub undo: Option<RunUndoCoverage>,
     /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
     #[serde(with = "crate::as_json")]
     pub evidence: Option<Evidence>,
     /// The run whose result was given again. `None`: the command ran.
-    pub reused: Option<Reused>,
+    pub reused: Option<ReusedRun>,
     /// What is kept of the output of a pipeline's first program. `None`: nothing was worth keeping.
-    pub tap: Option<Tapped>,
+    pub tap: Option<TappedOutput>,
     /// The text that a model reads. `None`: no view was wanted, or the view is no gain.
-    pub view: Option<Draft>,
+    pub view: Option<ViewDraft>,
 }
 
-impl Outcome {
+impl CommandOutcome {
     /// Returns the id of the task that the command or its survivors have become.
     pub fn task_id(&self) -> Option<&str> {
         let own = self.background.as_ref().map(|(task, _)| task.id.as_str());
@@ -125,7 +125,7 @@ impl Outcome {
     }
 
     /// Returns the outcome of a command that was aborted before it began.
-    pub fn not_started(request: &Request) -> Self {
+    pub fn not_started(request: &CommandRequest) -> Self {
         let has_receipt = request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some());
         Self {
             stdout: String::new(),
@@ -144,7 +144,7 @@ impl Outcome {
             confinement: confinement_of(request, CommandDenials::default()),
             notes: request.notes.clone(),
             run: request.mark.clone(),
-            receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
+            receipt: has_receipt.then(|| RunReceipt::new(ChangeAttribution::Command)),
             undo: None,
             evidence: request.evidence.as_ref().map(|wanted| unstarted(request, wanted)),
             reused: None,
@@ -154,7 +154,7 @@ impl Outcome {
     }
 
     /// Returns the outcome of a command that was started in the background.
-    pub fn started(request: &Request, task: Task) -> Self {
+    pub fn started(request: &CommandRequest, task: Task) -> Self {
         Self {
             exit_code: None,
             status: Status::Backgrounded,
@@ -169,13 +169,13 @@ impl Outcome {
     }
 
     /// Returns the outcome of a command that ran.
-    pub fn of(request: &Request, completion: Completion<'_>) -> Self {
+    pub fn of(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
         if completion.moved {
             return Self::moved(request, completion);
         }
-        let Completion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
+        let CommandCompletion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
-        let Produced { mut stdout, mut stderr, view, .. } = output;
+        let ProducedOutput { mut stdout, mut stderr, view, .. } = output;
         let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
         let ended_by = ended_by(&exit, silent.is_some());
         let mut notes = request.notes.clone();
@@ -228,9 +228,17 @@ impl Outcome {
     }
 
     /// Returns the outcome of a command that goes on as a task.
-    fn moved(request: &Request, completion: Completion<'_>) -> Self {
-        let Completion { pid, silent, output: Produced { stdout, stderr, .. }, task, elapsed, notes, denials, .. } =
-            completion;
+    fn moved(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
+        let CommandCompletion {
+            pid,
+            silent,
+            output: ProducedOutput { stdout, stderr, .. },
+            task,
+            elapsed,
+            notes,
+            denials,
+            ..
+        } = completion;
         let notes = request.notes.iter().cloned().chain(notes).collect();
         let background = task.and_then(|task| in_registry(request, task));
         let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
@@ -265,17 +273,24 @@ impl Outcome {
 }
 
 /// Returns the evidence of a command that was not started.
-fn unstarted(request: &Request, wanted: &Wanted) -> Evidence {
+fn unstarted(request: &CommandRequest, wanted: &EvidenceRequest) -> Evidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
-    wanted.prove(Ended { run, command, trace: None, end: UNKNOWN_END, tests: |_: &[Part]| Vec::new(), before: None })
+    wanted.prove(CommandToProve {
+        run,
+        command,
+        trace: None,
+        end: UNKNOWN_END,
+        tests: |_: &[Part]| Vec::new(),
+        before: None,
+    })
 }
 
 /// Returns the confinement of a command, as far as it is known.
-fn confinement_of(request: &Request, denials: CommandDenials) -> Option<ConfinementReport> {
+fn confinement_of(request: &CommandRequest, denials: CommandDenials) -> Option<ConfinementReport> {
     request.confinement().map(|confinement| ConfinementReport { denials, ..confinement })
 }
 
-fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {
+fn in_registry(request: &CommandRequest, task: Task) -> Option<(Task, Store)> {
     Some((task, request.registry.as_ref()?.store().clone()))
 }
 
@@ -287,7 +302,7 @@ fn unkillable(survivors: &[Survivor]) -> Option<String> {
 }
 
 /// Returns the note about withheld variables that a failed command may have wanted.
-fn withheld(request: &Request, stdout: &str, stderr: &str) -> Option<String> {
+fn withheld(request: &CommandRequest, stdout: &str, stderr: &str) -> Option<String> {
     let wanted = plan::wanted(&request.environment.withheld, &request.command, stdout, stderr);
     (!wanted.is_empty()).then(|| plan::note(&wanted))
 }
@@ -301,9 +316,9 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proof::Counter;
+    use crate::proof::TestCounter;
     use crate::request::RawOptions;
-    use crate::run::completion::{ExitUnknown, Seen, ShellAfter, ShellExit, Silent};
+    use crate::run::completion::{EndSeenByShim, ExitUnknown, ShellAfter, ShellExit, SilenceLimit};
     use crate::run::view::ViewMaker;
     use capture::CapturedStream;
     use protocol::Ended as ShimEnded;
@@ -341,19 +356,19 @@ mod tests {
         for (moved, exit, silent, duration, limit) in rows {
             let host_env = "PATH=/bin\0".into();
             let raw = RawOptions { command: "x".into(), cwd: "/".into(), host_env, ..RawOptions::default() };
-            let request = Request::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
+            let request = CommandRequest::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
             let (stdout, stderr) = (CapturedStream::default(), CapturedStream::default());
-            let completion = Completion {
+            let completion = CommandCompletion {
                 pid: 7,
                 exit,
-                seen: Seen::End,
-                silent: silent.map(|most| Silent { most, waited_for: None }),
-                output: Produced {
+                seen: EndSeenByShim::SameEnd,
+                silent: silent.map(|most| SilenceLimit { most, waited_for: None }),
+                output: ProducedOutput {
                     stdout,
                     stderr,
                     view: ViewMaker::new(&request),
-                    counter: Counter::Off,
-                    tapped: Counter::Off,
+                    counter: TestCounter::Off,
+                    tapped: TestCounter::Off,
                 },
                 survivors: Vec::new(),
                 task: None,
@@ -364,7 +379,7 @@ mod tests {
                 denials: CommandDenials::default(),
                 shell: ShellAfter::default(),
             };
-            let outcome = Outcome::of(&request, completion);
+            let outcome = CommandOutcome::of(&request, completion);
             assert_eq!((outcome.duration, outcome.limit), (duration, Some(limit)), "{moved} {silent:?}");
         }
     }

@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::plan::plan_in;
 use super::warm_up::warm_up_as;
-use crate::error::Error;
-use crate::request::Request;
-use crate::supervise::Helpers;
+use crate::error::RunError;
+use crate::request::CommandRequest;
+use crate::supervise::HelperProcesses;
 
 /// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// An owner of worlds. Its worlds end with it.
 #[derive(Debug)]
-pub struct Owner {
+pub struct WorldOwner {
     number: u64,
     has_ended: AtomicBool,
 }
 
-impl Owner {
+impl WorldOwner {
     /// Makes an owner, without worlds so far.
     pub fn new() -> Arc<Self> {
         Arc::new(Self { number: NEXT.fetch_add(1, Ordering::Relaxed), has_ended: AtomicBool::new(false) })
@@ -39,15 +39,15 @@ impl Owner {
     pub fn end(&self) {
         self.has_ended.store(true, Ordering::SeqCst);
         confine::forget_owner(self.number);
-        if let Some(helpers) = Helpers::if_made() {
+        if let Some(helpers) = HelperProcesses::if_made() {
             helpers.end_worlds(self.number);
         }
     }
 
     /// Begins the world of the first command in the background, with a warm shell. `first` returns the request of a
     /// command like it, and may look up files. A failure is the error of that command, which tries again.
-    pub fn begin(self: &Arc<Self>, first: impl FnOnce() -> Result<Request, Error> + Send + 'static) {
-        let Ok(helpers) = Helpers::shared() else { return };
+    pub fn begin(self: &Arc<Self>, first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static) {
+        let Ok(helpers) = HelperProcesses::shared() else { return };
         let owner = Arc::clone(self);
         // One after another: owners that are made and dropped in a loop have one world at a time, and of two that want
         // the same port the first one gets it.
@@ -64,8 +64,8 @@ impl Owner {
     /// Makes the world of the first command, unless a command has made it. `None`: it was not made.
     async fn make_first(
         &self,
-        first: impl FnOnce() -> Result<Request, Error> + Send + 'static,
-        helpers: &'static Helpers,
+        first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static,
+        helpers: &'static HelperProcesses,
     ) -> Option<()> {
         let mut request = helpers.runtime().spawn_blocking(first).await.ok()?.ok()?;
         let world = helpers.begin_world(request.confine.as_ref()?, || self.has_ended())?;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::warm;
-use crate::error::Error;
-use crate::pty::{Terminal, TerminalError};
-use crate::request::{MAX_ARGUMENT, Request, RequestError};
-use crate::supervise::{Failure, Helpers, Watched, WorldFailure};
+use crate::error::RunError;
+use crate::pty::{CommandTerminal, TerminalError};
+use crate::request::{CommandRequest, MAX_ARGUMENT, RequestError};
+use crate::supervise::{EvidenceWatch, Failure, HelperProcesses, WorldFailure};
 use confine::{
     ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
     WorldFacts, remedy_of,
@@ -25,11 +25,15 @@ use sys::LaunchStep;
 ///
 /// # Errors
 /// If there is no shell, or a file or a terminal cannot be made.
-pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskSpec>) -> Result<Order, Error> {
+pub fn order_of(
+    request: &CommandRequest,
+    helpers: &'static HelperProcesses,
+    task: Option<TaskSpec>,
+) -> Result<Order, RunError> {
     let input = match (&task, &request.stdin) {
         (Some(_), Some(bytes)) => Some(Arc::new(
             sys::anonymous_file(bytes)
-                .map_err(|error| Error::system("the standard input could not be kept", error, &request.command))?,
+                .map_err(|error| RunError::system("the standard input could not be kept", error, &request.command))?,
         )),
         _ => None,
     };
@@ -47,7 +51,7 @@ pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskS
 ///
 /// # Errors
 /// [`Error::ShellNotFound`]
-pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Error> {
+pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<Plan, RunError> {
     let registry = request.registry.as_ref().filter(|_| request.joins).map(|registry| registry.store().path());
     plan_in(request, || request.confine.as_ref().map(|confine| helpers.world(confine, registry)))
 }
@@ -56,14 +60,14 @@ pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Err
 ///
 /// # Errors
 /// [`Error::ShellNotFound`]
-pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, Error> {
+pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, RunError> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
     let directory = directory(request);
     let directory = directory.as_os_str().as_bytes();
     let watched = request.evidence.is_some()
         && !request.is_script()
-        && Watched::is_possible(&shell)
+        && EvidenceWatch::is_possible(&shell)
         && !hides_descriptors(request);
     let own_witness = watched.then_some(Inherited::Witness);
     // A warm shell has it whatever its command will be.
@@ -94,14 +98,14 @@ pub fn plan_in(request: &Request, world: impl FnOnce() -> Option<WorldId>) -> Re
 }
 
 /// Returns whether a command's own descriptors have no paths, so that its shell could not load a witness.
-fn hides_descriptors(request: &Request) -> bool {
+fn hides_descriptors(request: &CommandRequest) -> bool {
     let hidden = request.confine.iter().flat_map(|confine| &confine.policy.hide);
     hidden.into_iter().any(|path| path.starts_with("/proc") || path == Path::new("/"))
 }
 
 /// Returns the directory in which a command starts. Links in the host's places for temporary files do not exist in a
 /// world with its own, so a confined command gets the directory they lead to.
-fn directory(request: &Request) -> Cow<'_, Path> {
+fn directory(request: &CommandRequest) -> Cow<'_, Path> {
     let cwd = Path::new(&request.cwd);
     let is_covered = request.confine.as_ref().is_some_and(|confine| confine.policy.is_under_private_tmp(cwd));
     let resolved = is_covered.then(|| cwd.canonicalize().ok()).flatten();
@@ -171,20 +175,20 @@ pub fn enter_world(plan: &mut Plan, facts: &WorldFacts) -> bool {
 }
 
 /// Returns the open end of the terminal in which the command runs.
-fn open(terminal: &Terminal) -> Result<Arc<OwnedFd>, Error> {
+fn open(terminal: &CommandTerminal) -> Result<Arc<OwnedFd>, RunError> {
     terminal.open()?;
     let master = terminal.master().inspect_err(|_| terminal.take_back());
-    master.map(Arc::new).map_err(|error| TerminalError::None(error).into())
+    master.map(Arc::new).map_err(|error| TerminalError::Unavailable(error).into())
 }
 
 /// Moves the terminal of a command, if it has one, to the pseudo-terminals of its world.
 ///
 /// # Errors
 /// If no pseudo-terminal is available.
-pub fn move_terminal(request: &Request, order: &mut Order, terminals: &OwnedFd) -> Result<(), Error> {
+pub fn move_terminal(request: &CommandRequest, order: &mut Order, terminals: &OwnedFd) -> Result<(), RunError> {
     if let Some(terminal) = &request.terminal {
         terminal.move_to(terminals)?;
-        order.terminal = Some(terminal.master().map(Arc::new).map_err(TerminalError::None)?);
+        order.terminal = Some(terminal.master().map(Arc::new).map_err(TerminalError::Unavailable)?);
     }
     Ok(())
 }
@@ -193,12 +197,12 @@ pub fn move_terminal(request: &Request, order: &mut Order, terminals: &OwnedFd) 
 ///
 /// # Errors
 /// If the file cannot be made.
-pub fn script_of(request: &Request) -> Result<Option<Arc<OwnedFd>>, Error> {
+pub fn script_of(request: &CommandRequest) -> Result<Option<Arc<OwnedFd>>, RunError> {
     if !request.is_script() {
         return Ok(None);
     }
     let file = sys::anonymous_file(request.text().as_bytes())
-        .map_err(|error| Error::system("the command could not be kept for the shell", error, &request.command))?;
+        .map_err(|error| RunError::system("the command could not be kept for the shell", error, &request.command))?;
     Ok(Some(Arc::new(file)))
 }
 
@@ -211,14 +215,15 @@ impl StartupFiles {
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn write(&mut self, request: &Request, order: &mut Order) -> Result<(), Error> {
+    pub fn write(&mut self, request: &CommandRequest, order: &mut Order) -> Result<(), RunError> {
         let Some(startup) = &request.startup else { return Ok(()) };
         if !self.0.is_empty() {
             return Ok(());
         }
         if request.confine.is_some() {
-            return inherit(request, startup, order)
-                .map_err(|error| Error::system("the state of its shell could not be kept", error, &request.command));
+            return inherit(request, startup, order).map_err(|error| {
+                RunError::system("the state of its shell could not be kept", error, &request.command)
+            });
         }
         let plan = &mut order.plan;
         let own = [plan.take("BASH_ENV"), plan.take("POSIXLY_CORRECT")];
@@ -229,7 +234,7 @@ impl StartupFiles {
             std::io::Result::Ok(vec![sys::Shared::file(&script)?, boot, prologue])
         };
         self.0 = files()
-            .map_err(|error| Error::system("the state of its shell could not be kept", error, &request.command))?;
+            .map_err(|error| RunError::system("the state of its shell could not be kept", error, &request.command))?;
         plan.read_first(self.0[0].path());
         Ok(())
     }
@@ -247,7 +252,7 @@ impl StartupFiles {
 }
 
 /// Makes a confined shell inherit the files that it reads before its command.
-fn inherit(request: &Request, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
+fn inherit(request: &CommandRequest, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
     const FILES: [Inherited; 3] = [Inherited::Script, Inherited::Boot, Inherited::Prologue];
     if order.plan.files.contains(&Inherited::Script) {
         return Ok(());
@@ -270,19 +275,19 @@ pub fn is_shell_gone(failure: &Failure) -> bool {
 }
 
 /// Returns why no process was started, in the terms of the caller.
-pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
+pub fn refusal(request: &CommandRequest, plan: &Plan, failure: &Failure) -> RunError {
     if let Some(missing) = unconfined(failure) {
-        return Error::Confinement(vec![missing]);
+        return RunError::Confinement(vec![missing]);
     }
     let what = match (failure.step, failure.errno) {
         (LaunchStep::Record, errno) => {
             let error = std::io::Error::from_raw_os_error(errno);
-            return Error::NotUndoable(format!("its changes cannot be recorded: {error}"));
+            return RunError::NotUndoable(format!("its changes cannot be recorded: {error}"));
         }
         (LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => {
-            return Error::CwdNotDirectory(request.cwd.clone());
+            return RunError::CwdNotDirectory(request.cwd.clone());
         }
-        (LaunchStep::Chdir, libc::ENOENT | libc::ENOTDIR) => return Error::CwdNotFound(request.cwd.clone()),
+        (LaunchStep::Chdir, libc::ENOENT | libc::ENOTDIR) => return RunError::CwdNotFound(request.cwd.clone()),
         (LaunchStep::Chdir, _) => format!("the working directory {} could not be entered", request.cwd.display()),
         (LaunchStep::Exec, libc::E2BIG) => too_large(plan),
         (LaunchStep::Exec, _) => format!("{} could not be executed", String::from_utf8_lossy(&plan.program)),
@@ -294,7 +299,7 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         // The failure is a part of the confinement, see above.
         (LaunchStep::Confine | LaunchStep::Protect | LaunchStep::Filter, _) => "it could not be confined".to_owned(),
     };
-    Error::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
+    RunError::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
 }
 
 /// Returns what the system found too large: a variable or an argument by itself, or all of them together.
@@ -314,12 +319,12 @@ fn too_large(plan: &Plan) -> String {
 }
 
 /// Returns why a command has no world, in the terms of the caller.
-pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
-    let Request { command, cwd, .. } = request;
+pub fn no_world(failure: WorldFailure, request: &CommandRequest) -> RunError {
+    let CommandRequest { command, cwd, .. } = request;
     // The directories may have been removed since the policy was made.
     match std::fs::metadata(cwd) {
-        Err(_) => return Error::CwdNotFound(cwd.clone()),
-        Ok(found) if !found.is_dir() => return Error::CwdNotDirectory(cwd.clone()),
+        Err(_) => return RunError::CwdNotFound(cwd.clone()),
+        Ok(found) if !found.is_dir() => return RunError::CwdNotDirectory(cwd.clone()),
         Ok(_) => {}
     }
     let roots = request.confine.iter().flat_map(|confine| &confine.policy.write);
@@ -329,12 +334,12 @@ pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
         }
     }
     match failure {
-        WorldFailure::None(ReportedWorldError::Missing(missing)) => Error::Confinement(missing),
-        WorldFailure::None(ReportedWorldError::Step { step, errno }) => {
+        WorldFailure::NotMade(ReportedWorldError::Missing(missing)) => RunError::Confinement(missing),
+        WorldFailure::NotMade(ReportedWorldError::Step { step, errno }) => {
             let what = format!("its confinement could not be made: {step}");
-            Error::system(what, std::io::Error::from_raw_os_error(errno), command)
+            RunError::system(what, std::io::Error::from_raw_os_error(errno), command)
         }
-        WorldFailure::Helper(error) => Error::helper(error, command),
+        WorldFailure::Helper(error) => RunError::helper(error, command),
     }
 }
 
@@ -361,17 +366,17 @@ mod tests {
     use super::*;
     use crate::request::RawOptions;
 
-    fn request(cwd: &str) -> Request {
+    fn request(cwd: &str) -> CommandRequest {
         let raw = RawOptions { command: "x".into(), cwd: cwd.into(), ..RawOptions::default() };
-        Request::check(raw).expect("valid")
+        CommandRequest::check(raw).expect("valid")
     }
 
     #[test]
     fn each_failed_step_has_its_error() {
         let there = request("/dev/null");
         let missing = request("/no/such/directory");
-        let plan = plan_of(&there, Helpers::shared().expect("threads")).expect("bash");
-        let code = |request: &Request, step, errno| {
+        let plan = plan_of(&there, HelperProcesses::shared().expect("threads")).expect("bash");
+        let code = |request: &CommandRequest, step, errno| {
             let error = refusal(request, &plan, &Failure { step, errno });
             (error.code(), error.to_string())
         };
@@ -392,7 +397,7 @@ mod tests {
     #[test]
     fn a_command_that_cannot_be_confined_names_part_reason_and_remedy() {
         let request = request("/");
-        let plan = plan_of(&request, Helpers::shared().expect("threads")).expect("bash");
+        let plan = plan_of(&request, HelperProcesses::shared().expect("threads")).expect("bash");
         for (step, part) in [
             (LaunchStep::Confine, ConfinementPart::Processes),
             (LaunchStep::Protect, ConfinementPart::Files),
@@ -400,7 +405,7 @@ mod tests {
         ] {
             let error = refusal(&request, &plan, &Failure { step, errno: libc::EPERM });
             assert_eq!(error.code(), "ERR_BASH_CONFINEMENT");
-            let Error::Confinement(missing) = error else { panic!("{error}") };
+            let RunError::Confinement(missing) = error else { panic!("{error}") };
             assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [part]);
             assert!(missing[0].why.contains("not permitted") && !missing[0].remedy.is_empty(), "{missing:?}");
         }

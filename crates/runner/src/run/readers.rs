@@ -1,25 +1,25 @@
 //! What reads the whole output of a command while it arrives, before any of it is cut.
 
 use super::view::ViewMaker;
-use crate::proof::Counter;
-use crate::request::Request;
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
 use capture::OutputStream;
 
 /// All readers of an output.
-pub struct Readers<'a> {
+pub struct WholeOutputReaders<'a> {
     /// The view, in the making.
     pub view: ViewMaker<'a>,
     /// The counts of tests.
-    pub counter: Counter<'a>,
+    pub counter: TestCounter<'a>,
     /// The counts of tests in what the producer of a tap writes. Its standard error is that of the command.
-    pub tapped: Counter<'a>,
+    pub tapped: TestCounter<'a>,
 }
 
-impl<'a> Readers<'a> {
+impl<'a> WholeOutputReaders<'a> {
     /// Begins what a command asks for.
-    pub fn new(request: &'a Request) -> Self {
-        let counter = request.evidence.as_ref().map(|_| Counter::Waiting(&request.command));
-        Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default(), tapped: Counter::Off }
+    pub fn new(request: &'a CommandRequest) -> Self {
+        let counter = request.evidence.as_ref().map(|_| TestCounter::Waiting(&request.command));
+        Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default(), tapped: TestCounter::Off }
     }
 
     /// Takes the next text of a stream.

@@ -2,19 +2,19 @@
 
 use tokio::task::spawn_blocking;
 
-use super::Launch;
+use super::CommandLaunch;
 use super::plan::{StartupFiles, plan_of};
 use super::recorded::{in_place, preparation, recorded};
-use crate::error::Error;
+use crate::error::RunError;
 use protocol::plan::next_mark;
 
-impl Launch {
+impl CommandLaunch {
     /// Chooses how the command is recorded, and begins the recording, unless an earlier attempt has. Called right
     /// before the command starts, once its shell kind is known.
     ///
     /// # Errors
     /// [`Error::NotUndoable`]
-    pub(super) fn begin_record(&mut self) -> Result<(), Error> {
+    pub(super) fn begin_record(&mut self) -> Result<(), RunError> {
         if self.recording.is_some() {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl Launch {
     ///
     /// # Errors
     /// As [`plan_of`].
-    pub(super) fn plan_again(&mut self) -> Result<(), Error> {
+    pub(super) fn plan_again(&mut self) -> Result<(), RunError> {
         let record = self.order.plan.record.take();
         if record.is_some() {
             self.request.mark = next_mark();

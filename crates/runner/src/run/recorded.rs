@@ -2,17 +2,19 @@
 
 use tokio::task::block_in_place;
 
-use crate::error::Error;
-use crate::request::Request;
+use crate::error::RunError;
+use crate::request::CommandRequest;
 use protocol::WarmCommand;
 use protocol::plan::Record;
-use receipt::recording::{NotUndoable, Prepared, Subject, prepare};
+use receipt::recording::{NotUndoable, PreparedRecording, RecordedCommand, prepare};
 
 /// Returns what chooses how the command of a request is recorded, which blocks. `None`: no record is wanted.
-pub(super) fn preparation(request: &mut Request) -> Option<impl FnOnce() -> Result<Prepared, NotUndoable> + use<>> {
+pub(super) fn preparation(
+    request: &mut CommandRequest,
+) -> Option<impl FnOnce() -> Result<PreparedRecording, NotUndoable> + use<>> {
     let wanted = request.record.clone()?;
     let home = request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
-    let subject = Subject {
+    let subject = RecordedCommand {
         command: request.command.clone(),
         cwd: request.cwd.clone(),
         home: home.map(Into::into),
@@ -25,8 +27,8 @@ pub(super) fn preparation(request: &mut Request) -> Option<impl FnOnce() -> Resu
 ///
 /// # Errors
 /// [`Error::NotUndoable`]
-pub(super) fn in_place<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, Error> {
-    block_in_place(prepare).map_err(|refused| Error::NotUndoable(refused.why))
+pub(super) fn in_place<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, RunError> {
+    block_in_place(prepare).map_err(|refused| RunError::NotUndoable(refused.why))
 }
 
 /// Returns the form for a warm shell of a command that has this record. `None` if its changes cannot be listened to.

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::listener::{Reply, aborted};
-use super::outcome::Outcome;
-use crate::live::{Changed, Denied, Ending, Facts, LiveRun, Shown, Used, millis, runs};
-use crate::request::Request;
+use super::listener::{CallerReply, aborted};
+use super::outcome::CommandOutcome;
+use crate::live::{
+    LiveRun, RegisteredRun, RunChanges, RunDenials, RunEnding, RunRegistration, RunResourceUsage, millis, runs,
+};
+use crate::request::CommandRequest;
 use ledger::{LedgerRunState, in_milliseconds};
 use protocol::EndedBy;
 use protocol::task::now_ms;
@@ -17,7 +19,7 @@ pub const STOPPED: &str = "a person has stopped the command on the page";
 
 /// Who has given a command up before its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GivenUp {
+pub enum GivenUpBy {
     /// Its caller.
     ByCaller,
     /// A person who watches.
@@ -25,38 +27,38 @@ pub enum GivenUp {
 }
 
 /// Waits until the caller or a person gives up a command that has not started.
-pub async fn given_up(replies: &mut UnboundedReceiver<Reply>, run: Option<&LiveRun>) -> GivenUp {
+pub async fn given_up(replies: &mut UnboundedReceiver<CallerReply>, run: Option<&LiveRun>) -> GivenUpBy {
     let Some(run) = run else {
         aborted(replies).await;
-        return GivenUp::ByCaller;
+        return GivenUpBy::ByCaller;
     };
     tokio::select! {
         biased;
-        () = aborted(replies) => GivenUp::ByCaller,
-        () = run.stopped() => GivenUp::ByPerson,
+        () = aborted(replies) => GivenUpBy::ByCaller,
+        () = run.stopped() => GivenUpBy::ByPerson,
     }
 }
 
 /// Registers a command, if people are to see it.
-pub fn show(request: &mut Request) -> Option<Shown> {
+pub fn show(request: &mut CommandRequest) -> Option<RegisteredRun> {
     let shown = runs().show(facts(request)?);
     request.live_run = Some(Arc::clone(shown.run()));
     Some(shown)
 }
 
 /// Returns the outcome of a command that was given up before its start.
-pub fn not_started(request: &mut Request, by: GivenUp) -> Outcome {
-    if by == GivenUp::ByPerson {
+pub fn not_started(request: &mut CommandRequest, by: GivenUpBy) -> CommandOutcome {
+    if by == GivenUpBy::ByPerson {
         request.notes.push(STOPPED.to_owned());
     }
-    Outcome::not_started(request)
+    CommandOutcome::not_started(request)
 }
 
-fn facts(request: &Request) -> Option<Facts> {
-    Some(Facts {
+fn facts(request: &CommandRequest) -> Option<RunRegistration> {
+    Some(RunRegistration {
         run_id: request.mark.clone(),
         kind: request.shown_as?,
-        command: Facts::beginning_of(&request.command),
+        command: RunRegistration::beginning_of(&request.command),
         cwd: request.cwd.to_string_lossy().into_owned(),
         actor: request.actor.clone(),
         started_at: now_ms(),
@@ -70,11 +72,11 @@ fn facts(request: &Request) -> Option<Facts> {
 }
 
 /// Returns the end of a command for those who watch. `None`: it could not be run.
-pub fn ending(outcome: Option<&Outcome>) -> Ending {
-    let Some(outcome) = outcome else { return Ending::bare(LedgerRunState::Refused) };
+pub fn ending(outcome: Option<&CommandOutcome>) -> RunEnding {
+    let Some(outcome) = outcome else { return RunEnding::bare(LedgerRunState::Refused) };
     let by_person = outcome.ended_by == Some(EndedBy::Abort) && outcome.notes.iter().any(|note| note == STOPPED);
     let has_begun = outcome.pid != 0;
-    Ending {
+    RunEnding {
         state: outcome.status.into(),
         exit_code: outcome.exit_code,
         signal: outcome.signal.clone(),
@@ -82,11 +84,15 @@ pub fn ending(outcome: Option<&Outcome>) -> Ending {
         limit_ms: outcome.limit.map(millis),
         duration_ms: has_begun.then(|| in_milliseconds(outcome.duration)),
         // The usage of a command that goes on is unknown.
-        usage: (has_begun && outcome.exit_code.is_some()).then(|| Used::from(outcome.usage)),
+        usage: (has_begun && outcome.exit_code.is_some()).then(|| RunResourceUsage::from(outcome.usage)),
         output_path: outcome.files().first().map(|path| path.to_string_lossy().into_owned()),
         task_id: outcome.task_id().map(str::to_owned),
-        denied: outcome.confinement.as_ref().map(|confinement| Denied::from(&confinement.denials)).unwrap_or_default(),
-        changed: Changed::of(outcome.receipt.as_ref(), outcome.undo.as_ref()),
+        denied: outcome
+            .confinement
+            .as_ref()
+            .map(|confinement| RunDenials::from(&confinement.denials))
+            .unwrap_or_default(),
+        changed: RunChanges::of(outcome.receipt.as_ref(), outcome.undo.as_ref()),
     }
 }
 
@@ -95,24 +101,24 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::*;
-    use crate::live::Kind;
-    use crate::pty::Terminal;
-    use crate::request::{RawOptions, Streams};
+    use crate::live::RunKind;
+    use crate::pty::CommandTerminal;
+    use crate::request::{CallerStreamOptions, RawOptions};
     use ledger::Actor;
     use sys::TerminalSize;
 
-    fn facts_of(raw: RawOptions) -> Option<Facts> {
-        facts(&Request::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
+    fn facts_of(raw: RawOptions) -> Option<RunRegistration> {
+        facts(&CommandRequest::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
     }
 
     #[test]
     fn people_see_commands_and_terminals_and_the_registry_shows_tasks() {
-        let terminal = Terminal::new(TerminalSize { cols: 80, rows: 24 });
-        let fed = Streams { bytes: true, fed: true };
+        let terminal = CommandTerminal::new(TerminalSize { cols: 80, rows: 24 });
+        let fed = CallerStreamOptions { bytes: true, fed: true };
         for (raw, kind, is_fed) in [
-            (RawOptions::default(), Some(Kind::Command), false),
-            (RawOptions { streams: Some(fed), ..RawOptions::default() }, Some(Kind::Command), true),
-            (RawOptions { terminal: Some(terminal), ..RawOptions::default() }, Some(Kind::Terminal), false),
+            (RawOptions::default(), Some(RunKind::Command), false),
+            (RawOptions { streams: Some(fed), ..RawOptions::default() }, Some(RunKind::Command), true),
+            (RawOptions { terminal: Some(terminal), ..RawOptions::default() }, Some(RunKind::Terminal), false),
             (RawOptions { background: true, ..RawOptions::default() }, None, false),
             (RawOptions { mode: Some("background".into()), ..RawOptions::default() }, None, false),
         ] {
@@ -136,9 +142,9 @@ mod tests {
     async fn a_command_is_given_up_before_its_start_by_its_caller_or_by_a_person() {
         let shown = runs().show(facts_of(RawOptions::default()).expect("shown"));
         let (replies, mut inbox) = unbounded_channel();
-        let _ = replies.send(Reply::Abort);
-        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUp::ByCaller);
+        let _ = replies.send(CallerReply::Abort);
+        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUpBy::ByCaller);
         shown.run().stop();
-        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUp::ByPerson);
+        assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUpBy::ByPerson);
     }
 }

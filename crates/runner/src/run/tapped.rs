@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::drive::kept::{Copied, CopyResult};
-use crate::proof::Counter;
-use crate::request::Request;
+use super::drive::kept::{ProducerCopyResult, ProducerOutputCopy};
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
 use evidence::Part;
 use reduce::counts::{Ended, TestCounts};
 use safety::Utf16Offsets;
 
 /// The output of a pipeline's first program, or why it was not kept.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tapped {
+pub struct TappedOutput {
     /// The source of the program.
     pub command: String,
     /// What was kept, or why nothing was.
-    pub kept: Result<Copied, String>,
+    pub kept: Result<ProducerOutputCopy, String>,
 }
 
 const NOT_WATCHED: &str = "The shell could not be watched.";
@@ -23,11 +23,11 @@ const NOT_BEGUN: &str = "The program did not start, or not in its place.";
 
 /// The place of a producer in its command, in UTF-16 units. `None`: its output did not lead through this process.
 #[derive(Clone, Copy, Debug)]
-pub struct Place(Option<(usize, usize)>);
+pub struct ProducerPlace(Option<(usize, usize)>);
 
-impl Place {
+impl ProducerPlace {
     /// Returns the place of the producer of a command whose first pipe led through this process, if `was_tapped`.
-    pub fn of(request: &Request, was_tapped: bool) -> Self {
+    pub fn of(request: &CommandRequest, was_tapped: bool) -> Self {
         let producer = request.producer.as_ref().filter(|_| was_tapped);
         Self(producer.map(|producer| Utf16Offsets::new(&request.command).span(&producer.span)))
     }
@@ -41,18 +41,18 @@ impl Place {
 }
 
 /// The tests in the output of a command, and in that of its producer.
-pub struct Tests {
+pub struct OutputTests {
     /// The tests in what the command printed.
     pub own: Vec<TestCounts>,
     /// The place of its producer.
-    pub place: Place,
+    pub place: ProducerPlace,
     /// Counts the tests in what the producer wrote.
-    pub tapped: Counter<'static>,
+    pub tapped: TestCounter<'static>,
     /// Whether all of that was kept.
     pub complete: bool,
 }
 
-impl Tests {
+impl OutputTests {
     /// Returns the counts of the producer's own output if it has its place among the parts, with those of other runners
     /// behind it. Else those of what the command printed.
     pub fn count(self, parts: &[Part]) -> Vec<TestCounts> {
@@ -67,17 +67,17 @@ impl Tests {
     }
 }
 
-impl Tapped {
+impl TappedOutput {
     /// Returns the tap of a command that has ended. `None`: it has no producer worth keeping. `in_place`: the producer
     /// is a part of the command.
-    pub fn of(request: &Request, copied: Option<CopyResult>, in_place: bool) -> Option<Self> {
+    pub fn of(request: &CommandRequest, copied: Option<ProducerCopyResult>, in_place: bool) -> Option<Self> {
         let producer = request.producer.as_ref()?;
         let is_there = request.is_producer || in_place;
         let kept = match (producer.why, copied) {
             (Some(why), _) => Err(why.to_owned()),
             (None, None) => Err(NOT_WATCHED.to_owned()),
             (None, Some(copied)) if !is_there => {
-                if let Ok(Copied { path, .. }) = copied {
+                if let Ok(ProducerOutputCopy { path, .. }) = copied {
                     // A program that tidies temporary files may have removed it.
                     let _gone = std::fs::remove_file(path);
                 }

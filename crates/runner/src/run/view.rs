@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::{Reduction, Request};
+use crate::request::{CommandRequest, OutputReduction};
 use capture::CapturedStream;
 use reduce::seen::Shown;
 use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
@@ -12,11 +12,11 @@ use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce
 /// Makes the view of an output, if one is wanted. A salient reduction makes its view while the command runs.
 pub struct ViewMaker<'a> {
     /// The wishes. `None` if no view is wanted, and after a fault in the reduction, which must not cost the output.
-    wanted: Option<Wanted<'a>>,
+    wanted: Option<ViewRequest<'a>>,
 }
 
-struct Wanted<'a> {
-    reduction: &'a Reduction,
+struct ViewRequest<'a> {
+    reduction: &'a OutputReduction,
     command: &'a str,
     /// The reducer. `None` if the text of the result suffices.
     reducer: Option<Box<Reducer<'a>>>,
@@ -24,7 +24,7 @@ struct Wanted<'a> {
 
 /// A view, and the text that the file with the whole output needs.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct ViewDraft {
     /// The view.
     pub view: View,
     /// The whole of each stream that the result has only in part, if it was still in memory.
@@ -33,26 +33,26 @@ pub struct Draft {
 
 impl<'a> ViewMaker<'a> {
     /// Begins the view that a command asks for.
-    pub fn new(request: &'a Request) -> Self {
+    pub fn new(request: &'a CommandRequest) -> Self {
         let wanted = request.reduce.as_deref().map(|reduction| {
             let command = request.command.as_str();
             let is_salient = reduction.level != Level::Lossless;
             let reducer = is_salient.then(|| Box::new(Reducer::new(&reduction.options(Some(command)))));
-            Wanted { reduction, command, reducer }
+            ViewRequest { reduction, command, reducer }
         });
         Self { wanted }
     }
 
     /// Takes the next text of a stream.
     pub fn push(&mut self, stream: Stream, text: &str) {
-        let Some(Wanted { reducer: Some(reducer), .. }) = &mut self.wanted else { return };
+        let Some(ViewRequest { reducer: Some(reducer), .. }) = &mut self.wanted else { return };
         if catch_unwind(AssertUnwindSafe(|| reducer.push(stream, text))).is_err() {
             self.wanted = None;
         }
     }
 
     /// Returns the view of the whole output. `None` if no view is wanted, or the view is no gain.
-    pub fn draft(self, end: End, stdout: &mut CapturedStream, stderr: &mut CapturedStream) -> Option<Draft> {
+    pub fn draft(self, end: End, stdout: &mut CapturedStream, stderr: &mut CapturedStream) -> Option<ViewDraft> {
         let wanted = self.wanted?;
         let reduction = wanted.reduction;
         let size = stdout.text.len() + stderr.text.len();
@@ -61,29 +61,29 @@ impl<'a> ViewMaker<'a> {
     }
 }
 
-impl Wanted<'_> {
-    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut CapturedStream; 2]) -> Option<Draft> {
+impl ViewRequest<'_> {
+    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut CapturedStream; 2]) -> Option<ViewDraft> {
         let Self { reduction, command, reducer } = self;
         let options = Options { earlier: shown, ..reduction.options(Some(command)) };
         let is_cut = streams.iter().any(|stream| stream.truncation.is_some());
         let of_result = |level| reduce(&streams[0].text, &streams[1].text, end, &Options { level, ..options });
-        let Some(reducer) = reducer else { return of_result(Level::Lossless).map(Draft::of_result) };
+        let Some(reducer) = reducer else { return of_result(Level::Lossless).map(ViewDraft::of_result) };
         let is_whole = reducer.is_whole();
         let view = finished(*reducer, end, shown);
         match view {
-            Some(view) if !is_cut => Some(Draft::of_result(view)),
+            Some(view) if !is_cut => Some(ViewDraft::of_result(view)),
             None if !is_cut && is_whole => None,
-            None if !is_cut => of_result(reduction.level).map(Draft::of_result),
-            Some(view) if replaces(&view, &streams) && view.elided.is_empty() => Some(Draft::of_result(view)),
+            None if !is_cut => of_result(reduction.level).map(ViewDraft::of_result),
+            Some(view) if replaces(&view, &streams) && view.elided.is_empty() => Some(ViewDraft::of_result(view)),
             Some(view) if replaces(&view, &streams) => {
-                Some(Draft { view, whole: streams.map(|stream| stream.whole.take()) })
+                Some(ViewDraft { view, whole: streams.map(|stream| stream.whole.take()) })
             }
-            Some(_) | None => of_result(Level::Lossless).map(Draft::of_result),
+            Some(_) | None => of_result(Level::Lossless).map(ViewDraft::of_result),
         }
     }
 }
 
-impl Draft {
+impl ViewDraft {
     /// Returns the view of the text of the result.
     fn of_result(view: View) -> Self {
         Self { view, whole: [None, None] }
@@ -116,10 +116,15 @@ mod tests {
     use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
 
     /// Returns the request of a command with a reduction.
-    fn request(budget_tokens: Option<f64>) -> Request {
+    fn request(budget_tokens: Option<f64>) -> CommandRequest {
         let reduce = Some(RawReduction { budget_tokens, off: Some(Vec::new()), ..RawReduction::default() });
-        Request::check(RawOptions { command: "make all".into(), cwd: "/".into(), reduce, ..RawOptions::default() })
-            .expect("valid")
+        CommandRequest::check(RawOptions {
+            command: "make all".into(),
+            cwd: "/".into(),
+            reduce,
+            ..RawOptions::default()
+        })
+        .expect("valid")
     }
 
     /// Returns lines that are no series.
@@ -128,7 +133,11 @@ mod tests {
     }
 
     /// Returns the draft of an output that arrives in pieces, and the captured standard output.
-    fn draft(request: &Request, truncate: TruncationPolicy, stdout: &str) -> (Option<Draft>, CapturedStream) {
+    fn draft(
+        request: &CommandRequest,
+        truncate: TruncationPolicy,
+        stdout: &str,
+    ) -> (Option<ViewDraft>, CapturedStream) {
         let mut maker = ViewMaker::new(request);
         let mut capture = StreamCapture::new("stdout", truncate, Some(SanitizeRules::default()), false);
         for piece in stdout.as_bytes().chunks(1_000) {
@@ -149,7 +158,7 @@ mod tests {
     #[test]
     fn a_command_that_is_not_reduced_has_no_view() {
         let raw = RawOptions { command: "make".into(), cwd: "/".into(), ..RawOptions::default() };
-        let request = Request::check(raw).expect("valid");
+        let request = CommandRequest::check(raw).expect("valid");
         assert_eq!(draft(&request, TruncationPolicy::default(), &steps(400)).0, None);
     }
 
@@ -162,7 +171,7 @@ mod tests {
             let reduction = request.reduce.as_deref().expect("wanted");
             let view = reduction.view(&text, "", End::Succeeded, Some("make all")).expect("a gain");
             assert!(!view.elided.is_empty());
-            assert_eq!(draft, Some(Draft { view, whole: [None, None] }), "{count} lines");
+            assert_eq!(draft, Some(ViewDraft { view, whole: [None, None] }), "{count} lines");
         }
     }
 
@@ -170,7 +179,7 @@ mod tests {
     fn a_stream_that_lost_only_lines_is_whole_in_the_draft() {
         let text = steps(400);
         let (draft, captured) = draft(&request(Some(200.0)), tail(Some(200), None), &text);
-        let Draft { view, whole } = draft.expect("a gain");
+        let ViewDraft { view, whole } = draft.expect("a gain");
         assert!(captured.truncation.is_some() && view.lines == [400, 0]);
         assert_eq!(whole, [Some(text), None]);
     }
@@ -179,7 +188,7 @@ mod tests {
     fn a_stream_whose_whole_is_lost_gives_the_folds_of_what_is_left() {
         let text = format!("{}{}", steps(4_000), "waiting for the server\n".repeat(100));
         let (draft, captured) = draft(&request(Some(200.0)), tail(None, Some(8_000)), &text);
-        let Draft { view, whole } = draft.expect("a gain");
+        let ViewDraft { view, whole } = draft.expect("a gain");
         assert!(captured.truncation.is_some());
         assert!(view.elided.is_empty() && view.text.contains("waiting for the server\n[x100]\n"), "{}", view.text);
         assert_eq!(whole, [None, None]);
@@ -196,7 +205,7 @@ mod tests {
     fn a_fault_in_the_reduction_costs_only_the_view() {
         for level in [Level::Lossless, Level::Salient { budget: 200 }] {
             let mut request = request(None);
-            request.reduce = Some(Box::new(Reduction::faulty(level)));
+            request.reduce = Some(Box::new(OutputReduction::faulty(level)));
             let (draft, captured) = draft(&request, tail(None, None), &steps(400));
             assert_eq!((draft, captured.text), (None, steps(400)));
         }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::blocked::{BlockedWatch, Evidence, LastLines, QUIET};
-use crate::live::{Waiting, Why};
+use super::blocked::{BlockedWatch, LastLines, PromptEvidence, QUIET};
+use crate::live::{RunWait, RunWaitReason};
 use crate::supervise::looks_like_prompt;
 use protocol::{BlockedProcess, plain};
 
@@ -17,14 +17,14 @@ const LOOKED_AT: Duration = Duration::from_secs(3);
 const TEXT: usize = 200;
 
 /// Both watches for a command that is blocked, which share the scans of the shim.
-pub struct Watches {
+pub struct BlockedWatches {
     /// For the listener, and for the note at the limit.
     pub blocked: BlockedWatch,
     /// For people who watch.
     pub waiting: WaitingWatch,
 }
 
-impl Watches {
+impl BlockedWatches {
     /// Begins to watch. `prompts`: whether the listener wants reports.
     pub fn new(prompts: bool, began: Instant) -> Self {
         Self { blocked: BlockedWatch::new(prompts, began), waiting: WaitingWatch::default() }
@@ -57,24 +57,24 @@ impl Watches {
 #[derive(Default)]
 pub struct WaitingWatch {
     /// The scans. `None` while nobody watches.
-    scans: Option<Scans>,
+    scans: Option<WatcherScans>,
 }
 
 /// The scans for watchers.
-struct Scans {
+struct WatcherScans {
     /// Time of the next scan. `None` while an answer is on its way, without output since the request.
     next: Option<Instant>,
     /// Time from which on no scan is made without another look.
     until: Instant,
     /// What the command waits for.
-    waiting: Option<Waiting>,
+    waiting: Option<RunWait>,
 }
 
 impl WaitingWatch {
     /// Handles the look of a watcher. Returns what the command waits for, as far as it is known.
-    pub fn on_look(&mut self, now: Instant) -> Option<Waiting> {
+    pub fn on_look(&mut self, now: Instant) -> Option<RunWait> {
         let until = now + LOOKED_AT;
-        let scans = self.scans.get_or_insert(Scans { next: Some(now), until, waiting: None });
+        let scans = self.scans.get_or_insert(WatcherScans { next: Some(now), until, waiting: None });
         scans.until = until;
         scans.waiting.clone()
     }
@@ -108,7 +108,7 @@ impl WaitingWatch {
         process: Option<BlockedProcess>,
         lines: &LastLines,
         asks_only: bool,
-    ) -> Option<Option<Waiting>> {
+    ) -> Option<Option<RunWait>> {
         let scans = self.scans.as_mut().filter(|scans| scans.next.is_none())?;
         scans.next = Some(Instant::now() + AGAIN);
         let waiting = waiting_of(process, lines, asks_only);
@@ -118,18 +118,18 @@ impl WaitingWatch {
     }
 }
 
-fn waiting_of(process: Option<BlockedProcess>, lines: &LastLines, asks_only: bool) -> Option<Waiting> {
-    let Evidence { process, asks, line } = Evidence::of(process, lines);
+fn waiting_of(process: Option<BlockedProcess>, lines: &LastLines, asks_only: bool) -> Option<RunWait> {
+    let PromptEvidence { process, asks, line } = PromptEvidence::of(process, lines);
     let question = || {
         let line = plain(line.trim_end());
         let skip = line.chars().count().saturating_sub(TEXT);
-        Waiting::new(Why::Prompt, line.chars().skip(skip).collect::<String>())
+        RunWait::new(RunWaitReason::Prompt, line.chars().skip(skip).collect::<String>())
     };
     match process {
-        Some(process) if process.is_stopped() => Some(Waiting::new(Why::Stopped, process.note(""))),
+        Some(process) if process.is_stopped() => Some(RunWait::new(RunWaitReason::Stopped, process.note(""))),
         Some(process) if !process.is_for_input() => None,
         Some(_) if looks_like_prompt(&line) => Some(question()),
-        Some(process) if !asks_only => Some(Waiting::new(Why::Input, process.note(&line))),
+        Some(process) if !asks_only => Some(RunWait::new(RunWaitReason::Input, process.note(&line))),
         _ => asks.then(question),
     }
 }
@@ -153,18 +153,18 @@ mod tests {
             |process, line: &str, asks_only| waiting_of(process, &lines(line), asks_only).map(|waiting| waiting.why);
         let reads = || process(BlockedOn::Terminal(0));
         for (process, line, asks_only, expected) in [
-            (reads(), "Name: ", true, Some(Why::Prompt)),
+            (reads(), "Name: ", true, Some(RunWaitReason::Prompt)),
             (reads(), "", true, None),
-            (reads(), "", false, Some(Why::Input)),
-            (process(BlockedOn::Continue(true)), "", true, Some(Why::Stopped)),
-            (process(BlockedOn::Continue(false)), "Password: ", true, Some(Why::Stopped)),
+            (reads(), "", false, Some(RunWaitReason::Input)),
+            (process(BlockedOn::Continue(true)), "", true, Some(RunWaitReason::Stopped)),
+            (process(BlockedOn::Continue(false)), "Password: ", true, Some(RunWaitReason::Stopped)),
             (process(BlockedOn::Reader("/f".into())), "", false, None),
-            (None, "Password: ", true, Some(Why::Prompt)),
+            (None, "Password: ", true, Some(RunWaitReason::Prompt)),
             (None, "compiling", false, None),
         ] {
             assert_eq!(why(process.clone(), line, asks_only), expected, "{process:?} {line:?} {asks_only}");
         }
-        assert_eq!(waiting_of(reads(), &lines("Name: "), true), Some(Waiting::new(Why::Prompt, "Name:")));
+        assert_eq!(waiting_of(reads(), &lines("Name: "), true), Some(RunWait::new(RunWaitReason::Prompt, "Name:")));
     }
 
     #[tokio::test(start_paused = true)]
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(watch.scan_at(), Some(now));
         assert!(watch.on_scan(now));
         assert_eq!(watch.scan_at(), None, "the answer is on its way");
-        let asks = Waiting::new(Why::Prompt, "Password:");
+        let asks = RunWait::new(RunWaitReason::Prompt, "Password:");
         assert_eq!(watch.on_scanned(None, &lines("Password: "), true), Some(Some(asks.clone())));
         assert_eq!(watch.scan_at(), Some(now + AGAIN));
         assert!(watch.on_scan(now + AGAIN));

@@ -3,9 +3,9 @@
 use super::plan::{enter_world, no_world, plan_of};
 use super::recorded::{in_place, preparation, recorded};
 use super::warm;
-use crate::error::Error;
-use crate::request::Request;
-use crate::supervise::{self, Admission, HelperError, Helpers};
+use crate::error::RunError;
+use crate::request::CommandRequest;
+use crate::supervise::{self, CommandAdmission, HelperError, HelperProcesses};
 use protocol::plan::Plan;
 
 /// Makes the world of commands like this, and starts a warm shell for them, unless they are there. Returns whether a
@@ -13,23 +13,23 @@ use protocol::plan::Plan;
 ///
 /// # Errors
 /// If there is no shell, no directory or no helper process, or if the world cannot be made.
-pub async fn warm_up(mut request: Request) -> Result<bool, Error> {
-    let helpers = Helpers::shared().map_err(|error| Error::helper(error, &request.command))?;
+pub async fn warm_up(mut request: CommandRequest) -> Result<bool, RunError> {
+    let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
     let plan = plan_of(&request, helpers)?;
     match std::fs::metadata(&request.cwd) {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
-        Err(_) => return Err(Error::CwdNotFound(request.cwd)),
+        Ok(_) => return Err(RunError::CwdNotDirectory(request.cwd)),
+        Err(_) => return Err(RunError::CwdNotFound(request.cwd)),
     }
     warm_up_as(&mut request, plan, helpers).await
 }
 
 /// Does the same with the plan of the request.
 pub(super) async fn warm_up_as(
-    request: &mut Request,
+    request: &mut CommandRequest,
     mut plan: Plan,
-    helpers: &'static Helpers,
-) -> Result<bool, Error> {
+    helpers: &'static HelperProcesses,
+) -> Result<bool, RunError> {
     if let Some(world) = plan.world {
         let facts = helpers.world_made(world).await.map_err(|failure| no_world(failure, request))?;
         enter_world(&mut plan, &facts);
@@ -42,7 +42,7 @@ pub(super) async fn warm_up_as(
     };
     let Some(warm) = warm else { return Ok(false) };
     // The shim and the pipes of the shell take the descriptors of a command.
-    let _slot = Admission::shared().enter().await;
-    let failed = |error: HelperError| Error::helper(error, &request.command);
+    let _slot = CommandAdmission::shared().enter().await;
+    let failed = |error: HelperError| RunError::helper(error, &request.command);
     supervise::warm_up(helpers, warm.kind).await.map_err(failed)
 }

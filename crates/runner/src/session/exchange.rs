@@ -6,30 +6,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use crate::shell_state::{ShellState, call_save, save_script};
-use crate::supervise::Inheritance;
+use crate::shell_state::{SavedShellState, call_save, save_script};
+use crate::supervise::InheritedStateFiles;
 use protocol::plan::Inherited;
 use sys::{Identity, Shared};
 
 /// The files of one shell.
-pub(super) enum Exchange {
+pub(super) enum ShellStateFiles {
     /// Files of a shell that opens them by their paths in `/proc`.
-    Named(Named),
+    Named(UnnamedStateFiles),
     /// Files of a shell that is confined or recorded.
-    Inherited(Inheritance),
+    Inherited(InheritedStateFiles),
 }
 
 /// What a shell has written of its state.
 pub(super) enum WrittenState {
     /// All of it.
-    All(Box<ShellState>),
+    All(Box<SavedShellState>),
     /// A part: it met a limit on files, or a full disk.
     Part,
     Nothing,
 }
 
 /// Files without names, which a shell opens by their paths in `/proc`.
-pub(super) struct Named {
+pub(super) struct UnnamedStateFiles {
     state: Shared,
     /// The script that reports the exit code, then writes the state.
     save: Shared,
@@ -39,22 +39,26 @@ pub(super) struct Named {
 }
 
 /// Files that no running shell knows, for the next commands of any session.
-static FREE: Mutex<Vec<Named>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<UnnamedStateFiles>> = Mutex::new(Vec::new());
 /// The most files that are kept free.
 const MOST_FREE: usize = 2;
 /// Files of shells that may go on without their session. No other shell must write to the same paths.
-static HELD: Mutex<Vec<(Pid, Identity, Named)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(Pid, Identity, UnnamedStateFiles)>> = Mutex::new(Vec::new());
 
-impl Exchange {
+impl ShellStateFiles {
     /// Takes empty files.
     pub(super) fn take(inherits: bool) -> io::Result<Self> {
-        if inherits { Inheritance::new().map(Self::Inherited) } else { Named::take().map(Self::Named) }
+        if inherits {
+            InheritedStateFiles::new().map(Self::Inherited)
+        } else {
+            UnnamedStateFiles::take().map(Self::Named)
+        }
     }
 
     /// Returns the files that the shell inherits.
     pub(super) fn files(&self) -> io::Result<Vec<(Inherited, Arc<OwnedFd>)>> {
         let Self::Inherited(files) = self else { return Ok(Vec::new()) };
-        Ok(Inheritance::files().into_iter().zip(files.descriptors()?.into_iter().map(Arc::new)).collect())
+        Ok(InheritedStateFiles::files().into_iter().zip(files.descriptors()?.into_iter().map(Arc::new)).collect())
     }
 
     /// Keeps the files until this shell, which may still run, has exited.
@@ -81,7 +85,7 @@ impl Exchange {
             Self::Named(files) => {
                 call_save(&files.save.path().to_string_lossy(), &files.state.path().to_string_lossy(), tail)
             }
-            Self::Inherited(_) => Inheritance::call(tail),
+            Self::Inherited(_) => InheritedStateFiles::call(tail),
         }
     }
 
@@ -102,14 +106,14 @@ impl Exchange {
         match bytes {
             Ok(bytes) if bytes.is_empty() => WrittenState::Nothing,
             Ok(bytes) => {
-                ShellState::parse(&bytes).map_or(WrittenState::Part, |state| WrittenState::All(Box::new(state)))
+                SavedShellState::parse(&bytes).map_or(WrittenState::Part, |state| WrittenState::All(Box::new(state)))
             }
             Err(_) => WrittenState::Part,
         }
     }
 }
 
-impl Named {
+impl UnnamedStateFiles {
     fn take() -> io::Result<Self> {
         HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(shell, known, _)| is_there(*shell, *known));
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -22,4 +22,4 @@ mod save;
 mod session;
 
 pub use run::{SessionRun, first_request};
-pub use session::Session;
+pub use session::ShellSession;

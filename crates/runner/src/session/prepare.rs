@@ -3,40 +3,40 @@
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use super::exchange::Exchange;
-use super::save::{Saver, boot};
-use super::session::Session;
-use crate::error::Error;
-use crate::live::Kind;
-use crate::request::{Mode, RawOptions, Request};
-use crate::run::Launch;
-use crate::shell_state::{ShellState, is_complete, mentions_signals, mentions_trap};
-use crate::snapshot::Snapshot;
-use crate::supervise::Slot;
+use super::exchange::ShellStateFiles;
+use super::save::{SessionStateSaver, boot};
+use super::session::ShellSession;
+use crate::error::RunError;
+use crate::live::RunKind;
+use crate::request::{CommandMode, CommandRequest, RawOptions};
+use crate::run::CommandLaunch;
+use crate::shell_state::{SavedShellState, is_complete, mentions_signals, mentions_trap};
+use crate::snapshot::CommandSnapshot;
+use crate::supervise::AdmissionSlot;
 use protocol::plan::{Boot, Startup};
 
 /// A command that has begun.
-pub(super) struct Prepared {
-    run: Launch,
-    exchange: Exchange,
+pub(super) struct PreparedSessionCommand {
+    run: CommandLaunch,
+    exchange: ShellStateFiles,
     env: Vec<(String, Option<String>)>,
-    before: Option<Arc<ShellState>>,
-    slot: Slot,
+    before: Option<Arc<SavedShellState>>,
+    slot: AdmissionSlot,
 }
 
 /// How the shell of a command writes its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Saving {
+enum StateSaveTime {
     /// Writes no state. The state of the command before stays.
     Never,
     /// Writes the state in the EXIT trap. `early`: the exit code that the trap reports ends the command, while the
     /// shell still writes.
     AtExit { early: bool },
     /// Writes the state on a line after the command, because the command may need the EXIT trap.
-    Behind,
+    AfterCommand,
 }
 
-impl Saving {
+impl StateSaveTime {
     /// `trapped`: functions or aliases of the session may set the EXIT trap as well.
     fn of(command: &str, trapped: bool, background: bool) -> Self {
         if background {
@@ -44,45 +44,55 @@ impl Saving {
             return Self::Never;
         }
         if trapped || mentions_trap(command) {
-            return if is_complete(command) { Self::Behind } else { Self::Never };
+            return if is_complete(command) { Self::AfterCommand } else { Self::Never };
         }
         // A shell that a signal terminates also runs its EXIT trap, so that the reported code may be wrong.
         Self::AtExit { early: !mentions_signals(command) }
     }
 }
 
-impl Prepared {
+impl PreparedSessionCommand {
     /// Begins a command whose turn has come. An empty `cwd` is the session's directory.
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(session: &Session, raw: RawOptions, snapshot: Option<Snapshot>, slot: Slot) -> Result<Self, Error> {
-        let Begins { request, exchange, env, before } = Begins::of(session, raw, snapshot)?;
-        Ok(Self { run: Launch::start(request)?, exchange, env, before, slot })
+    pub fn start(
+        session: &ShellSession,
+        raw: RawOptions,
+        snapshot: Option<CommandSnapshot>,
+        slot: AdmissionSlot,
+    ) -> Result<Self, RunError> {
+        let SessionCommandRequest { request, exchange, env, before } =
+            SessionCommandRequest::of(session, raw, snapshot)?;
+        Ok(Self { run: CommandLaunch::start(request)?, exchange, env, before, slot })
     }
 
     /// Returns the run, and the saver of its state.
-    pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
+    pub fn into_parts(self, session: &Arc<ShellSession>) -> (CommandLaunch, SessionStateSaver) {
         let Self { run, exchange, env, before, slot } = self;
         let session = Arc::clone(session);
-        (run, Saver { session, exchange, env, before, kind: None, storable: None, _slot: slot })
+        (run, SessionStateSaver { session, exchange, env, before, kind: None, storable: None, _slot: slot })
     }
 }
 
 /// The request of a command, and what its end needs.
-pub(super) struct Begins {
-    pub request: Request,
-    exchange: Exchange,
+pub(super) struct SessionCommandRequest {
+    pub request: CommandRequest,
+    exchange: ShellStateFiles,
     env: Vec<(String, Option<String>)>,
-    before: Option<Arc<ShellState>>,
+    before: Option<Arc<SavedShellState>>,
 }
 
-impl Begins {
+impl SessionCommandRequest {
     /// Describes a command. An empty `cwd` is the session's directory.
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn of(session: &Session, mut raw: RawOptions, snapshot: Option<Snapshot>) -> Result<Self, Error> {
+    pub fn of(
+        session: &ShellSession,
+        mut raw: RawOptions,
+        snapshot: Option<CommandSnapshot>,
+    ) -> Result<Self, RunError> {
         let env = std::mem::take(&mut raw.own_env);
         let mut notes = Vec::new();
         notes.extend(session.stale_note());
@@ -96,25 +106,25 @@ impl Begins {
             notes.push("the session keeps no state of a shell that is not bash".to_owned());
         }
         let failed =
-            |error: std::io::Error| Error::system("the files of the session could not be made", error, &raw.command);
+            |error: std::io::Error| RunError::system("the files of the session could not be made", error, &raw.command);
         // A recorder cannot follow a path into the host, and a confined shell has no such path.
         let inherits = raw.confine.is_some() || raw.is_recorded();
-        let exchange = Exchange::take(inherits).map_err(failed)?;
+        let exchange = ShellStateFiles::take(inherits).map_err(failed)?;
         let files = exchange.files().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;
         let before = session.state();
         let trapped = before.as_ref().is_some_and(|state| state.mentions_trap())
-            || snapshot.as_ref().is_some_and(Snapshot::mentions_trap);
-        let background = raw.mode.as_deref() == Some(Mode::Background.name());
-        let saving = Saving::of(&raw.command, trapped, background);
+            || snapshot.as_ref().is_some_and(CommandSnapshot::mentions_trap);
+        let background = raw.mode.as_deref() == Some(CommandMode::Background.name());
+        let saving = StateSaveTime::of(&raw.command, trapped, background);
         raw.startup = Some(Startup {
             boot: Boot::default(),
             given: env.clone(),
-            at_exit: matches!(saving, Saving::AtExit { .. }).then(|| exchange.call(false)),
-            tail: (saving == Saving::Behind).then(|| exchange.call(true)),
+            at_exit: matches!(saving, StateSaveTime::AtExit { .. }).then(|| exchange.call(false)),
+            tail: (saving == StateSaveTime::AfterCommand).then(|| exchange.call(true)),
         });
-        let mut request = Request::check(raw)?;
-        request.shown_as = request.shown_as.map(|_| Kind::Session);
+        let mut request = CommandRequest::check(raw)?;
+        request.shown_as = request.shown_as.map(|_| RunKind::Session);
         request.notes.extend(notes);
         request.files = files;
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
@@ -129,7 +139,7 @@ impl Begins {
                 startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));
             }
         }
-        request.report = (saving == Saving::AtExit { early: true }).then_some(report);
+        request.report = (saving == StateSaveTime::AtExit { early: true }).then_some(report);
         Ok(Self { request, exchange, env, before })
     }
 }
@@ -144,18 +154,18 @@ mod tests {
 
     #[test]
     fn the_exit_trap_is_left_to_commands_that_may_need_it() {
-        use Saving::{AtExit, Behind, Never};
+        use StateSaveTime::{AfterCommand, AtExit, Never};
         for (command, trapped, saving) in [
             ("make", false, AtExit { early: true }),
             ("ls skills", false, AtExit { early: true }),
             ("kill $$", false, AtExit { early: false }),
             ("pkill -P $$", false, AtExit { early: false }),
-            ("trap 'rm x' EXIT", false, Behind),
-            ("cleanup_on_exit", true, Behind),
+            ("trap 'rm x' EXIT", false, AfterCommand),
+            ("cleanup_on_exit", true, AfterCommand),
             ("trap x EXIT; cat <<E", false, Never),
         ] {
-            assert_eq!(Saving::of(command, trapped, false), saving, "{command}");
-            assert_eq!(Saving::of(command, trapped, true), Never, "{command} in the background");
+            assert_eq!(StateSaveTime::of(command, trapped, false), saving, "{command}");
+            assert_eq!(StateSaveTime::of(command, trapped, true), Never, "{command} in the background");
         }
     }
 

@@ -5,27 +5,29 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::exchange::Exchange;
-use super::prepare::{Begins, Prepared};
-use super::session::{Session, Turn};
-use crate::error::Error;
-use crate::request::{RawOptions, Request};
-use crate::run::outcome::{Outcome, Status};
-use crate::run::{Base, BaseState, Finished, Listener, Reply, ShellAfter, aborted};
-use crate::snapshot::Wanted;
-use crate::supervise::{Admission, Slot};
+use super::exchange::ShellStateFiles;
+use super::prepare::{PreparedSessionCommand, SessionCommandRequest};
+use super::session::{SessionTurn, ShellSession};
+use crate::error::RunError;
+use crate::request::{CommandRequest, RawOptions};
+use crate::run::outcome::{CommandOutcome, Status};
+use crate::run::{
+    CallerReply, CommandListener, FinishedRun, ShellAfter, ShellStateSource, StartingShellState, aborted,
+};
+use crate::snapshot::SnapshotRequest;
+use crate::supervise::{AdmissionSlot, CommandAdmission};
 
 /// A command of a session.
 pub struct SessionRun {
-    turn: Turn,
-    stage: Stage,
+    turn: SessionTurn,
+    stage: SessionRunStage,
 }
 
-enum Stage {
+enum SessionRunStage {
     /// The command waits for its turn.
     Queued(Box<RawOptions>),
     /// The command has begun.
-    Prepared(Box<Prepared>),
+    Prepared(Box<PreparedSessionCommand>),
 }
 
 impl SessionRun {
@@ -33,16 +35,16 @@ impl SessionRun {
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(session: &Arc<Session>, command: RawOptions) -> Result<Self, Error> {
+    pub fn start(session: &Arc<ShellSession>, command: RawOptions) -> Result<Self, RunError> {
         let turn = session.enter()?;
         if turn.is_here()
             && let Ok(snapshot) = snapshot_of(session, &command)?.known()
-            && let Some(slot) = Admission::shared().try_enter_session()
+            && let Some(slot) = CommandAdmission::shared().try_enter_session()
         {
-            let prepared = Prepared::start(session, command, snapshot, slot)?;
-            return Ok(Self { turn, stage: Stage::Prepared(Box::new(prepared)) });
+            let prepared = PreparedSessionCommand::start(session, command, snapshot, slot)?;
+            return Ok(Self { turn, stage: SessionRunStage::Prepared(Box::new(prepared)) });
         }
-        Ok(Self { turn, stage: Stage::Queued(Box::new(command)) })
+        Ok(Self { turn, stage: SessionRunStage::Queued(Box::new(command)) })
     }
 
     /// Runs the command to its outcome. Returns the session's directory as well.
@@ -51,30 +53,30 @@ impl SessionRun {
     /// If no command could be run.
     pub async fn finish(
         self,
-        listener: impl Listener,
-        mut replies: UnboundedReceiver<Reply>,
-    ) -> Result<(Outcome, PathBuf), Error> {
+        listener: impl CommandListener,
+        mut replies: UnboundedReceiver<CallerReply>,
+    ) -> Result<(CommandOutcome, PathBuf), RunError> {
         let Self { mut turn, stage } = self;
         let session = Arc::clone(turn.session());
         let prepared = match stage {
-            Stage::Prepared(prepared) => *prepared,
-            Stage::Queued(mut command) => {
+            SessionRunStage::Prepared(prepared) => *prepared,
+            SessionRunStage::Queued(mut command) => {
                 let Some(slot) = wait_for_turn(&mut turn, &mut command, &mut replies).await? else {
                     if session.is_closed() {
-                        return Err(Error::SessionClosed);
+                        return Err(RunError::SessionClosed);
                     }
-                    return Ok((Outcome::not_started(&Request::check(*command)?), session.directory()));
+                    return Ok((CommandOutcome::not_started(&CommandRequest::check(*command)?), session.directory()));
                 };
                 let snapshot = snapshot_of(&session, &command)?.resolve(&mut command, &mut replies).await;
-                Prepared::start(&session, *command, snapshot, slot)?
+                PreparedSessionCommand::start(&session, *command, snapshot, slot)?
             }
         };
         let (run, mut saver) = prepared.into_parts(&session);
-        let Finished { outcome, shell: ShellAfter { child, directory, files, kind, storable, .. } } =
+        let FinishedRun { outcome, shell: ShellAfter { child, directory, files, kind, storable, .. } } =
             run.finish(listener, replies).await?;
         (saver.kind, saver.storable) = (kind, storable);
         if let Some(files) = files {
-            saver.exchange = Exchange::Inherited(files);
+            saver.exchange = ShellStateFiles::Inherited(files);
         }
         match child {
             // The command has exited while its shell still writes. Only the next command waits for that.
@@ -105,16 +107,16 @@ impl SessionRun {
 
 /// Waits for the turn of a command and for its slot. `None` if it was aborted before.
 async fn wait_for_turn(
-    turn: &mut Turn,
+    turn: &mut SessionTurn,
     command: &mut RawOptions,
-    replies: &mut UnboundedReceiver<Reply>,
-) -> Result<Option<Slot>, Error> {
+    replies: &mut UnboundedReceiver<CallerReply>,
+) -> Result<Option<AdmissionSlot>, RunError> {
     if command.aborted {
         return Ok(None);
     }
     let ready = async {
         turn.come().await?;
-        Ok::<_, Error>(Admission::shared().enter_session().await)
+        Ok::<_, RunError>(CommandAdmission::shared().enter_session().await)
     };
     tokio::select! {
         biased;
@@ -131,15 +133,15 @@ async fn wait_for_turn(
 ///
 /// # Errors
 /// If no command could be run.
-pub fn first_request(session: &Session, raw: RawOptions) -> Result<Request, Error> {
+pub fn first_request(session: &ShellSession, raw: RawOptions) -> Result<CommandRequest, RunError> {
     let snapshot = snapshot_of(session, &raw)?.known();
     let is_known = snapshot.is_ok();
-    let mut request = Begins::of(session, raw, snapshot.ok().flatten())?.request;
+    let mut request = SessionCommandRequest::of(session, raw, snapshot.ok().flatten())?.request;
     request.warm &= is_known;
     Ok(request)
 }
 
 /// Returns the snapshot that a session begins with. Afterwards its own state holds the snapshot.
-fn snapshot_of(session: &Session, command: &RawOptions) -> Result<BaseState<Wanted>, Error> {
-    if session.state().is_some() { Ok(BaseState::Plain) } else { Wanted::of(command) }
+fn snapshot_of(session: &ShellSession, command: &RawOptions) -> Result<StartingShellState<SnapshotRequest>, RunError> {
+    if session.state().is_some() { Ok(StartingShellState::Plain) } else { SnapshotRequest::of(command) }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::exchange::{Exchange, WrittenState};
-use super::session::Session;
-use crate::reuse::Storable;
-use crate::shell_state::ShellState;
-use crate::supervise::{Child, Helpers, ShimEvent, Slot};
+use super::exchange::{ShellStateFiles, WrittenState};
+use super::session::ShellSession;
+use crate::reuse::StorableRun;
+use crate::shell_state::SavedShellState;
+use crate::supervise::{AdmissionSlot, HelperProcesses, ShimCommand, ShimEvent};
 use protocol::plan::{Boot, ShellKind};
 use sys::Exit;
 
@@ -18,25 +18,25 @@ use sys::Exit;
 const SAVED: Duration = Duration::from_secs(2);
 
 /// Saves the state of one command. It holds the command's slot until then.
-pub(super) struct Saver {
-    pub session: Arc<Session>,
-    pub exchange: Exchange,
+pub(super) struct SessionStateSaver {
+    pub session: Arc<ShellSession>,
+    pub exchange: ShellStateFiles,
     /// Variables that only the command has.
     pub env: Vec<(String, Option<String>)>,
     /// The state that the command began with.
-    pub before: Option<Arc<ShellState>>,
+    pub before: Option<Arc<SavedShellState>>,
     /// The kind of the command's shell, if such a shell can be warm.
     pub kind: Option<Arc<ShellKind>>,
     /// The run of the command, which is stored if it leaves the state as it was.
-    pub storable: Option<Storable>,
+    pub storable: Option<StorableRun>,
     /// The command's slot, which is free again once this is dropped.
-    pub _slot: Slot,
+    pub _slot: AdmissionSlot,
 }
 
-impl Saver {
+impl SessionStateSaver {
     /// Waits until the shell has written its state and exited.
-    pub async fn follow(self, mut child: Child) {
-        let Ok(helpers) = Helpers::shared() else { return };
+    pub async fn follow(self, mut child: ShimCommand) {
+        let Ok(helpers) = HelperProcesses::shared() else { return };
         if let Some(kind) = self.kind.as_ref().filter(|_| !self.session.is_closed()) {
             // Most commands change nothing, so the shell for the next command can start now.
             helpers.prepare(kind);
@@ -77,7 +77,7 @@ impl Saver {
                 }
                 let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
                 let saved = session.save(*state, next.clone());
-                if let (true, Some(next), Ok(helpers)) = (saved, next, Helpers::shared()) {
+                if let (true, Some(next), Ok(helpers)) = (saved, next, HelperProcesses::shared()) {
                     helpers.prepare(&next);
                 }
             }
@@ -99,6 +99,6 @@ impl Saver {
 }
 
 /// Returns the code that restores a state.
-pub(super) fn boot(state: &ShellState, env: &[u8]) -> Boot {
+pub(super) fn boot(state: &SavedShellState, env: &[u8]) -> Boot {
     Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::error::Error;
-use crate::shell_state::ShellState;
-use crate::supervise::Helpers;
+use crate::error::RunError;
+use crate::shell_state::SavedShellState;
+use crate::supervise::HelperProcesses;
 use protocol::plan::ShellKind;
 
 /// The note of a command that begins without what the command before has left.
@@ -17,16 +17,16 @@ const STALE: &str = "what the command before has changed in the shell could not 
     variables and functions, or not within 2 s";
 
 /// A sequence of shells, each of which starts with the state of the shell before.
-pub struct Session {
+pub struct ShellSession {
     /// The directory in which the session began.
     first: PathBuf,
-    inner: Mutex<Inner>,
+    inner: Mutex<SessionState>,
 }
 
-struct Inner {
+struct SessionState {
     directory: PathBuf,
     /// The state after the last command that exited by itself. `None` before the first command.
-    state: Option<Arc<ShellState>>,
+    state: Option<Arc<SavedShellState>>,
     /// Whether the last command has left more than this state, which could not be kept.
     is_stale: bool,
     /// The kind of warm shells that hold this state.
@@ -37,16 +37,16 @@ struct Inner {
 }
 
 /// A place in the queue of a session. The next command gets its turn when this is dropped.
-pub struct Turn {
-    session: Arc<Session>,
+pub struct SessionTurn {
+    session: Arc<ShellSession>,
     /// Resolves when the turn comes. `None` once it has come.
     comes: Option<oneshot::Receiver<()>>,
 }
 
-impl Session {
+impl ShellSession {
     /// Returns a session without a command.
     pub fn new(first: PathBuf) -> Arc<Self> {
-        let inner = Inner {
+        let inner = SessionState {
             directory: first.clone(),
             state: None,
             is_stale: false,
@@ -58,7 +58,7 @@ impl Session {
         Arc::new(Self { first, inner: Mutex::new(inner) })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, SessionState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,7 +83,7 @@ impl Session {
         (first, Some(note))
     }
 
-    pub(super) fn state(&self) -> Option<Arc<ShellState>> {
+    pub(super) fn state(&self) -> Option<Arc<SavedShellState>> {
         self.inner().state.clone()
     }
 
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Saves the state of a command, and the kind of warm shells that hold it. Returns `false` after the close.
-    pub(super) fn save(&self, state: ShellState, next: Option<Arc<ShellKind>>) -> bool {
+    pub(super) fn save(&self, state: SavedShellState, next: Option<Arc<ShellKind>>) -> bool {
         let mut inner = self.inner();
         if inner.closed {
             return false;
@@ -121,7 +121,7 @@ impl Session {
     /// Dismisses the warm shells that hold the session's state.
     fn dismiss_warm(&self) {
         let next = self.inner().next.take();
-        if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
+        if let (Some(next), Ok(helpers)) = (next, HelperProcesses::shared()) {
             helpers.dismiss(&next);
         }
     }
@@ -148,10 +148,10 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::SessionClosed`]
-    pub fn enter(self: &Arc<Self>) -> Result<Turn, Error> {
+    pub fn enter(self: &Arc<Self>) -> Result<SessionTurn, RunError> {
         let mut inner = self.inner();
         if inner.closed {
-            return Err(Error::SessionClosed);
+            return Err(RunError::SessionClosed);
         }
         let comes = if inner.busy {
             let (sender, receiver) = oneshot::channel();
@@ -161,11 +161,11 @@ impl Session {
             inner.busy = true;
             None
         };
-        Ok(Turn { session: Arc::clone(self), comes })
+        Ok(SessionTurn { session: Arc::clone(self), comes })
     }
 }
 
-impl Turn {
+impl SessionTurn {
     /// Returns whether the turn has come.
     pub fn is_here(&self) -> bool {
         self.comes.is_none()
@@ -175,21 +175,21 @@ impl Turn {
     ///
     /// # Errors
     /// [`Error::SessionClosed`] if the session was closed meanwhile.
-    pub async fn come(&mut self) -> Result<(), Error> {
+    pub async fn come(&mut self) -> Result<(), RunError> {
         if let Some(comes) = &mut self.comes {
             let _ = comes.await;
             self.comes = None;
         }
-        if self.session.inner().closed { Err(Error::SessionClosed) } else { Ok(()) }
+        if self.session.inner().closed { Err(RunError::SessionClosed) } else { Ok(()) }
     }
 
     /// Returns the session of the queue.
-    pub fn session(&self) -> &Arc<Session> {
+    pub fn session(&self) -> &Arc<ShellSession> {
         &self.session
     }
 }
 
-impl Drop for Turn {
+impl Drop for SessionTurn {
     fn drop(&mut self) {
         let mut inner = self.session.inner();
         // A command that was aborted in the queue has no turn to pass on, unless its turn has just come.
@@ -207,7 +207,7 @@ impl Drop for Turn {
     }
 }
 
-impl Drop for Session {
+impl Drop for ShellSession {
     fn drop(&mut self) {
         self.dismiss_warm();
     }
@@ -217,8 +217,8 @@ impl Drop for Session {
 mod tests {
     use super::*;
 
-    fn session() -> Arc<Session> {
-        Session::new("/".into())
+    fn session() -> Arc<ShellSession> {
+        ShellSession::new("/".into())
     }
 
     #[tokio::test]
@@ -262,8 +262,8 @@ mod tests {
         let mut second = session.enter().expect("open");
         session.close();
         drop(first);
-        assert!(matches!(second.come().await, Err(Error::SessionClosed)));
-        assert!(matches!(session.enter(), Err(Error::SessionClosed)));
+        assert!(matches!(second.come().await, Err(RunError::SessionClosed)));
+        assert!(matches!(session.enter(), Err(RunError::SessionClosed)));
     }
 
     #[test]

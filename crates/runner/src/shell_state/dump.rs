@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ShellState;
-use super::entries::{Value, Variable, variables};
+use super::SavedShellState;
+use super::entries::{DeclaredValue, DeclaredVariable, variables};
 use super::functions::functions;
-use super::options::Options;
+use super::options::EnabledShellOptions;
 use super::own::is_own;
 use super::quoting::word;
 
-type Variables = BTreeMap<Vec<u8>, Variable>;
+type DeclaredVariables = BTreeMap<Vec<u8>, DeclaredVariable>;
 
-impl ShellState {
+impl SavedShellState {
     /// Reads a dump, whose sections are in the order of `save.sh`. Returns `None` if it is incomplete or damaged.
     pub fn parse(dump: &[u8]) -> Option<Self> {
         let mut sections = dump.split(|byte| *byte == 0);
         let mut next = || sections.next();
-        let options = Options::parse(next()?)?;
+        let options = EnabledShellOptions::parse(next()?)?;
         let cwd = next()?.strip_suffix(b"\n")?.to_vec();
         let umask = next()?.trim_ascii_end().to_vec();
         let aliases = aliases(next()?)?;
@@ -66,7 +66,11 @@ impl ShellState {
 
 /// Replaces the local variables of the function in which the shell exited by the shell's variables. Returns the traps
 /// that the function hides.
-fn uncover(within: &[u8], variables: &mut Variables, options: &Options) -> Option<BTreeSet<Vec<u8>>> {
+fn uncover(
+    within: &[u8],
+    variables: &mut DeclaredVariables,
+    options: &EnabledShellOptions,
+) -> Option<BTreeSet<Vec<u8>>> {
     let (locals, uncovered) = within_function(within)?;
     // A variable that cannot be unset covers the variable below it, which is then unknown.
     let covered = |name: &Vec<u8>| uncovered.get(name).is_none_or(|variable| variable.flags.contains(['n', 'r']));
@@ -75,7 +79,7 @@ fn uncover(within: &[u8], variables: &mut Variables, options: &Options) -> Optio
     for name in covered {
         variables.remove(&name);
     }
-    variables.retain(|_, variable| variable.value != Value::Unset || !variable.flags.is_empty());
+    variables.retain(|_, variable| variable.value != DeclaredValue::Unset || !variable.flags.is_empty());
     let hidden = [("ERR", "errtrace"), ("DEBUG", "functrace"), ("RETURN", "functrace")];
     let hidden = hidden.iter().filter(|(_, option)| !options.is_set(option));
     Some(hidden.map(|(signal, _)| signal.as_bytes().to_vec()).collect())
@@ -83,7 +87,7 @@ fn uncover(within: &[u8], variables: &mut Variables, options: &Options) -> Optio
 
 /// Splits the dump of a shell that exited within a function: the function's local variables, then all variables below
 /// the variables of functions.
-fn within_function(text: &[u8]) -> Option<(Variables, Variables)> {
+fn within_function(text: &[u8]) -> Option<(DeclaredVariables, DeclaredVariables)> {
     let end = if text.starts_with(b"\n") { 0 } else { memchr::memmem::find(text, b"\n\n")? + 1 };
     Some((variables(&text[..end])?, variables(&text[end + 1..])?))
 }

@@ -6,15 +6,15 @@ use super::quoting::{push_quoted, word, word_until};
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
+pub(super) struct DeclaredVariable {
     /// The letters of the attributes, as bash prints them: `x`, `ir`, `a` …
     pub flags: String,
-    pub value: Value,
+    pub value: DeclaredValue,
 }
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum DeclaredValue {
     /// The variable is declared without a value.
     Unset,
     Text(Vec<u8>),
@@ -25,7 +25,7 @@ pub(super) enum Value {
 }
 
 /// Reads entries to the end. Of two entries for a name, the later one counts.
-pub(super) fn variables(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Variable>> {
+pub(super) fn variables(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, DeclaredVariable>> {
     let mut found = BTreeMap::new();
     while !text.is_empty() {
         let (name, variable, rest) = entry(text)?;
@@ -35,13 +35,13 @@ pub(super) fn variables(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Variable>> 
     Some(found)
 }
 
-fn entry(text: &[u8]) -> Option<(Vec<u8>, Variable, &[u8])> {
+fn entry(text: &[u8]) -> Option<(Vec<u8>, DeclaredVariable, &[u8])> {
     let (flags, text) = flags(text)?;
     let length = text.iter().position(|byte| matches!(byte, b'=' | b'\n'))?;
     let name = text[..length].to_vec();
     let rest = &text[length + 1..];
     if text[length] == b'\n' {
-        return Some((name, Variable { flags, value: Value::Unset }, rest));
+        return Some((name, DeclaredVariable { flags, value: DeclaredValue::Unset }, rest));
     }
     let associative = flags.contains('A');
     let (value, rest) = if associative || flags.contains('a') {
@@ -54,9 +54,9 @@ fn entry(text: &[u8]) -> Option<(Vec<u8>, Variable, &[u8])> {
         }
     } else {
         let (value, rest) = word(rest)?;
-        (Value::Text(value), rest)
+        (DeclaredValue::Text(value), rest)
     };
-    Some((name, Variable { flags, value }, rest.strip_prefix(b"\n")?))
+    Some((name, DeclaredVariable { flags, value }, rest.strip_prefix(b"\n")?))
 }
 
 /// Parses `declare -FLAGS `, where a second dash means no flags.
@@ -69,7 +69,7 @@ pub(super) fn flags(text: &[u8]) -> Option<(String, &[u8])> {
 }
 
 /// Parses `([KEY]=VALUE …)`.
-fn list(text: &[u8], associative: bool) -> Option<(Value, &[u8])> {
+fn list(text: &[u8], associative: bool) -> Option<(DeclaredValue, &[u8])> {
     let mut text = text.strip_prefix(b"(")?;
     let mut found = BTreeMap::new();
     loop {
@@ -84,22 +84,22 @@ fn list(text: &[u8], associative: bool) -> Option<(Value, &[u8])> {
         text = rest;
     }
     if associative {
-        return Some((Value::Associative(found), text));
+        return Some((DeclaredValue::Associative(found), text));
     }
     let number = |(key, value): (Vec<u8>, Vec<u8>)| Some((std::str::from_utf8(&key).ok()?.parse().ok()?, value));
-    Some((Value::Indexed(found.into_iter().map(number).collect::<Option<_>>()?), text))
+    Some((DeclaredValue::Indexed(found.into_iter().map(number).collect::<Option<_>>()?), text))
 }
 
-impl Value {
+impl DeclaredValue {
     pub fn is_text(&self, text: &[u8]) -> bool {
         matches!(self, Self::Text(own) if own == text)
     }
 }
 
-impl Variable {
+impl DeclaredVariable {
     /// Returns the flags of variables that one command can declare together: plain texts, and exported texts.
     pub fn batch(&self) -> Option<&str> {
-        (matches!(self.value, Value::Text(_)) && matches!(self.flags.as_str(), "" | "x")).then_some(&self.flags)
+        (matches!(self.value, DeclaredValue::Text(_)) && matches!(self.flags.as_str(), "" | "x")).then_some(&self.flags)
     }
 
     /// Adds the command that declares all of these variables, which belong to one batch.
@@ -118,15 +118,15 @@ impl Variable {
     pub fn push_declare(&self, code: &mut Vec<u8>, name: &[u8]) {
         let changing = |flag: &char| "ilucr".contains(*flag);
         let (late, early): (String, String) = self.flags.chars().partition(changing);
-        let early = if self.value == Value::Unset { &self.flags } else { &early };
+        let early = if self.value == DeclaredValue::Unset { &self.flags } else { &early };
         // After `builtin` a list is not parsed as a list. No function can get in the way yet.
-        let is_list = matches!(self.value, Value::Indexed(_) | Value::Associative(_));
+        let is_list = matches!(self.value, DeclaredValue::Indexed(_) | DeclaredValue::Associative(_));
         push_command(code, if is_list { "declare" } else { "builtin declare" }, early);
         code.push(b' ');
         code.extend_from_slice(name);
         self.push_value(code);
         code.push(b'\n');
-        if !(late.is_empty() || self.value == Value::Unset) {
+        if !(late.is_empty() || self.value == DeclaredValue::Unset) {
             push_command(code, "builtin declare", &late);
             code.push(b' ');
             code.extend_from_slice(name);
@@ -136,12 +136,12 @@ impl Variable {
 
     fn push_value(&self, code: &mut Vec<u8>) {
         match &self.value {
-            Value::Unset => {}
-            Value::Text(text) => {
+            DeclaredValue::Unset => {}
+            DeclaredValue::Text(text) => {
                 code.push(b'=');
                 push_quoted(code, text);
             }
-            Value::Indexed(list) => {
+            DeclaredValue::Indexed(list) => {
                 code.extend_from_slice(b"=(");
                 for (index, text) in list {
                     code.extend_from_slice(format!("[{index}]=").as_bytes());
@@ -150,7 +150,7 @@ impl Variable {
                 }
                 code.push(b')');
             }
-            Value::Associative(list) => {
+            DeclaredValue::Associative(list) => {
                 code.extend_from_slice(b"=(");
                 for (key, text) in list {
                     code.push(b'[');

@@ -8,7 +8,7 @@ use super::quoting::push_quoted;
 
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Function {
+pub(super) struct DeclaredFunction {
     /// Definition of the function, with its name.
     pub text: Vec<u8>,
     /// Letters of the attributes: `x`, `t`, `r`.
@@ -16,7 +16,7 @@ pub(super) struct Function {
 }
 
 /// Splits the texts of all functions by their names, which are in the same order.
-pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u8>, Function>> {
+pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u8>, DeclaredFunction>> {
     let lines = names.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let names = lines.map(flags).collect::<Option<Vec<_>>>()?;
     let places = places(texts);
@@ -34,7 +34,7 @@ pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u
         };
         let (text, rest) = texts.split_at_checked(length)?;
         let flags = flags.replace('f', "");
-        found.insert(name.to_vec(), Function { text: text.trim_ascii_end().to_vec(), flags });
+        found.insert(name.to_vec(), DeclaredFunction { text: text.trim_ascii_end().to_vec(), flags });
         texts = rest;
         start += length;
     }
@@ -69,7 +69,7 @@ fn boundary(texts: &[u8], next: &[u8]) -> Option<usize> {
     Some(std::iter::once(first).chain(rest).find(complete).unwrap_or(first))
 }
 
-impl Function {
+impl DeclaredFunction {
     /// Adds the commands that define the function. A text that bash cannot read again spoils only this function.
     pub fn push_definition(&self, code: &mut Vec<u8>, name: &[u8]) {
         code.extend_from_slice(b"builtin eval ");

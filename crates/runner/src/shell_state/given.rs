@@ -1,9 +1,9 @@
 //! Changes that must not last: variables that only one run was given, and traps that the dump cannot show.
 
-use super::ShellState;
-use super::entries::Value;
+use super::SavedShellState;
+use super::entries::DeclaredValue;
 
-impl ShellState {
+impl SavedShellState {
     /// Restores, after a run, the variables that only that run was given and that it did not change (`None` for removed
     /// variables), and the traps hidden by an exit within a function. `before` is the state before the run, if there
     /// was a state.
@@ -17,7 +17,7 @@ impl ShellState {
             let name = name.as_bytes();
             let unchanged = match value {
                 Some(value) => self.exported(name) == Some(value.as_bytes()),
-                None => self.variables.get(name).is_none_or(|variable| variable.value == Value::Unset),
+                None => self.variables.get(name).is_none_or(|variable| variable.value == DeclaredValue::Unset),
             };
             if !unchanged {
                 continue;

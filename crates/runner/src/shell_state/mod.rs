@@ -16,5 +16,5 @@ mod tests;
 mod text;
 
 pub use save::{call_save, save_script};
-pub use state::ShellState;
+pub use state::SavedShellState;
 pub use text::{code_mentions_trap, is_complete, mentions_signals, mentions_trap};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// Options that are on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Options {
+pub(super) struct EnabledShellOptions {
     /// Options of `set -o`.
     pub set: BTreeSet<String>,
     /// Options of `shopt`.
@@ -37,7 +37,7 @@ const LATE: [&str; 5] = ["errexit", "keyword", "nounset", "verbose", "xtrace"];
 const NOT_OF_SNAPSHOTS: [&str; 10] =
     ["allexport", "emacs", "errtrace", "functrace", "histexpand", "history", "monitor", "notify", "posix", "vi"];
 
-impl Options {
+impl EnabledShellOptions {
     /// Parses the value of SHELLOPTS, and the output of `shopt -s -p`. BASHOPTS does not follow the changes of posix
     /// mode.
     pub fn parse(lines: &[u8]) -> Option<Self> {

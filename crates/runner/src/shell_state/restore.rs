@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use evidence::{KnownBefore, ShellAliases};
 
-use super::ShellState;
-use super::entries::{Value, Variable};
-use super::options::{Options, names};
+use super::SavedShellState;
+use super::entries::{DeclaredValue, DeclaredVariable};
+use super::options::{EnabledShellOptions, names};
 use super::own::{FRESH, is_own};
 use super::quoting::push_quoted;
 
-impl ShellState {
+impl SavedShellState {
     /// Returns bash code that restores this state in a fresh shell. The shell was started with `env`, a block of
     /// NUL-terminated NAME=VALUE entries, and sources the code with stdout and stderr on /dev/null.
     pub fn restore(&self, env: &[u8]) -> Vec<u8> {
@@ -22,7 +22,7 @@ impl ShellState {
 
     /// Returns the part that does not affect the commands after it.
     pub fn restore_early(&self, env: &[u8]) -> Vec<u8> {
-        let env = Environment::new(env);
+        let env = StartEnvironment::new(env);
         let mut code = Vec::new();
         if !env.options.set.is_empty() {
             code.extend_from_slice(b"builtin set +eukn\n");
@@ -79,12 +79,14 @@ impl ShellState {
     }
 
     /// Removes variables of a fresh shell that this state lacks, or has with another type.
-    fn push_unsets(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
+    fn push_unsets(&self, code: &mut Vec<u8>, env: &StartEnvironment<'_>) {
         let fresh = FRESH.iter().map(|(name, _)| name.as_bytes()).filter(|name| !env.vars.contains_key(name));
         let has_other = |name: &[u8]| match self.variables.get(name) {
             // `cd` has set the variable.
             Some(_) if name == b"OLDPWD" => true,
-            Some(variable) => env.vars.contains_key(name) && (variable.flags != "x" || variable.value == Value::Unset),
+            Some(variable) => {
+                env.vars.contains_key(name) && (variable.flags != "x" || variable.value == DeclaredValue::Unset)
+            }
             None => !self.inherited.contains(name) && !is_own(name),
         };
         let names: Vec<_> = env.vars.keys().copied().chain(fresh).filter(|name| has_other(name)).collect();
@@ -119,8 +121,8 @@ impl ShellState {
         }
     }
 
-    fn push_variables(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
-        let is_there = |name: &[u8], variable: &Variable| match env.vars.get(name) {
+    fn push_variables(&self, code: &mut Vec<u8>, env: &StartEnvironment<'_>) {
+        let is_there = |name: &[u8], variable: &DeclaredVariable| match env.vars.get(name) {
             Some(value) => name != b"OLDPWD" && variable.flags == "x" && variable.value.is_text(value),
             None => is_fresh(name, variable),
         };
@@ -146,7 +148,7 @@ impl ShellState {
 
 const POSIX: &[u8] = b"POSIXLY_CORRECT";
 
-fn is_fresh(name: &[u8], variable: &Variable) -> bool {
+fn is_fresh(name: &[u8], variable: &DeclaredVariable) -> bool {
     let known = FRESH.iter().find(|(known, _)| known.as_bytes() == name).and_then(|(_, value)| *value);
     variable.flags.is_empty() && known.is_some_and(|known| variable.value.is_text(known.as_bytes()))
 }
@@ -160,15 +162,15 @@ fn push_trap(code: &mut Vec<u8>, signal: &[u8], command: &[u8]) {
 }
 
 /// The variables and functions that a shell was started with.
-struct Environment<'a> {
+struct StartEnvironment<'a> {
     vars: BTreeMap<&'a [u8], &'a [u8]>,
     /// The names of exported functions.
     functions: Vec<&'a [u8]>,
     /// The options that the environment turns on.
-    options: Options,
+    options: EnabledShellOptions,
 }
 
-impl<'a> Environment<'a> {
+impl<'a> StartEnvironment<'a> {
     fn new(block: &'a [u8]) -> Self {
         let mut vars = BTreeMap::new();
         let mut functions = Vec::new();
@@ -184,7 +186,7 @@ impl<'a> Environment<'a> {
         let listed = |name: &str| {
             vars.get(name.as_bytes()).and_then(|list| std::str::from_utf8(list).ok()).map(names).unwrap_or_default()
         };
-        let options = Options { set: listed("SHELLOPTS"), shopt: listed("BASHOPTS") };
+        let options = EnabledShellOptions { set: listed("SHELLOPTS"), shopt: listed("BASHOPTS") };
         Self { vars, functions, options }
     }
 }

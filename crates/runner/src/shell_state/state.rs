@@ -2,33 +2,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entries::{Value, Variable};
-use super::functions::Function;
-use super::options::Options;
+use super::entries::{DeclaredValue, DeclaredVariable};
+use super::functions::DeclaredFunction;
+use super::options::EnabledShellOptions;
 use super::text::code_mentions_trap;
 
 /// The state that carries over from one command of a session to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShellState {
+pub struct SavedShellState {
     /// Whether this is the whole state, so that a shell has nothing else. A snapshot only adds to a shell.
     pub(super) whole: bool,
     pub(super) cwd: Vec<u8>,
     /// The directory stack below the directory itself, from the top.
     pub(super) stack: Vec<Vec<u8>>,
     pub(super) umask: Vec<u8>,
-    pub(super) options: Options,
+    pub(super) options: EnabledShellOptions,
     pub(super) aliases: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The commands of traps by the names of their signals, without EXIT.
     pub(super) traps: BTreeMap<Vec<u8>, Vec<u8>>,
-    pub(super) functions: BTreeMap<Vec<u8>, Function>,
-    pub(super) variables: BTreeMap<Vec<u8>, Variable>,
+    pub(super) functions: BTreeMap<Vec<u8>, DeclaredFunction>,
+    pub(super) variables: BTreeMap<Vec<u8>, DeclaredVariable>,
     /// Variables whose value comes from the environment.
     pub(super) inherited: BTreeSet<Vec<u8>>,
     /// Traps that the dump cannot show because the shell exited within a function. They stay as they were.
     pub(super) hidden_traps: BTreeSet<Vec<u8>>,
 }
 
-impl ShellState {
+impl SavedShellState {
     /// Returns the directory, as the shell names it.
     pub fn cwd(&self) -> &[u8] {
         &self.cwd
@@ -72,7 +72,9 @@ impl ShellState {
     /// Returns the variable's value if it is exported and neither a list nor a reference.
     pub(super) fn exported(&self, name: &[u8]) -> Option<&[u8]> {
         match self.variables.get(name) {
-            Some(Variable { flags, value: Value::Text(text) }) if flags.contains('x') && !flags.contains('n') => {
+            Some(DeclaredVariable { flags, value: DeclaredValue::Text(text) })
+                if flags.contains('x') && !flags.contains('n') =>
+            {
                 Some(text)
             }
             _ => None,

@@ -1,32 +1,32 @@
 //! Commands that begin with a snapshot. They start at once if this process has the snapshot, otherwise after it was
 //! read.
 
-use super::known::Snapshot;
-use super::wanted::{Demand, Wanted};
-use crate::error::Error;
-use crate::request::{RawOptions, Request};
-use crate::run::{Base, BaseState};
+use super::known::CommandSnapshot;
+use super::wanted::{SnapshotDemand, SnapshotRequest};
+use crate::error::RunError;
+use crate::request::{CommandRequest, RawOptions};
+use crate::run::{ShellStateSource, StartingShellState};
 use protocol::plan::{Boot, Startup};
 
-impl Base for Wanted {
-    type State = Snapshot;
+impl ShellStateSource for SnapshotRequest {
+    type State = CommandSnapshot;
 
-    fn of(raw: &RawOptions) -> Result<BaseState<Self>, Error> {
-        Ok(match Demand::of(raw)? {
-            Demand::Nothing => BaseState::Plain,
-            Demand::Impossible(why) => BaseState::Known(Snapshot::none(why)),
-            Demand::Wanted(wanted) => match wanted.at_hand() {
-                Some(snapshot) => BaseState::Known(snapshot),
-                None => BaseState::Unread(wanted),
+    fn of(raw: &RawOptions) -> Result<StartingShellState<Self>, RunError> {
+        Ok(match SnapshotDemand::of(raw)? {
+            SnapshotDemand::Nothing => StartingShellState::Plain,
+            SnapshotDemand::Impossible(why) => StartingShellState::Known(CommandSnapshot::none(why)),
+            SnapshotDemand::Wanted(wanted) => match wanted.at_hand() {
+                Some(snapshot) => StartingShellState::Known(snapshot),
+                None => StartingShellState::Unread(wanted),
             },
         })
     }
 
-    fn read(self) -> impl Future<Output = Snapshot> + Send {
+    fn read(self) -> impl Future<Output = CommandSnapshot> + Send {
         self.take()
     }
 
-    fn apply(snapshot: Snapshot, request: &mut Request) {
+    fn apply(snapshot: CommandSnapshot, request: &mut CommandRequest) {
         let boot = snapshot.boot(request);
         request.startup =
             (!boot.is_empty()).then(|| Startup { boot: Boot { early: boot, ..Boot::default() }, ..Startup::default() });

@@ -11,8 +11,8 @@ use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::Mode;
 use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
-use super::code::Code;
-use super::wanted::Wanted;
+use super::code::SnapshotCode;
+use super::wanted::SnapshotRequest;
 use capture::open_private;
 use protocol::plan;
 
@@ -26,7 +26,7 @@ const PREFIX: &str = "snapshot-";
 const MOST: u64 = 2 * 1024 * 1024;
 
 /// Returns the stored snapshot, if its file is complete and not too old.
-pub fn find(wanted: &Wanted) -> Option<Code> {
+pub fn find(wanted: &SnapshotRequest) -> Option<SnapshotCode> {
     let directory = open_private(&place(wanted)?).ok()?;
     let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = File::from(openat(&directory, name(wanted).as_str(), flags, Mode::empty()).ok()?);
@@ -38,15 +38,15 @@ pub fn find(wanted: &Wanted) -> Option<Code> {
     let mut bytes = Vec::new();
     file.take(MOST).read_to_end(&mut bytes).ok()?;
     let end = memchr::memchr(b'\n', &bytes)? + 1;
-    (bytes[..end] == *head(&bytes[end..]).as_bytes()).then(|| Code::from_bytes(&bytes[end..]))
+    (bytes[..end] == *head(&bytes[end..]).as_bytes()).then(|| SnapshotCode::from_bytes(&bytes[end..]))
 }
 
 /// Stores a snapshot. A failure is ignored, because nothing depends on the file.
-pub fn store(wanted: &Wanted, code: &Code) {
+pub fn store(wanted: &SnapshotRequest, code: &SnapshotCode) {
     let _ = place(wanted).map(|place| write(&place, &name(wanted), code));
 }
 
-fn write(place: &Path, name: &str, code: &Code) -> io::Result<()> {
+fn write(place: &Path, name: &str, code: &SnapshotCode) -> io::Result<()> {
     if let Some(cache) = place.parent().filter(|cache| !cache.exists()) {
         // A home that does not exist, or no longer, is not made.
         fs::DirBuilder::new().mode(0o700).create(cache)?;
@@ -87,7 +87,7 @@ fn age(time: SystemTime) -> Duration {
 }
 
 /// Returns our directory in the user's cache directory.
-fn place(wanted: &Wanted) -> Option<PathBuf> {
+fn place(wanted: &SnapshotRequest) -> Option<PathBuf> {
     let named = wanted.environment.block.split('\0').find_map(|entry| entry.strip_prefix("XDG_CACHE_HOME="));
     let cache = match named.filter(|path| path.starts_with('/')) {
         Some(path) => path.into(),
@@ -98,7 +98,7 @@ fn place(wanted: &Wanted) -> Option<PathBuf> {
     Some(cache.join(DIRECTORY))
 }
 
-fn name(wanted: &Wanted) -> String {
+fn name(wanted: &SnapshotRequest) -> String {
     format!("{PREFIX}{:032x}.bash", wanted.key)
 }
 
@@ -122,7 +122,7 @@ mod tests {
     fn a_home_that_does_not_exist_is_not_made() {
         let home = std::env::temp_dir().join(format!("agent-bash-home-{}", plan::next_mark()));
         let place = home.join(".cache").join(DIRECTORY);
-        let code = Code::from_bytes(b"x=1\n");
+        let code = SnapshotCode::from_bytes(b"x=1\n");
         assert_eq!(write(&place, "a", &code).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert!(!home.exists());
         fs::create_dir(&home).unwrap();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::error::SnapshotError;
-use super::secret::Secrets;
+use super::secret::SecretValues;
 use protocol::plan;
 
 /// The most bytes of code that a shell may have to read before its command. nvm takes 150 KB, all of bash-completion
@@ -13,7 +13,7 @@ const MOST: usize = 1024 * 1024;
 
 /// The user's shell state as bash code.
 #[derive(Debug)]
-pub struct Code {
+pub struct SnapshotCode {
     whole: Arc<[u8]>,
     /// The code without its PATH, for a command whose PATH the caller gave.
     body: Arc<[u8]>,
@@ -21,12 +21,12 @@ pub struct Code {
     pub mentions_trap: bool,
 }
 
-impl Code {
+impl SnapshotCode {
     /// Takes the statements that restore a state, and the state's PATH.
     ///
     /// # Errors
     /// [`SnapshotError::TooLarge`]
-    pub fn of(restore: &[u8], path: Option<&str>, secrets: &Secrets) -> Result<Self, SnapshotError> {
+    pub fn of(restore: &[u8], path: Option<&str>, secrets: &SecretValues) -> Result<Self, SnapshotError> {
         let may_stay =
             |statement: &&[u8]| !(sets_path(statement) || replaces_builtin(statement) || secrets.are_in(statement));
         let body: Vec<u8> = statements(restore).filter(may_stay).flatten().copied().collect();
@@ -139,8 +139,8 @@ mod tests {
     use super::*;
 
     fn code(restore: &str, path: Option<&str>) -> String {
-        let secrets = Secrets::of([("DB_PASSWORD", "hunter-2")].into_iter());
-        String::from_utf8(Code::of(restore.as_bytes(), path, &secrets).unwrap().bytes().to_vec()).unwrap()
+        let secrets = SecretValues::of([("DB_PASSWORD", "hunter-2")].into_iter());
+        String::from_utf8(SnapshotCode::of(restore.as_bytes(), path, &secrets).unwrap().bytes().to_vec()).unwrap()
     }
 
     #[test]
@@ -163,23 +163,23 @@ mod tests {
 
     #[test]
     fn the_path_is_one_statement_and_can_be_left_out() {
-        let secrets = Secrets::default();
+        let secrets = SecretValues::default();
         let restore = b"builtin declare -x PATH='/a'\nbuiltin alias -- 'PATH=x'\nbuiltin declare -x PATH\n";
-        let code = Code::of(restore, Some("/b"), &secrets).unwrap();
-        for code in [Code::from_bytes(code.bytes()), code.plain(), code] {
+        let code = SnapshotCode::of(restore, Some("/b"), &secrets).unwrap();
+        for code in [SnapshotCode::from_bytes(code.bytes()), code.plain(), code] {
             assert_eq!(&*code.boot(false), b"builtin declare -x PATH='/b'\nbuiltin alias -- 'PATH=x'\n");
             assert_eq!(&*code.boot(true), b"builtin alias -- 'PATH=x'\n");
             assert_eq!(code.path().as_deref(), Some("/b"));
         }
-        let quoted = Code::of(b"", Some("/it's:/c"), &secrets).unwrap();
+        let quoted = SnapshotCode::of(b"", Some("/it's:/c"), &secrets).unwrap();
         assert_eq!(quoted.path().as_deref(), Some("/it's:/c"));
-        assert_eq!(Code::of(b"x=1\n", None, &secrets).unwrap().path(), None);
+        assert_eq!(SnapshotCode::of(b"x=1\n", None, &secrets).unwrap().path(), None);
     }
 
     #[test]
     fn functions_are_written_out() {
         let quoted = "builtin eval 'f () \n{ \n    echo '\\''a'\\''\n}'\nbuiltin alias -- 'a=b'\n";
-        let code = Code::from_bytes(quoted.as_bytes()).plain();
+        let code = SnapshotCode::from_bytes(quoted.as_bytes()).plain();
         assert_eq!(code.bytes(), b"f () \n{ \n    echo 'a'\n}\nbuiltin alias -- 'a=b'\n");
     }
 
@@ -191,7 +191,12 @@ mod tests {
     #[test]
     fn more_than_a_megabyte_is_refused() {
         let alias = format!("builtin alias -- 'a={}'\n", "x".repeat(MOST));
-        assert!(Code::of(alias.as_bytes(), None, &Secrets::default()).unwrap_err().to_string().contains("1048 KB"));
+        assert!(
+            SnapshotCode::of(alias.as_bytes(), None, &SecretValues::default())
+                .unwrap_err()
+                .to_string()
+                .contains("1048 KB")
+        );
     }
 
     #[test]

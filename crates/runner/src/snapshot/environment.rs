@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::RunError;
 use crate::request::RawOptions;
 use protocol::plan::{self, Inherit};
 
@@ -40,7 +40,7 @@ pub struct RcEnvironment {
     pub home: Arc<PathBuf>,
 }
 
-struct Remembered {
+struct RememberedRcEnvironment {
     host: String,
     inherit: Inherit,
     home: Vec<(String, Option<String>)>,
@@ -49,12 +49,12 @@ struct Remembered {
 
 thread_local! {
     // Computing the environment is the slowest step of a command whose snapshot is known.
-    static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<RememberedRcEnvironment>> = const { RefCell::new(None) };
 }
 
 /// Returns the inherited variables, without secrets and without variables of one run. Of the caller's own variables
 /// only HOME counts, because the others may differ between commands, and each command would need its own snapshot.
-pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, Error> {
+pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, RunError> {
     let home: Vec<_> = raw.env.iter().filter(|(name, _)| name == "HOME").cloned().collect();
     LAST.with_borrow_mut(|last| {
         if let Some(known) = last
@@ -66,12 +66,12 @@ pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, Error> {
         }
         let environment = resolve(&raw.host_env, &raw.inherit, &home)?;
         let (host, inherit) = (raw.host_env.clone(), raw.inherit.clone());
-        *last = Some(Remembered { host, inherit, home, environment: environment.clone() });
+        *last = Some(RememberedRcEnvironment { host, inherit, home, environment: environment.clone() });
         Ok(environment)
     })
 }
 
-fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<RcEnvironment, Error> {
+fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<RcEnvironment, RunError> {
     let inherit = if *inherit == Inherit::All { &Inherit::Safe } else { inherit };
     let environment = plan::resolve(host, inherit, home, false)?;
     let lasts = |name: &str| !(PASSING.contains(&name) || UNFIT.contains(&name) || name.starts_with("npm_"));

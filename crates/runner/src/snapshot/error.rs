@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 
-use crate::error::Error;
+use crate::error::RunError;
 
 /// Why there is no snapshot. The text ends a note: `the command ran without the snapshot of the user's shell: …`.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum SnapshotError {
     Files(#[source] io::Error),
     /// The shell that reads the rc files did not start.
     #[error("the shell to read them in could not be started ({0})")]
-    Reader(#[source] Error),
+    Reader(#[source] RunError),
     /// An rc file took too long.
     #[error("{file} did not end within {} s", limit.as_secs())]
     Slow {
@@ -82,7 +82,7 @@ pub enum SnapshotError {
     TrialFile(#[source] io::Error),
     /// The trial shell did not start.
     #[error("a shell to try it in could not be started")]
-    Trial(#[source] Error),
+    Trial(#[source] RunError),
     /// The trial shell printed something: a part of the state was refused.
     #[error("a fresh shell could not take all of it over")]
     Partial,

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use tokio::sync::OnceCell;
 
-use super::code::Code;
+use super::code::SnapshotCode;
 use super::error::SnapshotError;
-use super::wanted::Wanted;
+use super::wanted::SnapshotRequest;
 use super::{cache, read, trial};
 use crate::own_paths;
-use crate::request::Request;
+use crate::request::CommandRequest;
 
 /// The most snapshots that are kept. The snapshot that was wanted last comes last.
 const MOST: usize = 8;
@@ -19,47 +19,51 @@ const UNFIT: [&str; 2] = ["BASH_ENV", "POSIXLY_CORRECT"];
 
 /// The code, or why there is none. A failure is kept as long as the files do not change, so that hanging rc files cost
 /// their time only once.
-type Shared = Result<Arc<Code>, Arc<SnapshotError>>;
-type Taken = Arc<OnceCell<Shared>>;
+type SnapshotCodeResult = Result<Arc<SnapshotCode>, Arc<SnapshotError>>;
+type SnapshotCell = Arc<OnceCell<SnapshotCodeResult>>;
 
-static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<KnownSnapshot>> = Mutex::new(Vec::new());
 
-struct Known {
+struct KnownSnapshot {
     key: u128,
     since: Instant,
-    taken: Taken,
+    taken: SnapshotCell,
 }
 
 /// A snapshot for one command, or why the command gets none.
 #[derive(Clone)]
-pub struct Snapshot {
-    code: Shared,
+pub struct CommandSnapshot {
+    code: SnapshotCodeResult,
     own_path: bool,
 }
 
-impl Wanted {
+impl SnapshotRequest {
     /// Returns the snapshot, if this process has it.
-    pub fn at_hand(&self) -> Option<Snapshot> {
+    pub fn at_hand(&self) -> Option<CommandSnapshot> {
         let code = self.place().get()?.clone();
-        Some(Snapshot { code, own_path: self.own_path })
+        Some(CommandSnapshot { code, own_path: self.own_path })
     }
 
     /// Reads the snapshot unless this process has it. The reading goes on if the command is aborted.
-    pub async fn take(self) -> Snapshot {
+    pub async fn take(self) -> CommandSnapshot {
         let (place, own_path) = (self.place(), self.own_path);
         let taking =
             tokio::spawn(
                 async move { place.get_or_init(|| async { take(self).await.map_err(Arc::new) }).await.clone() },
             );
         let code = taking.await.unwrap_or_else(|fault| Err(Arc::new(SnapshotError::ReadFault(fault))));
-        Snapshot { code, own_path }
+        CommandSnapshot { code, own_path }
     }
 
-    fn place(&self) -> Taken {
+    fn place(&self) -> SnapshotCell {
         let mut known = known();
         known.retain(|known| known.since.elapsed() < cache::LONGEST);
         let found = known.iter().position(|known| known.key == self.key).map(|at| known.remove(at));
-        let one = found.unwrap_or_else(|| Known { key: self.key, since: Instant::now(), taken: Taken::default() });
+        let one = found.unwrap_or_else(|| KnownSnapshot {
+            key: self.key,
+            since: Instant::now(),
+            taken: SnapshotCell::default(),
+        });
         let taken = Arc::clone(&one.taken);
         if known.len() == MOST {
             known.remove(0);
@@ -69,11 +73,11 @@ impl Wanted {
     }
 }
 
-fn known() -> MutexGuard<'static, Vec<Known>> {
+fn known() -> MutexGuard<'static, Vec<KnownSnapshot>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
+async fn take(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotError> {
     // Home directories may be on slow or remote disks.
     let (wanted, found) = tokio::task::spawn_blocking(move || {
         let found = cache::find(&wanted);
@@ -100,7 +104,7 @@ async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
     Ok(code)
 }
 
-impl Snapshot {
+impl CommandSnapshot {
     /// Returns a snapshot that a command cannot have.
     pub fn none(why: SnapshotError) -> Self {
         Self { code: Err(Arc::new(why)), own_path: false }
@@ -113,7 +117,7 @@ impl Snapshot {
 
     /// Returns the code that the shell of this command reads first. If there is no code, the command gets a note with
     /// the reason.
-    pub fn boot(&self, request: &mut Request) -> Arc<[u8]> {
+    pub fn boot(&self, request: &mut CommandRequest) -> Arc<[u8]> {
         let unfit = UNFIT.iter().find(|name| request.environment.get(name).is_some());
         let why = match (&self.code, unfit) {
             (Ok(code), None) => return code.boot(self.own_path),

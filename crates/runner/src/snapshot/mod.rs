@@ -18,5 +18,5 @@ mod trial;
 mod wanted;
 
 pub use error::SnapshotError;
-pub use known::Snapshot;
-pub use wanted::Wanted;
+pub use known::CommandSnapshot;
+pub use wanted::SnapshotRequest;

@@ -7,14 +7,14 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Messages, each ended by a NUL: `read N`, `syntax N`, `end CODE`.
-pub struct Progress {
+pub struct RcProgressPipe {
     pipe: AsyncFd<OwnedFd>,
     bytes: Vec<u8>,
 }
 
 /// The shell's reports so far.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Reported {
+pub struct RcProgress {
     /// The number of the file that is being read, or was read last.
     pub file: Option<usize>,
     /// The number of a file with a syntax error.
@@ -23,7 +23,7 @@ pub struct Reported {
     pub end: Option<i32>,
 }
 
-impl Progress {
+impl RcProgressPipe {
     pub fn new(pipe: OwnedFd) -> io::Result<Self> {
         Ok(Self { pipe: sys::watch(pipe, Interest::READABLE)?, bytes: Vec::new() })
     }
@@ -42,13 +42,13 @@ impl Progress {
         }
     }
 
-    pub fn reported(&self) -> Reported {
+    pub fn reported(&self) -> RcProgress {
         reported(&self.bytes)
     }
 }
 
-fn reported(bytes: &[u8]) -> Reported {
-    let mut reported = Reported::default();
+fn reported(bytes: &[u8]) -> RcProgress {
+    let mut reported = RcProgress::default();
     for message in bytes.split_inclusive(|byte| *byte == 0).filter_map(|message| message.strip_suffix(&[0])) {
         match std::str::from_utf8(message).ok().and_then(|message| message.split_once(' ')) {
             Some(("read", number)) => reported.file = number.parse().ok(),
@@ -68,8 +68,8 @@ mod tests {
     fn only_whole_messages_count() {
         assert_eq!(
             reported(b"read 0\0read 1\0syntax 0\0end 1"),
-            Reported { file: Some(1), syntax: Some(0), end: None }
+            RcProgress { file: Some(1), syntax: Some(0), end: None }
         );
-        assert_eq!(reported(b"read 0\0end 137\0"), Reported { file: Some(0), syntax: None, end: Some(137) });
+        assert_eq!(reported(b"read 0\0end 137\0"), RcProgress { file: Some(0), syntax: None, end: Some(137) });
     }
 }

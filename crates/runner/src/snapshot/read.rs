@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::code::{Code, joined};
+use super::code::{SnapshotCode, joined};
 use super::error::SnapshotError;
-use super::progress::{Progress, Reported};
-use super::script::{Places, outer, save};
-use super::secret::Secrets;
-use super::wanted::Wanted;
-use crate::error::Error;
-use crate::request::{RawOptions, Request};
-use crate::run::outcome::{Outcome, Status};
-use crate::run::{Launch, Listener, LiveView, Prompt, Reply};
-use crate::shell_state::ShellState;
+use super::progress::{RcProgress, RcProgressPipe};
+use super::script::{RcOutputPaths, outer, save};
+use super::secret::SecretValues;
+use super::wanted::SnapshotRequest;
+use crate::error::RunError;
+use crate::request::{CommandRequest, RawOptions};
+use crate::run::outcome::{CommandOutcome, Status};
+use crate::run::{BlockedPrompt, CallerReply, CommandLaunch, CommandListener, LiveView};
+use crate::shell_state::SavedShellState;
 use capture::OutputStream;
 use protocol::plan::{Inherit, RawLimits};
 use sys::Shared;
@@ -30,17 +30,17 @@ const GRACE: Duration = Duration::from_millis(500);
 const LARGEST: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// A listener that ignores everything.
-pub struct Quiet;
+pub struct SilentListener;
 
-impl Listener for Quiet {
+impl CommandListener for SilentListener {
     fn output(&self, _: OutputStream, _: String) {}
     fn live_view(&self, _: LiveView) {}
-    fn prompt(&self, _: Prompt) {}
+    fn prompt(&self, _: BlockedPrompt) {}
     fn allocate(&self, _: OutputStream) {}
 }
 
 /// Returns the replies of such a listener. The caller keeps the sender, because without it a command counts as aborted.
-pub fn unheard() -> (UnboundedSender<Reply>, UnboundedReceiver<Reply>) {
+pub fn unheard() -> (UnboundedSender<CallerReply>, UnboundedReceiver<CallerReply>) {
     unbounded_channel()
 }
 
@@ -48,11 +48,11 @@ pub fn unheard() -> (UnboundedSender<Reply>, UnboundedReceiver<Reply>) {
 ///
 /// # Errors
 /// As [`Request::check`].
-pub fn internal(wanted: &Wanted, command: String, limit: Duration) -> Result<Request, Error> {
-    Ok(Request { shown_as: None, ..Request::check(raw(wanted, command, limit))? })
+pub fn internal(wanted: &SnapshotRequest, command: String, limit: Duration) -> Result<CommandRequest, RunError> {
+    Ok(CommandRequest { shown_as: None, ..CommandRequest::check(raw(wanted, command, limit))? })
 }
 
-fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
+fn raw(wanted: &SnapshotRequest, command: String, limit: Duration) -> RawOptions {
     let home = &*wanted.environment.home;
     let directory = if home.is_dir() { home } else { Path::new("/") };
     RawOptions {
@@ -74,7 +74,7 @@ fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
 ///
 /// # Errors
 /// [`SnapshotError`] if there is no snapshot.
-pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
+pub async fn read(wanted: &SnapshotRequest) -> Result<SnapshotCode, SnapshotError> {
     for file in &wanted.files {
         can_be_read(file)?;
     }
@@ -82,10 +82,14 @@ pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
     let (variables, state) = (Shared::file(b"").map_err(files)?, Shared::file(b"").map_err(files)?);
     let (progress, reports) = Shared::pipe().map_err(files)?;
     let (never, _nothing) = Shared::pipe().map_err(files)?;
-    let places =
-        Places { progress: progress.path(), variables: variables.path(), state: state.path(), never: never.path() };
+    let places = RcOutputPaths {
+        progress: progress.path(),
+        variables: variables.path(),
+        state: state.path(),
+        never: never.path(),
+    };
     let save = Shared::file(save(&places).as_bytes()).map_err(files)?;
-    let mut progress = Progress::new(reports).map_err(files)?;
+    let mut progress = RcProgressPipe::new(reports).map_err(files)?;
     let outcome = run(wanted, outer(wanted, &places, save.path()), &mut progress).await?;
 
     let reported = progress.reported();
@@ -97,22 +101,26 @@ pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
     let variables = String::from_utf8_lossy(&variables);
     let variables = variables.strip_suffix("end\0").ok_or_else(unreadable)?;
     let variables = || variables.split_terminator('\0').filter_map(|entry| entry.split_once('='));
-    let state = ShellState::parse(&state.read().map_err(files)?).ok_or_else(unreadable)?;
+    let state = SavedShellState::parse(&state.read().map_err(files)?).ok_or_else(unreadable)?;
     let path = variables().find(|(name, _)| *name == "PATH").map(|(_, made)| joined(made, &wanted.environment.path));
-    Code::of(&state.for_snapshot().restore(b""), path.as_deref(), &Secrets::of(variables()))
+    SnapshotCode::of(&state.for_snapshot().restore(b""), path.as_deref(), &SecretValues::of(variables()))
 }
 
 /// Runs the reading shell to its exit, then terminates its survivors.
-async fn run(wanted: &Wanted, command: String, progress: &mut Progress) -> Result<Outcome, SnapshotError> {
+async fn run(
+    wanted: &SnapshotRequest,
+    command: String,
+    progress: &mut RcProgressPipe,
+) -> Result<CommandOutcome, SnapshotError> {
     let failed = SnapshotError::Reader;
     let request = internal(wanted, command, LIMIT.saturating_sub(GRACE)).map_err(failed)?;
     let (end, replies) = unheard();
-    let running = Launch::start(request).map_err(failed)?.finish(Quiet, replies);
+    let running = CommandLaunch::start(request).map_err(failed)?.finish(SilentListener, replies);
     tokio::pin!(running);
     let ran = tokio::select! {
         ran = &mut running => ran,
         () = progress.ended() => {
-            let _ = end.send(Reply::Abort);
+            let _ = end.send(CallerReply::Abort);
             running.await
         }
     };
@@ -120,14 +128,14 @@ async fn run(wanted: &Wanted, command: String, progress: &mut Progress) -> Resul
 }
 
 /// Returns the failure that the shell reported, or that its time limit shows.
-fn failure(wanted: &Wanted, reported: &Reported, status: Status) -> Option<SnapshotError> {
+fn failure(wanted: &SnapshotRequest, reported: &RcProgress, status: Status) -> Option<SnapshotError> {
     if reported.end.is_none() && status == Status::TimedOut {
         return Some(SnapshotError::Slow { file: name(wanted, reported.file), limit: LIMIT });
     }
     reported.syntax.map(|number| SnapshotError::Syntax { file: name(wanted, Some(number)) })
 }
 
-fn name(wanted: &Wanted, number: Option<usize>) -> String {
+fn name(wanted: &SnapshotRequest, number: Option<usize>) -> String {
     number
         .and_then(|number| wanted.files.get(number))
         .map_or_else(|| "an rc file".to_owned(), |file| file.display().to_string())

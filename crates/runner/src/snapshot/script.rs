@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::wanted::Wanted;
+use super::wanted::SnapshotRequest;
 use crate::shell_state::{call_save, save_script};
 use protocol::plan::quoted;
 
 /// The paths to which the shells write during a reading.
-pub struct Places<'a> {
+pub struct RcOutputPaths<'a> {
     /// Messages of [`super::progress`].
     pub progress: &'a Path,
     /// `NAME=VALUE` of all variables, each ended by a NUL, then `end`.
@@ -21,13 +21,13 @@ pub struct Places<'a> {
 }
 
 /// Returns the file that dumps the state.
-pub fn save(places: &Places<'_>) -> String {
+pub fn save(places: &RcOutputPaths<'_>) -> String {
     save_script(&text(places.state), "/dev/null")
 }
 
 /// Returns the command of a plain shell. It starts the reading shell, reports its exit, and waits to be ended together
 /// with all processes that the rc files have started.
-pub fn outer(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
+pub fn outer(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
     let shell = word(&wanted.shell);
     let inner = quoted(&inner(wanted, places, save));
     let (progress, never) = (word(places.progress), word(places.never));
@@ -39,7 +39,7 @@ pub fn outer(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
 }
 
 /// Returns a single command, so that all of it is read before an alias can change it.
-fn inner(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
+fn inner(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
     let mut text = String::from("{\n");
     let progress = word(places.progress);
     let files = wanted.files.iter().enumerate();

@@ -8,9 +8,9 @@ const SHORTEST: usize = 6;
 
 /// The values of the secret variables of a shell.
 #[derive(Debug, Default)]
-pub struct Secrets(Vec<Vec<u8>>);
+pub struct SecretValues(Vec<Vec<u8>>);
 
-impl Secrets {
+impl SecretValues {
     /// Returns the secret values among these variables.
     pub fn of<'a>(variables: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let secret = variables.filter(|(name, value)| value.len() >= SHORTEST && plan::is_secret(name, value));
@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn secrets_are_known_by_shape_name_and_value() {
-        let secrets = Secrets::of([("DB_PASSWORD", "hunter-2"), ("HOME", "/home/x"), ("PIN_TOKEN", "1")].into_iter());
+        let secrets =
+            SecretValues::of([("DB_PASSWORD", "hunter-2"), ("HOME", "/home/x"), ("PIN_TOKEN", "1")].into_iter());
         let token = format!("curl -H 'x: {}{}'", "ghp_", "a1".repeat(18));
         for secret in ["mysql -phunter-2 x", "API_KEY=abc123def deploy", "export OPENAI_API_KEY='abc-123-x'", &token] {
             assert!(secrets.are_in(secret.as_bytes()), "{secret}");

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::code::Code;
+use super::code::SnapshotCode;
 use super::error::SnapshotError;
-use super::read::{Quiet, internal, unheard};
-use super::wanted::Wanted;
-use crate::run::Launch;
+use super::read::{SilentListener, internal, unheard};
+use super::wanted::SnapshotRequest;
+use crate::run::CommandLaunch;
 use crate::run::outcome::Status;
 use sys::Shared;
 
@@ -17,16 +17,16 @@ const LIMIT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// [`SnapshotError`] if the code cannot be used.
-pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> {
+pub async fn try_out(wanted: &SnapshotRequest, code: &SnapshotCode) -> Result<(), SnapshotError> {
     let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
     let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
     let command = format!("\\builtin . {file_name}\n:\n");
     let request = internal(wanted, command, LIMIT).map_err(SnapshotError::Trial)?;
     let (_silent, replies) = unheard();
-    let outcome = Launch::start(request)
+    let outcome = CommandLaunch::start(request)
         .map_err(SnapshotError::Trial)?
-        .finish(Quiet, replies)
+        .finish(SilentListener, replies)
         .await
         .map_err(SnapshotError::Trial)?
         .outcome;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::{RcEnvironment, rc_environment};
 use super::error::SnapshotError;
-use crate::error::Error;
+use crate::error::RunError;
 use crate::request::{RawOptions, RawSnapshot, RequestError, check_world};
 use protocol::plan;
 
@@ -17,17 +17,17 @@ const LOGIN: [&str; 3] = [".bash_profile", ".bash_login", ".profile"];
 const INTERACTIVE: &str = ".bashrc";
 
 /// A command's demand on the user's shell.
-pub enum Demand {
+pub enum SnapshotDemand {
     /// No snapshot.
     Nothing,
     /// A snapshot that the command cannot have.
     Impossible(SnapshotError),
     /// A snapshot.
-    Wanted(Wanted),
+    Wanted(SnapshotRequest),
 }
 
 /// A snapshot that is wanted.
-pub struct Wanted {
+pub struct SnapshotRequest {
     /// The shell, absolute.
     pub shell: PathBuf,
     /// The environment of the shell that reads the rc files.
@@ -44,12 +44,12 @@ pub struct Wanted {
     pub own_path: bool,
 }
 
-impl Demand {
+impl SnapshotDemand {
     /// Reads the options of a command.
     ///
     /// # Errors
     /// [`Error::InvalidArg`] for a path without a file.
-    pub fn of(raw: &RawOptions) -> Result<Self, Error> {
+    pub fn of(raw: &RawOptions) -> Result<Self, RunError> {
         let Some(snapshot) = &raw.snapshot else { return Ok(Self::Nothing) };
         if let RawSnapshot::File(file) = snapshot {
             check_path(file)?;
@@ -66,7 +66,7 @@ impl Demand {
         let Ok(shell) = plan::find(raw.shell.as_deref(), path, Path::new(&raw.cwd)) else { return Ok(Self::Nothing) };
         let Ok(shell) = std::path::absolute(shell) else { return Ok(Self::Nothing) };
         let environment = rc_environment(raw)?;
-        let wanted = Wanted::of(snapshot, shell, environment, raw);
+        let wanted = SnapshotRequest::of(snapshot, shell, environment, raw);
         Ok(match wanted.changeable(raw)? {
             Some(path) => Self::Impossible(SnapshotError::Changeable { path }),
             None => Self::Wanted(wanted),
@@ -74,9 +74,9 @@ impl Demand {
     }
 }
 
-impl Wanted {
+impl SnapshotRequest {
     fn of(snapshot: &RawSnapshot, shell: PathBuf, environment: RcEnvironment, raw: &RawOptions) -> Self {
-        let mut hash = Hashes::new();
+        let mut hash = SnapshotKeyHasher::new();
         env!("CARGO_PKG_VERSION").hash(&mut hash);
         (&shell, &environment.block, &environment.home, raw.umask).hash(&mut hash);
         hash.file(&shell);
@@ -107,7 +107,7 @@ impl Wanted {
 
     /// Returns a path that commands of the same confinement may change. The rc files are read outside of the
     /// confinement, and the files that they source are usually in the home.
-    fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, Error> {
+    fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, RunError> {
         let Some(world) = &raw.confine else { return Ok(None) };
         let policy = &check_world(world, &raw.cwd, &raw.host_env).map_err(RequestError::from)?.policy;
         let reaches = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| policy.permits_change(&path));
@@ -116,8 +116,8 @@ impl Wanted {
     }
 }
 
-fn check_path(file: &str) -> Result<(), Error> {
-    let wrong = |why: &str| Err(Error::InvalidArg(format!("snapshot: {file:?} {why}")));
+fn check_path(file: &str) -> Result<(), RunError> {
+    let wrong = |why: &str| Err(RunError::InvalidArg(format!("snapshot: {file:?} {why}")));
     if file.contains('\0') {
         return wrong("holds a NUL character");
     }
@@ -130,9 +130,9 @@ fn check_path(file: &str) -> Result<(), Error> {
 }
 
 /// Two hashes of the same data, because the 64 bits of one hash are too few for a key.
-struct Hashes([DefaultHasher; 2]);
+struct SnapshotKeyHasher([DefaultHasher; 2]);
 
-impl Hashes {
+impl SnapshotKeyHasher {
     fn new() -> Self {
         let mut hashes = [DefaultHasher::new(), DefaultHasher::new()];
         hashes[1].write_u8(1);
@@ -152,7 +152,7 @@ impl Hashes {
     }
 }
 
-impl Hasher for Hashes {
+impl Hasher for SnapshotKeyHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0.iter_mut().for_each(|hash| hash.write(bytes));
     }

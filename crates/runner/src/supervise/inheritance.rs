@@ -16,7 +16,7 @@ const HIGH_ENOUGH: i32 = 1024;
 
 /// The files of one shell.
 #[derive(Debug)]
-pub struct Inheritance {
+pub struct InheritedStateFiles {
     state: Shared,
     /// The script that reports the exit code, then writes the state.
     save: Shared,
@@ -24,7 +24,7 @@ pub struct Inheritance {
     report: OwnedFd,
 }
 
-impl Inheritance {
+impl InheritedStateFiles {
     /// Returns the files, in the order of [`Inheritance::descriptors`]. They are the same for all shells of this
     /// process.
     pub fn files() -> [Inherited; 3] {
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn code_redirects_to_numbers() {
-        assert!(!Inheritance::call(true).contains(">>"), "a descriptor is not a path");
+        assert!(!InheritedStateFiles::call(true).contains(">>"), "a descriptor is not a path");
     }
 
     #[test]

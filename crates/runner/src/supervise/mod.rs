@@ -8,11 +8,12 @@ mod ready;
 mod watched;
 
 pub use client::{
-    Admission, Child, HelperError, Helpers, Launched, Link, Running, ShimEvent, Slot, TaskEvent, TaskPlace, TaskSender,
-    Traces, WarmShells, WorldFailure, carrier, connect, use_own_program, warm_up,
+    AdmissionSlot, CommandAdmission, HelperError, HelperProcesses, ProcessTraces, RunningCommand, SentCommand,
+    ShimCommand, ShimEvent, TaskAdmission, TaskEvent, TaskLink, TaskSender, WarmShellCounts, WorldFailure, carrier,
+    connect, use_own_program, warm_up,
 };
 pub use facts::{blocked_notes, facts};
-pub use inheritance::Inheritance;
+pub use inheritance::InheritedStateFiles;
 pub use prompt::{is_prompt, looks_like_prompt};
 pub use sys::LaunchError as Failure;
-pub use watched::Watched;
+pub use watched::EvidenceWatch;

@@ -34,7 +34,7 @@ pub struct ReadyShell {
 
 /// Why a warm shell was not given a command. No part of the command was run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stale {
+pub enum StaleShellReason {
     /// The directory or the program has changed.
     Changed,
     /// The shell has exited, and perhaps its shim as well.
@@ -62,7 +62,7 @@ impl ReadyShell {
     }
 
     /// Gives the shell a command, and resumes it.
-    pub fn give(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, Stale> {
+    pub fn give(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, StaleShellReason> {
         let Self { place, resume, ends, .. } = self;
         let plan = &order.plan;
         let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);
@@ -71,21 +71,21 @@ impl ReadyShell {
         let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(&[root.as_bytes(), bytes].concat()));
         // The dot requires the right to search the directory, as entering the directory does.
         if !is(&path(&plan.cwd).join("."), place.directory) || !is(&path(&plan.program), place.program) {
-            return Err(Stale::Changed);
+            return Err(StaleShellReason::Changed);
         }
-        let pipes = pipes_of(plan, ends).ok_or(Stale::Gone)?;
+        let pipes = pipes_of(plan, ends).ok_or(StaleShellReason::Gone)?;
         let mut command = warm.command.clone();
         command.resize(ROOM, 0);
-        let at = usize::try_from(place.command).map_err(|_| Stale::Gone)?;
+        let at = usize::try_from(place.command).map_err(|_| StaleShellReason::Gone)?;
         sys::write_memory(Pid::from_raw(place.shell), at, &command).map_err(|error| match error.raw_os_error() {
-            Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => Stale::Refused,
-            _ => Stale::Gone,
+            Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => StaleShellReason::Refused,
+            _ => StaleShellReason::Gone,
         })?;
         let at_ns = sys::monotonic_ns();
         if write_all(&resume, &warm.prologue).is_err() {
             // The command is started elsewhere. If this shell resumes anyway, it finds nothing to run.
             let _ = sys::write_memory(Pid::from_raw(place.shell), at, &[0; ROOM]);
-            return Err(Stale::Gone);
+            return Err(StaleShellReason::Gone);
         }
         drop(resume);
         // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::proof::{Before, Ended, Wanted};
+use crate::proof::{CommandToProve, EvidenceRequest, TreeBeforeCommand};
 use evidence::{End, Evidence, Part};
 use protocol::TapEnds;
 use protocol::plan::{Inherited, Plan};
@@ -16,20 +16,20 @@ use sys::{TapState, Trace, Witness};
 
 /// A command whose evidence is wanted.
 #[derive(Debug, Default)]
-pub struct Watched {
+pub struct EvidenceWatch {
     /// The witness in the command's shell. `None`: the shell takes none.
     witness: Option<Witness>,
     /// The number of the first event of the command itself. A warm shell has read its startup files before.
     from: usize,
     /// The evidence that is wanted.
-    wanted: Arc<Wanted>,
+    wanted: Arc<EvidenceRequest>,
     /// The tree right before the start. `None` if it is not watched.
-    before: Option<Before>,
+    before: Option<TreeBeforeCommand>,
     /// The ends of the command's tap, until they are taken.
     tap: Option<TapEnds>,
 }
 
-impl Watched {
+impl EvidenceWatch {
     /// Returns whether a shell takes a witness.
     pub fn is_possible(shell: &Path) -> bool {
         has_number() && sys::takes_witness(shell)
@@ -92,7 +92,7 @@ impl Watched {
     }
 
     /// Records what is wanted. `before`: the tree right before the start.
-    pub fn wants(&mut self, wanted: Arc<Wanted>, before: Option<Before>) {
+    pub fn wants(&mut self, wanted: Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
         (self.wanted, self.before) = (wanted, before);
     }
 
@@ -105,7 +105,7 @@ impl Watched {
     /// tests in its output, once its parts are known.
     pub fn prove(self, named: (&str, &str), end: End, tests: impl FnOnce(&[Part]) -> Vec<TestCounts>) -> Evidence {
         let (trace, (run, command)) = (self.trace(), named);
-        self.wanted.prove(Ended { run, command, trace, end, tests, before: self.before })
+        self.wanted.prove(CommandToProve { run, command, trace, end, tests, before: self.before })
     }
 
     /// Returns the events of the command so far. `None` if it is not watched.
@@ -127,14 +127,14 @@ mod tests {
 
     #[test]
     fn without_a_witness_nothing_is_known() {
-        assert!(Watched::default().from_here().trace().is_none());
+        assert!(EvidenceWatch::default().from_here().trace().is_none());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_shell_that_has_not_begun_has_no_events() {
         let witness = Witness::create(&[], None).expect("a file");
-        let watched = Watched { witness: Some(witness), ..Watched::default() };
+        let watched = EvidenceWatch { witness: Some(witness), ..EvidenceWatch::default() };
         assert!(watched.trace().is_none());
     }
 }

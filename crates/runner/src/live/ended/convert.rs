@@ -9,37 +9,40 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::super::shape::{cut, without_secrets};
-use super::{Change, Changed, Denial, Denied, Done, GitChange, GrantShape, UndoExtent, Used};
+use super::{
+    ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunFileChange, RunGitChange, RunResourceUsage,
+    UndoExtent,
+};
 use confine::{CommandDenials, SuggestedGrant};
 use ledger::in_milliseconds;
-use receipt::recording::Coverage;
-use receipt::{Completeness, Receipt};
+use receipt::recording::RunUndoCoverage;
+use receipt::{ReceiptCompleteness, RunReceipt};
 use sys::Usage;
 
 /// Room for denials.
-const DENIALS: Room = Room { items: 20, bytes: 32 * 1024 };
+const DENIALS: MessageListLimit = MessageListLimit { items: 20, bytes: 32 * 1024 };
 /// Room for changes.
-const CHANGES: Room = Room { items: 200, bytes: 64 * 1024 };
+const CHANGES: MessageListLimit = MessageListLimit { items: 200, bytes: 64 * 1024 };
 /// Room for each of the lists of repositories, directories and sentences.
-const OTHERS: Room = Room { items: 32, bytes: 16 * 1024 };
+const OTHERS: MessageListLimit = MessageListLimit { items: 32, bytes: 16 * 1024 };
 
 /// Longest sentence, bytes.
 const SENTENCE: usize = 1024;
 
-impl From<Usage> for Used {
+impl From<Usage> for RunResourceUsage {
     fn from(Usage { user_us, system_us, max_rss }: Usage) -> Self {
         let ms = |us| in_milliseconds(Duration::from_micros(us));
         Self { user_ms: ms(user_us), system_ms: ms(system_us), max_rss_bytes: max_rss }
     }
 }
 
-impl From<&CommandDenials> for Denied {
+impl From<&CommandDenials> for RunDenials {
     fn from(denials: &CommandDenials) -> Self {
-        Self { denials: DENIALS.fill(denials.listed.iter().map(Denial::from)), denied: denials.total }
+        Self { denials: DENIALS.fill(denials.listed.iter().map(RunDenial::from)), denied: denials.total }
     }
 }
 
-impl From<&confine::DeniedOperation> for Denial {
+impl From<&confine::DeniedOperation> for RunDenial {
     fn from(denial: &confine::DeniedOperation) -> Self {
         let confine::DeniedOperation { kind, target, program, count, grant } = denial;
         Self {
@@ -47,12 +50,12 @@ impl From<&confine::DeniedOperation> for Denial {
             target: without_secrets(target),
             program: program.clone(),
             count: *count,
-            grant: grant.as_ref().map(GrantShape::from),
+            grant: grant.as_ref().map(ReportedGrant::from),
         }
     }
 }
 
-impl From<&SuggestedGrant> for GrantShape {
+impl From<&SuggestedGrant> for ReportedGrant {
     fn from(grant: &SuggestedGrant) -> Self {
         match grant {
             SuggestedGrant::Write(path) => Self::Write([without_secrets(path)]),
@@ -62,32 +65,34 @@ impl From<&SuggestedGrant> for GrantShape {
     }
 }
 
-impl Changed {
+impl RunChanges {
     /// Returns the changes of a receipt, and the extent of an undo.
-    pub fn of(receipt: Option<&Receipt>, undo: Option<&Coverage>) -> Self {
+    pub fn of(receipt: Option<&RunReceipt>, undo: Option<&RunUndoCoverage>) -> Self {
         let undo = undo.map(UndoExtent::from);
         let Some(receipt) = receipt else { return Self { undo, ..Self::default() } };
         Self {
             receipt: Some(receipt.counts),
             receipt_state: Some(receipt.state.name()),
-            receipt_why: receipt.why.as_deref().filter(|_| receipt.state != Completeness::Known).map(sentence),
+            receipt_why: receipt.why.as_deref().filter(|_| receipt.state != ReceiptCompleteness::Known).map(sentence),
             attribution: Some(receipt.attribution.name()),
             changes: Some(changes_of(receipt)),
             directories: OTHERS.fill(receipt.directories.iter().map(|path| text(path))),
-            git: OTHERS.fill(receipt.git.iter().map(GitChange::from)),
+            git: OTHERS.fill(receipt.git.iter().map(RunGitChange::from)),
             undo,
         }
     }
 }
 
 /// Returns the changes of a receipt. Each kind has a quarter of the room, and more if other kinds need less.
-fn changes_of(receipt: &Receipt) -> Vec<Change> {
-    let of = |list: &[receipt::Change], kind| list.iter().map(|change| Change::of(kind, change)).collect::<Vec<_>>();
+fn changes_of(receipt: &RunReceipt) -> Vec<RunFileChange> {
+    let of = |list: &[receipt::FileChange], kind| {
+        list.iter().map(|change| RunFileChange::of(kind, change)).collect::<Vec<_>>()
+    };
     let lists = [
-        of(&receipt.created, Done::Created),
-        of(&receipt.modified, Done::Modified),
-        of(&receipt.deleted, Done::Deleted),
-        receipt.renamed.iter().map(Change::from).collect(),
+        of(&receipt.created, RunChangeKind::Created),
+        of(&receipt.modified, RunChangeKind::Modified),
+        of(&receipt.deleted, RunChangeKind::Deleted),
+        receipt.renamed.iter().map(RunFileChange::from).collect(),
     ];
     let share = CHANGES.items / lists.len();
     let mut spare: usize = lists.iter().map(|list| share.saturating_sub(list.len())).sum();
@@ -100,24 +105,24 @@ fn changes_of(receipt: &Receipt) -> Vec<Change> {
     CHANGES.fill(shown.into_iter())
 }
 
-impl Change {
-    fn of(kind: Done, change: &receipt::Change) -> Self {
-        let receipt::Change { path, bytes, bytes_before, kind: file } = change;
+impl RunFileChange {
+    fn of(kind: RunChangeKind, change: &receipt::FileChange) -> Self {
+        let receipt::FileChange { path, bytes, bytes_before, kind: file } = change;
         let (file, bytes, bytes_before) = (Some(file.name()), *bytes, *bytes_before);
         Self { kind, path: text(path), from: None, file, bytes, bytes_before }
     }
 }
 
-impl From<&receipt::Rename> for Change {
-    fn from(rename: &receipt::Rename) -> Self {
+impl From<&receipt::FileRename> for RunFileChange {
+    fn from(rename: &receipt::FileRename) -> Self {
         let (path, from) = (text(&rename.to), Some(text(&rename.from)));
-        Self { kind: Done::Renamed, path, from, file: None, bytes: None, bytes_before: None }
+        Self { kind: RunChangeKind::Renamed, path, from, file: None, bytes: None, bytes_before: None }
     }
 }
 
-impl From<&receipt::GitChange> for GitChange {
-    fn from(change: &receipt::GitChange) -> Self {
-        let receipt::GitChange { repository, head, branch, index, stash, state } = change;
+impl From<&receipt::RepositoryChange> for RunGitChange {
+    fn from(change: &receipt::RepositoryChange) -> Self {
+        let receipt::RepositoryChange { repository, head, branch, index, stash, state } = change;
         Self {
             repository: text(repository),
             head: head.clone(),
@@ -129,9 +134,9 @@ impl From<&receipt::GitChange> for GitChange {
     }
 }
 
-impl From<&Coverage> for UndoExtent {
-    fn from(coverage: &Coverage) -> Self {
-        let Coverage { all, not_covered, bytes } = coverage;
+impl From<&RunUndoCoverage> for UndoExtent {
+    fn from(coverage: &RunUndoCoverage) -> Self {
+        let RunUndoCoverage { all, not_covered, bytes } = coverage;
         let not_covered = OTHERS.fill(not_covered.iter().map(|what| sentence(what)));
         Self { covers: if *all { "all" } else { "part" }, not_covered, bytes: *bytes }
     }
@@ -147,14 +152,14 @@ fn sentence(what: &str) -> String {
 }
 
 /// The room for a list in a message.
-struct Room {
+struct MessageListLimit {
     /// Most items.
     items: usize,
     /// Most bytes in JSON.
     bytes: usize,
 }
 
-impl Room {
+impl MessageListLimit {
     /// Returns the first items that have room.
     fn fill<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
         let mut left = self.bytes;

@@ -5,27 +5,27 @@ use serde::Serialize;
 
 use protocol::EndedBy;
 use protocol::task::now_ms;
-use receipt::Counts;
+use receipt::ReceiptCounts;
 
 mod convert;
 
 /// A run that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ended {
+pub struct RunEndReport {
     #[expect(missing_docs, reason = "see Run::key")]
     pub key: String,
     /// Unix time, ms.
     pub ended_at: u64,
     /// How it ended.
     #[serde(flatten)]
-    pub end: Ending,
+    pub end: RunEnding,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ending {
+pub struct RunEnding {
     #[expect(missing_docs, reason = "see its type")]
     pub state: ledger::LedgerRunState,
     /// The exit code, as in its result.
@@ -39,23 +39,23 @@ pub struct Ending {
     /// Time from the start to the exit of the shell, ms. `None`: nothing was started, or the time is unknown.
     pub duration_ms: Option<f64>,
     /// Resources that the command used. `None`: nothing was started, or the command goes on as a task.
-    pub usage: Option<Used>,
+    pub usage: Option<RunResourceUsage>,
     /// The path of the file with the whole output, or of the log of the task.
     pub output_path: Option<String>,
     /// The id of the task that the command or its survivors became.
     pub task_id: Option<String>,
     /// The denials.
     #[serde(flatten)]
-    pub denied: Denied,
+    pub denied: RunDenials,
     /// The changes.
     #[serde(flatten)]
-    pub changed: Changed,
+    pub changed: RunChanges,
 }
 
 /// Resources that a run used, as in `BashResult.usage`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Used {
+pub struct RunResourceUsage {
     /// CPU time in user mode, ms.
     pub user_ms: f64,
     /// CPU time in the kernel, ms.
@@ -66,16 +66,16 @@ pub struct Used {
 
 /// The denials of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Denied {
+pub struct RunDenials {
     /// The first denials, with equal attempts counted as one.
-    pub denials: Vec<Denial>,
+    pub denials: Vec<RunDenial>,
     /// Number of all denied attempts.
     pub denied: u64,
 }
 
 /// Equal attempts that were denied, as in `BashResult.confinement`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Denial {
+pub struct RunDenial {
     /// The public name of the kind.
     pub kind: &'static str,
     /// An absolute path, `host:port`, a name, or the name of a system call.
@@ -85,13 +85,13 @@ pub struct Denial {
     /// Number of these attempts.
     pub count: u64,
     /// The smallest change of the options that would have allowed the attempts.
-    pub grant: Option<GrantShape>,
+    pub grant: Option<ReportedGrant>,
 }
 
 /// A grant, as the options that it changes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum GrantShape {
+pub enum ReportedGrant {
     /// Paths that may be changed.
     Write([String; 1]),
     /// Hosts that may be reached.
@@ -106,9 +106,9 @@ pub enum GrantShape {
 /// The changes of a run. Without a receipt, all fields but `undo` are `None` or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub struct RunChanges {
     /// Number of all changes of each kind.
-    pub receipt: Option<Counts>,
+    pub receipt: Option<ReceiptCounts>,
     /// Completeness of the receipt.
     pub receipt_state: Option<&'static str>,
     /// The reason why the receipt is not complete, as a sentence.
@@ -116,11 +116,11 @@ pub struct Changed {
     /// The origin of the changes.
     pub attribution: Option<&'static str>,
     /// Changes of files.
-    pub changes: Option<Vec<Change>>,
+    pub changes: Option<Vec<RunFileChange>>,
     /// Large ignored directories that changed. Their files are not listed.
     pub directories: Vec<String>,
     /// Repositories whose `.git` changed.
-    pub git: Vec<GitChange>,
+    pub git: Vec<RunGitChange>,
     /// The extent of an undo. `None`: the run cannot be undone.
     pub undo: Option<UndoExtent>,
 }
@@ -128,9 +128,9 @@ pub struct Changed {
 /// A file or directory that was changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct RunFileChange {
     /// The kind of the change.
-    pub kind: Done,
+    pub kind: RunChangeKind,
     /// The absolute path after the run. Of a deleted file, the path before it.
     pub path: String,
     /// The path before a rename.
@@ -148,7 +148,7 @@ pub struct Change {
 /// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Done {
+pub enum RunChangeKind {
     /// The file is new.
     Created,
     /// The file has other contents, or another mode, owner or attribute.
@@ -161,7 +161,7 @@ pub enum Done {
 
 /// The changes in a git repository, as in a receipt. Each pair has the values before and after the run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GitChange {
+pub struct RunGitChange {
     /// The path of the work tree.
     pub repository: String,
     /// The id of the commit.
@@ -188,7 +188,7 @@ pub struct UndoExtent {
     pub bytes: u64,
 }
 
-impl Ending {
+impl RunEnding {
     /// Returns an end of which only the state is known.
     pub fn bare(state: ledger::LedgerRunState) -> Self {
         Self {
@@ -201,13 +201,13 @@ impl Ending {
             usage: None,
             output_path: None,
             task_id: None,
-            denied: Denied::default(),
-            changed: Changed::default(),
+            denied: RunDenials::default(),
+            changed: RunChanges::default(),
         }
     }
 
     /// Returns the end of the run with this key, dated now.
-    pub fn of(self, key: String) -> Ended {
-        Ended { key, ended_at: now_ms(), end: self }
+    pub fn of(self, key: String) -> RunEndReport {
+        RunEndReport { key, ended_at: now_ms(), end: self }
     }
 }

@@ -9,15 +9,15 @@ const REPLIES_LIMIT: usize = 64 * 1024;
 
 /// The answers are shared, because the emulator keeps its listener to itself.
 #[derive(Clone, Default)]
-pub(super) struct Answers(Arc<Mutex<Said>>);
+pub(super) struct EmulatorListener(Arc<Mutex<EmulatorReports>>);
 
 #[derive(Default)]
-struct Said {
+struct EmulatorReports {
     replies: Vec<u8>,
     title: String,
 }
 
-impl Answers {
+impl EmulatorListener {
     pub(super) fn reply(&self, text: &str) {
         let mut said = self.said();
         if said.replies.len() + text.len() <= REPLIES_LIMIT {
@@ -33,12 +33,12 @@ impl Answers {
         self.said().title.clone()
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
+    fn said(&self) -> MutexGuard<'_, EmulatorReports> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl EventListener for Answers {
+impl EventListener for EmulatorListener {
     /// Queries for the host's colours, clipboard or pixels get no answer.
     fn send_event(&self, event: Event) {
         match event {

@@ -23,9 +23,9 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use painter::Painter;
-pub use shown::{Shown, Styled};
-use split::{Piece, Splitter};
+use painter::ScreenPainter;
+pub use shown::{ScreenContent, StyledScreen};
+use split::{EscapeSplitter, TerminalOutputPiece};
 
 /// The most bytes that are taken in before they are drawn.
 const STEP: usize = 64 * 1024;
@@ -36,15 +36,15 @@ const MOST_WORK: usize = 1024 * 1024;
 ///
 /// The size is limited to 2 … 1,000 columns (a wide character needs two) and 1 … 1,000 rows, whatever size the terminal
 /// has, because cells take memory.
-pub struct Screen {
-    splitter: Splitter,
-    painter: Painter,
+pub struct EmulatedScreen {
+    splitter: EscapeSplitter,
+    painter: ScreenPainter,
 }
 
-impl Screen {
+impl EmulatedScreen {
     /// Returns an empty screen.
     pub fn new(cols: u16, rows: u16) -> Self {
-        Self { splitter: Splitter::default(), painter: Painter::new(cols, rows) }
+        Self { splitter: EscapeSplitter::default(), painter: ScreenPainter::new(cols, rows) }
     }
 
     /// Takes in the output of a program, as much as can be drawn in some milliseconds. Returns the number of bytes
@@ -61,12 +61,12 @@ impl Screen {
                 && let Some(piece) = self.splitter.next(&mut rest)
             {
                 match piece {
-                    Piece::Text { text, cut, style } => self.painter.text(text, cut, style),
-                    Piece::Sequence(sequence) => {
+                    TerminalOutputPiece::Text { text, cut, style } => self.painter.text(text, cut, style),
+                    TerminalOutputPiece::Sequence(sequence) => {
                         work += work_of(sequence, self.painter.cells());
                         self.painter.sequence(sequence);
                     }
-                    Piece::Command(command) => self.painter.command(&command),
+                    TerminalOutputPiece::Command(command) => self.painter.command(&command),
                 }
             }
             if self.painter.waiting() >= STEP {
@@ -91,12 +91,12 @@ impl Screen {
     }
 
     /// Returns the current screen. Waiting text is drawn first, hence `&mut`.
-    pub fn shown(&mut self) -> Shown {
+    pub fn shown(&mut self) -> ScreenContent {
         self.painter.shown()
     }
 
     /// Returns the current screen with its colours and styles.
-    pub fn styled(&mut self) -> Styled {
+    pub fn styled(&mut self) -> StyledScreen {
         self.painter.styled()
     }
 

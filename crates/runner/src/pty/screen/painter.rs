@@ -1,23 +1,23 @@
 //! Text that waits to be drawn, and sequences that may overtake it.
 
-use super::shown::{Shown, Styled};
-use super::styles::Styles;
-use super::terminal::Terminal;
+use super::shown::{ScreenContent, StyledScreen};
+use super::styles::PendingStyles;
+use super::terminal::ScreenEmulator;
 
 /// The most bytes of a title that are kept.
 const TITLE_LIMIT: usize = 1024;
 
-pub(super) struct Painter {
+pub(super) struct ScreenPainter {
     /// Text that is not drawn yet.
     waiting: Vec<u8>,
     /// Colours and styles of that text.
-    styles: Styles,
-    pub(super) terminal: Terminal,
+    styles: PendingStyles,
+    pub(super) terminal: ScreenEmulator,
 }
 
-impl Painter {
+impl ScreenPainter {
     pub(super) fn new(cols: u16, rows: u16) -> Self {
-        Self { waiting: Vec::new(), styles: Styles::default(), terminal: Terminal::new(cols, rows) }
+        Self { waiting: Vec::new(), styles: PendingStyles::default(), terminal: ScreenEmulator::new(cols, rows) }
     }
 
     /// Returns the number of waiting bytes, with those of styles.
@@ -75,12 +75,12 @@ impl Painter {
         self.terminal.resize(cols, rows);
     }
 
-    pub(super) fn shown(&mut self) -> Shown {
+    pub(super) fn shown(&mut self) -> ScreenContent {
         self.draw();
         self.terminal.shown()
     }
 
-    pub(super) fn styled(&mut self) -> Styled {
+    pub(super) fn styled(&mut self) -> StyledScreen {
         self.draw();
         self.terminal.styled()
     }

@@ -2,7 +2,7 @@
 
 /// The content of a screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ScreenContent {
     /// All rows, from top to bottom, without the spaces at their end. A wide character appears once, with its combining
     /// marks (up to 16), and fills two columns. Attributes are left out.
     pub lines: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Shown {
 
 /// The content of a screen with its colours and styles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Styled {
+pub struct StyledScreen {
     /// All rows, from top to bottom, without the blanks at their end. Styles are escape sequences (`ESC [ … m`). Each
     /// row begins and ends without a style.
     pub lines: Vec<String>,

@@ -8,7 +8,7 @@ const LEAST: usize = 512;
 
 /// An instruction to draw `first`, move the cursor to the last row, and go on at `from`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Skip<'a> {
+pub(super) struct ScrollSkip<'a> {
     pub(super) first: &'a [u8],
     /// Whether the cursor also goes to the first column.
     pub(super) home: bool,
@@ -20,7 +20,7 @@ pub(super) struct Skip<'a> {
 /// The skipped text must have no lasting effect except on cells: SO and SI choose a character set. The cursor is in the
 /// last row at that line, because each line end moves it down and nothing moves it up. Then as many line ends as there
 /// are rows make all earlier rows scroll off.
-pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
+pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<ScrollSkip<'_>> {
     if text.len() < LEAST {
         return None;
     }
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
     }
     // `CSI b` repeats the last character, even if its line is gone.
     let first = if seen.iter().any(|byte| is_character(*byte)) { &[][..] } else { last_character(unseen)? };
-    Some(Skip { first, home: true, from })
+    Some(ScrollSkip { first, home: true, from })
 }
 
 /// Skips within a line of ASCII only that is so long that it fills the screen by wrapping. Supposes that lines wrap and
@@ -46,14 +46,14 @@ pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
 ///
 /// A character reaches the first column without a wrap only at the beginning, so the first character is drawn. Then
 /// each row of characters leads to the same column.
-pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<Skip<'_>> {
+pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<ScrollSkip<'_>> {
     let kept = 1 + (rows + 1) * cols;
     if text.len() < LEAST + kept {
         return None;
     }
     let length = text.iter().position(|byte| !matches!(byte, b' '..=b'~')).unwrap_or(text.len());
     let unseen = length.checked_sub(kept)? / cols;
-    (unseen >= rows).then(|| Skip { first: &text[..1], home: false, from: 1 + unseen * cols })
+    (unseen >= rows).then(|| ScrollSkip { first: &text[..1], home: false, from: 1 + unseen * cols })
 }
 
 /// Returns whether a byte surely belongs to a character. After 0xC2, control characters can follow.

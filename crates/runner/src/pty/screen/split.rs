@@ -16,7 +16,7 @@ const STYLE_LIMIT: usize = 32;
 const COMMAND_LIMIT: usize = 2 + 1024;
 
 /// A part of the output of a program.
-pub(super) enum Piece<'a> {
+pub(super) enum TerminalOutputPiece<'a> {
     /// Text with its control characters. `cut`: an escape sequence follows, so that an unfinished character at the end
     /// will never be completed. `style`: that sequence, if it is a colour or a style.
     Text { text: &'a [u8], cut: bool, style: &'a [u8] },
@@ -27,7 +27,7 @@ pub(super) enum Piece<'a> {
 }
 
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum EscapeSplitterState {
     #[default]
     Text,
     Escape,
@@ -39,18 +39,18 @@ enum State {
 }
 
 #[derive(Default)]
-pub(super) struct Splitter {
-    state: State,
+pub(super) struct EscapeSplitter {
+    state: EscapeSplitterState,
     sequence: Vec<u8>,
     /// Whether the sequence was too long. It is then dropped at its end.
     overlong: bool,
 }
 
-impl Splitter {
+impl EscapeSplitter {
     /// Returns the next piece, taken off the front of `bytes`. `None` once all bytes are taken. The rest of a sequence
     /// is then kept for the next call.
-    pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Piece<'a>> {
-        if self.state == State::Text {
+    pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<TerminalOutputPiece<'a>> {
+        if self.state == EscapeSplitterState::Text {
             return self.text(bytes);
         }
         loop {
@@ -58,43 +58,43 @@ impl Splitter {
             *bytes = rest;
             let byte = taken[0];
             match (self.state, byte) {
-                (State::Command, ESC) => {
+                (EscapeSplitterState::Command, ESC) => {
                     let command = std::mem::take(&mut self.sequence);
                     self.begin();
-                    return Some(Piece::Command(command));
+                    return Some(TerminalOutputPiece::Command(command));
                 }
-                (State::Command, BEL) => {
-                    self.state = State::Text;
-                    return Some(Piece::Command(std::mem::take(&mut self.sequence)));
+                (EscapeSplitterState::Command, BEL) => {
+                    self.state = EscapeSplitterState::Text;
+                    return Some(TerminalOutputPiece::Command(std::mem::take(&mut self.sequence)));
                 }
                 (_, ESC) => self.begin(),
                 (_, CAN | SUB) => {
-                    self.state = State::Text;
+                    self.state = EscapeSplitterState::Text;
                     return self.text(bytes);
                 }
-                (State::Command, _) => {
+                (EscapeSplitterState::Command, _) => {
                     if self.sequence.len() < COMMAND_LIMIT {
                         self.sequence.push(byte);
                     }
                 }
-                (State::Ignored, _) | (_, 0x7f..) => {}
+                (EscapeSplitterState::Ignored, _) | (_, 0x7f..) => {}
                 // A control character within a sequence takes effect at once.
-                (_, ..=0x1f) => return Some(Piece::Text { text: taken, cut: false, style: &[] }),
+                (_, ..=0x1f) => return Some(TerminalOutputPiece::Text { text: taken, cut: false, style: &[] }),
                 _ => {
                     self.push(byte);
                     if self.ends(byte) {
-                        self.state = State::Text;
+                        self.state = EscapeSplitterState::Text;
                         if self.overlong {
                             return self.text(bytes);
                         }
-                        return Some(Piece::Sequence(&self.sequence));
+                        return Some(TerminalOutputPiece::Sequence(&self.sequence));
                     }
                 }
             }
         }
     }
 
-    fn text<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<Piece<'b>> {
+    fn text<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<TerminalOutputPiece<'b>> {
         if bytes.is_empty() {
             return None;
         }
@@ -108,11 +108,11 @@ impl Splitter {
                 None => self.begin(),
             }
         }
-        Some(Piece::Text { text, cut: found.is_some(), style })
+        Some(TerminalOutputPiece::Text { text, cut: found.is_some(), style })
     }
 
     fn begin(&mut self) {
-        self.state = State::Escape;
+        self.state = EscapeSplitterState::Escape;
         self.overlong = false;
         self.sequence.clear();
         self.sequence.push(ESC);
@@ -129,14 +129,15 @@ impl Splitter {
     /// Follows the states with a byte of a sequence. Returns whether the sequence ends.
     fn ends(&mut self, byte: u8) -> bool {
         match (self.state, byte) {
-            (State::Escape, b'[') => self.state = State::Control,
-            (State::Escape, b']') => {
-                self.state = State::Command;
+            (EscapeSplitterState::Escape, b'[') => self.state = EscapeSplitterState::Control,
+            (EscapeSplitterState::Escape, b']') => {
+                self.state = EscapeSplitterState::Command;
                 self.sequence.clear();
             }
-            (State::Escape, b'P' | b'X' | b'^' | b'_') => self.state = State::Ignored,
-            (State::Escape, 0x20..=0x2f) => self.state = State::Intermediate,
-            (State::Escape | State::Intermediate, 0x30..=0x7e) | (State::Control, 0x40..=0x7e) => return true,
+            (EscapeSplitterState::Escape, b'P' | b'X' | b'^' | b'_') => self.state = EscapeSplitterState::Ignored,
+            (EscapeSplitterState::Escape, 0x20..=0x2f) => self.state = EscapeSplitterState::Intermediate,
+            (EscapeSplitterState::Escape | EscapeSplitterState::Intermediate, 0x30..=0x7e)
+            | (EscapeSplitterState::Control, 0x40..=0x7e) => return true,
             _ => {}
         }
         false

@@ -9,13 +9,13 @@ use super::cells::{MARKS, character};
 
 /// The look of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Style {
+struct CellStyle {
     front: Color,
     back: Color,
     flags: Flags,
 }
 
-const PLAIN: Style = Style {
+const PLAIN: CellStyle = CellStyle {
     front: Color::Named(NamedColor::Foreground),
     back: Color::Named(NamedColor::Background),
     flags: Flags::empty(),
@@ -31,7 +31,7 @@ const SHOWN: [(Flags, u8); 6] = [
     (Flags::STRIKEOUT, 9),
 ];
 
-impl Style {
+impl CellStyle {
     fn of(cell: &Cell) -> Self {
         let all = SHOWN.iter().fold(Flags::empty(), |all, (flag, _)| all | *flag);
         Self { front: cell.fg, back: cell.bg, flags: cell.flags & all }
@@ -71,14 +71,15 @@ fn write_color(color: Color, base: u16, text: &mut String) {
 
 /// Returns the text of a row with its styles, without the blanks at its end.
 pub(super) fn row(cells: &[Cell]) -> String {
-    let is_blank = |cell: &Cell| matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none() && !Style::of(cell).fills();
+    let is_blank =
+        |cell: &Cell| matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none() && !CellStyle::of(cell).fills();
     let end = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let mut text = String::with_capacity(end);
     let mut style = PLAIN;
     let mut wide = false;
     for cell in &cells[..end] {
         if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
-            let next = Style::of(cell);
+            let next = CellStyle::of(cell);
             if next != style {
                 next.write(&mut text);
                 style = next;

@@ -5,13 +5,13 @@ const RESETS: [&[u8]; 3] = [b"\x1b[m", b"\x1b[0m", b"\x1b[00m"];
 
 /// Sequences with their places in a text.
 #[derive(Default)]
-pub(super) struct Styles {
+pub(super) struct PendingStyles {
     /// For each sequence its place, and its end in `bytes`.
     places: Vec<(usize, usize)>,
     bytes: Vec<u8>,
 }
 
-impl Styles {
+impl PendingStyles {
     /// Adds a sequence behind so many bytes of text.
     pub(super) fn push(&mut self, at: usize, style: &[u8]) {
         self.bytes.extend_from_slice(style);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn what_counts_at_a_place_begins_with_the_last_reset_before_it() {
-        let mut styles = Styles::default();
+        let mut styles = PendingStyles::default();
         for (at, style) in [(0, "\x1b[1m"), (2, "\x1b[31m"), (4, "\x1b[0m"), (4, "\x1b[4m"), (6, "\x1b[32m")] {
             styles.push(at, style.as_bytes());
         }

@@ -7,21 +7,21 @@ use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
-use super::answers::Answers;
+use super::answers::EmulatorListener;
 use super::cells::{MARKS, line};
-use super::shown::{Shown, Styled};
-use super::skip::{self, Skip};
+use super::shown::{ScreenContent, StyledScreen};
+use super::skip::{self, ScrollSkip};
 use super::styled;
-use super::styles::Styles;
+use super::styles::PendingStyles;
 
 const LARGEST: usize = 1_000;
 /// Number of non-ASCII text bytes after which cells are checked for marks.
 const MARKS_EVERY: usize = 64 * 1024;
 
-pub(super) struct Terminal {
-    term: Term<Answers>,
-    parser: Processor<Undelayed>,
-    answers: Answers,
+pub(super) struct ScreenEmulator {
+    term: Term<EmulatorListener>,
+    parser: Processor<UndelayedUpdates>,
+    answers: EmulatorListener,
     /// Bytes of text since the last check that may have brought marks.
     unlooked: usize,
     /// Whether nothing is skipped, for comparison in tests.
@@ -33,18 +33,18 @@ pub(super) struct Terminal {
 }
 
 #[derive(Clone, Copy)]
-struct Size {
+struct EmulatorSize {
     cols: usize,
     rows: usize,
 }
 
-impl Size {
+impl EmulatorSize {
     fn new(cols: u16, rows: u16) -> Self {
         Self { cols: usize::from(cols).clamp(2, LARGEST), rows: usize::from(rows).clamp(1, LARGEST) }
     }
 }
 
-impl Dimensions for Size {
+impl Dimensions for EmulatorSize {
     fn total_lines(&self) -> usize {
         self.rows
     }
@@ -60,9 +60,9 @@ impl Dimensions for Size {
 
 /// A timeout that is never pending, because synchronized updates are drawn as they come.
 #[derive(Default)]
-struct Undelayed;
+struct UndelayedUpdates;
 
-impl Timeout for Undelayed {
+impl Timeout for UndelayedUpdates {
     fn set_timeout(&mut self, _: Duration) {}
 
     fn clear_timeout(&mut self) {}
@@ -72,13 +72,13 @@ impl Timeout for Undelayed {
     }
 }
 
-impl Terminal {
+impl ScreenEmulator {
     pub(super) fn new(cols: u16, rows: u16) -> Self {
-        let answers = Answers::default();
+        let answers = EmulatorListener::default();
         let config =
             Config { scrolling_history: 0, osc52: Osc52::Disabled, kitty_keyboard: false, ..Config::default() };
         Self {
-            term: Term::new(config, &Size::new(cols, rows), answers.clone()),
+            term: Term::new(config, &EmulatorSize::new(cols, rows), answers.clone()),
             parser: Processor::new(),
             answers,
             unlooked: 0,
@@ -90,7 +90,7 @@ impl Terminal {
     }
 
     /// Draws text of whole characters with its colours and styles.
-    pub(super) fn text(&mut self, text: &[u8], styles: &Styles) {
+    pub(super) fn text(&mut self, text: &[u8], styles: &PendingStyles) {
         let from = text.len() - self.skip(text).len();
         if styles.is_empty() {
             return self.plain(&text[from..]);
@@ -148,7 +148,7 @@ impl Terminal {
     }
 
     pub(super) fn resize(&mut self, cols: u16, rows: u16) {
-        let size = Size::new(cols, rows);
+        let size = EmulatorSize::new(cols, rows);
         let alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
         if !alternate {
             // Rows that the new wrapping moves up return as long as rows below are free, so a history exists during the
@@ -158,7 +158,7 @@ impl Terminal {
         // The change takes several steps. All rows that can arise are made, each with room for as many cells as before.
         // Only then are the surplus rows dropped.
         while self.term.columns() / 2 > size.cols {
-            self.term.resize(Size { cols: self.term.columns() / 2, rows: self.term.screen_lines() });
+            self.term.resize(EmulatorSize { cols: self.term.columns() / 2, rows: self.term.screen_lines() });
         }
         self.term.resize(size);
         if alternate {
@@ -166,7 +166,7 @@ impl Terminal {
         }
         let used = self.used();
         if self.term.history_size() > 0 && used < size.rows {
-            self.term.resize(Size { rows: used, ..size });
+            self.term.resize(EmulatorSize { rows: used, ..size });
             self.term.resize(size);
         }
         self.term.grid_mut().update_history(0);
@@ -180,11 +180,11 @@ impl Terminal {
         self.answers.take()
     }
 
-    pub(super) fn shown(&self) -> Shown {
+    pub(super) fn shown(&self) -> ScreenContent {
         let grid = self.term.grid();
         let lines = (0..grid.screen_lines()).map(|row| line(&grid[Line(row as i32)][..])).collect();
         let cursor = grid.cursor.point;
-        Shown {
+        ScreenContent {
             lines,
             row: cursor.line.0 as u16,
             col: cursor.column.0 as u16,
@@ -195,11 +195,11 @@ impl Terminal {
         }
     }
 
-    pub(super) fn styled(&self) -> Styled {
-        let Shown { lines: plain, row, col, title, .. } = self.shown();
+    pub(super) fn styled(&self) -> StyledScreen {
+        let ScreenContent { lines: plain, row, col, title, .. } = self.shown();
         let grid = self.term.grid();
         let lines = (0..grid.screen_lines()).map(|row| styled::row(&grid[Line(row as i32)][..])).collect();
-        Styled { lines, plain, rows: grid.screen_lines() as u16, cols: grid.columns() as u16, row, col, title }
+        StyledScreen { lines, plain, rows: grid.screen_lines() as u16, cols: grid.columns() as u16, row, col, title }
     }
 
     /// Returns the number of rows up to the last row that has any content or the cursor.
@@ -243,7 +243,7 @@ impl Terminal {
         let (rows, cols) = (self.term.screen_lines(), self.term.columns());
         let row = self.term.grid().cursor.point.line.0 as usize;
         let mode = *self.term.mode();
-        let Some(Skip { first, home, from }) = skip::lines(text, rows, row).or_else(|| {
+        let Some(ScrollSkip { first, home, from }) = skip::lines(text, rows, row).or_else(|| {
             let wraps = mode.contains(TermMode::LINE_WRAP) && !mode.contains(TermMode::INSERT);
             if wraps { skip::wrapped(text, rows, cols) } else { None }
         }) else {
@@ -311,7 +311,7 @@ impl Terminal {
 }
 
 #[cfg(test)]
-impl Terminal {
+impl ScreenEmulator {
     /// Returns the most combining marks that a cell keeps.
     pub(super) fn most_marks(&self) -> usize {
         let cells = self.term.grid().display_iter();

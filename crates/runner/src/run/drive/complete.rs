@@ -8,33 +8,35 @@ use nix::unistd::Pid;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 
-use super::kept::{CopyResult, Kept};
-use super::output::Output;
-use super::tap::Tap;
-use super::{Drive, Shim};
-use crate::registry::{Registry, RegistryError};
-use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, Seen, ShellAfter, ShellExit, Silent};
-use crate::run::listener::Listener;
-use crate::run::readers::Readers;
-use crate::supervise::{Child, Helpers, ShimEvent, Traces, Watched};
+use super::kept::{ProducerCopier, ProducerCopyResult};
+use super::output::CommandOutput;
+use super::tap::PipelineTap;
+use super::{CommandDriver, ShimControl};
+use crate::registry::{RegistryError, TaskRegistry};
+use crate::run::completion::{
+    CommandCompletion, EndSeenByShim, ExitUnknown, NotStarted, ProducedOutput, ShellAfter, ShellExit, SilenceLimit,
+};
+use crate::run::listener::CommandListener;
+use crate::run::readers::WholeOutputReaders;
+use crate::supervise::{EvidenceWatch, HelperProcesses, ProcessTraces, ShimCommand, ShimEvent};
 use confine::CommandDenials;
 use confine::gate::servers_of;
 use protocol::plan::{Recorded, ShellKind};
 use protocol::task::Task;
 use protocol::{Cause, Ended, ExceededLimit, Released, Survivor, Transfer};
-use receipt::recording::{Recording, RunRecord};
+use receipt::recording::{RunRecord, RunRecording};
 
 /// Drives the command to its end, or until it becomes a task. `kind` is the shell kind that the next command may need.
 /// Returns the record as well, unless the recording goes on with the task.
 ///
 /// # Errors
 /// If no process was started.
-pub async fn complete<'a, L: Listener>(
-    mut drive: Drive<'a, Child, L>,
-    helpers: &'static Helpers,
+pub async fn complete<'a, L: CommandListener>(
+    mut drive: CommandDriver<'a, ShimCommand, L>,
+    helpers: &'static HelperProcesses,
     kind: Option<&Arc<ShellKind>>,
-    recording: Option<Recording>,
-) -> Result<(Completion<'a>, Option<RunRecord>), NotStarted> {
+    recording: Option<RunRecording>,
+) -> Result<(CommandCompletion<'a>, Option<RunRecord>), NotStarted> {
     drive.run().await?;
     let elapsed = drive.deadlines.began().elapsed();
     let record = EndOfRecord::new(recording, drive.process.exit.as_ref());
@@ -46,21 +48,21 @@ pub async fn complete<'a, L: Listener>(
     drive.deliver_rest().await;
     drive.output.keep_last();
     let waited_for = drive.note_limit();
-    let silent = drive.reached_silence().map(|most| Silent { most, waited_for });
+    let silent = drive.reached_silence().map(|most| SilenceLimit { most, waited_for });
 
     let (tap, watched) = proofs(&mut drive, moved);
-    let Drive { request, shim, mut output, process, deadlines, early, mut denials, .. } = drive;
+    let CommandDriver { request, shim, mut output, process, deadlines, early, mut denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
-    let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
+    let remainder = RemainingWork::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
-    let traces = Traces {
+    let traces = ProcessTraces {
         mark: request.mark.clone(),
         shell: output.pid.map(Pid::from_raw),
         // The pipes are only copied if the helpers of the command are lost, or may be.
         pipes: if remainder.leaves_processes() { output.streams.pipes() } else { Vec::new() },
         group: shim.group().filter(|_| remainder.leaves_processes()).map(Path::to_owned),
     };
-    let settlement = Settlement {
+    let settlement = SettlementMeans {
         helpers,
         kind,
         registry: request.registry.as_ref(),
@@ -68,7 +70,7 @@ pub async fn complete<'a, L: Listener>(
         adoption,
         bound: if process.aborted { deadlines.hard() } else { record.bound() },
     };
-    let Settled { released: Released { survivors, record: end }, denials: late, task, child, note } =
+    let SettledSurvivors { released: Released { survivors, record: end }, denials: late, task, child, note } =
         settle(shim, remainder, &mut exit, settlement).await;
     denials.merge(late);
     let adopted = request.registry.as_ref().zip(task.as_ref());
@@ -81,24 +83,27 @@ pub async fn complete<'a, L: Listener>(
     output.notes.extend(note.map(str::to_owned));
     let (output, notes) = produced(output);
     let shell = ShellAfter { child, directory: early.into_directory(), watched, tap, ..ShellAfter::default() };
-    let seen = Seen::of(process.reported, &exit);
+    let seen = EndSeenByShim::of(process.reported, &exit);
     let completion =
-        Completion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
+        CommandCompletion { pid, exit, seen, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
     Ok((completion, recorded))
 }
 
 /// Ends the output of a command. Returns it with the notes for the caller.
-pub fn produced<L>(output: Output<'_, L>) -> (Produced<'_>, Vec<String>) {
-    let Output { streams, readers: Readers { view, counter, tapped }, mut notes, .. } = output;
+pub fn produced<L>(output: CommandOutput<'_, L>) -> (ProducedOutput<'_>, Vec<String>) {
+    let CommandOutput { streams, readers: WholeOutputReaders { view, counter, tapped }, mut notes, .. } = output;
     let stdout = streams.stdout.capture.finish();
     let stderr = streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
     notes.extend(stdout.notes.iter().chain(&stderr.notes).cloned());
-    (Produced { stdout, stderr, view, counter, tapped }, notes)
+    (ProducedOutput { stdout, stderr, view, counter, tapped }, notes)
 }
 
 /// Returns what is kept of the output of the command's producer, and how the command was watched. A command that has
 /// moved is watched on by its task, and has its log. The tap is left to the shim if a process may still use it.
-fn proofs<L: Listener>(drive: &mut Drive<'_, Child, L>, moved: bool) -> (Option<CopyResult>, Option<Watched>) {
+fn proofs<L: CommandListener>(
+    drive: &mut CommandDriver<'_, ShimCommand, L>,
+    moved: bool,
+) -> (Option<ProducerCopyResult>, Option<EvidenceWatch>) {
     if moved || drive.process.is_alive() {
         drive.leave_tap();
     }
@@ -107,7 +112,7 @@ fn proofs<L: Listener>(drive: &mut Drive<'_, Child, L>, moved: bool) -> (Option<
     let is_whole = !stdout.is_open() && by_itself;
     let (own, tap) = (stdout.take_kept(), drive.tap.take());
     if moved {
-        own.into_iter().chain(tap.map(Tap::into_kept)).for_each(Kept::discard);
+        own.into_iter().chain(tap.map(PipelineTap::into_kept)).for_each(ProducerCopier::discard);
         return (None, None);
     }
     let counter = &mut drive.output.readers.tapped;
@@ -115,7 +120,7 @@ fn proofs<L: Listener>(drive: &mut Drive<'_, Child, L>, moved: bool) -> (Option<
 }
 
 /// Returns the order for a task that takes over the pipes that the command left open, if there is a registry.
-fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoption> {
+fn adoption<S: ShimControl, L: CommandListener>(drive: &mut CommandDriver<'_, S, L>) -> Option<SurvivorAdoption> {
     let registry = drive.request.registry.as_ref()?;
     if !drive.process.left_survivors() || !drive.output.streams.is_open() {
         return None;
@@ -131,7 +136,7 @@ fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoptio
         }
     }
     let transfer = Transfer { spec, resume: drive.output.streams.resume() };
-    Some(Adoption { registry: Arc::clone(registry), transfer })
+    Some(SurvivorAdoption { registry: Arc::clone(registry), transfer })
 }
 
 // ---- after the loop
@@ -147,7 +152,7 @@ const UNLISTED: &str = "what the command left running is not listed: its helper 
 
 /// The work that is left once a command has ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Remainder {
+pub enum RemainingWork {
     /// The command goes on as this task.
     Task(Box<Task>),
     /// The shell still saves its state, for its session.
@@ -157,38 +162,38 @@ pub enum Remainder {
     /// No process is left. The shim can take the next command.
     FreeShim,
     /// No process is left. The shim takes no other command.
-    LastShim,
+    SpentShim,
     /// The shim did not report the exit: processes may be left.
     Unknown,
 }
 
 /// The task that the survivors of a command become.
-pub struct Adoption {
-    pub registry: Arc<Registry>,
+pub struct SurvivorAdoption {
+    pub registry: Arc<TaskRegistry>,
     pub transfer: Transfer,
 }
 
 /// The processes that are left, and their owner.
 #[derive(Default)]
-pub struct Settled {
+pub struct SettledSurvivors {
     pub released: Released,
     /// What the processes that are left were denied until their release.
     pub denials: CommandDenials,
     /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
-    pub child: Option<Child>,
+    pub child: Option<ShimCommand>,
     /// Why survivors may be missing here.
     pub note: Option<&'static str>,
 }
 
-impl Remainder {
+impl RemainingWork {
     pub fn of(exit: &ShellExit, task: Option<&Task>, early: bool) -> Self {
         match (task, exit) {
             (Some(task), _) => Self::Task(Box::new(task.clone())),
             (None, Ok(_)) if early => Self::SavingShell,
             (None, Ok(ended)) if ended.alive => Self::Survivors,
-            (None, Ok(ended)) if ended.last => Self::LastShim,
+            (None, Ok(ended)) if ended.last => Self::SpentShim,
             (None, Ok(_)) => Self::FreeShim,
             (None, Err(_)) => Self::Unknown,
         }
@@ -201,35 +206,40 @@ impl Remainder {
 }
 
 /// The means to settle a command beside its shim.
-pub struct Settlement<'a> {
-    pub helpers: &'static Helpers,
+pub struct SettlementMeans<'a> {
+    pub helpers: &'static HelperProcesses,
     /// The shell kind that the next command may need.
     pub kind: Option<&'a Arc<ShellKind>>,
-    pub registry: Option<&'a Arc<Registry>>,
+    pub registry: Option<&'a Arc<TaskRegistry>>,
     /// The traces by which the command's processes are found without its helpers.
-    pub traces: Traces,
-    pub adoption: Option<Adoption>,
+    pub traces: ProcessTraces,
+    pub adoption: Option<SurvivorAdoption>,
     /// Time until which survivors of a terminated command may exit.
     pub bound: Instant,
 }
 
 /// Gives the shim to its next owner. A limit that survivors exceed meanwhile becomes the cause of the exit.
-pub async fn settle(mut child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
+pub async fn settle(
+    mut child: ShimCommand,
+    remainder: RemainingWork,
+    exit: &mut ShellExit,
+    with: SettlementMeans<'_>,
+) -> SettledSurvivors {
     let helpers = with.helpers;
     match remainder {
-        Remainder::Task(task) => {
+        RemainingWork::Task(task) => {
             let world = child.world();
             if let Some(registry) = with.registry {
                 registry.own(child.into_link(), (*task).clone());
             }
             helpers.replace(world);
-            return Settled { task: Some(*task), ..Settled::default() };
+            return SettledSurvivors { task: Some(*task), ..SettledSurvivors::default() };
         }
-        Remainder::SavingShell => {
+        RemainingWork::SavingShell => {
             child.owes_entry();
-            return Settled { child: Some(child), ..Settled::default() };
+            return SettledSurvivors { child: Some(child), ..SettledSurvivors::default() };
         }
-        Remainder::Survivors => {
+        RemainingWork::Survivors => {
             let mut cause = exit.as_ref().map_or(Cause::Itself, |ended| ended.cause);
             let settled = release(child, with, &mut cause).await;
             if let Ok(ended) = exit {
@@ -237,20 +247,20 @@ pub async fn settle(mut child: Child, remainder: Remainder, exit: &mut ShellExit
             }
             return settled;
         }
-        Remainder::FreeShim => child.give_back(helpers, with.kind),
-        Remainder::LastShim => child.leave(helpers),
-        Remainder::Unknown => {
+        RemainingWork::FreeShim => child.give_back(helpers, with.kind),
+        RemainingWork::SpentShim => child.leave(helpers),
+        RemainingWork::Unknown => {
             child.abandon(helpers);
             with.traces.kill().await;
         }
     }
-    Settled::default()
+    SettledSurvivors::default()
 }
 
 /// Leaves the survivors to themselves and to their shim, which continues to read their output, for a task if they are
 /// adopted. A terminated tree has until `bound` to exit.
-async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settled {
-    let Settlement { helpers, bound, traces, adoption, .. } = with;
+async fn release(child: ShimCommand, with: SettlementMeans<'_>, cause: &mut Cause) -> SettledSurvivors {
+    let SettlementMeans { helpers, bound, traces, adoption, .. } = with;
     // Until the shim has released the survivors, they end with its connection. A late shim therefore keeps the
     // connection.
     let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
@@ -259,10 +269,10 @@ async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settl
 
 /// Awaits the release of the survivors until `bound`, but at least for [`RELEASE_BOUND`].
 async fn in_time(
-    released: impl Future<Output = Option<(Settled, Option<ExceededLimit>)>>,
+    released: impl Future<Output = Option<(SettledSurvivors, Option<ExceededLimit>)>>,
     bound: Instant,
     cause: &mut Cause,
-) -> Settled {
+) -> SettledSurvivors {
     let bound = bound.max(Instant::now() + RELEASE_BOUND);
     let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
     if let Some(limit) = exceeded
@@ -275,18 +285,18 @@ async fn in_time(
 
 /// Returns the survivors of a command whose shim is late, which are unknown. A command that is being terminated has
 /// none to list.
-fn unlisted(cause: Cause) -> Settled {
-    Settled { note: (cause == Cause::Itself).then_some(UNLISTED), ..Settled::default() }
+fn unlisted(cause: Cause) -> SettledSurvivors {
+    SettledSurvivors { note: (cause == Cause::Itself).then_some(UNLISTED), ..SettledSurvivors::default() }
 }
 
 /// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before the
 /// release.
 async fn released(
-    mut child: Child,
-    helpers: &'static Helpers,
-    mut adoption: Option<Adoption>,
-    traces: Traces,
-) -> (Settled, Option<ExceededLimit>) {
+    mut child: ShimCommand,
+    helpers: &'static HelperProcesses,
+    mut adoption: Option<SurvivorAdoption>,
+    traces: ProcessTraces,
+) -> (SettledSurvivors, Option<ExceededLimit>) {
     child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
     let mut exceeded = None;
     let mut denials = CommandDenials::default();
@@ -305,7 +315,7 @@ async fn released(
                 // Survivors belong to the host until their release. The supervisor kills them, unless it was killed as
                 // well.
                 traces.kill().await;
-                return (Settled::default(), exceeded);
+                return (SettledSurvivors::default(), exceeded);
             }
             // The shim sent these before it knew that the addon has drained the pipes.
             ShimEvent::Started(_)
@@ -319,17 +329,17 @@ async fn released(
     // A shim that stays with a survivor after all has closed its socket, and gets no other command.
     if released.survivors.is_empty() {
         child.give_back(helpers, None);
-        return (Settled { released, denials, ..Settled::default() }, exceeded);
+        return (SettledSurvivors { released, denials, ..SettledSurvivors::default() }, exceeded);
     }
     helpers.replace(child.world());
-    if let Some(Adoption { registry, .. }) = adoption
+    if let Some(SurvivorAdoption { registry, .. }) = adoption
         && released.survivors.iter().any(|survivor| survivor.holds)
         && let ShimEvent::Task(task) = child.next_event().await
     {
         registry.own(child.into_link(), (*task).clone());
-        return (Settled { released, denials, task: Some(*task), ..Settled::default() }, exceeded);
+        return (SettledSurvivors { released, denials, task: Some(*task), ..SettledSurvivors::default() }, exceeded);
     }
-    (Settled { released, denials, ..Settled::default() }, exceeded)
+    (SettledSurvivors { released, denials, ..SettledSurvivors::default() }, exceeded)
 }
 
 // ---- the record
@@ -343,12 +353,12 @@ pub enum EndOfRecord {
     /// No process of the command lives. Its record is being read.
     Reading(JoinHandle<RunRecord>),
     /// The surviving processes must be known first. Until then their changes are recorded.
-    Open(Recording),
+    AwaitingSurvivors(RunRecording),
 }
 
 impl EndOfRecord {
     /// Begins to read the record if no process of the command lives.
-    pub fn new(recording: Option<Recording>, exit: Option<&ShellExit>) -> Self {
+    pub fn new(recording: Option<RunRecording>, exit: Option<&ShellExit>) -> Self {
         let Some(recording) = recording else { return Self::Off };
         let ended = exit.and_then(|exit| exit.as_ref().ok());
         let recorded = ended.map(|ended| ended.record.clone()).unwrap_or_default();
@@ -357,13 +367,13 @@ impl EndOfRecord {
                 Self::Read(Box::new(recording.finish(&[], &recorded)))
             }
             Some(Ended { alive: false, .. }) => Self::Reading(spawn_blocking(move || recording.finish(&[], &recorded))),
-            _ => Self::Open(recording),
+            _ => Self::AwaitingSurvivors(recording),
         }
     }
 
     /// Returns until when the shim may end the record.
     pub fn bound(&self) -> Instant {
-        let time = if matches!(self, Self::Open(_)) { RECORD_BOUND } else { Duration::ZERO };
+        let time = if matches!(self, Self::AwaitingSurvivors(_)) { RECORD_BOUND } else { Duration::ZERO };
         Instant::now() + time
     }
 
@@ -372,14 +382,14 @@ impl EndOfRecord {
     pub async fn finish(
         self,
         (survivors, end): (&[Survivor], &Recorded),
-        task: Option<(&Arc<Registry>, &Task)>,
+        task: Option<(&Arc<TaskRegistry>, &Task)>,
         is_moved: bool,
     ) -> Option<RunRecord> {
         let (recording, recorded) = match self {
             Self::Off => return None,
             Self::Read(record) => return Some(*record),
             Self::Reading(reading) => return reading.await.ok(),
-            Self::Open(recording) => (recording, end.clone()),
+            Self::AwaitingSurvivors(recording) => (recording, end.clone()),
         };
         let survivors = survivors.to_vec();
         let Some((registry, task)) = task else {
@@ -426,15 +436,15 @@ mod tests {
         #[test]
         fn each_exit_leaves_the_shim_to_the_right_owner() {
             for (exit, early, expected) in [
-                (exit(false, false), false, Remainder::FreeShim),
-                (exit(false, true), false, Remainder::LastShim),
-                (exit(true, false), false, Remainder::Survivors),
-                (exit(true, true), false, Remainder::Survivors),
-                (exit(false, false), true, Remainder::SavingShell),
-                (Err(ExitUnknown::ShimKilled), false, Remainder::Unknown),
-                (Err(ExitUnknown::AliveAfterLimit), false, Remainder::Unknown),
+                (exit(false, false), false, RemainingWork::FreeShim),
+                (exit(false, true), false, RemainingWork::SpentShim),
+                (exit(true, false), false, RemainingWork::Survivors),
+                (exit(true, true), false, RemainingWork::Survivors),
+                (exit(false, false), true, RemainingWork::SavingShell),
+                (Err(ExitUnknown::ShimKilled), false, RemainingWork::Unknown),
+                (Err(ExitUnknown::AliveAfterLimit), false, RemainingWork::Unknown),
             ] {
-                assert_eq!(Remainder::of(&exit, None, early), expected, "{exit:?} {early}");
+                assert_eq!(RemainingWork::of(&exit, None, early), expected, "{exit:?} {early}");
             }
         }
 
@@ -447,7 +457,7 @@ mod tests {
                 let began = Instant::now();
                 let answer = async {
                     tokio::time::sleep(Duration::from_secs(answer)).await;
-                    Some((Settled::default(), None))
+                    Some((SettledSurvivors::default(), None))
                 };
                 let settled = in_time(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
                 assert_eq!((began.elapsed().as_secs(), settled.note.is_none()), (result, listed), "{bound}");
@@ -462,7 +472,8 @@ mod tests {
                 (Cause::Abort, Cause::Abort),
                 (Cause::Limit, Cause::Limit),
             ] {
-                in_time(async { Some((Settled::default(), Some(exceeded))) }, Instant::now(), &mut cause).await;
+                in_time(async { Some((SettledSurvivors::default(), Some(exceeded))) }, Instant::now(), &mut cause)
+                    .await;
                 assert_eq!(cause, expected);
             }
         }
@@ -478,7 +489,7 @@ mod tests {
             let spec = TaskSpec::sample("t1");
             let task = Task::begin(&spec, 7, 7, "mark", 0);
             for exit in [exit(false, false), Err(ExitUnknown::AliveAfterLimit)] {
-                assert_eq!(Remainder::of(&exit, Some(&task), true), Remainder::Task(Box::new(task.clone())));
+                assert_eq!(RemainingWork::of(&exit, Some(&task), true), RemainingWork::Task(Box::new(task.clone())));
             }
         }
     }

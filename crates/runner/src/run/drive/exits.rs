@@ -13,8 +13,8 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-use crate::registry::{Registry, RegistryError, Reservation};
-use crate::request::Request;
+use crate::registry::{RegistryError, TaskRegistry, TaskReservation};
+use crate::request::CommandRequest;
 use protocol::task::{Log, Task, TaskSpec};
 use protocol::{Drain, Ended, Transfer};
 
@@ -26,7 +26,7 @@ const TAKEN_OVER: Duration = Duration::from_secs(10);
 const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// The latest time at which a command is over, and the latest time at which its pipes are read.
-pub struct Deadlines {
+pub struct CommandDeadlines {
     began: Instant,
     grace: Duration,
     /// Time at which the loop gives the command up.
@@ -35,7 +35,7 @@ pub struct Deadlines {
     drain: Option<Drain>,
 }
 
-impl Deadlines {
+impl CommandDeadlines {
     /// `limit` is the time limit that the shim keeps.
     pub fn new(began: Instant, limit: Option<Duration>, grace: Duration) -> Self {
         let hard = began + limit.unwrap_or(NO_LIMIT) + grace + HARD_BOUND;
@@ -111,7 +111,7 @@ impl Deadlines {
 
 /// The progress of a command's move to the background.
 #[derive(Default)]
-pub enum Move {
+pub enum BackgroundMove {
     /// The command does not move: it has no registry, has exited, or was refused.
     #[default]
     Off,
@@ -120,15 +120,15 @@ pub enum Move {
         /// The limit.
         at: Instant,
         /// The beginning of the log.
-        journal: Journal,
+        journal: TaskLogBeginning,
     },
     /// The shim was asked to take the command over. It reads the pipes from here on, unless the command has just
     /// exited.
     HandedOver {
         /// The beginning of the log.
-        journal: Journal,
+        journal: TaskLogBeginning,
         /// Holds a place among the running tasks until the task counts itself.
-        _reservation: Reservation,
+        _reservation: TaskReservation,
     },
     /// The command has become this task.
     Done(Task),
@@ -145,10 +145,10 @@ pub enum MoveError {
     Files(#[from] io::Error),
 }
 
-impl Move {
-    pub fn of(request: &Request, began: Instant) -> Self {
+impl BackgroundMove {
+    pub fn of(request: &CommandRequest, began: Instant) -> Self {
         let at = request.limit.filter(|_| request.may_move()).map(|limit| began + limit);
-        match at.zip(Journal::of(request)) {
+        match at.zip(TaskLogBeginning::of(request)) {
             Some((at, journal)) => Self::Planned { at, journal },
             None => Self::Off,
         }
@@ -186,7 +186,7 @@ impl Move {
     /// the command does not move.
     pub fn begin(
         &mut self,
-        request: &Request,
+        request: &CommandRequest,
         resume: Vec<Vec<u8>>,
         input: io::Result<Vec<OwnedFd>>,
     ) -> Option<Result<(Transfer, Vec<OwnedFd>), MoveError>> {
@@ -224,8 +224,8 @@ impl Move {
 const IN_MEMORY: usize = 1024 * 1024;
 
 /// The beginning of a log.
-pub struct Journal {
-    registry: Arc<Registry>,
+pub struct TaskLogBeginning {
+    registry: Arc<TaskRegistry>,
     spec: TaskSpec,
     text: String,
     log: Option<Log>,
@@ -235,9 +235,9 @@ pub struct Journal {
     failure: Option<io::Error>,
 }
 
-impl Journal {
+impl TaskLogBeginning {
     /// Returns the journal of a command that may move to the background.
-    pub fn of(request: &Request) -> Option<Self> {
+    pub fn of(request: &CommandRequest) -> Option<Self> {
         let registry = request.registry.clone().filter(|_| request.may_move())?;
         let spec = request.later_task()?;
         Some(Self { registry, spec, text: String::new(), log: None, owns_file: false, failure: None })
@@ -299,7 +299,7 @@ impl Journal {
     }
 }
 
-impl Drop for Journal {
+impl Drop for TaskLogBeginning {
     fn drop(&mut self) {
         if self.owns_file {
             self.registry.store().remove(&self.spec.id);
@@ -314,7 +314,7 @@ const MARGIN: Duration = Duration::from_millis(20);
 
 /// The pipe on which a shell reports the exit code of its command, and the report.
 #[derive(Default)]
-pub struct EarlyEnd {
+pub struct EarlyExitPipe {
     /// The pipe. `None` if no shell reports, and after the report.
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
@@ -326,12 +326,12 @@ pub struct EarlyEnd {
 
 /// The report of a shell.
 #[derive(Debug, PartialEq, Eq)]
-struct Report {
+struct EarlyExitReport {
     exit_code: i32,
     directory: PathBuf,
 }
 
-impl EarlyEnd {
+impl EarlyExitPipe {
     /// `pipe` is the read end, if the shell reports.
     pub fn new(pipe: Option<&OwnedFd>) -> io::Result<Self> {
         let watch = |pipe: &OwnedFd| sys::watch(pipe.try_clone()?, Interest::READABLE);
@@ -352,7 +352,7 @@ impl EarlyEnd {
         let pipe = self.pipe.as_ref()?;
         let read = pipe.try_io(Interest::READABLE, |pipe| Ok(nix::unistd::read(pipe, &mut buffer)?));
         self.bytes.extend_from_slice(&buffer[..read.unwrap_or(0)]);
-        let Report { exit_code, directory } = Report::parse(&self.bytes)?;
+        let EarlyExitReport { exit_code, directory } = EarlyExitReport::parse(&self.bytes)?;
         self.pipe = None;
         self.directory = Some(directory);
         Some(exit_code)
@@ -384,7 +384,7 @@ impl EarlyEnd {
     }
 }
 
-impl Report {
+impl EarlyExitReport {
     /// Parses the exit code and the directory, each ended by a NUL. `None` before both are there.
     fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split_inclusive(|byte| *byte == 0).map(|field| field.strip_suffix(&[0]));
@@ -411,7 +411,7 @@ mod tests {
         #[test]
         fn a_command_is_given_up_a_second_after_its_limit_and_its_grace() {
             let began = Instant::now();
-            let deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             assert!(!deadlines.is_up(began + Duration::from_millis(32_999)));
             assert!(deadlines.is_up(began + Duration::from_secs(33)));
         }
@@ -419,13 +419,13 @@ mod tests {
         #[test]
         fn without_a_limit_a_terminal_stays_open_for_years() {
             let began = Instant::now();
-            assert!(!Deadlines::new(began, None, GRACE).is_up(began + 365 * Duration::from_secs(24 * 60 * 60)));
+            assert!(!CommandDeadlines::new(began, None, GRACE).is_up(began + 365 * Duration::from_secs(24 * 60 * 60)));
         }
 
         #[test]
         fn a_termination_moves_the_end_to_grace_and_a_second_from_then() {
             let began = Instant::now();
-            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let mut deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             deadlines.on_terminate(began + Duration::from_secs(10));
             assert_eq!(deadlines.hard(), began + Duration::from_secs(13));
             deadlines.on_terminate(began + Duration::from_secs(40));
@@ -435,7 +435,7 @@ mod tests {
         #[test]
         fn a_broken_limit_only_brings_the_end_nearer() {
             let began = Instant::now();
-            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let mut deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             deadlines.on_limit_exceeded(began + Duration::from_secs(5));
             assert_eq!(deadlines.hard(), began + Duration::from_secs(6));
             deadlines.on_limit_exceeded(began + Duration::from_secs(20));
@@ -445,7 +445,7 @@ mod tests {
         #[test]
         fn a_shim_has_ten_seconds_to_take_a_command_over() {
             let began = Instant::now();
-            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let mut deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             deadlines.on_handed_over(began + LIMIT);
             assert_eq!(deadlines.hard(), began + Duration::from_secs(40));
         }
@@ -454,7 +454,7 @@ mod tests {
         fn a_drain_ends_after_quiet_and_one_more_read() {
             let began = Instant::now();
             let at = |ms| began + Duration::from_millis(ms);
-            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let mut deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             deadlines.on_output(at(1));
             assert!(!deadlines.is_drain_due(at(5_000)), "no drain before the exit");
             deadlines.on_exit(at(100));
@@ -470,7 +470,7 @@ mod tests {
         #[test]
         fn a_drain_ends_after_two_seconds_however_much_comes() {
             let began = Instant::now();
-            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            let mut deadlines = CommandDeadlines::new(began, Some(LIMIT), GRACE);
             deadlines.on_exit(began);
             deadlines.on_output(began + Duration::from_millis(1_990));
             assert_eq!(deadlines.drained_at(), Some(began + Duration::from_secs(2)));
@@ -501,7 +501,7 @@ mod tests {
                 max_log_bytes: 1 << 30,
                 retention: Duration::from_secs(60),
             };
-            let registry = Some(Registry::open(options).expect("opened"));
+            let registry = Some(TaskRegistry::open(options).expect("opened"));
             let raw = RawOptions {
                 command: "x".into(),
                 cwd: "/".into(),
@@ -511,7 +511,7 @@ mod tests {
                 timeout_ms: Some(5_000.0),
                 ..RawOptions::default()
             };
-            let mut journal = Journal::of(&Request::check(raw).expect("valid")).expect("a journal");
+            let mut journal = TaskLogBeginning::of(&CommandRequest::check(raw).expect("valid")).expect("a journal");
             let store = journal.registry.store().clone();
             let log = store.log_path(journal.id());
             journal.push(&"x\n".repeat(IN_MEMORY));
@@ -530,10 +530,10 @@ mod tests {
 
         #[test]
         fn a_report_counts_once_it_is_whole() {
-            let whole = Report { exit_code: 3, directory: "/tmp".into() };
-            assert_eq!(Report::parse(b"3\0/tmp\0"), Some(whole));
+            let whole = EarlyExitReport { exit_code: 3, directory: "/tmp".into() };
+            assert_eq!(EarlyExitReport::parse(b"3\0/tmp\0"), Some(whole));
             for part in [&b""[..], b"3", b"3\0", b"3\0/tmp", b"x\0/tmp\0"] {
-                assert_eq!(Report::parse(part), None, "{}", String::from_utf8_lossy(part));
+                assert_eq!(EarlyExitReport::parse(part), None, "{}", String::from_utf8_lossy(part));
             }
         }
 
@@ -551,7 +551,7 @@ mod tests {
         async fn a_report_is_read_in_pieces() {
             let (read, write) = sys::pipe().expect("a pipe");
             sys::set_nonblocking(&read).expect("set");
-            let mut early = EarlyEnd::new(Some(&read)).expect("watched");
+            let mut early = EarlyExitPipe::new(Some(&read)).expect("watched");
             let mut write = std::fs::File::from(write);
             write.write_all(b"7\0/h").expect("written");
             early.readable().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::{Request, SPILL_MAX_BYTES, SpillPlace};
+use crate::request::{CommandRequest, SPILL_MAX_BYTES, SpillPlace};
 use capture::{SpillDir, SpillError, SpillFile, remove_expired};
 
 /// Bytes that are kept in memory. More go into a file at once.
@@ -13,7 +13,7 @@ const IN_MEMORY: usize = 64 * 1024;
 
 /// What a tap has kept.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copied {
+pub struct ProducerOutputCopy {
     /// The file.
     pub path: PathBuf,
     /// Lines that the producer wrote. A last line without an end counts.
@@ -25,33 +25,33 @@ pub struct Copied {
 }
 
 /// What a tap has kept, or why there is no file.
-pub type CopyResult = Result<Copied, String>;
+pub type ProducerCopyResult = Result<ProducerOutputCopy, String>;
 
 /// The copy: in memory while it is short, then in a file. Every byte passes through [`Kept::push`], before any cut.
-pub struct Kept {
-    place: Place,
+pub struct ProducerCopier {
+    place: ProducerCopyPlace,
     most: u64,
     /// The highest age of files beside it. `None`: they stay.
     retention: Option<Duration>,
-    copy: Copy,
+    copy: ProducerCopyStorage,
     lines: u64,
     bytes: u64,
     ends_line: bool,
 }
 
 /// Where the file goes.
-enum Place {
+enum ProducerCopyPlace {
     Private(PathBuf),
     Given(PathBuf),
 }
 
-enum Copy {
+enum ProducerCopyStorage {
     Memory(Vec<u8>),
     File(SpillFile),
     Failed(String),
 }
 
-impl Place {
+impl ProducerCopyPlace {
     fn file(&self, most: u64, retention: Option<Duration>) -> Result<SpillFile, SpillError> {
         let directory = match self {
             Self::Private(temp) => SpillDir::create_private(temp),
@@ -64,16 +64,24 @@ impl Place {
     }
 }
 
-impl Kept {
-    pub fn new(request: &Request) -> Self {
+impl ProducerCopier {
+    pub fn new(request: &CommandRequest) -> Self {
         let spill = request.spill.as_ref();
         let place = match spill.map(|spill| &spill.place) {
-            Some(SpillPlace::Directory(directory)) => Place::Given(directory.clone()),
-            _ => Place::Private(request.temp.clone()),
+            Some(SpillPlace::Directory(directory)) => ProducerCopyPlace::Given(directory.clone()),
+            _ => ProducerCopyPlace::Private(request.temp.clone()),
         };
         let most = spill.map_or(SPILL_MAX_BYTES.default, |spill| spill.max_bytes).min(request.tap_bytes);
         let retention = spill.map(|spill| spill.retention);
-        Self { place, most, retention, copy: Copy::Memory(Vec::new()), lines: 0, bytes: 0, ends_line: true }
+        Self {
+            place,
+            most,
+            retention,
+            copy: ProducerCopyStorage::Memory(Vec::new()),
+            lines: 0,
+            bytes: 0,
+            ends_line: true,
+        }
     }
 
     /// Returns how many bytes it has taken.
@@ -87,20 +95,20 @@ impl Kept {
         self.bytes += bytes.len() as u64;
         self.ends_line = bytes.last().map_or(self.ends_line, |last| *last == b'\n');
         match &mut self.copy {
-            Copy::Memory(memory) => {
+            ProducerCopyStorage::Memory(memory) => {
                 memory.extend_from_slice(bytes);
                 if memory.len() > IN_MEMORY {
                     self.write_down();
                 }
             }
-            Copy::File(file) => file.write_bytes(bytes),
-            Copy::Failed(_) => {}
+            ProducerCopyStorage::File(file) => file.write_bytes(bytes),
+            ProducerCopyStorage::Failed(_) => {}
         }
     }
 
     /// Removes what was kept.
     pub fn discard(self) {
-        if let Copy::File(mut file) = self.copy {
+        if let ProducerCopyStorage::File(mut file) = self.copy {
             file.close();
             // A program that tidies temporary files may have removed it.
             let _gone = std::fs::remove_file(file.path());
@@ -109,31 +117,31 @@ impl Kept {
 
     /// Writes what is in memory to the file.
     pub fn write_down(&mut self) {
-        let Copy::Memory(memory) = &self.copy else { return };
+        let ProducerCopyStorage::Memory(memory) = &self.copy else { return };
         // A sweep costs more than a short copy.
         let retention = self.retention.filter(|_| memory.len() > IN_MEMORY);
         self.copy = match self.place.file(self.most, retention) {
             Ok(mut file) => {
                 file.write_bytes(memory);
-                Copy::File(file)
+                ProducerCopyStorage::File(file)
             }
-            Err(error) => Copy::Failed(error.brief()),
+            Err(error) => ProducerCopyStorage::Failed(error.brief()),
         };
     }
 
     /// Returns the copy of what a producer has written. Blocks.
-    pub fn filled(mut self, bytes: &[u8]) -> CopyResult {
+    pub fn filled(mut self, bytes: &[u8]) -> ProducerCopyResult {
         self.push(bytes);
         self.finish(true)
     }
 
     /// Returns what was kept. `complete`: the producer has ended.
-    pub fn finish(mut self, complete: bool) -> CopyResult {
+    pub fn finish(mut self, complete: bool) -> ProducerCopyResult {
         self.write_down();
         let mut file = match self.copy {
-            Copy::File(file) => file,
-            Copy::Failed(why) => return Err(why),
-            Copy::Memory(_) => return Err("it was not written".to_owned()),
+            ProducerCopyStorage::File(file) => file,
+            ProducerCopyStorage::Failed(why) => return Err(why),
+            ProducerCopyStorage::Memory(_) => return Err("it was not written".to_owned()),
         };
         file.close();
         let path = file.path().to_owned();
@@ -143,6 +151,6 @@ impl Kept {
             return Err(why.to_owned());
         }
         let lines = self.lines + u64::from(!self.ends_line);
-        Ok(Copied { path, lines, bytes: self.bytes, complete: complete && file.error().is_none() })
+        Ok(ProducerOutputCopy { path, lines, bytes: self.bytes, complete: complete && file.error().is_none() })
     }
 }

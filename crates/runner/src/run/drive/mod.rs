@@ -27,20 +27,20 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use exits::{Deadlines, EarlyEnd, is_believable};
+use exits::{CommandDeadlines, EarlyExitPipe, is_believable};
 use nix::unistd::Pid;
-use output::Output;
+use output::CommandOutput;
 use pipes::TerminalIo;
-use tap::Tap;
+use tap::PipelineTap;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
-use super::listener::{Listener, Reply};
+use super::listener::{CallerReply, CommandListener};
 use crate::live::LiveRun;
-use crate::proof::Counter;
-use crate::request::Request;
-use crate::supervise::{Child, ShimEvent};
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
+use crate::supervise::{ShimCommand, ShimEvent};
 use capture::OutputStream;
 use confine::CommandDenials;
 use protocol::plan::Recorded;
@@ -52,40 +52,40 @@ use sys::{Exit, Signal};
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// A running command. Each part owns the facts on which it decides. The loop passes events to the parts.
-pub struct Drive<'a, S, L> {
-    request: &'a Request,
+pub struct CommandDriver<'a, S, L> {
+    request: &'a CommandRequest,
     shim: S,
     /// The replies. `None` once the caller's thread has ended.
-    replies: Option<&'a mut UnboundedReceiver<Reply>>,
-    output: Output<'a, L>,
-    process: ProcessState,
-    deadlines: Deadlines,
-    early: EarlyEnd,
+    replies: Option<&'a mut UnboundedReceiver<CallerReply>>,
+    output: CommandOutput<'a, L>,
+    process: ShellExitState,
+    deadlines: CommandDeadlines,
+    early: EarlyExitPipe,
     silence: SilenceWatch,
     /// The tap of the command, if it has one.
-    tap: Option<Tap>,
+    tap: Option<PipelineTap>,
     /// The denials of the command's confinement.
     denials: CommandDenials,
 }
 
-impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
+impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     /// `shell` is the pid of a warm shell, which runs already.
     ///
     /// # Errors
     /// If the pipes cannot be watched.
     pub fn new(
-        request: &'a Request,
+        request: &'a CommandRequest,
         (shim, pipes): (S, Pipes),
         shell: Option<i32>,
         listener: &'a L,
-        replies: &'a mut UnboundedReceiver<Reply>,
+        replies: &'a mut UnboundedReceiver<CallerReply>,
     ) -> io::Result<Self> {
         if let Some(run) = &request.live_run {
             run.on_driven();
         }
         let began = Instant::now();
-        let early = EarlyEnd::new(request.report.as_ref())?;
-        let mut output = Output::new(request, pipes, listener, began)?;
+        let early = EarlyExitPipe::new(request.report.as_ref())?;
+        let mut output = CommandOutput::new(request, pipes, listener, began)?;
         if let Some(pid) = shell {
             output.on_start(pid);
         }
@@ -94,8 +94,8 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             shim,
             replies: Some(replies),
             output,
-            process: ProcessState::default(),
-            deadlines: Deadlines::new(began, request.shim_limit(), request.grace),
+            process: ShellExitState::default(),
+            deadlines: CommandDeadlines::new(began, request.shim_limit(), request.grace),
             early,
             silence: SilenceWatch::begin(request.idle_limit, began.into_std()),
             tap: None,
@@ -108,9 +108,9 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     /// # Errors
     /// If its pipes cannot be watched.
     pub fn tapped(mut self, ends: Option<TapEnds>) -> io::Result<Self> {
-        self.tap = ends.map(|ends| Tap::new(ends, self.request)).transpose()?;
+        self.tap = ends.map(|ends| PipelineTap::new(ends, self.request)).transpose()?;
         if let (Some(_), Some(producer)) = (&self.tap, &self.request.producer) {
-            self.output.readers.tapped = Counter::Waiting(&producer.command);
+            self.output.readers.tapped = TestCounter::Waiting(&producer.command);
         }
         Ok(self)
     }
@@ -223,7 +223,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             self.shim.acknowledge_blocked();
         } else if self.process.is_running() && !self.output.moving.is_under_way() {
             self.on_scanned(process.clone(), &lines);
-            let Output { watches, pid, listener, .. } = &mut self.output;
+            let CommandOutput { watches, pid, listener, .. } = &mut self.output;
             if let Some(prompt) = watches.blocked.on_scanned(process, &lines, *pid, &self.request.command) {
                 listener.prompt(prompt);
             }
@@ -363,7 +363,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     /// Returns when to scan for a blocked process.
     fn scan_at(&self) -> Option<Instant> {
-        let Output { pid, moving, watches, .. } = &self.output;
+        let CommandOutput { pid, moving, watches, .. } = &self.output;
         let may_scan = self.process.is_running() && !self.process.aborted && !moving.is_under_way() && pid.is_some();
         watches.scan_at().filter(|_| may_scan)
     }
@@ -403,11 +403,11 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 
     // ---- replies of the caller
 
-    fn on_reply(&mut self, reply: Option<Reply>) {
+    fn on_reply(&mut self, reply: Option<CallerReply>) {
         match reply {
-            Some(Reply::Abort) => self.abort(),
-            Some(Reply::Order(order)) => self.on_order(order),
-            Some(Reply::Signal(signal)) => {
+            Some(CallerReply::Abort) => self.abort(),
+            Some(CallerReply::Order(order)) => self.on_order(order),
+            Some(CallerReply::Signal(signal)) => {
                 if let (true, Some(terminal)) = (self.process.is_running(), &self.output.terminal) {
                     self.shim.signal(signal, terminal.foreground());
                 }
@@ -511,7 +511,10 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
 }
 
 /// Waits for the next reply of the caller, or order of a person. `None`: the caller's thread has ended.
-async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>, run: Option<&LiveRun>) -> Option<Reply> {
+async fn next_reply(
+    replies: &mut Option<&mut UnboundedReceiver<CallerReply>>,
+    run: Option<&LiveRun>,
+) -> Option<CallerReply> {
     let reply = async {
         match replies {
             Some(replies) => replies.recv().await,
@@ -522,11 +525,11 @@ async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>, run: Op
     tokio::select! {
         biased;
         reply = reply => reply,
-        order = run.next_order() => Some(Reply::Order(order)),
+        order = run.next_order() => Some(CallerReply::Order(order)),
     }
 }
 
-async fn tap_ready(tap: Option<&Tap>) {
+async fn tap_ready(tap: Option<&PipelineTap>) {
     match tap {
         Some(tap) => tap.ready().await,
         None => std::future::pending().await,
@@ -542,7 +545,7 @@ async fn type_queued(terminal: Option<&TerminalIo>) {
 
 /// The exit of the shell, and whether the caller has given it up.
 #[derive(Debug, Default)]
-pub struct ProcessState {
+pub struct ShellExitState {
     /// The exit. `None` while the shell runs.
     pub exit: Option<ShellExit>,
     /// The cause of the exit as the shim has reported it. An abort may become the cause later.
@@ -551,7 +554,7 @@ pub struct ProcessState {
     pub aborted: bool,
 }
 
-impl ProcessState {
+impl ShellExitState {
     /// Returns whether no exit is known yet.
     pub fn is_running(&self) -> bool {
         self.exit.is_none()
@@ -590,7 +593,7 @@ impl ProcessState {
 }
 
 /// A shim: its events, and its duties. Tests drive the loop with a shim that starts no process.
-pub trait Shim: Send {
+pub trait ShimControl: Send {
     /// Returns the next event. No event is lost if the future is dropped.
     fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send;
     /// Returns the next event, if it has already arrived.
@@ -615,7 +618,7 @@ pub trait Shim: Send {
     fn runs_only(&self, shell: Pid) -> bool;
 }
 
-impl Shim for Child {
+impl ShimControl for ShimCommand {
     fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send {
         Self::next_event(self)
     }

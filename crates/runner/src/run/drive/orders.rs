@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::output::Output;
-use super::{Drive, Shim};
-use crate::live::{Order, Tap, last_of, runs};
+use super::output::CommandOutput;
+use super::{CommandDriver, ShimControl};
+use crate::live::{WatcherOrder, WatcherQueue, last_of, runs};
 use crate::run::blocked::LastLines;
-use crate::run::listener::Listener;
+use crate::run::listener::CommandListener;
 use crate::run::shown::STOPPED;
 use capture::OutputStream;
 use protocol::BlockedProcess;
@@ -18,18 +18,18 @@ const HELD: usize = 56 * 1024;
 /// Bytes of a stream in which the last line is searched.
 const END: usize = 2 * 1024;
 
-impl<S: Shim, L: Listener> Drive<'_, S, L> {
-    pub(super) fn on_order(&mut self, order: Order) {
+impl<S: ShimControl, L: CommandListener> CommandDriver<'_, S, L> {
+    pub(super) fn on_order(&mut self, order: WatcherOrder) {
         match order {
-            Order::Stop if self.can_abort() && self.process.is_alive() => {
+            WatcherOrder::Stop if self.can_abort() && self.process.is_alive() => {
                 self.output.notes.push(STOPPED.to_owned());
                 self.abort();
             }
             // It has ended, or is becoming a task, which can be stopped.
-            Order::Stop => {}
-            Order::Input(bytes) => self.output.give(&bytes),
-            Order::Follow(tap) => self.output.follow(tap),
-            Order::Look => {
+            WatcherOrder::Stop => {}
+            WatcherOrder::Input(bytes) => self.output.give(&bytes),
+            WatcherOrder::Follow(tap) => self.output.follow(tap),
+            WatcherOrder::ReportStatus => {
                 let Some(run) = &self.request.live_run else { return };
                 let waiting = self.output.watches.waiting.on_look(Instant::now());
                 if run.on_look(self.output.last_line(), waiting) {
@@ -51,9 +51,9 @@ impl<S: Shim, L: Listener> Drive<'_, S, L> {
     }
 }
 
-impl<L: Listener> Output<'_, L> {
+impl<L: CommandListener> CommandOutput<'_, L> {
     /// Passes a tap what is held of both streams, and then all output.
-    fn follow(&mut self, tap: Arc<Tap>) {
+    fn follow(&mut self, tap: Arc<WatcherQueue>) {
         let Some(run) = &self.request.live_run else { return };
         self.fill(&tap);
         run.attach(tap);
@@ -63,14 +63,14 @@ impl<L: Listener> Output<'_, L> {
     pub(super) fn keep_last(&self) {
         let Some(run) = self.request.live_run.as_ref().filter(|_| runs().is_watched()) else { return };
         if self.request.terminal.is_none() && !run.has_tail() {
-            let last = Tap::new(Arc::default());
+            let last = WatcherQueue::new(Arc::default());
             self.fill(&last);
             run.keep_last(last);
         }
     }
 
     /// Passes the output held of both streams to a tap.
-    fn fill(&self, tap: &Tap) {
+    fn fill(&self, tap: &WatcherQueue) {
         for reader in self.streams.all() {
             let (text, before) = reader.capture.kept_tail(HELD);
             let mut bytes = match reader.keeps_bytes {

@@ -7,56 +7,58 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::exits::Move;
-use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Streams, TerminalIo};
+use super::exits::BackgroundMove;
+use super::pipes::{
+    CommandInputWriter, CommandOutputReader, HeldStreams, InputTaken, OutputStreams, ReadResult, TerminalIo,
+};
 use crate::live::runs;
-use crate::request::Request;
-use crate::run::listener::{Listener, LiveView, Reply};
-use crate::run::readers::Readers;
-use crate::run::waiting::Watches;
+use crate::request::CommandRequest;
+use crate::run::listener::{CallerReply, CommandListener, LiveView};
+use crate::run::readers::WholeOutputReaders;
+use crate::run::waiting::BlockedWatches;
 use capture::OutputStream;
 use protocol::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
-pub struct Output<'a, L> {
-    pub request: &'a Request,
+pub struct CommandOutput<'a, L> {
+    pub request: &'a CommandRequest,
     pub listener: &'a L,
     /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
-    pub streams: Streams,
+    pub streams: OutputStreams,
     /// What reads the whole of both streams.
-    pub readers: Readers<'a>,
-    pub input: InputWriter,
+    pub readers: WholeOutputReaders<'a>,
+    pub input: CommandInputWriter,
     pub terminal: Option<TerminalIo>,
-    delivery: Delivery,
+    delivery: OutputDelivery,
     /// The live views. `None` if the listener wants none.
     views: Option<LiveViews>,
-    pub watches: Watches,
+    pub watches: BlockedWatches,
     /// The beginning of a log, in case the command moves to the background.
-    pub moving: Move,
+    pub moving: BackgroundMove,
     /// Facts for the caller.
     pub notes: Vec<String>,
 }
 
-impl<'a, L: Listener> Output<'a, L> {
+impl<'a, L: CommandListener> CommandOutput<'a, L> {
     /// # Errors
     /// If the pipes cannot be watched.
-    pub fn new(request: &'a Request, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
+    pub fn new(request: &'a CommandRequest, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
         let Pipes { stdin, stdout, stderr, other_end } = pipes;
-        let stdout = OutputReader::new(OutputStream::Stdout, stdout, request)?;
-        let stderr = stderr.map(|pipe| OutputReader::new(OutputStream::Stderr, pipe, request)).transpose()?;
+        let stdout = CommandOutputReader::new(OutputStream::Stdout, stdout, request)?;
+        let stderr = stderr.map(|pipe| CommandOutputReader::new(OutputStream::Stderr, pipe, request)).transpose()?;
         Ok(Self {
             request,
             listener,
             pid: None,
-            streams: Streams { stdout, stderr, last: OutputStream::Stdout },
-            readers: Readers::new(request),
-            input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
+            streams: OutputStreams { stdout, stderr, last: OutputStream::Stdout },
+            readers: WholeOutputReaders::new(request),
+            input: CommandInputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
-            delivery: Delivery::new(request.live),
+            delivery: OutputDelivery::new(request.live),
             views: request.snapshots.map(|every| LiveViews::new(every, began)),
-            watches: Watches::new(request.prompts, began),
-            moving: Move::of(request, began),
+            watches: BlockedWatches::new(request.prompts, began),
+            moving: BackgroundMove::of(request, began),
             notes: Vec::new(),
         })
     }
@@ -94,12 +96,13 @@ impl<'a, L: Listener> Output<'a, L> {
     }
 
     /// Returns the streams that must not be read now, because the listener, the caller or the shim comes first.
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> HeldStreams {
         let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
-        let holds =
-            |reader: &OutputReader| all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes());
-        let Streams { stdout, stderr, .. } = &self.streams;
-        Held { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
+        let holds = |reader: &CommandOutputReader| {
+            all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes())
+        };
+        let OutputStreams { stdout, stderr, .. } = &self.streams;
+        HeldStreams { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
     }
 
     /// Returns whether the terminal was sent more than could be drawn at once.
@@ -238,9 +241,9 @@ impl<'a, L: Listener> Output<'a, L> {
     }
 
     /// Handles a reply: the listener has taken something, or the caller has given something.
-    pub fn on_reply(&mut self, reply: Reply) {
+    pub fn on_reply(&mut self, reply: CallerReply) {
         match reply {
-            Reply::OutputTaken(failure) => {
+            CallerReply::OutputTaken(failure) => {
                 self.delivery.on_taken();
                 if let Some(failure) = failure {
                     self.delivery.stop();
@@ -248,12 +251,12 @@ impl<'a, L: Listener> Output<'a, L> {
                 }
                 self.deliver();
             }
-            Reply::Input(more) => {
+            CallerReply::Input(more) => {
                 self.input.push(more);
                 self.write_input();
             }
-            Reply::DataChanged => self.deliver_data(),
-            Reply::ViewTaken(failure) => {
+            CallerReply::DataChanged => self.deliver_data(),
+            CallerReply::ViewTaken(failure) => {
                 if let Some(views) = &mut self.views {
                     views.on_taken();
                 }
@@ -262,20 +265,20 @@ impl<'a, L: Listener> Output<'a, L> {
                     self.notes.push(format!("the onSnapshot listener failed and was taken away: {failure}"));
                 }
             }
-            Reply::PromptTaken(failure) => {
+            CallerReply::PromptTaken(failure) => {
                 if let Some(failure) = failure {
                     self.watches.blocked.stop();
                     self.notes.push(format!("the onPrompt listener failed and was taken away: {failure}"));
                 }
             }
-            Reply::Allocated(stream, answer) => {
+            CallerReply::Allocated(stream, answer) => {
                 if let Some(reader) = self.streams.get_mut(stream) {
                     reader.on_allocated(answer, self.request.spill.as_ref());
                 }
                 self.pass_on(stream);
             }
             // The loop handles these.
-            Reply::Abort | Reply::Signal(_) | Reply::Order(_) => {}
+            CallerReply::Abort | CallerReply::Signal(_) | CallerReply::Order(_) => {}
         }
     }
 
@@ -313,7 +316,7 @@ pub trait LiveText {
     fn has_more(&self, stream: OutputStream) -> bool;
 }
 
-impl LiveText for Streams {
+impl LiveText for OutputStreams {
     fn take(&mut self, stream: OutputStream, max_bytes: usize) -> Option<String> {
         self.get_mut(stream)?.capture.take_live(max_bytes)
     }
@@ -325,7 +328,7 @@ impl LiveText for Streams {
 
 /// The stream that the listener gets next, and whether the listener is still busy with the last batch.
 #[derive(Debug, Default)]
-pub struct Delivery {
+pub struct OutputDelivery {
     /// Whether the caller listens.
     on: bool,
     /// Whether a batch was not taken yet.
@@ -333,7 +336,7 @@ pub struct Delivery {
     queue: VecDeque<OutputStream>,
 }
 
-impl Delivery {
+impl OutputDelivery {
     pub fn new(on: bool) -> Self {
         Self { on, ..Self::default() }
     }
@@ -452,9 +455,9 @@ mod tests {
         use super::super::*;
 
         /// The text of both streams.
-        struct Texts([String; 2]);
+        struct StreamTexts([String; 2]);
 
-        impl LiveText for Texts {
+        impl LiveText for StreamTexts {
             fn take(&mut self, stream: OutputStream, max_bytes: usize) -> Option<String> {
                 let text = &mut self.0[stream as usize];
                 let rest = text.split_off(text.len().min(max_bytes));
@@ -466,8 +469,8 @@ mod tests {
             }
         }
 
-        fn texts(stdout: &str, stderr: &str) -> Texts {
-            let mut texts = Texts([String::new(), String::new()]);
+        fn texts(stdout: &str, stderr: &str) -> StreamTexts {
+            let mut texts = StreamTexts([String::new(), String::new()]);
             texts.0[OutputStream::Stdout as usize] = stdout.to_owned();
             texts.0[OutputStream::Stderr as usize] = stderr.to_owned();
             texts
@@ -475,7 +478,7 @@ mod tests {
 
         #[test]
         fn one_batch_is_in_flight_at_a_time() {
-            let mut delivery = Delivery::new(true);
+            let mut delivery = OutputDelivery::new(true);
             let mut texts = texts("one", "");
             delivery.on_text(OutputStream::Stdout);
             assert_eq!(delivery.next(&mut texts), Some((OutputStream::Stdout, "one".to_owned())));
@@ -488,7 +491,7 @@ mod tests {
 
         #[test]
         fn streams_take_turns_and_each_keeps_its_order() {
-            let mut delivery = Delivery::new(true);
+            let mut delivery = OutputDelivery::new(true);
             let long = format!("{}{}", "a".repeat(BATCH), "b");
             let mut texts = texts(&long, "error");
             delivery.on_text(OutputStream::Stdout);
@@ -505,14 +508,14 @@ mod tests {
 
         #[test]
         fn a_busy_listener_holds_the_command_back_at_one_batch() {
-            let delivery = Delivery::new(true);
+            let delivery = OutputDelivery::new(true);
             assert!(!delivery.is_full(BATCH - 1) && delivery.is_full(BATCH));
-            assert!(!Delivery::new(false).is_full(usize::MAX), "without a listener everything is read");
+            assert!(!OutputDelivery::new(false).is_full(usize::MAX), "without a listener everything is read");
         }
 
         #[test]
         fn the_result_waits_for_the_batch_in_flight_and_for_the_queue() {
-            let mut delivery = Delivery::new(true);
+            let mut delivery = OutputDelivery::new(true);
             let mut texts = texts("x", "");
             assert!(!delivery.is_pending());
             delivery.on_text(OutputStream::Stdout);
@@ -525,7 +528,7 @@ mod tests {
 
         #[test]
         fn a_stopped_listener_gets_and_delays_nothing() {
-            let mut delivery = Delivery::new(true);
+            let mut delivery = OutputDelivery::new(true);
             delivery.on_text(OutputStream::Stdout);
             assert!(delivery.stop());
             assert!(!delivery.stop(), "stopped already");

@@ -9,79 +9,79 @@ use std::sync::{Arc, PoisonError};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::kept::Kept;
+use super::kept::ProducerCopier;
 use crate::live::LiveRun;
-use crate::pty::{LineEnds, Terminal, Typing};
-use crate::request::{Request, Spill, SpillPlace};
-use crate::reuse::SharedCopy;
+use crate::pty::{CommandTerminal, LineEnds, TerminalTyper};
+use crate::request::{CommandRequest, SpillOptions, SpillPlace};
+use crate::reuse::SharedOutputCopy;
 use crate::run::blocked::LastLines;
-use crate::run::listener::Allocation;
+use crate::run::listener::SpillAllocation;
 use capture::{OutputStream, SpillDir, SpillFile, StreamCapture, remove_expired};
 
 /// The most bytes that a live view shows of each stream.
 pub const VIEW: usize = 8 * 1024;
 
 /// Standard output, and standard error where it is not merged.
-pub struct Streams {
-    pub stdout: OutputReader,
-    pub stderr: Option<OutputReader>,
+pub struct OutputStreams {
+    pub stdout: CommandOutputReader,
+    pub stderr: Option<CommandOutputReader>,
     /// The stream that has written last.
     pub last: OutputStream,
 }
 
 /// The streams that are not read now, so that a full pipe holds the command back.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub struct HeldStreams {
     pub stdout: bool,
     pub stderr: bool,
 }
 
-impl Held {
+impl HeldStreams {
     pub fn any(self) -> bool {
         self.stdout || self.stderr
     }
 }
 
-impl Streams {
-    pub fn get_mut(&mut self, stream: OutputStream) -> Option<&mut OutputReader> {
+impl OutputStreams {
+    pub fn get_mut(&mut self, stream: OutputStream) -> Option<&mut CommandOutputReader> {
         match stream {
             OutputStream::Stdout => Some(&mut self.stdout),
             OutputStream::Stderr => self.stderr.as_mut(),
         }
     }
 
-    pub fn get(&self, stream: OutputStream) -> Option<&OutputReader> {
+    pub fn get(&self, stream: OutputStream) -> Option<&CommandOutputReader> {
         match stream {
             OutputStream::Stdout => Some(&self.stdout),
             OutputStream::Stderr => self.stderr.as_ref(),
         }
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &OutputReader> {
+    pub fn all(&self) -> impl Iterator<Item = &CommandOutputReader> {
         [Some(&self.stdout), self.stderr.as_ref()].into_iter().flatten()
     }
 
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut OutputReader> {
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut CommandOutputReader> {
         [Some(&mut self.stdout), self.stderr.as_mut()].into_iter().flatten()
     }
 
     /// Returns copies of the pipes that are open.
     pub fn pipes(&self) -> Vec<OwnedFd> {
-        self.all().filter_map(OutputReader::pipe).filter_map(|pipe| pipe.try_clone_to_owned().ok()).collect()
+        self.all().filter_map(CommandOutputReader::pipe).filter_map(|pipe| pipe.try_clone_to_owned().ok()).collect()
     }
 
     /// Returns whether a process may still write.
     pub fn is_open(&self) -> bool {
-        self.all().any(OutputReader::is_open)
+        self.all().any(CommandOutputReader::is_open)
     }
 
     /// Returns whether the caller still has to choose the path of a whole stream.
     pub fn await_path(&self) -> bool {
-        self.all().any(OutputReader::awaits_path)
+        self.all().any(CommandOutputReader::awaits_path)
     }
 
     /// Waits for a readable stream that is not held.
-    pub async fn readable(&self, held: Held) -> OutputStream {
+    pub async fn readable(&self, held: HeldStreams) -> OutputStream {
         tokio::select! {
             () = self.stdout.readable(), if !held.stdout => OutputStream::Stdout,
             () = readable(self.stderr.as_ref()), if !held.stderr => OutputStream::Stderr,
@@ -108,7 +108,7 @@ impl Streams {
     }
 }
 
-async fn readable(reader: Option<&OutputReader>) {
+async fn readable(reader: Option<&CommandOutputReader>) {
     match reader {
         Some(reader) => reader.readable().await,
         None => std::future::pending().await,
@@ -142,7 +142,7 @@ fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 }
 
 /// An output stream of a running command.
-pub struct OutputReader {
+pub struct CommandOutputReader {
     pub stream: OutputStream,
     pub capture: StreamCapture,
     /// Whether the text of the capture has a character for each byte.
@@ -150,15 +150,15 @@ pub struct OutputReader {
     /// The command among the runs of this process. `None` in a terminal, which people see as its screen.
     run: Option<Arc<LiveRun>>,
     /// The copy of the output, if the result may be given again.
-    copy: Option<SharedCopy>,
+    copy: Option<SharedOutputCopy>,
     /// The terminal that draws the output.
-    terminal: Option<Arc<Terminal>>,
+    terminal: Option<Arc<CommandTerminal>>,
     /// Turns line ends of a terminal into line ends of pipes, where the sanitizer does not.
     line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
     large: bool,
     /// The copy of what the command writes, if it is a producer.
-    kept: Option<Kept>,
+    kept: Option<ProducerCopier>,
     /// Whether the caller was asked for the path of the whole stream, and has not answered.
     awaits_path: bool,
 }
@@ -174,8 +174,8 @@ pub enum ReadResult {
     End,
 }
 
-impl OutputReader {
-    pub fn new(stream: OutputStream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
+impl CommandOutputReader {
+    pub fn new(stream: OutputStream, pipe: OwnedFd, request: &CommandRequest) -> io::Result<Self> {
         let mut capture = StreamCapture::new(stream.name(), request.truncate, request.sanitize, request.live);
         let keeps_bytes = request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes);
         if keeps_bytes {
@@ -185,7 +185,7 @@ impl OutputReader {
             capture.keep_journal();
         }
         let terminal = request.terminal.clone();
-        let kept = (request.is_producer && stream == OutputStream::Stdout).then(|| Kept::new(request));
+        let kept = (request.is_producer && stream == OutputStream::Stdout).then(|| ProducerCopier::new(request));
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
         let run = request.live_run.clone().filter(|_| terminal.is_none());
@@ -194,7 +194,7 @@ impl OutputReader {
     }
 
     /// Takes the copy of the stream, if one is kept.
-    pub fn take_kept(&mut self) -> Option<Kept> {
+    pub fn take_kept(&mut self) -> Option<ProducerCopier> {
         self.kept.take()
     }
 
@@ -309,10 +309,10 @@ impl OutputReader {
     }
 
     /// Writes the whole stream to a file from here on. Returns whether the caller has to be asked for the path.
-    pub fn spill(&mut self, request: &Request) -> bool {
+    pub fn spill(&mut self, request: &CommandRequest) -> bool {
         match &request.spill {
             None => self.capture.spill_off(),
-            Some(Spill { place: SpillPlace::Allocated, .. }) => {
+            Some(SpillOptions { place: SpillPlace::Allocated, .. }) => {
                 let ask = !self.awaits_path;
                 self.awaits_path = true;
                 return ask;
@@ -322,7 +322,7 @@ impl OutputReader {
         false
     }
 
-    fn spill_to_directory(&mut self, spill: &Spill, request: &Request) {
+    fn spill_to_directory(&mut self, spill: &SpillOptions, request: &CommandRequest) {
         let opened = match &spill.place {
             SpillPlace::Directory(directory) => SpillDir::create_given(directory),
             SpillPlace::Private | SpillPlace::Allocated => SpillDir::create_private(&request.temp),
@@ -338,19 +338,19 @@ impl OutputReader {
     }
 
     /// Handles the answer of the caller's artifact store: a path, or a failure.
-    pub fn on_allocated(&mut self, answer: Allocation, spill: Option<&Spill>) {
+    pub fn on_allocated(&mut self, answer: SpillAllocation, spill: Option<&SpillOptions>) {
         if !std::mem::take(&mut self.awaits_path) {
             return;
         }
         match answer {
-            Allocation::File { id, path } => {
+            SpillAllocation::File { id, path } => {
                 let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
                 match SpillFile::open_artifact(Path::new(&path), id.clone(), max_bytes) {
                     Ok(file) => self.capture.spill_to(file.with_thread()),
                     Err(error) => self.capture.spill_failed(None, None, error.brief()),
                 }
             }
-            Allocation::Failed(error) => self.capture.spill_failed(None, None, error),
+            SpillAllocation::Failed(error) => self.capture.spill_failed(None, None, error),
         }
     }
 }
@@ -361,7 +361,7 @@ impl OutputReader {
 const WRITE_BYTES: usize = 256 * 1024;
 
 /// The write end of standard input, and its unwritten bytes.
-pub struct InputWriter {
+pub struct CommandInputWriter {
     /// The pipe. `None` once the input has ended, or the command reads no more.
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
@@ -381,7 +381,7 @@ pub enum InputTaken {
     Closed,
 }
 
-impl InputWriter {
+impl CommandInputWriter {
     /// `open`: whether more bytes may come, by [`InputWriter::push`].
     pub fn new(pipe: Option<OwnedFd>, bytes: &[u8], open: bool) -> io::Result<Self> {
         let pipe = pipe.map(|pipe| sys::watch(pipe, Interest::WRITABLE)).transpose()?;
@@ -472,15 +472,15 @@ impl InputWriter {
 
 /// The terminal of a running command.
 pub struct TerminalIo {
-    terminal: Arc<Terminal>,
-    typing: Typing,
+    terminal: Arc<CommandTerminal>,
+    typing: TerminalTyper,
     /// The programs' end, open until the shell has exited, so that the output cannot end earlier.
     other_end: Option<OwnedFd>,
 }
 
 impl TerminalIo {
-    pub fn new(terminal: &Arc<Terminal>, other_end: Option<OwnedFd>) -> io::Result<Self> {
-        Ok(Self { terminal: Arc::clone(terminal), typing: Typing::of(terminal)?, other_end })
+    pub fn new(terminal: &Arc<CommandTerminal>, other_end: Option<OwnedFd>) -> io::Result<Self> {
+        Ok(Self { terminal: Arc::clone(terminal), typing: TerminalTyper::of(terminal)?, other_end })
     }
 
     /// Handles the exit of the shell.
@@ -547,7 +547,7 @@ mod tests {
     #[tokio::test]
     async fn input_is_written_whole_and_then_ended() {
         let (mut read, write) = pipe();
-        let mut input = InputWriter::new(Some(write), b"hello", false).expect("watched");
+        let mut input = CommandInputWriter::new(Some(write), b"hello", false).expect("watched");
         input.writable().await;
         input.write();
         input.write();
@@ -560,7 +560,7 @@ mod tests {
     #[tokio::test]
     async fn the_caller_is_answered_once_its_bytes_are_written() {
         let (_read, write) = pipe();
-        let mut input = InputWriter::new(Some(write), b"", true).expect("watched");
+        let mut input = CommandInputWriter::new(Some(write), b"", true).expect("watched");
         input.push(Some(b"more".to_vec()));
         assert_eq!(input.take_answer(), None, "not written yet");
         input.writable().await;
@@ -572,7 +572,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_that_reads_no_more_ends_the_input() {
         let (read, write) = pipe();
-        let mut input = InputWriter::new(Some(write), b"", true).expect("watched");
+        let mut input = CommandInputWriter::new(Some(write), b"", true).expect("watched");
         drop(read);
         input.push(Some(b"lost".to_vec()));
         input.writable().await;
@@ -585,7 +585,7 @@ mod tests {
     #[tokio::test]
     async fn a_shim_gets_the_bytes_that_are_left() {
         let (_read, write) = pipe();
-        let mut input = InputWriter::new(Some(write), &vec![b'x'; 100_000], false).expect("watched");
+        let mut input = CommandInputWriter::new(Some(write), &vec![b'x'; 100_000], false).expect("watched");
         input.writable().await;
         input.write();
         let left = input.bytes.len() - input.written;

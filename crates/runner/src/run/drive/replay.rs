@@ -12,14 +12,14 @@ use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::complete::produced;
-use super::exits::Deadlines;
-use super::kept::Kept;
-use super::{Drive, Shim};
-use crate::proof::Counter;
-use crate::request::Request;
-use crate::reuse::Stored;
-use crate::run::completion::{Completion, ExitUnknown, Seen, ShellAfter};
-use crate::run::listener::{Listener, Reply};
+use super::exits::CommandDeadlines;
+use super::kept::ProducerCopier;
+use super::{CommandDriver, ShimControl};
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
+use crate::reuse::StoredRun;
+use crate::run::completion::{CommandCompletion, EndSeenByShim, ExitUnknown, ShellAfter};
+use crate::run::listener::{CallerReply, CommandListener};
 use crate::supervise::ShimEvent;
 use capture::OutputStream;
 use protocol::plan::Recorded;
@@ -27,7 +27,7 @@ use protocol::{Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer};
 use sys::{Exit, Signal, Usage};
 
 /// The shim of a stored run: it ends once the whole output is written, or when it is terminated.
-pub struct Replay {
+pub struct StoredRunShim {
     code: i32,
     written: oneshot::Receiver<()>,
     terminated: Notify,
@@ -38,27 +38,27 @@ pub struct Replay {
 ///
 /// # Errors
 /// If no descriptors are free.
-pub async fn replay<'a, L: Listener>(
-    request: &'a Request,
-    stored: Arc<Stored>,
+pub async fn replay<'a, L: CommandListener>(
+    request: &'a CommandRequest,
+    stored: Arc<StoredRun>,
     listener: &'a L,
-    replies: &'a mut UnboundedReceiver<Reply>,
-) -> io::Result<Completion<'a>> {
+    replies: &'a mut UnboundedReceiver<CallerReply>,
+) -> io::Result<CommandCompletion<'a>> {
     let (stdout, to_stdout) = pipe()?;
     let (stderr, to_stderr) =
         if request.merge { (None, None) } else { pipe().map(|(read, write)| (Some(read), Some(write)))? };
     let pipes = Pipes { stdin: None, stdout, stderr, other_end: None };
     let (has_written, written) = oneshot::channel();
     let denials = stored.denials.clone();
-    let shim = Replay { code: stored.code, written, terminated: Notify::new(), began: Instant::now() };
-    let mut drive = Drive::new(request, (shim, pipes), None, listener, replies)?;
+    let shim = StoredRunShim { code: stored.code, written, terminated: Notify::new(), began: Instant::now() };
+    let mut drive = CommandDriver::new(request, (shim, pipes), None, listener, replies)?;
     drive.denials = denials;
     // It only waits for its listener, as the rest of a command that has ended.
-    drive.deadlines = Deadlines::new(drive.deadlines.began(), None, request.grace);
+    drive.deadlines = CommandDeadlines::new(drive.deadlines.began(), None, request.grace);
     drive.silence = SilenceWatch::begin(None, drive.deadlines.began().into_std());
     drive.output.moving.cancel();
     // The evidence is that of the stored run.
-    drive.output.readers.counter = Counter::Off;
+    drive.output.readers.counter = TestCounter::Off;
     spawn_blocking(move || {
         // The other ends are closed when the command is aborted.
         let _ = write(&stored, to_stdout, to_stderr);
@@ -69,13 +69,13 @@ pub async fn replay<'a, L: Listener>(
     let elapsed = drive.deadlines.began().elapsed();
     drive.deliver_rest().await;
     // The tap is a copy of its own.
-    drive.output.streams.stdout.take_kept().into_iter().for_each(Kept::discard);
-    let Drive { output, process, denials, .. } = drive;
+    drive.output.streams.stdout.take_kept().into_iter().for_each(ProducerCopier::discard);
+    let CommandDriver { output, process, denials, .. } = drive;
     let (output, notes) = produced(output);
-    Ok(Completion {
+    Ok(CommandCompletion {
         pid: 0,
         exit: process.exit.unwrap_or(Err(ExitUnknown::AliveAfterAbort)),
-        seen: Seen::Other,
+        seen: EndSeenByShim::OtherEnd,
         silent: None,
         output,
         survivors: Vec::new(),
@@ -95,14 +95,14 @@ fn pipe() -> io::Result<(OwnedFd, PipeWriter)> {
     Ok((read, write))
 }
 
-fn write(stored: &Stored, mut stdout: PipeWriter, mut stderr: Option<PipeWriter>) -> io::Result<()> {
+fn write(stored: &StoredRun, mut stdout: PipeWriter, mut stderr: Option<PipeWriter>) -> io::Result<()> {
     stored.output.each(|stream, bytes| match (stream, &mut stderr) {
         (OutputStream::Stderr, Some(stderr)) => stderr.write_all(bytes),
         _ => stdout.write_all(bytes),
     })
 }
 
-impl Replay {
+impl StoredRunShim {
     fn ended(&self, end: Exit, cause: Cause) -> ShimEvent {
         ShimEvent::Ended(Ended {
             end,
@@ -117,7 +117,7 @@ impl Replay {
     }
 }
 
-impl Shim for Replay {
+impl ShimControl for StoredRunShim {
     async fn next_event(&mut self) -> ShimEvent {
         tokio::select! {
             biased;

@@ -7,9 +7,9 @@ use nix::poll::PollFlags;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::kept::{CopyResult, Kept};
-use crate::proof::Counter;
-use crate::request::Request;
+use super::kept::{ProducerCopier, ProducerCopyResult};
+use crate::proof::TestCounter;
+use crate::request::CommandRequest;
 use protocol::TapEnds;
 use sys::{Passed, Passing};
 
@@ -24,16 +24,16 @@ const MUCH: u64 = 1 << 20;
 
 /// The tap of a command. Between two turns this process holds no byte that the reader lacks: a shim can take the ends
 /// at any time.
-pub struct Tap {
+pub struct PipelineTap {
     /// The ends. `None` once the producer has ended, or the reader has left.
-    ends: Option<Ends>,
+    ends: Option<PipelineTapPipes>,
     passing: Passing,
-    kept: Kept,
+    kept: ProducerCopier,
     /// Whether the producer has ended, and all that it wrote is kept.
     complete: bool,
 }
 
-struct Ends {
+struct PipelineTapPipes {
     from: AsyncFd<OwnedFd>,
     to: AsyncFd<OwnedFd>,
     /// Whether the reader's pipe has no room.
@@ -42,14 +42,14 @@ struct Ends {
     grown: bool,
 }
 
-impl Tap {
+impl PipelineTap {
     /// # Errors
     /// If the pipes cannot be watched.
-    pub fn new(ends: TapEnds, request: &Request) -> io::Result<Self> {
+    pub fn new(ends: TapEnds, request: &CommandRequest) -> io::Result<Self> {
         let TapEnds { from, to } = ends;
         let (from, to) = (sys::watch(from, Interest::READABLE)?, sys::watch(to, Interest::WRITABLE)?);
-        let ends = Some(Ends { from, to, full: false, grown: false });
-        Ok(Self { ends, passing: Passing::default(), kept: Kept::new(request), complete: false })
+        let ends = Some(PipelineTapPipes { from, to, full: false, grown: false });
+        Ok(Self { ends, passing: Passing::default(), kept: ProducerCopier::new(request), complete: false })
     }
 
     /// Waits until more can be copied, or the reader has left. Waits forever at the end.
@@ -62,7 +62,7 @@ impl Tap {
 
     /// Copies what is there, as far as there is room, up to a turn. Returns whether it copied anything. `counter`
     /// counts tests in it.
-    pub fn copy(&mut self, counter: &mut Counter<'_>) -> bool {
+    pub fn copy(&mut self, counter: &mut TestCounter<'_>) -> bool {
         let mut copied = false;
         for _ in 0..TURN {
             let Some(ends) = &mut self.ends else { break };
@@ -88,22 +88,22 @@ impl Tap {
 
     /// Takes the ends of a tap that a process still has open, for the shim. What the reader still lacks is kept as
     /// well, and nothing from here on.
-    pub fn leave(&mut self, counter: &mut Counter<'_>) -> Option<TapEnds> {
+    pub fn leave(&mut self, counter: &mut TestCounter<'_>) -> Option<TapEnds> {
         self.copy(counter);
         self.complete = self.ends.is_some() && self.keep_rest(counter) || self.complete;
-        let Ends { from, to, .. } = self.ends.take()?;
+        let PipelineTapPipes { from, to, .. } = self.ends.take()?;
         Some(TapEnds { from: from.into_inner(), to: to.into_inner() })
     }
 
     /// Returns the copy so far.
-    pub fn into_kept(self) -> Kept {
+    pub fn into_kept(self) -> ProducerCopier {
         self.kept
     }
 
     /// Returns the copy of a command that has ended. `by_itself`: neither a limit nor an abort has ended it.
-    pub fn finish(mut self, by_itself: bool, counter: &mut Counter<'_>) -> CopyResult {
+    pub fn finish(mut self, by_itself: bool, counter: &mut TestCounter<'_>) -> ProducerCopyResult {
         // A process elsewhere may still write, and without end.
-        while self.copy(counter) && self.ends.as_ref().is_some_and(Ends::has_producer_ended) {}
+        while self.copy(counter) && self.ends.as_ref().is_some_and(PipelineTapPipes::has_producer_ended) {}
         if self.ends.is_some() {
             self.complete = self.keep_rest(counter);
         }
@@ -112,8 +112,8 @@ impl Tap {
 
     /// Keeps what the producer's pipe holds, and leaves it there, so that a producer that waits for room gets none.
     /// Returns whether the producer has ended, and this is all of it.
-    fn keep_rest(&mut self, counter: &mut Counter<'_>) -> bool {
-        let Some(Ends { from, .. }) = &self.ends else { return false };
+    fn keep_rest(&mut self, counter: &mut TestCounter<'_>) -> bool {
+        let Some(PipelineTapPipes { from, .. }) = &self.ends else { return false };
         let ended = sys::polled(from.as_fd(), PollFlags::POLLIN).contains(PollFlags::POLLHUP);
         let Ok((seen, is_whole)) = sys::peek_pipe(from.as_fd()) else { return false };
         let mut buffer = vec![0; CHUNK];
@@ -131,12 +131,12 @@ impl Tap {
     }
 }
 
-fn keep(kept: &mut Kept, counter: &mut Counter<'_>, bytes: &[u8]) {
+fn keep(kept: &mut ProducerCopier, counter: &mut TestCounter<'_>, bytes: &[u8]) {
     kept.push(bytes);
     counter.push(reduce::Stream::Stdout, bytes);
 }
 
-impl Ends {
+impl PipelineTapPipes {
     /// Waits for the end that the copy waits for. What the runtime knows of an end is old once the other end has been
     /// used, so the system is asked.
     async fn ready(&self) {
@@ -192,12 +192,12 @@ mod tests {
     /// Bytes of the reader's pipe.
     const FULL: usize = 64 * 1024;
 
-    fn request(dir: &std::path::Path) -> Request {
+    fn request(dir: &std::path::Path) -> CommandRequest {
         let spill = Some(crate::request::RawSpill {
             dir: Some(dir.to_string_lossy().into_owned()),
             ..crate::request::RawSpill::default()
         });
-        Request::check(RawOptions { command: "x".into(), cwd: "/".into(), spill, ..RawOptions::default() })
+        CommandRequest::check(RawOptions { command: "x".into(), cwd: "/".into(), spill, ..RawOptions::default() })
             .expect("valid")
     }
 
@@ -210,18 +210,18 @@ mod tests {
     }
 
     /// Writes through the tap, as long as there is room.
-    fn send(tap: &mut Tap, write: &mut File, count: usize) {
+    fn send(tap: &mut PipelineTap, write: &mut File, count: usize) {
         for chunk in vec![b'x'; count].chunks(4096) {
             write.write_all(chunk).expect("there is room");
-            assert!(tap.copy(&mut Counter::Off));
+            assert!(tap.copy(&mut TestCounter::Off));
         }
     }
 
     /// Copies to the end.
-    async fn run(tap: &mut Tap) {
+    async fn run(tap: &mut PipelineTap) {
         while tap.ends.is_some() {
             tokio::time::timeout(Duration::from_secs(20), tap.ready()).await.expect("an end shows");
-            tap.copy(&mut Counter::Off);
+            tap.copy(&mut TestCounter::Off);
         }
     }
 
@@ -253,10 +253,10 @@ mod tests {
                 }
                 got
             });
-            let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+            let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             run(&mut tap).await;
             producer.join().expect("the producer");
-            let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+            let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
             assert!(reader.join().expect("the reader") == expected, "{seed}");
             assert!(copied.complete && std::fs::read(&copied.path).expect("there") == expected, "{seed}");
         }
@@ -267,13 +267,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
         let mut write = File::from(write);
-        let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+        let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         send(&mut tap, &mut write, 16_000);
         write.write_all(&[b'x'; 4000]).expect("there is room");
         drop(read);
         run(&mut tap).await;
         assert_eq!(write.write(b"y").expect_err("closed").kind(), io::ErrorKind::BrokenPipe);
-        let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+        let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
         assert_eq!((copied.bytes, copied.lines, copied.complete), (20_000, 1, false));
     }
 
@@ -285,9 +285,9 @@ mod tests {
         let mut write = File::from(write);
         write.write_all(&[b'x'; 1_000_000]).expect("there is room");
         drop(read);
-        let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+        let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         run(&mut tap).await;
-        let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+        let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
         assert_eq!((copied.bytes, copied.complete), (1_000_000, false));
         drop(write);
     }
@@ -296,24 +296,24 @@ mod tests {
     async fn a_silent_producer_is_told_too() {
         let dir = tempfile::tempdir().expect("a directory");
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
-        let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+        let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         drop(read);
         run(&mut tap).await;
         assert!(File::from(write).write(b"y").is_err());
-        assert_eq!(tap.finish(true, &mut Counter::Off).expect("kept").bytes, 0);
+        assert_eq!(tap.finish(true, &mut TestCounter::Off).expect("kept").bytes, 0);
     }
 
     #[tokio::test]
     async fn a_producer_that_has_ended_is_complete_though_its_reader_left() {
         let dir = tempfile::tempdir().expect("a directory");
         let (ends, [read, write]) = TapEnds::open().expect("pipes");
-        let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+        let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         let mut write = File::from(write);
         send(&mut tap, &mut write, 16_000);
         write.write_all(&[b'x'; 4000]).expect("there is room");
         drop((write, read));
         run(&mut tap).await;
-        let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+        let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
         assert!(copied.complete && copied.bytes == 20_000);
     }
 
@@ -323,11 +323,11 @@ mod tests {
         for ended in [true, false] {
             let (ends, [read, write]) = TapEnds::open().expect("pipes");
             let mut write = File::from(write);
-            let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+            let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             send(&mut tap, &mut write, FULL);
             write.write_all(b"rest").expect("there is room");
             let write = Some(write).filter(|_| !ended);
-            let TapEnds { from, to } = tap.leave(&mut Counter::Off).expect("open");
+            let TapEnds { from, to } = tap.leave(&mut TestCounter::Off).expect("open");
             drop(write);
             let (mut read, mut got) = (File::from(read), Vec::new());
             let mut passing = Passing::default();
@@ -335,7 +335,7 @@ mod tests {
             read.read_to_end(&mut got).expect("read");
             moving.join().expect("moved");
             assert_eq!((got.len(), &got[FULL..]), (FULL + 4, &b"rest"[..]));
-            let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+            let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
             assert_eq!((copied.bytes, copied.complete), (FULL as u64 + 4, ended));
         }
     }
@@ -345,7 +345,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         for leaves in [true, false] {
             let (ends, [read, write]) = TapEnds::open().expect("pipes");
-            let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+            let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             let (mut write, mut read) = (File::from(write), File::from(read));
             let (begun, begins) = mpsc::channel();
             let producer = thread::spawn(move || {
@@ -356,9 +356,9 @@ mod tests {
             let reader = thread::spawn(move || while matches!(read.read(&mut [0; 4096]), Ok(1..)) {});
             begins.recv().expect("it writes");
             if leaves {
-                assert!(tap.leave(&mut Counter::Off).is_some());
+                assert!(tap.leave(&mut TestCounter::Off).is_some());
             }
-            let copied = tap.finish(true, &mut Counter::Off).expect("kept");
+            let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
             // One turn, and what the pipe holds.
             let most = (TURN * CHUNK) as u64 + 2 * MUCH;
             assert!(!copied.complete && copied.bytes <= most, "{} bytes", copied.bytes);
@@ -374,12 +374,12 @@ mod tests {
         for size in [1, 10, 100, 4096, 10_000] {
             let (ends, [read, write]) = TapEnds::open().expect("pipes");
             sys::set_nonblocking(&write).expect("set");
-            let mut tap = Tap::new(ends, &request(dir.path())).expect("watched");
+            let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             let mut write = File::from(write);
             let mut ahead = 0;
             while let Ok(count) = write.write(&vec![b'x'; size]) {
                 ahead += count;
-                tap.copy(&mut Counter::Off);
+                tap.copy(&mut TestCounter::Off);
             }
             let (plain_read, plain_write) = sys::pipe().expect("a pipe");
             sys::set_nonblocking(&plain_write).expect("set");

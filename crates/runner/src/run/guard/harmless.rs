@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::request::{Guard, Request};
+use crate::request::{CommandRequest, SafetyCriteria};
 use protocol::plan::Environment;
 
 /// The most commands that are remembered per thread.
@@ -19,7 +19,7 @@ struct HarmlessCommand {
     command: String,
     cwd: PathBuf,
     environment: Arc<Environment>,
-    guard: Guard,
+    guard: SafetyCriteria,
 }
 
 thread_local! {
@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Returns whether an equal command had no findings, in the same directory and environment, by the same rules.
-pub(super) fn knows(request: &Request, guard: &Guard) -> bool {
+pub(super) fn knows(request: &CommandRequest, guard: &SafetyCriteria) -> bool {
     fits(request)
         && REMEMBERED.with_borrow(|remembered| {
             remembered.iter().any(|harmless| {
@@ -40,7 +40,7 @@ pub(super) fn knows(request: &Request, guard: &Guard) -> bool {
 }
 
 /// Remembers a command without findings.
-pub(super) fn remember(request: &Request, guard: Guard) {
+pub(super) fn remember(request: &CommandRequest, guard: SafetyCriteria) {
     if fits(request) {
         let (command, cwd) = (request.command.clone(), request.cwd.clone());
         let environment = Arc::clone(&request.environment);
@@ -52,7 +52,7 @@ pub(super) fn remember(request: &Request, guard: Guard) {
 }
 
 /// Returns whether the verdict of a command depends on nothing else.
-fn fits(request: &Request) -> bool {
+fn fits(request: &CommandRequest) -> bool {
     let alone = request.startup.is_none() && request.args.is_empty() && request.stdin.is_none();
     alone && request.command.len() <= MAX_LENGTH
 }

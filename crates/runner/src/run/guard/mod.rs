@@ -4,9 +4,9 @@ mod harmless;
 
 use std::borrow::Cow;
 
-use crate::error::Error;
-use crate::request::{Guard, Request};
-use receipt::recording::Risk;
+use crate::error::RunError;
+use crate::request::{CommandRequest, SafetyCriteria};
+use receipt::recording::CommandRisk;
 use safety::{
     AnalysisContext, ConfinementReach, EnvironmentBlock, InitialShellState, RuleFinding, SafetyPolicy, SafetyVerdict,
     assess, findings,
@@ -18,7 +18,7 @@ const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
 const MAX_STATE_AT_ONCE: usize = 64 * 1024;
 
 /// Returns whether a command takes too long to judge on the caller's thread.
-pub(super) fn takes_long(request: &Request) -> bool {
+pub(super) fn takes_long(request: &CommandRequest) -> bool {
     let state = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
     (request.guard.is_some() || request.needs_risk())
         && (request.command.len() > MAX_COMMAND_AT_ONCE || state > MAX_STATE_AT_ONCE)
@@ -29,12 +29,12 @@ pub(super) fn takes_long(request: &Request) -> bool {
 /// # Errors
 /// [`Error::Blocked`] for a command that is denied. With `denies_ask`, also for a command that a person would be asked
 /// about.
-pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
+pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
     let guard = request.guard.take();
     if request.needs_risk() {
         let policy = guard.as_ref().map(|guard| &guard.policy).cloned().unwrap_or_default();
         let (found, reversal) = in_context(request, |context| assess(&request.command, context, &policy));
-        request.risk = Some(Box::new(Risk { is_found: !found.is_empty(), reversal }));
+        request.risk = Some(Box::new(CommandRisk { is_found: !found.is_empty(), reversal }));
         return guard.map_or(Ok(()), |guard| weigh(request, guard, found));
     }
     let Some(guard) = guard.filter(|guard| !harmless::knows(request, guard)) else { return Ok(()) };
@@ -43,7 +43,7 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
 }
 
 /// Calls `call` with the context of a command.
-pub(super) fn in_context<T>(request: &Request, call: impl FnOnce(AnalysisContext<'_>) -> T) -> T {
+pub(super) fn in_context<T>(request: &CommandRequest, call: impl FnOnce(AnalysisContext<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
@@ -62,7 +62,7 @@ pub(super) fn in_context<T>(request: &Request, call: impl FnOnce(AnalysisContext
 }
 
 /// Refuses the command, or adds the findings to its notes.
-fn weigh(request: &mut Request, guard: Guard, findings: Vec<RuleFinding>) -> Result<(), Error> {
+fn weigh(request: &mut CommandRequest, guard: SafetyCriteria, findings: Vec<RuleFinding>) -> Result<(), RunError> {
     if let Some(entry) = &mut request.entry {
         entry.judge(&findings);
     }
@@ -78,7 +78,7 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<RuleFinding>) -> Res
     };
     let refused = if guard.denies_ask { SafetyVerdict::Ask } else { SafetyVerdict::Deny };
     if let Some(strictest) = happening.first().filter(|finding| finding.level >= refused) {
-        return Err(Error::Blocked { message: strictest.message.clone(), findings: happening });
+        return Err(RunError::Blocked { message: strictest.message.clone(), findings: happening });
     }
     request.notes.extend(happening.iter().map(note));
     request.notes.dedup();
@@ -88,7 +88,7 @@ fn weigh(request: &mut Request, guard: Guard, findings: Vec<RuleFinding>) -> Res
 /// Returns the findings about effects that the confinement of a command does not prevent.
 fn findings_within(
     confinement: &confine::ConfinementPolicy,
-    request: &Request,
+    request: &CommandRequest,
     policy: &SafetyPolicy,
 ) -> Vec<RuleFinding> {
     let left = confinement.command_reach(&confinement.root);

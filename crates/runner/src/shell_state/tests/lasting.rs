@@ -1,10 +1,10 @@
 //! State that must last.
 
-use super::Shells;
+use super::TestShells;
 
 /// Checks that a second command sees the state of the first command, and leaves an equal state.
 fn lasts(first: &str, second: &str, seen: &str) {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.run(first);
     assert!(shells.saved, "{first}: leaves a state");
     let before = shells.state.clone();
@@ -15,7 +15,7 @@ fn lasts(first: &str, second: &str, seen: &str) {
 
 #[test]
 fn nothing() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell(":");
     let first = shells.state.clone();
     let code = first.as_ref().expect("a state").restore(&shells.block());
@@ -100,7 +100,7 @@ fn functions() {
 
 #[test]
 fn exported_functions_of_the_environment() {
-    let mut shells = Shells::new().with_env("BASH_FUNC_f%%", "() {  echo inherited\n}");
+    let mut shells = TestShells::new().with_env("BASH_FUNC_f%%", "() {  echo inherited\n}");
     assert_eq!(shells.tell("f"), "inherited\n");
     shells.tell("unset -f f");
     assert_eq!(shells.tell("type -t f || echo gone"), "gone\n");
@@ -153,7 +153,7 @@ fn posix_mode() {
 
 #[test]
 fn errexit_and_its_end() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("set -e; x=1");
     let output = shells.run("x=2; false; x=3");
     assert_eq!((output.status.code(), shells.code().as_str()), (Some(1), "1"));
@@ -162,7 +162,7 @@ fn errexit_and_its_end() {
 
 #[test]
 fn traces_show_only_the_command() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.run("set -xv");
     let output = shells.run("echo a");
     assert!(shells.saved);

@@ -1,7 +1,7 @@
 //! Exits of commands, and state that must not last.
 
-use super::super::ShellState;
-use super::Shells;
+use super::super::SavedShellState;
+use super::TestShells;
 
 #[test]
 fn codes_are_kept() {
@@ -19,7 +19,7 @@ fn codes_are_kept() {
         (": trap; set -e; (exit 8)", 8),
         (": trap; set -u; true", 0),
     ] {
-        let mut shells = Shells::new();
+        let mut shells = TestShells::new();
         let output = shells.run(text);
         assert_eq!(output.status.code(), Some(code), "{text}");
         if !text.contains("trap") {
@@ -31,7 +31,7 @@ fn codes_are_kept() {
 
 #[test]
 fn a_line_at_the_end_fires_nothing_twice() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     let output = shells.run("trap 'echo x >>errs' ERR; trap 'wc -l <errs' EXIT; (exit 3)");
     assert_eq!((output.status.code(), output.stdout.trim_ascii()), (Some(3), &b"1"[..]));
     assert!(shells.saved);
@@ -39,7 +39,7 @@ fn a_line_at_the_end_fires_nothing_twice() {
 
 #[test]
 fn locals_of_a_function_that_exits_do_not_last() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("x=global; arr=(1 2); export GIVEN=kept; trap 'echo err' ERR");
     let output = shells.run(
         "g() { local z=3 arr=5 PATH=/none; local -n ref=x; local -r fixed=1; exit 4; }
@@ -59,7 +59,7 @@ fn locals_of_a_function_that_exits_do_not_last() {
 
 #[test]
 fn nothing_of_ours_is_seen() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.run("f() { exit; }; f");
     shells.tell("unset -f f");
     let text = "declare -p; declare -F; env; alias; set -o; shopt; echo $-; pwd; umask; dirs";
@@ -67,14 +67,14 @@ fn nothing_of_ours_is_seen() {
         !["BASHPID", "RANDOM", "EPOCH", "PPID", "BASH_EXECUTION", "_="].iter().any(|name| line.contains(name))
     };
     let later = shells.tell(text);
-    let first = Shells { folder: shells.folder, env: shells.env, state: None, saved: false }.tell(text);
+    let first = TestShells { folder: shells.folder, env: shells.env, state: None, saved: false }.tell(text);
     let lines = |text: &str| text.lines().filter(volatile).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(lines(&later), lines(&first));
 }
 
 #[test]
 fn a_run_that_does_not_end_by_itself_changes_nothing() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("x=1");
     for text in ["x=2; kill -9 $$", "x=2; exec true", "x=2; set -n"] {
         shells.run(text);
@@ -87,7 +87,7 @@ fn a_run_that_does_not_end_by_itself_changes_nothing() {
 #[test]
 fn variables_given_with_one_run_only() {
     let given = |name: &str, value: Option<&str>| vec![(name.to_owned(), value.map(str::to_owned))];
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.run_given("echo $GIVEN", &given("GIVEN", Some("once")));
     assert_eq!(shells.tell("echo $GIVEN"), "a b\n");
     shells.run_given(":", &given("NEW", Some("once")));
@@ -103,18 +103,18 @@ fn variables_given_with_one_run_only() {
 
 #[test]
 fn a_dump_cut_short_is_none() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("f() { :; }; g() { :; }; a=(1); alias x=y; trap : USR1");
     let dump = std::fs::read(shells.path("out")).expect("the dump");
-    assert!(ShellState::parse(&dump).is_some());
+    assert!(SavedShellState::parse(&dump).is_some());
     for length in 0..dump.len() {
-        assert_eq!(ShellState::parse(&dump[..length]), None, "{length}");
+        assert_eq!(SavedShellState::parse(&dump[..length]), None, "{length}");
     }
 }
 
 #[test]
 fn a_snapshot_adds_only() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("f() { echo f; }; alias hi='echo hi'; shopt -s expand_aliases nullglob; set -o pipefail; set -u; PATH=/usr/bin:/bin:/x; x=1; cd /; umask 077; trap : INT");
     let snapshot = shells.state.take().expect("a state").for_snapshot();
     shells.state = Some(snapshot);
@@ -149,7 +149,7 @@ fn the_code_and_the_state_are_told_whatever_the_command_did_to_its_shell() {
             if end.contains("local name") && text.contains("readonly IFS") {
                 continue;
             }
-            let mut shells = Shells::new();
+            let mut shells = TestShells::new();
             let output = shells.run(&format!("{text}\nmark=1{end}"));
             let code = if end.is_empty() { "0" } else { "5" };
             let wanted = Some(code.parse().expect("a number"));
@@ -170,7 +170,7 @@ fn the_code_and_the_state_are_told_whatever_the_command_did_to_its_shell() {
 
 #[test]
 fn a_shell_that_must_not_write_much_ends_as_it_would() {
-    let mut shells = Shells::new();
+    let mut shells = TestShells::new();
     shells.tell("x=1");
     for (limit, saved) in [("-S -f 1", true), ("-f 1", false)] {
         let output = shells.run(&format!("x=2; ulimit {limit}; exit 3"));

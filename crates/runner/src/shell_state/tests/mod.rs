@@ -8,18 +8,18 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use super::mentions_trap;
-use super::{ShellState, call_save, save_script};
+use super::{SavedShellState, call_save, save_script};
 
 /// A directory with the files that a session of shells uses.
-pub(super) struct Shells {
+pub(super) struct TestShells {
     folder: tempfile::TempDir,
     env: Vec<(String, String)>,
-    pub state: Option<ShellState>,
+    pub state: Option<SavedShellState>,
     /// Whether the last command saved a state.
     pub saved: bool,
 }
 
-impl Shells {
+impl TestShells {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let save = save_script(&path(&folder, "out"), &path(&folder, "code"));
@@ -50,10 +50,10 @@ impl Shells {
     /// The same as [`Self::run`], with these variables given.
     pub fn run_given(&mut self, text: &str, given: &[(String, Option<String>)]) -> Output {
         let restore = self.state.as_ref().map(|state| state.restore_early(&self.block())).unwrap_or_default();
-        let late = self.state.as_ref().map(ShellState::restore_late).unwrap_or_default();
+        let late = self.state.as_ref().map(SavedShellState::restore_late).unwrap_or_default();
         std::fs::write(self.path("restore"), restore).expect("the state is written");
         let (file, out) = (self.path("save"), self.path("out"));
-        let tail = mentions_trap(text) || self.state.as_ref().is_some_and(ShellState::mentions_trap);
+        let tail = mentions_trap(text) || self.state.as_ref().is_some_and(SavedShellState::mentions_trap);
         let mut prologue = format!("{{ \\builtin . {}; }} >/dev/null 2>&1\nunset BASH_ENV\n", self.path("restore"));
         for (name, value) in given {
             prologue.push_str(&match value {
@@ -83,7 +83,7 @@ impl Shells {
             .output()
             .expect("bash runs");
         let dump = std::fs::read(&out).unwrap_or_default();
-        let state = ShellState::parse(&dump);
+        let state = SavedShellState::parse(&dump);
         self.saved = state.is_some();
         if let (Some(mut state), Some(_)) = (state, output.status.code()) {
             state.forget_given(self.state.as_ref(), given);
@@ -102,8 +102,8 @@ impl Shells {
     }
 
     /// Returns the difference to another state, as code.
-    pub fn difference(&self, other: &Option<ShellState>) -> String {
-        let code = |state: &Option<ShellState>| match state {
+    pub fn difference(&self, other: &Option<SavedShellState>) -> String {
+        let code = |state: &Option<SavedShellState>| match state {
             Some(state) => String::from_utf8_lossy(&state.restore(b"SHELLOPTS=\0")).into_owned(),
             None => String::new(),
         };

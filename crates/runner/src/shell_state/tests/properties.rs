@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::quoting::push_quoted;
-use super::Shells;
+use super::TestShells;
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let sign = prop_oneof![
@@ -32,7 +32,7 @@ proptest! {
         keys in prop::collection::btree_set(text().prop_filter("a key", |key| !key.is_empty()), 0..5),
         locale in prop::sample::select(vec!["C", "C.UTF-8"]),
     ) {
-        let mut shells = Shells::new().with_env("LC_ALL", locale);
+        let mut shells = TestShells::new().with_env("LC_ALL", locale);
         let mut first = String::new();
         for (index, value) in values.iter().enumerate() {
             first.push_str(&format!("v{index}={0}\nexport e{index}={0}\na[{index}*3]={0}\nalias a{index}={0}\n", quoted(value)));
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     #[ignore = "stress: it takes more than a second"]
     fn functions_last(bodies in prop::collection::vec((prop::sample::select(BODIES.to_vec()), text()), 1..6)) {
-        let mut shells = Shells::new();
+        let mut shells = TestShells::new();
         let mut first = String::from("shopt -s extglob\n");
         for (index, (body, value)) in bodies.iter().enumerate() {
             let mut plain: Vec<u8> = value.iter().copied().filter(|byte| byte.is_ascii() && *byte > 1 && *byte < 127).collect();

@@ -22,16 +22,16 @@ pub const RESERVE: u64 = 48;
 pub const MOST: u64 = 1024;
 
 /// A place among the running commands, returned when dropped.
-pub type Slot = SemaphorePermit<'static>;
+pub type AdmissionSlot = SemaphorePermit<'static>;
 
 /// The descriptors of a task, returned when dropped.
-pub struct TaskPlace {
-    _descriptors: Slot,
-    _task: Slot,
+pub struct TaskAdmission {
+    _descriptors: AdmissionSlot,
+    _task: AdmissionSlot,
 }
 
 /// The places of this process.
-pub struct Admission {
+pub struct CommandAdmission {
     /// One permit for each descriptor.
     descriptors: Semaphore,
     /// One permit for each task that may hold descriptors. One command always has room beside them.
@@ -40,10 +40,10 @@ pub struct Admission {
     terminals: Semaphore,
 }
 
-impl Admission {
+impl CommandAdmission {
     /// Returns the instance shared by all threads of the process.
     pub fn shared() -> &'static Self {
-        static ADMISSION: OnceLock<Admission> = OnceLock::new();
+        static ADMISSION: OnceLock<CommandAdmission> = OnceLock::new();
         ADMISSION.get_or_init(|| {
             let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(256, |(soft, _)| soft);
             Self::of(usize::try_from(places(limit, sys::open_descriptors() as u64)).unwrap_or(1))
@@ -61,43 +61,43 @@ impl Admission {
     }
 
     /// Takes a place if one is free and no caller is queued.
-    pub fn try_enter(&'static self) -> Option<Slot> {
+    pub fn try_enter(&'static self) -> Option<AdmissionSlot> {
         self.descriptors.try_acquire_many(PER_COMMAND as u32).ok()
     }
 
     /// Keeps a task's part of the place of the command that has become the task. `None` if so many tasks run that no
     /// command would have a place.
-    pub fn keep_for_task(&'static self, mut slot: Slot) -> Option<TaskPlace> {
+    pub fn keep_for_task(&'static self, mut slot: AdmissionSlot) -> Option<TaskAdmission> {
         let task = self.tasks.try_acquire().ok()?;
-        Some(TaskPlace { _descriptors: slot.split(PER_TASK as usize)?, _task: task })
+        Some(TaskAdmission { _descriptors: slot.split(PER_TASK as usize)?, _task: task })
     }
 
     /// Takes a place for a task of another process, if one is free and no caller is queued.
-    pub fn try_enter_task(&'static self) -> Option<TaskPlace> {
+    pub fn try_enter_task(&'static self) -> Option<TaskAdmission> {
         let task = self.tasks.try_acquire().ok()?;
         let descriptors = self.descriptors.try_acquire_many(PER_TASK as u32).ok()?;
-        Some(TaskPlace { _descriptors: descriptors, _task: task })
+        Some(TaskAdmission { _descriptors: descriptors, _task: task })
     }
 
     /// Takes a place among the sessions that run a command, if one is free and no caller is queued. It must be taken
     /// before the command's own place.
-    pub fn try_enter_session(&'static self) -> Option<Slot> {
+    pub fn try_enter_session(&'static self) -> Option<AdmissionSlot> {
         self.sessions.try_acquire().ok()
     }
 
     /// Like [`Self::try_enter_session`], in queue order.
-    pub async fn enter_session(&'static self) -> Option<Slot> {
+    pub async fn enter_session(&'static self) -> Option<AdmissionSlot> {
         self.sessions.acquire().await.ok()
     }
 
     /// Takes a place among the terminals in queue order, or `None` if none becomes free in this time. It must be taken
     /// before the command's own place.
-    pub async fn enter_terminal(&'static self, patience: Duration) -> Option<Slot> {
+    pub async fn enter_terminal(&'static self, patience: Duration) -> Option<AdmissionSlot> {
         tokio::time::timeout(patience, self.terminals.acquire()).await.ok()?.ok()
     }
 
     /// Takes a place in queue order.
-    pub async fn enter(&'static self) -> Option<Slot> {
+    pub async fn enter(&'static self) -> Option<AdmissionSlot> {
         self.descriptors.acquire_many(PER_COMMAND as u32).await.ok()
     }
 }
@@ -110,8 +110,8 @@ fn places(limit: u64, open: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn admission(places: usize) -> &'static Admission {
-        Box::leak(Box::new(Admission::of(places)))
+    fn admission(places: usize) -> &'static CommandAdmission {
+        Box::leak(Box::new(CommandAdmission::of(places)))
     }
 
     #[test]

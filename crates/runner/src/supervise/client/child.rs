@@ -9,12 +9,12 @@ use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::helpers::Helpers;
-use super::link::Link;
+use super::helpers::HelperProcesses;
+use super::link::TaskLink;
 use super::pool::ShimHandle;
-use crate::proof::{Before, Wanted};
+use crate::proof::{EvidenceRequest, TreeBeforeCommand};
 use crate::supervise::ready::ReadyShell;
-use crate::supervise::watched::Watched;
+use crate::supervise::watched::EvidenceWatch;
 use confine::CommandDenials;
 use ledger::PendingLedgerRecord;
 use protocol::BlockedProcess;
@@ -58,15 +58,15 @@ pub enum ShimEvent {
 }
 
 /// A plan that was sent to a shim.
-pub struct Sent {
+pub struct SentPlan {
     shim: ShimHandle,
     rest: Vec<u8>,
     /// The command's ends of its pipes, kept until they have been sent with the first byte.
     fds: Vec<OwnedFd>,
-    watched: Option<Watched>,
+    watched: Option<EvidenceWatch>,
 }
 
-impl Sent {
+impl SentPlan {
     /// Sends a plan and the command's ends of its pipes without blocking. The rest is sent later.
     pub fn send(shim: ShimHandle, run: ShimOrder) -> io::Result<Self> {
         let (bytes, fds) = protocol::encode(ToShim::Run(Box::new(run)))?;
@@ -83,15 +83,15 @@ impl Sent {
 
     /// Records how the command is watched, if its evidence is wanted.
     #[must_use]
-    pub fn watched(self, watched: Option<Watched>) -> Self {
+    pub fn watched(self, watched: Option<EvidenceWatch>) -> Self {
         Self { watched, ..self }
     }
 
     /// Continues in the runtime, where events can be awaited.
-    pub fn follow(self) -> io::Result<Child> {
+    pub fn follow(self) -> io::Result<ShimCommand> {
         let pid = self.shim.pid;
         let socket = sys::watch(self.shim.socket, Interest::READABLE | Interest::WRITABLE)?;
-        Ok(Child {
+        Ok(ShimCommand {
             pid,
             socket,
             reader: FrameReader::default(),
@@ -108,7 +108,7 @@ impl Sent {
 }
 
 /// A command that a shim runs.
-pub struct Child {
+pub struct ShimCommand {
     pid: i32,
     socket: AsyncFd<OwnedFd>,
     reader: FrameReader,
@@ -124,12 +124,12 @@ pub struct Child {
     /// The end of the command's entry, which the shim has still to write after the result.
     entry: Option<PendingLedgerRecord>,
     /// How the command is watched. `None`: its evidence is not wanted.
-    watched: Option<Watched>,
+    watched: Option<EvidenceWatch>,
 }
 
-impl Child {
+impl ShimCommand {
     /// Records which evidence of the command is wanted. `before`: the tree right before its start.
-    pub fn wants(&mut self, wanted: &Arc<Wanted>, before: Option<Before>) {
+    pub fn wants(&mut self, wanted: &Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
         if let Some(watched) = &mut self.watched {
             watched.wants(Arc::clone(wanted), before);
         }
@@ -141,7 +141,7 @@ impl Child {
     }
 
     /// Takes what the evidence of the command is read from, unless a task reads it at its end.
-    pub fn take_watched(&mut self) -> Option<Watched> {
+    pub fn take_watched(&mut self) -> Option<EvidenceWatch> {
         self.watched.take()
     }
 
@@ -320,8 +320,8 @@ impl Child {
     }
 
     /// Turns this into a link to a task.
-    pub fn into_link(self) -> Link {
-        Link::new(self.socket, self.reader).watched(self.watched)
+    pub fn into_link(self) -> TaskLink {
+        TaskLink::new(self.socket, self.reader).watched(self.watched)
     }
 
     /// Returns the socket to the shim.
@@ -335,7 +335,7 @@ impl Child {
     }
 
     /// Returns the shim for the next command, which may well be of this kind.
-    pub fn give_back(self, helpers: &'static Helpers, kind: Option<&Arc<ShellKind>>) {
+    pub fn give_back(self, helpers: &'static HelperProcesses, kind: Option<&Arc<ShellKind>>) {
         let shim = self.into_shim();
         match kind {
             Some(kind) => helpers.give_back_for(shim, Arc::clone(kind)),
@@ -344,13 +344,13 @@ impl Child {
     }
 
     /// Leaves a shim that takes no further command.
-    pub fn leave(self, helpers: &'static Helpers) {
+    pub fn leave(self, helpers: &'static HelperProcesses) {
         drop(self.socket);
         helpers.replace(self.world);
     }
 
     /// Gives up the shim. The supervisor kills it if it is still there.
-    pub fn abandon(self, helpers: &'static Helpers) {
+    pub fn abandon(self, helpers: &'static HelperProcesses) {
         helpers.end(self.pid);
         helpers.replace(self.world);
     }

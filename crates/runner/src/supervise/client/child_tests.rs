@@ -7,10 +7,10 @@ use std::time::Duration;
 use sys::{Exit, LaunchStep, Usage};
 
 /// Returns a command, and the shim's end of its socket.
-fn child() -> (Child, OwnedFd) {
+fn child() -> (ShimCommand, OwnedFd) {
     let (ours, theirs) = sys::socket_pair().expect("sockets");
     sys::set_nonblocking(&ours).expect("set");
-    (Sent::nothing(ShimHandle::new(7, ours)).follow().expect("followed"), theirs)
+    (SentPlan::nothing(ShimHandle::new(7, ours)).follow().expect("followed"), theirs)
 }
 
 fn ended() -> Ended {
@@ -83,7 +83,7 @@ async fn a_plan_that_does_not_fit_into_the_socket_is_sent_as_the_shim_reads() {
     let (ours, shim) = sys::socket_pair().expect("sockets");
     sys::set_nonblocking(&ours).expect("set");
     let bytes = vec![7_u8; 4 << 20];
-    let sent = Sent { shim: ShimHandle::new(7, ours), rest: bytes.clone(), fds: Vec::new(), watched: None };
+    let sent = SentPlan { shim: ShimHandle::new(7, ours), rest: bytes.clone(), fds: Vec::new(), watched: None };
     let mut child = sent.follow().expect("followed");
     let reader = tokio::task::spawn_blocking(move || {
         let mut read = vec![0; 4 << 20];

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::supervise::watched::Watched;
+use crate::supervise::watched::EvidenceWatch;
 use protocol::task::Task;
 use protocol::{FrameReader, FromTask, Received, ToTask};
 
@@ -28,11 +28,11 @@ pub enum TaskEvent {
 }
 
 /// A connection to the shim of a task.
-pub struct Link {
+pub struct TaskLink {
     socket: Arc<AsyncFd<OwnedFd>>,
     reader: FrameReader,
     /// How the command of the task is watched. `None`: its evidence is not wanted, or another process has started it.
-    watched: Option<Watched>,
+    watched: Option<EvidenceWatch>,
 }
 
 /// The sending half of a [`Link`]. Messages to a dead shim are dropped, and the link reports its death.
@@ -40,24 +40,24 @@ pub struct Link {
 pub struct TaskSender(Arc<AsyncFd<OwnedFd>>);
 
 /// Connects to a task of another process through its socket.
-pub fn connect(path: &Path) -> io::Result<Link> {
+pub fn connect(path: &Path) -> io::Result<TaskLink> {
     let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
     let stream = UnixStream::connect(sys::short_path(&folder, path))?;
     stream.set_nonblocking(true)?;
-    Ok(Link::new(sys::watch(stream.into(), Interest::READABLE | Interest::WRITABLE)?, FrameReader::default()))
+    Ok(TaskLink::new(sys::watch(stream.into(), Interest::READABLE | Interest::WRITABLE)?, FrameReader::default()))
 }
 
-impl Link {
+impl TaskLink {
     pub(super) fn new(socket: AsyncFd<OwnedFd>, reader: FrameReader) -> Self {
         Self { socket: Arc::new(socket), reader, watched: None }
     }
 
-    pub(super) fn watched(self, watched: Option<Watched>) -> Self {
+    pub(super) fn watched(self, watched: Option<EvidenceWatch>) -> Self {
         Self { watched, ..self }
     }
 
     /// Takes what the evidence of the task is read from.
-    pub fn take_watched(&mut self) -> Option<Watched> {
+    pub fn take_watched(&mut self) -> Option<EvidenceWatch> {
         self.watched.take()
     }
 

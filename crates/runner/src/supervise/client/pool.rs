@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use crate::supervise::inheritance::Inheritance;
-use crate::supervise::ready::{ReadyShell, Stale};
-use crate::supervise::watched::Watched;
+use crate::supervise::inheritance::InheritedStateFiles;
+use crate::supervise::ready::{ReadyShell, StaleShellReason};
+use crate::supervise::watched::EvidenceWatch;
 use protocol::plan::{Record, ShellKind, WorldId};
 use protocol::{FrameReader, FromShim, Received, ToShim};
 
@@ -53,29 +53,29 @@ pub struct PooledShell {
     /// The ready shell, once the shell has reported that it is ready.
     ready: Option<ReadyShell>,
     /// The files that it inherits.
-    own: OwnFiles,
+    own: WarmShellFiles,
 }
 
 /// The files that a warm shell inherits.
 #[derive(Default)]
-pub struct OwnFiles {
+pub struct WarmShellFiles {
     /// Those for the shell's state, if it has any.
-    pub state: Option<Box<Inheritance>>,
+    pub state: Option<Box<InheritedStateFiles>>,
     /// The witness of the shell, if it has one.
-    pub watched: Watched,
+    pub watched: EvidenceWatch,
 }
 
-impl OwnFiles {
+impl WarmShellFiles {
     /// Makes the files of a shell of this kind. Returns them with their descriptors for the shell.
     fn of(kind: &ShellKind) -> io::Result<(Self, Vec<OwnedFd>)> {
         let (mut own, mut descriptors) = (Self::default(), Vec::new());
         if kind.plan.is_watched() {
-            let (watched, shared) = Watched::begin(&kind.plan)?;
+            let (watched, shared) = EvidenceWatch::begin(&kind.plan)?;
             own.watched = watched;
             descriptors.extend(shared);
         }
         if kind.plan.files.len() > descriptors.len() {
-            let state = Inheritance::new()?;
+            let state = InheritedStateFiles::new()?;
             descriptors.extend(state.descriptors()?);
             own.state = Some(Box::new(state));
         }
@@ -85,7 +85,7 @@ impl OwnFiles {
 
 /// The numbers of warm shells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WarmShells {
+pub struct WarmShellCounts {
     /// Shells that are ready now.
     pub waiting: usize,
     /// Shells that received a command.
@@ -99,7 +99,7 @@ pub struct WarmShells {
 pub struct ShimPool {
     shims: Vec<ShimHandle>,
     seen: VecDeque<Arc<ShellKind>>,
-    shells: WarmShells,
+    shells: WarmShellCounts,
     /// Whether the system forbids writing to a child, so that warm shells are useless.
     refused: bool,
 }
@@ -128,7 +128,7 @@ impl ShimHandle {
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
-        let Ok((own, files)) = OwnFiles::of(&with_mark) else { return };
+        let Ok((own, files)) = WarmShellFiles::of(&with_mark) else { return };
         if protocol::send(&self.socket, ToShim::Prepare { kind: Box::new(with_mark), files }).is_ok() {
             self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, own });
         }
@@ -198,7 +198,7 @@ impl ShimHandle {
     }
 
     /// Takes the ready shell if it is of this kind. Any other shell is forgotten.
-    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, OwnFiles)> {
+    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, WarmShellFiles)> {
         let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
         Some((shell.ready?, shell.mark, shell.own))
     }
@@ -224,8 +224,8 @@ impl ShimPool {
     }
 
     /// Returns the numbers of warm shells.
-    pub fn shells(&self) -> WarmShells {
-        WarmShells { waiting: self.shims.iter().filter(|shim| shim.shell.is_some()).count(), ..self.shells }
+    pub fn shells(&self) -> WarmShellCounts {
+        WarmShellCounts { waiting: self.shims.iter().filter(|shim| shim.shell.is_some()).count(), ..self.shells }
     }
 
     /// Forgets all shims, after the supervisor's death.
@@ -279,9 +279,9 @@ impl ShimPool {
     }
 
     /// Counts a warm shell that could not receive its command.
-    pub fn stale(&mut self, why: Stale) {
+    pub fn stale(&mut self, why: StaleShellReason) {
         self.shells.stale += 1;
-        self.refused |= why == Stale::Refused;
+        self.refused |= why == StaleShellReason::Refused;
     }
 
     /// Returns whether warm shells are possible here.

@@ -6,9 +6,9 @@ use protocol::{Prepared, ShellPlace, WarmEnds};
 use sys::FileId;
 
 /// The shim's end of a socket.
-struct Peer(OwnedFd, FrameReader);
+struct ShimPeer(OwnedFd, FrameReader);
 
-impl Peer {
+impl ShimPeer {
     fn next(&mut self) -> Option<ToShim> {
         match self.1.receive(&self.0) {
             Ok(Received::Message(message)) => Some(message),
@@ -38,15 +38,15 @@ impl Peer {
     }
 }
 
-fn shim(pid: i32) -> (ShimHandle, Peer) {
+fn shim(pid: i32) -> (ShimHandle, ShimPeer) {
     let (ours, theirs) = sys::socket_pair().expect("sockets");
     sys::set_nonblocking(&ours).expect("set");
     sys::set_nonblocking(&theirs).expect("set");
-    (ShimHandle::new(pid, ours), Peer(theirs, FrameReader::default()))
+    (ShimHandle::new(pid, ours), ShimPeer(theirs, FrameReader::default()))
 }
 
 /// Returns a pool with these shims, the most recently used one last.
-fn pool(pids: [i32; 2]) -> (ShimPool, [Peer; 2]) {
+fn pool(pids: [i32; 2]) -> (ShimPool, [ShimPeer; 2]) {
     let mut pool = ShimPool::default();
     let peers = pids.map(|pid| {
         let (shim, peer) = shim(pid);
@@ -194,12 +194,12 @@ fn a_system_that_refuses_warm_shells_gets_none() {
     let (mut pool, [mut first, mut second]) = pool([1, 2]);
     let here = kind("/here");
     pool.saw(&here);
-    pool.stale(Stale::Gone);
+    pool.stale(StaleShellReason::Gone);
     assert!(pool.can_wait() && pool.saw(&here));
-    pool.stale(Stale::Refused);
-    pool.stale(Stale::Gone);
+    pool.stale(StaleShellReason::Refused);
+    pool.stale(StaleShellReason::Gone);
     assert!(!pool.can_wait() && !pool.saw(&here));
     pool.prepare_any(&here);
     assert!(first.next().is_none() && second.next().is_none());
-    assert_eq!(pool.shells(), WarmShells { waiting: 0, used: 0, stale: 3 });
+    assert_eq!(pool.shells(), WarmShellCounts { waiting: 0, used: 0, stale: 3 });
 }

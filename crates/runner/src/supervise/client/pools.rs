@@ -5,33 +5,33 @@ use std::collections::{HashMap, VecDeque};
 use tokio::sync::oneshot;
 
 use super::error::HelperError;
-use super::pool::{ShimHandle, ShimPool, WarmShells};
+use super::pool::{ShimHandle, ShimPool, WarmShellCounts};
 use protocol::plan::WorldId;
 
 /// A caller that waits for a shim.
-type Caller = oneshot::Sender<Result<ShimHandle, HelperError>>;
+type WaitingShimCaller = oneshot::Sender<Result<ShimHandle, HelperError>>;
 
 /// The shims of one world, or the shims outside of worlds.
 #[derive(Default)]
-pub struct Shims {
+pub struct WorldShims {
     /// The free shims.
     pub pool: ShimPool,
     /// Callers without a shim, in the order of their turn.
-    pub waiting: VecDeque<Caller>,
+    pub waiting: VecDeque<WaitingShimCaller>,
     /// Shims that the supervisor was asked for.
     pub asked: usize,
 }
 
 /// The shims of this process.
 #[derive(Default)]
-pub struct Pools {
-    plain: Shims,
-    worlds: HashMap<WorldId, Shims>,
+pub struct ShimPools {
+    plain: WorldShims,
+    worlds: HashMap<WorldId, WorldShims>,
     /// The counts of worlds that have ended.
-    past: WarmShells,
+    past: WarmShellCounts,
 }
 
-impl Shims {
+impl WorldShims {
     /// Gives a shim to the next caller, or keeps it.
     pub fn hand_out(&mut self, mut shim: ShimHandle) {
         while let Some(caller) = self.waiting.pop_front() {
@@ -52,9 +52,9 @@ impl Shims {
     }
 }
 
-impl Pools {
+impl ShimPools {
     /// Returns the shims of a world. `None` if the world has ended.
-    pub fn of(&mut self, world: Option<WorldId>) -> Option<&mut Shims> {
+    pub fn of(&mut self, world: Option<WorldId>) -> Option<&mut WorldShims> {
         match world {
             None => Some(&mut self.plain),
             Some(world) => self.worlds.get_mut(&world),
@@ -69,7 +69,7 @@ impl Pools {
     /// Drops the free shims of a world, which then exit. No other shim of the world is kept from here on.
     pub fn end(&mut self, world: WorldId) {
         if let Some(mut shims) = self.worlds.remove(&world) {
-            let WarmShells { used, stale, .. } = shims.pool.shells();
+            let WarmShellCounts { used, stale, .. } = shims.pool.shells();
             self.past.used += used;
             self.past.stale += stale;
             shims.fail(&HelperError::Lost);
@@ -81,7 +81,7 @@ impl Pools {
         let callers = self.worlds.get_mut(&world).map(|shims| (std::mem::take(&mut shims.waiting), shims.asked));
         let Some((waiting, asked)) = callers else { return };
         self.end(world);
-        self.worlds.insert(world, Shims { waiting, asked, ..Shims::default() });
+        self.worlds.insert(world, WorldShims { waiting, asked, ..WorldShims::default() });
     }
 
     /// Gives a shim to the next caller of its world, or keeps it. Drops a shim of an ended world.
@@ -92,7 +92,7 @@ impl Pools {
     }
 
     /// Returns all shims, with their world.
-    pub fn all(&mut self) -> impl Iterator<Item = (Option<WorldId>, &mut Shims)> {
+    pub fn all(&mut self) -> impl Iterator<Item = (Option<WorldId>, &mut WorldShims)> {
         let worlds = self.worlds.iter_mut().map(|(world, shims)| (Some(*world), shims));
         std::iter::once((None, &mut self.plain)).chain(worlds)
     }
@@ -103,9 +103,9 @@ impl Pools {
     }
 
     /// Returns the numbers of all warm shells.
-    pub fn shells(&self) -> WarmShells {
+    pub fn shells(&self) -> WarmShellCounts {
         let all = std::iter::once(&self.plain).chain(self.worlds.values()).map(|shims| shims.pool.shells());
-        all.fold(self.past, |sum, one| WarmShells {
+        all.fold(self.past, |sum, one| WarmShellCounts {
             waiting: sum.waiting + one.waiting,
             used: sum.used + one.used,
             stale: sum.stale + one.stale,
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_shim_serves_its_own_world_alone() {
-        let mut pools = Pools::default();
+        let mut pools = ShimPools::default();
         pools.begin(WORLD);
         let (inside, _inside) = shim(Some(WORLD));
         pools.hand_out(inside);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn no_shim_of_an_ended_world_is_kept_and_its_counts_are() {
-        let mut pools = Pools::default();
+        let mut pools = ShimPools::default();
         pools.begin(WORLD);
         let [(free, free_peer), (busy, busy_peer)] = [(); 2].map(|()| shim(Some(WORLD)));
         pools.hand_out(free);

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::child::{Child, Sent, ShimEvent};
+use super::child::{SentPlan, ShimCommand, ShimEvent};
 use super::error::HelperError;
-use super::helpers::Helpers;
+use super::helpers::HelperProcesses;
 use super::pool::ShimHandle;
-use crate::supervise::inheritance::Inheritance;
-use crate::supervise::ready::Stale;
-use crate::supervise::watched::Watched;
+use crate::supervise::inheritance::InheritedStateFiles;
+use crate::supervise::ready::StaleShellReason;
+use crate::supervise::watched::EvidenceWatch;
 use protocol::ShimOrder;
 use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};
@@ -27,53 +27,53 @@ const WARM_UP: Duration = Duration::from_secs(5);
 const SHORT_OF_DESCRIPTORS: Duration = Duration::from_secs(10);
 
 /// A command that was sent to a shim, or to a warm shell below it.
-pub struct Launched {
-    sent: Sent,
+pub struct SentCommand {
+    sent: SentPlan,
     pipes: Pipes,
     /// Pid and mark of the warm shell.
     shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
-    files: Option<Box<Inheritance>>,
+    files: Option<Box<InheritedStateFiles>>,
 }
 
 /// A launched command, with the events of its shim.
-pub struct Running {
+pub struct RunningCommand {
     /// The child.
-    pub child: Child,
+    pub child: ShimCommand,
     /// The addon's ends of the command's pipes.
     pub pipes: Pipes,
     /// The pid of the warm shell that runs the command, and its mark, which is the command's.
     pub shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
-    pub files: Option<Inheritance>,
+    pub files: Option<InheritedStateFiles>,
 }
 
-impl Launched {
+impl SentCommand {
     /// Starts the command without blocking. Returns `None` if no shim is free.
-    pub fn start_now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
+    pub fn start_now(helpers: &'static HelperProcesses, order: &Order) -> io::Result<Option<Self>> {
         let Some(shim) = helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) else {
             return Ok(None);
         };
         match Self::give_to_warm_shell(helpers, shim, order) {
             WarmAttempt::Given(launched) => Ok(Some(launched)),
             // The shim's shell must become ready first, which is not awaited here.
-            WarmAttempt::Not(shim) if order.warm.as_ref().is_some_and(|warm| warm.prestarts) => {
+            WarmAttempt::NoReadyShell(shim) if order.warm.as_ref().is_some_and(|warm| warm.prestarts) => {
                 helpers.give_back(shim);
                 Ok(None)
             }
-            WarmAttempt::Not(shim) => Self::send_to_shim(helpers, shim, order).map(Some),
+            WarmAttempt::NoReadyShell(shim) => Self::send_to_shim(helpers, shim, order).map(Some),
             WarmAttempt::Lost => Ok(None),
         }
     }
 
     /// Gives the command to the warm shell below this shim, if one is ready.
-    fn give_to_warm_shell(helpers: &'static Helpers, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
-        let Some(warm) = &order.warm else { return WarmAttempt::Not(shim) };
-        let Some((ready, mark, own)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
+    fn give_to_warm_shell(helpers: &'static HelperProcesses, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
+        let Some(warm) = &order.warm else { return WarmAttempt::NoReadyShell(shim) };
+        let Some((ready, mark, own)) = shim.take_ready(&warm.kind) else { return WarmAttempt::NoReadyShell(shim) };
         let shell = ready.shell();
         // Without its shim the shell would run unsupervised, and a shim that was just killed may still exist.
         if shim.is_gone() {
-            helpers.stale(shim.world, Stale::Gone);
+            helpers.stale(shim.world, StaleShellReason::Gone);
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
@@ -81,7 +81,7 @@ impl Launched {
         let record = order.plan.record.as_ref().filter(|record| record.require);
         let asks = record.is_some() || shim.world.is_some() && !ready.is_protected();
         if asks && !shim.protect(record) {
-            helpers.stale(shim.world, Stale::Gone);
+            helpers.stale(shim.world, StaleShellReason::Gone);
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
@@ -89,27 +89,27 @@ impl Launched {
         match ready.give(&shim.socket, order, warm) {
             Ok(pipes) => {
                 helpers.used(shim.world);
-                let sent = Sent::nothing(shim).watched(watched);
+                let sent = SentPlan::nothing(shim).watched(watched);
                 WarmAttempt::Given(Self { sent, pipes, shell: Some((shell, mark)), files: own.state })
             }
             Err(why) => {
                 helpers.stale(shim.world, why);
-                if why == Stale::Gone {
+                if why == StaleShellReason::Gone {
                     // The shim may believe that the shell has its command, so it ends with its socket.
                     helpers.replace(shim.world);
                     return WarmAttempt::Lost;
                 }
-                WarmAttempt::Not(shim)
+                WarmAttempt::NoReadyShell(shim)
             }
         }
     }
 
     /// Sends the plan to this shim.
-    fn send_to_shim(helpers: &'static Helpers, shim: ShimHandle, order: &Order) -> io::Result<Self> {
+    fn send_to_shim(helpers: &'static HelperProcesses, shim: ShimHandle, order: &Order) -> io::Result<Self> {
         match order.open_pipes() {
             Ok((pipes, mut theirs)) => {
                 let mut plan = order.plan.clone();
-                let (watched, shared) = Watched::begin_with(&mut plan, order.tap);
+                let (watched, shared) = EvidenceWatch::begin_with(&mut plan, order.tap);
                 theirs.files.splice(0..0, shared);
                 let run = ShimOrder {
                     plan,
@@ -117,7 +117,7 @@ impl Launched {
                     opening: order.opening.as_deref().map(|opening| (**opening).clone()),
                     descriptors: theirs,
                 };
-                let sent = Sent::send(shim, run)?.watched(order.evidence.then_some(watched));
+                let sent = SentPlan::send(shim, run)?.watched(order.evidence.then_some(watched));
                 Ok(Self { sent, pipes, shell: None, files: None })
             }
             Err(error) => {
@@ -128,7 +128,7 @@ impl Launched {
     }
 
     /// Starts the command once a shim and descriptors are available.
-    pub async fn start_later(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
+    pub async fn start_later(helpers: &'static HelperProcesses, order: &Order) -> Result<Self, HelperError> {
         let began = Instant::now();
         let mut cold = false;
         loop {
@@ -145,7 +145,11 @@ impl Launched {
     }
 
     /// Tries to start the command. Returns `None` if the shim was gone and another can be tried.
-    async fn try_start(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
+    async fn try_start(
+        helpers: &'static HelperProcesses,
+        order: &Order,
+        cold: bool,
+    ) -> Result<Option<Self>, HelperError> {
         let mut shim = match helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
             None => helpers.shim(order.plan.world).await?,
@@ -158,19 +162,19 @@ impl Launched {
         }
         match Self::give_to_warm_shell(helpers, shim, order) {
             WarmAttempt::Given(launched) => Ok(Some(launched)),
-            WarmAttempt::Not(shim) => Ok(Some(Self::send_to_shim(helpers, shim, order)?)),
+            WarmAttempt::NoReadyShell(shim) => Ok(Some(Self::send_to_shim(helpers, shim, order)?)),
             WarmAttempt::Lost => Ok(None),
         }
     }
 
     /// Continues in the runtime, where events can be awaited.
-    pub fn follow(self) -> io::Result<Running> {
+    pub fn follow(self) -> io::Result<RunningCommand> {
         let Self { sent, pipes, shell, files } = self;
         let mut child = sent.follow()?;
         if shell.is_some() {
             child.has_started();
         }
-        Ok(Running { child, pipes, shell, files: files.map(|files| *files) })
+        Ok(RunningCommand { child, pipes, shell, files: files.map(|files| *files) })
     }
 
     /// Waits before another attempt. Returns whether an attempt is allowed.
@@ -185,9 +189,9 @@ impl Launched {
 /// The result of giving a command to a warm shell.
 enum WarmAttempt {
     /// The command runs.
-    Given(Launched),
+    Given(SentCommand),
     /// No shell is ready. The shim can start one.
-    Not(ShimHandle),
+    NoReadyShell(ShimHandle),
     /// The shim must not be used again.
     Lost,
 }
@@ -195,7 +199,7 @@ enum WarmAttempt {
 /// Prepares a warm shell of this kind below this shim, unless it has one. The shell may fail. Returns whether the shim
 /// was lost meanwhile: a killed shim may still look alive.
 async fn prestarted(
-    helpers: &'static Helpers,
+    helpers: &'static HelperProcesses,
     mut shim: ShimHandle,
     kind: &Arc<ShellKind>,
 ) -> io::Result<(ShimHandle, bool)> {
@@ -207,7 +211,7 @@ async fn prestarted(
         shim.prepare(Arc::clone(kind));
     }
     let Some(shell) = shim.shell.take() else { return Ok((shim, false)) };
-    let mut child = Sent::nothing(shim).follow()?;
+    let mut child = SentPlan::nothing(shim).follow()?;
     child.prepares();
     let arrived = async {
         loop {
@@ -227,7 +231,7 @@ async fn prestarted(
 }
 
 /// Prepares a warm shell of this kind, unless one exists. Returns whether a shell is ready then.
-pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
+pub async fn warm_up(helpers: &'static HelperProcesses, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
     for tries in 1.. {
         let shim = match helpers.take_any(&kind) {
             Some(shim) => shim,
@@ -242,7 +246,7 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<
         // A killed shim says nothing about the next shim. Back in its pool, it would be taken again.
         drop(shim);
         helpers.replace(kind.plan.world);
-        if !Launched::may_retry(tries).await {
+        if !SentCommand::may_retry(tries).await {
             break;
         }
     }

@@ -17,7 +17,7 @@ const SWEEP_BOUND: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 
 /// The facts that identify the processes of a command without its helpers.
-pub struct Traces {
+pub struct ProcessTraces {
     /// The mark in the environment of the command's processes.
     pub mark: String,
     /// The shell, which leads a session of its own. `None` if it is not known, or another process may have its pid.
@@ -28,7 +28,7 @@ pub struct Traces {
     pub group: Option<PathBuf>,
 }
 
-impl Traces {
+impl ProcessTraces {
     /// Returns the traces of a task, which its state file contains.
     pub fn of_task(task: &Task) -> Self {
         // After a restart, the path would name the cgroup of other processes, or no cgroup.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Returns the command lines that these traces find once `sleep N` runs.
-    fn found(traces: &Traces, seconds: u32) -> bool {
+    fn found(traces: &ProcessTraces, seconds: u32) -> bool {
         let line = format!("sleep {seconds}");
         let members = traces.find();
         let found = members.iter().any(|member| sys::command_line(member.pid).as_deref() == Some(&line));
@@ -128,7 +128,7 @@ mod tests {
         sys::every_process().into_iter().any(|pid| sys::command_line(pid).as_deref() == Some(line))
     }
 
-    fn kill(traces: Traces, line: &str) {
+    fn kill(traces: ProcessTraces, line: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(traces.kill());
         until(|| !is_running(line));
@@ -140,7 +140,7 @@ mod tests {
         let seconds = seconds();
         let mut shell = shell(&format!("env -i setsid sleep {seconds} &"), write);
         shell.wait().expect("an exit");
-        let traces = Traces { mark: format!("none-{seconds}"), shell: None, pipes: vec![read], group: None };
+        let traces = ProcessTraces { mark: format!("none-{seconds}"), shell: None, pipes: vec![read], group: None };
         until(|| found(&traces, seconds));
         kill(traces, &format!("sleep {seconds}"));
     }
@@ -152,7 +152,8 @@ mod tests {
         let mut shell = shell(&format!("env -i sleep {seconds} >/dev/null &"), write);
         let pid = Pid::from_raw(i32::try_from(shell.id()).expect("a pid"));
         shell.wait().expect("an exit");
-        let traces = Traces { mark: format!("none-{seconds}"), shell: Some(pid), pipes: vec![read], group: None };
+        let traces =
+            ProcessTraces { mark: format!("none-{seconds}"), shell: Some(pid), pipes: vec![read], group: None };
         until(|| found(&traces, seconds));
         kill(traces, &format!("sleep {seconds}"));
     }
@@ -164,7 +165,7 @@ mod tests {
         let mark = format!("traces-{seconds}");
         let command = format!("export {MARK}={mark}; bash -c 'env -i setsid sleep {seconds} >/dev/null 2>&1 & wait'");
         let mut shell = shell(&command, write);
-        let traces = Traces { mark, shell: None, pipes: Vec::new(), group: None };
+        let traces = ProcessTraces { mark, shell: None, pipes: Vec::new(), group: None };
         until(|| found(&traces, seconds));
         kill(traces, &format!("sleep {seconds}"));
         shell.wait().expect("an exit");

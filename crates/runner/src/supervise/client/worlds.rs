@@ -53,13 +53,13 @@ fn is_ours(directory: &Path) -> bool {
 #[derive(Debug, Clone)]
 pub enum WorldFailure {
     /// The world cannot be made.
-    None(ReportedWorldError),
+    NotMade(ReportedWorldError),
     /// No helper process is available.
     Helper(HelperError),
 }
 
 /// The facts about a world, once it is made.
-type Answer = Result<Arc<WorldFacts>, WorldFailure>;
+type WorldFactsResult = Result<Arc<WorldFacts>, WorldFailure>;
 
 /// The world of a confinement.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,13 +77,13 @@ pub enum WorldEntry {
 
 /// The worlds of this process.
 #[derive(Default)]
-pub struct Worlds {
-    known: HashMap<WorldId, World>,
+pub struct WorldTable {
+    known: HashMap<WorldId, RequestedWorld>,
     ids: HashMap<Arc<OwnedPolicy>, WorldId>,
     next: u64,
 }
 
-struct World {
+struct RequestedWorld {
     confine: Arc<OwnedPolicy>,
     /// The write roots at that time. If a write root was replaced by another directory, that directory is not in the
     /// world.
@@ -104,7 +104,7 @@ struct World {
     asked: bool,
     /// Whether the world has ended too early and the supervisor was not asked for another world yet.
     lost: bool,
-    waiting: Vec<oneshot::Sender<Answer>>,
+    waiting: Vec<oneshot::Sender<WorldFactsResult>>,
 }
 
 /// Returns the `.git` entries in and above the write roots of a confinement as they are now.
@@ -118,13 +118,13 @@ fn roots(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
     confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
 }
 
-impl Worlds {
+impl WorldTable {
     /// Returns the world of this confinement for a command. `registry` is the directory of the registry that owns the
     /// world, if a registry does.
     pub fn of(&mut self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
-        let is_usable = |world: &World| {
+        let is_usable = |world: &RequestedWorld| {
             world.roots == roots && world.begun.as_ref().is_none_or(|seen| *seen == repositories(&world.confine))
         };
         if let Some(id) = before
@@ -136,7 +136,7 @@ impl Worlds {
         self.next += 1;
         let id = WorldId(self.next);
         self.ids.insert(Arc::clone(confine), id);
-        let world = World {
+        let world = RequestedWorld {
             confine: Arc::clone(confine),
             roots,
             begun: None,
@@ -172,7 +172,8 @@ impl Worlds {
     /// Ends the worlds that no command can enter, and the world that is replaced. Returns them. A host may confine each
     /// command to a directory of its own, and remove the directory afterwards.
     fn end_closed(&mut self, replaced: Option<WorldId>) -> Vec<WorldId> {
-        let is_closed = |id: &WorldId, world: &World| Some(*id) == replaced || world.roots != roots(&world.confine);
+        let is_closed =
+            |id: &WorldId, world: &RequestedWorld| Some(*id) == replaced || world.roots != roots(&world.confine);
         let closed: Vec<_> = self.known.iter().filter(|(id, world)| is_closed(id, world)).map(|(id, _)| *id).collect();
         for id in &closed {
             self.known.remove(id);
@@ -204,7 +205,7 @@ impl Worlds {
     }
 
     /// Waits for the facts of a world. `None` if it has ended.
-    pub fn wait(&mut self, id: WorldId) -> Option<oneshot::Receiver<Answer>> {
+    pub fn wait(&mut self, id: WorldId) -> Option<oneshot::Receiver<WorldFactsResult>> {
         let (sender, receiver) = oneshot::channel();
         self.known.get_mut(&id)?.waiting.push(sender);
         Some(receiver)
@@ -238,7 +239,7 @@ impl Worlds {
     /// with its next command.
     pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, ReportedWorldError>, ways: WorldWays) {
         let Some(world) = self.known.get_mut(&id) else { return };
-        let answer = answer.map(Arc::new).map_err(WorldFailure::None);
+        let answer = answer.map(Arc::new).map_err(WorldFailure::NotMade);
         world.lost = answer.is_err() && world.facts.is_some();
         world.facts = answer.as_ref().ok().cloned();
         world.terminals = ways.terminals.map(Arc::new);
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn equal_confinements_of_one_owner_share_a_world_that_ends_with_it() {
-        let (mut worlds, root) = (Worlds::default(), Path::new("/"));
+        let (mut worlds, root) = (WorldTable::default(), Path::new("/"));
         let first = id(worlds.of(&confine(root, 1), None));
         assert_eq!(worlds.of(&confine(root, 1), None), WorldEntry::Known(first));
         let other = worlds.of(&confine(root, 2), None);
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_write_root_that_is_another_directory_by_now_is_in_another_world() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let place = tempfile::tempdir().expect("a directory");
         let root = place.path().join("root");
         fs::create_dir(&root).expect("made");
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn worlds_of_removed_directories_end_with_the_next_one() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let [first, second] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
         let gone = id(worlds.of(&confine(first.path(), 1), None));
         let stays = id(worlds.of(&confine(second.path(), 2), None));
@@ -337,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_world_that_was_begun_is_that_of_the_first_command() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let root = tempfile::tempdir().expect("a directory");
         let confine = confine(root.path(), 1);
         let begun = id(worlds.begin(&confine).expect("begun"));
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_world_that_was_begun_before_a_repository_was_there_is_made_again() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let top = tempfile::tempdir().expect("a directory");
         let root = top.path().join("below");
         fs::create_dir(&root).expect("made");
@@ -363,7 +364,7 @@ mod tests {
 
     #[test]
     fn only_a_few_worlds_wait_for_their_first_command() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let all: Vec<_> = (1..=MOST_BEGUN as u64 + 1).map(|owner| confine(Path::new("/"), owner)).collect();
         let begun: Vec<_> = all.iter().map(|confine| worlds.begin(confine).is_some()).collect();
         assert_eq!(begun.iter().filter(|begun| **begun).count(), MOST_BEGUN);
@@ -373,12 +374,12 @@ mod tests {
 
     #[test]
     fn a_world_that_could_not_be_made_is_asked_for_again() {
-        let mut worlds = Worlds::default();
+        let mut worlds = WorldTable::default();
         let world = id(worlds.of(&confine(Path::new("/"), 1), None));
         assert!(worlds.take_unasked(world).is_some() && worlds.take_unasked(world).is_none(), "once");
         let mut waiting = worlds.wait(world).expect("it has not ended");
         worlds.on_answer(world, Err(ReportedWorldError::Missing(Vec::new())), WorldWays::default());
-        assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::None(_)))));
+        assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::NotMade(_)))));
         assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());
         worlds.on_answer(world, Ok(WorldFacts::default()), WorldWays::default());
         assert!(worlds.facts(world).is_some() && worlds.take_unasked(world).is_none());

@@ -1,17 +1,17 @@
 //! The sequences that programs really send.
 
-use super::{Screen, Shown};
+use super::{EmulatedScreen, ScreenContent};
 
 mod random;
 mod speed;
 
-fn screen(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Screen {
-    let mut screen = Screen::new(cols, rows);
+fn screen(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> EmulatedScreen {
+    let mut screen = EmulatedScreen::new(cols, rows);
     screen.feed_all(bytes.as_ref());
     screen
 }
 
-fn shown(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Shown {
+fn shown(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> ScreenContent {
     screen(cols, rows, bytes).shown()
 }
 
@@ -96,7 +96,7 @@ fn what_scrolls_off_at_once_is_not_drawn() {
         ["a line of some length, as builds write them\r\n", "y\r\n", "\r\n", "QmFzZTY0", "\x1b[32mok\x1b[0m grün\r\n"]
     {
         let bytes = text.repeat((2 << 20) / text.len()).into_bytes();
-        let mut screen = Screen::new(80, 24);
+        let mut screen = EmulatedScreen::new(80, 24);
         bytes.chunks(4095).for_each(|read| screen.feed_all(read));
         let skipped = screen.painter.terminal.skipped as f64;
         // Colours take no drawing either, but are not counted.
@@ -113,7 +113,7 @@ fn a_region_below_a_single_row_is_not_the_whole_screen() {
 
 #[test]
 fn a_repeat_takes_no_longer_than_the_screen_is_large() {
-    let mut screen = Screen::new(4, 2);
+    let mut screen = EmulatedScreen::new(4, 2);
     let began = std::time::Instant::now();
     for _ in 0..100_000 {
         screen.feed_all(b"x\x1b[65535b");
@@ -197,7 +197,7 @@ fn tells_nothing_of_the_host() {
 
 #[test]
 fn answers_that_nobody_takes_are_bounded() {
-    let mut screen = Screen::new(80, 24);
+    let mut screen = EmulatedScreen::new(80, 24);
     for _ in 0..100_000 {
         screen.feed_all(b"\x1b[5n");
     }
@@ -256,7 +256,7 @@ fn bytes_that_are_no_text_are_replaced() {
 
 #[test]
 fn sizes_are_bounded() {
-    let mut screen = Screen::new(65_535, 65_535);
+    let mut screen = EmulatedScreen::new(65_535, 65_535);
     assert_eq!(screen.shown().lines.len(), 1_000);
     screen.resize(1, 1);
     screen.feed_all("日本abc".as_bytes());
@@ -311,9 +311,9 @@ fn a_few_bytes_never_take_long() {
     }
     // The output of programs is taken in at once.
     let drawing = "\x1b[H\x1b[J\x1b[5;10Hsome text\x1b[K\x1b[1mmore\x1b[m\r\n".repeat(400);
-    assert_eq!(Screen::new(80, 24).feed(drawing.as_bytes()), drawing.len());
+    assert_eq!(EmulatedScreen::new(80, 24).feed(drawing.as_bytes()), drawing.len());
     let text = "some text\r\n".repeat(40_000);
-    assert_eq!(Screen::new(80, 24).feed(text.as_bytes()), text.len());
+    assert_eq!(EmulatedScreen::new(80, 24).feed(text.as_bytes()), text.len());
 }
 
 #[test]

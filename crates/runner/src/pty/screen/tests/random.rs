@@ -4,7 +4,7 @@ use alacritty_terminal::event::VoidListener;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::super::{STEP, Screen, Shown};
+use super::super::{EmulatedScreen, STEP, ScreenContent};
 
 /// Parts of what programs send, whole and torn.
 fn token() -> impl Strategy<Value = Vec<u8>> {
@@ -75,8 +75,8 @@ fn size() -> impl Strategy<Value = (u16, u16)> {
     prop_oneof![6 => (1_u16..30, 1_u16..9), 1 => Just((80, 24))]
 }
 
-fn fed(cols: u16, rows: u16, parts: &[&[u8]]) -> (Shown, Vec<u8>) {
-    let mut screen = Screen::new(cols, rows);
+fn fed(cols: u16, rows: u16, parts: &[&[u8]]) -> (ScreenContent, Vec<u8>) {
+    let mut screen = EmulatedScreen::new(cols, rows);
     parts.iter().for_each(|part| screen.feed_all(part));
     (screen.shown(), screen.take_replies())
 }
@@ -86,7 +86,7 @@ proptest! {
 
     #[test]
     fn any_bytes_and_sizes_are_borne(steps in vec((bytes(30), size()), 1..8)) {
-        let mut screen = Screen::new(7, 3);
+        let mut screen = EmulatedScreen::new(7, 3);
         for (bytes, (cols, rows)) in steps {
             screen.feed_all(&bytes);
             let shown = screen.shown();
@@ -114,8 +114,8 @@ proptest! {
     fn what_is_skipped_makes_no_difference(
         (cols, rows) in size(), before in vec(state(), 0..3), runs in vec((run(), state()), 1..4), after in bytes(10), (cols_after, rows_after) in size(),
     ) {
-        let mut skipping = Screen::new(cols, rows);
-        let mut drawing = Screen::new(cols, rows);
+        let mut skipping = EmulatedScreen::new(cols, rows);
+        let mut drawing = EmulatedScreen::new(cols, rows);
         drawing.painter.terminal.draws_all = true;
         let ends = before.into_iter().chain(runs.into_iter().flat_map(|(run, state)| [run, state])).chain([b"\x1b[3b".to_vec(), after]);
         for bytes in ends {
@@ -134,7 +134,7 @@ proptest! {
     #[test]
     fn shows_what_the_bare_emulator_shows((cols, rows) in (2_u16..30, 1_u16..9), bytes in bytes(60)) {
         let bytes = as_the_library_does(&bytes);
-        let mut bare = Bare::new(cols, rows);
+        let mut bare = BareEmulator::new(cols, rows);
         bare.feed(&bytes);
         let shown = fed(cols, rows, &[&bytes]).0;
         prop_assert_eq!((shown.lines, shown.row, shown.col), bare.shown());
@@ -153,12 +153,12 @@ fn as_the_library_does(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The library with nothing before it.
-struct Bare {
+struct BareEmulator {
     term: alacritty_terminal::Term<VoidListener>,
     parser: alacritty_terminal::vte::ansi::Processor,
 }
 
-impl Bare {
+impl BareEmulator {
     fn new(cols: u16, rows: u16) -> Self {
         let size = alacritty_terminal::term::test::TermSize::new(cols.into(), rows.into());
         let config = alacritty_terminal::term::Config { scrolling_history: 0, ..Default::default() };

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::Screen;
+use super::EmulatedScreen;
 
 const SIZE: usize = 64 << 20;
 
@@ -23,7 +23,7 @@ fn speed() {
     for (kind, text) in kinds {
         let bytes = text.repeat(SIZE / text.len()).into_bytes();
         for read in [4095, 65536] {
-            let mut screen = Screen::new(80, 24);
+            let mut screen = EmulatedScreen::new(80, 24);
             let began = Instant::now();
             bytes.chunks(read).for_each(|chunk| screen.feed_all(chunk));
             let lines = screen.shown().lines.len();
@@ -33,7 +33,7 @@ fn speed() {
                 screen.painter.terminal.skipped as f64 * 100.0 / bytes.len() as f64
             );
         }
-        let mut screen = Screen::new(80, 24);
+        let mut screen = EmulatedScreen::new(80, 24);
         screen.painter.terminal.draws_all = true;
         let began = Instant::now();
         screen.feed_all(&bytes);

@@ -20,8 +20,8 @@ async fn an_abort_terminates_and_gives_up_after_the_grace_and_a_second() {
     let (driven, ends) = drive(RawOptions { grace_ms: Some(500.0), ..raw() }, async |ends| {
         ends.start();
         sleep(Duration::from_secs(1)).await;
-        ends.reply(Reply::Abort);
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
+        ends.reply(CallerReply::Abort);
     })
     .await;
     assert_eq!(driven.exit, Some(Err(ExitUnknown::AliveAfterAbort)));
@@ -35,7 +35,7 @@ async fn an_abort_during_the_drain_ends_the_survivors() {
         ends.start();
         ends.exit(Cause::Itself, true);
         sleep(Duration::from_millis(100)).await;
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
     })
     .await;
     assert!(matches!(driven.exit, Some(Ok(Ended { cause: Cause::Abort, .. }))));
@@ -71,7 +71,7 @@ async fn an_aborted_command_is_not_started_again() {
     let shell_gone = || ShimEvent::Failed(Failure { step: LaunchStep::Exec, errno: 2 });
     for event in [shell_gone(), ShimEvent::Lost { untaken: true }] {
         let (driven, _) = drive(raw(), async |ends| {
-            ends.reply(Reply::Abort);
+            ends.reply(CallerReply::Abort);
             sleep(Duration::from_millis(1)).await;
             ends.send(event);
         })

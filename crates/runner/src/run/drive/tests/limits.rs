@@ -65,7 +65,7 @@ async fn a_listener_that_takes_nothing_delays_a_terminated_command_by_grace_and_
             ends.flood().await;
             sleep(Duration::from_millis(500 - 4)).await;
             if cause == Cause::Abort {
-                ends.reply(Reply::Abort);
+                ends.reply(CallerReply::Abort);
             }
             ends.close();
             ends.exit(cause, false);
@@ -88,7 +88,7 @@ async fn a_slow_listener_gets_all_output_of_a_terminated_command_within_its_boun
         ends.exit(Cause::Limit, false);
         for _ in 0..5 {
             sleep(Duration::from_millis(30)).await;
-            ends.reply(Reply::OutputTaken(None));
+            ends.reply(CallerReply::OutputTaken(None));
         }
     })
     .await;
@@ -103,7 +103,7 @@ async fn input_that_is_not_read_does_not_delay_an_abort() {
     let (driven, ends) = drive(fed, async |ends| {
         ends.start();
         sleep(Duration::from_secs(1)).await;
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(10)).await;
         ends.close();
         ends.exit(Cause::Abort, false);

@@ -16,7 +16,7 @@ async fn a_busy_listener_holds_the_command_back_and_delays_its_result() {
         ends.exit(Cause::Itself, false);
         for _ in 0..3 {
             sleep(Duration::from_secs(3_600)).await;
-            ends.reply(Reply::OutputTaken(None));
+            ends.reply(CallerReply::OutputTaken(None));
         }
     })
     .await;
@@ -31,7 +31,7 @@ async fn a_listener_that_takes_nothing_does_not_delay_an_abort() {
         ends.start();
         ends.write("x\n");
         sleep(Duration::from_millis(1)).await;
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
         ends.stdout = None;
         ends.exit(Cause::Abort, false);
     })
@@ -45,7 +45,7 @@ async fn a_listener_that_fails_is_taken_away() {
         ends.start();
         ends.write("one\n");
         sleep(Duration::from_millis(1)).await;
-        ends.reply(Reply::OutputTaken(Some("oops".into())));
+        ends.reply(CallerReply::OutputTaken(Some("oops".into())));
         sleep(Duration::from_millis(1)).await;
         ends.write("two\n");
         ends.stdout = None;

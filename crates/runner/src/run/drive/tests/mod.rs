@@ -19,9 +19,9 @@ mod silence;
 mod watched;
 
 use super::*;
-use crate::registry::{Registry, RegistryOptions};
+use crate::registry::{RegistryOptions, TaskRegistry};
 use crate::request::RawOptions;
-use crate::run::listener::{LiveView, Prompt};
+use crate::run::listener::{BlockedPrompt, LiveView};
 use crate::run::shown::show;
 use crate::supervise::Failure;
 use protocol::Transfer;
@@ -30,11 +30,11 @@ use protocol::task::TaskSpec;
 use sys::{Exit, LaunchStep, Signal, Usage};
 
 /// The requests to the shim, or the events for the listener, in order.
-type Record = Arc<Mutex<Vec<String>>>;
+type RecordedCalls = Arc<Mutex<Vec<String>>>;
 
 struct FakeShim {
     events: UnboundedReceiver<ShimEvent>,
-    asked: Record,
+    asked: RecordedCalls,
     /// No process but the shell runs.
     alone: bool,
 }
@@ -45,7 +45,7 @@ impl FakeShim {
     }
 }
 
-impl Shim for FakeShim {
+impl ShimControl for FakeShim {
     async fn next_event(&mut self) -> ShimEvent {
         match self.events.recv().await {
             Some(event) => event,
@@ -93,15 +93,15 @@ impl Shim for FakeShim {
 }
 
 /// Records events.
-struct Recorder(Record);
+struct RecordingListener(RecordedCalls);
 
-impl Recorder {
+impl RecordingListener {
     fn note(&self, what: String) {
         self.0.lock().expect("no panic").push(what);
     }
 }
 
-impl Listener for Recorder {
+impl CommandListener for RecordingListener {
     fn output(&self, stream: OutputStream, text: String) {
         self.note(format!("{}: {}", stream.name(), text.len()));
     }
@@ -114,7 +114,7 @@ impl Listener for Recorder {
         self.note(format!("started: {pid}"));
     }
 
-    fn prompt(&self, prompt: Prompt) {
+    fn prompt(&self, prompt: BlockedPrompt) {
         self.note(format!("prompt: {}", prompt.text));
     }
 
@@ -124,21 +124,21 @@ impl Listener for Recorder {
 }
 
 /// The other ends of everything that the loop is connected to.
-struct Ends {
+struct DriverTestPeers {
     shim: UnboundedSender<ShimEvent>,
-    replies: Option<UnboundedSender<Reply>>,
+    replies: Option<UnboundedSender<CallerReply>>,
     /// The read end of standard input, if the command has input.
     stdin: Option<OwnedFd>,
     stdout: Option<File>,
     /// `None` if both streams share one pipe.
     stderr: Option<File>,
-    asked: Record,
-    heard: Record,
+    asked: RecordedCalls,
+    heard: RecordedCalls,
     /// The command among the runs of this process. `None` for a task.
     run: Option<Arc<LiveRun>>,
 }
 
-impl Ends {
+impl DriverTestPeers {
     fn write(&mut self, text: &str) {
         self.write_to(OutputStream::Stdout, text);
     }
@@ -184,7 +184,7 @@ impl Ends {
         let _ = self.shim.send(event);
     }
 
-    fn reply(&self, reply: Reply) {
+    fn reply(&self, reply: CallerReply) {
         let _ = self.replies.as_ref().expect("there").send(reply);
     }
 
@@ -210,7 +210,7 @@ impl Ends {
 }
 
 /// The result of a driven command.
-struct Driven {
+struct DrivenCommand {
     result: Result<(), NotStarted>,
     exit: Option<ShellExit>,
     elapsed: Duration,
@@ -222,16 +222,16 @@ struct Driven {
 }
 
 /// Drives a command to its end while `play` has the other ends.
-async fn drive(raw: RawOptions, play: impl AsyncFnOnce(&mut Ends)) -> (Driven, Ends) {
+async fn drive(raw: RawOptions, play: impl AsyncFnOnce(&mut DriverTestPeers)) -> (DrivenCommand, DriverTestPeers) {
     drive_reporting(raw, None, play).await
 }
 
 async fn drive_reporting(
     raw: RawOptions,
     report: Option<OwnedFd>,
-    play: impl AsyncFnOnce(&mut Ends),
-) -> (Driven, Ends) {
-    let mut request = Request::check(raw).expect("valid");
+    play: impl AsyncFnOnce(&mut DriverTestPeers),
+) -> (DrivenCommand, DriverTestPeers) {
+    let mut request = CommandRequest::check(raw).expect("valid");
     let alone = report.is_some();
     request.report = report;
     let shown = show(&mut request);
@@ -240,16 +240,16 @@ async fn drive_reporting(
         sys::set_nonblocking(&read).expect("set");
         (read, write)
     };
-    let ((stdout, out), (asked, heard)) = (pipe(), (Record::default(), Record::default()));
+    let ((stdout, out), (asked, heard)) = (pipe(), (RecordedCalls::default(), RecordedCalls::default()));
     let (stderr, err) = (!request.merge).then(pipe).unzip();
     let (unread, stdin) = request.stdin.is_some().then(pipe).unzip();
     stdin.iter().for_each(|pipe| sys::set_nonblocking(pipe).expect("set"));
     let ((shim, events), (replies, mut inbox)) = (unbounded_channel(), unbounded_channel());
     let pipes = Pipes { stdin, stdout, stderr, other_end: None };
     let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
-    let recorder = Recorder(Arc::clone(&heard));
+    let recorder = RecordingListener(Arc::clone(&heard));
     let (stdout, stderr) = (Some(out.into()), err.map(File::from));
-    let mut ends = Ends {
+    let mut ends = DriverTestPeers {
         shim,
         replies: Some(replies),
         stdin: unread,
@@ -259,7 +259,7 @@ async fn drive_reporting(
         asked,
         heard,
     };
-    let mut drive = Drive::new(&request, (fake, pipes), None, &recorder, &mut inbox).expect("watched");
+    let mut drive = CommandDriver::new(&request, (fake, pipes), None, &recorder, &mut inbox).expect("watched");
     let driving = async {
         let result = drive.run().await;
         let elapsed = drive.deadlines.began().elapsed();
@@ -271,7 +271,7 @@ async fn drive_reporting(
     let task = drive.output.moving.task().cloned();
     let stdout = drive.output.streams.stdout.capture.finish().text;
     let (exit, notes) = (drive.process.exit, drive.output.notes);
-    (Driven { result, exit, elapsed, delivered, stdout, notes, task }, ends)
+    (DrivenCommand { result, exit, elapsed, delivered, stdout, notes, task }, ends)
 }
 
 /// Returns a command whose streams share one pipe.
@@ -280,7 +280,7 @@ fn raw() -> RawOptions {
     RawOptions { command: "x".into(), cwd: "/".into(), host_env, merge: true, ..RawOptions::default() }
 }
 
-fn millis(driven: &Driven) -> u128 {
+fn millis(driven: &DrivenCommand) -> u128 {
     driven.elapsed.as_millis()
 }
 

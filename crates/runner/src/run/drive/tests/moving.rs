@@ -14,7 +14,7 @@ fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
         max_log_bytes: 1 << 20,
         retention: Duration::from_secs(60),
     };
-    let registry = Some(Registry::open(options).expect("opened"));
+    let registry = Some(TaskRegistry::open(options).expect("opened"));
     (RawOptions { registry, to_background: true, timeout_ms: Some(5_000.0), ..raw() }, directory)
 }
 
@@ -37,7 +37,7 @@ async fn a_command_moves_to_its_shim_at_its_limit_with_the_beginning_of_its_log(
         ends.write("first\n");
         sleep(Duration::from_millis(5_001)).await;
         assert_eq!(ends.asked(), ["hand over x"]);
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(1)).await;
         assert_eq!(ends.asked(), ["hand over x"], "a command that is becoming a task is none of the caller's any more");
         ends.send(ShimEvent::Task(Box::new(task("t1"))));
@@ -130,7 +130,7 @@ async fn an_exit_or_an_abort_before_the_limit_moves_nothing() {
             ends.write("so far\n");
             sleep(Duration::from_millis(4_999)).await;
             if cause == Cause::Abort {
-                ends.reply(Reply::Abort);
+                ends.reply(CallerReply::Abort);
                 sleep(Duration::from_millis(1_000)).await;
             }
             ends.close();
@@ -162,7 +162,7 @@ async fn a_busy_listener_does_not_delay_the_move_and_gets_all_that_was_read() {
         ends.send(ShimEvent::Task(Box::new(task("t1"))));
         for _ in 0..5 {
             sleep(Duration::from_secs(60)).await;
-            ends.reply(Reply::OutputTaken(None));
+            ends.reply(CallerReply::OutputTaken(None));
         }
     })
     .await;
@@ -192,7 +192,7 @@ async fn a_command_that_is_becoming_a_task_takes_a_place() {
 #[test]
 fn a_moved_command_has_the_time_limit_of_tasks_and_may_be_silent() {
     let (raw, _directory) = moving(1);
-    let request = Request::check(RawOptions { idle_timeout_ms: Some(500.0), ..raw }).expect("valid");
+    let request = CommandRequest::check(RawOptions { idle_timeout_ms: Some(500.0), ..raw }).expect("valid");
     assert_eq!(request.shim_limit(), Some(TASK_LIMIT), "the addon hands it over at its own limit");
     let later = request.later_task().expect("a registry");
     assert_eq!((u128::from(later.limit_ms), later.idle_ms), (TASK_LIMIT.as_millis(), None));
@@ -216,7 +216,7 @@ async fn a_shell_that_starts_after_its_limit_moves_at_once() {
 }
 
 /// Returns a process that stands for a shell, and the report of its command.
-async fn report(play: impl AsyncFnOnce(&mut Ends, &mut File)) -> Driven {
+async fn report(play: impl AsyncFnOnce(&mut DriverTestPeers, &mut File)) -> DrivenCommand {
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");
     let mut shell = std::process::Command::new("sleep").arg("60").spawn().expect("started");
@@ -250,7 +250,7 @@ async fn a_shell_that_saves_its_state_does_not_delay_the_result() {
 #[tokio::test(start_paused = true)]
 async fn the_report_of_a_shell_that_is_terminated_is_not_believed() {
     let driven = report(async |ends, pipe| {
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(1)).await;
         pipe.write_all(b"0\0/tmp\0").expect("written");
         sleep(Duration::from_millis(1)).await;

@@ -12,7 +12,7 @@ fn ended(cause: Cause, alive: bool) -> ShellExit {
 
 #[test]
 fn only_an_exit_of_its_own_is_no_termination() {
-    let state = |exit, aborted| ProcessState { exit, reported: None, aborted };
+    let state = |exit, aborted| ShellExitState { exit, reported: None, aborted };
     assert!(!state(None, false).was_terminated());
     assert!(!state(Some(ended(Cause::Itself, true)), false).was_terminated());
     assert!(state(None, true).was_terminated());
@@ -24,7 +24,7 @@ fn only_an_exit_of_its_own_is_no_termination() {
 
 #[test]
 fn only_survivors_of_an_exit_of_its_own_can_become_a_task() {
-    let left = |exit, aborted| ProcessState { exit: Some(exit), reported: None, aborted }.left_survivors();
+    let left = |exit, aborted| ShellExitState { exit: Some(exit), reported: None, aborted }.left_survivors();
     assert!(left(ended(Cause::Itself, true), false));
     assert!(!left(ended(Cause::Itself, false), false));
     assert!(!left(ended(Cause::Limit, true), false));
@@ -34,7 +34,7 @@ fn only_survivors_of_an_exit_of_its_own_can_become_a_task() {
 
 #[test]
 fn a_command_that_does_not_go_ends_with_what_was_asked_for_last() {
-    assert_eq!(ProcessState::default().given_up(), Err(ExitUnknown::AliveAfterLimit));
-    let aborted = ProcessState { aborted: true, ..ProcessState::default() };
+    assert_eq!(ShellExitState::default().given_up(), Err(ExitUnknown::AliveAfterLimit));
+    let aborted = ShellExitState { aborted: true, ..ShellExitState::default() };
     assert_eq!(aborted.given_up(), Err(ExitUnknown::AliveAfterAbort));
 }

@@ -53,7 +53,7 @@ async fn an_exit_after_a_long_silence_that_was_aborted_says_nothing_of_it() {
     let (driven, ends) = drive(limited, async |ends| {
         ends.start();
         sleep(Duration::from_millis(1_000)).await;
-        ends.reply(Reply::Abort);
+        ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(1_500)).await;
         ends.stdout = None;
         ends.exit(Cause::Abort, false);
@@ -116,7 +116,7 @@ async fn the_time_in_which_a_listener_holds_the_output_back_is_no_silence() {
         sleep(Duration::from_secs(10)).await;
         assert!(ends.asked().is_empty(), "the command waits for its listener");
         for _ in 0..8 {
-            ends.reply(Reply::OutputTaken(None));
+            ends.reply(CallerReply::OutputTaken(None));
             sleep(Duration::from_millis(1)).await;
         }
         sleep(Duration::from_millis(480)).await;
@@ -142,7 +142,7 @@ async fn silence_counts_from_the_end_of_a_hold_also_when_nothing_more_was_writte
         }
         sleep(Duration::from_secs(10)).await;
         for _ in 0..2 {
-            ends.reply(Reply::OutputTaken(None));
+            ends.reply(CallerReply::OutputTaken(None));
             sleep(Duration::from_millis(1)).await;
         }
         sleep(Duration::from_millis(490)).await;

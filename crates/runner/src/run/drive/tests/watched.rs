@@ -1,8 +1,8 @@
 //! People who watch: their orders, and what they see.
 
 use super::*;
-use crate::live::{InputError, State, Tap, Waiting, Why};
-use crate::request::Streams;
+use crate::live::{LiveRunState, RunWait, RunWaitReason, WatcherInputError, WatcherQueue};
+use crate::request::CallerStreamOptions;
 use crate::run::shown::STOPPED;
 use protocol::BlockedOn;
 
@@ -12,7 +12,7 @@ async fn settle() {
 }
 
 /// Returns everything that a tap holds, and the number of bytes before it.
-fn taken(tap: &Tap) -> (u64, String) {
+fn taken(tap: &WatcherQueue) -> (u64, String) {
     let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
     let text = chunks.map(|chunk| String::from_utf8(chunk.bytes).expect("text")).collect();
     (tap.take_before(), text)
@@ -58,7 +58,7 @@ async fn a_command_that_has_ended_is_not_stopped_any_more() {
         settle().await;
         ends.run().stop();
         sleep(Duration::from_secs(3_600)).await;
-        ends.reply(Reply::OutputTaken(None));
+        ends.reply(CallerReply::OutputTaken(None));
     })
     .await;
     assert!(ends.asked().is_empty() && driven.notes.is_empty(), "{:?} {:?}", ends.asked(), driven.notes);
@@ -67,7 +67,7 @@ async fn a_command_that_has_ended_is_not_stopped_any_more() {
 
 #[tokio::test(start_paused = true)]
 async fn input_of_a_person_reaches_a_command_that_is_fed() {
-    let streams = Some(Streams { bytes: false, fed: true });
+    let streams = Some(CallerStreamOptions { bytes: false, fed: true });
     let (_, ends) = drive(RawOptions { streams, ..raw() }, async |ends| {
         ends.start();
         settle().await;
@@ -87,7 +87,7 @@ async fn a_command_without_a_standard_input_of_its_own_takes_none() {
     drive(RawOptions { stdin: Some(b"given".to_vec()), ..raw() }, async |ends| {
         ends.start();
         settle().await;
-        assert_eq!(ends.run().give("yes\n"), Err(InputError::None));
+        assert_eq!(ends.run().give("yes\n"), Err(WatcherInputError::ReadsNoInput));
         assert_eq!(ends.read_input(), b"given");
         ends.exit(Cause::Itself, false);
         ends.close();
@@ -97,7 +97,7 @@ async fn a_command_without_a_standard_input_of_its_own_takes_none() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follower_gets_what_is_held_and_then_all_output() {
-    let tap = Tap::new(Arc::default());
+    let tap = WatcherQueue::new(Arc::default());
     let follower = Arc::clone(&tap);
     drive(raw(), async move |ends| {
         ends.start();
@@ -121,7 +121,7 @@ async fn a_follower_gets_what_is_held_and_then_all_output() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follower_that_comes_late_is_told_how_much_it_has_missed() {
-    let tap = Tap::new(Arc::default());
+    let tap = WatcherQueue::new(Arc::default());
     let follower = Arc::clone(&tap);
     drive(raw(), async move |ends| {
         ends.start();
@@ -142,9 +142,9 @@ async fn a_follower_that_comes_late_is_told_how_much_it_has_missed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_follower_of_bytes_gets_bytes() {
-    let tap = Tap::new(Arc::default());
+    let tap = WatcherQueue::new(Arc::default());
     let follower = Arc::clone(&tap);
-    let streams = Some(Streams { bytes: true, fed: false });
+    let streams = Some(CallerStreamOptions { bytes: true, fed: false });
     drive(RawOptions { streams, sanitize: None, ..raw() }, async move |ends| {
         ends.start();
         ends.write("é\n");
@@ -161,7 +161,7 @@ async fn a_follower_of_bytes_gets_bytes() {
 #[tokio::test(start_paused = true)]
 async fn a_look_shows_the_last_line_of_the_stream_that_wrote_last() {
     drive(RawOptions { merge: false, ..raw() }, async |ends| {
-        let last = async |ends: &Ends| {
+        let last = async |ends: &DriverTestPeers| {
             settle().await;
             ends.run().look();
             settle().await;
@@ -192,13 +192,16 @@ async fn while_a_person_looks_a_command_is_scanned_and_its_question_shown() {
         ends.run().look();
         settle().await;
         assert_eq!(ends.asked(), ["scan"]);
-        assert_eq!(ends.run().shape(None).state, State::Running);
+        assert_eq!(ends.run().shape(None).state, LiveRunState::Running);
         let reads =
             BlockedProcess { pid: 9, command: "sudo".into(), on: BlockedOn::Terminal(0), others: 0, sure: true };
         ends.send(ShimEvent::Blocked(false, Some(reads)));
         settle().await;
         let shape = ends.run().shape(None);
-        assert_eq!((shape.state, shape.waiting), (State::Waiting, Some(Waiting::new(Why::Prompt, "Password:"))));
+        assert_eq!(
+            (shape.state, shape.waiting),
+            (LiveRunState::Waiting, Some(RunWait::new(RunWaitReason::Prompt, "Password:")))
+        );
         ends.write("\nthanks\n");
         settle().await;
         ends.run().look();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::time::timeout;
 
-use super::{ClientState, Helpers, Supervisor, supervisor_program};
+use super::{HelperProcesses, HelperState, SupervisorHandle, supervisor_program};
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::pool::ShimHandle;
 use protocol::plan::WorldId;
@@ -23,9 +23,9 @@ const CONTINUED: u32 = 10;
 /// of another version ends at once, and so would all that follow.
 const UNANSWERED: u32 = 10;
 
-impl Helpers {
+impl HelperProcesses {
     /// Distributes the supervisor's shims until it is gone.
-    pub(super) async fn listen(&'static self, supervisor: Arc<Supervisor>, mut process: Process) {
+    pub(super) async fn listen(&'static self, supervisor: Arc<SupervisorHandle>, mut process: Process) {
         let mut reader = FrameReader::default();
         let (mut silent, mut answered) = (0, false);
         if let Ok(socket) = supervisor.socket.try_clone().and_then(|socket| sys::watch(socket, Interest::READABLE)) {
@@ -78,7 +78,7 @@ impl Helpers {
     }
 
     /// Requests shims for all callers without a shim.
-    fn ask_for_queued(&'static self, state: &mut ClientState) {
+    fn ask_for_queued(&'static self, state: &mut HelperState) {
         let queued: Vec<_> =
             state.pools.all().filter(|(_, shims)| !shims.waiting.is_empty()).map(|(world, _)| world).collect();
         for world in queued {

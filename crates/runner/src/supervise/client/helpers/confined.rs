@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::super::error::HelperError;
 use super::super::worlds::{WorldEntry, WorldFailure, state_of_worlds};
-use super::{ClientState, Helpers};
+use super::{HelperProcesses, HelperState};
 use confine::{OwnedPolicy, ReportedWorldError, WorldFacts};
 use protocol::plan::WorldId;
 use protocol::{ToSupervisor, WorldWays};
 
-impl Helpers {
+impl HelperProcesses {
     /// Returns the world of a confinement. The supervisor makes the world, unless it exists. For a registry, this may
     /// be the world of a running task in its directory.
     pub fn world(&'static self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldId {
@@ -35,7 +35,7 @@ impl Helpers {
 
     /// Asks the supervisor for a world. A new world gets a shim for the first command, which is forked while that
     /// command is prepared.
-    fn prepare_world(&'static self, state: &mut ClientState, found: WorldEntry) -> WorldId {
+    fn prepare_world(&'static self, state: &mut HelperState, found: WorldEntry) -> WorldId {
         match found {
             WorldEntry::Known(id) => {
                 self.ask_for_world(state, id);
@@ -134,7 +134,7 @@ impl Helpers {
     }
 
     /// Asks the supervisor for a world, unless it was asked already.
-    pub(super) fn ask_for_world(&'static self, state: &mut ClientState, id: WorldId) {
+    pub(super) fn ask_for_world(&'static self, state: &mut HelperState, id: WorldId) {
         if state.worlds.facts(id).is_some() {
             return;
         }
@@ -155,7 +155,7 @@ impl Helpers {
 }
 
 /// Ends a world as soon as its shims have exited.
-fn end(state: &mut ClientState, id: WorldId) {
+fn end(state: &mut HelperState, id: WorldId) {
     state.pools.end(id);
     if let Some(supervisor) = &state.supervisor {
         let _ = protocol::send(&supervisor.socket, ToSupervisor::EndWorld(id));

@@ -63,13 +63,13 @@ mod tests {
 
     use super::*;
 
-    struct Place {
+    struct SupervisorCopyFixture {
         top: TempDir,
         own: PathBuf,
         copy: PathBuf,
     }
 
-    impl Place {
+    impl SupervisorCopyFixture {
         fn new() -> Self {
             let top = tempfile::tempdir().expect("a directory");
             let own = top.path().join("supervisor");
@@ -106,12 +106,12 @@ mod tests {
 
     #[test]
     fn a_copy_with_the_bytes_of_the_supervisor_is_taken() {
-        assert!(Place::new().is_trusted());
+        assert!(SupervisorCopyFixture::new().is_trusted());
     }
 
     #[test]
     fn a_copy_with_other_bytes_is_not_taken() {
-        let place = Place::new();
+        let place = SupervisorCopyFixture::new();
         for bytes in [vec![7; 99_999], [vec![7; 99_999], vec![8]].concat()] {
             fs::write(&place.copy, bytes).expect("written");
             assert!(!place.is_trusted());
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_another_owner_or_one_that_others_can_change_is_not_taken() {
-        let place = Place::new();
+        let place = SupervisorCopyFixture::new();
         assert!(!place.trusted_by(nix::unistd::geteuid().as_raw() + 1));
         for path in [place.copy.clone(), place.copy.parent().expect("a directory").to_owned(), place.copies()] {
             for mode in [0o775, 0o757] {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_link_is_not_taken() {
-        let place = Place::new();
+        let place = SupervisorCopyFixture::new();
         fs::remove_file(&place.copy).expect("removed");
         symlink(&place.own, &place.copy).expect("linked");
         assert!(!place.is_trusted());
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn only_the_restriction_of_apparmor_makes_the_copy_useful() {
-        let place = Place::new();
+        let place = SupervisorCopyFixture::new();
         let setting = place.top.path().join("setting");
         assert!(!is_restricted(&setting));
         for (value, restricts) in [("1\n", true), ("0\n", false), ("", false)] {

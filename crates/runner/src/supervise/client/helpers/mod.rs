@@ -16,12 +16,12 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use self::turns::Turns;
+use self::turns::WorkQueue;
 use super::error::HelperError;
-use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShells};
-use super::pools::Pools;
-use super::worlds::Worlds;
-use crate::supervise::ready::Stale;
+use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShellCounts};
+use super::pools::ShimPools;
+use super::worlds::WorldTable;
+use crate::supervise::ready::StaleShellReason;
 use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
 use supervisor::cgroup;
@@ -33,20 +33,20 @@ const ASK_AT_ONCE: usize = 4;
 pub const SUPERVISOR: &str = "agent-bash-supervisor";
 
 /// The supervisor and the shims of this process, shared by all its threads.
-pub struct Helpers {
+pub struct HelperProcesses {
     runtime: Runtime,
-    state: Mutex<ClientState>,
+    state: Mutex<HelperState>,
     /// The owners whose worlds are to be begun, one after another.
-    begins: Turns,
+    begins: WorkQueue,
 }
 
-static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
+static HELPERS: OnceLock<Result<HelperProcesses, HelperError>> = OnceLock::new();
 
 #[derive(Default)]
-struct ClientState {
-    supervisor: Option<Arc<Supervisor>>,
-    pools: Pools,
-    worlds: Worlds,
+struct HelperState {
+    supervisor: Option<Arc<SupervisorHandle>>,
+    pools: ShimPools,
+    worlds: WorldTable,
     /// Directories to remove when this process has ended.
     folders: Vec<PathBuf>,
     /// Whether a task is looking for old warm shells.
@@ -55,12 +55,12 @@ struct ClientState {
     unanswered: u32,
 }
 
-struct Supervisor {
+struct SupervisorHandle {
     pid: Pid,
     socket: OwnedFd,
 }
 
-impl Helpers {
+impl HelperProcesses {
     /// Returns the instance shared by all threads of the process. Nothing is started before the first command.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Helpers {
                     .map_err(HelperError::from)?;
                 // The variables are read on a thread of the host, because only the host changes the environment.
                 switches();
-                let begins = Turns::new(&runtime);
+                let begins = WorkQueue::new(&runtime);
                 Ok(Self { runtime, state: Mutex::default(), begins })
             })
             .as_ref()
@@ -94,7 +94,7 @@ impl Helpers {
         self.runtime.handle()
     }
 
-    fn state(&self) -> MutexGuard<'_, ClientState> {
+    fn state(&self) -> MutexGuard<'_, HelperState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -118,14 +118,14 @@ impl Helpers {
     }
 
     /// Counts a warm shell that could not receive its command.
-    pub fn stale(&self, world: Option<WorldId>, why: Stale) {
+    pub fn stale(&self, world: Option<WorldId>, why: StaleShellReason) {
         if let Some(shims) = self.state().pools.of(world) {
             shims.pool.stale(why);
         }
     }
 
     /// Returns the numbers of this process's warm shells.
-    pub fn shells(&self) -> WarmShells {
+    pub fn shells(&self) -> WarmShellCounts {
         self.state().pools.shells()
     }
 
@@ -246,7 +246,7 @@ impl Helpers {
     }
 
     /// Requests as many shims of a world as callers are queued, plus `spare`. Starts the supervisor if there is none.
-    fn ask(&'static self, state: &mut ClientState, world: Option<WorldId>, spare: usize) {
+    fn ask(&'static self, state: &mut HelperState, world: Option<WorldId>, spare: usize) {
         let spare = if state.supervisor.is_none() { KEEP - 1 } else { spare };
         let supervisor = self.supervisor(state);
         if let Some(world) = world {
@@ -265,7 +265,7 @@ impl Helpers {
     }
 
     /// Returns the supervisor, started if there is none.
-    fn supervisor(&'static self, state: &mut ClientState) -> Result<Arc<Supervisor>, HelperError> {
+    fn supervisor(&'static self, state: &mut HelperState) -> Result<Arc<SupervisorHandle>, HelperError> {
         if let Some(supervisor) = &state.supervisor {
             return Ok(Arc::clone(supervisor));
         }
@@ -278,7 +278,7 @@ impl Helpers {
         Ok(supervisor)
     }
 
-    fn start_supervisor(&'static self) -> Result<Arc<Supervisor>, HelperError> {
+    fn start_supervisor(&'static self) -> Result<Arc<SupervisorHandle>, HelperError> {
         let (program, argument) = supervisor_program();
         let (ours, theirs) = sys::socket_pair().map_err(HelperError::from)?;
         sys::set_nonblocking(&ours).map_err(HelperError::from)?;
@@ -297,7 +297,7 @@ impl Helpers {
                 _ => error.into(),
             })?;
         let pid = Pid::from_raw(i32::try_from(process.id()).unwrap_or(0));
-        let started = Arc::new(Supervisor { pid, socket: ours });
+        let started = Arc::new(SupervisorHandle { pid, socket: ours });
         self.runtime.spawn(self.listen(Arc::clone(&started), process));
         Ok(started)
     }

@@ -1,6 +1,6 @@
 //! The queue of callers without a shim.
 
-use super::super::pools::Shims;
+use super::super::pools::WorldShims;
 use super::*;
 
 fn shim(pid: i32) -> ShimHandle {
@@ -8,7 +8,7 @@ fn shim(pid: i32) -> ShimHandle {
 }
 
 /// Returns a caller that is queued.
-fn queued(state: &mut Shims) -> oneshot::Receiver<Result<ShimHandle, HelperError>> {
+fn queued(state: &mut WorldShims) -> oneshot::Receiver<Result<ShimHandle, HelperError>> {
     let (sender, receiver) = oneshot::channel();
     state.waiting.push_back(sender);
     receiver
@@ -21,7 +21,7 @@ fn received(caller: &mut oneshot::Receiver<Result<ShimHandle, HelperError>>) -> 
 
 #[test]
 fn shims_go_to_callers_in_the_order_of_the_queue_and_then_to_the_pool() {
-    let mut state = Shims::default();
+    let mut state = WorldShims::default();
     let [mut first, second, mut third] = [(); 3].map(|()| queued(&mut state));
     state.hand_out(shim(1));
     assert_eq!(received(&mut first), Some(1));
@@ -35,7 +35,7 @@ fn shims_go_to_callers_in_the_order_of_the_queue_and_then_to_the_pool() {
 
 #[test]
 fn a_supervisor_that_cannot_start_fails_every_caller_in_the_queue() {
-    let mut state = Shims::default();
+    let mut state = WorldShims::default();
     let callers = [(); 2].map(|()| queued(&mut state));
     state.fail(&HelperError::from(io::Error::from_raw_os_error(libc::EAGAIN)));
     for mut caller in callers {

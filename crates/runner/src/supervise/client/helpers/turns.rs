@@ -5,14 +5,14 @@ use std::pin::Pin;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+type QueuedWork = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The entrance of the queue. The queue ends with the runtime, or when this is dropped.
-pub(super) struct Turns(UnboundedSender<Work>);
+pub(super) struct WorkQueue(UnboundedSender<QueuedWork>);
 
-impl Turns {
+impl WorkQueue {
     pub fn new(runtime: &Runtime) -> Self {
-        let (entrance, mut queue) = unbounded_channel::<Work>();
+        let (entrance, mut queue) = unbounded_channel::<QueuedWork>();
         runtime.spawn(async move {
             while let Some(work) = queue.recv().await {
                 // A panic ends one piece of work, and not the queue.
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn work_is_done_in_order_and_never_two_pieces_at_once() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
-        let (turns, seen) = (Turns::new(&runtime), Arc::new(Mutex::new(Vec::new())));
+        let (turns, seen) = (WorkQueue::new(&runtime), Arc::new(Mutex::new(Vec::new())));
         let (done, ends) = oneshot::channel();
         for number in 0..200 {
             let seen = Arc::clone(&seen);
