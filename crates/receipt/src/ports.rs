@@ -8,14 +8,14 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use super::{Port, Ports};
+use super::{ListeningPort, PortDifference};
 use sys::Listener;
 
 /// The servers of a network at one moment.
 #[derive(Debug, Clone, Default)]
-pub struct Listeners(BTreeMap<(u16, IpAddr), HashSet<u64>>);
+pub struct PortListeners(BTreeMap<(u16, IpAddr), HashSet<u64>>);
 
-impl Listeners {
+impl PortListeners {
     /// Reads the servers of this process's network.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Listeners {
 
     /// Compares with an earlier moment. `tree` are processes that may own the sockets.
     #[must_use]
-    pub fn since(&self, before: &Self, tree: &[Pid]) -> Ports {
+    pub fn since(&self, before: &Self, tree: &[Pid]) -> PortDifference {
         let new: Vec<_> = self.0.iter().filter(|(place, _)| !before.0.contains_key(place)).collect();
         let sockets: Vec<u64> = new.iter().flat_map(|(_, sockets)| sockets.iter().copied()).collect();
         let owners = if sockets.is_empty() { Vec::new() } else { sys::socket_owners(tree, &sockets) };
@@ -49,24 +49,24 @@ impl Listeners {
             port(place, owner.map(|(_, pid)| pid.as_raw()))
         });
         let closed = before.0.keys().filter(|place| !self.0.contains_key(place)).map(|place| port(place, None));
-        Ports { opened: opened.collect(), closed: closed.collect() }
+        PortDifference { opened: opened.collect(), closed: closed.collect() }
     }
 }
 
-fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> Port {
-    Port { port: *number, address: address.to_string(), pid }
+fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> ListeningPort {
+    ListeningPort { port: *number, address: address.to_string(), pid }
 }
 
 /// The processes that have the sockets of servers.
-pub type Owners = HashMap<u64, Vec<Pid>>;
+pub type SocketOwners = HashMap<u64, Vec<Pid>>;
 
 /// The owners that were looked up last, because that takes some milliseconds.
-static KNOWN: LazyLock<Mutex<Owners>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<SocketOwners>> = LazyLock::new(Mutex::default);
 
-impl Listeners {
+impl PortListeners {
     /// Returns the processes of the servers, for [`Listeners::has_ended`].
     #[must_use]
-    pub fn owners(&self) -> Owners {
+    pub fn owners(&self) -> SocketOwners {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let sockets: HashSet<u64> = self.0.values().flatten().copied().collect();
         known.retain(|socket, _| sockets.contains(socket));
@@ -83,7 +83,7 @@ impl Listeners {
     /// Returns whether the processes that had a port are known, and have all ended. A server that closes its port and
     /// lives on did so by itself.
     #[must_use]
-    pub fn has_ended(&self, port: &Port, owners: &Owners) -> bool {
+    pub fn has_ended(&self, port: &ListeningPort, owners: &SocketOwners) -> bool {
         let is_it = |(number, address): &(u16, IpAddr)| *number == port.port && address.to_string() == port.address;
         let sockets = self.0.iter().filter(|(place, _)| is_it(place)).flat_map(|(_, sockets)| sockets);
         let pids: Vec<Pid> = sockets.flat_map(|socket| owners.get(socket).into_iter().flatten().copied()).collect();
@@ -91,7 +91,7 @@ impl Listeners {
     }
 }
 
-impl Ports {
+impl PortDifference {
     /// Keeps only the opened ports that are known to be the command's own: its tree holds them.
     pub fn keep_owned(&mut self) {
         self.opened.retain(|port| port.pid.is_some());
@@ -110,7 +110,7 @@ impl Ports {
     /// Adds the ports that a tree holds in a network of its own, like the network of a confined command.
     pub fn add_own_network(&mut self, tree: &[Pid]) {
         let Some(first) = tree.first().filter(|pid| has_own_network(**pid)) else { return };
-        let mut own = Listeners::read_of(*first).since(&Listeners::default(), tree);
+        let mut own = PortListeners::read_of(*first).since(&PortListeners::default(), tree);
         own.keep_owned();
         self.opened.append(&mut own.opened);
     }
@@ -135,10 +135,10 @@ mod tests {
     #[test]
     fn what_differs() {
         let local = Ipv4Addr::LOCALHOST;
-        let before = Listeners::of(vec![listener(80, local, 1), listener(81, local, 2), listener(82, local, 3)]);
+        let before = PortListeners::of(vec![listener(80, local, 1), listener(81, local, 2), listener(82, local, 3)]);
         let after = vec![listener(80, local, 9), listener(82, local, 3), listener(82, Ipv6Addr::LOCALHOST, 4)];
-        let ports = Listeners::of(after).since(&before, &[]);
-        let port = |port, address: &str| Port { port, address: address.into(), pid: None };
+        let ports = PortListeners::of(after).since(&before, &[]);
+        let port = |port, address: &str| ListeningPort { port, address: address.into(), pid: None };
         assert_eq!(ports.opened, [port(82, "::1")]);
         assert_eq!(ports.closed, [port(81, "127.0.0.1")]);
     }
@@ -146,14 +146,14 @@ mod tests {
     #[test]
     fn real_servers() {
         let own = nix::unistd::getpid();
-        let before = Listeners::read().expect("the table");
+        let before = PortListeners::read().expect("the table");
         let server = TcpListener::bind("127.0.0.1:0").expect("a server");
         let other = TcpListener::bind("[::]:0").ok();
         let _datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let number = server.local_addr().expect("an address").port();
-        let after = Listeners::read().expect("the table");
+        let after = PortListeners::read().expect("the table");
         let mut ports = after.since(&before, &[own]);
-        let expected = Port { port: number, address: "127.0.0.1".into(), pid: Some(own.as_raw()) };
+        let expected = ListeningPort { port: number, address: "127.0.0.1".into(), pid: Some(own.as_raw()) };
         assert!(ports.opened.contains(&expected), "{ports:?}");
         if let Some(other) = &other {
             let number = other.local_addr().expect("an address").port();
@@ -161,21 +161,21 @@ mod tests {
         }
         let others = after.since(&before, &[]);
         assert!(others.opened.iter().any(|port| port.port == number && port.pid.is_none()), "{others:?}");
-        ports.closed.push(Port { port: 1, address: "::".into(), pid: None });
+        ports.closed.push(ListeningPort { port: 1, address: "::".into(), pid: None });
         ports.keep_owned();
         assert!(ports.opened.contains(&expected) && !ports.closed.is_empty());
         let known = ports.clone();
         ports.add_own_network(&[own]);
         assert_eq!(ports, known, "the same network");
-        assert_eq!(Listeners::read_of(own).0.keys().collect::<Vec<_>>(), after.0.keys().collect::<Vec<_>>());
+        assert_eq!(PortListeners::read_of(own).0.keys().collect::<Vec<_>>(), after.0.keys().collect::<Vec<_>>());
         let owners = after.owners();
         assert!(owners.values().any(|pids| pids.contains(&own)));
-        let port = |pid| Port { pid, ..expected.clone() };
+        let port = |pid| ListeningPort { pid, ..expected.clone() };
         assert!(!after.has_ended(&port(None), &owners), "its process lives on");
         let gone = owners.keys().map(|socket| (*socket, vec![Pid::from_raw(i32::MAX)])).collect();
-        assert!(after.has_ended(&port(None), &gone) && !after.has_ended(&port(None), &Owners::new()));
+        assert!(after.has_ended(&port(None), &gone) && !after.has_ended(&port(None), &SocketOwners::new()));
         drop(server);
-        let closed = Listeners::read().expect("the table").since(&after, &[own]).closed;
+        let closed = PortListeners::read().expect("the table").since(&after, &[own]).closed;
         assert!(closed.iter().any(|port| port.port == number), "{closed:?}");
     }
 }

@@ -11,7 +11,7 @@ pub const LISTED: usize = 100;
 
 /// Completeness of a receipt, from best to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Completeness {
+pub enum ReceiptCompleteness {
     /// The receipt has every change.
     #[default]
     Known,
@@ -21,7 +21,7 @@ pub enum Completeness {
     Unknown,
 }
 
-impl Completeness {
+impl ReceiptCompleteness {
     /// Returns the name that results use.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -35,14 +35,14 @@ impl Completeness {
 
 /// The origin of the changes in a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Attribution {
+pub enum ChangeAttribution {
     /// The command's own processes.
     Command,
     /// Any process that made changes while the command ran.
     Window,
 }
 
-impl Attribution {
+impl ChangeAttribution {
     /// Returns the name that results use.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -55,7 +55,7 @@ impl Attribution {
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Kind {
+pub enum ChangedFileKind {
     /// A regular file.
     File,
     /// A directory.
@@ -66,7 +66,7 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ChangedFileKind {
     /// Returns the name that results use.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -81,7 +81,7 @@ impl Kind {
 
 /// A file that was created, modified or deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FileChange {
     /// The absolute path: before the command for a deleted file, after it for all others.
     #[serde(with = "bytes::path")]
     pub path: PathBuf,
@@ -90,12 +90,12 @@ pub struct Change {
     /// The size before the command. `None`: the file had no size, or was created.
     pub bytes_before: Option<u64>,
     /// The kind: before the command for a deleted file, after it for all others.
-    pub kind: Kind,
+    pub kind: ChangedFileKind,
 }
 
 /// A file or directory whose path has changed. The contents of a renamed directory are not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rename {
+pub struct FileRename {
     /// The absolute path before the command.
     #[serde(with = "bytes::path")]
     pub from: PathBuf,
@@ -106,7 +106,7 @@ pub struct Rename {
 
 /// The numbers of all changes, including unlisted changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct ReceiptCounts {
     /// Created files and directories.
     pub created: u64,
     /// Modified files and directories.
@@ -117,7 +117,7 @@ pub struct Counts {
     pub renamed: u64,
 }
 
-impl Counts {
+impl ReceiptCounts {
     /// Returns whether nothing was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -127,7 +127,7 @@ impl Counts {
 
 /// A TCP port at which a server listens.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Port {
+pub struct ListeningPort {
     /// The number.
     pub port: u16,
     /// The address of the listening socket. An unspecified address stands for every address of the host.
@@ -138,16 +138,16 @@ pub struct Port {
 
 /// Ports that differ after a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ports {
+pub struct PortDifference {
     /// Ports with a server now and without a server before.
-    pub opened: Vec<Port>,
+    pub opened: Vec<ListeningPort>,
     /// Ports without a server now and with a server before.
-    pub closed: Vec<Port>,
+    pub closed: Vec<ListeningPort>,
 }
 
 /// The changes that a command made in a git repository. Each pair is a value before and after the command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GitChange {
+pub struct RepositoryChange {
     /// The top of the work tree.
     #[serde(with = "bytes::path")]
     pub repository: PathBuf,
@@ -194,53 +194,53 @@ impl GitState {
 
 /// The changes made while a command ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct RunReceipt {
     /// Completeness of the receipt.
-    pub state: Completeness,
+    pub state: ReceiptCompleteness,
     /// Why the receipt is not [`Completeness::Known`], in a sentence. `None` if it is.
     pub why: Option<String>,
     /// The origin of the changes.
-    pub attribution: Attribution,
+    pub attribution: ChangeAttribution,
     /// The first [`LISTED`] created files, by path.
-    pub created: Vec<Change>,
+    pub created: Vec<FileChange>,
     /// The first [`LISTED`] files with other content, mode, owner or attributes, by path.
-    pub modified: Vec<Change>,
+    pub modified: Vec<FileChange>,
     /// The first [`LISTED`] deleted files, by path.
-    pub deleted: Vec<Change>,
+    pub deleted: Vec<FileChange>,
     /// The first [`LISTED`] renamed files, by their new path.
-    pub renamed: Vec<Rename>,
+    pub renamed: Vec<FileRename>,
     /// The numbers of all changes.
-    pub counts: Counts,
+    pub counts: ReceiptCounts,
     /// Large ignored directories that changed and are not listed file by file.
     #[serde(with = "bytes::paths")]
     pub directories: Vec<PathBuf>,
     /// Ports that were opened and closed.
-    pub ports: Ports,
+    pub ports: PortDifference,
     /// Repositories whose `.git` changed.
-    pub git: Vec<GitChange>,
+    pub git: Vec<RepositoryChange>,
 }
 
-impl Receipt {
+impl RunReceipt {
     /// Returns a receipt that lists nothing.
     #[must_use]
-    pub fn new(attribution: Attribution) -> Self {
+    pub fn new(attribution: ChangeAttribution) -> Self {
         Self {
-            state: Completeness::Known,
+            state: ReceiptCompleteness::Known,
             why: None,
             attribution,
             created: Vec::new(),
             modified: Vec::new(),
             deleted: Vec::new(),
             renamed: Vec::new(),
-            counts: Counts::default(),
+            counts: ReceiptCounts::default(),
             directories: Vec::new(),
-            ports: Ports::default(),
+            ports: PortDifference::default(),
             git: Vec::new(),
         }
     }
 
     /// Lowers the state, with the reason. The first reason of the worst state stays.
-    pub fn lower(&mut self, state: Completeness, why: impl Into<String>) {
+    pub fn lower(&mut self, state: ReceiptCompleteness, why: impl Into<String>) {
         if state > self.state {
             self.state = state;
             self.why = Some(why.into());
@@ -271,26 +271,28 @@ mod tests {
     #[test]
     fn a_receipt_crosses_between_processes_with_every_byte_of_its_paths() {
         let path = PathBuf::from(OsString::from_vec(b"/tmp/\xff\n".to_vec()));
-        let change = Change { path: path.clone(), bytes: Some(1), bytes_before: None, kind: Kind::File };
-        let mut receipt = Receipt::new(Attribution::Command);
+        let change = FileChange { path: path.clone(), bytes: Some(1), bytes_before: None, kind: ChangedFileKind::File };
+        let mut receipt = RunReceipt::new(ChangeAttribution::Command);
         receipt.created.push(change);
-        receipt.renamed.push(Rename { from: path.clone(), to: "/b".into() });
+        receipt.renamed.push(FileRename { from: path.clone(), to: "/b".into() });
         receipt.directories.push(path.clone());
         let bytes = postcard::to_allocvec(&receipt).expect("bytes");
-        assert_eq!(postcard::from_bytes::<Receipt>(&bytes).expect("a receipt"), receipt);
+        assert_eq!(postcard::from_bytes::<RunReceipt>(&bytes).expect("a receipt"), receipt);
         assert_eq!(receipt.paths().collect::<Vec<_>>(), [&*path, &*path, Path::new("/b")]);
     }
 
     #[test]
     fn the_first_reason_of_the_worst_state_stays() {
-        let mut receipt = Receipt::new(Attribution::Window);
+        let mut receipt = RunReceipt::new(ChangeAttribution::Window);
         assert!(receipt.is_empty());
-        for (state, why) in
-            [(Completeness::Partial, "one"), (Completeness::Partial, "two"), (Completeness::Unknown, "three")]
-        {
+        for (state, why) in [
+            (ReceiptCompleteness::Partial, "one"),
+            (ReceiptCompleteness::Partial, "two"),
+            (ReceiptCompleteness::Unknown, "three"),
+        ] {
             receipt.lower(state, why);
         }
-        receipt.lower(Completeness::Partial, "four");
-        assert_eq!((receipt.state, receipt.why.as_deref()), (Completeness::Unknown, Some("three")));
+        receipt.lower(ReceiptCompleteness::Partial, "four");
+        assert_eq!((receipt.state, receipt.why.as_deref()), (ReceiptCompleteness::Unknown, Some("three")));
     }
 }

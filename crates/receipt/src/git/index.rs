@@ -9,16 +9,16 @@ use super::repository::LARGEST;
 
 /// The state of an index. Two indexes are compared by `entries` alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Index {
+pub struct GitIndex {
     /// The entries.
-    pub entries: Entries,
+    pub entries: GitIndexEntries,
     /// Identity of the file: device, number, size and time. Equal identities mean equal entries.
     file: Option<(u64, u64, u64, (i64, i64))>,
 }
 
 /// The entries of an index, without the times of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Entries {
+pub struct GitIndexEntries {
     /// Number of entries.
     pub count: u32,
     /// A hash of the entries' modes, ids, flags and paths.
@@ -28,7 +28,7 @@ pub struct Entries {
     pub is_inexact: bool,
 }
 
-impl Index {
+impl GitIndex {
     /// Reads an index, unless the file is unchanged since `known`. `None`: the file cannot be read, or its form is
     /// unknown.
     pub fn read(path: &Path, id_length: usize, known: Option<Self>) -> Option<Self> {
@@ -38,12 +38,12 @@ impl Index {
         if let Some(known) = known.filter(|known| known.file == file) {
             return Some(known);
         }
-        let entries = Reader::new(&sys::read_regular(path, LARGEST).ok()?, id_length)?.entries()?;
+        let entries = GitIndexReader::new(&sys::read_regular(path, LARGEST).ok()?, id_length)?.entries()?;
         Some(Self { entries, file })
     }
 }
 
-struct Reader<'a> {
+struct GitIndexReader<'a> {
     bytes: &'a [u8],
     at: usize,
     id_length: usize,
@@ -57,7 +57,7 @@ const EXTENDED: u16 = 0x4000;
 /// The part of the flags that is the length of the path.
 const LENGTH: u16 = 0x0FFF;
 
-impl<'a> Reader<'a> {
+impl<'a> GitIndexReader<'a> {
     fn new(bytes: &'a [u8], id_length: usize) -> Option<Self> {
         (bytes.get(..4)? == b"DIRC").then_some(Self { bytes, at: 4, id_length })
     }
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
     }
 
-    fn entries(mut self) -> Option<Entries> {
+    fn entries(mut self) -> Option<GitIndexEntries> {
         let version = self.u32()?;
         let count = self.u32()?;
         if !(2..=4).contains(&version) {
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
             hasher.write(&path);
         }
         let is_inexact = self.extensions();
-        Some(Entries { count, hash: hasher.finish(), is_inexact })
+        Some(GitIndexEntries { count, hash: hasher.finish(), is_inexact })
     }
 
     /// Takes bytes up to and including a NUL.

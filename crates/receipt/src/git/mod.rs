@@ -10,5 +10,5 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use repository::Repository;
-pub use snapshot::{Compared, Snapshot, compare};
+pub use repository::GitRepository;
+pub use snapshot::{RepositoryComparison, RepositorySnapshot, compare};

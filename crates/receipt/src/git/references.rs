@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use memchr::memmem;
 
-use super::repository::{LARGEST, Repository, short_file};
+use super::repository::{GitRepository, LARGEST, short_file};
 
 /// The file of packed references.
 const PACKED: &str = "packed-refs";
@@ -12,20 +12,20 @@ const PACKED: &str = "packed-refs";
 const DEPTH: usize = 5;
 
 /// Returns what HEAD names: the id of a commit, and the short name of the branch.
-pub fn head(repository: &Repository) -> [Option<String>; 2] {
+pub fn head(repository: &GitRepository) -> [Option<String>; 2] {
     let Some(text) = short_file(&repository.own.join("HEAD")) else { return [None, None] };
     match target(&text) {
-        Target::Name(name) => {
+        ReferenceTarget::Name(name) => {
             let short = name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned();
             [id(repository, &name), Some(short)]
         }
-        Target::Id(id) => [Some(id), None],
-        Target::Nothing => [None, None],
+        ReferenceTarget::Id(id) => [Some(id), None],
+        ReferenceTarget::Nothing => [None, None],
     }
 }
 
 /// Returns the id to which a reference points.
-pub fn id(repository: &Repository, name: &str) -> Option<String> {
+pub fn id(repository: &GitRepository, name: &str) -> Option<String> {
     let mut name = name.to_owned();
     for _ in 0..DEPTH {
         if name.split('/').any(|part| part == "..") {
@@ -35,28 +35,28 @@ pub fn id(repository: &Repository, name: &str) -> Option<String> {
         let is_own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"].iter().any(|own| name.starts_with(own));
         let directory = if is_own || !name.starts_with("refs/") { &repository.own } else { &repository.common };
         match short_file(&directory.join(&name)).map(|text| target(&text)) {
-            Some(Target::Id(id)) => return Some(id),
-            Some(Target::Name(next)) => name = next,
-            Some(Target::Nothing) | None => return packed(repository, &name),
+            Some(ReferenceTarget::Id(id)) => return Some(id),
+            Some(ReferenceTarget::Name(next)) => name = next,
+            Some(ReferenceTarget::Nothing) | None => return packed(repository, &name),
         }
     }
     None
 }
 
-enum Target {
+enum ReferenceTarget {
     Name(String),
     Id(String),
     Nothing,
 }
 
 /// Parses the content of a reference.
-fn target(text: &[u8]) -> Target {
+fn target(text: &[u8]) -> ReferenceTarget {
     let text = String::from_utf8_lossy(text);
     let text = text.trim();
     match text.strip_prefix("ref:") {
-        Some(name) => Target::Name(name.trim().to_owned()),
-        None if is_id(text) => Target::Id(text.to_owned()),
-        None => Target::Nothing,
+        Some(name) => ReferenceTarget::Name(name.trim().to_owned()),
+        None if is_id(text) => ReferenceTarget::Id(text.to_owned()),
+        None => ReferenceTarget::Nothing,
     }
 }
 
@@ -65,7 +65,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Returns whether all references can be read.
-pub fn are_readable(repository: &Repository) -> bool {
+pub fn are_readable(repository: &GitRepository) -> bool {
     let packed = fs::metadata(repository.common.join(PACKED));
     let is_readable = packed.map_or_else(
         |error| error.kind() == io::ErrorKind::NotFound,
@@ -75,7 +75,7 @@ pub fn are_readable(repository: &Repository) -> bool {
 }
 
 /// Finds a reference among the packed references.
-fn packed(repository: &Repository, name: &str) -> Option<String> {
+fn packed(repository: &GitRepository, name: &str) -> Option<String> {
     let text = sys::read_regular(&repository.common.join(PACKED), LARGEST).ok()?;
     let ending = format!(" {name}");
     let is_end = |at: usize| text.get(at).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));

@@ -14,7 +14,7 @@ const POINTER: u64 = 64 * 1024;
 
 /// The directories of a repository that matter to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repository {
+pub struct GitRepository {
     /// The top of its work tree.
     pub top: PathBuf,
     /// The repository's own directory: `.git`, or the directory of a linked work tree or a submodule.
@@ -23,7 +23,7 @@ pub struct Repository {
     pub common: PathBuf,
 }
 
-impl Repository {
+impl GitRepository {
     /// Opens the repository whose work tree has this top. `None`: no repository is there.
     #[must_use]
     pub fn open(top: &Path) -> Option<Self> {

@@ -5,10 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::index::{Entries, Index};
+use super::index::{GitIndex, GitIndexEntries};
 use super::references;
-use super::repository::{LARGEST, Repository, short_file};
-use crate::{GitChange, GitState};
+use super::repository::{GitRepository, LARGEST, short_file};
+use crate::{GitState, RepositoryChange};
 use undo::gaps::named;
 
 /// The most directories of a repository that are read.
@@ -16,11 +16,11 @@ const DIRECTORIES: usize = 20_000;
 
 /// The contents of a repository, apart from objects and logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct RepositorySnapshot {
     /// The id of the commit, and the short name of the branch.
     head: [Option<String>; 2],
     /// The index. `None`: it could not be read.
-    index: Option<Index>,
+    index: Option<GitIndex>,
     /// The id of the last stash, and a hash of all stashes.
     stash: Option<(String, u64)>,
     state: Option<GitState>,
@@ -32,31 +32,31 @@ pub struct Snapshot {
 
 /// The result of comparing two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compared {
+pub struct RepositoryComparison {
     /// The changes.
-    pub change: GitChange,
+    pub change: RepositoryChange,
     /// Why the references, and so HEAD, are unknown.
     pub unknown: Option<String>,
     /// Why the index may be unchanged though it is reported as changed.
     pub doubt: Option<String>,
 }
 
-impl Snapshot {
+impl RepositorySnapshot {
     /// Reads a repository. With an earlier snapshot, an unchanged index file is not read again.
     #[must_use]
-    pub fn read(repository: &Repository, earlier: Option<&Self>) -> Self {
+    pub fn read(repository: &GitRepository, earlier: Option<&Self>) -> Self {
         Self { rest: rest(repository), ..Self::read_briefly(repository, earlier) }
     }
 
     /// Reads a repository without the files that are only compared as a whole, for a caller that knows which files
     /// changed.
     #[must_use]
-    pub fn read_briefly(repository: &Repository, earlier: Option<&Self>) -> Self {
+    pub fn read_briefly(repository: &GitRepository, earlier: Option<&Self>) -> Self {
         let id_length = if has_long_ids(repository) { 32 } else { 20 };
         let index = repository.own.join("index");
         Self {
             head: references::head(repository),
-            index: Index::read(&index, id_length, earlier.and_then(|earlier| earlier.index)),
+            index: GitIndex::read(&index, id_length, earlier.and_then(|earlier| earlier.index)),
             stash: stash(repository),
             state: state(&repository.own),
             rest: 0,
@@ -68,17 +68,22 @@ impl Snapshot {
 /// Compares a repository with its earlier state. A snapshot of `None` stands for no repository. Returns `None` if
 /// nothing changed, unless `is_touched` says that a file was touched.
 #[must_use]
-pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, is_touched: bool) -> Option<Compared> {
-    let entries = |snapshot: Option<&Snapshot>| {
-        let Some(snapshot) = snapshot else { return Some(Entries::default()) };
+pub fn compare(
+    top: &Path,
+    before: Option<&RepositorySnapshot>,
+    after: Option<&RepositorySnapshot>,
+    is_touched: bool,
+) -> Option<RepositoryComparison> {
+    let entries = |snapshot: Option<&RepositorySnapshot>| {
+        let Some(snapshot) = snapshot else { return Some(GitIndexEntries::default()) };
         snapshot.index.map(|index| index.entries)
     };
     let (old, new) = (entries(before), entries(after));
     // An index that cannot be read may have changed.
     let index = old != new && (old, new) != (None, None);
     let is_readable = old.is_some() && new.is_some();
-    let of = |snapshot: Option<&Snapshot>| {
-        let Snapshot { head, stash, state, rest, has_references, .. } = snapshot?;
+    let of = |snapshot: Option<&RepositorySnapshot>| {
+        let RepositorySnapshot { head, stash, state, rest, has_references, .. } = snapshot?;
         Some((head.clone(), stash.clone(), *state, *rest, *has_references))
     };
     let (was, is) = (of(before), of(after));
@@ -89,7 +94,7 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
         return None;
     }
     let value = |at: usize| [before, after].map(|snapshot| snapshot.and_then(|snapshot| snapshot.head[at].clone()));
-    let stash = |snapshot: Option<&Snapshot>| snapshot.and_then(|snapshot| snapshot.stash.clone());
+    let stash = |snapshot: Option<&RepositorySnapshot>| snapshot.and_then(|snapshot| snapshot.stash.clone());
     let is_inexact = [old, new].iter().flatten().any(|entries| entries.is_inexact);
     let name = named(top);
     let doubt = if !is_readable {
@@ -99,7 +104,7 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     } else {
         None
     };
-    let change = GitChange {
+    let change = RepositoryChange {
         repository: top.to_owned(),
         head: value(0),
         branch: value(1),
@@ -110,18 +115,18 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     let is_unknown = [before, after].into_iter().flatten().any(|snapshot| !snapshot.has_references);
     let unknown = is_unknown
         .then(|| format!("the references of {name} cannot be read: they are in reftables, or no regular file"));
-    Some(Compared { change, unknown, doubt })
+    Some(RepositoryComparison { change, unknown, doubt })
 }
 
 /// Returns whether ids are SHA-256 ids.
-fn has_long_ids(repository: &Repository) -> bool {
+fn has_long_ids(repository: &GitRepository) -> bool {
     let text = short_file(&repository.common.join("config")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
     let settings = text.lines().filter_map(|line| line.split_once('='));
     settings.into_iter().any(|(name, value)| name.trim() == "objectformat" && value.trim() == "sha256")
 }
 
-fn stash(repository: &Repository) -> Option<(String, u64)> {
+fn stash(repository: &GitRepository) -> Option<(String, u64)> {
     let last = references::id(repository, "refs/stash")?;
     let log = sys::read_regular(&repository.common.join("logs/refs/stash"), LARGEST).unwrap_or_default();
     let mut hasher = DefaultHasher::new();
@@ -154,7 +159,7 @@ fn state(own: &Path) -> Option<GitState> {
     has("BISECT_LOG").then_some(GitState::Bisect)
 }
 
-fn rest(repository: &Repository) -> u64 {
+fn rest(repository: &GitRepository) -> u64 {
     let mut files = Vec::new();
     let (directories, _) = repository.directories(DIRECTORIES);
     let references = [repository.own.join("refs"), repository.common.join("refs")];

@@ -2,8 +2,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Repository, Snapshot, compare};
-use crate::{GitChange, GitState};
+use super::{GitRepository, RepositorySnapshot, compare};
+use crate::{GitState, RepositoryChange};
 
 fn run(directory: &Path, script: &str) {
     let mut bash = Command::new("bash");
@@ -14,8 +14,8 @@ fn run(directory: &Path, script: &str) {
     assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn read(top: &Path) -> Option<Snapshot> {
-    Some(Snapshot::read(&Repository::open(top)?, None))
+fn read(top: &Path) -> Option<RepositorySnapshot> {
+    Some(RepositorySnapshot::read(&GitRepository::open(top)?, None))
 }
 
 fn git(directory: &Path, words: &str) -> Option<String> {
@@ -24,7 +24,7 @@ fn git(directory: &Path, words: &str) -> Option<String> {
 }
 
 /// Runs a script, and compares the change with the answers of git.
-fn change(top: &Path, script: &str) -> Option<GitChange> {
+fn change(top: &Path, script: &str) -> Option<RepositoryChange> {
     let before = read(top);
     let head = git(top, "rev-parse -q --verify HEAD");
     run(top, script);
@@ -38,7 +38,7 @@ fn change(top: &Path, script: &str) -> Option<GitChange> {
 }
 
 /// Returns a change as text.
-fn shown(change: Option<GitChange>) -> String {
+fn shown(change: Option<RepositoryChange>) -> String {
     let Some(change) = change else { return "-".into() };
     let branch = |branch: &Option<String>| branch.clone().unwrap_or_else(|| "none".into());
     let mut words = vec!["git".to_owned()];

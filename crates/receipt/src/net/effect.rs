@@ -5,41 +5,41 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::node::{Comparison, Node};
-use super::replay::{Bytes, Origin, Replay};
-use crate::{Change, Counts, LISTED, Receipt, Rename};
+use super::node::{FileComparison, ObservedFile};
+use super::replay::{ChangeReplay, FileOrigin, PathBytes};
+use crate::{FileChange, FileRename, LISTED, ReceiptCounts, RunReceipt};
 use undo::gaps::named;
 use undo::path_map::prefixes;
 
 /// The place of a path in a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listing {
+pub enum PathListing {
     /// The path is in the lists.
     Listed,
     /// The path counts as a part of this directory, which is large and ignored.
-    Within(PathBuf),
+    SummedUpIn(PathBuf),
     /// The path is in no list: `.git` has a summary of its own.
     Hidden,
 }
 
 /// All changes, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Effect {
+pub struct NetEffect {
     /// Created files and directories.
-    pub created: Vec<Change>,
+    pub created: Vec<FileChange>,
     /// Files and directories with other content, mode, owner or attributes.
-    pub modified: Vec<Change>,
+    pub modified: Vec<FileChange>,
     /// Deleted files and directories.
-    pub deleted: Vec<Change>,
+    pub deleted: Vec<FileChange>,
     /// Files and directories with another path.
-    pub renamed: Vec<Rename>,
+    pub renamed: Vec<FileRename>,
     /// Directories that are summed up, and below which something changed.
     pub directories: Vec<PathBuf>,
     /// Files that are listed as modified, though the contents may be equal.
     pub unsure: Vec<PathBuf>,
 }
 
-impl Effect {
+impl NetEffect {
     /// Returns a sentence on the files that may be listed as modified though they are unchanged. `None`: no such file.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
@@ -53,12 +53,12 @@ impl Effect {
     }
 
     /// Puts the changes into a receipt: the first entries of each list, and the number of all.
-    pub fn fill(self, receipt: &mut Receipt) {
+    pub fn fill(self, receipt: &mut RunReceipt) {
         fn first<T>(mut list: Vec<T>) -> Vec<T> {
             list.truncate(LISTED);
             list
         }
-        receipt.counts = Counts {
+        receipt.counts = ReceiptCounts {
             created: self.created.len() as u64,
             modified: self.modified.len() as u64,
             deleted: self.deleted.len() as u64,
@@ -72,11 +72,11 @@ impl Effect {
     }
 }
 
-impl Replay {
+impl ChangeReplay {
     /// Returns the present paths whose files [`Self::effect`] asks for.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
-        let locations = Locations::of(self);
+        let locations = PresentPaths::of(self);
         let present = self.before.keys().filter_map(|start| locations.of_file(start));
         let paths: BTreeSet<_> =
             self.before.keys().cloned().chain(present).chain(self.overlay.keys().cloned()).collect();
@@ -88,9 +88,14 @@ impl Replay {
     /// A path that named something before and names something now is compared, whatever file it is. A rename is listed
     /// in addition. Its old path is then not listed as deleted, and its new path not as created. A file created at the
     /// old path of a rename is listed as created.
-    pub fn effect(&self, after: impl Fn(&Path) -> Option<Node>, place: impl Fn(&Path) -> Listing) -> Effect {
+    pub fn effect(
+        &self,
+        after: impl Fn(&Path) -> Option<ObservedFile>,
+        place: impl Fn(&Path) -> PathListing,
+    ) -> NetEffect {
         let after = |path: &[u8]| after(Path::new(OsStr::from_bytes(path)));
-        let mut comparer = Comparer { replay: self, locations: Locations::of(self), after, lists: Lists::new(place) };
+        let mut comparer =
+            EffectComparer { replay: self, locations: PresentPaths::of(self), after, lists: EffectLists::new(place) };
         for (start, before) in &self.before {
             comparer.known(start, before);
         }
@@ -101,14 +106,14 @@ impl Replay {
     }
 }
 
-impl Effect {
+impl NetEffect {
     /// Compares the places of a run that has moved nothing: each path once, with the file that it named before and the
     /// file that it names now.
     pub fn of_places<'a>(
-        places: impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)>,
-        place: impl Fn(&Path) -> Listing,
+        places: impl Iterator<Item = (&'a Path, Option<ObservedFile>, Option<ObservedFile>)>,
+        place: impl Fn(&Path) -> PathListing,
     ) -> Self {
-        let mut lists = Lists::new(place);
+        let mut lists = EffectLists::new(place);
         for (path, before, now) in places {
             let path = path.as_os_str().as_bytes();
             match (before, now) {
@@ -123,28 +128,28 @@ impl Effect {
     }
 }
 
-fn path_of(path: Bytes) -> PathBuf {
+fn path_of(path: PathBytes) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }
 
 /// The present paths of the files that existed when the run began.
-struct Locations<'a> {
-    replay: &'a Replay,
+struct PresentPaths<'a> {
+    replay: &'a ChangeReplay,
     /// The present paths of the renamed files, by the path when the run began.
-    moved: BTreeMap<&'a [u8], &'a Bytes>,
+    moved: BTreeMap<&'a [u8], &'a PathBytes>,
 }
 
-impl<'a> Locations<'a> {
-    fn of(replay: &'a Replay) -> Self {
+impl<'a> PresentPaths<'a> {
+    fn of(replay: &'a ChangeReplay) -> Self {
         let moved = replay.overlay.iter().filter_map(|(path, origin)| match origin {
-            Origin::Moved(start) => Some((start.as_slice(), path)),
+            FileOrigin::Moved(start) => Some((start.as_slice(), path)),
             _ => None,
         });
         Self { replay, moved: moved.collect() }
     }
 
     /// Returns the present path of a file. `None`: it was removed.
-    fn of_file(&self, start: &[u8]) -> Option<Bytes> {
+    fn of_file(&self, start: &[u8]) -> Option<PathBytes> {
         let moved = prefixes(start).find_map(|end| Some([self.moved.get(&start[..end])?, &start[end..]].concat()));
         let path = moved.unwrap_or_else(|| start.to_vec());
         (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
@@ -165,16 +170,16 @@ impl<'a> Locations<'a> {
     }
 }
 
-struct Comparer<'a, A, P> {
-    replay: &'a Replay,
-    locations: Locations<'a>,
+struct EffectComparer<'a, A, P> {
+    replay: &'a ChangeReplay,
+    locations: PresentPaths<'a>,
     after: A,
-    lists: Lists<P>,
+    lists: EffectLists<P>,
 }
 
-impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
+impl<A: Fn(&[u8]) -> Option<ObservedFile>, P: Fn(&Path) -> PathListing> EffectComparer<'_, A, P> {
     /// Compares a path at which a file existed when the run began.
-    fn known(&mut self, start: &Bytes, before: &Node) {
+    fn known(&mut self, start: &PathBytes, before: &ObservedFile) {
         let now = (self.after)(start);
         let elsewhere = self.locations.of_file(start).filter(|path| path != start);
         let elsewhere = elsewhere.and_then(|path| Some(((self.after)(&path)?, path)));
@@ -188,7 +193,7 @@ impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
                 self.lists.compared(path, before, node);
             }
         }
-        let is_moved = matches!(self.replay.overlay.get(start), Some(Origin::Moved(_)));
+        let is_moved = matches!(self.replay.overlay.get(start), Some(FileOrigin::Moved(_)));
         match now {
             None if elsewhere.is_some() => {}
             None => self.lists.deleted(start, before),
@@ -208,12 +213,12 @@ impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
     }
 
     /// Compares a path at which nothing existed when the run began, or which only a rename mentions.
-    fn unknown(&mut self, path: &Bytes, origin: &Origin) {
+    fn unknown(&mut self, path: &PathBytes, origin: &FileOrigin) {
         let is_known = self.replay.before.contains_key(path);
         let Some(now) = (self.after)(path) else { return };
         match origin {
-            Origin::New if !is_known => self.lists.created(path, &now),
-            Origin::Moved(start)
+            FileOrigin::New if !is_known => self.lists.created(path, &now),
+            FileOrigin::Moved(start)
                 if start != path
                     && !self.replay.before.contains_key(start)
                     && !self.locations.follows_directory(start, path) =>
@@ -226,64 +231,64 @@ impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
 }
 
 /// The lists so far.
-struct Lists<P> {
+struct EffectLists<P> {
     place: P,
-    effect: Effect,
+    effect: NetEffect,
     directories: BTreeSet<PathBuf>,
 }
 
-impl<P: Fn(&Path) -> Listing> Lists<P> {
+impl<P: Fn(&Path) -> PathListing> EffectLists<P> {
     fn new(place: P) -> Self {
-        Self { place, effect: Effect::default(), directories: BTreeSet::new() }
+        Self { place, effect: NetEffect::default(), directories: BTreeSet::new() }
     }
 
     /// Returns the path, if it is listed.
     fn listed(&mut self, path: &[u8]) -> Option<PathBuf> {
         let path = path_of(path.to_vec());
         match (self.place)(&path) {
-            Listing::Listed => return Some(path),
-            Listing::Within(directory) => drop(self.directories.insert(directory)),
-            Listing::Hidden => {}
+            PathListing::Listed => return Some(path),
+            PathListing::SummedUpIn(directory) => drop(self.directories.insert(directory)),
+            PathListing::Hidden => {}
         }
         None
     }
 
-    fn created(&mut self, path: &[u8], now: &Node) {
+    fn created(&mut self, path: &[u8], now: &ObservedFile) {
         let Some(path) = self.listed(path) else { return };
-        self.effect.created.push(Change { path, bytes: now.shown(), bytes_before: None, kind: now.kind });
+        self.effect.created.push(FileChange { path, bytes: now.shown(), bytes_before: None, kind: now.kind });
     }
 
-    fn deleted(&mut self, path: &[u8], before: &Node) {
+    fn deleted(&mut self, path: &[u8], before: &ObservedFile) {
         let Some(path) = self.listed(path) else { return };
-        self.effect.deleted.push(Change { path, bytes: None, bytes_before: before.shown(), kind: before.kind });
+        self.effect.deleted.push(FileChange { path, bytes: None, bytes_before: before.shown(), kind: before.kind });
     }
 
-    fn compared(&mut self, path: &[u8], before: &Node, now: &Node) {
+    fn compared(&mut self, path: &[u8], before: &ObservedFile, now: &ObservedFile) {
         let comparison = now.compare(before);
-        if comparison == Comparison::Equal {
+        if comparison == FileComparison::Equal {
             return;
         }
         let Some(path) = self.listed(path) else { return };
-        if comparison == Comparison::Unsure {
+        if comparison == FileComparison::Unsure {
             self.effect.unsure.push(path.clone());
         }
         let (bytes, bytes_before) = (now.shown(), before.shown());
-        self.effect.modified.push(Change { path, bytes, bytes_before, kind: now.kind });
+        self.effect.modified.push(FileChange { path, bytes, bytes_before, kind: now.kind });
     }
 
     /// Lists a rename. If only one half of it is listed, that half becomes a deletion or a creation. The nodes are for
     /// those: the old node if the old path names nothing now, and the new node if the new path named nothing before.
-    fn renamed(&mut self, start: &[u8], path: &[u8], (before, now): (Option<&Node>, Option<&Node>)) {
+    fn renamed(&mut self, start: &[u8], path: &[u8], (before, now): (Option<&ObservedFile>, Option<&ObservedFile>)) {
         match (self.listed(start), self.listed(path)) {
-            (Some(from), Some(to)) => self.effect.renamed.push(Rename { from, to }),
+            (Some(from), Some(to)) => self.effect.renamed.push(FileRename { from, to }),
             (Some(_), None) => before.into_iter().for_each(|before| self.deleted(start, before)),
             (None, Some(_)) => now.into_iter().for_each(|now| self.created(path, now)),
             (None, None) => {}
         }
     }
 
-    fn finish(mut self) -> Effect {
-        let by_path = |one: &Change, other: &Change| one.path.cmp(&other.path);
+    fn finish(mut self) -> NetEffect {
+        let by_path = |one: &FileChange, other: &FileChange| one.path.cmp(&other.path);
         self.effect.created.sort_by(by_path);
         self.effect.modified.sort_by(by_path);
         self.effect.deleted.sort_by(by_path);

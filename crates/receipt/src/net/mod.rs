@@ -9,6 +9,6 @@ mod replay;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{Effect, Listing};
-pub use node::{Contents, Metadata, Node};
-pub use replay::Replay;
+pub use effect::{NetEffect, PathListing};
+pub use node::{ContentIdentity, ObservedFile, ObservedMetadata};
+pub use replay::ChangeReplay;

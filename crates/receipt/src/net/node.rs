@@ -1,23 +1,23 @@
 //! The file that a path names at one moment.
 
-use crate::Kind;
+use crate::ChangedFileKind;
 
 /// A file of any kind at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
+pub struct ObservedFile {
     /// Kind of the file.
-    pub kind: Kind,
+    pub kind: ChangedFileKind,
     /// Size in bytes. Only sizes of files and links count.
     pub bytes: u64,
     /// Mode, owner and attributes.
-    pub metadata: Metadata,
+    pub metadata: ObservedMetadata,
     /// Content of the file. Directories are not compared by content: their entries have paths of their own.
-    pub contents: Contents,
+    pub contents: ContentIdentity,
 }
 
 /// The permissions, owner and attributes of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Metadata {
+pub struct ObservedMetadata {
     /// The permissions. Bits of the kind do not count.
     pub mode: u32,
     /// The owner.
@@ -30,7 +30,7 @@ pub struct Metadata {
 
 /// The identity of a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contents {
+pub enum ContentIdentity {
     /// A hash of the bytes of a file, or of the target of a link: equal if and only if they are.
     Hash(u128),
     /// A number that stays while the content does. After a change it differs, even if the bytes are equal: each write
@@ -43,36 +43,36 @@ pub enum Contents {
 
 /// The result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(super) enum FileComparison {
     Equal,
     Different,
     /// The contents may or may not be equal.
     Unsure,
 }
 
-impl Node {
+impl ObservedFile {
     /// Returns the size that a receipt shows.
     pub(super) fn shown(&self) -> Option<u64> {
-        matches!(self.kind, Kind::File | Kind::Link).then_some(self.bytes)
+        matches!(self.kind, ChangedFileKind::File | ChangedFileKind::Link).then_some(self.bytes)
     }
 
     /// Compares a file with its earlier state. Both have the same kind.
-    pub(super) fn compare(&self, before: &Self) -> Comparison {
-        let permissions = |metadata: Metadata| Metadata { mode: metadata.mode & 0o7777, ..metadata };
+    pub(super) fn compare(&self, before: &Self) -> FileComparison {
+        let permissions = |metadata: ObservedMetadata| ObservedMetadata { mode: metadata.mode & 0o7777, ..metadata };
         if permissions(self.metadata) != permissions(before.metadata) {
-            return Comparison::Different;
+            return FileComparison::Different;
         }
-        if self.kind == Kind::Directory {
-            return Comparison::Equal;
+        if self.kind == ChangedFileKind::Directory {
+            return FileComparison::Equal;
         }
         if self.bytes != before.bytes {
-            return Comparison::Different;
+            return FileComparison::Different;
         }
         match (self.contents, before.contents) {
-            (Contents::Hash(now), Contents::Hash(then)) if now != then => Comparison::Different,
-            (Contents::Hash(_), Contents::Hash(_)) => Comparison::Equal,
-            (Contents::Version(now), Contents::Version(then)) if now == then => Comparison::Equal,
-            _ => Comparison::Unsure,
+            (ContentIdentity::Hash(now), ContentIdentity::Hash(then)) if now != then => FileComparison::Different,
+            (ContentIdentity::Hash(_), ContentIdentity::Hash(_)) => FileComparison::Equal,
+            (ContentIdentity::Version(now), ContentIdentity::Version(then)) if now == then => FileComparison::Equal,
+            _ => FileComparison::Unsure,
         }
     }
 }

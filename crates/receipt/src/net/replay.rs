@@ -5,17 +5,17 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::node::Node;
+use super::node::ObservedFile;
 use undo::path_map::prefixes;
 
 /// A path as bytes. In their order, all paths in a directory are adjacent.
-pub(super) type Bytes = Vec<u8>;
+pub(super) type PathBytes = Vec<u8>;
 
 /// The origin of the file at a present path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum FileOrigin {
     /// The file was at this path when the run began.
-    Moved(Bytes),
+    Moved(PathBytes),
     /// The file was not there when the run began.
     New,
     /// Nothing is there, or a file that no step mentions.
@@ -24,14 +24,14 @@ pub(super) enum Origin {
 
 /// The steps of a run so far. All paths are absolute, without `.` and `..`.
 #[derive(Debug, Clone, Default)]
-pub struct Replay {
+pub struct ChangeReplay {
     /// The files when the run began, by their paths.
-    pub(super) before: BTreeMap<Bytes, Node>,
+    pub(super) before: BTreeMap<PathBytes, ObservedFile>,
     /// Origins of present paths at which, and below which, some files have moved. The nearest path counts.
-    pub(super) overlay: BTreeMap<Bytes, Origin>,
+    pub(super) overlay: BTreeMap<PathBytes, FileOrigin>,
 }
 
-impl Replay {
+impl ChangeReplay {
     /// Returns a replay without steps.
     #[must_use]
     pub fn new() -> Self {
@@ -46,7 +46,7 @@ impl Replay {
 
     /// Records the file at a path before it changes. `None`: nothing is there. Only the first call for a file counts,
     /// so it can be called before every change.
-    pub fn before(&mut self, path: &Path, node: Option<&Node>) {
+    pub fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
         let path = path.as_os_str().as_bytes();
         match (self.start(path), node) {
             (Some(start), Some(node)) => {
@@ -55,7 +55,7 @@ impl Replay {
             // The file was removed without a step.
             (Some(start), None) if self.before.contains_key(&start) => {}
             _ => {
-                self.overlay.insert(path.to_vec(), Origin::New);
+                self.overlay.insert(path.to_vec(), FileOrigin::New);
             }
         }
     }
@@ -82,7 +82,7 @@ impl Replay {
         let path = path.as_os_str().as_bytes();
         take(&mut self.overlay, path);
         if self.start(path).is_some() {
-            self.overlay.insert(path.to_vec(), Origin::Gone);
+            self.overlay.insert(path.to_vec(), FileOrigin::Gone);
         }
     }
 
@@ -90,31 +90,31 @@ impl Replay {
         if from == to {
             return;
         }
-        let origin = self.start(from).map_or(Origin::New, Origin::Moved);
+        let origin = self.start(from).map_or(FileOrigin::New, FileOrigin::Moved);
         let moved = take(&mut self.overlay, from);
         take(&mut self.overlay, to);
         let there = moved.into_iter().map(|(path, origin)| ([to, &path[from.len()..]].concat(), origin));
         self.overlay.extend(there);
         self.overlay.insert(to.to_vec(), origin);
-        self.overlay.insert(from.to_vec(), Origin::Gone);
+        self.overlay.insert(from.to_vec(), FileOrigin::Gone);
     }
 
     /// Returns the path that the file at a present path had when the run began. `None`: the file did not exist.
-    pub(super) fn start(&self, path: &[u8]) -> Option<Bytes> {
+    pub(super) fn start(&self, path: &[u8]) -> Option<PathBytes> {
         if self.overlay.is_empty() {
             return Some(path.to_vec());
         }
         let nearest = prefixes(path).find_map(|end| Some((end, self.overlay.get(&path[..end])?)));
         match nearest {
-            Some((end, Origin::Moved(start))) => Some([start, &path[end..]].concat()),
-            Some((_, Origin::New | Origin::Gone)) => None,
+            Some((end, FileOrigin::Moved(start))) => Some([start, &path[end..]].concat()),
+            Some((_, FileOrigin::New | FileOrigin::Gone)) => None,
             None => Some(path.to_vec()),
         }
     }
 }
 
 /// Removes and returns the origins of a path and of all paths below it.
-fn take(map: &mut BTreeMap<Bytes, Origin>, path: &[u8]) -> Vec<(Bytes, Origin)> {
+fn take(map: &mut BTreeMap<PathBytes, FileOrigin>, path: &[u8]) -> Vec<(PathBytes, FileOrigin)> {
     // `0` follows `/`.
     let inside = (Bound::Excluded([path, b"/"].concat()), Bound::Excluded([path, b"0"].concat()));
     let mut paths: Vec<_> = map.range(inside).map(|(path, _)| path.clone()).collect();

@@ -1,21 +1,31 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Effect, Listing, Metadata, Node, Replay};
-use crate::{Attribution, Kind, LISTED, Receipt};
+use super::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
+use crate::{ChangeAttribution, ChangedFileKind, LISTED, RunReceipt};
 
 /// A directory tree as text: `a=1` is a file whose content is `1`, `d/` a directory.
 #[derive(Debug, Clone, Default)]
-struct Files(BTreeMap<PathBuf, Node>);
+struct TextTree(BTreeMap<PathBuf, ObservedFile>);
 
-fn file(content: &str) -> Node {
+fn file(content: &str) -> ObservedFile {
     let hash = content.bytes().fold(7_u128, |hash, byte| hash * 31 + u128::from(byte));
-    let contents = Contents::Hash(hash);
-    Node { kind: Kind::File, bytes: content.len() as u64, metadata: Metadata::default(), contents }
+    let contents = ContentIdentity::Hash(hash);
+    ObservedFile {
+        kind: ChangedFileKind::File,
+        bytes: content.len() as u64,
+        metadata: ObservedMetadata::default(),
+        contents,
+    }
 }
 
-fn directory() -> Node {
-    Node { kind: Kind::Directory, bytes: 0, metadata: Metadata::default(), contents: Contents::Unread }
+fn directory() -> ObservedFile {
+    ObservedFile {
+        kind: ChangedFileKind::Directory,
+        bytes: 0,
+        metadata: ObservedMetadata::default(),
+        contents: ContentIdentity::Unread,
+    }
 }
 
 fn absolute(path: &str) -> PathBuf {
@@ -23,18 +33,18 @@ fn absolute(path: &str) -> PathBuf {
 }
 
 /// A run on a tree: each step is reported to the replay, and then done.
-struct Run {
-    files: Files,
-    replay: Replay,
+struct ReplayedTestRun {
+    files: TextTree,
+    replay: ChangeReplay,
 }
 
-impl Run {
+impl ReplayedTestRun {
     fn on(tree: &str) -> Self {
         let entry = |word: &str| match word.split_once('=') {
             Some((name, content)) => (absolute(name), file(content)),
             None => (absolute(word.trim_end_matches('/')), directory()),
         };
-        Self { files: Files(tree.split_whitespace().map(entry).collect()), replay: Replay::new() }
+        Self { files: TextTree(tree.split_whitespace().map(entry).collect()), replay: ChangeReplay::new() }
     }
 
     fn touch(&mut self, path: &Path) {
@@ -74,7 +84,7 @@ impl Run {
         }
     }
 
-    fn put(&mut self, path: &Path, node: Node) {
+    fn put(&mut self, path: &Path, node: ObservedFile) {
         self.touch(path);
         self.files.0.insert(path.into(), node);
     }
@@ -96,27 +106,27 @@ impl Run {
         }
     }
 
-    fn effect(&self) -> Effect {
+    fn effect(&self) -> NetEffect {
         let asked = self.replay.paths();
         let after = |path: &Path| {
             assert!(asked.iter().any(|known| known == path), "{path:?} is not among the paths to ask for");
             self.files.0.get(path).copied()
         };
         self.replay.effect(after, |path| match path {
-            path if path.starts_with("/r/.git") => Listing::Hidden,
-            path if path.starts_with("/r/big/deep") => Listing::Within("/r/big".into()),
-            _ => Listing::Listed,
+            path if path.starts_with("/r/.git") => PathListing::Hidden,
+            path if path.starts_with("/r/big/deep") => PathListing::SummedUpIn("/r/big".into()),
+            _ => PathListing::Listed,
         })
     }
 }
 
 /// Returns an effect as text.
-fn shown(effect: &Effect) -> String {
+fn shown(effect: &NetEffect) -> String {
     let name = |path: &Path| path.strip_prefix("/r").unwrap_or(path).display().to_string();
     let bytes = |bytes: Option<u64>| bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
     let mut words: Vec<String> = Vec::new();
     words.extend(effect.created.iter().map(|change| format!("+{}", name(&change.path))));
-    let modified = |change: &crate::Change| {
+    let modified = |change: &crate::FileChange| {
         format!("~{}:{}>{}", name(&change.path), bytes(change.bytes_before), bytes(change.bytes))
     };
     words.extend(effect.modified.iter().map(modified));
@@ -191,7 +201,7 @@ fn effects() {
         ("b=22", "write .git/x 1; mv .git/x b", "~b:2>1"),
     ];
     for (tree, steps, expected) in table {
-        let mut run = Run::on(tree);
+        let mut run = ReplayedTestRun::on(tree);
         for step in steps.split(';').filter(|step| !step.trim().is_empty()) {
             run.step(step);
         }
@@ -201,8 +211,8 @@ fn effects() {
 
 #[test]
 fn without_contents() {
-    let versioned = |version, bytes| Node { bytes, contents: Contents::Version(version), ..file("1") };
-    let unread = Node { contents: Contents::Unread, ..file("1") };
+    let versioned = |version, bytes| ObservedFile { bytes, contents: ContentIdentity::Version(version), ..file("1") };
+    let unread = ObservedFile { contents: ContentIdentity::Unread, ..file("1") };
     let table = [
         (versioned(1, 1), versioned(1, 1), ""),
         (versioned(1, 1), versioned(2, 1), "~a:1>1 ?a"),
@@ -211,19 +221,19 @@ fn without_contents() {
         (unread, unread, "~a:1>1 ?a"),
     ];
     for (before, after, expected) in table {
-        let mut replay = Replay::new();
+        let mut replay = ChangeReplay::new();
         replay.before(&absolute("a"), Some(&before));
-        assert_eq!(shown(&replay.effect(|_| Some(after), |_| Listing::Listed)), expected);
+        assert_eq!(shown(&replay.effect(|_| Some(after), |_| PathListing::Listed)), expected);
     }
 }
 
 #[test]
 fn lists_are_bounded_and_counts_are_not() {
-    let mut run = Run::on("");
+    let mut run = ReplayedTestRun::on("");
     for at in 0..LISTED + 20 {
         run.step(&format!("write f{at:03} 1"));
     }
-    let mut receipt = Receipt::new(Attribution::Command);
+    let mut receipt = RunReceipt::new(ChangeAttribution::Command);
     run.effect().fill(&mut receipt);
     assert_eq!(receipt.created.len(), LISTED);
     assert_eq!(receipt.created[0].path, absolute("f000"));
@@ -249,9 +259,10 @@ mod generated {
         ]
     }
 
-    impl Run {
+    impl ReplayedTestRun {
         fn is_directory(&self, path: &Path) -> bool {
-            path == Path::new("/r") || self.files.0.get(path).is_some_and(|node| node.kind == Kind::Directory)
+            path == Path::new("/r")
+                || self.files.0.get(path).is_some_and(|node| node.kind == ChangedFileKind::Directory)
         }
 
         fn is_empty(&self, path: &Path) -> bool {
@@ -264,13 +275,13 @@ mod generated {
             let there = |path: &str| self.files.0.get(&absolute(path)).map(|node| node.kind);
             let parent = |path: &str| self.is_directory(absolute(path).parent().expect("a parent"));
             match *words.as_slice() {
-                ["write", path, _] => parent(path) && there(path) != Some(Kind::Directory),
+                ["write", path, _] => parent(path) && there(path) != Some(ChangedFileKind::Directory),
                 ["mkdir", path] => parent(path) && there(path).is_none(),
                 ["rm", path] => there(path).is_some(),
                 ["mv", from, to] => {
                     let nests = absolute(to).starts_with(absolute(from)) || absolute(from).starts_with(absolute(to));
                     let replaces = there(to).is_none_or(|kind| {
-                        Some(kind) == there(from) && (kind == Kind::File || self.is_empty(&absolute(to)))
+                        Some(kind) == there(from) && (kind == ChangedFileKind::File || self.is_empty(&absolute(to)))
                     });
                     there(from).is_some() && parent(to) && !nests && replaces
                 }
@@ -290,7 +301,7 @@ mod generated {
         /// Applying a receipt to the paths before gives the paths after, and no change of content is missed.
         #[test]
         fn effects_lead_from_before_to_after(steps in prop::collection::vec(step(), 0..14)) {
-            let mut run = Run::on("a=1 d/ d/a=22 d/e/ d/e/a=333");
+            let mut run = ReplayedTestRun::on("a=1 d/ d/a=22 d/e/ d/e/a=333");
             let before = run.files.clone();
             for step in &steps {
                 if run.is_possible(step) {

@@ -1,10 +1,10 @@
 //! Chooses how a run is recorded, by the wishes of the caller and the obstacles. Pure.
 
-use super::wanted::{Detail, Wanted, When};
+use super::wanted::{ReceiptSource, RecordingRequest, UndoCondition};
 
 /// How a run is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Method {
+pub enum RecordingMethod {
     /// The run is not recorded.
     #[default]
     Off,
@@ -21,7 +21,7 @@ pub enum Method {
 
 /// The facts about a run before it begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct RecordingFacts {
     /// Whether the run may lose something.
     pub is_risky: bool,
     /// Why the run's directory has no undo point.
@@ -44,8 +44,8 @@ pub struct NotUndoable {
 ///
 /// # Errors
 /// [`NotUndoable`]
-pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), NotUndoable> {
-    let undo = wanted.undo.filter(|undo| undo.when == When::Always || known.is_risky);
+pub fn choose(wanted: &RecordingRequest, known: RecordingFacts) -> Result<(RecordingMethod, Vec<String>), NotUndoable> {
+    let undo = wanted.undo.filter(|undo| undo.when == UndoCondition::Always || known.is_risky);
     let is_required = undo.is_some_and(|undo| undo.require);
     let mut notes = Vec::new();
     let mut point = undo.is_some();
@@ -56,73 +56,74 @@ pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), No
         notes.push(format!("the command cannot be undone: {why}"));
         point = false;
     }
-    if !point && wanted.receipt != Some(Detail::Exact) {
-        return Ok((if wanted.receipt.is_some() { Method::Watch } else { Method::Off }, notes));
+    if !point && wanted.receipt != Some(ReceiptSource::Exact) {
+        return Ok((if wanted.receipt.is_some() { RecordingMethod::Watch } else { RecordingMethod::Off }, notes));
     }
-    let Some(why) = known.no_record else { return Ok((Method::Exact { point }, notes)) };
+    let Some(why) = known.no_record else { return Ok((RecordingMethod::Exact { point }, notes)) };
     if point && is_required {
         return Err(NotUndoable { why });
     }
     if let Some(tree) = known.tree.filter(|_| point) {
         let only = format!("only changes in {tree} can be undone");
         notes.push(format!("{only}, from a snapshot, and the receipt is that of a watch: {why}"));
-        return Ok((Method::Snapshot, notes));
+        return Ok((RecordingMethod::Snapshot, notes));
     }
     notes.push(if point {
         format!("the command cannot be undone, and its receipt is that of a watch: {why}")
     } else {
         format!("the receipt is that of a watch: {why}")
     });
-    Ok((Method::Watch, notes))
+    Ok((RecordingMethod::Watch, notes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::Undo;
+    use crate::recording::RequestedUndo;
     use undo::Limits;
 
-    fn wanted(receipt: Option<Detail>, undo: Option<(When, bool)>) -> Wanted {
-        let undo = undo.map(|(when, require)| Undo { when, require, limits: Limits::DEFAULT });
-        Wanted { receipt, undo, store: None }
+    fn wanted(receipt: Option<ReceiptSource>, undo: Option<(UndoCondition, bool)>) -> RecordingRequest {
+        let undo = undo.map(|(when, require)| RequestedUndo { when, require, limits: Limits::DEFAULT });
+        RecordingRequest { receipt, undo, store: None }
     }
 
-    const POINT: Method = Method::Exact { point: true };
-    const RECORD: Method = Method::Exact { point: false };
+    const POINT: RecordingMethod = RecordingMethod::Exact { point: true };
+    const RECORD: RecordingMethod = RecordingMethod::Exact { point: false };
 
     #[test]
     fn what_is_wanted_is_chosen() {
-        use Detail::{Exact, Watch};
-        use When::{Always, Risky};
+        use ReceiptSource::{Exact, Watch};
+        use UndoCondition::{Always, Risky};
         for (receipt, undo, is_risky, way) in [
-            (Some(Watch), None, true, Method::Watch),
+            (Some(Watch), None, true, RecordingMethod::Watch),
             (Some(Exact), None, false, RECORD),
             (None, Some(Always), false, POINT),
             (None, Some(Risky), true, POINT),
-            (None, Some(Risky), false, Method::Off),
-            (Some(Watch), Some(Risky), false, Method::Watch),
+            (None, Some(Risky), false, RecordingMethod::Off),
+            (Some(Watch), Some(Risky), false, RecordingMethod::Watch),
             (Some(Watch), Some(Risky), true, POINT),
             (Some(Exact), Some(Risky), false, RECORD),
         ] {
             let wanted = wanted(receipt, undo.map(|when| (when, true)));
-            let chosen = choose(&wanted, Known { is_risky, ..Known::default() });
+            let chosen = choose(&wanted, RecordingFacts { is_risky, ..RecordingFacts::default() });
             assert_eq!(chosen, Ok((way, Vec::new())), "{wanted:?} {is_risky}");
         }
     }
 
     #[test]
     fn a_snapshot_serves_where_a_run_cannot_be_recorded() {
-        let known = Known { no_record: Some("why".into()), tree: Some("/tree".into()), ..Known::default() };
+        let known =
+            RecordingFacts { no_record: Some("why".into()), tree: Some("/tree".into()), ..RecordingFacts::default() };
         for (receipt, undo, way) in [
-            (None, Some((When::Always, false)), Ok(Method::Snapshot)),
-            (Some(Detail::Exact), Some((When::Always, false)), Ok(Method::Snapshot)),
-            (None, Some((When::Always, true)), Err(NotUndoable { why: "why".to_owned() })),
-            (Some(Detail::Exact), Some((When::Risky, false)), Ok(Method::Watch)),
+            (None, Some((UndoCondition::Always, false)), Ok(RecordingMethod::Snapshot)),
+            (Some(ReceiptSource::Exact), Some((UndoCondition::Always, false)), Ok(RecordingMethod::Snapshot)),
+            (None, Some((UndoCondition::Always, true)), Err(NotUndoable { why: "why".to_owned() })),
+            (Some(ReceiptSource::Exact), Some((UndoCondition::Risky, false)), Ok(RecordingMethod::Watch)),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
             assert_eq!(chosen.map(|(way, _)| way), way, "{receipt:?} {undo:?}");
         }
-        let (_, notes) = choose(&wanted(None, Some((When::Always, false))), known).expect("a way");
+        let (_, notes) = choose(&wanted(None, Some((UndoCondition::Always, false))), known).expect("a way");
         assert_eq!(
             notes,
             ["only changes in /tree can be undone, from a snapshot, and the receipt is that of a watch: why"]
@@ -131,24 +132,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_had_is_a_note_or_a_refusal() {
-        use Detail::{Exact, Watch};
-        let always = |require| Some((When::Always, require));
+        use ReceiptSource::{Exact, Watch};
+        let always = |require| Some((UndoCondition::Always, require));
         let why = || Some("why".to_owned());
-        let point = Known { no_point: why(), ..Known::default() };
-        let record = Known { no_record: why(), ..Known::default() };
+        let point = RecordingFacts { no_point: why(), ..RecordingFacts::default() };
+        let record = RecordingFacts { no_record: why(), ..RecordingFacts::default() };
         let no_undo = "the command cannot be undone: why";
         let neither = "the command cannot be undone, and its receipt is that of a watch: why";
         let no_receipt = "the receipt is that of a watch: why";
         for (receipt, undo, known, expected) in [
-            (None, always(false), &point, Ok((Method::Off, no_undo))),
-            (Some(Watch), always(false), &point, Ok((Method::Watch, no_undo))),
+            (None, always(false), &point, Ok((RecordingMethod::Off, no_undo))),
+            (Some(Watch), always(false), &point, Ok((RecordingMethod::Watch, no_undo))),
             (Some(Exact), always(false), &point, Ok((RECORD, no_undo))),
             (Some(Exact), always(true), &point, Err("why")),
-            (None, always(false), &record, Ok((Method::Watch, neither))),
+            (None, always(false), &record, Ok((RecordingMethod::Watch, neither))),
             (None, always(true), &record, Err("why")),
-            (Some(Exact), None, &record, Ok((Method::Watch, no_receipt))),
+            (Some(Exact), None, &record, Ok((RecordingMethod::Watch, no_receipt))),
             // A command that is not risky is not to be undone.
-            (Some(Exact), Some((When::Risky, true)), &record, Ok((Method::Watch, no_receipt))),
+            (Some(Exact), Some((UndoCondition::Risky, true)), &record, Ok((RecordingMethod::Watch, no_receipt))),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
             let expected = expected
@@ -157,6 +158,6 @@ mod tests {
             assert_eq!(chosen, expected, "{receipt:?} {undo:?} {known:?}");
         }
         let watch = choose(&wanted(Some(Watch), None), record);
-        assert_eq!(watch, Ok((Method::Watch, Vec::new())));
+        assert_eq!(watch, Ok((RecordingMethod::Watch, Vec::new())));
     }
 }

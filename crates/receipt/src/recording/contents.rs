@@ -13,7 +13,7 @@ use undo::path_map::is_within;
 
 /// The kept files of one run.
 #[derive(Debug)]
-pub struct Kept<'a> {
+pub struct KeptRunFiles<'a> {
     /// The record.
     pub point: &'a Point,
     /// The directory of the run's files in the store.
@@ -22,7 +22,7 @@ pub struct Kept<'a> {
     pub places: OnceCell<HashMap<FileId, PathBuf>>,
 }
 
-impl Kept<'_> {
+impl KeptRunFiles<'_> {
     /// Returns whether a path belongs to the kept files.
     pub fn is_own(&self, path: &Path) -> bool {
         is_within(path, &self.files) || self.point.places.values().any(|place| is_within(path, place))

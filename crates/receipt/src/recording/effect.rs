@@ -7,9 +7,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::contents::Kept;
-use crate::Kind;
-use crate::net::{Contents, Effect, Listing, Metadata, Node, Replay};
+use super::contents::KeptRunFiles;
+use crate::ChangedFileKind;
+use crate::net::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
 use undo::Point;
 use undo::node::{self, FileId, Meta};
 
@@ -17,17 +17,17 @@ use undo::node::{self, FileId, Meta};
 const GIT: &str = ".git";
 
 /// Computes the net effect of a run. Files of its store are left out.
-pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
+pub fn effect(kept: &KeptRunFiles<'_>, store: &Path) -> NetEffect {
     let point = kept.point;
-    let after = After::new(kept, store);
+    let after = CurrentFiles::new(kept, store);
     let place = |path: &Path| {
         let is_hidden = is_in_git(path) || point.is_own(store, path);
-        if is_hidden { Listing::Hidden } else { Listing::Listed }
+        if is_hidden { PathListing::Hidden } else { PathListing::Listed }
     };
     if point.moved.is_empty() {
-        return Effect::of_places(places(point, &after), place);
+        return NetEffect::of_places(places(point, &after), place);
     }
-    let mut replay = Replay::new();
+    let mut replay = ChangeReplay::new();
     for (path, before) in after.earlier() {
         replay.before(path, before.as_ref());
     }
@@ -45,18 +45,21 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
 }
 
 /// Returns the places that a run has touched, which has moved nothing, with the files of before and of now.
-fn places<'a>(point: &'a Point, after: &'a After<'a>) -> impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)> {
+fn places<'a>(
+    point: &'a Point,
+    after: &'a CurrentFiles<'a>,
+) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>, Option<ObservedFile>)> {
     let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
-    let mut made = Made::default();
+    let mut made = MadeDirectoryCheck::default();
     let is_new = move |path: &&'a Path| !point.before.contains_key(path) && made.has(point, path);
     there.chain(point.after.keys().filter(is_new).map(|path| (path, None, after.node(path))))
 }
 
 /// The directory that was asked about last, and whether the run made it. Neighbours are asked about one after another.
 #[derive(Default)]
-struct Made<'a>(Option<(&'a Path, bool)>);
+struct MadeDirectoryCheck<'a>(Option<(&'a Path, bool)>);
 
-impl<'a> Made<'a> {
+impl<'a> MadeDirectoryCheck<'a> {
     /// Returns whether the directory of a path has no earlier path.
     fn has(&mut self, point: &Point, path: &'a Path) -> bool {
         let Some(directory) = path.parent() else { return false };
@@ -73,7 +76,7 @@ fn is_in_git(path: &Path) -> bool {
 }
 
 /// Replays the renames. Returns the last paths of files that are gone.
-fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
+fn moves(point: &Point, replay: &mut ChangeReplay) -> Vec<PathBuf> {
     let mut places: BTreeMap<PathBuf, FileId> = BTreeMap::new();
     for moved in &point.moved {
         let (from, to) = (&moved.from, &moved.to);
@@ -105,21 +108,21 @@ fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
 }
 
 /// The current files, and numbers for the contents of the earlier ones.
-struct After<'a> {
-    kept: &'a Kept<'a>,
+struct CurrentFiles<'a> {
+    kept: &'a KeptRunFiles<'a>,
     store: &'a Path,
-    index: OnceCell<Index<'a>>,
+    index: OnceCell<EarlierFiles<'a>>,
 }
 
 /// The earlier files, once one of them is compared.
-struct Index<'a> {
+struct EarlierFiles<'a> {
     numbers: HashMap<&'a OsStr, u128>,
     /// An earlier path of each file.
     by_id: HashMap<FileId, &'a Path>,
 }
 
-impl<'a> After<'a> {
-    fn new(kept: &'a Kept<'a>, store: &'a Path) -> Self {
+impl<'a> CurrentFiles<'a> {
+    fn new(kept: &'a KeptRunFiles<'a>, store: &'a Path) -> Self {
         Self { kept, store, index: OnceCell::new() }
     }
 
@@ -131,29 +134,29 @@ impl<'a> After<'a> {
     }
 
     /// Returns the touched places of before, with the files that were there.
-    fn earlier(&self) -> impl Iterator<Item = (&'a Path, Option<Node>)> {
-        self.numbered().map(|(path, node, number)| (path, shown(node, Contents::Hash(number))))
+    fn earlier(&self) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>)> {
+        self.numbered().map(|(path, node, number)| (path, shown(node, ContentIdentity::Hash(number))))
     }
 
-    fn index(&self) -> &Index<'a> {
-        self.index.get_or_init(|| Index {
+    fn index(&self) -> &EarlierFiles<'a> {
+        self.index.get_or_init(|| EarlierFiles {
             numbers: self.numbered().map(|(path, _, number)| (path.as_os_str(), number)).collect(),
             by_id: self.numbered().filter_map(|(path, node, _)| Some((node.id()?, path))).collect(),
         })
     }
 
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
-    fn node(&self, path: &Path) -> Option<Node> {
+    fn node(&self, path: &Path) -> Option<ObservedFile> {
         let node = self.kept.point.after.get(path)?;
-        let node::Node::File(file) = node else { return shown(node, Contents::Unread) };
+        let node::Node::File(file) = node else { return shown(node, ContentIdentity::Unread) };
         let partner = self.partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
-                Some(true) => Contents::Hash(number),
-                Some(false) => Contents::Hash(0),
-                None => Contents::Unread,
+                Some(true) => ContentIdentity::Hash(number),
+                Some(false) => ContentIdentity::Hash(0),
+                None => ContentIdentity::Unread,
             },
-            _ => Contents::Hash(0),
+            _ => ContentIdentity::Hash(0),
         };
         shown(node, contents)
     }
@@ -178,26 +181,35 @@ impl<'a> After<'a> {
 }
 
 /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn shown(node: &node::Node, contents: Contents) -> Option<Node> {
-    let metadata =
-        |meta: &Meta| Metadata { mode: meta.mode, uid: meta.uid, gid: meta.gid, attributes: hash(&meta.xattrs) };
+fn shown(node: &node::Node, contents: ContentIdentity) -> Option<ObservedFile> {
+    let metadata = |meta: &Meta| ObservedMetadata {
+        mode: meta.mode,
+        uid: meta.uid,
+        gid: meta.gid,
+        attributes: hash(&meta.xattrs),
+    };
     Some(match node {
         node::Node::Absent => return None,
-        node::Node::File(file) => Node { kind: Kind::File, bytes: file.size, metadata: metadata(&file.meta), contents },
-        node::Node::Directory(meta) => {
-            Node { kind: Kind::Directory, bytes: 0, metadata: metadata(meta), contents: Contents::Unread }
+        node::Node::File(file) => {
+            ObservedFile { kind: ChangedFileKind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
         }
-        node::Node::Link { target, meta } => Node {
-            kind: Kind::Link,
-            bytes: target.as_os_str().len() as u64,
-            metadata: Metadata { uid: meta.uid, gid: meta.gid, ..Metadata::default() },
-            contents: Contents::Hash(digest(target.as_os_str().as_encoded_bytes())),
-        },
-        node::Node::Other { kind, device, meta } => Node {
-            kind: Kind::Other,
+        node::Node::Directory(meta) => ObservedFile {
+            kind: ChangedFileKind::Directory,
             bytes: 0,
             metadata: metadata(meta),
-            contents: Contents::Hash(u128::from(*kind) << 64 | u128::from(*device)),
+            contents: ContentIdentity::Unread,
+        },
+        node::Node::Link { target, meta } => ObservedFile {
+            kind: ChangedFileKind::Link,
+            bytes: target.as_os_str().len() as u64,
+            metadata: ObservedMetadata { uid: meta.uid, gid: meta.gid, ..ObservedMetadata::default() },
+            contents: ContentIdentity::Hash(digest(target.as_os_str().as_encoded_bytes())),
+        },
+        node::Node::Other { kind, device, meta } => ObservedFile {
+            kind: ChangedFileKind::Other,
+            bytes: 0,
+            metadata: metadata(meta),
+            contents: ContentIdentity::Hash(u128::from(*kind) << 64 | u128::from(*device)),
         },
     })
 }

@@ -8,15 +8,15 @@ use std::time::SystemTime;
 
 use nix::unistd::Pid;
 
-use super::contents::Kept;
+use super::contents::KeptRunFiles;
 use super::effect::{effect, repositories};
 use super::other_names;
 use super::prepare::remove_behind;
-use super::run_record::{Coverage, RunRecord};
-use crate::git::{Repository, Snapshot, compare};
-use crate::ports::{Listeners, Owners};
-use crate::watch::Watch;
-use crate::{Attribution, Completeness, Receipt};
+use super::run_record::{RunRecord, RunUndoCoverage};
+use crate::git::{GitRepository, RepositorySnapshot, compare};
+use crate::ports::{PortListeners, SocketOwners};
+use crate::watch::WatchedTrees;
+use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::gaps::{gap, gaps, named};
 use undo::node::{Contents, File, Node};
 use undo::path_map::is_within;
@@ -26,31 +26,31 @@ use undo::{Extent, Point, Purpose, Store};
 const KNOWN: usize = 64;
 
 /// The last snapshots, by the tops of their work trees.
-static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
+static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<RepositorySnapshot>>>> = LazyLock::new(Mutex::default);
 
 /// The facts about such a run that its record does not have.
 #[derive(Debug)]
-pub struct Exact {
+pub struct ExactRecording {
     store: Store,
     pub(super) run: String,
     /// Whether the record begins with the first change, as only a receipt is wanted.
     pub(super) begins_late: bool,
     /// The repositories, as they were before the run.
-    git: Vec<Before>,
+    git: Vec<WorkTreeBefore>,
     /// The servers before the run, with their processes. A confined command can end no server of the host, so it has no
     /// processes here.
-    ports: Option<(Owners, Listeners)>,
+    ports: Option<(SocketOwners, PortListeners)>,
 }
 
 /// A work tree before the run.
 #[derive(Debug)]
-struct Before {
+struct WorkTreeBefore {
     top: PathBuf,
-    repository: Option<Repository>,
-    snapshot: Option<Arc<Snapshot>>,
+    repository: Option<GitRepository>,
+    snapshot: Option<Arc<RepositorySnapshot>>,
 }
 
-impl Exact {
+impl ExactRecording {
     /// Returns the directory of the store.
     pub fn store(&self) -> &Path {
         self.store.path()
@@ -65,10 +65,10 @@ impl Exact {
     /// Reads the facts that no record shows, right before the run begins. Blocks. `directories` may belong to
     /// repositories that the run changes.
     pub(super) fn read_facts(&mut self, directories: &[PathBuf], is_confined: bool) {
-        let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
-        self.git = tops.into_iter().map(Before::read).collect();
-        let owners = |listeners: &Listeners| if is_confined { Owners::new() } else { listeners.owners() };
-        self.ports = Listeners::read().ok().map(|listeners| (owners(&listeners), listeners));
+        let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| WatchedTrees::root_of(path).ok()).collect();
+        self.git = tops.into_iter().map(WorkTreeBefore::read).collect();
+        let owners = |listeners: &PortListeners| if is_confined { SocketOwners::new() } else { listeners.owners() };
+        self.ports = PortListeners::read().ok().map(|listeners| (owners(&listeners), listeners));
     }
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
@@ -91,8 +91,8 @@ impl Exact {
         RunRecord::of(self.receipt_of_nothing(tree))
     }
 
-    fn receipt_of_nothing(&self, tree: &[Pid]) -> Receipt {
-        let mut receipt = Receipt::new(Attribution::Command);
+    fn receipt_of_nothing(&self, tree: &[Pid]) -> RunReceipt {
+        let mut receipt = RunReceipt::new(ChangeAttribution::Command);
         self.add_ports(&mut receipt, tree);
         receipt
     }
@@ -105,7 +105,7 @@ impl Exact {
     /// Returns the record of a run whose recorder was killed before it had a change to write.
     pub(super) fn cut_short(&self, tree: &[Pid]) -> RunRecord {
         let mut receipt = self.receipt_of_nothing(tree);
-        receipt.lower(Completeness::Partial, "its recorder was killed, so its changes may be missing");
+        receipt.lower(ReceiptCompleteness::Partial, "its recorder was killed, so its changes may be missing");
         RunRecord::of(receipt)
     }
 
@@ -118,26 +118,26 @@ impl Exact {
         }
     }
 
-    fn receipt(&self, point: &Point, tree: &[Pid]) -> Receipt {
-        let mut receipt = Receipt::new(attribution(point));
+    fn receipt(&self, point: &Point, tree: &[Pid]) -> RunReceipt {
+        let mut receipt = RunReceipt::new(attribution(point));
         let files = self.store.files(&self.run).unwrap_or_default();
-        let kept = Kept { point, files, places: OnceCell::new() };
+        let kept = KeptRunFiles { point, files, places: OnceCell::new() };
         let mut effect = effect(&kept, self.store.path());
-        let root = Watch::root_of(&point.header.cwd).ok();
+        let root = WatchedTrees::root_of(&point.header.cwd).ok();
         let unfound = other_names::add(&mut effect, &kept, root.as_deref());
         let doubt = effect.doubt().or(unfound);
         effect.fill(&mut receipt);
         for why in point.missing.iter().take(1).map(gap).chain(doubt) {
-            receipt.lower(Completeness::Partial, why);
+            receipt.lower(ReceiptCompleteness::Partial, why);
         }
         if point.end.as_ref().is_some_and(|end| end.extent == Extent::Guessed) {
             receipt.lower(
-                Completeness::Partial,
+                ReceiptCompleteness::Partial,
                 "its recorder was killed, so what it changed at its very end may be missing",
             );
         }
         if let Some(beyond) = point.header.beyond() {
-            receipt.lower(Completeness::Partial, format!("its changes were not recorded: {beyond}"));
+            receipt.lower(ReceiptCompleteness::Partial, format!("its changes were not recorded: {beyond}"));
         }
         self.compare_repositories(point, &mut receipt);
         self.add_ports(&mut receipt, tree);
@@ -146,15 +146,15 @@ impl Exact {
 
     /// Adds the ports that the run has opened and closed: those that its living processes hold, and those whose
     /// processes have ended.
-    fn add_ports(&self, receipt: &mut Receipt, tree: &[Pid]) {
+    fn add_ports(&self, receipt: &mut RunReceipt, tree: &[Pid]) {
         let Some((owners, before)) = &self.ports else {
-            return receipt.lower(Completeness::Partial, "the ports of before are not known");
+            return receipt.lower(ReceiptCompleteness::Partial, "the ports of before are not known");
         };
         if tree.is_empty() && owners.values().all(Vec::is_empty) {
             return;
         }
-        let Ok(now) = Listeners::read() else {
-            return receipt.lower(Completeness::Partial, "the ports of after are not known");
+        let Ok(now) = PortListeners::read() else {
+            return receipt.lower(ReceiptCompleteness::Partial, "the ports of after are not known");
         };
         receipt.ports = now.since(before, tree);
         receipt.ports.keep_owned();
@@ -164,22 +164,22 @@ impl Exact {
 
     /// Returns whether a file in a git directory belongs to this repository, and not to another known one that shares
     /// the directory. `None` stands for an unknown repository.
-    fn belongs_to(&self, path: &Path, repository: Option<&Repository>) -> bool {
+    fn belongs_to(&self, path: &Path, repository: Option<&GitRepository>) -> bool {
         let known = || self.git.iter().filter_map(|before| before.repository.as_ref());
         if let Some(linked) = repository.filter(|repository| repository.is_linked()) {
             // The main work tree has the shared files, if it is known.
             let has_main = || known().any(|other| other.own == linked.common);
             return path.starts_with(&linked.own) || linked.shares(path) && !has_main();
         }
-        let has = |other: &Repository| path.starts_with(&other.own) || repository.is_none() && other.shares(path);
+        let has = |other: &GitRepository| path.starts_with(&other.own) || repository.is_none() && other.shares(path);
         !known().filter(|other| other.is_linked()).any(has)
     }
 
-    fn compare_repositories(&self, point: &Point, receipt: &mut Receipt) {
+    fn compare_repositories(&self, point: &Point, receipt: &mut RunReceipt) {
         let mut tops = repositories(point);
         tops.extend(self.git.iter().filter(|before| before.is_touched(point)).map(|before| before.top.clone()));
         for top in tops {
-            let now = Repository::open(&top);
+            let now = GitRepository::open(&top);
             let known = self.git.iter().find(|before| before.top == top);
             let git = top.join(".git");
             let is_new = point.names.is_made(&git) || point.before.get(&git).is_some_and(Node::is_absent);
@@ -192,14 +192,14 @@ impl Exact {
             }
             if known.is_none() && !is_new {
                 let why = format!("{} is another repository, whose state before is not known", named(&top));
-                receipt.lower(Completeness::Partial, why);
+                receipt.lower(ReceiptCompleteness::Partial, why);
                 continue;
             }
             let before = known.and_then(|known| known.snapshot.as_deref());
             let after = now.map(|now| snapshot_of(&top, &now));
             let Some(compared) = compare(&top, before, after.as_deref(), is_touched) else { continue };
             for why in [compared.unknown, compared.doubt].into_iter().flatten() {
-                receipt.lower(Completeness::Partial, why);
+                receipt.lower(ReceiptCompleteness::Partial, why);
             }
             receipt.git.push(compared.change);
         }
@@ -208,20 +208,24 @@ impl Exact {
 
 /// Returns whose changes a record shows. A snapshot shows the changes of other processes, too, and where others have
 /// changed the same things, not all of it can be told apart.
-fn attribution(point: &Point) -> Attribution {
-    if point.header.is_snapshot() || !point.others.is_empty() { Attribution::Window } else { Attribution::Command }
+fn attribution(point: &Point) -> ChangeAttribution {
+    if point.header.is_snapshot() || !point.others.is_empty() {
+        ChangeAttribution::Window
+    } else {
+        ChangeAttribution::Command
+    }
 }
 
-fn coverage(point: &Point, store: &Path) -> Coverage {
+fn coverage(point: &Point, store: &Path) -> RunUndoCoverage {
     let end = point.end.clone().unwrap_or_default();
     let missing = point.missing.iter().map(gap);
     let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point, store)).chain(missing));
-    Coverage { all: end.extent == Extent::All, not_covered, bytes: end.bytes }
+    RunUndoCoverage { all: end.extent == Extent::All, not_covered, bytes: end.bytes }
 }
 
-impl Before {
+impl WorkTreeBefore {
     fn read(top: PathBuf) -> Self {
-        let repository = Repository::open(&top);
+        let repository = GitRepository::open(&top);
         let snapshot = repository.as_ref().map(|repository| snapshot_of(&top, repository));
         Self { top, repository, snapshot }
     }
@@ -258,14 +262,14 @@ fn has_changed(point: &Point, directories: [&Path; 2], is_its: impl Fn(&Path) ->
 }
 
 /// Reads a repository. An index file that is unchanged since the last snapshot is not read again.
-fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
+fn snapshot_of(top: &Path, repository: &GitRepository) -> Arc<RepositorySnapshot> {
     let mut known = SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
     let earlier = known.get(top).cloned();
     if known.len() >= KNOWN {
         known.clear();
     }
     drop(known);
-    let snapshot = Arc::new(Snapshot::read_briefly(repository, earlier.as_deref()));
+    let snapshot = Arc::new(RepositorySnapshot::read_briefly(repository, earlier.as_deref()));
     SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner).insert(top.to_owned(), Arc::clone(&snapshot));
     snapshot
 }
@@ -288,8 +292,8 @@ fn lost_files<'a>(point: &'a Point, store: &'a Path) -> impl Iterator<Item = Str
 
 /// Returns the record of a run whose record is lost.
 pub fn lost(why: &str) -> RunRecord {
-    let mut receipt = Receipt::new(Attribution::Command);
-    receipt.lower(Completeness::Unknown, format!("the record of its changes is lost: {why}"));
+    let mut receipt = RunReceipt::new(ChangeAttribution::Command);
+    receipt.lower(ReceiptCompleteness::Unknown, format!("the record of its changes is lost: {why}"));
     let notes = vec![format!("the changes of the command could not be recorded: {why}")];
     RunRecord { receipt: Some(receipt), undo: None, notes }
 }

@@ -34,10 +34,10 @@ mod risk;
 mod run_record;
 mod wanted;
 
-pub use choice::{Method, NotUndoable};
-pub use exact::Exact;
-pub use prepare::{Prepared, Subject, no_point, no_record, prepare, tree};
-pub use recording::{Recording, mark};
-pub use risk::Risk;
-pub use run_record::{Coverage, RunRecord};
-pub use wanted::{Detail, Undo, Wanted, When};
+pub use choice::{NotUndoable, RecordingMethod};
+pub use exact::ExactRecording;
+pub use prepare::{PreparedRecording, RecordedCommand, no_point, no_record, prepare, tree};
+pub use recording::{RunRecording, mark};
+pub use risk::CommandRisk;
+pub use run_record::{RunRecord, RunUndoCoverage};
+pub use wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};

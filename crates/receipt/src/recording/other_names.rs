@@ -5,15 +5,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::contents::Kept;
-use crate::net::Effect;
-use crate::{Change, Kind};
+use super::contents::KeptRunFiles;
+use crate::net::NetEffect;
+use crate::{ChangedFileKind, FileChange};
 use undo::gaps::named;
 use undo::look::{self, names_below};
 use undo::node::{Contents, File, FileId, Node};
 
 /// A file that had several names, and may have changed.
-struct Linked<'a> {
+struct MultiNamedFile<'a> {
     before: &'a File,
     /// A path of the file.
     path: &'a Path,
@@ -24,7 +24,7 @@ struct Linked<'a> {
 }
 
 /// Lists the other names of changed files below `root` as modified. Returns why names may be missing.
-pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<String> {
+pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>) -> Option<String> {
     let mut linked = linked(kept);
     linked.retain(|_, file| file.is_changed != Some(false));
     if linked.is_empty() {
@@ -37,12 +37,12 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
         let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
         if is_changed && file.names.insert(path.clone()) {
             let (bytes, bytes_before) = (Some(now.size), Some(file.before.size));
-            effect.modified.push(Change { path, bytes, bytes_before, kind: Kind::File });
+            effect.modified.push(FileChange { path, bytes, bytes_before, kind: ChangedFileKind::File });
         }
     }
     effect.modified.sort_by(|one, other| one.path.cmp(&other.path));
     let stored = stored(kept);
-    let is_incomplete = |(id, file): &(&FileId, &Linked<'_>)| match file.is_changed {
+    let is_incomplete = |(id, file): &(&FileId, &MultiNamedFile<'_>)| match file.is_changed {
         Some(false) => false,
         Some(true) => {
             let known = file.names.len() as u64 + stored.get(id).copied().unwrap_or(0);
@@ -57,14 +57,14 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
 }
 
 /// Returns the files with several names that the run touched.
-fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
-    let mut linked: HashMap<FileId, Linked<'a>> = HashMap::new();
+fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileId, MultiNamedFile<'a>> {
+    let mut linked: HashMap<FileId, MultiNamedFile<'a>> = HashMap::new();
     for (path, node) in kept.point.before.iter() {
         if let Node::File(before) = node
             && node.has_names()
             && !kept.is_own(path)
         {
-            let new = || Linked { before, path, names: HashSet::new(), is_changed: None };
+            let new = || MultiNamedFile { before, path, names: HashSet::new(), is_changed: None };
             linked.entry(before.meta.id).or_insert_with(new);
         }
     }
@@ -83,18 +83,18 @@ fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
     linked
 }
 
-fn has_changed(kept: &Kept<'_>, before: &File, now: &File, path: &Path) -> bool {
+fn has_changed(kept: &KeptRunFiles<'_>, before: &File, now: &File, path: &Path) -> bool {
     let is_alike = before.size == now.size && before.meta.is_same(&now.meta);
     !is_alike || kept.is_same(before, now, path) != Some(true)
 }
 
 /// Returns the number of names that a file is known to have had.
-fn known_before(kept: &Kept<'_>, id: FileId) -> u64 {
+fn known_before(kept: &KeptRunFiles<'_>, id: FileId) -> u64 {
     kept.point.before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
 }
 
 /// Returns the number of names that the store has of each file.
-fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
+fn stored(kept: &KeptRunFiles<'_>) -> HashMap<FileId, u64> {
     let mut stored: HashMap<FileId, u64> = HashMap::new();
     for place in std::iter::once(&kept.files).chain(kept.point.places.values()) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
@@ -106,7 +106,7 @@ fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
 }
 
 /// Returns whether a file was opened for writing before its last known name went.
-fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
+fn is_rewritten(kept: &KeptRunFiles<'_>, file: &File) -> bool {
     match &file.contents {
         Contents::Untouched => false,
         Contents::Hash(_) | Contents::Nothing { .. } | Contents::Removed => true,

@@ -6,10 +6,10 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::choice::{Known, Method, NotUndoable, choose};
-use super::risk::Risk;
-use super::wanted::{Detail, Undo, Wanted, When};
-use crate::watch::Watch;
+use super::choice::{NotUndoable, RecordingFacts, RecordingMethod, choose};
+use super::risk::CommandRisk;
+use super::wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
+use crate::watch::WatchedTrees;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
 use undo::{EvictedFiles, Limits, Store, StoreError, no_point_for};
@@ -22,7 +22,7 @@ static FAILURES: LazyLock<Mutex<HashMap<PathBuf, (Instant, String)>>> = LazyLock
 
 /// The command of a run.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct RecordedCommand {
     /// The text of the command, as the caller gave it.
     pub command: String,
     /// Directory of the command.
@@ -30,14 +30,14 @@ pub struct Subject {
     /// Home of the user.
     pub home: Option<PathBuf>,
     /// Meaning of the command's words.
-    pub risk: Risk,
+    pub risk: CommandRisk,
 }
 
 /// How a run is recorded.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedRecording {
     /// The chosen method.
-    pub way: Method,
+    pub way: RecordingMethod,
     /// The order for the shim, if every change is recorded.
     pub record: Option<Record>,
     /// Wishes that cannot be met, for the notes of the result.
@@ -52,24 +52,25 @@ pub struct Prepared {
 ///
 /// # Errors
 /// [`NotUndoable`]
-pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoable> {
-    let Subject { command, cwd, home, risk } = subject;
-    let is_risky = wanted.undo.is_some_and(|undo| undo.when == When::Risky) && risk.is_risky();
-    let undo = wanted.undo.filter(|undo| undo.when == When::Always || is_risky);
-    let needs_record = undo.is_some() || wanted.receipt == Some(Detail::Exact);
+pub fn prepare(wanted: &RecordingRequest, subject: RecordedCommand) -> Result<PreparedRecording, NotUndoable> {
+    let RecordedCommand { command, cwd, home, risk } = subject;
+    let is_risky = wanted.undo.is_some_and(|undo| undo.when == UndoCondition::Risky) && risk.is_risky();
+    let undo = wanted.undo.filter(|undo| undo.when == UndoCondition::Always || is_risky);
+    let needs_record = undo.is_some() || wanted.receipt == Some(ReceiptSource::Exact);
     let store = needs_record.then(|| store_of(wanted, undo, &cwd)).transpose();
     let no_point = undo.and_then(|_| no_point(&cwd, home.as_deref()));
     let obstacle = if needs_record { no_record(&risk, wanted.store.as_deref()) } else { None };
     let tree = undo.filter(|_| matches!(store, Ok(Some(_)))).and_then(|_| tree(&cwd, home.as_deref()));
-    let known = Known {
+    let known = RecordingFacts {
         is_risky,
         no_point,
-        no_record: obstacle.or_else(|| store.as_ref().err().map(NoStore::to_string)),
+        no_record: obstacle.or_else(|| store.as_ref().err().map(NoUndoStore::to_string)),
         tree: tree.as_ref().map(|tree| tree.display().to_string()),
     };
     let (way, notes) = choose(wanted, known)?;
-    let point = matches!(way, Method::Exact { point: true } | Method::Snapshot);
-    let store = store.ok().flatten().filter(|_| matches!(way, Method::Exact { .. } | Method::Snapshot));
+    let point = matches!(way, RecordingMethod::Exact { point: true } | RecordingMethod::Snapshot);
+    let store =
+        store.ok().flatten().filter(|_| matches!(way, RecordingMethod::Exact { .. } | RecordingMethod::Snapshot));
     let record = store.as_ref().map(|store| {
         let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
         Record {
@@ -81,11 +82,11 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoabl
             at: now_ms(),
             beyond: risk.reversal.beyond,
             tree: tree.filter(|_| point).unwrap_or_default(),
-            only_tree: way == Method::Snapshot,
+            only_tree: way == RecordingMethod::Snapshot,
         }
     });
     let directories = std::iter::once(cwd).chain(risk.reversal.git.into_iter().map(PathBuf::from)).collect();
-    Ok(Prepared { way, record, notes, directories, store })
+    Ok(PreparedRecording { way, record, notes, directories, store })
 }
 
 /// Returns why a command in this directory gets no undo point, if it gets none.
@@ -96,14 +97,14 @@ pub fn no_point(cwd: &Path, home: Option<&Path>) -> Option<String> {
 
 /// Returns the tree for a snapshot of a directory.
 pub fn tree(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let root = Watch::root_of(cwd).ok()?;
+    let root = WatchedTrees::root_of(cwd).ok()?;
     let is_whole = no_point(&root, home).is_none();
     if is_whole { Some(root) } else { cwd.canonicalize().ok().filter(|cwd| no_point(cwd, home).is_none()) }
 }
 
 /// Returns why the changes of a command cannot be recorded, if they cannot. A recent failure of a record counts for its
 /// store, and for runs without a named store.
-pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
+pub fn no_record(risk: &CommandRisk, store: Option<&Path>) -> Option<String> {
     static CAN_RECORD: LazyLock<bool> = LazyLock::new(|| sys::kernel_features().notifications);
     if let Some(why) = risk.obstacle() {
         return Some(why);
@@ -121,7 +122,7 @@ pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
 
 /// Why a run has no store, so that its changes cannot be recorded.
 #[derive(Debug, thiserror::Error)]
-enum NoStore {
+enum NoUndoStore {
     #[error("there is no directory for it: set XDG_STATE_HOME or HOME")]
     NoDirectory,
     #[error("its directory is in the undo store, whose own files are not recorded")]
@@ -131,10 +132,10 @@ enum NoStore {
 }
 
 /// Opens the store, and makes room in it for the run.
-fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, NoStore> {
-    let dir = wanted.store.as_deref().ok_or(NoStore::NoDirectory)?;
+fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) -> Result<Store, NoUndoStore> {
+    let dir = wanted.store.as_deref().ok_or(NoUndoStore::NoDirectory)?;
     if is_below(cwd, dir) {
-        return Err(NoStore::InStore);
+        return Err(NoUndoStore::InStore);
     }
     let store = Store::open(dir)?;
     if let Some(undo) = undo {
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn a_record_that_failed_is_a_reason_for_its_store_alone() {
         let store = |name: &str| PathBuf::from(format!("/nowhere/{name}"));
-        let risk = Risk::default();
+        let risk = CommandRisk::default();
         let without = no_record(&risk, Some(&store("other")));
         note_failure(&store("one"), "no room");
         assert_eq!(no_record(&risk, Some(&store("other"))), without);

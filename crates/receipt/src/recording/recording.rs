@@ -6,74 +6,78 @@ use std::sync::LazyLock;
 use nix::unistd::Pid;
 use tokio::task::spawn_blocking;
 
-use super::choice::Method;
-use super::exact::{Exact, lost};
-use super::prepare::{Prepared, note_failure};
+use super::choice::RecordingMethod;
+use super::exact::{ExactRecording, lost};
+use super::prepare::{PreparedRecording, note_failure};
 use super::run_record::RunRecord;
-use crate::watch::{Mark, Token, Watch};
-use crate::{Completeness, Receipt};
+use crate::watch::{ReceiptToken, TreeMark, WatchedTrees};
+use crate::{ReceiptCompleteness, RunReceipt};
 use protocol::Survivor;
 use protocol::plan::Recorded;
 use protocol::task::Task;
 use undo::Store;
 
 /// The trees that this process watches.
-static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);
+static WATCH: LazyLock<WatchedTrees> = LazyLock::new(WatchedTrees::new);
 
 /// Marks this moment in the tree of a directory. The first mark or receipt in a tree begins to watch it, and waits up
 /// to 25 ms until it is watched. Blocks.
 #[must_use]
-pub fn mark(directory: &Path) -> Mark {
+pub fn mark(directory: &Path) -> TreeMark {
     WATCH.mark(directory)
 }
 
 /// The recording of a run that goes on. Dropped, a recording leaves nothing behind.
 #[derive(Debug)]
-pub enum Recording {
+pub enum RunRecording {
     /// A tree of directories is watched.
-    Watch(Token),
+    Watch(ReceiptToken),
     /// The shim records every change.
-    Exact(Box<Exact>),
+    Exact(Box<ExactRecording>),
     /// A tree of directories is watched, and the shim compares it with a snapshot.
-    Snapshot(Token, Box<Exact>),
+    Snapshot(ReceiptToken, Box<ExactRecording>),
     /// Nothing is recorded, for this reason.
     Lost(String),
 }
 
-impl Prepared {
+impl PreparedRecording {
     /// Begins the recording of a run, right before the run begins. Blocks. `None`: nothing is recorded.
     #[must_use]
-    pub fn begin(&self, run: String, is_confined: bool) -> Option<Recording> {
+    pub fn begin(&self, run: String, is_confined: bool) -> Option<RunRecording> {
         let directory = self.directories.first()?;
         Some(match (self.way, self.store.clone()) {
-            (Method::Off, _) => return None,
-            (Method::Exact { point }, Some(store)) => {
-                let mut exact = Exact::alone(store, run);
+            (RecordingMethod::Off, _) => return None,
+            (RecordingMethod::Exact { point }, Some(store)) => {
+                let mut exact = ExactRecording::alone(store, run);
                 exact.begins_late = !point;
                 exact.read_facts(&self.directories, is_confined);
-                Recording::Exact(Box::new(exact))
+                RunRecording::Exact(Box::new(exact))
             }
-            (Method::Snapshot, Some(store)) => Recording::snapshot(directory, Exact::alone(store, run)),
-            (Method::Watch | Method::Exact { .. } | Method::Snapshot, _) => Recording::watch(directory),
+            (RecordingMethod::Snapshot, Some(store)) => {
+                RunRecording::snapshot(directory, ExactRecording::alone(store, run))
+            }
+            (RecordingMethod::Watch | RecordingMethod::Exact { .. } | RecordingMethod::Snapshot, _) => {
+                RunRecording::watch(directory)
+            }
         })
     }
 }
 
-impl Recording {
+impl RunRecording {
     /// Watches the tree of a directory, right before a run begins. Blocks for 25 ms at most.
     pub(super) fn watch(directory: &Path) -> Self {
         Self::Watch(WATCH.begin(directory))
     }
 
     /// Watches the tree of a directory, which the shim of a run compares with a snapshot. Blocks for 25 ms at most.
-    pub(super) fn snapshot(directory: &Path, exact: Exact) -> Self {
+    pub(super) fn snapshot(directory: &Path, exact: ExactRecording) -> Self {
         Self::Snapshot(WATCH.begin(directory), Box::new(exact))
     }
 
     /// Returns the recording of a task of which only the record is known. Blocks.
     pub fn of_task(store: &Path, run: String) -> Self {
         match Store::open(store) {
-            Ok(store) => Self::Exact(Box::new(Exact::alone(store, run))),
+            Ok(store) => Self::Exact(Box::new(ExactRecording::alone(store, run))),
             Err(error) => Self::Lost(error.to_string()),
         }
     }
@@ -112,7 +116,7 @@ impl Recording {
     }
 
     /// Returns the record of a run, and the recording if there may be something to remove.
-    fn read(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Box<Exact>>) {
+    fn read(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Box<ExactRecording>>) {
         let pids = pids(survivors);
         let (mut record, exact) = match (self, recorded) {
             (Self::Watch(token), _) => (RunRecord::of(token.finish(&pids)), None),
@@ -132,13 +136,13 @@ impl Recording {
 }
 
 /// Returns the record of a run with a snapshot, with the receipt of a watch if the watch knows anything.
-fn compared(receipt: Receipt, exact: &Exact, recorded: &Recorded) -> RunRecord {
+fn compared(receipt: RunReceipt, exact: &ExactRecording, recorded: &Recorded) -> RunRecord {
     if let Recorded::Failed(why) = recorded {
         let notes = vec![format!("the command cannot be undone: {why}")];
         return RunRecord { notes, ..RunRecord::of(receipt) };
     }
     let record = exact.read(&[]);
-    if receipt.state == Completeness::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
+    if receipt.state == ReceiptCompleteness::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
 }
 
 fn pids(survivors: &[Survivor]) -> Vec<Pid> {

@@ -6,14 +6,14 @@ use safety::ReversalFacts;
 
 /// The meaning of the words of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Risk {
+pub struct CommandRisk {
     /// Whether a rule matches: a person would be warned of the command, or asked about it.
     pub is_found: bool,
     /// The facts that count for an undo.
     pub reversal: ReversalFacts,
 }
 
-impl Risk {
+impl CommandRisk {
     /// Returns whether a rule matches, or the command deletes or overwrites existing files. Asks the file system.
     pub fn is_risky(&self) -> bool {
         let is_file = |path: String| fs::metadata(path).is_ok_and(|found| found.is_file());
@@ -57,12 +57,16 @@ mod tests {
             ("/dev/null".to_owned(), vec![], false),
         ] {
             let targets = vec![ReversalTarget { path: target.trim_end_matches('/').to_owned(), names }];
-            let risk = Risk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..Risk::default() };
+            let risk = CommandRisk {
+                reversal: ReversalFacts { targets, ..ReversalFacts::default() },
+                ..CommandRisk::default()
+            };
             assert_eq!(risk.is_risky(), is_risky, "{risk:?}");
         }
-        assert!(Risk { is_found: true, ..Risk::default() }.is_risky());
+        assert!(CommandRisk { is_found: true, ..CommandRisk::default() }.is_risky());
         let targets = vec![ReversalTarget { path: path("file"), names: vec![] }];
-        let risk = Risk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..Risk::default() };
+        let risk =
+            CommandRisk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..CommandRisk::default() };
         assert_eq!((risk.too_large(0).count(), risk.too_large(1).count()), (1, 0));
     }
 }

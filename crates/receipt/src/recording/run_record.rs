@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attribution, Completeness, Receipt};
+use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use protocol::Survivor;
 
 /// The record of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Changes of the run. `None`: no receipt was wanted.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<RunReceipt>,
     /// The extent of the undo. `None`: the run cannot be undone.
-    pub undo: Option<Coverage>,
+    pub undo: Option<RunUndoCoverage>,
     /// Facts for the notes of the result.
     pub notes: Vec<String>,
 }
 
 /// The extent of the undo of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coverage {
+pub struct RunUndoCoverage {
     /// Whether all changed files are covered.
     pub all: bool,
     /// Effects that are not covered, as sentences.
@@ -32,14 +32,14 @@ const NAMED: usize = 3;
 
 impl RunRecord {
     /// Returns the record of a run that cannot be undone.
-    pub fn of(receipt: Receipt) -> Self {
+    pub fn of(receipt: RunReceipt) -> Self {
         Self { receipt: Some(receipt), ..Self::default() }
     }
 
     /// Returns the record of a run in a watched tree, before the watching process has reported the changes.
     pub fn unreported() -> Self {
-        let mut receipt = Receipt::new(Attribution::Window);
-        receipt.lower(Completeness::Unknown, "the process that watches has not said what changed".to_owned());
+        let mut receipt = RunReceipt::new(ChangeAttribution::Window);
+        receipt.lower(ReceiptCompleteness::Unknown, "the process that watches has not said what changed".to_owned());
         Self::of(receipt)
     }
 
@@ -49,7 +49,7 @@ impl RunRecord {
             return;
         }
         if let Some(receipt) = &mut self.receipt {
-            receipt.lower(Completeness::Partial, format!("{MAY_GO_ON}: {}", named(survivors)));
+            receipt.lower(ReceiptCompleteness::Partial, format!("{MAY_GO_ON}: {}", named(survivors)));
         }
         if let Some(undo) = &mut self.undo {
             undo.all = false;
@@ -77,10 +77,10 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
-    use crate::{Change, Kind};
+    use crate::{ChangedFileKind, FileChange};
 
     fn nothing() -> RunRecord {
-        RunRecord::of(Receipt::new(Attribution::Command))
+        RunRecord::of(RunReceipt::new(ChangeAttribution::Command))
     }
 
     fn survivors(count: i32) -> Vec<Survivor> {
@@ -92,10 +92,10 @@ mod tests {
         let mut record = nothing();
         if let Some(receipt) = &mut record.receipt {
             let path = std::ffi::OsString::from_vec(b"/a\xff".to_vec()).into();
-            receipt.created.push(Change { path, bytes: Some(1), bytes_before: None, kind: Kind::File });
+            receipt.created.push(FileChange { path, bytes: Some(1), bytes_before: None, kind: ChangedFileKind::File });
             receipt.directories.push("/d".into());
         }
-        record.undo = Some(Coverage { all: true, not_covered: vec!["x".into()], bytes: 7 });
+        record.undo = Some(RunUndoCoverage { all: true, not_covered: vec!["x".into()], bytes: 7 });
         let text = serde_json::to_vec(&record).expect("written");
         assert_eq!(serde_json::from_slice::<RunRecord>(&text).expect("read"), record);
     }
@@ -111,14 +111,14 @@ mod tests {
             let mut recorded = nothing();
             recorded.has_survivors(&survivors(count));
             let receipt = recorded.receipt.expect("a receipt");
-            assert_eq!(receipt.state, Completeness::Partial);
+            assert_eq!(receipt.state, ReceiptCompleteness::Partial);
             assert!(receipt.why.is_some_and(|text| text.ends_with(&format!(": {why}"))), "{count}");
         }
         let mut recorded = nothing();
-        recorded.undo = Some(Coverage { all: true, ..Coverage::default() });
+        recorded.undo = Some(RunUndoCoverage { all: true, ..RunUndoCoverage::default() });
         recorded.has_survivors(&survivors(1));
         let expected = "later changes of processes that it left running: 1 (sleep 1)".to_owned();
-        assert_eq!(recorded.undo, Some(Coverage { all: false, not_covered: vec![expected], bytes: 0 }));
+        assert_eq!(recorded.undo, Some(RunUndoCoverage { all: false, not_covered: vec![expected], bytes: 0 }));
         let mut recorded = nothing();
         recorded.has_survivors(&[]);
         assert_eq!(recorded, nothing());

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::entry::{DirectoryId, Entry, Key};
-use super::rules::Rules;
+use super::entry::{CatalogEntry, CatalogKey, DirectoryId};
+use super::rules::IgnoreRules;
 use sys::TreeWatchId;
 
 /// The root of every catalog.
@@ -13,15 +13,15 @@ pub const ROOT: DirectoryId = 0;
 
 /// A directory.
 #[derive(Debug)]
-pub struct Directory {
+pub struct CatalogDirectory {
     /// Entry of the directory in the directory above. The root has none.
-    pub place: Option<Key>,
+    pub place: Option<CatalogKey>,
     /// Entries of the directory, by name.
-    pub entries: HashMap<OsString, Entry>,
+    pub entries: HashMap<OsString, CatalogEntry>,
     /// The number of the directory's watch.
     pub watch: TreeWatchId,
     /// The rules by which git ignores files in the directory.
-    pub rules: Rules,
+    pub rules: IgnoreRules,
     /// The highest ignored directory that contains this directory, or this directory itself.
     pub ignored: Option<DirectoryId>,
     /// Entries at all depths. Counted for the highest ignored directories only.
@@ -32,13 +32,13 @@ pub struct Directory {
 
 /// Directories with their entries.
 #[derive(Debug, Default)]
-pub struct Catalog {
+pub struct TreeCatalog {
     root: PathBuf,
-    directories: HashMap<DirectoryId, Directory>,
+    directories: HashMap<DirectoryId, CatalogDirectory>,
     next: DirectoryId,
 }
 
-impl Catalog {
+impl TreeCatalog {
     /// Creates a catalog, whose root is added later.
     pub fn new(root: PathBuf) -> Self {
         Self { root, ..Self::default() }
@@ -50,7 +50,7 @@ impl Catalog {
     }
 
     /// Adds a directory. The first directory is the root.
-    pub fn add(&mut self, directory: Directory) -> DirectoryId {
+    pub fn add(&mut self, directory: CatalogDirectory) -> DirectoryId {
         let id = self.next;
         self.next += 1;
         self.directories.insert(id, directory);
@@ -58,27 +58,27 @@ impl Catalog {
     }
 
     /// Returns a directory, if this number is still in use.
-    pub fn directory(&self, id: DirectoryId) -> Option<&Directory> {
+    pub fn directory(&self, id: DirectoryId) -> Option<&CatalogDirectory> {
         self.directories.get(&id)
     }
 
     /// Returns a directory for a change.
-    pub fn directory_mut(&mut self, id: DirectoryId) -> Option<&mut Directory> {
+    pub fn directory_mut(&mut self, id: DirectoryId) -> Option<&mut CatalogDirectory> {
         self.directories.get_mut(&id)
     }
 
     /// Removes a directory, without the directories in it.
-    pub fn remove(&mut self, id: DirectoryId) -> Option<Directory> {
+    pub fn remove(&mut self, id: DirectoryId) -> Option<CatalogDirectory> {
         self.directories.remove(&id)
     }
 
     /// Returns all directories.
-    pub fn directories(&self) -> impl Iterator<Item = (DirectoryId, &Directory)> {
+    pub fn directories(&self) -> impl Iterator<Item = (DirectoryId, &CatalogDirectory)> {
         self.directories.iter().map(|(id, directory)| (*id, directory))
     }
 
     /// Returns an entry.
-    pub fn entry(&self, key: &Key) -> Option<&Entry> {
+    pub fn entry(&self, key: &CatalogKey) -> Option<&CatalogEntry> {
         self.directories.get(&key.0)?.entries.get(&key.1)
     }
 
@@ -96,7 +96,7 @@ impl Catalog {
     }
 
     /// Returns the path of an entry.
-    pub fn path_of(&self, key: &Key) -> PathBuf {
+    pub fn path_of(&self, key: &CatalogKey) -> PathBuf {
         let mut path = self.path(key.0);
         // The root itself is an entry without a name.
         if !key.1.is_empty() {
@@ -106,7 +106,7 @@ impl Catalog {
     }
 
     /// Finds the entry at a path below the root.
-    pub fn find(&self, path: &Path) -> Option<(Key, &Entry)> {
+    pub fn find(&self, path: &Path) -> Option<(CatalogKey, &CatalogEntry)> {
         let names: Vec<_> = path.strip_prefix(&self.root).ok()?.iter().collect();
         let Some((last, above)) = names.split_last() else {
             let key = (ROOT, OsString::new());

@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::GIT;
-use super::rules::Rules;
-use crate::git::Repository;
-use crate::net::Effect;
-use crate::{Completeness, Kind, Rename};
+use super::rules::IgnoreRules;
+use crate::git::GitRepository;
+use crate::net::NetEffect;
+use crate::{ChangedFileKind, FileRename, ReceiptCompleteness};
 
 /// The files that changed since a moment. A file that git ignores does not count, whether it is tracked or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedFiles {
     /// How complete the paths are.
-    pub state: Completeness,
+    pub state: ReceiptCompleteness,
     /// Why the state is not `Known`, in a sentence.
     pub why: Option<String>,
     /// The absolute paths: of a renamed file both.
@@ -24,23 +24,23 @@ pub struct Changed {
     pub git: bool,
 }
 
-impl Changed {
+impl ChangedFiles {
     /// Returns that nothing is known, for a reason.
     #[must_use]
     pub fn unknown(why: impl Into<String>) -> Self {
-        Self { state: Completeness::Unknown, why: Some(why.into()), ..Self::default() }
+        Self { state: ReceiptCompleteness::Unknown, why: Some(why.into()), ..Self::default() }
     }
 
     /// Lowers the state.
-    pub(super) fn lower(&mut self, state: Completeness, why: String) {
+    pub(super) fn lower(&mut self, state: ReceiptCompleteness, why: String) {
         if state > self.state {
             (self.state, self.why) = (state, Some(why));
         }
     }
 
     /// Adds changes.
-    pub(super) fn add(&mut self, effect: Effect) {
-        let Effect { created, modified, deleted, renamed, unsure, .. } = effect;
+    pub(super) fn add(&mut self, effect: NetEffect) {
+        let NetEffect { created, modified, deleted, renamed, unsure, .. } = effect;
         let moves = renamed.into_iter().flat_map(|rename| [rename.from, rename.to]);
         self.paths.extend([created, modified, deleted].into_iter().flatten().map(|change| change.path).chain(moves));
         self.is_certain = self.paths.iter().any(|path| !unsure.contains(path));
@@ -48,14 +48,14 @@ impl Changed {
 }
 
 /// Returns the changes in a tree with this root without those of files that git ignores.
-pub(super) fn without_ignored(mut effect: Effect, root: &Path) -> Effect {
-    let mut ignored = Ignored { root, known: HashMap::new() };
+pub(super) fn without_ignored(mut effect: NetEffect, root: &Path) -> NetEffect {
+    let mut ignored = IgnoredFiles { root, known: HashMap::new() };
     for changes in [&mut effect.created, &mut effect.modified, &mut effect.deleted] {
-        changes.retain(|change| !ignored.has(&change.path, change.kind == Kind::Directory));
+        changes.retain(|change| !ignored.has(&change.path, change.kind == ChangedFileKind::Directory));
     }
     effect.unsure.retain(|path| !ignored.has(path, false));
     // A file that was moved out of an ignored directory is new.
-    effect.renamed.retain(|Rename { from, to }| {
+    effect.renamed.retain(|FileRename { from, to }| {
         let is_directory = to.is_dir();
         !(ignored.has(from, is_directory) && ignored.has(to, is_directory))
     });
@@ -66,34 +66,34 @@ pub(super) fn without_ignored(mut effect: Effect, root: &Path) -> Effect {
 /// does not ignore it.
 pub(super) fn covers(root: &Path, directory: &Path) -> bool {
     let is_own = directory.starts_with(root) && undo::look::top_of(directory) == undo::look::top_of(root);
-    let mut ignored = Ignored { root, known: HashMap::new() };
+    let mut ignored = IgnoredFiles { root, known: HashMap::new() };
     is_own && (directory == root || !ignored.directory(directory).1)
 }
 
 /// Which files of a tree git ignores.
-struct Ignored<'r> {
+struct IgnoredFiles<'r> {
     root: &'r Path,
     /// For each directory its rules, and whether it is ignored itself.
-    known: HashMap<PathBuf, (Rules, bool)>,
+    known: HashMap<PathBuf, (IgnoreRules, bool)>,
 }
 
-impl Ignored<'_> {
+impl IgnoredFiles<'_> {
     fn has(&mut self, path: &Path, is_directory: bool) -> bool {
         let Some(directory) = path.parent().filter(|directory| directory.starts_with(self.root)) else { return false };
         let (rules, is_ignored) = self.directory(directory);
         is_ignored || rules.ignore(path, is_directory)
     }
 
-    fn directory(&mut self, directory: &Path) -> (Rules, bool) {
+    fn directory(&mut self, directory: &Path) -> (IgnoreRules, bool) {
         if let Some(known) = self.known.get(directory) {
             return known.clone();
         }
         let above = directory.parent().filter(|_| directory != self.root).map(|above| self.directory(above));
         let (rules, is_ignored) = above.unwrap_or_default();
         let is_ignored = is_ignored || rules.ignores(directory);
-        let repository = directory.join(GIT).symlink_metadata().ok().and_then(|_| Repository::open(directory));
+        let repository = directory.join(GIT).symlink_metadata().ok().and_then(|_| GitRepository::open(directory));
         let rules = match repository {
-            Some(repository) => Rules::of_repository(directory, &repository.common),
+            Some(repository) => IgnoreRules::of_repository(directory, &repository.common),
             None => rules.inside(directory),
         };
         self.known.insert(directory.to_owned(), (rules.clone(), is_ignored));

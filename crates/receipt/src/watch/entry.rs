@@ -9,22 +9,22 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::Kind;
-use crate::net::{self, Contents, Node};
+use crate::ChangedFileKind;
+use crate::net::{self, ContentIdentity, ObservedFile};
 
 /// The number of a directory in a catalog. It is never used again.
 pub type DirectoryId = u64;
 
 /// An entry of a directory.
-pub type Key = (DirectoryId, OsString);
+pub type CatalogKey = (DirectoryId, OsString);
 
 /// A file as it was last seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// Node of the file, for the comparison.
-    pub node: Node,
+    pub node: ObservedFile,
     /// The file itself, whatever its names are.
-    pub inode: Inode,
+    pub inode: InodeIdentity,
     /// Time of the last write of the content.
     pub written: (i64, i64),
     /// Time of the last change of anything about the file.
@@ -37,14 +37,14 @@ pub struct Entry {
 
 /// A file, whatever its names are: its device, its inode number, and its creation time, since numbers are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Inode {
+pub struct InodeIdentity {
     device: u64,
     number: u64,
     /// The creation time. `None`: the file system does not report it.
     created: Option<SystemTime>,
 }
 
-impl Inode {
+impl InodeIdentity {
     /// Returns the inode of a file.
     pub fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), number: metadata.ino(), created: metadata.created().ok() }
@@ -56,7 +56,7 @@ impl Inode {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Reads a file. `version` becomes the version of its content. `None`: there is no file.
     pub fn read(path: &Path, version: u64) -> io::Result<Option<Self>> {
         let metadata = match fs::symlink_metadata(path) {
@@ -72,22 +72,22 @@ impl Entry {
         };
         let kind = kind_of(&metadata);
         let contents = match kind {
-            Kind::Link => match fs::read_link(path) {
-                Ok(target) => Contents::Hash(u128::from(hash(target.as_os_str().as_bytes()))),
+            ChangedFileKind::Link => match fs::read_link(path) {
+                Ok(target) => ContentIdentity::Hash(u128::from(hash(target.as_os_str().as_bytes()))),
                 Err(_) => return Ok(None),
             },
-            Kind::Other => Contents::Hash(u128::from(metadata.rdev())),
-            Kind::File | Kind::Directory => Contents::Version(version),
+            ChangedFileKind::Other => ContentIdentity::Hash(u128::from(metadata.rdev())),
+            ChangedFileKind::File | ChangedFileKind::Directory => ContentIdentity::Version(version),
         };
-        let metadata_of = net::Metadata {
+        let metadata_of = net::ObservedMetadata {
             mode: metadata.mode(),
             uid: metadata.uid(),
             gid: metadata.gid(),
             attributes: if attributes.is_empty() { 0 } else { hash(&attributes).max(1) },
         };
         Ok(Some(Self {
-            node: Node { kind, bytes: metadata.len(), metadata: metadata_of, contents },
-            inode: Inode::of(&metadata),
+            node: ObservedFile { kind, bytes: metadata.len(), metadata: metadata_of, contents },
+            inode: InodeIdentity::of(&metadata),
             written: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
             links: metadata.nlink(),
@@ -97,17 +97,17 @@ impl Entry {
 
     /// Returns whether this is a regular file with several names.
     pub fn is_linked(&self) -> bool {
-        self.node.kind == Kind::File && self.links > 1
+        self.node.kind == ChangedFileKind::File && self.links > 1
     }
 
     /// Returns whether this is a directory.
     pub fn is_directory(&self) -> bool {
-        self.node.kind == Kind::Directory
+        self.node.kind == ChangedFileKind::Directory
     }
 
     /// Keeps the version of the earlier entry, since the content is unchanged.
     pub fn keep_version(&mut self, before: &Self) {
-        if matches!(self.node.contents, Contents::Version(_)) {
+        if matches!(self.node.contents, ContentIdentity::Version(_)) {
             self.node.contents = before.node.contents;
         }
     }
@@ -118,15 +118,15 @@ pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn kind_of(metadata: &Metadata) -> Kind {
+fn kind_of(metadata: &Metadata) -> ChangedFileKind {
     let kind = metadata.file_type();
     match kind {
-        _ if kind.is_file() => Kind::File,
-        _ if kind.is_dir() => Kind::Directory,
-        _ if kind.is_symlink() => Kind::Link,
+        _ if kind.is_file() => ChangedFileKind::File,
+        _ if kind.is_dir() => ChangedFileKind::Directory,
+        _ if kind.is_symlink() => ChangedFileKind::Link,
         _ => {
             debug_assert!(kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device());
-            Kind::Other
+            ChangedFileKind::Other
         }
     }
 }

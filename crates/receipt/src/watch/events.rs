@@ -4,24 +4,24 @@ use std::ffi::OsString;
 
 use super::GIT;
 use super::catalog::ROOT;
-use super::entry::{DirectoryId, Entry, Key};
-use super::failure::Failure;
-use super::marks::Mark;
+use super::entry::{CatalogEntry, CatalogKey, DirectoryId};
+use super::failure::TreeWatchFailure;
+use super::marks::FileReports;
 use super::repositories::is_lock;
-use super::tree::{Lost, Moving, Tree, Watched};
+use super::tree::{FollowedTree, HalfReportedRename, LostReports, WatchTarget};
 use sys::{TreeChange, TreeEvent};
 
-impl Tree {
+impl FollowedTree {
     /// Handles a report. Reports come in the order of the changes.
-    pub(super) fn on_event(&mut self, event: TreeEvent) -> Result<(), Failure> {
+    pub(super) fn on_event(&mut self, event: TreeEvent) -> Result<(), TreeWatchFailure> {
         if event.change == TreeChange::Lost {
-            self.trouble.lost = Some(Lost::Overflow);
+            self.trouble.lost = Some(LostReports::Overflow);
             return Ok(());
         }
         self.count(&event);
         let directory = match self.watched.get(&event.watch).copied() {
-            Some(Watched::Directory(directory)) => directory,
-            Some(Watched::File(inode)) => {
+            Some(WatchTarget::Directory(directory)) => directory,
+            Some(WatchTarget::File(inode)) => {
                 if event.change == TreeChange::Unwatched {
                     self.links.watches.remove(&inode);
                     self.forget_watch(event.watch);
@@ -32,7 +32,7 @@ impl Tree {
                 }
                 return Ok(());
             }
-            Some(Watched::Git) => {
+            Some(WatchTarget::Git) => {
                 self.git.on_event(&event);
                 if event.change == TreeChange::Unwatched {
                     self.forget_watch(event.watch);
@@ -43,7 +43,7 @@ impl Tree {
         };
         let root_is_gone = matches!(event.change, TreeChange::MovedItself | TreeChange::Unwatched);
         if directory == ROOT && root_is_gone {
-            return Err(Failure::Root { root: self.root().to_owned() });
+            return Err(TreeWatchFailure::Root { root: self.root().to_owned() });
         }
         if event.change == TreeChange::Unwatched {
             self.forget_watch(event.watch);
@@ -69,10 +69,10 @@ impl Tree {
             return;
         }
         let is_other = match self.watched.get(&event.watch) {
-            Some(Watched::Git) if is_lock(event) => return,
-            Some(Watched::Git) => true,
-            Some(Watched::Directory(directory)) => self.is_ignored(*directory, event),
-            Some(Watched::File(_)) | None => false,
+            Some(WatchTarget::Git) if is_lock(event) => return,
+            Some(WatchTarget::Git) => true,
+            Some(WatchTarget::Directory(directory)) => self.is_ignored(*directory, event),
+            Some(WatchTarget::File(_)) | None => false,
         };
         let reports = &mut self.counters.reports;
         let count = if is_other { &mut reports.others } else { &mut reports.files };
@@ -83,13 +83,13 @@ impl Tree {
     fn is_ignored(&self, id: DirectoryId, event: &TreeEvent) -> bool {
         let Some(directory) = self.catalog.directory(id) else { return false };
         let is_ignored = || {
-            let is_directory = directory.entries.get(&event.name).is_some_and(Entry::is_directory);
+            let is_directory = directory.entries.get(&event.name).is_some_and(CatalogEntry::is_directory);
             directory.rules.ignore(&self.catalog.path(id).join(&event.name), is_directory)
         };
         directory.ignored.is_some() || is_ignored()
     }
 
-    fn on_change(&mut self, key: Key, change: TreeChange) -> Result<(), Failure> {
+    fn on_change(&mut self, key: CatalogKey, change: TreeChange) -> Result<(), TreeWatchFailure> {
         if self.catalog.directory(key.0).is_some_and(|directory| directory.is_summed_up) {
             let path = self.catalog.path(key.0);
             if self.catalog.is_attached(key.0) {
@@ -113,17 +113,17 @@ impl Tree {
         Ok(())
     }
 
-    fn mark(&mut self, key: Key, change: TreeChange) {
-        let mark = Mark {
+    fn mark(&mut self, key: CatalogKey, change: TreeChange) {
+        let mark = FileReports {
             written: change == TreeChange::Written,
             closed: change == TreeChange::Closed,
             replaced: change == TreeChange::Created,
-            ..Mark::default()
+            ..FileReports::default()
         };
         self.marks.add(key, mark);
     }
 
-    fn on_moved_from(&mut self, key: Key, pair: u32) {
+    fn on_moved_from(&mut self, key: CatalogKey, pair: u32) {
         let path = self.catalog.path_of(&key);
         let mark = self.marks.remove(&key);
         let entry = self.take_entry(&key);
@@ -138,22 +138,27 @@ impl Tree {
             self.windows.rename_files(&path, &limbo);
         }
         // In an exchange of two names, the other file has this name now.
-        self.marks.add(key.clone(), Mark::default());
-        self.moving.insert(pair, Moving { key, path, entry, mark, limbo });
+        self.marks.add(key.clone(), FileReports::default());
+        self.moving.insert(pair, HalfReportedRename { key, path, entry, mark, limbo });
     }
 
-    fn on_moved_to(&mut self, key: Key, pair: u32) -> Result<(), Failure> {
+    fn on_moved_to(&mut self, key: CatalogKey, pair: u32) -> Result<(), TreeWatchFailure> {
         let moving = self.moving.remove(&pair);
         let Some((entry, moving)) = moving.and_then(|moving| Some((moving.entry?, moving))) else {
             // The entry comes from elsewhere, or is not known yet.
-            self.marks.add(key, Mark { replaced: true, ..Mark::default() });
+            self.marks.add(key, FileReports { replaced: true, ..FileReports::default() });
             return Ok(());
         };
         self.arrive(&key, entry, moving)
     }
 
     /// Puts a renamed entry at its new place.
-    pub(super) fn arrive(&mut self, key: &Key, entry: Entry, moving: Moving) -> Result<(), Failure> {
+    pub(super) fn arrive(
+        &mut self,
+        key: &CatalogKey,
+        entry: CatalogEntry,
+        moving: HalfReportedRename,
+    ) -> Result<(), TreeWatchFailure> {
         let path = self.catalog.path_of(key);
         self.marks.remove(key);
         match self.catalog.entry(key) {
@@ -174,7 +179,10 @@ impl Tree {
     }
 
     /// Takes the old half of a rename whose new half is this file, though the new half was not reported.
-    pub(super) fn take_moving(&mut self, is_it: impl Fn(&Entry) -> bool) -> Option<(Entry, Moving)> {
+    pub(super) fn take_moving(
+        &mut self,
+        is_it: impl Fn(&CatalogEntry) -> bool,
+    ) -> Option<(CatalogEntry, HalfReportedRename)> {
         let pair =
             self.moving.iter().find(|(_, moving)| moving.entry.as_ref().is_some_and(&is_it)).map(|(pair, _)| *pair);
         let moving = self.moving.remove(&pair?)?;

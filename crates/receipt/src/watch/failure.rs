@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a tree is unknown. The text is a clause of a receipt's reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum TreeWatchFailure {
     /// The host has no room for more watches.
     #[error(
         "{} has more directories than agent-bash may watch ({most}, a quarter of fs.inotify.max_user_watches)",
@@ -53,7 +53,7 @@ pub enum Failure {
     },
 }
 
-impl Failure {
+impl TreeWatchFailure {
     /// Returns the reason for an error of the system.
     pub fn of(path: impl Into<PathBuf>, error: &io::Error) -> Self {
         match error.raw_os_error() {

@@ -11,56 +11,56 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::changed::{Changed, covers};
-use super::failure::Failure;
-use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
-use super::tree::{Moment, Tree};
-use crate::ports::Listeners;
-use crate::{Attribution, Completeness, Receipt};
+use super::changed::{ChangedFiles, covers};
+use super::failure::TreeWatchFailure;
+use super::limits::{FIRST, GATHER, RETRY, TREES, WatchBudget};
+use super::tree::{CatchUpMoment, FollowedTree};
+use crate::ports::PortListeners;
+use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 
 /// The trees that a host watches. A tree is watched from the first command in it on.
 #[derive(Debug, Clone)]
-pub struct Watch(Arc<Shared>);
+pub struct WatchedTrees(Arc<WatchedTreesState>);
 
 #[derive(Debug)]
-struct Shared {
-    followers: Mutex<Vec<(Arc<Follower>, Instant)>>,
-    budget: Budget,
+struct WatchedTreesState {
+    followers: Mutex<Vec<(Arc<TreeFollower>, Instant)>>,
+    budget: WatchBudget,
 }
 
 /// A tree, and its state.
 #[derive(Debug)]
-struct Follower {
+struct TreeFollower {
     root: PathBuf,
-    phase: Mutex<Phase>,
+    phase: Mutex<FollowerPhase>,
     changed: Condvar,
     /// The write end of a pipe. The thread ends when it is closed.
     _stop: OwnedFd,
 }
 
 #[derive(Debug)]
-enum Phase {
+enum FollowerPhase {
     Reading,
-    Ready(Box<Tree>),
-    Failed(Failure, Instant),
+    Ready(Box<FollowedTree>),
+    Failed(TreeWatchFailure, Instant),
 }
 
 /// A command that gets a receipt. If a token is dropped without [`Token::finish`], it leaves nothing behind.
 #[derive(Debug)]
-pub struct Token {
-    window: Result<(Arc<Follower>, u64), NotOpen>,
-    listeners: Option<Listeners>,
+pub struct ReceiptToken {
+    window: Result<(Arc<TreeFollower>, u64), NoChangeWindow>,
+    listeners: Option<PortListeners>,
 }
 
 /// A moment in a tree, from which changes are seen.
 #[derive(Debug)]
-pub struct Mark {
-    token: Token,
+pub struct TreeMark {
+    token: ReceiptToken,
     /// The root of the tree. Empty if its directory does not exist.
     pub root: PathBuf,
 }
 
-impl Mark {
+impl TreeMark {
     /// Returns whether the changes since tell of a directory: it lies in the tree, is in no other repository, and git
     /// does not ignore it.
     #[must_use]
@@ -70,12 +70,12 @@ impl Mark {
 
     /// Returns the files that changed since. Blocks while they are read.
     #[must_use]
-    pub fn changed(&self) -> Changed {
+    pub fn changed(&self) -> ChangedFiles {
         match &self.token.window {
             Ok((follower, window)) => follower
                 .read(|tree| tree.changed(*window))
-                .unwrap_or_else(|failure| Changed::unknown(failure.to_string())),
-            Err(why) => Changed::unknown(why.to_string()),
+                .unwrap_or_else(|failure| ChangedFiles::unknown(failure.to_string())),
+            Err(why) => ChangedFiles::unknown(why.to_string()),
         }
     }
 
@@ -102,21 +102,21 @@ impl Mark {
     }
 }
 
-impl Default for Watch {
+impl Default for WatchedTrees {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Watch {
+impl WatchedTrees {
     /// Returns a watch without trees.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(Budget::new())
+        Self::with(WatchBudget::new())
     }
 
-    pub(super) fn with(budget: Budget) -> Self {
-        Self(Arc::new(Shared { followers: Mutex::default(), budget }))
+    pub(super) fn with(budget: WatchBudget) -> Self {
+        Self(Arc::new(WatchedTreesState { followers: Mutex::default(), budget }))
     }
 
     /// Returns the root of the tree to which a directory belongs: the top of its repository, or the directory itself.
@@ -130,41 +130,41 @@ impl Watch {
     /// Begins a command in a directory, right before it starts. The first command in a tree starts watching the tree,
     /// and waits up to 25 ms until it is watched. Others wait only while the changes so far are read.
     #[must_use]
-    pub fn begin(&self, directory: &Path) -> Token {
-        Token { window: self.open(directory), listeners: Listeners::read().ok() }
+    pub fn begin(&self, directory: &Path) -> ReceiptToken {
+        ReceiptToken { window: self.open(directory), listeners: PortListeners::read().ok() }
     }
 
     /// Marks this moment in the tree of a directory, as [`Self::begin`] does, without its ports.
     #[must_use]
-    pub fn mark(&self, directory: &Path) -> Mark {
+    pub fn mark(&self, directory: &Path) -> TreeMark {
         let root = Self::root_of(directory).unwrap_or_default();
-        Mark { token: Token { window: self.open(directory), listeners: None }, root }
+        TreeMark { token: ReceiptToken { window: self.open(directory), listeners: None }, root }
     }
 
     /// Starts watching the tree of a directory, and waits until it is watched. Returns whether it is.
     #[must_use]
     pub fn prepare(&self, directory: &Path, most: Duration) -> bool {
         let Ok(root) = Self::root_of(directory) else { return false };
-        self.follower(&root).is_ok_and(|(follower, _)| matches!(*follower.settled(most), Phase::Ready(_)))
+        self.follower(&root).is_ok_and(|(follower, _)| matches!(*follower.settled(most), FollowerPhase::Ready(_)))
     }
 
     /// Simulates an overflow of the kernel's queue for a tree.
     #[cfg(test)]
     pub(super) fn lose(&self, root: &Path) {
         let (follower, _) = self.follower(root).expect("a tree");
-        if let Phase::Ready(tree) = &mut *follower.lock() {
-            tree.trouble.lost = Some(super::tree::Lost::Overflow);
+        if let FollowerPhase::Ready(tree) = &mut *follower.lock() {
+            tree.trouble.lost = Some(super::tree::LostReports::Overflow);
         };
     }
 
-    fn open(&self, directory: &Path) -> Result<(Arc<Follower>, u64), NotOpen> {
-        let root = Self::root_of(directory).map_err(|error| Failure::of(directory, &error))?;
+    fn open(&self, directory: &Path) -> Result<(Arc<TreeFollower>, u64), NoChangeWindow> {
+        let root = Self::root_of(directory).map_err(|error| TreeWatchFailure::of(directory, &error))?;
         let (follower, is_new) = self.follower(&root)?;
         let mut phase = follower.settled(if is_new { FIRST } else { Duration::ZERO });
         let number = match &mut *phase {
-            Phase::Reading => return Err(NotOpen::Reading { root }),
-            Phase::Failed(failure, _) => return Err(failure.clone().into()),
-            Phase::Ready(tree) => tree.begin(),
+            FollowerPhase::Reading => return Err(NoChangeWindow::Reading { root }),
+            FollowerPhase::Failed(failure, _) => return Err(failure.clone().into()),
+            FollowerPhase::Ready(tree) => tree.begin(),
         };
         match number {
             Ok(number) => {
@@ -172,16 +172,16 @@ impl Watch {
                 Ok((follower, number))
             }
             Err(failure) => {
-                *phase = Phase::Failed(failure.clone(), Instant::now());
+                *phase = FollowerPhase::Failed(failure.clone(), Instant::now());
                 Err(failure.into())
             }
         }
     }
 
     /// Returns the tree with this root, and whether it is new.
-    fn follower(&self, root: &Path) -> Result<(Arc<Follower>, bool), Failure> {
+    fn follower(&self, root: &Path) -> Result<(Arc<TreeFollower>, bool), TreeWatchFailure> {
         if root.parent().is_none() {
-            return Err(Failure::FileSystem);
+            return Err(TreeWatchFailure::FileSystem);
         }
         let mut followers = self.0.followers.lock().unwrap_or_else(PoisonError::into_inner);
         followers.retain(|(follower, _)| !follower.can_be_tried_again());
@@ -195,7 +195,8 @@ impl Watch {
                 followers.swap_remove(oldest);
             }
         }
-        let follower = Follower::start(root, self.0.budget.clone()).map_err(|error| Failure::of(root, &error))?;
+        let follower =
+            TreeFollower::start(root, self.0.budget.clone()).map_err(|error| TreeWatchFailure::of(root, &error))?;
         followers.push((Arc::clone(&follower), Instant::now()));
         Ok((follower, true))
     }
@@ -203,21 +204,21 @@ impl Watch {
 
 /// Why a command has no window.
 #[derive(Debug, thiserror::Error)]
-enum NotOpen {
+enum NoChangeWindow {
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] TreeWatchFailure),
     #[error("{} was not watched yet when the command began", root.display())]
     Reading { root: PathBuf },
     #[error("the receipt was written already")]
     Finished,
 }
 
-impl Token {
+impl ReceiptToken {
     /// Returns the receipt, right after the command's end. `tree` are the command's living processes, among which the
     /// owners of ports are found.
     #[must_use]
-    pub fn finish(mut self, tree: &[Pid]) -> Receipt {
-        let receipt = match std::mem::replace(&mut self.window, Err(NotOpen::Finished)) {
+    pub fn finish(mut self, tree: &[Pid]) -> RunReceipt {
+        let receipt = match std::mem::replace(&mut self.window, Err(NoChangeWindow::Finished)) {
             Ok((follower, window)) => follower.receipt(|tree| tree.finish(window)),
             Err(why) => unknown(why.to_string()),
         };
@@ -226,7 +227,7 @@ impl Token {
 
     /// Returns a receipt of the changes so far. `tree` are the processes of the command.
     #[must_use]
-    pub fn peek(&self, tree: &[Pid]) -> Receipt {
+    pub fn peek(&self, tree: &[Pid]) -> RunReceipt {
         let receipt = match &self.window {
             Ok((follower, window)) => follower.receipt(|tree| tree.peek(*window)),
             Err(why) => unknown(why.to_string()),
@@ -234,101 +235,104 @@ impl Token {
         self.with_ports(receipt, tree)
     }
 
-    fn with_ports(&self, mut receipt: Receipt, tree: &[Pid]) -> Receipt {
-        match (&self.listeners, Listeners::read()) {
+    fn with_ports(&self, mut receipt: RunReceipt, tree: &[Pid]) -> RunReceipt {
+        match (&self.listeners, PortListeners::read()) {
             (Some(before), Ok(now)) => {
                 receipt.ports = now.since(before, tree);
                 receipt.ports.add_own_network(tree);
             }
-            _ => receipt.lower(Completeness::Partial, "the ports of this system cannot be read"),
+            _ => receipt.lower(ReceiptCompleteness::Partial, "the ports of this system cannot be read"),
         }
         receipt
     }
 }
 
-impl Drop for Token {
+impl Drop for ReceiptToken {
     fn drop(&mut self) {
         if let Ok((follower, window)) = &self.window
-            && let Phase::Ready(tree) = &mut *follower.lock()
+            && let FollowerPhase::Ready(tree) = &mut *follower.lock()
         {
             tree.abandon(*window);
         }
     }
 }
 
-fn unknown(why: impl Into<String>) -> Receipt {
-    let mut receipt = Receipt::new(Attribution::Window);
-    receipt.lower(Completeness::Unknown, why);
+fn unknown(why: impl Into<String>) -> RunReceipt {
+    let mut receipt = RunReceipt::new(ChangeAttribution::Window);
+    receipt.lower(ReceiptCompleteness::Unknown, why);
     receipt
 }
 
-impl Follower {
+impl TreeFollower {
     /// Starts the thread that reads and follows a tree.
-    fn start(root: &Path, budget: Budget) -> io::Result<Arc<Self>> {
+    fn start(root: &Path, budget: WatchBudget) -> io::Result<Arc<Self>> {
         let (stopped, stop) = io::pipe()?;
         let (stopped, stop) = (OwnedFd::from(stopped), OwnedFd::from(stop));
         let changed = Condvar::new();
-        let follower = Self { root: root.to_owned(), phase: Mutex::new(Phase::Reading), changed, _stop: stop };
+        let follower = Self { root: root.to_owned(), phase: Mutex::new(FollowerPhase::Reading), changed, _stop: stop };
         let follower = Arc::new(follower);
         let (weak, root) = (Arc::downgrade(&follower), root.to_owned());
         thread::Builder::new().name("agent-bash-watch".into()).spawn(move || follow(&weak, &root, budget, &stopped))?;
         Ok(follower)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Phase> {
+    fn lock(&self) -> MutexGuard<'_, FollowerPhase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the tree has been read.
-    fn settled(&self, most: Duration) -> MutexGuard<'_, Phase> {
-        let wait = self.changed.wait_timeout_while(self.lock(), most, |phase| matches!(phase, Phase::Reading));
+    fn settled(&self, most: Duration) -> MutexGuard<'_, FollowerPhase> {
+        let wait = self.changed.wait_timeout_while(self.lock(), most, |phase| matches!(phase, FollowerPhase::Reading));
         wait.unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn can_be_tried_again(&self) -> bool {
         match self.phase.try_lock().as_deref() {
-            Ok(Phase::Failed(Failure::Root { .. } | Failure::Incomplete, _)) => true,
-            Ok(Phase::Failed(_, at)) => at.elapsed() > RETRY,
+            Ok(FollowerPhase::Failed(TreeWatchFailure::Root { .. } | TreeWatchFailure::Incomplete, _)) => true,
+            Ok(FollowerPhase::Failed(_, at)) => at.elapsed() > RETRY,
             _ => false,
         }
     }
 
     fn is_in_use(&self) -> bool {
         match self.phase.try_lock().as_deref() {
-            Ok(Phase::Ready(tree)) => tree.is_in_use(),
-            Ok(Phase::Failed(..)) => false,
+            Ok(FollowerPhase::Ready(tree)) => tree.is_in_use(),
+            Ok(FollowerPhase::Failed(..)) => false,
             _ => true,
         }
     }
 
-    fn receipt(&self, read: impl FnOnce(&mut Tree) -> Result<Receipt, Failure>) -> Receipt {
+    fn receipt(&self, read: impl FnOnce(&mut FollowedTree) -> Result<RunReceipt, TreeWatchFailure>) -> RunReceipt {
         self.read(read).unwrap_or_else(|why| unknown(why.to_string()))
     }
 
     /// Reads the tree. A failure ends its watch.
-    fn read<T>(&self, read: impl FnOnce(&mut Tree) -> Result<T, Failure>) -> Result<T, NotOpen> {
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&mut FollowedTree) -> Result<T, TreeWatchFailure>,
+    ) -> Result<T, NoChangeWindow> {
         let mut phase = self.lock();
         let failure = match &mut *phase {
-            Phase::Ready(tree) => match read(tree) {
+            FollowerPhase::Ready(tree) => match read(tree) {
                 Ok(result) => return Ok(result),
                 Err(failure) => failure,
             },
-            Phase::Failed(failure, _) => return Err(failure.clone().into()),
-            Phase::Reading => return Err(NotOpen::Reading { root: self.root.clone() }),
+            FollowerPhase::Failed(failure, _) => return Err(failure.clone().into()),
+            FollowerPhase::Reading => return Err(NoChangeWindow::Reading { root: self.root.clone() }),
         };
-        *phase = Phase::Failed(failure.clone(), Instant::now());
+        *phase = FollowerPhase::Failed(failure.clone(), Instant::now());
         Err(failure.into())
     }
 }
 
 /// Reads a tree, and then its changes until the tree is no longer needed.
-fn follow(follower: &Weak<Follower>, root: &Path, budget: Budget, stopped: &OwnedFd) {
-    let tree = Tree::new(root, budget);
+fn follow(follower: &Weak<TreeFollower>, root: &Path, budget: WatchBudget, stopped: &OwnedFd) {
+    let tree = FollowedTree::new(root, budget);
     let readiness = tree.as_ref().ok().and_then(|tree| tree.readiness().try_clone_to_owned().ok());
     let Some(strong) = follower.upgrade() else { return };
     *strong.lock() = match tree {
-        Ok(tree) => Phase::Ready(Box::new(tree)),
-        Err(failure) => Phase::Failed(failure, Instant::now()),
+        Ok(tree) => FollowerPhase::Ready(Box::new(tree)),
+        Err(failure) => FollowerPhase::Failed(failure, Instant::now()),
     };
     strong.changed.notify_all();
     drop(strong);
@@ -346,10 +350,10 @@ fn follow(follower: &Weak<Follower>, root: &Path, budget: Budget, stopped: &Owne
         thread::sleep(GATHER);
         let Some(follower) = follower.upgrade() else { return };
         let mut phase = follower.lock();
-        let Phase::Ready(tree) = &mut *phase else { return };
-        let moment = if tree.is_in_use() { Moment::During } else { Moment::After };
+        let FollowerPhase::Ready(tree) = &mut *phase else { return };
+        let moment = if tree.is_in_use() { CatchUpMoment::WhileChanging } else { CatchUpMoment::AfterChanges };
         if let Err(failure) = tree.catch_up(moment) {
-            *phase = Phase::Failed(failure, Instant::now());
+            *phase = FollowerPhase::Failed(failure, Instant::now());
             return;
         }
     }

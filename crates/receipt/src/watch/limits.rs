@@ -28,13 +28,13 @@ pub const RETRY: Duration = Duration::from_mins(10);
 
 /// The watches that a host may have, and the watches that it has.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub struct WatchBudget {
     used: Arc<AtomicUsize>,
     /// The most watches.
     pub most: usize,
 }
 
-impl Budget {
+impl WatchBudget {
     /// Returns a quarter of the user's limit, because editors and builds need the rest.
     pub fn new() -> Self {
         Self::of(sys::most_watches().map_or(usize::MAX, |most| most / 4))

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::ops::BitOrAssign;
 
-use super::entry::Key;
+use super::entry::CatalogKey;
 
 /// Reports on one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct FileReports {
     /// The content was written.
     pub written: bool,
     /// The file was open for writing.
@@ -20,7 +20,7 @@ pub struct Mark {
     pub by_link: bool,
 }
 
-impl BitOrAssign for Mark {
+impl BitOrAssign for FileReports {
     fn bitor_assign(&mut self, other: Self) {
         self.written |= other.written;
         self.closed |= other.closed;
@@ -32,20 +32,20 @@ impl BitOrAssign for Mark {
 
 /// All files that have to be read.
 #[derive(Debug, Default)]
-pub struct Marks {
-    files: HashMap<Key, Mark>,
+pub struct UnreadReports {
+    files: HashMap<CatalogKey, FileReports>,
     /// Directories that are new in the catalog, and are neither watched nor read yet.
-    pub new: Vec<Key>,
+    pub new: Vec<CatalogKey>,
 }
 
-impl Marks {
+impl UnreadReports {
     /// Adds a report.
-    pub fn add(&mut self, key: Key, mark: Mark) {
+    pub fn add(&mut self, key: CatalogKey, mark: FileReports) {
         self.files.entry(key).and_modify(|known| *known |= mark).or_insert(mark);
     }
 
     /// Removes the reports on a file.
-    pub fn remove(&mut self, key: &Key) -> Option<Mark> {
+    pub fn remove(&mut self, key: &CatalogKey) -> Option<FileReports> {
         self.files.remove(key)
     }
 
@@ -55,7 +55,7 @@ impl Marks {
     }
 
     /// Removes all reports.
-    pub fn take(&mut self) -> HashMap<Key, Mark> {
+    pub fn take(&mut self) -> HashMap<CatalogKey, FileReports> {
         std::mem::take(&mut self.files)
     }
 }

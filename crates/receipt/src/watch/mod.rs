@@ -44,9 +44,9 @@ mod tests;
 mod tree;
 mod window;
 
-pub use changed::Changed;
-pub use failure::Failure;
-pub use host::{Mark, Token, Watch};
+pub use changed::ChangedFiles;
+pub use failure::TreeWatchFailure;
+pub use host::{ReceiptToken, TreeMark, WatchedTrees};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";

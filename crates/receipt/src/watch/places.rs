@@ -10,32 +10,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::GIT;
-use super::catalog::{Directory, ROOT};
-use super::entry::{DirectoryId, Entry, Inode, Key, is_gone};
-use super::failure::Failure;
+use super::catalog::{CatalogDirectory, ROOT};
+use super::entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity, is_gone};
+use super::failure::TreeWatchFailure;
 use super::limits::LARGE;
-use super::marks::Mark;
-use super::rules::Rules;
-use super::tree::{Lost, Tree, Watched};
+use super::marks::FileReports;
+use super::rules::IgnoreRules;
+use super::tree::{FollowedTree, LostReports, WatchTarget};
 use super::window::renamed;
 use sys::TreeWatchId;
 use undo::gaps::named;
 
-impl Tree {
+impl FollowedTree {
     /// Watches and reads the root.
-    pub(super) fn read_root(&mut self) -> Result<(), Failure> {
+    pub(super) fn read_root(&mut self) -> Result<(), TreeWatchFailure> {
         let path = self.root().to_owned();
         let key = (ROOT, OsString::new());
         let version = self.next_version();
-        let entry = Entry::read(&path, version).map_err(|error| Failure::of(&path, &error))?;
-        let entry = entry.filter(Entry::is_directory).ok_or_else(|| Failure::Root { root: path.clone() })?;
+        let entry = CatalogEntry::read(&path, version).map_err(|error| TreeWatchFailure::of(&path, &error))?;
+        let entry =
+            entry.filter(CatalogEntry::is_directory).ok_or_else(|| TreeWatchFailure::Root { root: path.clone() })?;
         self.enter_one(None, &path)?;
         self.put_entry(&key, &path, entry);
         self.read_entries(ROOT, &path)
     }
 
     /// Watches a new directory, then reads it, and continues with the directories in it.
-    pub(super) fn enter(&mut self, key: Key, path: PathBuf) -> Result<(), Failure> {
+    pub(super) fn enter(&mut self, key: CatalogKey, path: PathBuf) -> Result<(), TreeWatchFailure> {
         if let Some(id) = self.enter_one(Some(key), &path)? {
             self.read_entries(id, &path)?;
         }
@@ -43,11 +44,11 @@ impl Tree {
     }
 
     /// Watches a new directory. Returns its number if its entries have to be read.
-    fn enter_one(&mut self, place: Option<Key>, path: &Path) -> Result<Option<DirectoryId>, Failure> {
+    fn enter_one(&mut self, place: Option<CatalogKey>, path: &Path) -> Result<Option<DirectoryId>, TreeWatchFailure> {
         let (watch, now) = match self.add_watch(path) {
             Ok(added) => added,
-            Err(Refused::Failure(failure)) => return Err(failure),
-            Err(Refused::System(error)) => return self.on_unreadable(path, &error).map(|()| None),
+            Err(RefusedWatch::Failure(failure)) => return Err(failure),
+            Err(RefusedWatch::System(error)) => return self.on_unreadable(path, &error).map(|()| None),
         };
         let known_as = place.as_ref().and_then(|place| self.catalog.entry(place)).map(|entry| entry.inode);
         if let Some(place) = &place
@@ -58,26 +59,28 @@ impl Tree {
                 self.watch.remove(watch);
                 self.budget.give(1);
             }
-            self.marks.add(place.clone(), Mark { replaced: true, ..Mark::default() });
+            self.marks.add(place.clone(), FileReports { replaced: true, ..FileReports::default() });
             return Ok(None);
         }
-        if let Some(Watched::Directory(known)) = self.watched.get(&watch).copied() {
+        if let Some(WatchTarget::Directory(known)) = self.watched.get(&watch).copied() {
             // The kernel knows the directory by another path: it was renamed and the report is on its way, or it has
             // two paths.
             return self.meet_again((known, now), place, path);
         }
         let above = place.as_ref().and_then(|(parent, _)| self.catalog.directory(*parent));
-        let (rules, ignored) = above.map_or((Rules::default(), None), |above| (above.rules.clone(), above.ignored));
+        let (rules, ignored) =
+            above.map_or((IgnoreRules::default(), None), |above| (above.rules.clone(), above.ignored));
         let is_ignored = ignored.is_none() && place.is_some() && rules.ignores(path);
         let is_summed_up = is_ignored && has_many_entries(path);
         let rules = if ignored.is_some() || is_ignored { rules } else { self.rules_of(path, &rules) };
         let entries = HashMap::new();
-        let directory = Directory { place: place.clone(), entries, watch, rules, ignored, count: 0, is_summed_up };
+        let directory =
+            CatalogDirectory { place: place.clone(), entries, watch, rules, ignored, count: 0, is_summed_up };
         let id = self.catalog.add(directory);
         if is_ignored && let Some(directory) = self.catalog.directory_mut(id) {
             directory.ignored = Some(id);
         }
-        self.watched.insert(watch, Watched::Directory(id));
+        self.watched.insert(watch, WatchTarget::Directory(id));
         self.set_directory(place.as_ref(), id);
         if is_summed_up {
             self.windows.summed_up(path);
@@ -86,7 +89,7 @@ impl Tree {
         Ok(Some(id))
     }
 
-    fn set_directory(&mut self, place: Option<&Key>, id: DirectoryId) {
+    fn set_directory(&mut self, place: Option<&CatalogKey>, id: DirectoryId) {
         let Some((parent, name)) = place else { return };
         let entry = self.catalog.directory_mut(*parent).and_then(|parent| parent.entries.get_mut(name));
         if let Some(entry) = entry {
@@ -95,19 +98,19 @@ impl Tree {
     }
 
     /// Returns the rules inside a directory, which may be the top of a repository.
-    fn rules_of(&mut self, path: &Path, above: &Rules) -> Rules {
+    fn rules_of(&mut self, path: &Path, above: &IgnoreRules) -> IgnoreRules {
         match fs::symlink_metadata(path.join(GIT)) {
             Ok(_) => {
                 self.git.look_again(path.to_owned());
-                let common = crate::git::Repository::open(path).map(|repository| repository.common);
-                common.map_or_else(|| above.inside(path), |common| Rules::of_repository(path, &common))
+                let common = crate::git::GitRepository::open(path).map(|repository| repository.common);
+                common.map_or_else(|| above.inside(path), |common| IgnoreRules::of_repository(path, &common))
             }
             Err(_) => above.inside(path),
         }
     }
 
     /// Reads the entries of a watched directory.
-    fn read_entries(&mut self, id: DirectoryId, path: &Path) -> Result<(), Failure> {
+    fn read_entries(&mut self, id: DirectoryId, path: &Path) -> Result<(), TreeWatchFailure> {
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) => return self.on_unreadable(path, &error),
@@ -127,7 +130,7 @@ impl Tree {
             }
             let path = path.join(&key.1);
             let version = self.next_version();
-            match Entry::read(&path, version) {
+            match CatalogEntry::read(&path, version) {
                 Ok(Some(entry)) => self.discover(&key, &path, entry)?,
                 Ok(None) => {}
                 Err(error) => self.on_unreadable(&path, &error)?,
@@ -139,12 +142,12 @@ impl Tree {
     /// Handles a directory that is known by another path.
     fn meet_again(
         &mut self,
-        (known, inode): (DirectoryId, Inode),
-        place: Option<Key>,
+        (known, inode): (DirectoryId, InodeIdentity),
+        place: Option<CatalogKey>,
         path: &Path,
-    ) -> Result<Option<DirectoryId>, Failure> {
+    ) -> Result<Option<DirectoryId>, TreeWatchFailure> {
         let Some(key) = place else { return Ok(None) };
-        let is_known = |entry: &Entry| entry.directory == Some(known);
+        let is_known = |entry: &CatalogEntry| entry.directory == Some(known);
         if let Some((entry, moving)) = self.take_moving(is_known) {
             return self.arrive(&key, entry, moving).map(|()| None);
         }
@@ -157,7 +160,7 @@ impl Tree {
             return self.enter_one(Some(key), path);
         };
         let old = self.catalog.path(known);
-        let is_at = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| Inode::of(&found) == inode);
+        let is_at = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| InodeIdentity::of(&found) == inode);
         // The directory may have been renamed between two of these calls.
         if [old.as_path(), path, path, &old].into_iter().all(is_at) {
             let why = || format!("{} and {} are the same directory", named(&old), named(path));
@@ -176,7 +179,7 @@ impl Tree {
     }
 
     /// Puts an entry into the catalog, and remembers it if it has several names.
-    pub(super) fn put_entry(&mut self, key: &Key, path: &Path, entry: Entry) {
+    pub(super) fn put_entry(&mut self, key: &CatalogKey, path: &Path, entry: CatalogEntry) {
         let Some(directory) = self.catalog.directory_mut(key.0) else { return };
         directory.entries.insert(key.1.clone(), entry);
         if entry.is_linked() && self.links.add(entry.inode, key.clone()) < entry.links as usize {
@@ -198,7 +201,7 @@ impl Tree {
     }
 
     /// Takes an entry out of its directory, to put it elsewhere.
-    pub(super) fn take_entry(&mut self, key: &Key) -> Option<Entry> {
+    pub(super) fn take_entry(&mut self, key: &CatalogKey) -> Option<CatalogEntry> {
         let entry = self.catalog.directory_mut(key.0)?.entries.remove(&key.1)?;
         if let Some(ignored) = self.catalog.directory(key.0).and_then(|directory| directory.ignored) {
             let all = entry.directory.map_or(1, |directory| self.count_of(directory) + 1);
@@ -213,13 +216,18 @@ impl Tree {
     }
 
     /// Puts a renamed entry at its new place.
-    pub(super) fn place_moved(&mut self, key: &Key, path: &Path, entry: Entry) -> Result<(), Failure> {
+    pub(super) fn place_moved(
+        &mut self,
+        key: &CatalogKey,
+        path: &Path,
+        entry: CatalogEntry,
+    ) -> Result<(), TreeWatchFailure> {
         let Some(parent) = self.catalog.directory(key.0) else { return Ok(()) };
         let (above, rules) = (parent.ignored, parent.rules.clone());
         if entry.directory.is_some_and(|id| self.catalog.is_below(key.0, id)) {
             // The report is stale: other directories have the names by now.
             self.remove_taken(key, (path, path), &entry);
-            self.trouble.lost.get_or_insert(Lost::Race);
+            self.trouble.lost.get_or_insert(LostReports::Race);
             return Ok(());
         }
         self.put_entry(key, path, entry);
@@ -252,7 +260,7 @@ impl Tree {
     }
 
     /// Counts new entries of a directory. An ignored directory that becomes large is summed up from now on.
-    pub(super) fn count_below(&mut self, id: DirectoryId, count: usize) -> Result<(), Failure> {
+    pub(super) fn count_below(&mut self, id: DirectoryId, count: usize) -> Result<(), TreeWatchFailure> {
         let Some(top) = self.catalog.directory(id).and_then(|directory| directory.ignored) else { return Ok(()) };
         let Some(directory) = self.catalog.directory_mut(top) else { return Ok(()) };
         directory.count += count;
@@ -271,7 +279,7 @@ impl Tree {
     }
 
     /// Handles the removal of an entry with everything in it.
-    pub(super) fn remove_entry(&mut self, key: &Key) {
+    pub(super) fn remove_entry(&mut self, key: &CatalogKey) {
         let path = self.catalog.path_of(key);
         if let Some(entry) = self.take_entry(key) {
             self.remove_taken(key, (&path, &path), &entry);
@@ -280,7 +288,7 @@ impl Tree {
 
     /// Handles the removal of an entry that has been taken out of its directory. The entry was at one path, and the
     /// windows know it by another path.
-    pub(super) fn remove_taken(&mut self, key: &Key, (was, path): (&Path, &Path), entry: &Entry) {
+    pub(super) fn remove_taken(&mut self, key: &CatalogKey, (was, path): (&Path, &Path), entry: &CatalogEntry) {
         self.counters.files = self.counters.files.saturating_sub(1);
         self.before(path, Some(&entry.node));
         if let Some(id) = entry.directory {
@@ -319,7 +327,7 @@ impl Tree {
         self.forget_entries(id, directory.entries);
     }
 
-    fn forget_entries(&mut self, id: DirectoryId, entries: HashMap<OsString, Entry>) {
+    fn forget_entries(&mut self, id: DirectoryId, entries: HashMap<OsString, CatalogEntry>) {
         self.counters.files = self.counters.files.saturating_sub(entries.len());
         for (name, entry) in entries {
             if entry.is_linked() {
@@ -329,22 +337,26 @@ impl Tree {
     }
 
     /// Adds a watch on a directory, and returns its id and the inode of the directory.
-    fn add_watch(&mut self, path: &Path) -> Result<(TreeWatchId, Inode), Refused> {
+    fn add_watch(&mut self, path: &Path) -> Result<(TreeWatchId, InodeIdentity), RefusedWatch> {
         if !self.budget.take() {
             let (root, most) = (self.root().to_owned(), self.budget.most);
-            return Err(Refused::Failure(Failure::Directories { root, most }));
+            return Err(RefusedWatch::Failure(TreeWatchFailure::Directories { root, most }));
         }
         match self.watch.add(path) {
             Ok((watch, metadata)) => {
                 if self.watched.contains_key(&watch) {
                     self.budget.give(1);
                 }
-                Ok((watch, Inode::of(&metadata)))
+                Ok((watch, InodeIdentity::of(&metadata)))
             }
             Err(error) => {
                 self.budget.give(1);
                 let is_usual = is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied;
-                Err(if is_usual { Refused::System(error) } else { Refused::Failure(Failure::of(path, &error)) })
+                Err(if is_usual {
+                    RefusedWatch::System(error)
+                } else {
+                    RefusedWatch::Failure(TreeWatchFailure::of(path, &error))
+                })
             }
         }
     }
@@ -357,8 +369,8 @@ impl Tree {
 }
 
 /// Why a directory is not watched.
-enum Refused {
-    Failure(Failure),
+enum RefusedWatch {
+    Failure(TreeWatchFailure),
     System(io::Error),
 }
 

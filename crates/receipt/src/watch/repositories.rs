@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::window::renamed;
-use crate::git::{Snapshot, compare};
-use crate::{Completeness, GitChange};
+use crate::git::{RepositorySnapshot, compare};
+use crate::{ReceiptCompleteness, RepositoryChange};
 use sys::TreeEvent;
 
 /// Returns whether a report on a file below a `.git` is about a lock, which comes and goes.
@@ -17,9 +17,9 @@ pub fn is_lock(event: &TreeEvent) -> bool {
 
 /// All repositories of a tree, by the tops of their work trees.
 #[derive(Debug, Default)]
-pub struct Repositories {
+pub struct TreeRepositories {
     /// The known repositories.
-    pub known: BTreeMap<PathBuf, Known>,
+    pub known: BTreeMap<PathBuf, KnownRepository>,
     /// Tops at which another repository than before may be.
     pub again: BTreeSet<PathBuf>,
     /// Whether anything below a `.git` was reported.
@@ -28,14 +28,14 @@ pub struct Repositories {
 
 /// A repository.
 #[derive(Debug)]
-pub struct Known {
+pub struct KnownRepository {
     /// Last snapshot of the repository.
-    pub snapshot: Option<Arc<Snapshot>>,
+    pub snapshot: Option<Arc<RepositorySnapshot>>,
     /// Whether all of the repository is watched. If not, it is read after each command.
     pub is_watched: bool,
 }
 
-impl Repositories {
+impl TreeRepositories {
     /// Handles a report on a file below a `.git`.
     pub fn on_event(&mut self, event: &TreeEvent) {
         self.is_changed |= !is_lock(event);
@@ -68,21 +68,24 @@ impl Repositories {
     }
 
     /// Returns the last snapshots.
-    pub fn snapshots(&self) -> BTreeMap<PathBuf, Arc<Snapshot>> {
-        let snapshot = |(top, known): (&PathBuf, &Known)| Some((top.clone(), known.snapshot.clone()?));
+    pub fn snapshots(&self) -> BTreeMap<PathBuf, Arc<RepositorySnapshot>> {
+        let snapshot = |(top, known): (&PathBuf, &KnownRepository)| Some((top.clone(), known.snapshot.clone()?));
         self.known.iter().filter_map(snapshot).collect()
     }
 
     /// Compares the last snapshots with earlier ones. Returns the changes, and why changes may be unknown.
-    pub fn compare(&self, before: &BTreeMap<PathBuf, Arc<Snapshot>>) -> (Vec<GitChange>, Vec<(Completeness, String)>) {
+    pub fn compare(
+        &self,
+        before: &BTreeMap<PathBuf, Arc<RepositorySnapshot>>,
+    ) -> (Vec<RepositoryChange>, Vec<(ReceiptCompleteness, String)>) {
         let after = self.snapshots();
         let tops: BTreeSet<_> = before.keys().chain(after.keys()).collect();
         let (mut changes, mut unknown) = (Vec::new(), Vec::new());
         for top in tops {
             let (before, after) = (before.get(top).map(|it| &**it), after.get(top).map(|it| &**it));
             let Some(compared) = compare(top, before, after, false) else { continue };
-            unknown.extend(compared.unknown.map(|why| (Completeness::Unknown, why)));
-            unknown.extend(compared.doubt.map(|doubt| (Completeness::Partial, doubt)));
+            unknown.extend(compared.unknown.map(|why| (ReceiptCompleteness::Unknown, why)));
+            unknown.extend(compared.doubt.map(|doubt| (ReceiptCompleteness::Partial, doubt)));
             changes.push(compared.change);
         }
         (changes, unknown)

@@ -11,15 +11,15 @@ pub const FILE: &str = ".gitignore";
 
 /// The rules for a directory. They serve only to sum up directories: a rule that cannot be read ignores nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Rules(Option<Arc<Level>>);
+pub struct IgnoreRules(Option<Arc<IgnoreRulesLevel>>);
 
 #[derive(Debug)]
-struct Level {
+struct IgnoreRulesLevel {
     rules: Gitignore,
-    above: Rules,
+    above: IgnoreRules,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Returns the rules of a repository, by the top of its work tree, and the directory with its `info`. The user's
     /// own rules have the lowest precedence.
     pub fn of_repository(top: &Path, common: &Path) -> Self {
@@ -50,7 +50,7 @@ impl Rules {
     }
 
     fn level(rules: Gitignore, above: Self) -> Self {
-        Self(Some(Arc::new(Level { rules, above })))
+        Self(Some(Arc::new(IgnoreRulesLevel { rules, above })))
     }
 
     /// Returns whether a directory is ignored by its own name. A directory below an ignored directory is ignored as

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::GIT;
-use super::entry::{DirectoryId, Entry, Key, is_gone};
-use super::failure::Failure;
+use super::entry::{CatalogEntry, CatalogKey, DirectoryId, is_gone};
+use super::failure::TreeWatchFailure;
 use super::limits::COMPARED;
-use super::marks::Mark;
-use super::tree::Tree;
-use crate::Completeness;
+use super::marks::FileReports;
+use super::tree::FollowedTree;
+use crate::ReceiptCompleteness;
 use undo::gaps::named;
 
-impl Tree {
+impl FollowedTree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet
     /// keep their marks.
-    pub(super) fn settle(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
+    pub(super) fn settle(&mut self, deadline: Option<Instant>) -> Result<(), TreeWatchFailure> {
         let (mut kept, mut kept_new) = (Vec::new(), Vec::new());
         loop {
             self.enter_new(&mut kept_new)?;
@@ -31,7 +31,7 @@ impl Tree {
             }
             for (key, mark) in marks {
                 if deadline.is_some_and(|deadline| Instant::now() > deadline) {
-                    return Err(Failure::Incomplete);
+                    return Err(TreeWatchFailure::Incomplete);
                 }
                 if self.has_path(key.0) {
                     self.settle_one(&key, mark)?;
@@ -44,7 +44,7 @@ impl Tree {
 
     /// Watches and reads the directories that are new in the catalog, and the directories in them. Keeps directories
     /// whose new place is not known yet.
-    fn enter_new(&mut self, kept: &mut Vec<Key>) -> Result<(), Failure> {
+    fn enter_new(&mut self, kept: &mut Vec<CatalogKey>) -> Result<(), TreeWatchFailure> {
         while let Some(key) = self.marks.new.pop() {
             let entry = self.catalog.entry(&key);
             if entry.is_none_or(|entry| !entry.is_directory() || entry.directory.is_some()) {
@@ -65,13 +65,13 @@ impl Tree {
         self.moving.is_empty() || self.catalog.is_attached(directory)
     }
 
-    fn settle_one(&mut self, key: &Key, mark: Mark) -> Result<(), Failure> {
+    fn settle_one(&mut self, key: &CatalogKey, mark: FileReports) -> Result<(), TreeWatchFailure> {
         if self.catalog.directory(key.0).is_none_or(|directory| directory.is_summed_up) {
             return Ok(());
         }
         let path = self.catalog.path_of(key);
         let version = self.next_version();
-        let now = match Entry::read(&path, version) {
+        let now = match CatalogEntry::read(&path, version) {
             Ok(now) => now,
             Err(error) => return self.on_unreadable(&path, &error),
         };
@@ -80,7 +80,7 @@ impl Tree {
             (None, Some(now)) => {
                 self.discover(key, &path, now)?;
                 // The path may be another name of a known file that was written by that name.
-                let mark = Mark { closed: true, replaced: false, by_link: true, ..mark };
+                let mark = FileReports { closed: true, replaced: false, by_link: true, ..mark };
                 self.links.to_find.entry(now.inode).and_modify(|known| *known |= mark);
                 if now.is_linked() {
                     self.mark_other_names(now.inode, key, mark);
@@ -94,8 +94,13 @@ impl Tree {
 
     /// Handles a file at a path at which no file was known. It is new, or its old name was reported and its new name
     /// was not.
-    pub(super) fn discover(&mut self, key: &Key, path: &Path, now: Entry) -> Result<(), Failure> {
-        let is_it = |entry: &Entry| now.inode.is_unique() && entry.inode == now.inode;
+    pub(super) fn discover(
+        &mut self,
+        key: &CatalogKey,
+        path: &Path,
+        now: CatalogEntry,
+    ) -> Result<(), TreeWatchFailure> {
+        let is_it = |entry: &CatalogEntry| now.inode.is_unique() && entry.inode == now.inode;
         if let Some((entry, moving)) = self.take_moving(is_it) {
             return self.arrive(key, entry, moving);
         }
@@ -105,11 +110,11 @@ impl Tree {
 
     fn compare_entry(
         &mut self,
-        key: &Key,
+        key: &CatalogKey,
         path: &Path,
-        mark: Mark,
-        (before, mut now): (Entry, Entry),
-    ) -> Result<(), Failure> {
+        mark: FileReports,
+        (before, mut now): (CatalogEntry, CatalogEntry),
+    ) -> Result<(), TreeWatchFailure> {
         let is_same_file = before.inode == now.inode && before.node.kind == now.node.kind;
         if !is_same_file && (before.is_directory() || now.is_directory()) {
             self.remove_entry(key);
@@ -142,14 +147,19 @@ impl Tree {
         }
         let is_linked = now.is_linked();
         if is_linked && !mark.by_link {
-            self.mark_other_names(now.inode, key, Mark { by_link: true, replaced: false, ..mark });
+            self.mark_other_names(now.inode, key, FileReports { by_link: true, replaced: false, ..mark });
         }
         self.put_entry(key, path, now);
         Ok(())
     }
 
     /// Adds a new entry, with everything in it.
-    pub(super) fn add_entry(&mut self, key: &Key, path: &Path, entry: Entry) -> Result<(), Failure> {
+    pub(super) fn add_entry(
+        &mut self,
+        key: &CatalogKey,
+        path: &Path,
+        entry: CatalogEntry,
+    ) -> Result<(), TreeWatchFailure> {
         self.count_file()?;
         self.put_entry(key, path, entry);
         self.count_below(key.0, 1)?;
@@ -167,7 +177,7 @@ impl Tree {
         }
         if self.counters.files > COMPARED {
             let why = "a file was written to by a name that is gone, and may have another name that was not found";
-            self.windows.trouble(Completeness::Partial, why);
+            self.windows.trouble(ReceiptCompleteness::Partial, why);
             return false;
         }
         self.mark_everything();
@@ -184,14 +194,14 @@ impl Tree {
             let there = fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.file_name());
             let names: Vec<_> = known.chain(there).filter(|name| name != GIT).collect();
             for name in names {
-                self.marks.add((id, name), Mark { missed: true, ..Mark::default() });
+                self.marks.add((id, name), FileReports { missed: true, ..FileReports::default() });
             }
         }
         self.git.look_at_all();
     }
 
     /// Handles a file that the system does not show.
-    pub(super) fn on_unreadable(&mut self, path: &Path, error: &std::io::Error) -> Result<(), Failure> {
+    pub(super) fn on_unreadable(&mut self, path: &Path, error: &std::io::Error) -> Result<(), TreeWatchFailure> {
         if is_gone(error) {
             return Ok(());
         }
@@ -201,7 +211,7 @@ impl Tree {
                 self.trouble.standing.get_or_insert_with(why);
                 Ok(())
             }
-            _ => Err(Failure::of(path, error)),
+            _ => Err(TreeWatchFailure::of(path, error)),
         }
     }
 }

@@ -5,35 +5,35 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::catalog::{Catalog, ROOT};
-use super::changed::{Changed, without_ignored};
-use super::entry::{DirectoryId, Entry, Inode, Key};
-use super::failure::Failure;
-use super::limits::{Budget, COMPARE, FILES};
-use super::links::Links;
-use super::marks::{Mark, Marks};
-use super::repositories::Repositories;
-use super::window::{Reports, Window, Windows};
-use crate::net::{Effect, Listing, Node};
-use crate::{Attribution, Completeness, Kind, Receipt};
+use super::catalog::{ROOT, TreeCatalog};
+use super::changed::{ChangedFiles, without_ignored};
+use super::entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity};
+use super::failure::TreeWatchFailure;
+use super::limits::{COMPARE, FILES, WatchBudget};
+use super::links::HardLinks;
+use super::marks::{FileReports, UnreadReports};
+use super::repositories::TreeRepositories;
+use super::window::{ChangeWindow, ChangeWindows, ReportCounts};
+use crate::net::{NetEffect, ObservedFile, PathListing};
+use crate::{ChangeAttribution, ChangedFileKind, ReceiptCompleteness, RunReceipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
 use undo::gaps::named;
 
 /// The target of a watch of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Watched {
+pub(super) enum WatchTarget {
     Directory(DirectoryId),
-    File(Inode),
+    File(InodeIdentity),
     Git,
 }
 
 /// The old half of a rename whose new half has not been read.
 #[derive(Debug)]
-pub(super) struct Moving {
-    pub key: Key,
+pub(super) struct HalfReportedRename {
+    pub key: CatalogKey,
     pub path: PathBuf,
-    pub entry: Option<Entry>,
-    pub mark: Option<Mark>,
+    pub entry: Option<CatalogEntry>,
+    pub mark: Option<FileReports>,
     /// The path that stands for the entry until its new path is known. No file can have this path.
     pub limbo: PathBuf,
 }
@@ -45,33 +45,33 @@ const RACE: &str = "directories were renamed while they were read, so they may b
 
 /// A tree of directories.
 #[derive(Debug)]
-pub struct Tree {
+pub struct FollowedTree {
     pub(super) watch: TreeWatch,
-    pub(super) catalog: Catalog,
-    pub(super) watched: HashMap<TreeWatchId, Watched>,
-    pub(super) marks: Marks,
-    pub(super) moving: HashMap<u32, Moving>,
-    pub(super) links: Links,
-    pub(super) windows: Windows,
-    pub(super) git: Repositories,
-    pub(super) budget: Budget,
-    pub(super) counters: Counters,
-    pub(super) trouble: Trouble,
+    pub(super) catalog: TreeCatalog,
+    pub(super) watched: HashMap<TreeWatchId, WatchTarget>,
+    pub(super) marks: UnreadReports,
+    pub(super) moving: HashMap<u32, HalfReportedRename>,
+    pub(super) links: HardLinks,
+    pub(super) windows: ChangeWindows,
+    pub(super) git: TreeRepositories,
+    pub(super) budget: WatchBudget,
+    pub(super) counters: TreeCounters,
+    pub(super) trouble: TreeUncertainty,
 }
 
 /// Numbers that a tree counts.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct TreeCounters {
     pub version: u64,
     pub files: usize,
-    pub reports: Reports,
+    pub reports: ReportCounts,
 }
 
 /// Problems that make the changes of a tree uncertain.
 #[derive(Debug, Default)]
-pub(super) struct Trouble {
+pub(super) struct TreeUncertainty {
     /// Why everything has to be compared.
-    pub lost: Option<Lost>,
+    pub lost: Option<LostReports>,
     /// A problem that holds for every command.
     pub standing: Option<String>,
     /// Whether a directory was renamed since the last round of reading.
@@ -82,7 +82,7 @@ pub(super) struct Trouble {
 
 /// Why reports are incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
+pub enum LostReports {
     /// The kernel's queue overflowed.
     Overflow,
     /// Directories were renamed while the tree was read.
@@ -91,35 +91,35 @@ pub enum Lost {
 
 /// Whether changes may still be on their way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum CatchUpMoment {
     /// Processes are changing files now.
-    During,
+    WhileChanging,
     /// All changes that count have been made, and are in the queue.
-    After,
+    AfterChanges,
 }
 
-impl Tree {
+impl FollowedTree {
     /// Watches a tree, and reads its contents. The watches come first, so that no change is missed.
     ///
     /// # Errors
     /// If the tree cannot be watched as a whole.
-    pub fn new(root: &Path, budget: Budget) -> Result<Self, Failure> {
-        let watch = TreeWatch::new(root).map_err(|error| Failure::of(root, &error))?;
+    pub fn new(root: &Path, budget: WatchBudget) -> Result<Self, TreeWatchFailure> {
+        let watch = TreeWatch::new(root).map_err(|error| TreeWatchFailure::of(root, &error))?;
         let mut tree = Self {
             watch,
-            catalog: Catalog::new(root.to_owned()),
+            catalog: TreeCatalog::new(root.to_owned()),
             watched: HashMap::new(),
-            marks: Marks::default(),
+            marks: UnreadReports::default(),
             moving: HashMap::new(),
-            links: Links::default(),
-            windows: Windows::default(),
-            git: Repositories::default(),
+            links: HardLinks::default(),
+            windows: ChangeWindows::default(),
+            git: TreeRepositories::default(),
             budget,
-            counters: Counters::default(),
-            trouble: Trouble { may_have_raced: true, ..Trouble::default() },
+            counters: TreeCounters::default(),
+            trouble: TreeUncertainty { may_have_raced: true, ..TreeUncertainty::default() },
         };
         tree.read_root()?;
-        tree.catch_up(Moment::After)?;
+        tree.catch_up(CatchUpMoment::AfterChanges)?;
         Ok(tree)
     }
 
@@ -137,8 +137,8 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn catch_up(&mut self, moment: Moment) -> Result<(), Failure> {
-        if moment == Moment::During {
+    pub fn catch_up(&mut self, moment: CatchUpMoment) -> Result<(), TreeWatchFailure> {
+        if moment == CatchUpMoment::WhileChanging {
             // As long as renames were not reported, a path may name another file by the time it is read.
             return self.drain().map(drop);
         }
@@ -165,7 +165,7 @@ impl Tree {
         self.drain()?;
         self.note_race();
         if self.trouble.lost.is_some() {
-            self.windows.trouble(Completeness::Partial, RACE);
+            self.windows.trouble(ReceiptCompleteness::Partial, RACE);
         }
         self.refresh_git()
     }
@@ -173,19 +173,19 @@ impl Tree {
     /// Records whether a directory was renamed while files were read by its path.
     fn note_race(&mut self) {
         if std::mem::take(&mut self.trouble.is_racing) && self.trouble.may_have_raced {
-            self.trouble.lost.get_or_insert(Lost::Race);
+            self.trouble.lost.get_or_insert(LostReports::Race);
         }
     }
 
     /// Compares everything.
-    fn compare_all(&mut self, lost: Lost) -> Result<(), Failure> {
+    fn compare_all(&mut self, lost: LostReports) -> Result<(), TreeWatchFailure> {
         self.drop_moved_out();
         self.mark_everything();
         self.settle(Some(Instant::now() + COMPARE))?;
         let overflow = "more changed than the kernel's queue of changes holds, so renamed files may be listed as \
                         deleted and created";
-        let why = if lost == Lost::Overflow { overflow } else { RACE };
-        self.windows.trouble(Completeness::Partial, why);
+        let why = if lost == LostReports::Overflow { overflow } else { RACE };
+        self.windows.trouble(ReceiptCompleteness::Partial, why);
         Ok(())
     }
 
@@ -193,8 +193,8 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn begin(&mut self) -> Result<u64, Failure> {
-        self.catch_up(Moment::After)?;
+    pub fn begin(&mut self) -> Result<u64, TreeWatchFailure> {
+        self.catch_up(CatchUpMoment::AfterChanges)?;
         let git = self.git.snapshots();
         Ok(self.windows.open(git, self.counters.reports))
     }
@@ -203,7 +203,7 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn finish(&mut self, window: u64) -> Result<Receipt, Failure> {
+    pub fn finish(&mut self, window: u64) -> Result<RunReceipt, TreeWatchFailure> {
         let receipt = self.peek(window)?;
         self.windows.close(window);
         Ok(receipt)
@@ -213,10 +213,10 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn peek(&mut self, window: u64) -> Result<Receipt, Failure> {
-        self.catch_up(Moment::After)?;
+    pub fn peek(&mut self, window: u64) -> Result<RunReceipt, TreeWatchFailure> {
+        self.catch_up(CatchUpMoment::AfterChanges)?;
         self.check_root()?;
-        let mut receipt = Receipt::new(Attribution::Window);
+        let mut receipt = RunReceipt::new(ChangeAttribution::Window);
         if let Some(window) = self.windows.get(window) {
             self.fill(&mut receipt, window);
         }
@@ -237,10 +237,10 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn changed(&mut self, window: u64) -> Result<Changed, Failure> {
-        self.catch_up(Moment::After)?;
+    pub fn changed(&mut self, window: u64) -> Result<ChangedFiles, TreeWatchFailure> {
+        self.catch_up(CatchUpMoment::AfterChanges)?;
         self.check_root()?;
-        let mut changed = Changed::default();
+        let mut changed = ChangedFiles::default();
         if let Some(window) = self.windows.get(window) {
             let (effect, mut reasons) = self.effect(window);
             let effect = without_ignored(effect, self.root());
@@ -258,8 +258,8 @@ impl Tree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn touched(&mut self, window: u64, also_ignored: bool) -> Result<Option<String>, Failure> {
-        self.catch_up(Moment::After)?;
+    pub fn touched(&mut self, window: u64, also_ignored: bool) -> Result<Option<String>, TreeWatchFailure> {
+        self.catch_up(CatchUpMoment::AfterChanges)?;
         self.check_root()?;
         let Some(window) = self.windows.get(window) else { return Ok(Some(NO_WINDOW.to_owned())) };
         let doubt = window.trouble.as_ref().map(|(_, why)| why.clone()).or_else(|| self.trouble.standing.clone());
@@ -275,7 +275,7 @@ impl Tree {
         Ok(why)
     }
 
-    fn fill(&self, receipt: &mut Receipt, window: &Window) {
+    fn fill(&self, receipt: &mut RunReceipt, window: &ChangeWindow) {
         let (effect, mut reasons) = self.effect(window);
         self.doubt(&effect, &mut reasons);
         effect.fill(receipt);
@@ -288,13 +288,13 @@ impl Tree {
     }
 
     /// Returns the changes of files in a window, and why they may be incomplete.
-    fn effect(&self, window: &Window) -> (Effect, Vec<(Completeness, String)>) {
-        let Window { replay, summed_up, trouble, .. } = window;
-        let mut reasons: Vec<(Completeness, String)> = trouble.iter().cloned().collect();
-        reasons.extend(self.trouble.standing.iter().map(|why| (Completeness::Partial, why.clone())));
+    fn effect(&self, window: &ChangeWindow) -> (NetEffect, Vec<(ReceiptCompleteness, String)>) {
+        let ChangeWindow { replay, summed_up, trouble, .. } = window;
+        let mut reasons: Vec<(ReceiptCompleteness, String)> = trouble.iter().cloned().collect();
+        reasons.extend(self.trouble.standing.iter().map(|why| (ReceiptCompleteness::Partial, why.clone())));
         let place = |path: &Path| self.place(path, summed_up);
         let mut effect = replay.effect(|path| self.catalog.find(path).map(|(_, entry)| entry.node), place);
-        let changed = summed_up.iter().filter(|path| matches!(place(path), Listing::Listed));
+        let changed = summed_up.iter().filter(|path| matches!(place(path), PathListing::Listed));
         effect.directories.extend(changed.cloned());
         effect.directories.sort();
         effect.directories.dedup();
@@ -302,27 +302,29 @@ impl Tree {
     }
 
     /// Adds why changes of files may be listed that are none, or missing.
-    fn doubt(&self, effect: &Effect, reasons: &mut Vec<(Completeness, String)>) {
-        reasons.extend(effect.doubt().map(|why| (Completeness::Partial, why)));
-        let other_names = effect.modified.iter().filter(|change| change.kind == Kind::File);
+    fn doubt(&self, effect: &NetEffect, reasons: &mut Vec<(ReceiptCompleteness, String)>) {
+        reasons.extend(effect.doubt().map(|why| (ReceiptCompleteness::Partial, why)));
+        let other_names = effect.modified.iter().filter(|change| change.kind == ChangedFileKind::File);
         if let Some(path) = other_names.map(|change| &change.path).find(|path| self.has_other_names(path)) {
             let (path, root) = (named(path), named(self.root()));
-            reasons
-                .push((Completeness::Partial, format!("{path} has other names, which are not watched below {root}")));
+            reasons.push((
+                ReceiptCompleteness::Partial,
+                format!("{path} has other names, which are not watched below {root}"),
+            ));
         }
     }
 
-    fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> Listing {
+    fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> PathListing {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
         if below.iter().any(|name| name == super::GIT) {
-            return Listing::Hidden;
+            return PathListing::Hidden;
         }
         let summed_up = self.catalog.summed_up(path);
         // A removed directory is not in the catalog.
         let removed = || path.ancestors().skip(1).find(|above| changed.contains(*above)).map(Path::to_owned);
         match summed_up.or_else(|| if changed.is_empty() { None } else { removed() }) {
-            Some(directory) => Listing::Within(directory),
-            None => Listing::Listed,
+            Some(directory) => PathListing::SummedUpIn(directory),
+            None => PathListing::Listed,
         }
     }
 
@@ -334,16 +336,16 @@ impl Tree {
 
     /// # Errors
     /// If the root was removed or renamed.
-    fn check_root(&self) -> Result<(), Failure> {
+    fn check_root(&self) -> Result<(), TreeWatchFailure> {
         let known = self.catalog.entry(&(ROOT, std::ffi::OsString::new())).map(|entry| entry.inode);
-        let now = std::fs::symlink_metadata(self.root()).ok().map(|metadata| Inode::of(&metadata));
-        if known == now { Ok(()) } else { Err(Failure::Root { root: self.root().to_owned() }) }
+        let now = std::fs::symlink_metadata(self.root()).ok().map(|metadata| InodeIdentity::of(&metadata));
+        if known == now { Ok(()) } else { Err(TreeWatchFailure::Root { root: self.root().to_owned() }) }
     }
 
     /// Handles the reports that have arrived.
-    fn drain(&mut self) -> Result<bool, Failure> {
+    fn drain(&mut self) -> Result<bool, TreeWatchFailure> {
         let mut events: Vec<TreeEvent> = Vec::new();
-        self.watch.read(&mut events).map_err(|error| Failure::of(self.root(), &error))?;
+        self.watch.read(&mut events).map_err(|error| TreeWatchFailure::of(self.root(), &error))?;
         let is_any = !events.is_empty();
         for event in events {
             self.on_event(event)?;
@@ -352,17 +354,17 @@ impl Tree {
     }
 
     /// Reports to all windows the file at a path before it changes.
-    pub(super) fn before(&mut self, path: &Path, node: Option<&Node>) {
+    pub(super) fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
         if !self.windows.is_empty() {
             self.windows.before(path, node);
         }
     }
 
     /// Counts a file that is remembered.
-    pub(super) fn count_file(&mut self) -> Result<(), Failure> {
+    pub(super) fn count_file(&mut self) -> Result<(), TreeWatchFailure> {
         self.counters.files += 1;
         if self.counters.files > FILES {
-            return Err(Failure::Files { root: self.root().to_owned(), most: FILES });
+            return Err(TreeWatchFailure::Files { root: self.root().to_owned(), most: FILES });
         }
         Ok(())
     }
@@ -374,7 +376,7 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for FollowedTree {
     fn drop(&mut self) {
         self.budget.give(self.watched.len());
     }

@@ -4,28 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Completeness;
+use crate::ReceiptCompleteness;
 use crate::git;
-use crate::net::{Node, Replay};
+use crate::net::{ChangeReplay, ObservedFile};
 
 /// The changes of one command.
 #[derive(Debug)]
-pub struct Window {
+pub struct ChangeWindow {
     /// The reported changes of files.
-    pub replay: Replay,
+    pub replay: ChangeReplay,
     /// Directories that are summed up and changed.
     pub summed_up: BTreeSet<PathBuf>,
     /// The repositories as they were, by their tops.
-    pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
+    pub git: BTreeMap<PathBuf, Arc<git::RepositorySnapshot>>,
     /// Why the changes are incomplete.
-    pub trouble: Option<(Completeness, String)>,
+    pub trouble: Option<(ReceiptCompleteness, String)>,
     /// The reports of the tree when the window was opened.
-    pub reports: Reports,
+    pub reports: ReportCounts,
 }
 
 /// The numbers of reports of anything that may have changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reports {
+pub struct ReportCounts {
     /// Of files that git does not ignore, and their times.
     pub files: u64,
     /// Of ignored files, and of git, but not of its locks.
@@ -34,27 +34,28 @@ pub struct Reports {
 
 /// All windows of a tree, by their numbers.
 #[derive(Debug, Default)]
-pub struct Windows {
-    open: BTreeMap<u64, Window>,
+pub struct ChangeWindows {
+    open: BTreeMap<u64, ChangeWindow>,
     next: u64,
 }
 
-impl Windows {
+impl ChangeWindows {
     /// Opens a window.
-    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>, reports: Reports) -> u64 {
-        let window = Window { replay: Replay::new(), summed_up: BTreeSet::new(), git, trouble: None, reports };
+    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::RepositorySnapshot>>, reports: ReportCounts) -> u64 {
+        let window =
+            ChangeWindow { replay: ChangeReplay::new(), summed_up: BTreeSet::new(), git, trouble: None, reports };
         self.next += 1;
         self.open.insert(self.next, window);
         self.next
     }
 
     /// Returns an open window.
-    pub fn get(&self, number: u64) -> Option<&Window> {
+    pub fn get(&self, number: u64) -> Option<&ChangeWindow> {
         self.open.get(&number)
     }
 
     /// Closes a window.
-    pub fn close(&mut self, number: u64) -> Option<Window> {
+    pub fn close(&mut self, number: u64) -> Option<ChangeWindow> {
         self.open.remove(&number)
     }
 
@@ -64,7 +65,7 @@ impl Windows {
     }
 
     /// Records the file at a path before it changes.
-    pub fn before(&mut self, path: &Path, node: Option<&Node>) {
+    pub fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
         self.open.values_mut().for_each(|window| window.replay.before(path, node));
     }
 
@@ -97,7 +98,7 @@ impl Windows {
     }
 
     /// Records that not all changes are seen.
-    pub fn trouble(&mut self, state: Completeness, why: &str) {
+    pub fn trouble(&mut self, state: ReceiptCompleteness, why: &str) {
         for window in self.open.values_mut() {
             if window.trouble.as_ref().is_none_or(|(known, _)| state > *known) {
                 window.trouble = Some((state, why.to_owned()));

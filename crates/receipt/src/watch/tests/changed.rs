@@ -1,9 +1,9 @@
-use super::Fixture;
-use crate::Completeness;
+use super::WatchedTreeFixture;
+use crate::ReceiptCompleteness;
 
 #[test]
 fn changed_files_are_those_that_git_does_not_ignore() {
-    let fixture = Fixture::new(
+    let fixture = WatchedTreeFixture::new(
         "git init -q -b main; printf '/out/\n*.log\n!keep.log\n' >.gitignore; mkdir -p out src/deep; echo '*.tmp' \
          >src/.gitignore; echo 1 >a; echo 1 >b; git add .; git commit -qm one; git init -q inner; echo x >inner/.gitignore",
     );
@@ -29,22 +29,27 @@ fn changed_files_are_those_that_git_does_not_ignore() {
             .iter()
             .map(|path| path.strip_prefix(fixture.root()).expect("below").display().to_string())
             .collect();
-        assert_eq!((seen.state, names.join(" ").as_str()), (Completeness::Known, changed), "{script}: {:?}", seen.why);
+        assert_eq!(
+            (seen.state, names.join(" ").as_str()),
+            (ReceiptCompleteness::Known, changed),
+            "{script}: {:?}",
+            seen.why
+        );
     }
 }
 
 #[test]
 fn a_file_that_was_rewritten_with_the_same_size_is_not_certain() {
-    let fixture = Fixture::new(
+    let fixture = WatchedTreeFixture::new(
         "git init -q; echo cache >.gitignore; mkdir cache; echo 1 >a; echo 1 >b; echo 1 >cache/a; echo 1 >cache/b",
     );
     for (script, state, is_certain) in [
-        ("true", Completeness::Known, false),
-        ("echo 2 >a", Completeness::Partial, false),
-        ("echo 2 >a; echo 22 >b", Completeness::Partial, true),
-        ("echo 333 >b", Completeness::Known, true),
-        ("echo 2 >cache/a; mv cache/b cache/c", Completeness::Known, false),
-        ("mv cache/c d", Completeness::Known, true),
+        ("true", ReceiptCompleteness::Known, false),
+        ("echo 2 >a", ReceiptCompleteness::Partial, false),
+        ("echo 2 >a; echo 22 >b", ReceiptCompleteness::Partial, true),
+        ("echo 333 >b", ReceiptCompleteness::Known, true),
+        ("echo 2 >cache/a; mv cache/b cache/c", ReceiptCompleteness::Known, false),
+        ("mv cache/c d", ReceiptCompleteness::Known, true),
     ] {
         let mark = fixture.watch.mark(&fixture.root());
         fixture.run(script);
@@ -55,12 +60,12 @@ fn a_file_that_was_rewritten_with_the_same_size_is_not_certain() {
 
 #[test]
 fn a_mark_sees_all_changes_since() {
-    let fixture = Fixture::new("echo 1 >a");
+    let fixture = WatchedTreeFixture::new("echo 1 >a");
     let first = fixture.watch.mark(&fixture.root());
     fixture.run("echo 22 >a");
     let second = fixture.watch.mark(&fixture.root());
     fixture.run("echo 1 >b");
-    let count = |mark: &crate::watch::Mark| mark.changed().paths.len();
+    let count = |mark: &crate::watch::TreeMark| mark.changed().paths.len();
     assert_eq!((count(&first), count(&second), count(&first)), (2, 1, 2));
     drop(first);
     assert_eq!(count(&second), 1);
@@ -70,18 +75,18 @@ fn a_mark_sees_all_changes_since() {
 
 #[test]
 fn a_tree_that_is_not_watched_is_unknown() {
-    let fixture = Fixture::new("true");
+    let fixture = WatchedTreeFixture::new("true");
     let mark = fixture.watch.mark(&fixture.root().join("none"));
     let changed = mark.changed();
-    assert!(changed.state == Completeness::Unknown && changed.why.is_some() && changed.paths.is_empty());
+    assert!(changed.state == ReceiptCompleteness::Unknown && changed.why.is_some() && changed.paths.is_empty());
     let mark = fixture.watch.mark(&fixture.root());
     fixture.run("cd ..; mv tree gone; mkdir tree");
-    assert_eq!(mark.changed().state, Completeness::Unknown);
+    assert_eq!(mark.changed().state, ReceiptCompleteness::Unknown);
 }
 
 #[test]
 fn a_tree_is_touched_by_whatever_may_have_changed() {
-    let fixture = Fixture::new(
+    let fixture = WatchedTreeFixture::new(
         "git init -q -b main; printf '/out/\n/big/\n' >.gitignore; mkdir -p out big/deep; echo 1 >out/a; echo 1 >a; \
          touch big/{1..1200} big/deep/a; \
          touch -d 2020-01-01 a .gitignore; git add .; git commit -qm one; echo 1 >b; git branch other",

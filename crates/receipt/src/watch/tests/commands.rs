@@ -1,5 +1,5 @@
-use super::Fixture;
-use crate::Completeness;
+use super::WatchedTreeFixture;
+use crate::ReceiptCompleteness;
 
 const TREE: &str = "mkdir -p d/e f; echo 1 >a; echo 22 >b; echo 333 >d/c; echo 4444 >d/e/x; ln -s a link; chmod 644 a";
 
@@ -51,7 +51,7 @@ fn receipts() {
         ("mkdir .x; echo 1 >.x/$'new\\nline'; echo 1 >$'.x/\\xff'", "+.x +.x/new\nline +.x/\u{fffd}"),
     ];
     for (script, expected) in table {
-        let fixture = Fixture::new(TREE);
+        let fixture = WatchedTreeFixture::new(TREE);
         let receipt = fixture.receipt(script);
         let shown = fixture.shown(&receipt);
         // Sizes alone do not distinguish two files of the same size.
@@ -62,7 +62,7 @@ fn receipts() {
             words
         };
         assert_eq!(sorted(&shown), sorted(&expected), "{script}: {:?}", receipt.why);
-        assert_eq!(receipt.why.is_some(), receipt.state != Completeness::Known, "{script}");
+        assert_eq!(receipt.why.is_some(), receipt.state != ReceiptCompleteness::Known, "{script}");
     }
 }
 
@@ -70,7 +70,7 @@ fn receipts() {
 #[test]
 fn two_names_that_are_exchanged_are_both_modified() {
     use std::os::fd::AsFd;
-    let fixture = Fixture::new(TREE);
+    let fixture = WatchedTreeFixture::new(TREE);
     let root = std::fs::File::open(fixture.root()).expect("the tree");
     let names = [(root.as_fd(), c"a"), (root.as_fd(), c"b")];
     let swap = || sys::rename_file(names[0], names[1], libc::RENAME_EXCHANGE).expect("exchanged");
@@ -81,7 +81,7 @@ fn two_names_that_are_exchanged_are_both_modified() {
 
 #[test]
 fn one_command_after_another() {
-    let fixture = Fixture::new(TREE);
+    let fixture = WatchedTreeFixture::new(TREE);
     let table = [
         ("echo 1 >n", "+n"),
         ("echo more >>n", "~n:2>7"),
@@ -104,7 +104,7 @@ fn one_command_after_another() {
 
 #[test]
 fn two_commands_at_once() {
-    let fixture = Fixture::new(TREE);
+    let fixture = WatchedTreeFixture::new(TREE);
     let first = fixture.begin();
     fixture.run("echo 1 >one; echo more >>a");
     let second = fixture.begin();
@@ -116,14 +116,14 @@ fn two_commands_at_once() {
 
 #[test]
 fn a_token_that_is_dropped_leaves_nothing() {
-    let fixture = Fixture::new(TREE);
+    let fixture = WatchedTreeFixture::new(TREE);
     drop(fixture.begin());
     assert_eq!(fixture.shown(&fixture.receipt("echo 1 >n")), "+n");
 }
 
 #[test]
 fn hard_links() {
-    let fixture = Fixture::new("mkdir d; echo 1 >a; ln a d/b; echo 1 >c; ln c $OUTSIDE/out; echo 1 >e");
+    let fixture = WatchedTreeFixture::new("mkdir d; echo 1 >a; ln a d/b; echo 1 >c; ln c $OUTSIDE/out; echo 1 >e");
     // Each name of a file that was written is found.
     assert_eq!(fixture.shown(&fixture.receipt("echo more >>d/b")), "~a:2>7 ~d/b:2>7");
     assert_eq!(fixture.shown(&fixture.receipt("chmod 600 a")), "~a:7>7 ~d/b:7>7");
@@ -142,30 +142,30 @@ fn hard_links() {
 
 #[test]
 fn the_first_command_in_a_small_tree_is_known() {
-    let fixture = Fixture::new(TREE);
-    let watch = super::super::Watch::new();
+    let fixture = WatchedTreeFixture::new(TREE);
+    let watch = super::super::WatchedTrees::new();
     let token = watch.begin(&fixture.root());
     fixture.run("echo 1 >n");
     let receipt = token.finish(&[]);
     // A busy machine may need longer than the first command waits.
     match receipt.state {
-        Completeness::Unknown => assert!(receipt.why.is_some_and(|why| why.contains("not watched yet"))),
+        ReceiptCompleteness::Unknown => assert!(receipt.why.is_some_and(|why| why.contains("not watched yet"))),
         _ => assert_eq!(fixture.shown(&receipt), "+n"),
     }
 }
 
 #[test]
 fn the_root() {
-    let fixture = Fixture::new(TREE);
+    let fixture = WatchedTreeFixture::new(TREE);
     for script in ["rm -r $PWD", "mv $PWD $OUTSIDE/elsewhere"] {
         let receipt = fixture.receipt(script);
-        assert_eq!(receipt.state, Completeness::Unknown, "{script}");
+        assert_eq!(receipt.state, ReceiptCompleteness::Unknown, "{script}");
         assert!(receipt.why.is_some_and(|why| why.contains("removed or renamed")));
         fixture.run(TREE);
         assert!(fixture.watch.prepare(&fixture.root(), std::time::Duration::from_secs(30)));
         assert_eq!(fixture.shown(&fixture.receipt("echo 1 >n")), "+n");
         fixture.run("rm -rf $OUTSIDE/elsewhere n");
     }
-    let token = super::super::Watch::new().begin(std::path::Path::new("/"));
-    assert_eq!(token.finish(&[]).state, Completeness::Unknown);
+    let token = super::super::WatchedTrees::new().begin(std::path::Path::new("/"));
+    assert_eq!(token.finish(&[]).state, ReceiptCompleteness::Unknown);
 }

@@ -1,8 +1,8 @@
-use super::Fixture;
-use crate::{Completeness, GitChange};
+use super::WatchedTreeFixture;
+use crate::{ReceiptCompleteness, RepositoryChange};
 
-fn shown(git: &[GitChange], fixture: &Fixture) -> String {
-    let one = |change: &GitChange| {
+fn shown(git: &[RepositoryChange], fixture: &WatchedTreeFixture) -> String {
+    let one = |change: &RepositoryChange| {
         let name = change.repository.strip_prefix(fixture.root()).unwrap_or(&change.repository).display().to_string();
         let head = if change.head[0] == change.head[1] { "" } else { " head" };
         let index = if change.index { " index" } else { "" };
@@ -15,7 +15,7 @@ fn shown(git: &[GitChange], fixture: &Fixture) -> String {
 
 #[test]
 fn repositories_of_a_tree() {
-    let fixture = Fixture::new("git init -q -b main; echo 1 >a; git add .; git commit -qm one; mkdir d");
+    let fixture = WatchedTreeFixture::new("git init -q -b main; echo 1 >a; git add .; git commit -qm one; mkdir d");
     let table = [
         ("true", "", ""),
         ("git status", "", ""),
@@ -44,13 +44,13 @@ fn repositories_of_a_tree() {
 
 #[test]
 fn a_linked_work_tree_is_followed_outside_of_the_tree() {
-    let fixture = Fixture::new(
+    let fixture = WatchedTreeFixture::new(
         "git init -q -b main $OUTSIDE/main; cd $OUTSIDE/main; echo 1 >a; git add .; git commit -qm one; \
          rmdir $OUTSIDE/tree; git worktree add -q $OUTSIDE/tree; mkdir $OUTSIDE/tree/d",
     );
     let receipt = fixture.receipt("git commit -q --allow-empty -m two");
     assert_eq!(shown(&receipt.git, &fixture), "[] head");
-    assert_eq!(receipt.state, Completeness::Known);
+    assert_eq!(receipt.state, ReceiptCompleteness::Known);
     let receipt = fixture.receipt("git -C $OUTSIDE/main pack-refs --all");
     assert_eq!(shown(&receipt.git, &fixture), "[]");
     assert!(fixture.receipt("true").git.is_empty());

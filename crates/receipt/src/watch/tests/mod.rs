@@ -8,4 +8,4 @@ mod limits;
 mod speed;
 mod tree;
 
-use tree::Fixture;
+use tree::WatchedTreeFixture;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use super::Fixture;
-use crate::Completeness;
+use super::WatchedTreeFixture;
+use crate::ReceiptCompleteness;
 
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
@@ -15,11 +15,11 @@ fn median(mut times: Vec<Duration>) -> Duration {
 #[test]
 #[ignore = "makes 50,000 files, and prints figures"]
 fn a_tree_of_50_000_files() {
-    let fixture = Fixture::new("git init -q; mkdir {1..2777}");
+    let fixture = WatchedTreeFixture::new("git init -q; mkdir {1..2777}");
     for at in 0..50_000 {
         fs::write(fixture.root().join(format!("{}/{at}", at % 2777 + 1)), "content").expect("a file");
     }
-    let watch = super::super::Watch::new();
+    let watch = super::super::WatchedTrees::new();
     let start = Instant::now();
     assert!(watch.prepare(&fixture.root(), Duration::from_mins(2)));
     println!("first reading: {:?}", start.elapsed());
@@ -38,7 +38,7 @@ fn a_tree_of_50_000_files() {
         let start = Instant::now();
         let receipt = token.finish(&[]);
         writing.push(begun + start.elapsed());
-        assert_eq!((receipt.state, receipt.counts.created), (Completeness::Known, 10));
+        assert_eq!((receipt.state, receipt.counts.created), (ReceiptCompleteness::Known, 10));
     }
     let (quiet, writing) = (median(quiet), median(writing));
     println!(
