@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use remote::{Event, FromProgram, decode, encode};
+use remote::{GreetingFromProgram, TargetEvent, decode, encode};
 use wire::{FrameKind, Mailbox, WireFrameReader};
 
 fuzz_target!(|input: (u8, Vec<u8>)| {
@@ -20,7 +20,7 @@ fn read_link(bytes: &[u8], step: usize) -> Result<(), Box<dyn std::error::Error>
         frames.push(part);
         while let Some(frame) = frames.next_frame()? {
             if frame.kind == FrameKind::Greeting {
-                decode::<FromProgram>(&frame.payload)?;
+                decode::<GreetingFromProgram>(&frame.payload)?;
             } else if let Some(message) = mailbox.receive(frame)? {
                 read_message(&message.payload);
             }
@@ -31,8 +31,8 @@ fn read_link(bytes: &[u8], step: usize) -> Result<(), Box<dyn std::error::Error>
 
 /// Reads an event, which has to be the same when it is sent again.
 fn read_message(payload: &[u8]) {
-    let Ok(event) = decode::<Event>(payload) else { return };
+    let Ok(event) = decode::<TargetEvent>(payload) else { return };
     let Ok(sent) = encode(&event) else { return };
-    let again = decode::<Event>(&sent).ok().and_then(|event| encode(&event).ok());
+    let again = decode::<TargetEvent>(&sent).ok().and_then(|event| encode(&event).ok());
     assert_eq!(again, Some(sent), "{event:?}");
 }

@@ -21,9 +21,9 @@ pub fn cost(bytes: usize) -> u64 {
 
 /// The bytes that were sent and not taken.
 #[derive(Debug, Default)]
-pub struct Untaken(u64);
+pub struct TransferWindow(u64);
 
-impl Untaken {
+impl TransferWindow {
     /// Returns whether more may be sent.
     pub fn has_room(&self) -> bool {
         self.0 < CREDIT

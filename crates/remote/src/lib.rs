@@ -21,10 +21,12 @@ pub mod program;
 mod random;
 mod relay;
 
-pub use link::{Cut, Link, LinkError, carry};
+pub use link::{FrameLink, LinkEnd, LinkError, carry};
 pub use messages::{
-    AboutFile, Answer, Ask, Begin, Call, Entry, Event, Facts, Failure, FileKind, FileStat, FromProgram, MAX_READ,
-    NewestAsk, OfFile, OfRun, OfSession, Opening, Order, Part, Place, PointsAsk, RegistryAnswer, RegistryAsk,
-    RegistryEvent, Resume, ToProgram, Token, UndoAsk, Until, decode, encode,
+    FileStat, GreetingFromProgram, GreetingToProgram, LeaseTerms, MAX_READ, NewestUndoRequest, ProgramToken,
+    RegistryEvent, RegistryOpening, ResumeRequest, RunMessage, TargetCall, TargetCommand, TargetCommandPlace,
+    TargetDirectoryEntry, TargetEvent, TargetFacts, TargetFailure, TargetFileKind, TargetFileRequest,
+    TargetFileResponse, TargetRegistryRequest, TargetRegistryResponse, TargetRequest, TargetResponse,
+    TargetSessionRequest, TargetUndoRequest, TaskWaitConditions, TransferPart, UndoPointsRequest, decode, encode,
 };
-pub use post::Post;
+pub use post::LinkMailbox;

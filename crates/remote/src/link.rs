@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::timeout;
 
 use crate::messages::{decode, encode};
-use crate::post::Post;
+use crate::post::LinkMailbox;
 use wire::{FrameKind, MAX_PAYLOAD, MailboxMessage, WireError, WireFrame, WireFrameReader};
 
 /// Bytes of one read.
@@ -21,7 +21,7 @@ const MAX_GREETING: usize = 8 * 1024 * 1024;
 
 /// A connection that carries frames.
 #[derive(Debug)]
-pub struct Link {
+pub struct FrameLink {
     input: AsyncFd<OwnedFd>,
     output: AsyncFd<OwnedFd>,
     frames: WireFrameReader,
@@ -31,7 +31,7 @@ pub struct Link {
 
 /// Why a link carries nothing more.
 #[derive(Debug)]
-pub enum Cut {
+pub enum LinkEnd {
     /// The other side is gone for good.
     Goodbye,
     /// The connection ended, or nothing came for too long.
@@ -54,13 +54,13 @@ pub enum LinkError {
     Unexpected(&'static str),
 }
 
-impl<E: Into<LinkError>> From<E> for Cut {
+impl<E: Into<LinkError>> From<E> for LinkEnd {
     fn from(error: E) -> Self {
         Self::Broken(error.into())
     }
 }
 
-impl Link {
+impl FrameLink {
     /// Takes both ends of a connection.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Link {
     ///
     /// # Errors
     /// The end of the link.
-    pub async fn greeting<T: DeserializeOwned>(&mut self) -> Result<T, Cut> {
+    pub async fn greeting<T: DeserializeOwned>(&mut self) -> Result<T, LinkEnd> {
         let (mut buffer, mut said) = (vec![0; READ], Vec::new());
         loop {
             while let Some(frame) = self.frames.next_frame()? {
@@ -103,11 +103,11 @@ impl Link {
                 match frame.kind {
                     FrameKind::Greeting => return Ok(decode(&said)?),
                     FrameKind::Part if said.len() <= MAX_GREETING => {}
-                    FrameKind::Goodbye => return Err(Cut::Goodbye),
+                    FrameKind::Goodbye => return Err(LinkEnd::Goodbye),
                     _ => return Err(LinkError::Unexpected("a message before the greeting").into()),
                 }
             }
-            let count = read(&self.input, &mut buffer).await.map_err(Cut::Lost)?;
+            let count = read(&self.input, &mut buffer).await.map_err(LinkEnd::Lost)?;
             self.frames.push(&buffer[..count]);
         }
     }
@@ -151,12 +151,12 @@ impl Link {
 /// Passes frames between a link and the mailbox until the link ends. `alive`: silence that counts as a cut.
 /// `on_message` takes each message that arrives. After this was given up, it goes on over the same link.
 pub async fn carry(
-    link: &mut Link,
-    post: &Post,
+    link: &mut FrameLink,
+    post: &LinkMailbox,
     alive: Duration,
     on_message: impl FnMut(MailboxMessage) -> Result<(), LinkError>,
-) -> Cut {
-    let Link { input, output, frames, unsent } = link;
+) -> LinkEnd {
+    let FrameLink { input, output, frames, unsent } = link;
     tokio::select! {
         cut = receive(input, frames, post, alive, on_message) => cut,
         cut = send(output, unsent, post, alive / 3) => cut,
@@ -166,10 +166,10 @@ pub async fn carry(
 async fn receive(
     input: &AsyncFd<OwnedFd>,
     frames: &mut WireFrameReader,
-    post: &Post,
+    post: &LinkMailbox,
     alive: Duration,
     mut on_message: impl FnMut(MailboxMessage) -> Result<(), LinkError>,
-) -> Cut {
+) -> LinkEnd {
     let mut buffer = vec![0; READ];
     loop {
         loop {
@@ -179,7 +179,7 @@ async fn receive(
                 Err(error) => return error.into(),
             };
             match frame.kind {
-                FrameKind::Goodbye => return Cut::Goodbye,
+                FrameKind::Goodbye => return LinkEnd::Goodbye,
                 FrameKind::Beat | FrameKind::Message | FrameKind::Part => {}
                 FrameKind::Greeting | FrameKind::Raw => {
                     return LinkError::Unexpected("a frame that has no place among messages").into();
@@ -193,12 +193,12 @@ async fn receive(
         let read = timeout(alive, read(input, &mut buffer)).await;
         match read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(count) => frames.push(&buffer[..count]),
-            Err(error) => return Cut::Lost(error),
+            Err(error) => return LinkEnd::Lost(error),
         }
     }
 }
 
-async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &Post, beat: Duration) -> Cut {
+async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &LinkMailbox, beat: Duration) -> LinkEnd {
     loop {
         if unsent.is_empty() && timeout(beat, post.fill(unsent)).await.is_err() {
             post.beat(unsent);
@@ -206,7 +206,7 @@ async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &Post, beat
         while !unsent.is_empty() {
             match write(output, unsent).await {
                 Ok(count) => drop(unsent.drain(..count)),
-                Err(error) => return Cut::Lost(error),
+                Err(error) => return LinkEnd::Lost(error),
             }
         }
     }

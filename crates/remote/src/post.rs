@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::messages::{OfRun, encode};
+use crate::messages::{RunMessage, encode};
 use wire::{HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, MailboxMessage, WireError, WireFrame};
 
 /// Most bytes that are written at once.
@@ -15,24 +15,24 @@ const SHORT: usize = 64 * 1024;
 
 /// A message of a run as it is sent.
 #[derive(Debug)]
-pub(crate) struct Packed {
+pub(crate) struct PackedRunMessage {
     bytes: Vec<u8>,
     is_vital: bool,
 }
 
-impl Packed {
+impl PackedRunMessage {
     /// Packs a message.
     ///
     /// # Errors
     /// If it is too long.
-    pub fn of(message: &impl OfRun) -> Result<Self, WireError> {
+    pub fn of(message: &impl RunMessage) -> Result<Self, WireError> {
         let bytes = encode(message).map_err(|_| WireError::Message)?;
         let is_vital = !message.may_be_refused() && bytes.len() <= SHORT;
         if bytes.len() > MAX_MESSAGE { Err(WireError::Message) } else { Ok(Self { bytes, is_vital }) }
     }
 }
 
-impl Packed {
+impl PackedRunMessage {
     /// Returns its length.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -51,12 +51,12 @@ impl Packed {
 
 /// A mailbox, and what wakes the link that empties it.
 #[derive(Debug, Default)]
-pub struct Post {
+pub struct LinkMailbox {
     mailbox: Mutex<Mailbox>,
     wake: Notify,
 }
 
-impl Post {
+impl LinkMailbox {
     fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,12 +65,16 @@ impl Post {
     ///
     /// # Errors
     /// If the message is too long, or too much is waiting already. Room is left for short messages that must arrive.
-    pub fn send(&self, run: u64, message: &impl OfRun) -> Result<(), WireError> {
-        self.post(run, &Packed::of(message)?)
+    pub fn send(&self, run: u64, message: &impl RunMessage) -> Result<(), WireError> {
+        self.post(run, &PackedRunMessage::of(message)?)
     }
 
     /// As [`Post::send`].
-    pub(crate) fn post(&self, run: u64, Packed { bytes, is_vital }: &Packed) -> Result<(), WireError> {
+    pub(crate) fn post(
+        &self,
+        run: u64,
+        PackedRunMessage { bytes, is_vital }: &PackedRunMessage,
+    ) -> Result<(), WireError> {
         let mut mailbox = self.mailbox();
         if *is_vital { mailbox.post_vital(run, bytes) } else { mailbox.post(run, bytes) }?;
         drop(mailbox);
@@ -79,7 +83,7 @@ impl Post {
     }
 
     /// Sends a message for which room was kept.
-    pub(crate) fn post_kept(&self, run: u64, Packed { bytes, .. }: &Packed) {
+    pub(crate) fn post_kept(&self, run: u64, PackedRunMessage { bytes, .. }: &PackedRunMessage) {
         // An error: it was too long before.
         let _kept = self.mailbox().post_vital(run, bytes);
         self.wake.notify_one();

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use nix::sys::socket::{Shutdown, shutdown};
 use tokio::net::TcpStream;
 
-use crate::flow::{CHUNK, CREDIT, Untaken};
-use crate::messages::Part;
+use crate::flow::{CHUNK, CREDIT, TransferWindow};
+use crate::messages::TransferPart;
 
 /// Bytes of one read.
 const READ: usize = 32 * 1024;
@@ -17,8 +17,8 @@ const READ: usize = 32 * 1024;
 /// Returns whether all of them arrived.
 pub async fn relay(
     stream: &TcpStream,
-    next: impl FnMut(&mut Context<'_>) -> Poll<Option<Part>>,
-    send: impl Fn(Part) -> bool,
+    next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
+    send: impl Fn(TransferPart) -> bool,
 ) -> bool {
     pass(stream, next, send).await.is_ok()
 }
@@ -31,33 +31,33 @@ pub fn reset(stream: &TcpStream) {
 
 async fn pass(
     stream: &TcpStream,
-    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<Part>>,
-    send: impl Fn(Part) -> bool,
+    mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
+    send: impl Fn(TransferPart) -> bool,
 ) -> io::Result<()> {
     let send = |part| if send(part) { Ok(()) } else { Err(io::Error::from(io::ErrorKind::BrokenPipe)) };
-    let (mut reads, mut writes, mut untaken) = (true, true, Untaken::default());
+    let (mut reads, mut writes, mut untaken) = (true, true, TransferWindow::default());
     let (mut pending, mut ended) = (Vec::new(), false);
     let mut buffer = vec![0; READ];
     while reads || writes {
         tokio::select! {
             part = std::future::poll_fn(&mut next) => match part {
-                Some(Part::Taken(bytes)) => untaken.taken(bytes),
-                Some(Part::Bytes(bytes)) if !ended && pending.len() + bytes.len() <= MOST_PENDING => {
+                Some(TransferPart::Taken(bytes)) => untaken.taken(bytes),
+                Some(TransferPart::Bytes(bytes)) if !ended && pending.len() + bytes.len() <= MOST_PENDING => {
                     pending.extend(bytes);
                 }
-                Some(Part::End) => ended = true,
-                Some(Part::Bytes(_)) | None => return Err(io::ErrorKind::ConnectionAborted.into()),
+                Some(TransferPart::End) => ended = true,
+                Some(TransferPart::Bytes(_)) | None => return Err(io::ErrorKind::ConnectionAborted.into()),
             },
             ready = stream.readable(), if reads && untaken.has_room() => {
                 ready?;
                 match stream.try_read(&mut buffer) {
                     Ok(0) => {
                         reads = false;
-                        send(Part::End)?;
+                        send(TransferPart::End)?;
                     }
                     Ok(count) => {
                         untaken.sent(count);
-                        send(Part::Bytes(buffer[..count].to_vec()))?;
+                        send(TransferPart::Bytes(buffer[..count].to_vec()))?;
                     }
                     Err(error) => may_wait(error)?,
                 }
@@ -67,7 +67,7 @@ async fn pass(
                 match stream.try_write(&pending) {
                     Ok(count) => {
                         pending.drain(..count);
-                        send(Part::Taken(count as u64))?;
+                        send(TransferPart::Taken(count as u64))?;
                     }
                     Err(error) => may_wait(error)?,
                 }

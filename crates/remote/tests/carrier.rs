@@ -7,19 +7,19 @@ use std::process::{Child, Command, Stdio};
 use wire::{FrameKind, WireFrame, WireFrameReader};
 
 /// A carrier that was started as a host does it.
-struct Carrier {
+struct StartedCarrier {
     process: Child,
     frames: std::fs::File,
     control: OwnedFd,
 }
 
-fn carrier(transport: &[&str]) -> Carrier {
+fn carrier(transport: &[&str]) -> StartedCarrier {
     let (control, theirs) = sys::socket_pair().expect("sockets");
     let (read, frames) = sys::pipe().expect("a pipe");
     sys::send(control.as_fd(), &[0], &[read.as_raw_fd()]).expect("room");
     let mut command = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"));
     let process = command.arg(supervisor::CARRY).args(transport).stdin(theirs).stdout(Stdio::piped()).spawn();
-    Carrier { process: process.expect("a carrier"), frames: frames.into(), control }
+    StartedCarrier { process: process.expect("a carrier"), frames: frames.into(), control }
 }
 
 fn bytes(kind: FrameKind, payload: usize) -> Vec<u8> {
@@ -32,7 +32,7 @@ fn bytes(kind: FrameKind, payload: usize) -> Vec<u8> {
 /// The host says these bytes, and ends or drops it after the greeting has arrived.
 fn kinds_of(said: &[u8], is_dropped: bool) -> Vec<FrameKind> {
     let most = bytes(FrameKind::Greeting, 5).len() + bytes(FrameKind::Goodbye, 0).len();
-    let Carrier { mut process, mut frames, control } =
+    let StartedCarrier { mut process, mut frames, control } =
         carrier(&["dd", "bs=1", &format!("count={most}"), "status=none"]);
     frames.write_all(said).expect("a pipe");
     let mut output = process.stdout.take().expect("piped");
@@ -63,7 +63,7 @@ fn a_host_that_ends_says_goodbye_and_one_that_drops_the_transport_does_not() {
 fn a_dead_transport_is_seen_though_another_process_holds_its_streams() {
     // `setsid` takes the holder out of the group, which ends with the transport.
     let holder = "setsid sleep 60 <&0 & echo $!; exit 3";
-    let Carrier { mut process, frames: _frames, control: _control } = carrier(&["bash", "-c", holder]);
+    let StartedCarrier { mut process, frames: _frames, control: _control } = carrier(&["bash", "-c", holder]);
     let mut output = process.stdout.take().expect("piped");
     let mut said = Vec::new();
     // The holder has the streams of the transport, not those of the carrier.

@@ -7,8 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use remote::{Answer, Ask, Begin, Call, Event, FromProgram, Link, Part, Post, ToProgram, carry, decode};
-use runner::run::outcome::Outcome;
+use remote::{
+    FrameLink, GreetingFromProgram, GreetingToProgram, LeaseTerms, LinkMailbox, TargetCall, TargetEvent, TargetRequest,
+    TargetResponse, TransferPart, carry, decode,
+};
+use runner::run::outcome::CommandOutcome;
 use tokio::time::timeout;
 
 #[path = "support/own.rs"]
@@ -46,7 +49,7 @@ fn fill(root: &Path) -> bool {
 }
 
 /// Serves the link until this event comes.
-async fn until<T>(link: &mut Link, post: &Post, mut found: impl FnMut(Event) -> Option<T>) -> T {
+async fn until<T>(link: &mut FrameLink, post: &LinkMailbox, mut found: impl FnMut(TargetEvent) -> Option<T>) -> T {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let served = carry(link, post, PATIENCE, |message| {
         if let Some(result) = found(decode(&message.payload)?) {
@@ -62,11 +65,11 @@ async fn until<T>(link: &mut Link, post: &Post, mut found: impl FnMut(Event) -> 
     }
 }
 
-async fn run(link: &mut Link, post: &Post, command: &str) -> Outcome {
-    post.send(1, &Call::Run(Box::new(order(command, "{}")))).expect("room");
+async fn run(link: &mut FrameLink, post: &LinkMailbox, command: &str) -> CommandOutcome {
+    post.send(1, &TargetCall::Run(Box::new(order(command, "{}")))).expect("room");
     let ended = until(link, post, |event| match event {
-        Event::Ended(outcome, _) => Some(outcome),
-        Event::Failed(failure) => panic!("{failure:?}"),
+        TargetEvent::Ended(outcome, _) => Some(outcome),
+        TargetEvent::Failed(failure) => panic!("{failure:?}"),
         _ => None,
     });
     *ended.await
@@ -88,12 +91,12 @@ async fn commands_run_where_nothing_but_bash_is() {
         .expect("unshare");
     let input = child.stdout.take().map(OwnedFd::from).expect("piped");
     let output = child.stdin.take().map(OwnedFd::from).expect("piped");
-    let mut link = Link::new(input, output).expect("pipes");
+    let mut link = FrameLink::new(input, output).expect("pipes");
     let ready = timeout(PATIENCE, link.greeting()).await.expect("a greeting in time");
-    let Ok(FromProgram::Ready(facts)) = ready else { panic!("{ready:?}") };
+    let Ok(GreetingFromProgram::Ready(facts)) = ready else { panic!("{ready:?}") };
     assert_eq!((facts.bash.as_deref(), facts.home.as_str(), facts.user.as_str()), (Some("/bin/bash"), "/", "0"));
-    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, alive_ms: 10_000 })).await.expect("a link");
-    let post = Post::default();
+    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, alive_ms: 10_000 })).await.expect("a link");
+    let post = LinkMailbox::default();
     let outcome = run(&mut link, &post, "echo $BASH_VERSINFO; [[ ! -e /etc ]] && exit 3").await;
     assert_eq!((outcome.exit_code, outcome.stderr.as_str()), (Some(3), ""));
     assert!(outcome.stdout.trim().parse::<u32>().is_ok(), "{}", outcome.stdout);
@@ -101,15 +104,15 @@ async fn commands_run_where_nothing_but_bash_is() {
     if is_static {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        post.send(2, &Call::Ask(Ask::Dial("localhost".into(), port))).expect("room");
-        post.send(2, &Call::Part(Part::End)).expect("room");
+        post.send(2, &TargetCall::Ask(TargetRequest::Dial("localhost".into(), port))).expect("room");
+        post.send(2, &TargetCall::Part(TransferPart::End)).expect("room");
         let accepted = std::thread::spawn(move || drop(listener.accept().expect("a connection")));
         let answered = until(&mut link, &post, |event| match event {
-            Event::Answered(answer) => Some(answer),
-            Event::Failed(failure) => panic!("{failure:?}"),
+            TargetEvent::Answered(answer) => Some(answer),
+            TargetEvent::Failed(failure) => panic!("{failure:?}"),
             _ => None,
         });
-        assert_eq!(answered.await, Answer::Done);
+        assert_eq!(answered.await, TargetResponse::Done);
         accepted.join().expect("no panic");
     }
     drop(link);

@@ -6,23 +6,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use remote::client::{Address, Settings, State, Target, Unanswered};
-use remote::{Entry, FileKind, MAX_READ};
+use remote::client::{RemoteTarget, TargetAddress, TargetSettings, TargetState, UnansweredRequest};
+use remote::{MAX_READ, TargetDirectoryEntry, TargetFileKind};
 
 #[allow(dead_code, reason = "each file of tests uses its part")]
 mod support;
 use support::{PATIENCE, cut, settings, within};
 
-async fn target_in(home: &Path) -> Arc<Target> {
+async fn target_in(home: &Path) -> Arc<RemoteTarget> {
     let cwd = home.join("work");
     fs::create_dir_all(&cwd).expect("a directory");
     let cwd = Some(cwd.to_str().expect("text").to_owned());
-    Target::connect(Settings { cwd, ..settings(home, PATIENCE) }).await.expect("a target")
+    RemoteTarget::connect(TargetSettings { cwd, ..settings(home, PATIENCE) }).await.expect("a target")
 }
 
-fn code<T: std::fmt::Debug>(answer: Result<T, Unanswered>) -> String {
+fn code<T: std::fmt::Debug>(answer: Result<T, UnansweredRequest>) -> String {
     match answer.expect_err("a refusal") {
-        Unanswered::Failed(error) => error.code().to_owned(),
+        UnansweredRequest::Failed(error) => error.code().to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -59,13 +59,13 @@ async fn files_are_written_read_listed_and_removed() {
     let millis = modified.duration_since(std::time::UNIX_EPOCH).expect("a time").as_millis();
     assert_eq!(
         (stat.kind, stat.bytes, i128::from(stat.modified_ms)),
-        (FileKind::File, 3_000_000, millis.cast_signed())
+        (TargetFileKind::File, 3_000_000, millis.cast_signed())
     );
     symlink("b", work.join("a/z")).expect("a link");
-    let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
-    let listed = vec![entry("b", FileKind::Directory), entry("z", FileKind::Link)];
+    let entry = |name: &str, kind| TargetDirectoryEntry { name: name.to_owned(), kind };
+    let listed = vec![entry("b", TargetFileKind::Directory), entry("z", TargetFileKind::Link)];
     assert_eq!(target.list("a").await.expect("a directory"), Some(listed));
-    assert_eq!(target.stat("a/z/").await.expect("a link").expect("a link").kind, FileKind::Link);
+    assert_eq!(target.stat("a/z/").await.expect("a link").expect("a link").kind, TargetFileKind::Link);
     assert!(target.remove("a/z/", true).await.expect("a link"));
     assert_eq!(names(&work.join("a")), ["b"]);
     assert_eq!(code(target.remove("a", false).await), "ENOTEMPTY");
@@ -135,23 +135,23 @@ async fn what_is_refused_names_its_error_and_leaves_nothing() {
 async fn a_full_disk_keeps_the_old_file_and_nothing_else() {
     let home = tempfile::tempdir().expect("a directory");
     let mut settings = settings(home.path(), PATIENCE);
-    let Address::Command { command, .. } = &mut settings.address else { panic!("a command") };
+    let TargetAddress::Command { command, .. } = &mut settings.address else { panic!("a command") };
     // Disks of its own, which end with the program.
     let at = command.iter().position(|word| word == "-c").expect("a script") + 1;
     let disks =
         r#"mkdir -p ~/full ~/fixed; mount -t tmpfs -o size=1m full ~/full; mount -t tmpfs -o ro fixed ~/fixed; "#;
     command[at].insert_str(0, disks);
     command.splice(..0, ["unshare", "-rm"].map(str::to_owned));
-    let target = Target::connect(settings).await.expect("a target");
+    let target = RemoteTarget::connect(settings).await.expect("a target");
     within("a write", target.write_file("full/file", b"old".to_vec(), None)).await.expect("room");
     for path in ["full/file", "full/new/deep/file"] {
         assert_eq!(code(within("a write", target.write_file(path, content(3_000_000), None)).await), "ENOSPC");
     }
     let listed = target.list("full").await.expect("a directory").expect("a directory");
-    assert_eq!(listed, [Entry { name: "file".into(), kind: FileKind::File }]);
+    assert_eq!(listed, [TargetDirectoryEntry { name: "file".into(), kind: TargetFileKind::File }]);
     assert_eq!(target.read_file("full/file").await.expect("a file").as_deref(), Some(&b"old"[..]));
     let error = target.write_file("fixed/new/file", Vec::new(), None).await.expect_err("a disk that is read-only");
-    let Unanswered::Failed(error) = error else { panic!("{error:?}") };
+    let UnansweredRequest::Failed(error) = error else { panic!("{error:?}") };
     let message = format!("{}/fixed/new/file cannot be written: EROFS: Read-only file system", home.path().display());
     assert_eq!((error.code(), error.to_string()), ("EROFS", message));
     target.close();
@@ -171,13 +171,13 @@ async fn a_read_goes_on_through_cuts_and_is_whole() {
 }
 
 /// Cuts the link again and again until the transfer has ended, at most five times. Returns how often.
-async fn cut_until(home: &Path, target: &Arc<Target>, ended: impl Fn() -> bool) -> usize {
+async fn cut_until(home: &Path, target: &Arc<RemoteTarget>, ended: impl Fn() -> bool) -> usize {
     let mut states = target.watch();
     let mut cuts = 0;
     within("the transfer", async {
         while !ended() {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            if cuts < 5 && *states.borrow_and_update() == State::Connected && cut(home) {
+            if cuts < 5 && *states.borrow_and_update() == TargetState::Connected && cut(home) {
                 states.changed().await.expect("a target");
                 cuts += 1;
             }
@@ -229,6 +229,6 @@ async fn a_write_that_is_given_up_or_outlives_the_lease_leaves_nothing() {
     within("the start", begun()).await;
     target.close();
     within("the end of the program", gone()).await;
-    assert!(matches!(within("the write", write).await.expect("no panic"), Err(Unanswered::Lost(_))));
+    assert!(matches!(within("the write", write).await.expect("no panic"), Err(UnansweredRequest::Lost(_))));
     assert!(names(&work).is_empty());
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use remote::client::{State, Target};
+use remote::client::{RemoteTarget, TargetState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -35,7 +35,7 @@ async fn rest(stream: &mut TcpStream) -> (Vec<u8>, bool) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_pass_both_ways_and_each_end_by_itself() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let (server, port) = listener().await;
     let forward = target.forward("localhost", port, 0).await.expect("a port");
     let sent: Vec<u8> = (0..5_000_000_u32).map(|at| (at % 251) as u8).collect();
@@ -72,7 +72,7 @@ async fn bytes_pass_both_ways_and_each_end_by_itself() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_dial_and_a_reset_there_reset_the_connection_here() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let (server, port) = listener().await;
     let forward = target.forward("127.0.0.1", port, 0).await.expect("a port");
     let mut client = dial(forward.port()).await;
@@ -99,14 +99,14 @@ async fn a_refused_dial_and_a_reset_there_reset_the_connection_here() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cut_resets_connections_and_the_port_stays_until_it_is_closed() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let (server, port) = listener().await;
     let forward = target.forward("127.0.0.1", port, 0).await.expect("a port");
     let mut client = dial(forward.port()).await;
     let (mut served, _) = within("the connection there", server.accept()).await.expect("a connection");
     let mut states = target.watch();
     assert!(cut(home.path()));
-    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     assert_eq!(rest(&mut client).await, (Vec::new(), true));
     // A connection of this time waits for the link. What is left of the old one ends there.
     let mut client = dial(forward.port()).await;
@@ -124,7 +124,7 @@ async fn a_cut_resets_connections_and_the_port_stays_until_it_is_closed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_port_ends_with_its_target() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let forward = target.forward("127.0.0.1", 9, 0).await.expect("a port");
     drop(target);
     within("the end of the port", async {
@@ -138,7 +138,7 @@ async fn a_port_ends_with_its_target() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_nobody_reads_holds_back_its_server_alone_and_more_than_256_wait() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings(home.path(), PATIENCE)).await.expect("a target");
+    let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let (server, port) = listener().await;
     let forward = target.forward("127.0.0.1", port, 0).await.expect("a port");
     let mut clients = vec![dial(forward.port()).await];

@@ -8,12 +8,14 @@ use proptest::test_runner::{Config, TestRunner};
 use protocol::Survivor;
 use reduce::View;
 use reduce::class::Class;
-use remote::client::{Address, Distant, Quoting, Reason, Settings, State, Target};
-use remote::{Call, Event, Facts, FromProgram, Token, encode};
+use remote::client::{
+    DistantRunEnd, RemoteTarget, TargetAddress, TargetErrorReason, TargetSettings, TargetState, TransportQuoting,
+};
+use remote::{GreetingFromProgram, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
 use runner::request::RawOptions;
-use runner::run::outcome::{Outcome, Status};
-use runner::run::view::Draft;
-use runner::run::{Listener, LiveView, Prompt, judged};
+use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::view::ViewDraft;
+use runner::run::{BlockedPrompt, CommandListener, LiveView, judged};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
@@ -31,20 +33,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PLAYER: &str = r#"[[ $3 =~ m=([0-9a-f]+)\"\"([0-9a-f]+) ]]; echo "${BASH_REMATCH[1]}${BASH_REMATCH[2]} run /x 0"
 cat "$0.greeting"; head -c 60 >/dev/null; cat "$0"; [[ -e $0.endless ]] && cat "$0.endless" /dev/zero; exec sleep 1000"#;
 
-struct Deaf;
+struct IgnoringListener;
 
-impl Listener for Deaf {
+impl CommandListener for IgnoringListener {
     fn output(&self, _stream: OutputStream, _text: String) {}
     fn live_view(&self, _view: LiveView) {}
-    fn prompt(&self, _prompt: Prompt) {}
+    fn prompt(&self, _prompt: BlockedPrompt) {}
     fn allocate(&self, _stream: OutputStream) {}
 }
 
-fn settings(file: &Path) -> Settings {
+fn settings(file: &Path) -> TargetSettings {
     runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let words = ["bash", "-c", PLAYER, file.to_str().expect("text")];
-    Settings {
-        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+    TargetSettings {
+        address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
         id: "command:test".into(),
         cwd: None,
         lease: Duration::ZERO,
@@ -52,18 +54,22 @@ fn settings(file: &Path) -> Settings {
         alive: 10 * PATIENCE,
         patience: PATIENCE,
         installed: Some("/x".into()),
-        programs: vec![remote::client::Program {
+        programs: vec![remote::client::TargetProgram {
             machine: "x86_64".into(),
             sha256: "0".repeat(64),
             bytes: 1,
-            forms: vec![remote::client::Form { coding: remote::client::Coding::Raw, bytes: 1, path: "/none".into() }],
+            forms: vec![remote::client::ProgramFile {
+                coding: remote::client::ProgramEncoding::Raw,
+                bytes: 1,
+                path: "/none".into(),
+            }],
         }],
         missing: "no program here".into(),
     }
 }
 
 fn greeting() -> Vec<u8> {
-    let facts = Facts {
+    let facts = TargetFacts {
         machine: "m".into(),
         host_name: "h".into(),
         kernel: "6".into(),
@@ -80,9 +86,9 @@ fn greeting() -> Vec<u8> {
         umask: 0o22,
         lingers: None,
         socket: "/none".into(),
-        token: Token([0; 32]),
+        token: ProgramToken([0; 32]),
     };
-    let payload = encode(&FromProgram::Ready(Box::new(facts))).expect("text");
+    let payload = encode(&GreetingFromProgram::Ready(Box::new(facts))).expect("text");
     bytes(&WireFrame::unnumbered(FrameKind::Greeting, payload))
 }
 
@@ -97,7 +103,7 @@ fn message(run: u64, number: u64, payload: Vec<u8>) -> Vec<u8> {
 }
 
 /// Connects to a machine that says this after its greeting, and runs a command there. Returns how the command ended.
-async fn run_against(said: &[u8], endless: bool) -> Distant {
+async fn run_against(said: &[u8], endless: bool) -> DistantRunEnd {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("said");
     std::fs::write(folder.path().join("said.greeting"), greeting()).expect("a file");
@@ -106,36 +112,36 @@ async fn run_against(said: &[u8], endless: bool) -> Distant {
         std::fs::write(folder.path().join("said.endless"), b"").expect("a file");
     }
     let target =
-        timeout(PATIENCE, Target::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
+        timeout(PATIENCE, RemoteTarget::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let judged = judged(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
     let ended = match target.run(order("echo", "{}"), judged) {
-        Ok(run) => timeout(PATIENCE, run.finish(Deaf, inbox)).await.expect("in time"),
-        Err(error) => Distant::Failed(error),
+        Ok(run) => timeout(PATIENCE, run.finish(IgnoringListener, inbox)).await.expect("in time"),
+        Err(error) => DistantRunEnd::Failed(error),
     };
-    assert_ne!(target.state(), State::Disconnected);
+    assert_ne!(target.state(), TargetState::Disconnected);
     target.close();
     ended
 }
 
 /// Whether the command was given up: it is lost, or could not be sent any more.
-fn given_up(ended: &Distant) -> bool {
+fn given_up(ended: &DistantRunEnd) -> bool {
     match ended {
-        Distant::Outcome(outcome, _) => {
+        DistantRunEnd::Outcome(outcome, _) => {
             let broken = |note: &String| note.contains("broke the protocol");
             outcome.status == Status::Lost && outcome.notes.iter().any(broken)
         }
-        Distant::Unreachable(error) => error.reason != Reason::NoProgram,
-        Distant::Failed(_) => false,
+        DistantRunEnd::Unreachable(error) => error.reason != TargetErrorReason::NoProgram,
+        DistantRunEnd::Failed(_) => false,
     }
 }
 
 #[test]
 fn what_no_program_of_ours_says_gives_the_target_up() {
     let runtime = Runtime::new().expect("a runtime");
-    let output = encode(&Event::Output(OutputStream::Stdout, "x".into())).expect("text");
-    let call = encode(&Call::OutputTaken(5)).expect("text");
+    let output = encode(&TargetEvent::Output(OutputStream::Stdout, "x".into())).expect("text");
+    let call = encode(&TargetCall::OutputTaken(5)).expect("text");
     let part =
         |number| bytes(&WireFrame { kind: FrameKind::Part, run: 1, number, acked: 0, payload: vec![0; MAX_PAYLOAD] });
     let cases: [(&str, Vec<u8>); 8] = [
@@ -157,7 +163,7 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
     }
     let huge: Vec<u8> = (1..=wire::MAX_MESSAGE as u64 / MAX_PAYLOAD as u64 + 1).flat_map(part).collect();
     assert!(given_up(&runtime.block_on(run_against(&huge, false))), "a message without end");
-    let flood = encode(&Event::Output(OutputStream::Stdout, "x".repeat(64 * 1024))).expect("text");
+    let flood = encode(&TargetEvent::Output(OutputStream::Stdout, "x".repeat(64 * 1024))).expect("text");
     let flood: Vec<u8> = (1..=200).flat_map(|number| message(1, number, flood.clone())).collect();
     assert!(given_up(&runtime.block_on(run_against(&flood, false))), "more output than the credit");
     assert!(given_up(&runtime.block_on(run_against(&[], true))), "output without end");
@@ -166,8 +172,8 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
 #[test]
 fn events_of_runs_that_are_not_there_are_passed_over() {
     let runtime = Runtime::new().expect("a runtime");
-    let output = encode(&Event::Output(OutputStream::Stdout, "x".into())).expect("text");
-    let failed = encode(&Event::Failed(remote::Failure {
+    let output = encode(&TargetEvent::Output(OutputStream::Stdout, "x".into())).expect("text");
+    let failed = encode(&TargetEvent::Failed(remote::TargetFailure {
         code: "ERR_BASH_NEW".into(),
         message: "no\u{1b}[2J".into(),
         errno: None,
@@ -176,15 +182,15 @@ fn events_of_runs_that_are_not_there_are_passed_over() {
     let said = [message(9, 1, output), message(1, 2, failed.expect("text"))].concat();
     // A code that this version does not know is no code of ours.
     let ended = runtime.block_on(run_against(&said, false));
-    let Distant::Failed(error) = ended else { panic!("an error") };
+    let DistantRunEnd::Failed(error) = ended else { panic!("an error") };
     assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_SPAWN", "no[2J"));
 }
 
 /// What a test makes of an honest outcome.
-type Change<'a> = &'a dyn Fn(&mut Outcome);
+type OutcomeForgery<'a> = &'a dyn Fn(&mut CommandOutcome);
 
 /// Returns the outcome of a command that ran, as an honest program tells it.
-fn outcome() -> Outcome {
+fn outcome() -> CommandOutcome {
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     judged(raw, "test", None).expect("a harmless command").outcome
 }
@@ -202,10 +208,10 @@ fn an_outcome_that_no_program_of_ours_tells_is_none() {
         rules: Vec::new(),
         lines: [0, 0],
     };
-    let ended = |change: Change<'_>| {
+    let ended = |change: OutcomeForgery<'_>| {
         let mut outcome = outcome();
         change(&mut outcome);
-        let said = encode(&Event::Ended(Box::new(outcome), None)).expect("text");
+        let said = encode(&TargetEvent::Ended(Box::new(outcome), None)).expect("text");
         let parts: Vec<_> = said.chunks(MAX_PAYLOAD).collect();
         let frame = |(at, part): (usize, &&[u8])| {
             let kind = if at + 1 == parts.len() { FrameKind::Message } else { FrameKind::Part };
@@ -213,9 +219,9 @@ fn an_outcome_that_no_program_of_ours_tells_is_none() {
         };
         runtime.block_on(run_against(&parts.iter().enumerate().flat_map(frame).collect::<Vec<u8>>(), false))
     };
-    let impossible: [(&str, Change<'_>); 10] = [
+    let impossible: [(&str, OutcomeForgery<'_>); 10] = [
         ("more output than the options allow", &|o| o.stdout = "x".repeat(70_000)),
-        ("a view that was not wanted", &|o| o.view = Some(Draft { view: view(), whole: [None, None] })),
+        ("a view that was not wanted", &|o| o.view = Some(ViewDraft { view: view(), whole: [None, None] })),
         ("an exit code", &|o| o.exit_code = Some(99_999)),
         ("a pid", &|o| o.pid = -1),
         ("a signal", &|o| o.signal = Some("\u{1b}]0;evil\u{7}".into())),
@@ -228,7 +234,7 @@ fn an_outcome_that_no_program_of_ours_tells_is_none() {
     for (what, change) in impossible {
         assert!(given_up(&ended(change)), "{what}");
     }
-    let Distant::Outcome(told, _) = ended(&|o| {
+    let DistantRunEnd::Outcome(told, _) = ended(&|o| {
         (o.run, o.signal, o.survivors) = ("another".into(), Some("SIGKILL".into()), vec![survivor(); 1_000]);
     }) else {
         panic!("it is possible")
@@ -240,7 +246,7 @@ fn an_outcome_that_no_program_of_ours_tells_is_none() {
 #[test]
 fn any_damage_to_a_result_is_refused_or_read_as_another_result() {
     let runtime = Runtime::new().expect("a runtime");
-    let event = encode(&Event::Ended(Box::new(outcome()), None)).expect("text");
+    let event = encode(&TargetEvent::Ended(Box::new(outcome()), None)).expect("text");
     let mut runner = TestRunner::new(Config { cases: 15, failure_persistence: None, ..Config::default() });
     let damage = (0..event.len(), proptest::num::u8::ANY);
     runner

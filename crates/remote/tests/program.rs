@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use protocol::task::Task;
 use remote::{
-    Answer, Ask, Begin, Call, Cut, Event, Facts, FromProgram, Link, OfFile, Opening, Order, Part, Post, RegistryAnswer,
-    RegistryAsk, Resume, ToProgram, carry, decode, encode,
+    FrameLink, GreetingFromProgram, GreetingToProgram, LeaseTerms, LinkEnd, LinkMailbox, RegistryOpening,
+    ResumeRequest, TargetCall, TargetCommand, TargetEvent, TargetFacts, TargetFileRequest, TargetRegistryRequest,
+    TargetRegistryResponse, TargetRequest, TargetResponse, TransferPart, carry, decode, encode,
 };
-use runner::run::outcome::{Outcome, Status};
+use runner::run::outcome::{CommandOutcome, Status};
 use tokio::time::timeout;
 
 #[path = "support/own.rs"]
@@ -20,13 +21,13 @@ use own::PROGRAM;
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
-const BEGIN: Begin = Begin { lease_ms: 30_000, alive_ms: 10_000 };
+const BEGIN: LeaseTerms = LeaseTerms { lease_ms: 30_000, alive_ms: 10_000 };
 
 /// A program, and a link to it.
-struct Started {
+struct StartedProgram {
     child: Child,
-    link: Link,
-    facts: Facts,
+    link: FrameLink,
+    facts: TargetFacts,
 }
 
 /// What a part of the output costs of the credit.
@@ -38,12 +39,12 @@ async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
     timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
 }
 
-async fn start() -> Started {
+async fn start() -> StartedProgram {
     start_with(&[]).await
 }
 
 /// Starts a program with more variables.
-async fn start_with(variables: &[(String, String)]) -> Started {
+async fn start_with(variables: &[(String, String)]) -> StartedProgram {
     let mut child = Command::new(PROGRAM)
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
@@ -53,30 +54,35 @@ async fn start_with(variables: &[(String, String)]) -> Started {
         .expect("the program starts");
     let input = child.stdout.take().map(OwnedFd::from).expect("piped");
     let output = child.stdin.take().map(OwnedFd::from).expect("piped");
-    let mut link = Link::new(input, output).expect("pipes");
-    let FromProgram::Ready(facts) = within("the greeting", link.greeting()).await.expect("a greeting") else {
+    let mut link = FrameLink::new(input, output).expect("pipes");
+    let GreetingFromProgram::Ready(facts) = within("the greeting", link.greeting()).await.expect("a greeting") else {
         panic!("the program is ready first")
     };
-    Started { child, link, facts: *facts }
+    StartedProgram { child, link, facts: *facts }
 }
 
-async fn begin(lease_ms: u64) -> Started {
+async fn begin(lease_ms: u64) -> StartedProgram {
     let mut started = start().await;
-    started.link.greet(&ToProgram::Begin(Begin { lease_ms, ..BEGIN })).await.expect("a link");
+    started.link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms, ..BEGIN })).await.expect("a link");
     started
 }
 
-fn order(command: &str, options: &str) -> Call {
-    Call::Run(Box::new(own::order(command, options)))
+fn order(command: &str, options: &str) -> TargetCall {
+    TargetCall::Run(Box::new(own::order(command, options)))
 }
 
 /// Serves the link until this event comes, and answers output if `takes`.
-async fn until<T>(link: &mut Link, post: &Post, takes: bool, mut found: impl FnMut(u64, Event) -> Option<T>) -> T {
+async fn until<T>(
+    link: &mut FrameLink,
+    post: &LinkMailbox,
+    takes: bool,
+    mut found: impl FnMut(u64, TargetEvent) -> Option<T>,
+) -> T {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let served = carry(link, post, PATIENCE, |message| {
-        let event: Event = decode(&message.payload)?;
-        if let (Event::Output(_, text), true) = (&event, takes) {
-            post.send(message.run, &Call::OutputTaken(cost(text)))?;
+        let event: TargetEvent = decode(&message.payload)?;
+        if let (TargetEvent::Output(_, text), true) = (&event, takes) {
+            post.send(message.run, &TargetCall::OutputTaken(cost(text)))?;
         }
         if let Some(result) = found(message.run, event) {
             let _ = sender.send(result);
@@ -91,10 +97,10 @@ async fn until<T>(link: &mut Link, post: &Post, takes: bool, mut found: impl FnM
     }
 }
 
-fn outcome_of(run: u64) -> impl FnMut(u64, Event) -> Option<Box<Outcome>> {
+fn outcome_of(run: u64) -> impl FnMut(u64, TargetEvent) -> Option<Box<CommandOutcome>> {
     move |number, event| match event {
-        Event::Ended(outcome, _) if number == run => Some(outcome),
-        Event::Failed(failure) => panic!("{failure:?}"),
+        TargetEvent::Ended(outcome, _) if number == run => Some(outcome),
+        TargetEvent::Failed(failure) => panic!("{failure:?}"),
         _ => None,
     }
 }
@@ -122,9 +128,9 @@ async fn gone(pid: i32) {
 
 #[tokio::test]
 async fn a_command_runs_and_its_outcome_arrives() {
-    let Started { mut child, mut link, facts } = begin(30_000).await;
+    let StartedProgram { mut child, mut link, facts } = begin(30_000).await;
     assert_eq!((facts.uid, facts.pid), (nix::unistd::geteuid().as_raw(), child.id().cast_signed()));
-    let post = Post::default();
+    let post = LinkMailbox::default();
     post.send(1, &order("echo out; echo err >&2; exit 3", "{}")).expect("room");
     let outcome = until(&mut link, &post, true, outcome_of(1)).await;
     let ended = (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit_code, outcome.status);
@@ -148,12 +154,12 @@ fn the_program_knows_its_own_hash() {
 #[tokio::test]
 async fn a_large_environment_arrives_and_commands_have_it() {
     let variables: Vec<_> = (0..6).map(|number| (format!("LARGE_{number}"), "x".repeat(100_000))).collect();
-    let Started { mut child, mut link, facts } = start_with(&variables).await;
+    let StartedProgram { mut child, mut link, facts } = start_with(&variables).await;
     for (name, value) in &variables {
         assert!(facts.environment.contains(&format!("{name}={value}\0")));
     }
-    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, ..BEGIN })).await.expect("a link");
-    let post = Post::default();
+    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    let post = LinkMailbox::default();
     post.send(1, &order("echo ${#LARGE_0} ${#LARGE_5}", "{}")).expect("room");
     assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "100000 100000\n");
     drop(link);
@@ -162,21 +168,21 @@ async fn a_large_environment_arrives_and_commands_have_it() {
 
 #[tokio::test]
 async fn a_listener_that_takes_nothing_holds_the_command_back_at_the_credit() {
-    let Started { mut child, mut link, .. } = begin(0).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, .. } = begin(0).await;
+    let post = LinkMailbox::default();
     let folder = tempfile::tempdir().expect("a directory");
     let passed = folder.path().join("passed");
     post.send(1, &order(&format!("yes | head -c 8000000; touch {}", passed.display()), r#"{"live":true}"#))
         .expect("room");
     let mut spent = 0;
     until(&mut link, &post, false, |_, event| {
-        let Event::Output(_, text) = event else { panic!("{event:?}") };
+        let TargetEvent::Output(_, text) = event else { panic!("{event:?}") };
         spent += cost(&text);
         (spent >= 1 << 20).then_some(())
     })
     .await;
     assert!(spent < (1 << 20) + (65 << 10) && !passed.exists());
-    post.send(1, &Call::OutputTaken(spent)).expect("room");
+    post.send(1, &TargetCall::OutputTaken(spent)).expect("room");
     let outcome = until(&mut link, &post, true, outcome_of(1)).await;
     assert_eq!(outcome.exit_code, Some(0));
     assert!(passed.exists());
@@ -185,12 +191,12 @@ async fn a_listener_that_takes_nothing_holds_the_command_back_at_the_credit() {
 }
 
 /// Cuts the link, and continues over that of a new program.
-async fn resume(post: &Post, facts: &Facts) -> (Child, Link) {
-    let Started { child, mut link, .. } = start().await;
-    let resume = Resume { socket: facts.socket.clone(), token: facts.token, received: post.received() };
-    link.greet(&ToProgram::Resume(resume)).await.expect("a link");
+async fn resume(post: &LinkMailbox, facts: &TargetFacts) -> (Child, FrameLink) {
+    let StartedProgram { child, mut link, .. } = start().await;
+    let resume = ResumeRequest { socket: facts.socket.clone(), token: facts.token, received: post.received() };
+    link.greet(&GreetingToProgram::Resume(resume)).await.expect("a link");
     match within("the answer", link.greeting()).await {
-        Ok(FromProgram::Resumed { received }) => post.resume(received).expect("a number that waits"),
+        Ok(GreetingFromProgram::Resumed { received }) => post.resume(received).expect("a number that waits"),
         other => panic!("{other:?}"),
     }
     (child, link)
@@ -198,8 +204,8 @@ async fn resume(post: &Post, facts: &Facts) -> (Child, Link) {
 
 #[tokio::test]
 async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
-    let Started { mut child, mut link, facts } = begin(30_000).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, facts } = begin(30_000).await;
+    let post = LinkMailbox::default();
     // More than the credit: the command cannot end before its host has taken some.
     post.send(1, &order("seq -f 'line %.0f' 200000", r#"{"live":true}"#)).expect("room");
     let (mut text, mut ended) = (String::new(), None);
@@ -208,8 +214,8 @@ async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
         // Several messages may arrive at once, the last one among them.
         until(&mut link, &post, true, |_, event| {
             match event {
-                Event::Output(_, more) => text += &more,
-                Event::Ended(outcome, _) => ended = Some(outcome),
+                TargetEvent::Output(_, more) => text += &more,
+                TargetEvent::Ended(outcome, _) => ended = Some(outcome),
                 other => panic!("{other:?}"),
             }
             (ended.is_some() || cut < 6 && text.len() > cut * 100_000).then_some(())
@@ -241,14 +247,14 @@ async fn a_command_goes_on_through_a_cut_and_nothing_is_lost_or_told_twice() {
 
 #[tokio::test]
 async fn at_the_end_of_the_lease_the_program_and_all_that_runs_are_gone() {
-    let Started { mut child, mut link, .. } = begin(300).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, .. } = begin(300).await;
+    let post = LinkMailbox::default();
     let folder = tempfile::tempdir().expect("a directory");
     let pids = folder.path().join("pid");
     post.send(1, &order(&format!("setsid sleep 1000 & echo $! > {}; wait", pids.display()), r#"{"starts":true}"#))
         .expect("room");
     let shell = until(&mut link, &post, true, |_, event| match event {
-        Event::Started(pid, _) => Some(pid),
+        TargetEvent::Started(pid, _) => Some(pid),
         _ => None,
     })
     .await;
@@ -269,13 +275,13 @@ async fn at_the_end_of_the_lease_the_program_and_all_that_runs_are_gone() {
 
 #[tokio::test]
 async fn a_wrong_token_reaches_nothing_and_the_new_program_can_be_begun() {
-    let Started { mut child, link: _link, facts } = begin(30_000).await;
-    let Started { child: mut other, mut link, facts: own } = start().await;
-    let resume = Resume { socket: facts.socket.clone(), token: own.token, received: 0 };
-    link.greet(&ToProgram::Resume(resume)).await.expect("a link");
-    assert!(matches!(within("the answer", link.greeting()).await, Ok(FromProgram::Gone)));
-    link.greet(&ToProgram::Begin(Begin { lease_ms: 0, ..BEGIN })).await.expect("a link");
-    let post = Post::default();
+    let StartedProgram { mut child, link: _link, facts } = begin(30_000).await;
+    let StartedProgram { child: mut other, mut link, facts: own } = start().await;
+    let resume = ResumeRequest { socket: facts.socket.clone(), token: own.token, received: 0 };
+    link.greet(&GreetingToProgram::Resume(resume)).await.expect("a link");
+    assert!(matches!(within("the answer", link.greeting()).await, Ok(GreetingFromProgram::Gone)));
+    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    let post = LinkMailbox::default();
     post.send(1, &order("echo new", "{}")).expect("room");
     assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "new\n");
     drop(link);
@@ -287,7 +293,7 @@ async fn a_wrong_token_reaches_nothing_and_the_new_program_can_be_begun() {
 
 #[tokio::test]
 async fn a_program_that_no_host_has_answered_ends_with_its_link() {
-    let Started { mut child, link, facts } = start().await;
+    let StartedProgram { mut child, link, facts } = start().await;
     assert!(facts.socket.exists());
     drop(link);
     ends(&mut child).await;
@@ -296,11 +302,11 @@ async fn a_program_that_no_host_has_answered_ends_with_its_link() {
 
 #[tokio::test]
 async fn the_socket_of_a_program_that_was_killed_goes_with_the_next_one() {
-    let Started { mut child, link: _link, facts } = begin(30_000).await;
+    let StartedProgram { mut child, link: _link, facts } = begin(30_000).await;
     child.kill().expect("our child");
     child.wait().expect("our child");
     assert!(facts.socket.exists());
-    let Started { child: mut other, link, facts: own } = start().await;
+    let StartedProgram { child: mut other, link, facts: own } = start().await;
     assert!(!facts.socket.exists() && own.socket.exists());
     drop(link);
     ends(&mut other).await;
@@ -308,7 +314,7 @@ async fn the_socket_of_a_program_that_was_killed_goes_with_the_next_one() {
 
 #[tokio::test]
 async fn garbage_from_a_host_ends_the_program() {
-    let Started { mut child, link, .. } = begin(600_000).await;
+    let StartedProgram { mut child, link, .. } = begin(600_000).await;
     let [_, output] = link.ends().expect("nothing was read ahead");
     let mut output = File::from(output.as_fd().try_clone_to_owned().expect("a descriptor"));
     std::io::Write::write_all(&mut output, &[0xff; 64]).expect("a pipe");
@@ -317,56 +323,64 @@ async fn garbage_from_a_host_ends_the_program() {
 
 #[tokio::test]
 async fn a_message_that_no_host_sends_ends_the_program() {
-    let Started { mut child, mut link, .. } = begin(600_000).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, .. } = begin(600_000).await;
+    let post = LinkMailbox::default();
     post.send(1, &order("sleep 1000", "{}")).expect("room");
     post.send(1, &order("echo again", "{}")).expect("room");
     let cut = within("the end", carry(&mut link, &post, PATIENCE, |_| Ok(()))).await;
-    assert!(matches!(cut, Cut::Lost(_)), "{cut:?}");
+    assert!(matches!(cut, LinkEnd::Lost(_)), "{cut:?}");
     assert!(ends(&mut child).await);
 }
 
 #[tokio::test]
 async fn events_of_a_registry_wait_for_a_host_that_takes_none() {
     const TASKS: u64 = 40;
-    let Started { mut child, mut link, .. } = begin(0).await;
-    let post = Post::default();
-    let opening =
-        Opening { dir: None, max_tasks: 64, max_log_bytes: 1, retention: Duration::from_secs(60), output: false };
-    let ask = |ask| Call::Ask(Ask::Registry(1, ask));
-    post.send(1, &ask(RegistryAsk::Open(opening))).expect("room");
+    let StartedProgram { mut child, mut link, .. } = begin(0).await;
+    let post = LinkMailbox::default();
+    let opening = RegistryOpening {
+        dir: None,
+        max_tasks: 64,
+        max_log_bytes: 1,
+        retention: Duration::from_secs(60),
+        output: false,
+    };
+    let ask = |ask| TargetCall::Ask(TargetRequest::Registry(1, ask));
+    post.send(1, &ask(TargetRegistryRequest::Open(opening))).expect("room");
     let long = "x".repeat(100_000);
     for run in 2..2 + TASKS {
         let order = own::order(&format!(": {long}"), "{}");
-        post.send(run, &Call::Run(Box::new(Order { registry: Some(1), background: true, ..order }))).expect("room");
+        post.send(run, &TargetCall::Run(Box::new(TargetCommand { registry: Some(1), background: true, ..order })))
+            .expect("room");
     }
     // Each list is asked for until no task runs.
     let (mut lists, mut told, mut paid) = (100, 0, 0);
-    post.send(lists, &ask(RegistryAsk::List)).expect("room");
+    post.send(lists, &ask(TargetRegistryRequest::List)).expect("room");
     let over = |tasks: &[Task]| tasks.len() as u64 == TASKS && !tasks.iter().any(Task::is_running);
-    let cost_of = |event: &Event| encode(event).expect("text").len() as u64 + 64;
+    let cost_of = |event: &TargetEvent| encode(event).expect("text").len() as u64 + 64;
     until(&mut link, &post, true, |_, event| match event {
-        Event::Registry(_) => {
+        TargetEvent::Registry(_) => {
             told += 1;
             paid += cost_of(&event);
             None
         }
-        Event::Answered(Answer::Registry(RegistryAnswer::Listed(tasks, ..))) if over(&tasks) => Some(()),
-        Event::Answered(_) => {
+        TargetEvent::Answered(TargetResponse::Registry(TargetRegistryResponse::Listed(tasks, ..))) if over(&tasks) => {
+            Some(())
+        }
+        TargetEvent::Answered(_) => {
             lists += 1;
-            post.send(lists, &ask(RegistryAsk::List)).expect("room");
+            post.send(lists, &ask(TargetRegistryRequest::List)).expect("room");
             None
         }
-        Event::Failed(failure) => panic!("{failure:?}"),
+        TargetEvent::Failed(failure) => panic!("{failure:?}"),
         _ => None,
     })
     .await;
     assert!((2..20).contains(&told), "{told}");
-    post.send(1, &Call::OutputTaken(paid)).expect("room");
+    post.send(1, &TargetCall::OutputTaken(paid)).expect("room");
     until(&mut link, &post, true, |_, event| {
-        if matches!(event, Event::Registry(_)) {
+        if matches!(event, TargetEvent::Registry(_)) {
             told += 1;
-            post.send(1, &Call::OutputTaken(cost_of(&event))).expect("room");
+            post.send(1, &TargetCall::OutputTaken(cost_of(&event))).expect("room");
         }
         // The first event is that it is open.
         (told == TASKS + 1).then_some(())
@@ -376,23 +390,23 @@ async fn events_of_a_registry_wait_for_a_host_that_takes_none() {
     assert!(ends(&mut child).await);
 }
 
-fn about(path: &Path, of: OfFile) -> Call {
-    Call::Ask(Ask::File(path.to_str().expect("text").to_owned(), of))
+fn about(path: &Path, of: TargetFileRequest) -> TargetCall {
+    TargetCall::Ask(TargetRequest::File(path.to_str().expect("text").to_owned(), of))
 }
 
 #[tokio::test]
 async fn a_file_that_its_host_does_not_take_stops_at_the_credit_and_commands_run_beside_it() {
-    let Started { mut child, mut link, .. } = begin(0).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, .. } = begin(0).await;
+    let post = LinkMailbox::default();
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("big");
     std::fs::write(&path, vec![7; 8_000_000]).expect("room");
-    post.send(1, &about(&path, OfFile::Read)).expect("room");
+    post.send(1, &about(&path, TargetFileRequest::Read)).expect("room");
     let mut bytes = 0;
     for (run, most) in [(2, 1 << 20), (3, (1 << 20) + 128 * 1024)] {
         post.send(run, &order("sleep 0.1; echo beside", "{}")).expect("room");
         let beside = until(&mut link, &post, true, |number, event| match event {
-            Event::Part(Part::Bytes(more)) => {
+            TargetEvent::Part(TransferPart::Bytes(more)) => {
                 bytes += more.len();
                 None
             }
@@ -400,15 +414,15 @@ async fn a_file_that_its_host_does_not_take_stops_at_the_credit_and_commands_run
         });
         assert_eq!(beside.await.stdout, "beside\n");
         assert_eq!(bytes, most);
-        post.send(1, &Call::Part(Part::Taken(128 * 1024))).expect("room");
+        post.send(1, &TargetCall::Part(TransferPart::Taken(128 * 1024))).expect("room");
     }
     let whole = until(&mut link, &post, true, |_, event| {
         match event {
-            Event::Part(Part::Bytes(more)) => {
+            TargetEvent::Part(TransferPart::Bytes(more)) => {
                 bytes += more.len();
-                post.send(1, &Call::Part(Part::Taken(bytes as u64))).expect("room");
+                post.send(1, &TargetCall::Part(TransferPart::Taken(bytes as u64))).expect("room");
             }
-            Event::Answered(Answer::File(_)) => return Some(bytes),
+            TargetEvent::Answered(TargetResponse::File(_)) => return Some(bytes),
             other => panic!("{other:?}"),
         }
         None
@@ -420,27 +434,27 @@ async fn a_file_that_its_host_does_not_take_stops_at_the_credit_and_commands_run
 
 #[tokio::test]
 async fn a_write_that_is_cut_off_for_good_or_goes_on_too_long_leaves_nothing() {
-    let Started { mut child, mut link, .. } = begin(300).await;
-    let post = Post::default();
+    let StartedProgram { mut child, mut link, .. } = begin(300).await;
+    let post = LinkMailbox::default();
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("new/deep/file");
     let taken = |event| match event {
-        Event::Part(Part::Taken(3)) => Some(()),
-        Event::Failed(failure) => panic!("{failure:?}"),
+        TargetEvent::Part(TransferPart::Taken(3)) => Some(()),
+        TargetEvent::Failed(failure) => panic!("{failure:?}"),
         _ => None,
     };
-    post.send(1, &about(&path, OfFile::Write { bytes: 5, mode: None })).expect("room");
-    post.send(1, &Call::Part(Part::Bytes(b"abc".to_vec()))).expect("room");
+    post.send(1, &about(&path, TargetFileRequest::Write { bytes: 5, mode: None })).expect("room");
+    post.send(1, &TargetCall::Part(TransferPart::Bytes(b"abc".to_vec()))).expect("room");
     until(&mut link, &post, true, |_, event| taken(event)).await;
-    post.send(1, &Call::Part(Part::Bytes(b"def".to_vec()))).expect("room");
+    post.send(1, &TargetCall::Part(TransferPart::Bytes(b"def".to_vec()))).expect("room");
     let refused = until(&mut link, &post, true, |_, event| match event {
-        Event::Failed(failure) => Some(failure.code),
+        TargetEvent::Failed(failure) => Some(failure.code),
         _ => None,
     });
     assert_eq!(refused.await, "ERR_BASH_INVALID_ARG");
     assert!(!folder.path().join("new").exists());
-    post.send(2, &about(&path, OfFile::Write { bytes: 5, mode: None })).expect("room");
-    post.send(2, &Call::Part(Part::Bytes(b"abc".to_vec()))).expect("room");
+    post.send(2, &about(&path, TargetFileRequest::Write { bytes: 5, mode: None })).expect("room");
+    post.send(2, &TargetCall::Part(TransferPart::Bytes(b"abc".to_vec()))).expect("room");
     until(&mut link, &post, true, |_, event| taken(event)).await;
     assert!(folder.path().join("new").exists());
     drop(link);

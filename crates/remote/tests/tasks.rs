@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::task::{Task, TaskState};
-use remote::client::{Distant, DistantRegistry, Target, Unanswered, own_directory};
-use remote::{Answer, Ask, Order, PointsAsk, RegistryAsk, UndoAsk, Until};
-use runner::registry::Check;
+use remote::client::{DistantRegistry, DistantRunEnd, RemoteTarget, UnansweredRequest, own_directory};
+use remote::{
+    TargetCommand, TargetRegistryRequest, TargetRequest, TargetResponse, TargetUndoRequest, TaskWaitConditions,
+    UndoPointsRequest,
+};
+use runner::registry::TaskCheck;
 use runner::run::outcome::Status;
 use support::*;
 use tokio::sync::oneshot;
@@ -19,29 +22,33 @@ use tokio::sync::oneshot;
 /// A task that outlives a test which fails does not stay for long.
 const BOUNDED: &str = r#"{"timeoutMs":60000}"#;
 
-fn code<T>(answer: Result<T, Unanswered>) -> &'static str {
+fn code<T>(answer: Result<T, UnansweredRequest>) -> &'static str {
     match answer.err().expect("an error") {
-        Unanswered::Failed(error) => error.code(),
-        Unanswered::Unreachable(error) => panic!("{error}"),
-        Unanswered::Lost(why) => why,
+        UnansweredRequest::Failed(error) => error.code(),
+        UnansweredRequest::Unreachable(error) => panic!("{error}"),
+        UnansweredRequest::Lost(why) => why,
     }
 }
 
-async fn check(registry: &Arc<DistantRegistry>, task: &str, cursor: Option<u64>) -> Check {
+async fn check(registry: &Arc<DistantRegistry>, task: &str, cursor: Option<u64>) -> TaskCheck {
     within("the check", registry.check(task.into(), cursor)).await.expect("a check").0
 }
 
-async fn wait(registry: &Arc<DistantRegistry>, task: &Task, until: Until) -> Result<Check, Unanswered> {
+async fn wait(
+    registry: &Arc<DistantRegistry>,
+    task: &Task,
+    until: TaskWaitConditions,
+) -> Result<TaskCheck, UnansweredRequest> {
     let waited = registry.wait(task.id.clone(), until, std::future::pending());
     within("the wait", waited).await.map(|(check, _)| check)
 }
 
-async fn end(registry: &Arc<DistantRegistry>, task: &Task) -> Check {
-    wait(registry, task, Until::default()).await.expect("a check")
+async fn end(registry: &Arc<DistantRegistry>, task: &Task) -> TaskCheck {
+    wait(registry, task, TaskWaitConditions::default()).await.expect("a check")
 }
 
-fn pattern(source: &str, flags: &str) -> Until {
-    Until { pattern: Some((source.into(), flags.into())), ..Until::default() }
+fn pattern(source: &str, flags: &str) -> TaskWaitConditions {
+    TaskWaitConditions { pattern: Some((source.into(), flags.into())), ..TaskWaitConditions::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -56,12 +63,12 @@ async fn a_registry_there_starts_lists_checks_waits_for_and_kills_tasks() {
     assert_eq!((first.matched, first.output.as_str(), first.cursor), (true, "one\n", 4));
     assert_eq!(check(&registry, &task.id, None).await.output, "");
     assert_eq!(check(&registry, &task.pid.to_string(), Some(1)).await.output, "ne\n");
-    let short = Until { timeout: Some(Duration::from_millis(20)), ..Until::default() };
+    let short = TaskWaitConditions { timeout: Some(Duration::from_millis(20)), ..TaskWaitConditions::default() };
     assert!(!wait(&registry, &task, short).await.expect("a check").matched);
     assert_eq!(code(wait(&registry, &task, pattern("(", "")).await), "ERR_BASH_INVALID_ARG");
     let (give_up, given_up) = oneshot::channel::<()>();
     drop(give_up);
-    let waited = registry.wait(task.id.clone(), Until::default(), async { drop(given_up.await) });
+    let waited = registry.wait(task.id.clone(), TaskWaitConditions::default(), async { drop(given_up.await) });
     let (waited, store) = within("the wait", waited).await.expect("a check");
     assert!(waited.task.is_running() && !waited.matched);
     assert_eq!(std::fs::read_to_string(store.log_path(&task.id)).expect("its log"), "one\n");
@@ -86,7 +93,8 @@ async fn a_server_of_another_process_is_named_by_a_wait_for_its_port() {
     let task = start(&target, &registry, "sleep 1000", "{}").await;
     let listener = TcpListener::bind("127.0.0.1:0").expect("a server");
     let port = Some(listener.local_addr().expect("an address").port());
-    let waited = wait(&registry, &task, Until { port, ..Until::default() }).await.expect("a check");
+    let waited =
+        wait(&registry, &task, TaskWaitConditions { port, ..TaskWaitConditions::default() }).await.expect("a check");
     assert!(waited.matched);
     assert_eq!(waited.stranger.map(|stranger| stranger.pid), Some(std::process::id().cast_signed()));
     target.close();
@@ -96,14 +104,14 @@ async fn a_server_of_another_process_is_named_by_a_wait_for_its_port() {
 async fn numbers_and_directories_that_are_none_are_refused() {
     let home = tempfile::tempdir().expect("a directory");
     let target = connect(home.path()).await;
-    let ask = async |ask| within("the answer", target.ask(Ask::Registry(u64::MAX, ask))).await;
-    assert_eq!(code(ask(RegistryAsk::List).await), "ERR_BASH_CLOSED");
-    assert_eq!(code(ask(RegistryAsk::Watch { output: true }).await), "ERR_BASH_CLOSED");
-    assert_eq!(code(ask(RegistryAsk::Kill("1".into())).await), "ERR_BASH_CLOSED");
-    ask(RegistryAsk::Close).await.expect("nothing to do");
+    let ask = async |ask| within("the answer", target.ask(TargetRequest::Registry(u64::MAX, ask))).await;
+    assert_eq!(code(ask(TargetRegistryRequest::List).await), "ERR_BASH_CLOSED");
+    assert_eq!(code(ask(TargetRegistryRequest::Watch { output: true }).await), "ERR_BASH_CLOSED");
+    assert_eq!(code(ask(TargetRegistryRequest::Kill("1".into())).await), "ERR_BASH_CLOSED");
+    ask(TargetRegistryRequest::Close).await.expect("nothing to do");
     for background in [false, true] {
         let refused = run(&target, order("echo", Some(u64::MAX), background, "{}")).await;
-        assert!(matches!(refused, Distant::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
+        assert!(matches!(refused, DistantRunEnd::Failed(error) if error.code() == "ERR_BASH_CLOSED"));
     }
     // The number in the options is that of another registry, which is here.
     assert_eq!(outcome(&target, order("echo", None, false, r#"{"registry":7}"#)).await.exit_code, Some(0));
@@ -111,7 +119,7 @@ async fn numbers_and_directories_that_are_none_are_refused() {
     std::fs::write(&file, "").expect("a file");
     let registry = open(&target, Some(&file));
     let error = within("the refusal", registry.check("1".into(), None)).await.expect_err("no registry");
-    let Unanswered::Failed(error) = error else { panic!("{error:?}") };
+    let UnansweredRequest::Failed(error) = error else { panic!("{error:?}") };
     assert_eq!(error.code(), "ERR_BASH_INVALID_ARG");
     assert!(error.to_string().contains("file"), "{error}");
     assert_eq!(registry.opened().await.expect_err("no registry").to_string(), error.to_string());
@@ -166,7 +174,7 @@ async fn a_wait_goes_on_through_a_cut_and_can_be_given_up_meanwhile() {
     let waiting = tokio::spawn(registry.wait(task.id.clone(), pattern(r"ready (\d+)", ""), never));
     let (give_up, given_up) = oneshot::channel::<()>();
     let given_up = async { drop(given_up.await) };
-    let given_up = tokio::spawn(registry.wait(task.id.clone(), Until::default(), given_up));
+    let given_up = tokio::spawn(registry.wait(task.id.clone(), TaskWaitConditions::default(), given_up));
     // Both have begun there once a later question is answered.
     within("the list", registry.refresh()).await.expect("a list");
     cut(&target, home.path()).await;
@@ -194,7 +202,7 @@ async fn output_is_told_once_and_in_order_through_cuts_and_waits_for_its_listene
     let mut batches = 0;
     let (ended, record, evidence) = loop {
         match within("an event", told.recv()).await.expect("a registry") {
-            Told::Output(id, more) => {
+            ToldRegistryEvent::Output(id, more) => {
                 assert_eq!(id, task.id);
                 text.push_str(&more);
                 batches += 1;
@@ -206,7 +214,7 @@ async fn output_is_told_once_and_in_order_through_cuts_and_waits_for_its_listene
                 assert!(told.try_recv().is_err());
                 registry.took(&task.id);
             }
-            Told::Exit(task, record, evidence) => break (task, record, evidence),
+            ToldRegistryEvent::Exit(task, record, evidence) => break (task, record, evidence),
         }
     };
     assert!(batches > 3, "{batches}");
@@ -221,7 +229,7 @@ async fn output_is_told_once_and_in_order_through_cuts_and_waits_for_its_listene
     let mut told = watch(&registry, true, false);
     let silent = start(&target, &registry, "echo", "{}").await;
     let event = within("the end", told.recv()).await.expect("a registry");
-    assert!(matches!(event, Told::Exit(task, ..) if task.id == silent.id));
+    assert!(matches!(event, ToldRegistryEvent::Exit(task, ..) if task.id == silent.id));
     target.close();
 }
 
@@ -238,13 +246,13 @@ async fn a_program_that_was_killed_loses_tasks_without_a_directory_and_registrie
     let ends = format!("until [ -e {} ]; do sleep 0.02; done; exit 5", gate.display());
     let ending = start(&target, &kept, &ends, BOUNDED).await;
     let lost = start(&target, &temporary, "sleep 1000", "{}").await;
-    let waiting = tokio::spawn(temporary.wait(lost.id.clone(), Until::default(), std::future::pending()));
+    let waiting = tokio::spawn(temporary.wait(lost.id.clone(), TaskWaitConditions::default(), std::future::pending()));
     temporary.refresh().await.expect("a list");
     kill_program(&target);
     let waited = within("the error", waiting).await.expect("no panic");
     assert!(code(waited).contains("is gone"));
     let event = within("the loss", told.recv()).await.expect("a registry");
-    assert!(matches!(event, Told::Exit(task, ..) if task.id == lost.id && task.state == TaskState::Lost));
+    assert!(matches!(event, ToldRegistryEvent::Exit(task, ..) if task.id == lost.id && task.state == TaskState::Lost));
     assert_eq!(temporary.list().expect("open")[0].state, TaskState::Lost);
     assert_eq!(kept.list().expect("open"), [kept_task.clone(), ending.clone()]);
     std::fs::write(&gate, "").expect("a file");
@@ -252,11 +260,11 @@ async fn a_program_that_was_killed_loses_tasks_without_a_directory_and_registrie
     // Both go on in the next program, with the events that were wanted.
     let next = start(&target, &temporary, "echo healed", "{}").await;
     let event = within("the output", told.recv()).await.expect("a registry");
-    assert!(matches!(event, Told::Output(id, text) if id == next.id && text == "healed\n"));
+    assert!(matches!(event, ToldRegistryEvent::Output(id, text) if id == next.id && text == "healed\n"));
     let ids: Vec<String> = temporary.list().expect("open").into_iter().map(|task| task.id).collect();
     assert_eq!(ids, [lost.id, next.id]);
     let event = within("the end", told_of_kept.recv()).await.expect("a registry");
-    assert!(matches!(event, Told::Exit(task, ..) if task.id == ending.id && task.exit_code == Some(5)));
+    assert!(matches!(event, ToldRegistryEvent::Exit(task, ..) if task.id == ending.id && task.exit_code == Some(5)));
     assert_eq!(within("the list", kept.refresh()).await.expect("a list")[0], kept_task);
     let (killed, _) = within("the end", kept.kill(kept_task.id)).await.expect("a check");
     assert_eq!(killed.task.state, TaskState::Killed);
@@ -290,30 +298,33 @@ async fn a_change_of_a_file_there_is_undone() {
     std::fs::write(&file, "before").expect("a file");
     let cwd = work.to_str().expect("text").to_owned();
     let order = order("echo after > file; echo > new", None, false, r#"{"undo":{"when":"always"}}"#);
-    let changed = outcome(&target, Order { cwd, ..order }).await;
+    let changed = outcome(&target, TargetCommand { cwd, ..order }).await;
     assert!(changed.undo.is_some_and(|undo| undo.all), "{:?}", changed.notes);
-    let points = ask(&target, Ask::UndoPoints(PointsAsk::default())).await.expect("a list");
-    assert!(matches!(&points, Answer::UndoPoints(points) if points.len() == 1 && points[0].run == changed.run));
-    let none = PointsAsk { cwd: Some("/none".into()), ..PointsAsk::default() };
-    assert_eq!(ask(&target, Ask::UndoPoints(none)).await.expect("a list"), Answer::UndoPoints(Vec::new()));
+    let points = ask(&target, TargetRequest::UndoPoints(UndoPointsRequest::default())).await.expect("a list");
+    assert!(matches!(&points, TargetResponse::UndoPoints(points) if points.len() == 1 && points[0].run == changed.run));
+    let none = UndoPointsRequest { cwd: Some("/none".into()), ..UndoPointsRequest::default() };
+    assert_eq!(
+        ask(&target, TargetRequest::UndoPoints(none)).await.expect("a list"),
+        TargetResponse::UndoPoints(Vec::new())
+    );
     let wanted = |dry_run, paths: &[&Path]| {
         let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-        Ask::Undo(UndoAsk { run: changed.run.clone(), dry_run, paths, dir: None })
+        TargetRequest::Undo(TargetUndoRequest { run: changed.run.clone(), dry_run, paths, dir: None })
     };
     for dry_run in [true, false] {
         let undone = ask(&target, wanted(dry_run, &[&file])).await.expect("undone");
-        let Answer::Undone(undone) = undone else { panic!("{undone:?}") };
+        let TargetResponse::Undone(undone) = undone else { panic!("{undone:?}") };
         assert_eq!((undone.restored, undone.removed), (vec![file.clone()], Vec::new()));
         let expected = if dry_run { "after\n" } else { "before" };
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), expected);
     }
     assert_eq!(code(ask(&target, wanted(false, &[Path::new("file")])).await), "ERR_BASH_INVALID_ARG");
-    let unknown = Ask::Undo(UndoAsk { run: "none".into(), ..UndoAsk::default() });
+    let unknown = TargetRequest::Undo(TargetUndoRequest { run: "none".into(), ..TargetUndoRequest::default() });
     assert_eq!(code(ask(&target, unknown).await), "ERR_BASH_UNDO");
     target.close();
 }
 
-async fn ask(target: &Arc<Target>, ask: Ask) -> Result<Answer, Unanswered> {
+async fn ask(target: &Arc<RemoteTarget>, ask: TargetRequest) -> Result<TargetResponse, UnansweredRequest> {
     within("the answer", target.ask(ask)).await
 }
 
@@ -321,9 +332,9 @@ async fn ask(target: &Arc<Target>, ask: Ask) -> Result<Answer, Unanswered> {
 async fn a_shell_is_warm_there() {
     let home = tempfile::tempdir().expect("a directory");
     let target = connect(home.path()).await;
-    let warm = |options: &str| Ask::WarmUp(Box::new(order(":", None, false, options)));
-    assert_eq!(ask(&target, warm("{}")).await.expect("an answer"), Answer::Warm(true));
-    assert_eq!(ask(&target, warm(r#"{"warm":false}"#)).await.expect("an answer"), Answer::Warm(false));
+    let warm = |options: &str| TargetRequest::WarmUp(Box::new(order(":", None, false, options)));
+    assert_eq!(ask(&target, warm("{}")).await.expect("an answer"), TargetResponse::Warm(true));
+    assert_eq!(ask(&target, warm(r#"{"warm":false}"#)).await.expect("an answer"), TargetResponse::Warm(false));
     assert_eq!(code(ask(&target, warm(r#"{"shell":"/none"}"#)).await), "ERR_BASH_SHELL_NOT_FOUND");
     target.close();
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use remote::client::{Address, Settings, State, Target};
+use remote::client::{RemoteTarget, TargetAddress, TargetSettings, TargetState};
 
 #[allow(dead_code, reason = "each file of tests uses its part")]
 mod support;
@@ -15,9 +15,9 @@ use support::{PATIENCE, PROGRAM, cut, program, run, settings, within};
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Returns the options of a target that keeps all its files in this directory.
-fn settings_in(home: &Path) -> Settings {
+fn settings_in(home: &Path) -> TargetSettings {
     let mut settings = settings(home, PATIENCE);
-    let Address::Command { command, .. } = &mut settings.address else { panic!("a command") };
+    let TargetAddress::Command { command, .. } = &mut settings.address else { panic!("a command") };
     command.insert(2, format!("TMPDIR={}", home.display()));
     settings
 }
@@ -49,7 +49,7 @@ async fn gone(path: &Path) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn versions_that_were_not_used_for_a_month_go_and_other_files_stay() {
     let home = tempfile::tempdir().expect("a directory");
-    Target::connect(settings_in(home.path())).await.expect("a target").close();
+    RemoteTarget::connect(settings_in(home.path())).await.expect("a target").close();
     let directory = directory(home.path());
     let own = program().sha256;
     let [old, young] = ["a".repeat(64), "b".repeat(64)];
@@ -59,7 +59,7 @@ async fn versions_that_were_not_used_for_a_month_go_and_other_files_stay() {
         File::options().append(true).create(true).open(directory.join(name)).expect("a file");
         age(&directory.join(name), days);
     }
-    let target = Target::connect(settings_in(home.path())).await.expect("a target");
+    let target = RemoteTarget::connect(settings_in(home.path())).await.expect("a target");
     assert_eq!(run(&target, "echo on", "{}").outcome().await.stdout, "on\n");
     let mut expected = vec![own.clone(), young, "notes".into(), "A".repeat(64)];
     expected.sort();
@@ -72,14 +72,14 @@ async fn versions_that_were_not_used_for_a_month_go_and_other_files_stay() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_ours_is_left_after_an_uninstall() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings_in(home.path())).await.expect("a target");
+    let target = RemoteTarget::connect(settings_in(home.path())).await.expect("a target");
     assert_eq!(run(&target, "echo on", "{}").outcome().await.stdout, "on\n");
     let temp = home.path().join(format!("agent-bash-{}", nix::unistd::geteuid()));
     assert_eq!(target.facts().0.socket.parent(), Some(temp.as_path()));
     // One whose program was killed, and one that is in use.
     drop(UnixListener::bind(temp.join("host-dead.sock")).expect("a socket"));
     within("the removal", target.uninstall()).await.expect("an answer");
-    assert_eq!(target.state(), State::Closed);
+    assert_eq!(target.state(), TargetState::Closed);
     assert!(!directory(home.path()).exists());
     gone(&temp).await;
     assert_eq!(names(home.path()), [".cache"]);
@@ -89,7 +89,7 @@ async fn nothing_of_ours_is_left_after_an_uninstall() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_others_use_or_have_installed_stays() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings_in(home.path())).await.expect("a target");
+    let target = RemoteTarget::connect(settings_in(home.path())).await.expect("a target");
     let temp = home.path().join(format!("agent-bash-{}", nix::unistd::geteuid()));
     let _in_use = UnixListener::bind(temp.join("host-used.sock")).expect("a socket");
     fs::create_dir(temp.join("tasks")).expect("a directory");
@@ -105,8 +105,8 @@ async fn what_others_use_or_have_installed_stays() {
     fs::copy(PROGRAM, &installed).expect("room");
     fs::set_permissions(&installed, PermissionsExt::from_mode(0o755)).expect("our file");
     let path = installed.to_str().expect("text").to_owned();
-    let settings = Settings { installed: Some(path), ..settings_in(home.path()) };
-    let target = Target::connect(settings).await.expect("a target");
+    let settings = TargetSettings { installed: Some(path), ..settings_in(home.path()) };
+    let target = RemoteTarget::connect(settings).await.expect("a target");
     within("the removal", target.uninstall()).await.expect("an answer");
     gone(&target.facts().0.socket).await;
     assert!(installed.exists());
@@ -116,10 +116,10 @@ async fn what_others_use_or_have_installed_stays() {
 #[ignore = "stress: a new connection may be under way when the directory goes"]
 async fn a_cut_during_an_uninstall_does_not_install_the_program_again() {
     let home = tempfile::tempdir().expect("a directory");
-    let target = Target::connect(settings_in(home.path())).await.expect("a target");
+    let target = RemoteTarget::connect(settings_in(home.path())).await.expect("a target");
     let mut states = target.watch();
     assert!(cut(home.path()));
-    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     let socket = target.facts().0.socket.clone();
     fs::remove_dir_all(directory(home.path())).expect("our directory");
     within("the removal", target.uninstall()).await.expect("an answer");

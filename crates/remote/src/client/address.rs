@@ -7,7 +7,7 @@ use super::error::InvalidAddress;
 /// The address of a target, as the caller gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub enum Address {
+pub enum TargetAddress {
     /// A machine with an ssh server.
     Ssh {
         /// The host, as ssh takes it: a name of its config, `USER@HOST`, `ssh://USER@HOST:PORT`.
@@ -29,9 +29,9 @@ pub enum Address {
         program: Option<Vec<String>>,
     },
     /// A container of Docker.
-    Docker(Container),
+    Docker(ContainerAddress),
     /// A container of Podman.
-    Podman(Container),
+    Podman(ContainerAddress),
     /// A container of a pod.
     Kubernetes {
         /// The pod.
@@ -55,14 +55,14 @@ pub enum Address {
         command: Vec<String>,
         /// How our text is appended to the arguments.
         #[serde(default)]
-        quoting: Quoting,
+        quoting: TransportQuoting,
     },
 }
 
 /// A container.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Container {
+pub struct ContainerAddress {
     /// The name or id of the container.
     pub container: String,
     /// The user. `None`: that of the container.
@@ -76,7 +76,7 @@ pub struct Container {
 /// How our text is appended to the arguments of a transport.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Quoting {
+pub enum TransportQuoting {
     /// `/bin/sh`, `-c` and a text: three arguments.
     #[default]
     Argv,
@@ -127,7 +127,7 @@ const SSH: [&str; 23] = [
     "StdinNull=no",
 ];
 
-impl Address {
+impl TargetAddress {
     /// Checks every name, so that none is read as an option or as something else.
     ///
     /// # Errors
@@ -173,8 +173,8 @@ impl Address {
         match self {
             Self::Ssh { host, user: Some(user), .. } => format!("ssh:{user}@{host}"),
             Self::Ssh { host, .. } => format!("ssh:{host}"),
-            Self::Docker(Container { container, .. }) => format!("docker:{container}"),
-            Self::Podman(Container { container, .. }) => format!("podman:{container}"),
+            Self::Docker(ContainerAddress { container, .. }) => format!("docker:{container}"),
+            Self::Podman(ContainerAddress { container, .. }) => format!("podman:{container}"),
             Self::Kubernetes { pod, namespace, container, .. } => {
                 let parts = namespace.iter().chain([pod]).chain(container).cloned();
                 format!("kubernetes:{}", parts.collect::<Vec<_>>().join("/"))
@@ -195,7 +195,7 @@ impl Address {
             value.iter().map(|value| format!("{name}={value}")).collect::<Vec<_>>()
         };
         let program = |given: &Option<Vec<String>>, own: &str| given.clone().unwrap_or_else(|| vec![own.to_owned()]);
-        let container = |Container { container, user, program: given }: &Container, own: &str| {
+        let container = |ContainerAddress { container, user, program: given }: &ContainerAddress, own: &str| {
             let exec = ["exec".to_owned(), "-i".to_owned()];
             let named = option("--user", user).into_iter().chain([container.clone()]);
             program(given, own).into_iter().chain(exec).chain(named).chain(in_argv()).collect()
@@ -231,8 +231,8 @@ impl Address {
             Self::Command { command, quoting } => {
                 let mut argv = command.clone();
                 match quoting {
-                    Quoting::Argv => argv.extend(in_argv()),
-                    Quoting::Shell => argv.push(for_shell()),
+                    TransportQuoting::Argv => argv.extend(in_argv()),
+                    TransportQuoting::Shell => argv.push(for_shell()),
                 }
                 argv
             }
@@ -240,7 +240,7 @@ impl Address {
     }
 }
 
-impl Container {
+impl ContainerAddress {
     fn check(&self, kind: &str) -> Result<(), InvalidAddress> {
         name(&format!("{kind}.container"), Some(&self.container))?;
         name(&format!("{kind}.user"), self.user.as_deref())?;

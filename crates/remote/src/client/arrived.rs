@@ -1,17 +1,17 @@
 //! The part of a run that has arrived here, for a result without its end.
 
 use capture::{OutputStream, SanitizeRules, StreamCapture, TruncationPolicy};
-use runner::run::outcome::Outcome;
+use runner::run::outcome::CommandOutcome;
 
 /// The part of a run that has arrived: its pid, and output that a listener has had.
-pub struct Arrived {
+pub struct PartialRunResult {
     /// The pid there. 0: the program has not told it.
     pid: i32,
     stdout: StreamCapture,
     stderr: StreamCapture,
 }
 
-impl Arrived {
+impl PartialRunResult {
     /// `in_terminal`: the output is that of a terminal, which nobody has cleaned.
     pub fn new(in_terminal: bool) -> Self {
         let capture = |name| {
@@ -37,12 +37,12 @@ impl Arrived {
     }
 
     /// Puts the output that has arrived into an outcome, and returns it.
-    pub fn in_outcome(self, outcome: Outcome) -> Outcome {
+    pub fn in_outcome(self, outcome: CommandOutcome) -> CommandOutcome {
         let [stdout, stderr] = [self.stdout, self.stderr].map(|mut capture| {
             capture.end();
             capture.finish()
         });
         let truncation = [stdout.truncation, stderr.truncation];
-        Outcome { pid: self.pid, stdout: stdout.text, stderr: stderr.text, truncation, ..outcome }
+        CommandOutcome { pid: self.pid, stdout: stdout.text, stderr: stderr.text, truncation, ..outcome }
     }
 }

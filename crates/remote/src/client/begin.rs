@@ -3,30 +3,38 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::error::{Reason, TargetError};
-use super::reach::Reached;
-use super::settings::Settings;
-use super::transport::Transport;
-use crate::messages::{Begin, Facts, ToProgram};
-use crate::post::Post;
+use super::error::{TargetError, TargetErrorReason};
+use super::reach::ReachedProgram;
+use super::settings::TargetSettings;
+use super::transport::TransportProcess;
+use crate::messages::{GreetingToProgram, LeaseTerms, TargetFacts};
+use crate::post::LinkMailbox;
 
 /// The program that runs the commands now.
-pub(super) struct Instance {
+pub(super) struct ProgramInstance {
     /// The messages to it and from it.
-    pub post: Arc<Post>,
+    pub post: Arc<LinkMailbox>,
     /// The facts that it has told.
-    pub facts: Arc<Facts>,
+    pub facts: Arc<TargetFacts>,
     /// Whether it was sent when it was started.
     pub sent: bool,
 }
 
 /// Makes a program ours.
-pub(super) async fn begin(settings: &Settings, reached: Reached) -> Result<(Instance, Transport), TargetError> {
-    let Reached { mut transport, facts, sent } = reached;
+pub(super) async fn begin(
+    settings: &TargetSettings,
+    reached: ReachedProgram,
+) -> Result<(ProgramInstance, TransportProcess), TargetError> {
+    let ReachedProgram { mut transport, facts, sent } = reached;
     let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let begin = Begin { lease_ms: millis(settings.lease), alive_ms: millis(settings.alive) };
-    if let Err(error) = transport.link.greet(&ToProgram::Begin(begin)).await {
-        return Err(TargetError::new(&settings.id, Reason::Unreachable, &error.to_string(), transport.said()));
+    let begin = LeaseTerms { lease_ms: millis(settings.lease), alive_ms: millis(settings.alive) };
+    if let Err(error) = transport.link.greet(&GreetingToProgram::Begin(begin)).await {
+        return Err(TargetError::new(
+            &settings.id,
+            TargetErrorReason::Unreachable,
+            &error.to_string(),
+            transport.said(),
+        ));
     }
-    Ok((Instance { post: Arc::default(), facts: Arc::new(facts), sent }, transport))
+    Ok((ProgramInstance { post: Arc::default(), facts: Arc::new(facts), sent }, transport))
 }

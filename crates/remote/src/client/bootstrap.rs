@@ -13,15 +13,15 @@
 //! | `hash` | the program that should be installed is missing, or another one |
 //! | `unsupported SYSTEM MACHINE` | there is no program for this system, or none that can be sent |
 
-use super::forms::Program;
+use super::forms::TargetProgram;
 use crate::messages::DIRECTORY;
 use capture::keep_controls;
 
 /// What starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct BootstrapScript {
     /// The programs, one for each machine.
-    pub programs: Vec<Program>,
+    pub programs: Vec<TargetProgram>,
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
     /// The random mark, of letters and digits.
@@ -67,7 +67,7 @@ const RECEIVE: &str = concat!(
     r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi; done; fi;; esac; done; a none $q"#,
 );
 
-impl Wanted {
+impl BootstrapScript {
     /// Returns the text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -91,8 +91,8 @@ impl Wanted {
 }
 
 /// Returns the branch for a machine: the hash and length of its program, then its codings with their lengths.
-fn known(program: &Program) -> String {
-    let Program { machine, sha256, bytes, .. } = program;
+fn known(program: &TargetProgram) -> String {
+    let TargetProgram { machine, sha256, bytes, .. } = program;
     let codings = program.codings().into_iter().map(|(coding, length)| format!("{}:{length}", coding.tool()));
     let codings: Vec<_> = codings.collect();
     format!("{machine}) h={sha256}; n={bytes}; c=\"{}\";; ", codings.join(" "))
@@ -111,7 +111,7 @@ pub fn is_writable(path: &str) -> bool {
 
 /// An answer of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum BootstrapAnswer {
     /// The program of this path starts. Whether it was received just now.
     Run(String, bool),
     /// The bytes of the program are awaited, for the machine that `uname -m` names, in the form for this tool.
@@ -124,7 +124,7 @@ pub enum Answer {
     Unsupported(String),
 }
 
-impl Answer {
+impl BootstrapAnswer {
     /// Reads a line without its mark. `None`: no text of ours says this.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
@@ -151,7 +151,7 @@ pub const MAX_NOISE: usize = 64 * 1024;
 
 /// Finds answers in what arrives.
 #[derive(Debug)]
-pub struct Answers {
+pub struct BootstrapAnswerReader {
     mark: String,
     bytes: Vec<u8>,
     /// Bytes that were skipped since the last answer.
@@ -165,16 +165,16 @@ const PRINTED: usize = 4096;
 
 /// The next thing found in the output.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum BootstrapFinding {
     /// The rest of the line has not arrived.
     Nothing,
     /// More than [`MAX_NOISE`] came before the mark, or the mark is followed by what we never say.
     Noise,
     /// An answer.
-    Answer(Answer),
+    Answer(BootstrapAnswer),
 }
 
-impl Answers {
+impl BootstrapAnswerReader {
     /// Waits for answers with this mark.
     #[must_use]
     pub fn new(mark: &str) -> Self {
@@ -187,7 +187,7 @@ impl Answers {
     }
 
     /// Returns the next answer.
-    pub fn next_answer(&mut self) -> Found {
+    pub fn next_answer(&mut self) -> BootstrapFinding {
         while self.skipped <= MAX_NOISE
             && let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n')
         {
@@ -198,7 +198,7 @@ impl Answers {
                 self.skipped = 0;
                 let mut said = said.trim_start().to_owned();
                 keep_controls(&mut said, &[]);
-                return Answer::of(&said).map_or(Found::Noise, Found::Answer);
+                return BootstrapAnswer::of(&said).map_or(BootstrapFinding::Noise, BootstrapFinding::Answer);
             }
             self.skipped += end + 1;
             if self.printed.len() < PRINTED {
@@ -206,7 +206,7 @@ impl Answers {
                 self.printed.push('\n');
             }
         }
-        if self.skipped + self.bytes.len() > MAX_NOISE { Found::Noise } else { Found::Nothing }
+        if self.skipped + self.bytes.len() > MAX_NOISE { BootstrapFinding::Noise } else { BootstrapFinding::Nothing }
     }
 
     /// Returns what a login shell has printed in place of an answer.

@@ -3,7 +3,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::forms::{Coding, Form};
+use super::super::forms::{ProgramEncoding, ProgramFile};
 use super::*;
 
 /// A program, its hash, and what it prints.
@@ -19,38 +19,44 @@ fn hash(text: &str) -> String {
 }
 
 /// A form of the program: this file has a length alone, and the tests send the bytes.
-fn form(coding: Coding, bytes: usize) -> Form {
-    Form { coding, bytes: bytes as u64, path: "/none".into() }
+fn form(coding: ProgramEncoding, bytes: usize) -> ProgramFile {
+    ProgramFile { coding, bytes: bytes as u64, path: "/none".into() }
 }
 
-fn wanted(installed: Option<String>) -> Wanted {
-    offering(PROGRAM, vec![form(Coding::Raw, PROGRAM.len())], installed)
+fn wanted(installed: Option<String>) -> BootstrapScript {
+    offering(PROGRAM, vec![form(ProgramEncoding::Raw, PROGRAM.len())], installed)
 }
 
-fn offering(program: &str, forms: Vec<Form>, installed: Option<String>) -> Wanted {
+fn offering(program: &str, forms: Vec<ProgramFile>, installed: Option<String>) -> BootstrapScript {
     let (sha256, bytes) = (hash(program), program.len() as u64);
-    let of = |machine: &str| Program { machine: machine.into(), sha256: sha256.clone(), bytes, forms: forms.clone() };
-    Wanted { programs: ["x86_64", "aarch64"].map(of).to_vec(), installed, mark: "MARKmark1234".into() }
+    let of =
+        |machine: &str| TargetProgram { machine: machine.into(), sha256: sha256.clone(), bytes, forms: forms.clone() };
+    BootstrapScript { programs: ["x86_64", "aarch64"].map(of).to_vec(), installed, mark: "MARKmark1234".into() }
 }
 
 /// Runs the text in a home, with these bytes as the program. Returns its answers and what follows.
-fn run(wanted: &Wanted, home: &Path, program: &str) -> (Vec<Answer>, String) {
+fn run(wanted: &BootstrapScript, home: &Path, program: &str) -> (Vec<BootstrapAnswer>, String) {
     run_with(wanted, home, &|_| program.into(), "/usr/bin:/bin")
 }
 
 /// Runs the text with these programs. Sends the form for each tool that it names.
-fn run_with(wanted: &Wanted, home: &Path, sent: &dyn Fn(&str) -> Vec<u8>, path: &str) -> (Vec<Answer>, String) {
+fn run_with(
+    wanted: &BootstrapScript,
+    home: &Path,
+    sent: &dyn Fn(&str) -> Vec<u8>,
+    path: &str,
+) -> (Vec<BootstrapAnswer>, String) {
     run_by(&["sh"], wanted, home, sent, path)
 }
 
 /// Runs the text by a shell.
 fn run_by(
     shell: &[&str],
-    wanted: &Wanted,
+    wanted: &BootstrapScript,
     home: &Path,
     sent: &dyn Fn(&str) -> Vec<u8>,
     path: &str,
-) -> (Vec<Answer>, String) {
+) -> (Vec<BootstrapAnswer>, String) {
     // The places that all users share would be shared by the tests, too.
     let text = wanted.text().replace(" /var/tmp /tmp", "");
     let mut shell = Command::new(located(shell[0]).expect("a shell"))
@@ -64,12 +70,12 @@ fn run_by(
         .spawn()
         .expect("a shell");
     let (mut input, mut output) = (shell.stdin.take(), shell.stdout.take().expect("piped"));
-    let mut answers = Answers::new(&wanted.mark);
+    let mut answers = BootstrapAnswerReader::new(&wanted.mark);
     let mut found = Vec::new();
     loop {
         match answers.next_answer() {
-            Found::Answer(answer) => {
-                if let (Answer::Send(_, tool), Some(mut pipe)) = (&answer, input.take()) {
+            BootstrapFinding::Answer(answer) => {
+                if let (BootstrapAnswer::Send(_, tool), Some(mut pipe)) = (&answer, input.take()) {
                     let bytes = sent(tool);
                     pipe.write_all(&bytes).expect("a reader of all bytes");
                     // A link that ends has sent less.
@@ -79,18 +85,18 @@ fn run_by(
                     input = whole.then_some(pipe);
                 }
                 found.push(answer);
-                if matches!(found.last(), Some(Answer::Run(..))) {
+                if matches!(found.last(), Some(BootstrapAnswer::Run(..))) {
                     break;
                 }
             }
-            Found::Nothing => {
+            BootstrapFinding::Nothing => {
                 let mut bytes = [0; 4096];
                 match output.read(&mut bytes).expect("output") {
                     0 => break,
                     count => answers.push(&bytes[..count]),
                 }
             }
-            Found::Noise => panic!("{found:?}"),
+            BootstrapFinding::Noise => panic!("{found:?}"),
         }
     }
     drop(input);
@@ -141,10 +147,13 @@ fn the_program_is_sent_once_and_found_later() {
     let first = run(&wanted(None), home.path(), PROGRAM);
     assert_eq!(
         first,
-        (vec![Answer::Send(machine, "cat".into()), Answer::Run(path.clone(), true)], format!("started by {path}\n"))
+        (
+            vec![BootstrapAnswer::Send(machine, "cat".into()), BootstrapAnswer::Run(path.clone(), true)],
+            format!("started by {path}\n")
+        )
     );
     let later = run(&wanted(None), home.path(), "");
-    assert_eq!(later, (vec![Answer::Run(path.clone(), false)], format!("started by {path}\n")));
+    assert_eq!(later, (vec![BootstrapAnswer::Run(path.clone(), false)], format!("started by {path}\n")));
     // A damaged one is sent again.
     fs::write(&path, "#!/bin/sh\necho other\n").expect("our file");
     assert_eq!(run(&wanted(None), home.path(), PROGRAM).0.len(), 2);
@@ -156,8 +165,8 @@ fn the_program_is_sent_once_and_found_later() {
 fn a_damaged_program_is_never_started_and_leaves_nothing() {
     let home = tempfile::tempdir().expect("a directory");
     let (answers, rest) = run(&wanted(None), home.path(), &PROGRAM.replace("started", "starten"));
-    assert!(!answers.iter().any(|answer| matches!(answer, Answer::Run(..))) && rest.is_empty(), "{answers:?}");
-    assert!(matches!(answers.last(), Some(Answer::None(places)) if places.contains("/.cache")));
+    assert!(!answers.iter().any(|answer| matches!(answer, BootstrapAnswer::Run(..))) && rest.is_empty(), "{answers:?}");
+    assert!(matches!(answers.last(), Some(BootstrapAnswer::None(places)) if places.contains("/.cache")));
     let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
     assert_eq!(fs::read_dir(ours).expect("our directory").count(), 0);
 }
@@ -182,10 +191,11 @@ fn without_a_tool_a_whole_program_tells_its_own_hash() {
     for (sent, taken) in [(own(0), true), (own(1), false), (own(0)[..length as usize].to_owned(), false)] {
         let home = tempfile::tempdir().expect("a directory");
         let whole = own(0);
-        let wanted = offering(&whole, vec![form(Coding::Raw, whole.len())], None);
+        let wanted = offering(&whole, vec![form(ProgramEncoding::Raw, whole.len())], None);
         let path = programs(home.path(), &TOOLS);
         let (answers, rest) = run_with(&wanted, home.path(), &|_| sent.clone().into_bytes(), &path);
-        let (runs, started) = (matches!(answers.last(), Some(Answer::Run(_, true))), rest.starts_with("started by /"));
+        let (runs, started) =
+            (matches!(answers.last(), Some(BootstrapAnswer::Run(_, true))), rest.starts_with("started by /"));
         assert_eq!((runs, started), (taken, taken), "{sent}: {answers:?}");
         let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
         assert_eq!(fs::read_dir(ours).expect("our directory").count(), usize::from(taken));
@@ -211,7 +221,7 @@ fn executable(file: &Path, text: &str) {
 fn asked_for(decoders: &[&str], failing: &[&str], damaged: bool) -> (Vec<String>, bool) {
     let program = large_program();
     let [xz, gzip] = ["xz", "gzip"].map(|tool| coded(tool, &program));
-    let forms = vec![form(Coding::Gzip, gzip.len()), form(Coding::Xz, xz.len())];
+    let forms = vec![form(ProgramEncoding::Gzip, gzip.len()), form(ProgramEncoding::Xz, xz.len())];
     let wanted = offering(&program, forms, None);
     let sent = |tool: &str| {
         let mut bytes = coded(tool, &program);
@@ -227,10 +237,10 @@ fn asked_for(decoders: &[&str], failing: &[&str], damaged: bool) -> (Vec<String>
         }
         let (answers, rest) = run_by(shell, &wanted, home.path(), &sent, &path);
         let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
-        let runs = matches!(answers.last(), Some(Answer::Run(_, true)));
+        let runs = matches!(answers.last(), Some(BootstrapAnswer::Run(_, true)));
         let left = fs::read_dir(ours).expect("our directory").count();
         assert_eq!((rest.starts_with("started by /"), left), (runs, usize::from(runs)), "{shell:?}");
-        let tool = |answer| if let Answer::Send(_, tool) = answer { Some(tool) } else { None };
+        let tool = |answer| if let BootstrapAnswer::Send(_, tool) = answer { Some(tool) } else { None };
         (answers.into_iter().filter_map(tool).collect::<Vec<_>>(), runs)
     };
     let mut all: Vec<_> = SHELLS.iter().filter(|shell| located(shell[0]).is_some()).map(in_shell).collect();
@@ -265,11 +275,11 @@ fn busybox_decodes_by_programs_of_its_own() {
     }
     let home = tempfile::tempdir().expect("a directory");
     let program = large_program();
-    let wanted = offering(&program, vec![form(Coding::Xz, coded("xz", &program).len())], None);
+    let wanted = offering(&program, vec![form(ProgramEncoding::Xz, coded("xz", &program).len())], None);
     let path = programs(home.path(), &[]);
     std::os::unix::fs::symlink(located("busybox").expect("it"), Path::new(&path).join("sh")).expect("a link");
     let (answers, _) = run_by(&["busybox", "sh"], &wanted, home.path(), &|tool| coded(tool, &program), &path);
-    assert!(matches!(answers.last(), Some(Answer::Run(_, true))), "{answers:?}");
+    assert!(matches!(answers.last(), Some(BootstrapAnswer::Run(_, true))), "{answers:?}");
 }
 
 #[test]
@@ -283,9 +293,9 @@ fn a_link_that_ends_within_a_form_leaves_nothing() {
     let home = tempfile::tempdir().expect("a directory");
     let program = large_program();
     let xz = coded("xz", &program);
-    let wanted = offering(&program, vec![form(Coding::Xz, xz.len())], None);
+    let wanted = offering(&program, vec![form(ProgramEncoding::Xz, xz.len())], None);
     let (answers, _) = run_with(&wanted, home.path(), &|_| xz[..xz.len() / 2].to_vec(), "/usr/bin:/bin");
-    assert!(matches!(answers[..], [Answer::Send(..), Answer::None(_)]), "{answers:?}");
+    assert!(matches!(answers[..], [BootstrapAnswer::Send(..), BootstrapAnswer::None(_)]), "{answers:?}");
     let ours = home.path().join(format!(".cache/agent-bash-host-{}", nix::unistd::geteuid()));
     assert_eq!(fs::read_dir(ours).expect("our directory").count(), 0);
 }
@@ -295,7 +305,7 @@ fn a_home_that_does_not_exist_is_not_made() {
     let above = tempfile::tempdir().expect("a directory");
     let home = above.path().join("home");
     let (answers, _) = run(&wanted(None), &home, &PROGRAM.replace("started", "starten"));
-    assert!(matches!(answers.last(), Some(Answer::None(_))), "{answers:?}");
+    assert!(matches!(answers.last(), Some(BootstrapAnswer::None(_))), "{answers:?}");
     assert!(!home.exists());
 }
 
@@ -304,9 +314,12 @@ fn a_program_that_is_not_here_is_found_there_and_never_asked_for() {
     let home = tempfile::tempdir().expect("a directory");
     let absent = offering(PROGRAM, Vec::new(), None);
     let (answers, _) = run(&absent, home.path(), "");
-    assert!(matches!(&answers[..], [Answer::Unsupported(system)] if system.starts_with("Linux ")), "{answers:?}");
+    assert!(
+        matches!(&answers[..], [BootstrapAnswer::Unsupported(system)] if system.starts_with("Linux ")),
+        "{answers:?}"
+    );
     run(&wanted(None), home.path(), PROGRAM);
-    assert!(matches!(run(&absent, home.path(), "").0[..], [Answer::Run(_, false)]));
+    assert!(matches!(run(&absent, home.path(), "").0[..], [BootstrapAnswer::Run(_, false)]));
 }
 
 #[test]
@@ -321,7 +334,7 @@ fn a_link_in_the_place_of_our_directory_is_passed_over() {
     fs::set_permissions(&elsewhere, PermissionsExt::from_mode(0o700)).expect("our directory");
     symlink(&elsewhere, &ours).expect("a link");
     let (answers, _) = run(&wanted(None), home.path(), PROGRAM);
-    assert!(matches!(&answers[..], [Answer::None(_)]), "{answers:?}");
+    assert!(matches!(&answers[..], [BootstrapAnswer::None(_)]), "{answers:?}");
     assert_eq!(fs::read_dir(&elsewhere).expect("our directory").count(), 0);
 }
 
@@ -332,8 +345,10 @@ fn an_installed_program_is_checked_and_nothing_is_sent() {
     let path = home.path().join("a $host");
     let path_text = path.to_str().expect("text").to_owned();
     let wanted = wanted(Some(path_text.clone()));
-    assert_eq!(run(&wanted, home.path(), ""), (vec![Answer::Hash], String::new()));
-    for (program, expected) in [(PROGRAM, Answer::Run(path_text, false)), ("#!/bin/sh\necho other\n", Answer::Hash)] {
+    assert_eq!(run(&wanted, home.path(), ""), (vec![BootstrapAnswer::Hash], String::new()));
+    for (program, expected) in
+        [(PROGRAM, BootstrapAnswer::Run(path_text, false)), ("#!/bin/sh\necho other\n", BootstrapAnswer::Hash)]
+    {
         fs::write(&path, program).expect("our file");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o700)).expect("our file");
         assert_eq!(run(&wanted, home.path(), "").0, [expected]);
@@ -342,10 +357,13 @@ fn an_installed_program_is_checked_and_nothing_is_sent() {
 
 #[test]
 fn a_system_without_a_program_is_told() {
-    let program = Program { machine: "riscv64".into(), sha256: "0".repeat(64), bytes: 1, forms: Vec::new() };
-    let wanted = Wanted { programs: vec![program], ..wanted(None) };
+    let program = TargetProgram { machine: "riscv64".into(), sha256: "0".repeat(64), bytes: 1, forms: Vec::new() };
+    let wanted = BootstrapScript { programs: vec![program], ..wanted(None) };
     let (answers, _) = run(&wanted, Path::new("/"), "");
-    assert!(matches!(&answers[..], [Answer::Unsupported(system)] if system.starts_with("Linux ")), "{answers:?}");
+    assert!(
+        matches!(&answers[..], [BootstrapAnswer::Unsupported(system)] if system.starts_with("Linux ")),
+        "{answers:?}"
+    );
 }
 
 #[test]
@@ -353,27 +371,27 @@ fn noise_before_the_mark_is_skipped_up_to_64_kib_under_any_split() {
     let noise = "Welcome!\r\n".repeat(6_000);
     let said = format!("{noise}half a line MARK run /no 0\nMARK run /the path 1\r\nframes");
     for step in [1, 7, said.len()] {
-        let mut answers = Answers::new("MARK");
+        let mut answers = BootstrapAnswerReader::new("MARK");
         let mut found = None;
         for part in said.as_bytes().chunks(step) {
             answers.push(part);
             match answers.next_answer() {
-                Found::Answer(answer) => found = Some(answer),
-                Found::Nothing => {}
-                Found::Noise => panic!("too early"),
+                BootstrapFinding::Answer(answer) => found = Some(answer),
+                BootstrapFinding::Nothing => {}
+                BootstrapFinding::Noise => panic!("too early"),
             }
         }
-        assert_eq!(found, Some(Answer::Run("/the path".into(), true)));
+        assert_eq!(found, Some(BootstrapAnswer::Run("/the path".into(), true)));
         assert_eq!(answers.into_rest(), b"frames");
     }
-    let mut answers = Answers::new("MARK");
+    let mut answers = BootstrapAnswerReader::new("MARK");
     answers.push(&vec![b'x'; MAX_NOISE + 1]);
-    assert_eq!(answers.next_answer(), Found::Noise);
+    assert_eq!(answers.next_answer(), BootstrapFinding::Noise);
     // Also in lines that arrive with the mark.
-    let mut answers = Answers::new("mark");
+    let mut answers = BootstrapAnswerReader::new("mark");
     answers.push(&[&b"y\n".repeat(MAX_NOISE / 2 + 1)[..], b"mark run /p 0\n"].concat());
-    assert_eq!(answers.next_answer(), Found::Noise);
-    let mut answers = Answers::new("MARK");
+    assert_eq!(answers.next_answer(), BootstrapFinding::Noise);
+    let mut answers = BootstrapAnswerReader::new("MARK");
     answers.push(b"MARK nonsense\n");
-    assert_eq!(answers.next_answer(), Found::Noise);
+    assert_eq!(answers.next_answer(), BootstrapFinding::Noise);
 }

@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 /// A change of the state of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct TargetStateChange {
     /// What has happened.
-    pub turn: Turn,
+    pub turn: TargetTransition,
     /// The reason, in words. Empty with a new link.
     pub reason: String,
     /// How long there was no link. `None`: there was one.
@@ -21,7 +21,7 @@ pub struct Change {
 
 /// What has happened to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum TargetTransition {
     /// There is a link to a new program.
     Connected,
     /// The link is cut.
@@ -36,38 +36,39 @@ pub enum Turn {
 
 /// Tells of the changes of one target.
 #[derive(Debug, Default)]
-pub struct Changes(Mutex<Told>);
+pub struct TargetChangeReporter(Mutex<ChangeReporterState>);
 
 #[derive(Debug, Default)]
-struct Told {
-    to: Option<UnboundedSender<Change>>,
+struct ChangeReporterState {
+    to: Option<UnboundedSender<TargetStateChange>>,
     /// Since when there is no link.
     down: Option<Instant>,
     /// Whether the program is gone that was there before the link was cut.
     lost: bool,
 }
 
-impl Changes {
+impl TargetChangeReporter {
     /// Sets the channel.
-    pub fn set(&self, to: UnboundedSender<Change>) {
+    pub fn set(&self, to: UnboundedSender<TargetStateChange>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).to = Some(to);
     }
 
     /// Tells of a change. A link that was cut is there again with [`Turn::Connected`].
-    pub fn tell(&self, turn: Turn, reason: &str, lost: Vec<String>) {
+    pub fn tell(&self, turn: TargetTransition, reason: &str, lost: Vec<String>) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = match turn {
-            Turn::Connected if !told.lost => Turn::Reconnected,
+            TargetTransition::Connected if !told.lost => TargetTransition::Reconnected,
             other => other,
         };
-        if turn == Turn::Disconnected {
+        if turn == TargetTransition::Disconnected {
             told.down = Some(Instant::now());
         }
-        let change = Change { turn, reason: reason.to_owned(), down: told.down.map(|down| down.elapsed()), lost };
+        let change =
+            TargetStateChange { turn, reason: reason.to_owned(), down: told.down.map(|down| down.elapsed()), lost };
         match turn {
-            Turn::Connected | Turn::Reconnected => (told.down, told.lost) = (None, false),
-            Turn::Lost => told.lost = true,
-            Turn::Disconnected | Turn::Closed => {}
+            TargetTransition::Connected | TargetTransition::Reconnected => (told.down, told.lost) = (None, false),
+            TargetTransition::Lost => told.lost = true,
+            TargetTransition::Disconnected | TargetTransition::Closed => {}
         }
         if let Some(to) = &told.to {
             // Nobody may listen any more.

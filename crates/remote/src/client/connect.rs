@@ -7,24 +7,24 @@ use tokio::sync::watch;
 
 use super::begin::begin;
 use super::error::TargetError;
-use super::happenings::Happenings;
+use super::happenings::RunUpdateReceiver;
 use super::keep::keep;
 use super::reach::reach;
-use super::settings::Settings;
-use super::target::{State, Target};
-use crate::messages::{Ask, Call, Order};
-use runner::error::Error;
+use super::settings::TargetSettings;
+use super::target::{RemoteTarget, TargetState};
+use crate::messages::{TargetCall, TargetCommand, TargetRequest};
+use runner::error::RunError;
 use wire::{MAX_MESSAGE, MAX_WAITING, WireError};
 
 /// Most bytes of an answer that does not grow with what is there.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
-impl Target {
+impl RemoteTarget {
     /// Reaches a machine, and starts the program there.
     ///
     /// # Errors
     /// If the machine cannot be reached, or takes no program. Nothing is left there.
-    pub async fn connect(settings: Settings) -> Result<Arc<Self>, TargetError> {
+    pub async fn connect(settings: TargetSettings) -> Result<Arc<Self>, TargetError> {
         let reached = reach(&settings).await?;
         let (instance, transport) = begin(&settings, reached).await?;
         let over = watch::Sender::new(false);
@@ -34,33 +34,37 @@ impl Target {
     }
 
     /// Returns the error of a call to a target that was closed.
-    pub(super) fn closed(&self) -> Error {
+    pub(super) fn closed(&self) -> RunError {
         let message = format!("the target {} was closed", self.id());
-        Error::There { code: "ERR_BASH_CLOSED", message, errno: None }
+        RunError::FromTarget { code: "ERR_BASH_CLOSED", message, errno: None }
     }
 
     /// Returns the error of a call that cannot be sent.
-    pub(super) fn refused(&self, error: WireError) -> Error {
+    pub(super) fn refused(&self, error: WireError) -> RunError {
         if error != WireError::Waiting {
             let message = format!(
                 "the command with its input is too large for a target, which takes {MAX_MESSAGE} bytes: write the input \
                  to a file there first"
             );
-            return Error::InvalidArg(message);
+            return RunError::InvalidArg(message);
         }
         let message = format!(
             "more than {MAX_WAITING} bytes wait for the target {}: wait for the end of earlier calls",
             self.id()
         );
-        Error::There { code: "ERR_BASH_SPAWN", message, errno: None }
+        RunError::FromTarget { code: "ERR_BASH_SPAWN", message, errno: None }
     }
 
     /// Begins a command, now or once a link is there. `most_bytes`: of its result.
     ///
     /// # Errors
     /// If the target was closed, or the command is too large.
-    pub(super) fn begin(self: &Arc<Self>, order: Order, most_bytes: usize) -> Result<Begun, Error> {
-        let (mark, call) = (Some(order.mark.clone()), Call::Run(Box::new(order)));
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        order: TargetCommand,
+        most_bytes: usize,
+    ) -> Result<TargetRunHandle, RunError> {
+        let (mark, call) = (Some(order.mark.clone()), TargetCall::Run(Box::new(order)));
         self.begin_by(mark, most_bytes, None, |run| self.outbox.send(run, &call))
     }
 
@@ -68,9 +72,9 @@ impl Target {
     ///
     /// # Errors
     /// If the target was closed, or the question is too large.
-    pub(super) fn begin_ask(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
+    pub(super) fn begin_ask(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
         let most_bytes = if ask.has_long_answer() { MAX_MESSAGE } else { LONGEST_ANSWER };
-        let (patience, call) = (ask.patience(), Call::Ask(ask));
+        let (patience, call) = (ask.patience(), TargetCall::Ask(ask));
         self.begin_by(None, most_bytes, patience, |run| self.outbox.send(run, &call))
     }
 
@@ -78,7 +82,7 @@ impl Target {
     ///
     /// # Errors
     /// If the target was closed, or the question is too large.
-    pub(super) fn begin_standing(self: &Arc<Self>, ask: Ask) -> Result<Begun, Error> {
+    pub(super) fn begin_standing(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
         self.begin_by(None, MAX_MESSAGE, None, |run| self.outbox.stand(run, ask))
     }
 
@@ -88,13 +92,13 @@ impl Target {
         most_bytes: usize,
         patience: Option<Duration>,
         send: impl FnOnce(u64) -> Result<(), WireError>,
-    ) -> Result<Begun, Error> {
+    ) -> Result<TargetRunHandle, RunError> {
         let _beginning = self.beginning();
-        if self.state() == State::Closed {
+        if self.state() == TargetState::Closed {
             return Err(self.closed());
         }
         let (run, happened) = self.add_run(mark, most_bytes);
-        let begun = Begun { target: Arc::clone(self), run, happened, patience };
+        let begun = TargetRunHandle { target: Arc::clone(self), run, happened, patience };
         send(run).map_err(|error| self.refused(error))?;
         self.wanted.notify_one();
         Ok(begun)
@@ -102,21 +106,21 @@ impl Target {
 }
 
 /// A run that has begun, or waits for a link. When this is dropped it is given up, here and there.
-pub(super) struct Begun {
-    pub target: Arc<Target>,
+pub(super) struct TargetRunHandle {
+    pub target: Arc<RemoteTarget>,
     pub run: u64,
-    pub happened: Happenings,
+    pub happened: RunUpdateReceiver,
     /// How long a program of ours may be silent. `None`: for any time.
     pub patience: Option<Duration>,
 }
 
-impl Drop for Begun {
+impl Drop for TargetRunHandle {
     fn drop(&mut self) {
         let Self { target, run, happened, .. } = self;
         target.remove_run(*run);
         if !target.outbox.forget(*run) && !happened.is_over() {
             // Room is left for it, unless the program takes nothing for ever.
-            let _full = target.outbox.send(*run, &Call::Abort);
+            let _full = target.outbox.send(*run, &TargetCall::Abort);
         }
     }
 }

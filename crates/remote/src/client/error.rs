@@ -17,7 +17,7 @@ pub struct InvalidAddress {
 /// Why a target could not be reached, or is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum TargetErrorReason {
     /// No transport, route or container.
     Unreachable,
     /// The target knows the user not.
@@ -49,7 +49,7 @@ pub struct TargetError {
     /// The name of the target.
     pub target: String,
     /// The reason.
-    pub reason: Reason,
+    pub reason: TargetErrorReason,
     /// What went wrong, with the target, and a remedy.
     pub message: String,
     /// What the transport and the login shell said, cleaned, at most 4 KiB.
@@ -57,12 +57,12 @@ pub struct TargetError {
 }
 
 impl TargetError {
-    pub(super) fn new(id: &str, reason: Reason, message: &str, stderr: String) -> Self {
+    pub(super) fn new(id: &str, reason: TargetErrorReason, message: &str, stderr: String) -> Self {
         let hint = match reason {
-            Reason::Auth => "; check the user and the keys, which must work without a question",
-            Reason::HostKey => "; check the host's key in known_hosts",
-            Reason::Shell => "; the login shell must run commands without printing 64 KiB or asking",
-            Reason::Timeout => "; see `connectTimeoutMs`",
+            TargetErrorReason::Auth => "; check the user and the keys, which must work without a question",
+            TargetErrorReason::HostKey => "; check the host's key in known_hosts",
+            TargetErrorReason::Shell => "; the login shell must run commands without printing 64 KiB or asking",
+            TargetErrorReason::Timeout => "; see `connectTimeoutMs`",
             _ => "",
         };
         let target = id.to_owned();
@@ -77,6 +77,6 @@ impl TargetError {
     /// Returns the error of a call that had not begun when its target was lost.
     pub(super) fn lost(id: &str, why: &str) -> Self {
         let message = format!("{id} is lost, and nothing was started: {why}");
-        Self { target: id.to_owned(), reason: Reason::Lost, message, stderr: String::new() }
+        Self { target: id.to_owned(), reason: TargetErrorReason::Lost, message, stderr: String::new() }
     }
 }

@@ -3,28 +3,29 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::ask::{Step, Unanswered};
-use super::connect::Begun;
-use super::target::Target;
-use crate::flow::{CHUNK, Untaken};
+use super::ask::{TransferOrResponse, UnansweredRequest};
+use super::connect::TargetRunHandle;
+use super::target::RemoteTarget;
+use crate::flow::{CHUNK, TransferWindow};
 use crate::messages::{
-    AboutFile, Answer, Ask, Entry, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, clean_output, decode,
+    FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileRequest, TargetFileResponse, TargetRequest,
+    TargetResponse, TransferPart, clean_output, decode,
 };
 use reduce::recall::{LARGEST, Wanted};
-use runner::error::Error;
+use runner::error::RunError;
 
 /// What a target does that no program of ours does.
-const LIE: Unanswered = Unanswered::broken();
+const LIE: UnansweredRequest = UnansweredRequest::broken();
 
 /// Relative paths begin at the directory of the target. All of these wait through cuts, and fail with the error of the
 /// system there (`EACCES`), or if the target is lost.
-impl Target {
+impl RemoteTarget {
     /// Reads a file. `None`: it is missing. One of more than [`MAX_READ`] bytes is refused.
     pub fn read_file(
         self: &Arc<Self>,
         path: &str,
-    ) -> impl Future<Output = Result<Option<Vec<u8>>, Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::Read);
+    ) -> impl Future<Output = Result<Option<Vec<u8>>, UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::Read);
         async move {
             let mut content = Vec::new();
             let about = begun?.receive(|bytes| {
@@ -43,22 +44,22 @@ impl Target {
         path: &str,
         content: Vec<u8>,
         mode: Option<u32>,
-    ) -> impl Future<Output = Result<(), Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::Write { bytes: content.len() as u64, mode });
+    ) -> impl Future<Output = Result<(), UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::Write { bytes: content.len() as u64, mode });
         async move {
             let mut begun = begun?;
-            let (mut chunks, mut untaken) = (content.chunks(CHUNK), Untaken::default());
+            let (mut chunks, mut untaken) = (content.chunks(CHUNK), TransferWindow::default());
             loop {
                 while untaken.has_room()
                     && let Some(chunk) = chunks.next()
                 {
                     untaken.sent(chunk.len());
-                    begun.pass(Part::Bytes(chunk.to_vec()))?;
+                    begun.pass(TransferPart::Bytes(chunk.to_vec()))?;
                 }
                 match begun.step().await? {
-                    Step::Part(Part::Taken(bytes)) => untaken.taken(bytes),
-                    Step::Answer(Answer::File(AboutFile::Done)) => return Ok(()),
-                    Step::Part(_) | Step::Answer(_) => return Err(LIE),
+                    TransferOrResponse::Part(TransferPart::Taken(bytes)) => untaken.taken(bytes),
+                    TransferOrResponse::Answer(TargetResponse::File(TargetFileResponse::Done)) => return Ok(()),
+                    TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(LIE),
                 }
             }
         }
@@ -68,13 +69,13 @@ impl Target {
     pub fn stat(
         self: &Arc<Self>,
         path: &str,
-    ) -> impl Future<Output = Result<Option<FileStat>, Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::Stat);
+    ) -> impl Future<Output = Result<Option<FileStat>, UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::Stat);
         async move {
             match begun?.receive(|_| false).await? {
-                AboutFile::Is(stat) => Ok(Some(stat)),
-                AboutFile::Missing => Ok(None),
-                AboutFile::Done => Err(LIE),
+                TargetFileResponse::Stat(stat) => Ok(Some(stat)),
+                TargetFileResponse::Missing => Ok(None),
+                TargetFileResponse::Done => Err(LIE),
             }
         }
     }
@@ -84,13 +85,13 @@ impl Target {
     pub fn list(
         self: &Arc<Self>,
         path: &str,
-    ) -> impl Future<Output = Result<Option<Vec<Entry>>, Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::List);
+    ) -> impl Future<Output = Result<Option<Vec<TargetDirectoryEntry>>, UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::List);
         async move {
             let (mut entries, mut total) = (Vec::new(), 0);
             let about = begun?.receive(|bytes| {
                 total += bytes.len();
-                let Ok(more) = decode::<Vec<Entry>>(&bytes) else { return false };
+                let Ok(more) = decode::<Vec<TargetDirectoryEntry>>(&bytes) else { return false };
                 let are_names = more.iter().all(|entry| is_name(&entry.name));
                 entries.extend(more);
                 are_names && total <= MAX_READ && entries.len() <= MAX_ENTRIES
@@ -105,8 +106,8 @@ impl Target {
         self: &Arc<Self>,
         path: &str,
         recursive: bool,
-    ) -> impl Future<Output = Result<bool, Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::Remove(recursive));
+    ) -> impl Future<Output = Result<bool, UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::Remove(recursive));
         async move { is_there(&begun?.receive(|_| false).await?) }
     }
 
@@ -117,8 +118,8 @@ impl Target {
         path: &str,
         is_raw: bool,
         wanted: Wanted,
-    ) -> impl Future<Output = Result<Option<String>, Unanswered>> + Send + use<> {
-        let begun = self.begin_file(path, OfFile::Recall { is_raw, wanted });
+    ) -> impl Future<Output = Result<Option<String>, UnansweredRequest>> + Send + use<> {
+        let begun = self.begin_file(path, TargetFileRequest::Recall { is_raw, wanted });
         async move {
             let mut text = Vec::new();
             let about = begun?.receive(|bytes| {
@@ -134,41 +135,41 @@ impl Target {
         }
     }
 
-    fn begin_file(self: &Arc<Self>, path: &str, of: OfFile) -> Result<Begun, Unanswered> {
-        let refused = |message: &str| Unanswered::Failed(Error::InvalidArg(message.to_owned()));
+    fn begin_file(self: &Arc<Self>, path: &str, of: TargetFileRequest) -> Result<TargetRunHandle, UnansweredRequest> {
+        let refused = |message: &str| UnansweredRequest::Failed(RunError::InvalidArg(message.to_owned()));
         if path.is_empty() {
             return Err(refused("the path is empty: give the path of a file"));
         }
         let cwd = self.settings.cwd.clone().unwrap_or_else(|| self.instance().facts.home.clone());
         let path = Path::new(&cwd).join(path).to_string_lossy().into_owned();
-        self.begin_ask(Ask::File(path, of)).map_err(Unanswered::Failed)
+        self.begin_ask(TargetRequest::File(path, of)).map_err(UnansweredRequest::Failed)
     }
 }
 
-impl Begun {
+impl TargetRunHandle {
     /// Waits for the answer about a file. `take` takes the bytes before it, and returns whether they may be.
-    async fn receive(mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> Result<AboutFile, Unanswered> {
+    async fn receive(mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> Result<TargetFileResponse, UnansweredRequest> {
         loop {
             match self.step().await? {
-                Step::Part(Part::Bytes(bytes)) => {
+                TransferOrResponse::Part(TransferPart::Bytes(bytes)) => {
                     let count = bytes.len();
                     if count == 0 || count > CHUNK || !take(bytes) {
                         return Err(LIE);
                     }
-                    self.pass(Part::Taken(count as u64))?;
+                    self.pass(TransferPart::Taken(count as u64))?;
                 }
-                Step::Answer(Answer::File(about)) => return Ok(about),
-                Step::Part(_) | Step::Answer(_) => return Err(LIE),
+                TransferOrResponse::Answer(TargetResponse::File(about)) => return Ok(about),
+                TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(LIE),
             }
         }
     }
 }
 
-fn is_there(about: &AboutFile) -> Result<bool, Unanswered> {
+fn is_there(about: &TargetFileResponse) -> Result<bool, UnansweredRequest> {
     match about {
-        AboutFile::Done => Ok(true),
-        AboutFile::Missing => Ok(false),
-        AboutFile::Is(_) => Err(LIE),
+        TargetFileResponse::Done => Ok(true),
+        TargetFileResponse::Missing => Ok(false),
+        TargetFileResponse::Stat(_) => Err(LIE),
     }
 }
 

@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 
 /// A program for targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
+pub struct TargetProgram {
     /// The machine, as `uname -m` names it.
     pub machine: String,
     /// The SHA-256 of the program, in lower-case hexadecimal digits.
@@ -16,14 +16,14 @@ pub struct Program {
     /// The length of the program.
     pub bytes: u64,
     /// Its files on this machine. Empty: it runs only where it is already.
-    pub forms: Vec<Form>,
+    pub forms: Vec<ProgramFile>,
 }
 
 /// A file with a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
+pub struct ProgramFile {
     /// How it is coded.
-    pub coding: Coding,
+    pub coding: ProgramEncoding,
     /// The length of the file.
     pub bytes: u64,
     /// The file.
@@ -32,7 +32,7 @@ pub struct Form {
 
 /// How a program is coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
+pub enum ProgramEncoding {
     /// By `xz`.
     Xz,
     /// By `gzip`.
@@ -41,7 +41,7 @@ pub enum Coding {
     Raw,
 }
 
-impl Coding {
+impl ProgramEncoding {
     /// Returns the tool that decodes it.
     #[must_use]
     pub const fn tool(self) -> &'static str {
@@ -53,19 +53,19 @@ impl Coding {
     }
 }
 
-impl Program {
+impl TargetProgram {
     /// Returns the codings in which the program can be sent with their lengths, the shortest first.
     #[must_use]
-    pub fn codings(&self) -> Vec<(Coding, u64)> {
+    pub fn codings(&self) -> Vec<(ProgramEncoding, u64)> {
         let mut codings: Vec<_> = self.forms.iter().map(|form| (form.coding, form.bytes)).collect();
-        if self.form(Coding::Raw).is_none() && self.form(Coding::Gzip).is_some() {
-            codings.push((Coding::Raw, self.bytes));
+        if self.form(ProgramEncoding::Raw).is_none() && self.form(ProgramEncoding::Gzip).is_some() {
+            codings.push((ProgramEncoding::Raw, self.bytes));
         }
         codings.sort_by_key(|(_, bytes)| *bytes);
         codings
     }
 
-    fn form(&self, coding: Coding) -> Option<&Form> {
+    fn form(&self, coding: ProgramEncoding) -> Option<&ProgramFile> {
         self.forms.iter().find(|form| form.coding == coding)
     }
 
@@ -73,8 +73,8 @@ impl Program {
     ///
     /// # Errors
     /// If the file cannot be read, or has another length: the target waits for exactly that many bytes.
-    pub fn read(&self, coding: Coding) -> io::Result<Vec<u8>> {
-        let gzip = || self.form(Coding::Gzip).filter(|_| coding == Coding::Raw);
+    pub fn read(&self, coding: ProgramEncoding) -> io::Result<Vec<u8>> {
+        let gzip = || self.form(ProgramEncoding::Gzip).filter(|_| coding == ProgramEncoding::Raw);
         let form = self.form(coding).or_else(gzip).ok_or(io::ErrorKind::NotFound)?;
         let length = if form.coding == coding { form.bytes } else { self.bytes };
         let read = File::open(&form.path).and_then(|file| {
@@ -98,12 +98,12 @@ mod tests {
     use super::*;
 
     /// A program with a gzip file of these bytes.
-    fn with_gzip(file: &tempfile::NamedTempFile, content: &[u8], bytes: u64) -> Program {
+    fn with_gzip(file: &tempfile::NamedTempFile, content: &[u8], bytes: u64) -> TargetProgram {
         let mut coder = flate2::write::GzEncoder::new(file.as_file(), flate2::Compression::best());
         coder.write_all(content).and_then(|()| coder.finish()).expect("our file");
         let length = file.as_file().metadata().expect("our file").len();
-        let forms = vec![Form { coding: Coding::Gzip, bytes: length, path: file.path().into() }];
-        Program { machine: "x86_64".into(), sha256: String::new(), bytes, forms }
+        let forms = vec![ProgramFile { coding: ProgramEncoding::Gzip, bytes: length, path: file.path().into() }];
+        TargetProgram { machine: "x86_64".into(), sha256: String::new(), bytes, forms }
     }
 
     #[test]
@@ -112,10 +112,10 @@ mod tests {
         let content = [b'x'; 1000];
         let program = with_gzip(&file, &content, 1000);
         let [gzip, raw] = program.codings()[..] else { panic!("{:?}", program.codings()) };
-        assert_eq!((gzip.0, raw), (Coding::Gzip, (Coding::Raw, 1000)));
-        assert_eq!(program.read(Coding::Raw).expect("a form"), content);
-        assert_eq!(program.read(Coding::Gzip).expect("a form").len() as u64, gzip.1);
-        assert_eq!(program.read(Coding::Xz).expect_err("no such form").kind(), io::ErrorKind::NotFound);
+        assert_eq!((gzip.0, raw), (ProgramEncoding::Gzip, (ProgramEncoding::Raw, 1000)));
+        assert_eq!(program.read(ProgramEncoding::Raw).expect("a form"), content);
+        assert_eq!(program.read(ProgramEncoding::Gzip).expect("a form").len() as u64, gzip.1);
+        assert_eq!(program.read(ProgramEncoding::Xz).expect_err("no such form").kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
@@ -123,10 +123,10 @@ mod tests {
         for length in [999, 1001] {
             let file = tempfile::NamedTempFile::new().expect("a file");
             let program = with_gzip(&file, &[b'x'; 1000], length);
-            let error = program.read(Coding::Raw).expect_err("another length").to_string();
+            let error = program.read(ProgramEncoding::Raw).expect_err("another length").to_string();
             assert_eq!(error, format!("{}: it does not have {length} bytes", file.path().display()));
-            let other = Form { bytes: 1, ..program.forms[0].clone() };
-            assert!(Program { forms: vec![other], ..program }.read(Coding::Gzip).is_err());
+            let other = ProgramFile { bytes: 1, ..program.forms[0].clone() };
+            assert!(TargetProgram { forms: vec![other], ..program }.read(ProgramEncoding::Gzip).is_err());
         }
     }
 }

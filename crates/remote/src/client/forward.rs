@@ -10,20 +10,20 @@ use nix::errno::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::connect::Begun;
-use super::happenings::Happened;
-use super::target::{State, Target};
-use crate::messages::{Ask, Call, Event, Part, system_code};
+use super::connect::TargetRunHandle;
+use super::happenings::TargetRunUpdate;
+use super::target::{RemoteTarget, TargetState};
+use crate::messages::{TargetCall, TargetEvent, TargetRequest, TransferPart, system_code};
 use crate::relay::{relay, reset};
-use runner::error::Error;
+use runner::error::RunError;
 
 /// A port of this machine that leads to one of a target. Ends with the target, or when this is dropped.
-pub struct Forward {
+pub struct PortForward {
     port: u16,
     closes: watch::Sender<bool>,
 }
 
-impl Forward {
+impl PortForward {
     /// Returns the port of this machine.
     pub fn port(&self) -> u16 {
         self.port
@@ -38,23 +38,23 @@ impl Forward {
 
 /// Where connections lead.
 #[derive(Clone)]
-struct Way {
-    target: Weak<Target>,
-    state: watch::Receiver<State>,
+struct ForwardRoute {
+    target: Weak<RemoteTarget>,
+    state: watch::Receiver<TargetState>,
     closes: watch::Receiver<bool>,
     host: String,
     port: u16,
 }
 
-impl Target {
+impl RemoteTarget {
     /// Listens on a port of this machine, on 127.0.0.1 only. Each connection to it is one to this port of this host, as
     /// the target sees it: an IP address, or a name that the resolver there knows. `local_port`: 0 for any. The port
     /// stays through cuts, which reset the connections.
     ///
     /// # Errors
     /// If the target was closed, or the system refuses the port of this machine.
-    pub async fn forward(self: &Arc<Self>, host: &str, port: u16, local_port: u16) -> Result<Forward, Error> {
-        if self.state() == State::Closed {
+    pub async fn forward(self: &Arc<Self>, host: &str, port: u16, local_port: u16) -> Result<PortForward, RunError> {
+        if self.state() == TargetState::Closed {
             return Err(self.closed());
         }
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, local_port)).await;
@@ -64,20 +64,20 @@ impl Target {
         let target = Arc::downgrade(self);
         tokio::spawn(listen(
             listener,
-            Way { target, state: self.watch(), closes: closed, host: host.to_owned(), port },
+            ForwardRoute { target, state: self.watch(), closes: closed, host: host.to_owned(), port },
         ));
-        Ok(Forward { port: own, closes })
+        Ok(PortForward { port: own, closes })
     }
 }
 
-fn refused(port: u16, error: &io::Error) -> Error {
+fn refused(port: u16, error: &io::Error) -> RunError {
     let errno = error.raw_os_error().map(|errno| format!("{:?}", Errno::from_raw(errno)));
     let code = errno.as_deref().and_then(system_code).unwrap_or("EIO");
-    Error::There { code, message: format!("port {port} of 127.0.0.1 cannot be listened on: {error}"), errno }
+    RunError::FromTarget { code, message: format!("port {port} of 127.0.0.1 cannot be listened on: {error}"), errno }
 }
 
 /// Takes connections until the target is closed, or nobody has it or the forward any more.
-async fn listen(listener: TcpListener, way: Way) {
+async fn listen(listener: TcpListener, way: ForwardRoute) {
     let over = way.clone();
     tokio::select! {
         () = over.over() => {}
@@ -87,7 +87,7 @@ async fn listen(listener: TcpListener, way: Way) {
     drop(listener);
 }
 
-async fn accept(listener: &TcpListener, way: &Way) {
+async fn accept(listener: &TcpListener, way: &ForwardRoute) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files. One may be closed by then.
@@ -111,26 +111,26 @@ async fn accept(listener: &TcpListener, way: &Way) {
     }
 }
 
-impl Way {
+impl ForwardRoute {
     /// Waits until the target is closed, or nobody has it or the forward any more.
     async fn over(self) {
         let Self { mut state, mut closes, .. } = self;
         // An error: the other side is gone.
         tokio::select! {
-            _ = state.wait_for(|state| *state == State::Closed) => {}
+            _ = state.wait_for(|state| *state == TargetState::Closed) => {}
             _ = closes.wait_for(|closes| *closes) => {}
         }
     }
 }
 
 /// Passes the bytes of one connection. `None`: some of them did not arrive.
-async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: Way) -> Option<()> {
-    state.wait_for(|state| *state != State::Disconnected).await.ok()?;
-    let mut begun = target.upgrade()?.begin_ask(Ask::Dial(host, port)).ok()?;
+async fn connect(stream: &TcpStream, ForwardRoute { target, mut state, host, port, .. }: ForwardRoute) -> Option<()> {
+    state.wait_for(|state| *state != TargetState::Disconnected).await.ok()?;
+    let mut begun = target.upgrade()?.begin_ask(TargetRequest::Dial(host, port)).ok()?;
     let cut = async {
         // A target that was lost connects anew for this.
-        state.wait_for(|state| *state == State::Connected).await?;
-        state.wait_for(|state| *state != State::Connected).await.map(|_| ())
+        state.wait_for(|state| *state == TargetState::Connected).await?;
+        state.wait_for(|state| *state != TargetState::Connected).await.map(|_| ())
     };
     tokio::select! {
         _ = cut => None,
@@ -138,21 +138,21 @@ async fn connect(stream: &TcpStream, Way { target, mut state, host, port, .. }: 
     }
 }
 
-async fn pass(stream: &TcpStream, begun: &mut Begun) -> Option<()> {
-    let Begun { target, run, happened, .. } = begun;
-    let send = |part| target.outbox.send(*run, &Call::Part(part)).is_ok();
+async fn pass(stream: &TcpStream, begun: &mut TargetRunHandle) -> Option<()> {
+    let TargetRunHandle { target, run, happened, .. } = begun;
+    let send = |part| target.outbox.send(*run, &TargetCall::Part(part)).is_ok();
     let (mut ended, mut answered) = (false, false);
     let next = |context: &mut Context<'_>| {
         if answered {
             return Poll::Pending;
         }
         match ready!(happened.poll_recv(context)) {
-            Some(Happened::Event(Event::Part(part))) => {
-                ended |= part == Part::End;
+            Some(TargetRunUpdate::Event(TargetEvent::Part(part))) => {
+                ended |= part == TransferPart::End;
                 Poll::Ready(Some(part))
             }
             // The last bytes may still wait to be written here.
-            Some(Happened::Event(Event::Answered(_))) if ended => {
+            Some(TargetRunUpdate::Event(TargetEvent::Answered(_))) if ended => {
                 answered = true;
                 Poll::Pending
             }
@@ -162,8 +162,8 @@ async fn pass(stream: &TcpStream, begun: &mut Begun) -> Option<()> {
     let whole = relay(stream, next, send).await;
     while whole && !answered {
         match happened.recv().await? {
-            Happened::Event(Event::Part(Part::Taken(_))) => {}
-            Happened::Event(Event::Answered(_)) => answered = true,
+            TargetRunUpdate::Event(TargetEvent::Part(TransferPart::Taken(_))) => {}
+            TargetRunUpdate::Event(TargetEvent::Answered(_)) => answered = true,
             _ => return None,
         }
     }

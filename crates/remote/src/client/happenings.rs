@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::error::TargetError;
 use crate::flow::{MOST_UNREAD, cost};
 use crate::link::LinkError;
-use crate::messages::{Event, clean};
+use crate::messages::{TargetEvent, clean};
 use capture::SanitizeRules;
 
 /// Why runs are lost when their target is closed.
@@ -18,9 +18,9 @@ pub(super) const CLOSED: &str = "the target was closed";
 pub(super) const BROKEN: &str = "the program there broke the protocol";
 
 /// What happens to a run there.
-pub(super) enum Happened {
+pub(super) enum TargetRunUpdate {
     /// An event of the program.
-    Event(Event),
+    Event(TargetEvent),
     /// The run is lost, with the reason.
     Lost(&'static str),
     /// The run has never begun, since the target cannot be reached.
@@ -28,15 +28,15 @@ pub(super) enum Happened {
 }
 
 /// Tells the task of a run what happens to it.
-pub(super) struct Teller {
-    sender: UnboundedSender<(Happened, u64)>,
+pub(super) struct RunUpdateSender {
+    sender: UnboundedSender<(TargetRunUpdate, u64)>,
     /// The cost of what was told and not read.
     unread: Arc<AtomicU64>,
 }
 
 /// What happens to a run, up to its end.
-pub(super) struct Happenings {
-    receiver: UnboundedReceiver<(Happened, u64)>,
+pub(super) struct RunUpdateReceiver {
+    receiver: UnboundedReceiver<(TargetRunUpdate, u64)>,
     unread: Arc<AtomicU64>,
     /// The cost of what was read and not paid for.
     unpaid: u64,
@@ -46,8 +46,8 @@ pub(super) struct Happenings {
     over: bool,
 }
 
-impl Teller {
-    pub fn tell(&self, what: Happened) {
+impl RunUpdateSender {
+    pub fn tell(&self, what: TargetRunUpdate) {
         // The task may just have ended.
         let _gone = self.sender.send((what, 0));
     }
@@ -56,23 +56,23 @@ impl Teller {
     ///
     /// # Errors
     /// If more is unread than a program that keeps to the credit sends.
-    pub fn tell_event(&self, event: Event, bytes: usize) -> Result<(), LinkError> {
+    pub fn tell_event(&self, event: TargetEvent, bytes: usize) -> Result<(), LinkError> {
         if self.unread.load(Ordering::Relaxed) > MOST_UNREAD {
             return Err(LinkError::Unexpected("more events than the credit allows"));
         }
         let cost = cost(bytes);
         self.unread.fetch_add(cost, Ordering::Relaxed);
-        let _gone = self.sender.send((Happened::Event(event), cost));
+        let _gone = self.sender.send((TargetRunUpdate::Event(event), cost));
         Ok(())
     }
 }
 
-impl Happenings {
-    pub fn new() -> (Teller, Self) {
+impl RunUpdateReceiver {
+    pub fn new() -> (RunUpdateSender, Self) {
         let (sender, receiver) = unbounded_channel();
         let unread = Arc::new(AtomicU64::new(0));
         (
-            Teller { sender, unread: Arc::clone(&unread) },
+            RunUpdateSender { sender, unread: Arc::clone(&unread) },
             Self { receiver, unread, unpaid: 0, sanitize: None, over: false },
         )
     }
@@ -93,23 +93,23 @@ impl Happenings {
     }
 
     /// Waits for what happens next. `None`: the target was closed.
-    pub async fn recv(&mut self) -> Option<Happened> {
+    pub async fn recv(&mut self) -> Option<TargetRunUpdate> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 
     /// Returns what happens next.
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Happened>> {
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<TargetRunUpdate>> {
         let (mut next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
-        if let Some(Happened::Event(event)) = &mut next
+        if let Some(TargetRunUpdate::Event(event)) = &mut next
             && !clean(event, self.sanitize)
         {
-            next = Some(Happened::Lost(BROKEN));
+            next = Some(TargetRunUpdate::Lost(BROKEN));
         }
         self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
         self.unpaid += cost.unwrap_or(0);
         self.over |= match &next {
-            Some(Happened::Event(event)) => event.is_last(),
-            Some(Happened::Lost(_) | Happened::Unreachable(_)) | None => true,
+            Some(TargetRunUpdate::Event(event)) => event.is_last(),
+            Some(TargetRunUpdate::Lost(_) | TargetRunUpdate::Unreachable(_)) | None => true,
         };
         Poll::Ready(next)
     }
@@ -122,13 +122,16 @@ mod tests {
 
     #[test]
     fn a_program_that_ignores_the_credit_is_found_out_and_one_that_is_read_is_not() {
-        let (teller, mut happenings) = Happenings::new();
+        let (teller, mut happenings) = RunUpdateReceiver::new();
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..100_000 {
-            teller.tell_event(Event::Exited, 1_000).expect("it is read");
-            assert!(matches!(happenings.poll_recv(&mut context), Poll::Ready(Some(Happened::Event(Event::Exited)))));
+            teller.tell_event(TargetEvent::Exited, 1_000).expect("it is read");
+            assert!(matches!(
+                happenings.poll_recv(&mut context),
+                Poll::Ready(Some(TargetRunUpdate::Event(TargetEvent::Exited)))
+            ));
         }
-        let told = (0..100_000).take_while(|_| teller.tell_event(Event::Exited, 0).is_ok()).count();
+        let told = (0..100_000).take_while(|_| teller.tell_event(TargetEvent::Exited, 0).is_ok()).count();
         assert_eq!(told as u64, MOST_UNREAD / cost(0) + 1);
     }
 }

@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::begin::{Instance, begin};
+use super::begin::{ProgramInstance, begin};
 use super::error::TargetError;
 use super::happenings::BROKEN;
-use super::reach::{Reached, reach};
-use super::settings::Settings;
-use super::target::{State, Target};
-use super::transport::Transport;
-use crate::link::{Cut, carry};
-use crate::messages::{Facts, FromProgram, Resume, ToProgram};
-use crate::post::Post;
+use super::reach::{ReachedProgram, reach};
+use super::settings::TargetSettings;
+use super::target::{RemoteTarget, TargetState};
+use super::transport::TransportProcess;
+use crate::link::{LinkEnd, carry};
+use crate::messages::{GreetingFromProgram, GreetingToProgram, ResumeRequest, TargetFacts};
+use crate::post::LinkMailbox;
 
 /// Pauses between two attempts: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
@@ -32,7 +32,7 @@ const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
 
 /// How serving a link ended.
-enum Served {
+enum ServedLinkEnd {
     /// The target was closed, or nobody has it any more.
     Over,
     /// What runs there is lost.
@@ -43,7 +43,7 @@ enum Served {
 
 /// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
 /// with its next run.
-pub(super) async fn keep(target: Weak<Target>, transport: Transport, over: watch::Sender<bool>) {
+pub(super) async fn keep(target: Weak<RemoteTarget>, transport: TransportProcess, over: watch::Sender<bool>) {
     if let Some(transport) = serve_all(&target, transport).await {
         transport.goodbye().await;
     }
@@ -51,25 +51,25 @@ pub(super) async fn keep(target: Weak<Target>, transport: Transport, over: watch
 }
 
 /// Returns the transport that is left, if there is one.
-async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Transport> {
+async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess) -> Option<TransportProcess> {
     let mut pauses = RetryPauses::default();
-    while let Some(kept) = Kept::of(target) {
+    while let Some(kept) = DetachedTargetParts::of(target) {
         let since = Instant::now();
         let why = match serve(target, &mut transport, &kept).await {
-            Served::Over => return Some(transport),
-            Served::Lost(why) => {
+            ServedLinkEnd::Over => return Some(transport),
+            ServedLinkEnd::Lost(why) => {
                 // Its carrier says goodbye.
                 drop(transport);
                 why
             }
-            Served::Cut(why) => {
-                set(target, State::Disconnected, &why);
+            ServedLinkEnd::Cut(why) => {
+                set(target, TargetState::Disconnected, &why);
                 transport.drop_link();
                 pauses.after_link(since.elapsed());
                 match again(target, &kept, &mut pauses).await {
                     Some(Ok(new)) => {
                         transport = new;
-                        set(target, State::Connected, "");
+                        set(target, TargetState::Connected, "");
                         continue;
                     }
                     Some(Err(why)) => why,
@@ -80,7 +80,7 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
         if let Some(target) = target.upgrade() {
             // Before the loss is told: a call that is made for it connects anew.
             target.refuse_runs(&TargetError::lost(target.id(), why));
-            target.set(State::Lost, why);
+            target.set(TargetState::Lost, why);
             target.lose_runs(why);
         }
         transport = heal(target, kept).await?;
@@ -89,16 +89,16 @@ async fn serve_all(target: &Weak<Target>, mut transport: Transport) -> Option<Tr
 }
 
 /// What is known of the target while nobody may have it any more.
-struct Kept {
-    settings: Settings,
-    post: Arc<Post>,
-    facts: Arc<Facts>,
-    state: watch::Receiver<State>,
+struct DetachedTargetParts {
+    settings: TargetSettings,
+    post: Arc<LinkMailbox>,
+    facts: Arc<TargetFacts>,
+    state: watch::Receiver<TargetState>,
     wanted: Arc<Notify>,
 }
 
-impl Kept {
-    fn of(target: &Weak<Target>) -> Option<Self> {
+impl DetachedTargetParts {
+    fn of(target: &Weak<RemoteTarget>) -> Option<Self> {
         let target = target.upgrade()?;
         let instance = target.instance();
         Some(Self {
@@ -114,12 +114,12 @@ impl Kept {
     async fn over(&self) {
         let mut state = self.state.clone();
         // An error: the target itself is gone.
-        let _gone = state.wait_for(|state| *state == State::Closed).await;
+        let _gone = state.wait_for(|state| *state == TargetState::Closed).await;
     }
 }
 
 /// Connects a lost target anew when a run begins. If that fails, the run is refused. `None`: the target was closed.
-async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
+async fn heal(target: &Weak<RemoteTarget>, kept: DetachedTargetParts) -> Option<TransportProcess> {
     loop {
         if target.upgrade()?.outbox.unbegun().is_empty() {
             tokio::select! {
@@ -136,7 +136,7 @@ async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
         match begun {
             Ok((instance, transport)) => {
                 target.renew(instance);
-                target.set(State::Connected, "");
+                target.set(TargetState::Connected, "");
                 return Some(transport);
             }
             Err(error) => target.refuse_runs(&error),
@@ -144,21 +144,25 @@ async fn heal(target: &Weak<Target>, kept: Kept) -> Option<Transport> {
     }
 }
 
-async fn begin_anew(settings: &Settings) -> Result<(Instance, Transport), TargetError> {
+async fn begin_anew(settings: &TargetSettings) -> Result<(ProgramInstance, TransportProcess), TargetError> {
     begin(settings, reach(settings).await?).await
 }
 
-async fn serve(target: &Weak<Target>, transport: &mut Transport, kept: &Kept) -> Served {
+async fn serve(
+    target: &Weak<RemoteTarget>,
+    transport: &mut TransportProcess,
+    kept: &DetachedTargetParts,
+) -> ServedLinkEnd {
     let carried = carry(&mut transport.link, &kept.post, kept.settings.alive, |message| {
         target.upgrade().map_or(Ok(()), |target| target.happened(message.run, &message.payload))
     });
     tokio::select! {
         biased;
-        () = kept.over() => Served::Over,
+        () = kept.over() => ServedLinkEnd::Over,
         cut = carried => match cut {
-            Cut::Lost(error) => Served::Cut(format!("the link is cut: {error}")),
+            LinkEnd::Lost(error) => ServedLinkEnd::Cut(format!("the link is cut: {error}")),
             // No program of ours says goodbye to its host.
-            Cut::Goodbye | Cut::Broken(_) => Served::Lost(BROKEN),
+            LinkEnd::Goodbye | LinkEnd::Broken(_) => ServedLinkEnd::Lost(BROKEN),
         },
     }
 }
@@ -185,11 +189,11 @@ impl RetryPauses {
 
 /// Connects again until the lease ends. Returns the new transport, or why all is lost. `None`: the target was closed.
 async fn again(
-    target: &Weak<Target>,
-    kept: &Kept,
+    target: &Weak<RemoteTarget>,
+    kept: &DetachedTargetParts,
     pauses: &mut RetryPauses,
-) -> Option<Result<Transport, &'static str>> {
-    let Kept { settings, post, facts, .. } = kept;
+) -> Option<Result<TransportProcess, &'static str>> {
+    let DetachedTargetParts { settings, post, facts, .. } = kept;
     let ends = Instant::now() + settings.lease;
     loop {
         let left = ends.saturating_duration_since(Instant::now());
@@ -211,54 +215,60 @@ async fn again(
                 resumed = &mut resuming => resumed,
                 () = kept.over() => {
                     // The earlier program hears the goodbye once it has the link.
-                    if let Ok(Resumed::Here(transport)) = timeout(LAST_WAIT, resuming).await {
+                    if let Ok(ResumeOutcome::TakenOver(transport)) = timeout(LAST_WAIT, resuming).await {
                         transport.goodbye().await;
                     }
                     return None;
                 }
             };
             match resumed {
-                Resumed::Here(transport) => return Some(Ok(transport)),
-                Resumed::Gone(reached) => return Some(anew(target, settings, *reached).await),
-                Resumed::Elsewhere => {}
+                ResumeOutcome::TakenOver(transport) => return Some(Ok(transport)),
+                ResumeOutcome::Gone(reached) => return Some(anew(target, settings, *reached).await),
+                ResumeOutcome::Elsewhere => {}
             }
         }
     }
 }
 
 /// How a new program took the wish to resume.
-enum Resumed {
+enum ResumeOutcome {
     /// The earlier program took the link over.
-    Here(Transport),
+    TakenOver(TransportProcess),
     /// The earlier program is gone.
-    Gone(Box<Reached>),
+    Gone(Box<ReachedProgram>),
     /// It is not on this machine, or cannot be reached now.
     Elsewhere,
 }
 
-async fn resume(mut reached: Reached, post: &Post, facts: &Facts) -> Resumed {
+async fn resume(mut reached: ReachedProgram, post: &LinkMailbox, facts: &TargetFacts) -> ResumeOutcome {
     if reached.facts.machine != facts.machine {
         reached.transport.drop_link();
-        return Resumed::Elsewhere;
+        return ResumeOutcome::Elsewhere;
     }
-    let resume = Resume { socket: facts.socket.clone(), token: facts.token, received: post.received() };
+    let resume = ResumeRequest { socket: facts.socket.clone(), token: facts.token, received: post.received() };
     let link = &mut reached.transport.link;
     let answer = timeout(TAKEN_OVER, async {
-        link.greet(&ToProgram::Resume(resume)).await.map_err(Cut::Lost)?;
-        link.greeting::<FromProgram>().await
+        link.greet(&GreetingToProgram::Resume(resume)).await.map_err(LinkEnd::Lost)?;
+        link.greeting::<GreetingFromProgram>().await
     });
     match answer.await {
-        Ok(Ok(FromProgram::Resumed { received })) if post.resume(received).is_ok() => Resumed::Here(reached.transport),
-        Ok(Ok(FromProgram::Gone)) => Resumed::Gone(Box::new(reached)),
+        Ok(Ok(GreetingFromProgram::Resumed { received })) if post.resume(received).is_ok() => {
+            ResumeOutcome::TakenOver(reached.transport)
+        }
+        Ok(Ok(GreetingFromProgram::Gone)) => ResumeOutcome::Gone(Box::new(reached)),
         _ => {
             reached.transport.drop_link();
-            Resumed::Elsewhere
+            ResumeOutcome::Elsewhere
         }
     }
 }
 
 /// Goes on with the new program. What ran in the earlier one is lost.
-async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> Result<Transport, &'static str> {
+async fn anew(
+    target: &Weak<RemoteTarget>,
+    settings: &TargetSettings,
+    reached: ReachedProgram,
+) -> Result<TransportProcess, &'static str> {
     let Ok((instance, transport)) = begin(settings, reached).await else { return Err(GONE) };
     if let Some(target) = target.upgrade() {
         target.renew(instance);
@@ -267,7 +277,7 @@ async fn anew(target: &Weak<Target>, settings: &Settings, reached: Reached) -> R
     Ok(transport)
 }
 
-fn set(target: &Weak<Target>, state: State, why: &str) {
+fn set(target: &Weak<RemoteTarget>, state: TargetState, why: &str) {
     if let Some(target) = target.upgrade() {
         target.set(state, why);
     }

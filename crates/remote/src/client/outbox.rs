@@ -5,42 +5,42 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::flow::{MAX_RUNS, MAX_STANDING};
-use crate::messages::{Ask, Call};
-use crate::post::{Packed, Post};
+use crate::messages::{TargetCall, TargetRequest};
+use crate::post::{LinkMailbox, PackedRunMessage};
 use wire::WireError;
 
 /// Calls that wait for a link, or for the end of other runs. What a link has begun to carry is kept by its mailbox.
 #[derive(Debug, Default)]
-pub struct Outbox(Mutex<Waiting>);
+pub struct TargetOutbox(Mutex<OutboxState>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct OutboxState {
     /// The mailbox of the program.
-    post: Arc<Post>,
+    post: Arc<LinkMailbox>,
     /// Whether a link is there, or was until just now.
     is_open: bool,
-    held: VecDeque<Held>,
+    held: VecDeque<HeldCall>,
     held_bytes: usize,
     /// The runs whose first call is held.
     unbegun: HashSet<u64>,
     /// The runs that have begun there and not ended, but for those that stand.
     running: HashSet<u64>,
     /// The first questions of the runs that go on in each later program.
-    standing: BTreeMap<u64, Ask>,
+    standing: BTreeMap<u64, TargetRequest>,
 }
 
 /// A call that waits.
 #[derive(Debug)]
-struct Held {
+struct HeldCall {
     run: u64,
     /// Whether its run begins with it.
     is_first: bool,
-    packed: Packed,
+    packed: PackedRunMessage,
 }
 
-impl Waiting {
-    fn send(&mut self, run: u64, call: &Call) -> Result<(), WireError> {
-        let packed = Packed::of(call)?;
+impl OutboxState {
+    fn send(&mut self, run: u64, call: &TargetCall) -> Result<(), WireError> {
+        let packed = PackedRunMessage::of(call)?;
         // All of it goes into the mailbox in the end.
         let waiting = self.post.waiting_bytes() + self.held_bytes;
         if waiting + packed.cost() > packed.most_waiting() {
@@ -55,7 +55,7 @@ impl Waiting {
             self.unbegun.insert(run);
         }
         self.held_bytes += packed.cost();
-        self.held.push_back(Held { run, is_first, packed });
+        self.held.push_back(HeldCall { run, is_first, packed });
         Ok(())
     }
 
@@ -89,15 +89,15 @@ impl Waiting {
         }
     }
 
-    fn retain(&mut self, stays: impl Fn(&Held) -> bool) {
+    fn retain(&mut self, stays: impl Fn(&HeldCall) -> bool) {
         self.held.retain(stays);
         self.held_bytes = self.held.iter().map(|held| held.packed.cost()).sum();
         self.unbegun = self.held.iter().filter(|held| held.is_first).map(|held| held.run).collect();
     }
 }
 
-impl Outbox {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+impl TargetOutbox {
+    fn waiting(&self) -> MutexGuard<'_, OutboxState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,7 +105,7 @@ impl Outbox {
     ///
     /// # Errors
     /// If the call is too large, or too much is waiting.
-    pub fn send(&self, run: u64, call: &Call) -> Result<(), WireError> {
+    pub fn send(&self, run: u64, call: &TargetCall) -> Result<(), WireError> {
         self.waiting().send(run, call)
     }
 
@@ -113,13 +113,13 @@ impl Outbox {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn stand(&self, run: u64, ask: Ask) -> Result<(), WireError> {
+    pub fn stand(&self, run: u64, ask: TargetRequest) -> Result<(), WireError> {
         let mut waiting = self.waiting();
         if waiting.standing.len() >= MAX_STANDING {
             return Err(WireError::Waiting);
         }
         waiting.standing.insert(run, ask.clone());
-        let sent = waiting.send(run, &Call::Ask(ask));
+        let sent = waiting.send(run, &TargetCall::Ask(ask));
         if sent.is_err() {
             waiting.standing.remove(&run);
         }
@@ -127,7 +127,7 @@ impl Outbox {
     }
 
     /// Sets what later programs are asked first, if the run still stands.
-    pub fn stand_as(&self, run: u64, ask: Ask) {
+    pub fn stand_as(&self, run: u64, ask: TargetRequest) {
         if let Some(standing) = self.waiting().standing.get_mut(&run) {
             *standing = ask;
         }
@@ -139,19 +139,19 @@ impl Outbox {
     }
 
     /// Asks a new program first what stands. Calls are still held back.
-    pub fn renew(&self, post: &Post) {
+    pub fn renew(&self, post: &LinkMailbox) {
         let mut waiting = self.waiting();
         let standing = std::mem::take(&mut waiting.standing);
         waiting.retain(|held| !standing.contains_key(&held.run));
         for (run, ask) in &standing {
             // It was sent once already, so it is not too large.
-            let _sent = post.send(*run, &Call::Ask(ask.clone()));
+            let _sent = post.send(*run, &TargetCall::Ask(ask.clone()));
         }
         waiting.standing = standing;
     }
 
     /// Sends what waits, and what comes from now on.
-    pub fn open(&self, post: &Arc<Post>) {
+    pub fn open(&self, post: &Arc<LinkMailbox>) {
         let mut waiting = self.waiting();
         (waiting.post, waiting.is_open) = (Arc::clone(post), true);
         waiting.send_held();

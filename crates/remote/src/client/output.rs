@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::flow::{MOST_UNREAD, cost};
 use capture::OutputStream;
-use runner::run::Listener;
+use runner::run::CommandListener;
 
 /// Output that the listener has not taken.
 #[derive(Debug, Default)]
-pub struct Output {
+pub struct UntakenOutput {
     /// What comes next. The first part is with the listener if `given`.
     parts: VecDeque<(OutputStream, String)>,
     cost: u64,
@@ -17,11 +17,11 @@ pub struct Output {
     stopped: bool,
 }
 
-impl Output {
+impl UntakenOutput {
     /// Takes a part, and gives it to the listener if that waits for one. `false`: the program does not keep to the
     /// credit.
     #[must_use]
-    pub fn push(&mut self, stream: OutputStream, text: String, listener: &impl Listener) -> bool {
+    pub fn push(&mut self, stream: OutputStream, text: String, listener: &impl CommandListener) -> bool {
         if self.stopped {
             return true;
         }
@@ -32,7 +32,7 @@ impl Output {
     }
 
     /// The listener has taken its part. Returns the cost of the part, and gives it the next one.
-    pub fn taken(&mut self, listener: &impl Listener) -> u64 {
+    pub fn taken(&mut self, listener: &impl CommandListener) -> u64 {
         let taken = self.given.then(|| self.parts.pop_front()).flatten();
         let cost = taken.map_or(0, |(_, text)| cost(text.len()));
         self.cost -= cost;
@@ -51,7 +51,7 @@ impl Output {
         self.parts.is_empty()
     }
 
-    fn give(&mut self, listener: &impl Listener) {
+    fn give(&mut self, listener: &impl CommandListener) {
         if !self.given
             && let Some((stream, text)) = self.parts.front()
         {
@@ -64,28 +64,28 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runner::run::{LiveView, Prompt};
+    use runner::run::{BlockedPrompt, LiveView};
     use std::sync::Mutex;
 
     #[derive(Default)]
-    struct Ear(Mutex<Vec<String>>);
+    struct OutputRecordingListener(Mutex<Vec<String>>);
 
-    impl Listener for Ear {
+    impl CommandListener for OutputRecordingListener {
         fn output(&self, _stream: OutputStream, text: String) {
             self.0.lock().expect("no panic").push(text);
         }
         fn live_view(&self, _view: LiveView) {}
-        fn prompt(&self, _prompt: Prompt) {}
+        fn prompt(&self, _prompt: BlockedPrompt) {}
         fn allocate(&self, _stream: OutputStream) {}
     }
 
-    fn heard(ear: &Ear) -> String {
+    fn heard(ear: &OutputRecordingListener) -> String {
         ear.0.lock().expect("no panic").concat()
     }
 
     #[test]
     fn a_listener_gets_one_part_at_a_time_and_each_is_paid_for_once_it_is_taken() {
-        let (ear, mut output) = (Ear::default(), Output::default());
+        let (ear, mut output) = (OutputRecordingListener::default(), UntakenOutput::default());
         for text in ["a", "bb", "ccc"] {
             assert!(output.push(OutputStream::Stdout, text.to_owned(), &ear));
         }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_listener_that_has_failed_gets_nothing_more() {
-        let (ear, mut output) = (Ear::default(), Output::default());
+        let (ear, mut output) = (OutputRecordingListener::default(), UntakenOutput::default());
         assert!(output.push(OutputStream::Stdout, "a".to_owned(), &ear));
         output.stop();
         assert!(output.push(OutputStream::Stdout, "b".to_owned(), &ear));
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn more_than_the_credit_is_found_out() {
-        let (ear, mut output) = (Ear::default(), Output::default());
+        let (ear, mut output) = (OutputRecordingListener::default(), UntakenOutput::default());
         let kept = (0..100).take_while(|_| output.push(OutputStream::Stdout, "x".repeat(64 * 1024), &ear)).count();
         assert_eq!(kept as u64, MOST_UNREAD / cost(64 * 1024));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::target::{State, Target};
+use super::target::{RemoteTarget, TargetState};
 
 /// Why a call is lost whose answer is overdue.
 pub(super) const SILENT: &str = "the program there has not told of its end in time";
@@ -14,15 +14,15 @@ const QUEUED: Duration = Duration::from_secs(5);
 
 /// Waits until a link was there for this long in all since the run began. A program cannot answer through a cut, and
 /// does not know of a run that waits for the end of others.
-pub(super) async fn linked_for(target: &Target, run: u64, mut left: Duration) {
+pub(super) async fn linked_for(target: &RemoteTarget, run: u64, mut left: Duration) {
     let mut state = target.state.subscribe();
     while !left.is_zero() {
         // The target itself outlives its runs.
-        if state.wait_for(|state| *state == State::Connected).await.is_err() {
+        if state.wait_for(|state| *state == TargetState::Connected).await.is_err() {
             std::future::pending::<()>().await;
         }
         let (begun, since) = (!target.outbox.is_unbegun(run), Instant::now());
-        let cut = state.wait_for(|state| *state != State::Connected);
+        let cut = state.wait_for(|state| *state != TargetState::Connected);
         let _whole = timeout(if begun { left } else { QUEUED }, cut).await.is_err();
         if begun {
             left = left.saturating_sub(since.elapsed());
@@ -36,24 +36,24 @@ mod tests {
 
     use tokio::sync::mpsc::unbounded_channel;
 
-    use super::super::ask::Unanswered;
+    use super::super::ask::UnansweredRequest;
     use super::super::played::target;
-    use super::super::run::Distant;
+    use super::super::run::DistantRunEnd;
     use super::*;
-    use crate::messages::{Order, Place};
+    use crate::messages::{TargetCommand, TargetCommandPlace};
     use capture::OutputStream;
     use runner::request::RawOptions;
     use runner::run::outcome::Status;
-    use runner::run::{Listener, LiveView, Prompt, judged};
+    use runner::run::{BlockedPrompt, CommandListener, LiveView, judged};
 
     const HOUR: Duration = Duration::from_hours(1);
 
     struct DeafListener;
 
-    impl Listener for DeafListener {
+    impl CommandListener for DeafListener {
         fn output(&self, _stream: OutputStream, _text: String) {}
         fn live_view(&self, _view: LiveView) {}
-        fn prompt(&self, _prompt: Prompt) {}
+        fn prompt(&self, _prompt: BlockedPrompt) {}
         fn allocate(&self, _stream: OutputStream) {}
     }
 
@@ -63,20 +63,22 @@ mod tests {
         let raw =
             RawOptions { command: "echo".into(), cwd: "/".into(), timeout_ms: Some(1_000.0), ..RawOptions::default() };
         let judged = judged(raw, "test", None).expect("harmless");
-        let order = Order {
+        let order = TargetCommand {
             mark: "m".into(),
             command: "echo".into(),
             cwd: "/".into(),
             options: "{}".into(),
             stdin: None,
-            place: Place::Shell,
+            place: TargetCommandPlace::Shell,
             registry: None,
             background: false,
         };
         let since = Instant::now();
         let run = target.run(order, judged).expect("an open target");
         let (_replies, inbox) = unbounded_channel();
-        let Distant::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else { panic!("it has an outcome") };
+        let DistantRunEnd::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else {
+            panic!("it has an outcome")
+        };
         assert_eq!((outcome.status, outcome.exit_code), (Status::Lost, None));
         assert!(outcome.notes[0].contains(SILENT), "{:?}", outcome.notes);
         assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());
@@ -86,8 +88,8 @@ mod tests {
     async fn a_question_that_is_never_answered_is_lost_and_a_wait_is_not() {
         let target = target();
         let answer = target.stat("x").await;
-        assert!(matches!(answer, Err(Unanswered::Lost(SILENT))), "{answer:?}");
-        let ask = crate::messages::Ask::Dial("h".into(), 1);
+        assert!(matches!(answer, Err(UnansweredRequest::Lost(SILENT))), "{answer:?}");
+        let ask = crate::messages::TargetRequest::Dial("h".into(), 1);
         assert_eq!(ask.patience(), None);
         assert!(timeout(HOUR, target.ask(ask)).await.is_err());
     }
@@ -97,9 +99,9 @@ mod tests {
         let target = target();
         let mut linked = pin!(linked_for(&target, 1, HOUR));
         assert!(timeout(HOUR / 2, &mut linked).await.is_err());
-        target.set(State::Disconnected, "cut");
+        target.set(TargetState::Disconnected, "cut");
         assert!(timeout(2 * HOUR, &mut linked).await.is_err());
-        target.set(State::Connected, "");
+        target.set(TargetState::Connected, "");
         assert!(timeout(HOUR / 4, &mut linked).await.is_err());
         let since = Instant::now();
         linked.await;

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::address::{Address, Quoting};
-use super::begin::Instance;
-use super::settings::Settings;
-use super::target::Target;
-use crate::messages::{Facts, Token};
+use super::address::{TargetAddress, TransportQuoting};
+use super::begin::ProgramInstance;
+use super::settings::TargetSettings;
+use super::target::RemoteTarget;
+use crate::messages::{ProgramToken, TargetFacts};
 
 /// Returns the target.
-pub(super) fn target() -> Arc<Target> {
+pub(super) fn target() -> Arc<RemoteTarget> {
     let text = String::new;
-    let facts = Facts {
+    let facts = TargetFacts {
         machine: text(),
         host_name: text(),
         kernel: text(),
@@ -29,10 +29,10 @@ pub(super) fn target() -> Arc<Target> {
         umask: 0,
         lingers: None,
         socket: "/none".into(),
-        token: Token([0; 32]),
+        token: ProgramToken([0; 32]),
     };
-    let settings = Settings {
-        address: Address::Command { command: Vec::new(), quoting: Quoting::Argv },
+    let settings = TargetSettings {
+        address: TargetAddress::Command { command: Vec::new(), quoting: TransportQuoting::Argv },
         id: text(),
         cwd: None,
         lease: Duration::ZERO,
@@ -42,6 +42,6 @@ pub(super) fn target() -> Arc<Target> {
         programs: Vec::new(),
         missing: String::new(),
     };
-    let instance = Instance { post: Arc::default(), facts: Arc::new(facts), sent: false };
-    Target::new(settings, instance, tokio::sync::watch::channel(false).1)
+    let instance = ProgramInstance { post: Arc::default(), facts: Arc::new(facts), sent: false };
+    RemoteTarget::new(settings, instance, tokio::sync::watch::channel(false).1)
 }

@@ -5,122 +5,134 @@ use std::io;
 
 use tokio::time::timeout;
 
-use super::bootstrap::{Answer, Answers, Found, MAX_NOISE, Wanted};
-use super::error::{Reason, TargetError};
-use super::forms::{Coding, Program};
+use super::bootstrap::{BootstrapAnswer, BootstrapAnswerReader, BootstrapFinding, BootstrapScript, MAX_NOISE};
+use super::error::{TargetError, TargetErrorReason};
+use super::forms::{ProgramEncoding, TargetProgram};
 use super::reason::reason;
-use super::settings::{MACHINES, Settings};
-use super::transport::{Transport, clean};
-use crate::link::Cut;
-use crate::messages::{Facts, FromProgram, clean_facts};
+use super::settings::{MACHINES, TargetSettings};
+use super::transport::{TransportProcess, clean};
+use crate::link::LinkEnd;
+use crate::messages::{GreetingFromProgram, TargetFacts, clean_facts};
 use crate::random::random_name;
 
 /// A program that has just started there.
-pub struct Reached {
+pub struct ReachedProgram {
     /// The transport that leads to it.
-    pub transport: Transport,
+    pub transport: TransportProcess,
     /// What the program has told.
-    pub facts: Facts,
+    pub facts: TargetFacts,
     /// Whether the program was sent just now.
     pub sent: bool,
 }
 
 /// Why an attempt failed, before it has words.
-enum Failure {
+enum ReachFailure {
     /// The transport ended, when a login shell had printed this in place of an answer.
     Ended(String),
     /// A step failed.
-    Known(Reason, String),
+    Known(TargetErrorReason, String),
 }
 
 /// Reaches the target.
-pub async fn reach(settings: &Settings) -> Result<Reached, TargetError> {
+pub async fn reach(settings: &TargetSettings) -> Result<ReachedProgram, TargetError> {
     if settings.installed.is_none() && settings.programs.is_empty() {
-        return Err(TargetError::new(&settings.id, Reason::NoProgram, &settings.missing, String::new()));
+        return Err(TargetError::new(&settings.id, TargetErrorReason::NoProgram, &settings.missing, String::new()));
     }
-    let mark = random_name::<16>()
-        .map_err(|error| TargetError::new(&settings.id, Reason::Unreachable, &error.to_string(), String::new()))?;
-    let wanted = Wanted { programs: settings.programs.clone(), installed: settings.installed.clone(), mark };
+    let mark = random_name::<16>().map_err(|error| {
+        TargetError::new(&settings.id, TargetErrorReason::Unreachable, &error.to_string(), String::new())
+    })?;
+    let wanted = BootstrapScript { programs: settings.programs.clone(), installed: settings.installed.clone(), mark };
     let argv = settings.address.transport(&wanted.text());
-    let started = Transport::start(&argv);
+    let started = TransportProcess::start(&argv);
     let mut transport = started.map_err(|error| {
         let message = format!("{}: {error}", argv.first().map_or("", String::as_str));
-        TargetError::new(&settings.id, Reason::Unreachable, &message, String::new())
+        TargetError::new(&settings.id, TargetErrorReason::Unreachable, &message, String::new())
     })?;
     let attempt = timeout(settings.patience, start(settings, &wanted, &mut transport)).await;
     let failure = match attempt {
-        Ok(Ok((facts, sent))) => return Ok(Reached { transport, facts, sent }),
+        Ok(Ok((facts, sent))) => return Ok(ReachedProgram { transport, facts, sent }),
         Ok(Err(failure)) => failure,
         Err(_) => {
             let message = format!("no program has answered within {} ms", settings.patience.as_millis());
-            Failure::Known(Reason::Timeout, message)
+            ReachFailure::Known(TargetErrorReason::Timeout, message)
         }
     };
     Err(told(settings, transport, failure).await)
 }
 
 /// Runs the program by the transport. Returns its facts, and whether it was sent.
-async fn start(settings: &Settings, wanted: &Wanted, transport: &mut Transport) -> Result<(Facts, bool), Failure> {
+async fn start(
+    settings: &TargetSettings,
+    wanted: &BootstrapScript,
+    transport: &mut TransportProcess,
+) -> Result<(TargetFacts, bool), ReachFailure> {
     let sent = run(settings, wanted, transport).await?;
-    match transport.link.greeting::<FromProgram>().await {
-        Ok(FromProgram::Ready(mut facts)) => {
+    match transport.link.greeting::<GreetingFromProgram>().await {
+        Ok(GreetingFromProgram::Ready(mut facts)) => {
             clean_facts(&mut facts);
             Ok((*facts, sent))
         }
-        Ok(_) => Err(Failure::Known(Reason::Protocol, "the program has not greeted first".to_owned())),
-        Err(Cut::Broken(error)) => Err(Failure::Known(Reason::Protocol, error.to_string())),
-        Err(Cut::Goodbye | Cut::Lost(_)) => Err(Failure::Ended(String::new())),
+        Ok(_) => Err(ReachFailure::Known(TargetErrorReason::Protocol, "the program has not greeted first".to_owned())),
+        Err(LinkEnd::Broken(error)) => Err(ReachFailure::Known(TargetErrorReason::Protocol, error.to_string())),
+        Err(LinkEnd::Goodbye | LinkEnd::Lost(_)) => Err(ReachFailure::Ended(String::new())),
     }
 }
 
 /// Answers our text until the program runs. Returns whether it was sent.
-async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) -> Result<bool, Failure> {
-    let mut answers = Answers::new(&wanted.mark);
-    let known = |reason, message: String| Err(Failure::Known(reason, message));
+async fn run(
+    settings: &TargetSettings,
+    wanted: &BootstrapScript,
+    transport: &mut TransportProcess,
+) -> Result<bool, ReachFailure> {
+    let mut answers = BootstrapAnswerReader::new(&wanted.mark);
+    let known = |reason, message: String| Err(ReachFailure::Known(reason, message));
     let mut tries = 0;
     loop {
         match answers.next_answer() {
-            Found::Nothing => match transport.link.bytes().await {
+            BootstrapFinding::Nothing => match transport.link.bytes().await {
                 Ok(bytes) => answers.push(&bytes),
-                Err(_) => return Err(Failure::Ended(answers.printed())),
+                Err(_) => return Err(ReachFailure::Ended(answers.printed())),
             },
-            Found::Noise => {
+            BootstrapFinding::Noise => {
                 return known(
-                    Reason::Shell,
+                    TargetErrorReason::Shell,
                     format!("the login shell printed more than {MAX_NOISE} bytes before our text ran"),
                 );
             }
-            Found::Answer(Answer::Run(_, sent)) => {
+            BootstrapFinding::Answer(BootstrapAnswer::Run(_, sent)) => {
                 transport.link.begin_frames(&answers.into_rest());
                 return Ok(sent);
             }
-            Found::Answer(Answer::Send(machine, tool)) => {
+            BootstrapFinding::Answer(BootstrapAnswer::Send(machine, tool)) => {
                 tries += 1;
                 let Some((program, coding)) = offered(settings, &machine, &tool, tries) else {
                     let asked = format!("the program was asked for {tries} times, for {machine} and {tool}");
-                    return known(Reason::Protocol, asked);
+                    return known(TargetErrorReason::Protocol, asked);
                 };
                 send(program, coding, transport).await?;
             }
-            Found::Answer(Answer::None(places)) => {
+            BootstrapFinding::Answer(BootstrapAnswer::None(places)) => {
                 let message = format!(
                     "none of its places takes a program ({places}): each is missing, full, read-only, noexec or another \
                      user's; set `hostProgram` to the path of an installed one, or mount a directory there that allows programs"
                 );
-                return known(Reason::NoPlace, message);
+                return known(TargetErrorReason::NoPlace, message);
             }
-            Found::Answer(Answer::Hash) => {
+            BootstrapFinding::Answer(BootstrapAnswer::Hash) => {
                 let path = settings.installed.as_deref().unwrap_or_default();
                 return known(
-                    Reason::Hash,
+                    TargetErrorReason::Hash,
                     format!("{path} is missing there, or not the agent-bash-host of this version"),
                 );
             }
-            Found::Answer(Answer::Unsupported(system)) => {
+            BootstrapFinding::Answer(BootstrapAnswer::Unsupported(system)) => {
                 return if MACHINES.contains(&system.as_str()) {
-                    known(Reason::NoProgram, format!("no program for {system}: {}", settings.missing))
+                    known(TargetErrorReason::NoProgram, format!("no program for {system}: {}", settings.missing))
                 } else {
-                    known(Reason::Unsupported, format!("there is no agent-bash-host for this system: {system}"))
+                    known(
+                        TargetErrorReason::Unsupported,
+                        format!("there is no agent-bash-host for this system: {system}"),
+                    )
                 };
             }
         }
@@ -131,32 +143,42 @@ async fn run(settings: &Settings, wanted: &Wanted, transport: &mut Transport) ->
 const MOST_PLACES: usize = 6;
 
 /// Returns the program for a machine, and the coding for a tool. `None`: they were not offered, or too often asked for.
-fn offered<'a>(settings: &'a Settings, machine: &str, tool: &str, tries: usize) -> Option<(&'a Program, Coding)> {
+fn offered<'a>(
+    settings: &'a TargetSettings,
+    machine: &str,
+    tool: &str,
+    tries: usize,
+) -> Option<(&'a TargetProgram, ProgramEncoding)> {
     let program = settings.programs.iter().find(|program| program.machine == machine)?;
     let codings = program.codings();
     let (coding, _) = codings.iter().find(|(coding, _)| coding.tool() == tool)?;
     (tries <= MOST_PLACES * codings.len()).then_some((program, *coding))
 }
 
-async fn send(program: &Program, coding: Coding, transport: &mut Transport) -> Result<(), Failure> {
+async fn send(
+    program: &TargetProgram,
+    coding: ProgramEncoding,
+    transport: &mut TransportProcess,
+) -> Result<(), ReachFailure> {
     let program = program.clone();
     let bytes = tokio::task::spawn_blocking(move || program.read(coding))
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
-    let bytes = bytes.map_err(|error| Failure::Known(Reason::NoProgram, format!("it cannot be sent: {error}")))?;
-    transport.link.raw(&bytes).await.map_err(|_| Failure::Ended(String::new()))
+    let bytes = bytes
+        .map_err(|error| ReachFailure::Known(TargetErrorReason::NoProgram, format!("it cannot be sent: {error}")))?;
+    transport.link.raw(&bytes).await.map_err(|_| ReachFailure::Ended(String::new()))
 }
 
 /// Returns the error of a failed attempt, once the transport has said its last words.
-async fn told(settings: &Settings, transport: Transport, failure: Failure) -> TargetError {
+async fn told(settings: &TargetSettings, transport: TransportProcess, failure: ReachFailure) -> TargetError {
     let kind = settings.address.kind();
     match failure {
-        Failure::Known(reason, message) => {
+        ReachFailure::Known(reason, message) => {
             let said = transport.said();
             transport.drop_link();
             TargetError::new(&settings.id, reason, &message, said)
         }
-        Failure::Ended(printed) => {
+        ReachFailure::Ended(printed) => {
             let (exit_code, said) = transport.last_words().await;
             let reason = reason(kind, &said, exit_code);
             let said = [said, clean(&printed)].join("\n").trim().to_owned();

@@ -9,18 +9,19 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
-use super::ask::Unanswered;
-use super::connect::Begun;
-use super::happenings::{BROKEN, Happened};
+use super::ask::UnansweredRequest;
+use super::connect::TargetRunHandle;
+use super::happenings::{BROKEN, TargetRunUpdate};
 use super::run::error_of;
-use super::target::{State, Target};
+use super::target::{RemoteTarget, TargetState};
 use crate::messages::{
-    Answer, Ask, Call, Event, Facts, Failure, Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until, encode,
+    RegistryEvent, RegistryOpening, TargetCall, TargetEvent, TargetFacts, TargetFailure, TargetRegistryRequest,
+    TargetRegistryResponse, TargetRequest, TargetResponse, TaskWaitConditions, encode,
 };
 use protocol::state_directory;
 use protocol::task::{Store, Task, TaskState, now_ms};
-use runner::error::Error;
-use runner::registry::{Check, RegistryError, Watcher};
+use runner::error::RunError;
+use runner::registry::{RegistryError, TaskCheck, TaskWatcher};
 
 /// The most tasks that are remembered of one registry.
 const MOST_TASKS: usize = 65_536;
@@ -31,27 +32,27 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// An answer in the making. The question has its place among the calls already.
-pub trait Answering<T>: Future<Output = Result<T, Unanswered>> + Send + 'static {}
+pub trait AnswerFuture<T>: Future<Output = Result<T, UnansweredRequest>> + Send + 'static {}
 
-impl<T, F: Future<Output = Result<T, Unanswered>> + Send + 'static> Answering<T> for F {}
+impl<T, F: Future<Output = Result<T, UnansweredRequest>> + Send + 'static> AnswerFuture<T> for F {}
 
 /// A registry of tasks on a target. It is opened again in each new program there, until it is closed.
 pub struct DistantRegistry {
-    target: Arc<Target>,
+    target: Arc<RemoteTarget>,
     number: u64,
     /// The run that carries its events.
     run: u64,
     runtime: Handle,
-    opening: Mutex<Opening>,
-    known: Mutex<Known>,
-    opened: watch::Sender<Option<Result<Store, Failure>>>,
+    opening: Mutex<RegistryOpening>,
+    known: Mutex<KnownTargetTasks>,
+    opened: watch::Sender<Option<Result<Store, TargetFailure>>>,
     /// Notified when the registry is closed without a word to the program.
     forgotten: Notify,
 }
 
 /// What the program has told last.
 #[derive(Default)]
-struct Known {
+struct KnownTargetTasks {
     tasks: HashMap<String, Task>,
     /// Tasks that ended with a program that is gone, the oldest first.
     gone: VecDeque<Task>,
@@ -61,11 +62,11 @@ struct Known {
     unwatched: HashSet<String>,
     notes: Vec<String>,
     closed: bool,
-    watcher: Option<Arc<dyn Watcher>>,
+    watcher: Option<Arc<dyn TaskWatcher>>,
     exit: bool,
 }
 
-impl Known {
+impl KnownTargetTasks {
     /// Adds a task, or what has become of it. An end is never taken back.
     fn add(&mut self, task: Task) {
         if self.tasks.get(&task.id).is_some_and(|known| !known.is_running()) {
@@ -99,7 +100,7 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If the target was closed.
-    pub fn open(target: &Arc<Target>, opening: Opening, runtime: &Handle) -> Result<Arc<Self>, Error> {
+    pub fn open(target: &Arc<RemoteTarget>, opening: RegistryOpening, runtime: &Handle) -> Result<Arc<Self>, RunError> {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         let begun = target.begin_standing(open_ask(number, &opening))?;
         let registry = Arc::new(Self {
@@ -125,7 +126,7 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If the directory there cannot be used, or the target was closed.
-    pub async fn opened(&self) -> Result<Store, Error> {
+    pub async fn opened(&self) -> Result<Store, RunError> {
         let mut opened = self.opened.subscribe();
         let opened = opened.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
         opened.unwrap_or_else(|| Err(closed().into())).map_err(error_of)
@@ -158,11 +159,13 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If there is no answer.
-    pub fn refresh(self: &Arc<Self>) -> impl Answering<Vec<Task>> {
+    pub fn refresh(self: &Arc<Self>) -> impl AnswerFuture<Vec<Task>> {
         let before: HashSet<String> = self.known().tasks.keys().cloned().collect();
-        let (asked, this) = (self.ask(RegistryAsk::List), Arc::clone(self));
+        let (asked, this) = (self.ask(TargetRegistryRequest::List), Arc::clone(self));
         async move {
-            let RegistryAnswer::Listed(tasks, notes, _) = asked.await? else { return Err(Unanswered::Lost(BROKEN)) };
+            let TargetRegistryResponse::Listed(tasks, notes, _) = asked.await? else {
+                return Err(UnansweredRequest::Lost(BROKEN));
+            };
             {
                 let mut known = this.known();
                 let there: HashSet<&String> = tasks.iter().map(|task| &task.id).collect();
@@ -171,7 +174,7 @@ impl DistantRegistry {
                 tasks.into_iter().for_each(|task| known.add(task));
                 known.notes = notes;
             }
-            this.list().ok_or_else(|| Unanswered::Failed(closed()))
+            this.list().ok_or_else(|| UnansweredRequest::Failed(closed()))
         }
     }
 
@@ -179,16 +182,16 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If there is no such task, or no answer.
-    pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl Answering<(Check, Store)> {
-        self.look(RegistryAsk::Check { task, cursor }, std::future::pending())
+    pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl AnswerFuture<(TaskCheck, Store)> {
+        self.look(TargetRegistryRequest::Check { task, cursor }, std::future::pending())
     }
 
     /// Ends the tree of a task.
     ///
     /// # Errors
     /// If there is no such task, or no answer.
-    pub fn kill(self: &Arc<Self>, task: String) -> impl Answering<(Check, Store)> {
-        self.look(RegistryAsk::Kill(task), std::future::pending())
+    pub fn kill(self: &Arc<Self>, task: String) -> impl AnswerFuture<(TaskCheck, Store)> {
+        self.look(TargetRegistryRequest::Kill(task), std::future::pending())
     }
 
     /// Waits for a task until the caller gives up, and returns what there is then.
@@ -198,14 +201,14 @@ impl DistantRegistry {
     pub fn wait(
         self: &Arc<Self>,
         task: String,
-        until: Until,
+        until: TaskWaitConditions,
         given_up: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Answering<(Check, Store)> {
-        self.look(RegistryAsk::Wait { task, until }, given_up)
+    ) -> impl AnswerFuture<(TaskCheck, Store)> {
+        self.look(TargetRegistryRequest::Wait { task, until }, given_up)
     }
 
     /// Sets the watcher, and the events that it gets, also in later programs.
-    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn TaskWatcher>, exit: bool, output: bool) {
         {
             let mut known = self.known();
             (known.watcher, known.exit) = (Some(watcher), exit);
@@ -217,23 +220,23 @@ impl DistantRegistry {
         };
         self.target.outbox.stand_as(self.run, ask);
         // A target that is lost is not reached for this alone.
-        if self.target.state() != State::Lost {
-            self.runtime.spawn(self.ask(RegistryAsk::Watch { output }));
+        if self.target.state() != TargetState::Lost {
+            self.runtime.spawn(self.ask(TargetRegistryRequest::Watch { output }));
         }
     }
 
     /// Tells that the watcher has taken the last output of this task.
     pub fn took(&self, task: &str) {
         // Room is left for it, unless the program takes nothing for ever.
-        let _full = self.target.outbox.send(self.run, &Call::TaskOutputTaken(task.to_owned()));
+        let _full = self.target.outbox.send(self.run, &TargetCall::TaskOutputTaken(task.to_owned()));
     }
 
     /// Ends tasks that do not outlive the host, and releases the others. May be called again.
     pub fn close(self: &Arc<Self>) -> impl Future<Output = ()> + Send + 'static {
         let asked = match self.target.state() {
             // Nothing is open there.
-            State::Lost | State::Closed => None,
-            State::Connected | State::Disconnected => Some(self.ask(RegistryAsk::Close)),
+            TargetState::Lost | TargetState::Closed => None,
+            TargetState::Connected | TargetState::Disconnected => Some(self.ask(TargetRegistryRequest::Close)),
         };
         self.known().closed = true;
         let this = Arc::clone(self);
@@ -246,29 +249,30 @@ impl DistantRegistry {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownTargetTasks> {
         lock(&self.known)
     }
 
-    fn ask(self: &Arc<Self>, ask: RegistryAsk) -> impl Answering<RegistryAnswer> {
+    fn ask(self: &Arc<Self>, ask: TargetRegistryRequest) -> impl AnswerFuture<TargetRegistryResponse> {
         self.ask_until(ask, std::future::pending())
     }
 
     fn ask_until(
         self: &Arc<Self>,
-        ask: RegistryAsk,
+        ask: TargetRegistryRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Answering<RegistryAnswer> {
+    ) -> impl AnswerFuture<TargetRegistryResponse> {
         let this = Arc::clone(self);
-        let asked = (!self.known().closed).then(|| self.target.ask_until(Ask::Registry(self.number, ask), given_up));
+        let asked =
+            (!self.known().closed).then(|| self.target.ask_until(TargetRequest::Registry(self.number, ask), given_up));
         async move {
-            let Some(asked) = asked else { return Err(Unanswered::Failed(closed())) };
+            let Some(asked) = asked else { return Err(UnansweredRequest::Failed(closed())) };
             match asked.await {
-                Ok(Answer::Registry(answer)) => Ok(answer),
-                Ok(_) => Err(Unanswered::Lost(BROKEN)),
+                Ok(TargetResponse::Registry(answer)) => Ok(answer),
+                Ok(_) => Err(UnansweredRequest::Lost(BROKEN)),
                 // A registry that could not be opened counts as closed there.
-                Err(Unanswered::Failed(error)) if error.code() == "ERR_BASH_CLOSED" => {
-                    Err(Unanswered::Failed(this.opened().await.err().unwrap_or(error)))
+                Err(UnansweredRequest::Failed(error)) if error.code() == "ERR_BASH_CLOSED" => {
+                    Err(UnansweredRequest::Failed(this.opened().await.err().unwrap_or(error)))
                 }
                 Err(error) => Err(error),
             }
@@ -277,19 +281,21 @@ impl DistantRegistry {
 
     fn look(
         self: &Arc<Self>,
-        ask: RegistryAsk,
+        ask: TargetRegistryRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
-    ) -> impl Answering<(Check, Store)> {
+    ) -> impl AnswerFuture<(TaskCheck, Store)> {
         let (asked, this) = (self.ask_until(ask, given_up), Arc::clone(self));
         async move {
-            let RegistryAnswer::Checked(check, store) = asked.await? else { return Err(Unanswered::Lost(BROKEN)) };
+            let TargetRegistryResponse::Checked(check, store) = asked.await? else {
+                return Err(UnansweredRequest::Lost(BROKEN));
+            };
             this.saw(check.task.clone());
             Ok((*check, store))
         }
     }
 
     /// Follows what happens in it until it is closed.
-    async fn follow(self: Arc<Self>, mut begun: Begun) {
+    async fn follow(self: Arc<Self>, mut begun: TargetRunHandle) {
         loop {
             let happened = tokio::select! {
                 biased;
@@ -297,19 +303,19 @@ impl DistantRegistry {
                 () = self.forgotten.notified() => None,
             };
             match happened {
-                Some(Happened::Event(Event::Registry(event))) => {
+                Some(TargetRunUpdate::Event(TargetEvent::Registry(event))) => {
                     self.happened(*event);
                     // A mailbox that is full is that of a link that is down.
-                    let _full = self.target.outbox.send(self.run, &Call::OutputTaken(begun.happened.pay()));
+                    let _full = self.target.outbox.send(self.run, &TargetCall::OutputTaken(begun.happened.pay()));
                 }
-                Some(Happened::Event(Event::Failed(failure))) => {
+                Some(TargetRunUpdate::Event(TargetEvent::Failed(failure))) => {
                     self.opened.send_replace(Some(Err(failure)));
                     return;
                 }
-                Some(Happened::Lost(why)) => self.lose(why),
+                Some(TargetRunUpdate::Lost(why)) => self.lose(why),
                 // The next program opens it.
-                Some(Happened::Unreachable(_)) => {}
-                Some(Happened::Event(_)) | None => break,
+                Some(TargetRunUpdate::Unreachable(_)) => {}
+                Some(TargetRunUpdate::Event(_)) | None => break,
             }
         }
         self.opened.send_if_modified(|opened| {
@@ -334,7 +340,7 @@ impl DistantRegistry {
                 self.tell_exits(ended);
                 // The watcher may have come after the question that opened it.
                 if lock(&self.opening).output {
-                    self.runtime.spawn(self.ask(RegistryAsk::Watch { output: true }));
+                    self.runtime.spawn(self.ask(TargetRegistryRequest::Watch { output: true }));
                 }
             }
             RegistryEvent::Output(task, text) => {
@@ -352,7 +358,7 @@ impl DistantRegistry {
         }
     }
 
-    fn exit_watcher(&self) -> Option<Arc<dyn Watcher>> {
+    fn exit_watcher(&self) -> Option<Arc<dyn TaskWatcher>> {
         let known = self.known();
         known.watcher.clone().filter(|_| known.exit)
     }
@@ -392,7 +398,7 @@ impl DistantRegistry {
 }
 
 /// Returns the directory of the user's own registry on a target. `None`: the user has no home there.
-pub fn own_directory(facts: &Facts) -> Option<PathBuf> {
+pub fn own_directory(facts: &TargetFacts) -> Option<PathBuf> {
     state_directory(|name| {
         let mut variables = facts.environment.split('\0').filter_map(|variable| variable.split_once('='));
         let value = variables.find(|(known, _)| *known == name).map(|(_, value)| value);
@@ -403,15 +409,15 @@ pub fn own_directory(facts: &Facts) -> Option<PathBuf> {
 /// Returns the bytes of a task, encoded: how much it takes.
 fn bytes_of(task: &Task) -> usize {
     #[derive(Serialize)]
-    struct Encoded<'t>(#[serde(with = "runner::as_json")] &'t Task);
-    encode(&Encoded(task)).map_or(0, |bytes| bytes.len())
+    struct EncodedTask<'t>(#[serde(with = "runner::as_json")] &'t Task);
+    encode(&EncodedTask(task)).map_or(0, |bytes| bytes.len())
 }
 
-fn open_ask(number: u64, opening: &Opening) -> Ask {
-    Ask::Registry(number, RegistryAsk::Open(opening.clone()))
+fn open_ask(number: u64, opening: &RegistryOpening) -> TargetRequest {
+    TargetRequest::Registry(number, TargetRegistryRequest::Open(opening.clone()))
 }
 
-fn closed() -> Error {
+fn closed() -> RunError {
     RegistryError::Closed.into()
 }
 

@@ -9,7 +9,7 @@ fn task(id: usize) -> Task {
 
 #[test]
 fn what_a_program_tells_of_tasks_is_bounded_in_bytes() {
-    let mut known = Known::default();
+    let mut known = KnownTargetTasks::default();
     (0..9).for_each(|id| known.add(task(id)));
     assert_eq!(known.tasks.len(), 7);
     // The same task is not counted again.

@@ -9,21 +9,25 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::arrived::Arrived;
-use super::connect::Begun;
+use super::arrived::PartialRunResult;
+use super::connect::TargetRunHandle;
 use super::error::TargetError;
-use super::happenings::{BROKEN, CLOSED, Happened};
-use super::output::Output;
+use super::happenings::{BROKEN, CLOSED, TargetRunUpdate};
+use super::output::UntakenOutput;
 use super::overdue::{SILENT, linked_for};
-use super::target::{State, Target};
+use super::target::{RemoteTarget, TargetState};
 use super::terminal;
 use crate::flow::{MOST_UNREAD, cost};
-use crate::messages::{Call, Event, Failure, OfRun, Order, Place, system_code};
+use crate::messages::{
+    RunMessage, TargetCall, TargetCommand, TargetCommandPlace, TargetEvent, TargetFailure, system_code,
+};
 use capture::{HARD_KEEP, OutputStream};
-use runner::error::Error;
-use runner::pty::{ForProgram, Terminal};
-use runner::run::outcome::{Outcome, Status};
-use runner::run::{DistantEntry, HARD_BOUND, Judged, Listener, LiveView, Prompt, Reply};
+use runner::error::RunError;
+use runner::pty::{CommandTerminal, DistantProgramMessage};
+use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::{
+    BlockedPrompt, CallerReply, CommandListener, DistantEntry, HARD_BOUND, JudgedDistantCommand, LiveView,
+};
 use sys::TerminalSize;
 use wire::WireError;
 
@@ -43,41 +47,41 @@ const BESIDE_OUTPUT: u64 = 4 * 1024 * 1024;
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// How a run on a target ended.
-pub enum Distant {
+pub enum DistantRunEnd {
     /// It has an outcome, and its session is in this directory.
-    Outcome(Box<Outcome>, Option<String>),
+    Outcome(Box<CommandOutcome>, Option<String>),
     /// Nothing was run.
-    Failed(Error),
+    Failed(RunError),
     /// The target cannot be reached, and nothing was started.
     Unreachable(TargetError),
 }
 
 /// A command that was given to a target.
 pub struct DistantRun {
-    begun: Begun,
+    begun: TargetRunHandle,
     /// Its judgement, and its outcome if it is not started.
-    judged: Judged,
-    arrived: Arrived,
+    judged: JudgedDistantCommand,
+    arrived: PartialRunResult,
     /// Whether it waits for earlier commands of its session.
     has_turns: bool,
-    shown: Option<Shown>,
+    shown: Option<DistantRunTerminal>,
 }
 
 /// The terminal that shows a program there.
-struct Shown {
-    terminal: Arc<Terminal>,
+struct DistantRunTerminal {
+    terminal: Arc<CommandTerminal>,
     /// What the terminal has for the program.
-    for_program: UnboundedReceiver<ForProgram>,
+    for_program: UnboundedReceiver<DistantProgramMessage>,
 }
 
-impl Target {
+impl RemoteTarget {
     /// Gives a command to the target. Commands arrive there in the order of these calls.
     ///
     /// # Errors
     /// If the target was closed, or the command is too large.
-    pub fn run(self: &Arc<Self>, order: Order, judged: Judged) -> Result<DistantRun, Error> {
-        let arrived = Arrived::new(matches!(order.place, Place::Terminal { .. }));
-        let has_turns = matches!(order.place, Place::Session(_));
+    pub fn run(self: &Arc<Self>, order: TargetCommand, judged: JudgedDistantCommand) -> Result<DistantRun, RunError> {
+        let arrived = PartialRunResult::new(matches!(order.place, TargetCommandPlace::Terminal { .. }));
+        let has_turns = matches!(order.place, TargetCommandPlace::Session(_));
         let whole = if judged.has_view { HARD_KEEP } else { 0 };
         let most_bytes = BESIDE_OUTPUT + 4 * judged.most_text + 2 * whole;
         let mut begun = self.begin(order, usize::try_from(most_bytes).unwrap_or(usize::MAX))?;
@@ -91,16 +95,16 @@ impl Target {
     /// As [`Target::run`], and if the terminal has run a command already.
     pub fn run_in_terminal(
         self: &Arc<Self>,
-        order: Order,
-        judged: Judged,
-        terminal: &Arc<Terminal>,
-    ) -> Result<DistantRun, Error> {
+        order: TargetCommand,
+        judged: JudgedDistantCommand,
+        terminal: &Arc<CommandTerminal>,
+    ) -> Result<DistantRun, RunError> {
         let (sender, for_program) = unbounded_channel();
         terminal.open_there(sender)?;
         let TerminalSize { cols, rows } = terminal.size();
-        let place = Place::Terminal { cols, rows, drawn: terminal.is_listened() };
-        let shown = Shown { terminal: Arc::clone(terminal), for_program };
-        match self.run(Order { place, ..order }, judged) {
+        let place = TargetCommandPlace::Terminal { cols, rows, drawn: terminal.is_listened() };
+        let shown = DistantRunTerminal { terminal: Arc::clone(terminal), for_program };
+        match self.run(TargetCommand { place, ..order }, judged) {
             Ok(run) => Ok(DistantRun { shown: Some(shown), ..run }),
             Err(error) => {
                 terminal.take_back();
@@ -112,80 +116,90 @@ impl Target {
 
 impl DistantRun {
     /// Follows the command to its end, through cuts.
-    pub async fn finish(mut self, listener: impl Listener, mut replies: UnboundedReceiver<Reply>) -> Distant {
+    pub async fn finish(
+        mut self,
+        listener: impl CommandListener,
+        mut replies: UnboundedReceiver<CallerReply>,
+    ) -> DistantRunEnd {
         let ended = self.drive(&listener, &mut replies).await;
-        if let Some(Shown { terminal, .. }) = &self.shown {
+        if let Some(DistantRunTerminal { terminal, .. }) = &self.shown {
             terminal::drain(terminal, &listener, &mut replies).await;
         }
-        let Judged { outcome: judged, entry, .. } = self.judged;
+        let JudgedDistantCommand { outcome: judged, entry, .. } = self.judged;
         let distant = match ended {
-            Ended::Outcome(mut outcome, cwd, was_cut) => {
+            DrivenRunEnd::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
                 notes.append(&mut outcome.notes);
                 notes.extend(was_cut.then(|| CUT.to_owned()));
                 outcome.notes = notes;
                 // Its name was given here.
                 outcome.run = judged.run;
-                Distant::Outcome(outcome, cwd)
+                DistantRunEnd::Outcome(outcome, cwd)
             }
-            Ended::Failed(failure) => Distant::Failed(error_of(failure)),
-            Ended::Unreachable(error) => Distant::Unreachable(error),
-            Ended::Lost(why) => Distant::Outcome(Box::new(lost(self.arrived.in_outcome(judged), why)), None),
-            Ended::NeverBegan => Distant::Outcome(Box::new(judged), None),
-            Ended::EndNotTold => {
+            DrivenRunEnd::Failed(failure) => DistantRunEnd::Failed(error_of(failure)),
+            DrivenRunEnd::Unreachable(error) => DistantRunEnd::Unreachable(error),
+            DrivenRunEnd::Lost(why) => {
+                DistantRunEnd::Outcome(Box::new(lost(self.arrived.in_outcome(judged), why)), None)
+            }
+            DrivenRunEnd::NeverBegan => DistantRunEnd::Outcome(Box::new(judged), None),
+            DrivenRunEnd::EndNotTold => {
                 let mut outcome = self.arrived.in_outcome(judged);
                 outcome.exit_code = Some(ABORTED);
                 outcome.notes.push(NOT_TOLD.to_owned());
-                Distant::Outcome(Box::new(outcome), None)
+                DistantRunEnd::Outcome(Box::new(outcome), None)
             }
         };
-        if let (Some(entry), Distant::Outcome(outcome, _)) = (entry, &distant) {
+        if let (Some(entry), DistantRunEnd::Outcome(outcome, _)) = (entry, &distant) {
             entry.close(outcome).await;
         }
         distant
     }
 
     /// Passes events to the listener and replies to the program until the run has ended.
-    async fn drive(&mut self, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) -> Ended {
-        let Begun { target, run, happened, .. } = &mut self.begun;
+    async fn drive(
+        &mut self,
+        listener: &impl CommandListener,
+        replies: &mut UnboundedReceiver<CallerReply>,
+    ) -> DrivenRunEnd {
+        let TargetRunHandle { target, run, happened, .. } = &mut self.begun;
         let (judged, has_turns) = (&self.judged, self.has_turns);
         let entry = judged.entry.as_ref();
         let arrived = &mut self.arrived;
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
         let (output, unsent, data) = Default::default();
-        let mut way = Way { target, run: *run, listener, entry, arrived, terminal, output, unsent, data };
+        let mut way = DistantRunDriver { target, run: *run, listener, entry, arrived, terminal, output, unsent, data };
         let mut state = target.state.subscribe();
         let grace = judged.grace;
         let (mut was_cut, mut abort_by) = (false, None);
         let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + LATE);
         let mut overdue = pin!(linked_for(target, *run, until.unwrap_or_default()));
         loop {
-            let down = *state.borrow_and_update() == State::Disconnected;
+            let down = *state.borrow_and_update() == TargetState::Disconnected;
             was_cut |= down && !target.outbox.is_unbegun(*run);
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {
-                    Some(Happened::Event(Event::Ended(outcome, _))) if !judged.can_end_as(&outcome) => {
-                        return Ended::Lost(BROKEN);
+                    Some(TargetRunUpdate::Event(TargetEvent::Ended(outcome, _))) if !judged.can_end_as(&outcome) => {
+                        return DrivenRunEnd::Lost(BROKEN);
                     }
-                    Some(Happened::Event(Event::Ended(mut outcome, cwd))) => {
+                    Some(TargetRunUpdate::Event(TargetEvent::Ended(mut outcome, cwd))) => {
                         let by = abort_by.or_else(|| outcome.ended_by.map(|_| Instant::now() + grace + HARD_BOUND));
                         outcome.notes.extend(way.drain(replies, by, grace).await.map(str::to_owned));
-                        return Ended::Outcome(outcome, cwd, was_cut);
+                        return DrivenRunEnd::Outcome(outcome, cwd, was_cut);
                     }
-                    Some(Happened::Event(Event::Failed(failure))) => return Ended::Failed(failure),
-                    Some(Happened::Event(event)) => if !way.on_event(event) {
-                        return Ended::Lost(BROKEN);
+                    Some(TargetRunUpdate::Event(TargetEvent::Failed(failure))) => return DrivenRunEnd::Failed(failure),
+                    Some(TargetRunUpdate::Event(event)) => if !way.on_event(event) {
+                        return DrivenRunEnd::Lost(BROKEN);
                     },
-                    Some(Happened::Unreachable(error)) => return Ended::Unreachable(error),
-                    Some(Happened::Lost(why)) => return Ended::Lost(why),
-                    None => return Ended::Lost(CLOSED),
+                    Some(TargetRunUpdate::Unreachable(error)) => return DrivenRunEnd::Unreachable(error),
+                    Some(TargetRunUpdate::Lost(why)) => return DrivenRunEnd::Lost(why),
+                    None => return DrivenRunEnd::Lost(CLOSED),
                 },
                 Some(reply) = replies.recv() => {
-                    if matches!(reply, Reply::Abort) {
+                    if matches!(reply, CallerReply::Abort) {
                         if target.outbox.take_back(*run) {
-                            return Ended::NeverBegan;
+                            return DrivenRunEnd::NeverBegan;
                         }
                         abort_by.get_or_insert_with(|| Instant::now() + grace + HARD_BOUND);
                     }
@@ -196,10 +210,10 @@ impl DistantRun {
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
                 () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() => {
-                    return Ended::EndNotTold;
+                    return DrivenRunEnd::EndNotTold;
                 }
                 () = &mut overdue, if until.is_some() && (way.arrived.has_started() || !has_turns) => {
-                    return Ended::Lost(SILENT);
+                    return DrivenRunEnd::Lost(SILENT);
                 }
             }
         }
@@ -207,24 +221,24 @@ impl DistantRun {
 }
 
 /// The way between a program and the listener of its run.
-struct Way<'a, L> {
-    target: &'a Arc<Target>,
+struct DistantRunDriver<'a, L> {
+    target: &'a Arc<RemoteTarget>,
     run: u64,
     listener: &'a L,
     /// The entry of the command in the ledger.
     entry: Option<&'a DistantEntry>,
-    arrived: &'a mut Arrived,
-    terminal: Option<&'a Arc<Terminal>>,
-    output: Output,
+    arrived: &'a mut PartialRunResult,
+    terminal: Option<&'a Arc<CommandTerminal>>,
+    output: UntakenOutput,
     /// Bytes for the command that no room was left for.
-    unsent: VecDeque<Call>,
+    unsent: VecDeque<TargetCall>,
     /// The cost of text that the terminal has and its listeners have not taken.
     data: u64,
 }
 
-impl<L: Listener> Way<'_, L> {
+impl<L: CommandListener> DistantRunDriver<'_, L> {
     /// Sends a call. Bytes for the command wait until there is room for them, each behind those before it.
-    fn send(&mut self, call: Call) {
+    fn send(&mut self, call: TargetCall) {
         if call.may_be_refused() {
             self.unsent.push_back(call);
             self.send_unsent();
@@ -239,7 +253,7 @@ impl<L: Listener> Way<'_, L> {
             match self.target.outbox.send(self.run, call) {
                 Err(WireError::Waiting) => return,
                 // One that is too large for any link can only be left out, and the command sees the end of its input.
-                Err(_) => drop(self.target.outbox.send(self.run, &Call::Abort)),
+                Err(_) => drop(self.target.outbox.send(self.run, &TargetCall::Abort)),
                 Ok(()) => {}
             }
             self.unsent.pop_front();
@@ -247,36 +261,43 @@ impl<L: Listener> Way<'_, L> {
     }
 
     /// Passes an event to the listener. `false`: no program of ours sends it.
-    fn on_event(&mut self, event: Event) -> bool {
+    fn on_event(&mut self, event: TargetEvent) -> bool {
         let listener = self.listener;
         match (event, self.terminal) {
-            (Event::Output(stream, text), _) => {
+            (TargetEvent::Output(stream, text), _) => {
                 self.arrived.output(stream, &text);
                 return self.output.push(stream, text, listener);
             }
-            (Event::Data(text), Some(terminal)) => {
+            (TargetEvent::Data(text), Some(terminal)) => {
                 self.arrived.output(OutputStream::Stdout, &text);
                 self.data += cost(text.len());
                 terminal::show(&text, terminal, listener);
                 self.data_taken(terminal);
                 return self.data <= MOST_UNREAD;
             }
-            (Event::Typed, Some(terminal)) => terminal.typed(),
-            (Event::Started(pid, cwd), _) => {
+            (TargetEvent::Typed, Some(terminal)) => terminal.typed(),
+            (TargetEvent::Started(pid, cwd), _) => {
                 self.arrived.started(pid);
                 if let Some(entry) = self.entry {
                     entry.open();
                 }
                 listener.started(pid, Path::new(&cwd));
             }
-            (Event::Exited, _) => listener.exited(),
-            (Event::InputTaken(open), _) => listener.input_taken(open),
-            (Event::View { pid, stdout, stderr, elapsed_ms }, _) => {
+            (TargetEvent::Exited, _) => listener.exited(),
+            (TargetEvent::InputTaken(open), _) => listener.input_taken(open),
+            (TargetEvent::View { pid, stdout, stderr, elapsed_ms }, _) => {
                 listener.live_view(LiveView { pid, stdout, stderr, elapsed: Duration::from_millis(elapsed_ms) });
             }
-            (Event::Prompt { pid, command, text }, _) => listener.prompt(Prompt { pid, command, text }),
-            (Event::Data(_) | Event::Typed, None) => return false,
-            (Event::Ended(..) | Event::Failed(_) | Event::Answered(_) | Event::Registry(_) | Event::Part(_), _) => {
+            (TargetEvent::Prompt { pid, command, text }, _) => listener.prompt(BlockedPrompt { pid, command, text }),
+            (TargetEvent::Data(_) | TargetEvent::Typed, None) => return false,
+            (
+                TargetEvent::Ended(..)
+                | TargetEvent::Failed(_)
+                | TargetEvent::Answered(_)
+                | TargetEvent::Registry(_)
+                | TargetEvent::Part(_),
+                _,
+            ) => {
                 return false;
             }
         }
@@ -284,34 +305,34 @@ impl<L: Listener> Way<'_, L> {
     }
 
     /// Tells the program of text that was taken, unless as much waits for the listeners as they get at once.
-    fn data_taken(&mut self, terminal: &Terminal) {
+    fn data_taken(&mut self, terminal: &CommandTerminal) {
         if self.data > 0 && !terminal.is_full() {
             let taken = std::mem::take(&mut self.data);
-            self.send(Call::OutputTaken(taken));
+            self.send(TargetCall::OutputTaken(taken));
         }
     }
 
     /// Passes what the caller says to the program.
-    fn on_reply(&mut self, reply: Reply) {
+    fn on_reply(&mut self, reply: CallerReply) {
         let call = match reply {
-            Reply::Abort => Call::Abort,
-            Reply::OutputTaken(None) => Call::OutputTaken(self.output.taken(self.listener)),
-            Reply::OutputTaken(Some(error)) => {
+            CallerReply::Abort => TargetCall::Abort,
+            CallerReply::OutputTaken(None) => TargetCall::OutputTaken(self.output.taken(self.listener)),
+            CallerReply::OutputTaken(Some(error)) => {
                 self.output.stop();
-                Call::ListenerFailed(error)
+                TargetCall::ListenerFailed(error)
             }
-            Reply::DataChanged => {
+            CallerReply::DataChanged => {
                 if let Some(terminal) = self.terminal {
                     terminal::give(terminal, self.listener);
                     self.data_taken(terminal);
                 }
                 return;
             }
-            Reply::Input(bytes) => Call::Input(bytes),
-            Reply::Signal(signal) => Call::Signal(signal),
-            Reply::ViewTaken(failure) => Call::ViewTaken(failure),
-            Reply::PromptTaken(failure) => Call::PromptTaken(failure),
-            Reply::Allocated(..) | Reply::Order(_) => return,
+            CallerReply::Input(bytes) => TargetCall::Input(bytes),
+            CallerReply::Signal(signal) => TargetCall::Signal(signal),
+            CallerReply::ViewTaken(failure) => TargetCall::ViewTaken(failure),
+            CallerReply::PromptTaken(failure) => TargetCall::PromptTaken(failure),
+            CallerReply::Allocated(..) | CallerReply::Order(_) => return,
         };
         self.send(call);
     }
@@ -320,7 +341,7 @@ impl<L: Listener> Way<'_, L> {
     /// terminated, as on this machine. Returns a note if it has not.
     async fn drain(
         &mut self,
-        replies: &mut UnboundedReceiver<Reply>,
+        replies: &mut UnboundedReceiver<CallerReply>,
         mut by: Option<Instant>,
         grace: Duration,
     ) -> Option<&'static str> {
@@ -329,13 +350,15 @@ impl<L: Listener> Way<'_, L> {
             let reply = tokio::select! {
                 biased;
                 reply = replies.recv() => reply,
-                _closed = state.wait_for(|state| *state == State::Closed) => None,
+                _closed = state.wait_for(|state| *state == TargetState::Closed) => None,
                 () = sleep_until(by.unwrap_or_else(Instant::now)), if by.is_some() => None,
             };
             match reply {
-                Some(Reply::OutputTaken(None)) => drop(self.output.taken(self.listener)),
-                Some(Reply::OutputTaken(Some(_))) => return Some("the onOutput listener failed and was taken away"),
-                Some(Reply::Abort) => by = Some(Instant::now() + grace + HARD_BOUND),
+                Some(CallerReply::OutputTaken(None)) => drop(self.output.taken(self.listener)),
+                Some(CallerReply::OutputTaken(Some(_))) => {
+                    return Some("the onOutput listener failed and was taken away");
+                }
+                Some(CallerReply::Abort) => by = Some(Instant::now() + grace + HARD_BOUND),
                 Some(_) => {}
                 None => return Some(NOT_TAKEN),
             }
@@ -344,10 +367,10 @@ impl<L: Listener> Way<'_, L> {
     }
 }
 
-enum Ended {
+enum DrivenRunEnd {
     /// The outcome, the directory of its session, and whether the run saw a cut.
-    Outcome(Box<Outcome>, Option<String>, bool),
-    Failed(Failure),
+    Outcome(Box<CommandOutcome>, Option<String>, bool),
+    Failed(TargetFailure),
     Unreachable(TargetError),
     Lost(&'static str),
     NeverBegan,
@@ -355,16 +378,16 @@ enum Ended {
 }
 
 /// Returns the outcome of a command whose end is not known.
-fn lost(mut outcome: Outcome, why: &str) -> Outcome {
+fn lost(mut outcome: CommandOutcome, why: &str) -> CommandOutcome {
     outcome.notes.push(format!("the command is lost: {why}"));
-    Outcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, ..outcome }
+    CommandOutcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, ..outcome }
 }
 
 /// Returns the error that the program reports. A code that no program of ours has is a fault there.
-pub(super) fn error_of(Failure { code, message, errno, missing }: Failure) -> Error {
+pub(super) fn error_of(TargetFailure { code, message, errno, missing }: TargetFailure) -> RunError {
     if !missing.is_empty() {
-        return Error::Confinement(missing);
+        return RunError::Confinement(missing);
     }
-    let known = Error::CODES.into_iter().find(|known| *known == code).or_else(|| system_code(&code));
-    Error::There { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
+    let known = RunError::CODES.into_iter().find(|known| *known == code).or_else(|| system_code(&code));
+    RunError::FromTarget { code: known.unwrap_or("ERR_BASH_SPAWN"), message, errno }
 }

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use super::ask::Unanswered;
-use super::connect::Begun;
-use super::happenings::Happened;
-use super::run::Distant;
-use super::target::{State, Target};
-use crate::messages::{Ask, OfSession, Place};
-use runner::error::Error;
+use super::ask::UnansweredRequest;
+use super::connect::TargetRunHandle;
+use super::happenings::TargetRunUpdate;
+use super::run::DistantRunEnd;
+use super::target::{RemoteTarget, TargetState};
+use crate::messages::{TargetCommandPlace, TargetRequest, TargetSessionRequest};
+use runner::error::RunError;
 use runner::run::outcome::Status;
 
 /// The number of the last session of this process.
@@ -23,18 +23,18 @@ const GONE: &str = "the state of the session is gone with the program of its tar
 
 /// A session on a target. In each new program there it begins again, in its last directory.
 pub struct DistantSession {
-    target: Arc<Target>,
+    target: Arc<RemoteTarget>,
     number: u64,
     /// The run of the question that begins it.
     run: u64,
     first: String,
-    known: Mutex<Known>,
+    known: Mutex<KnownSessionState>,
     /// Notified when the session is closed.
     closed: Notify,
 }
 
 /// What is known of a session.
-struct Known {
+struct KnownSessionState {
     /// The directory that the last command has left.
     cwd: String,
     /// Whether a command may have left more than a directory.
@@ -48,10 +48,10 @@ impl DistantSession {
     ///
     /// # Errors
     /// If the target was closed.
-    pub fn begin(target: &Arc<Target>, cwd: String, runtime: &Handle) -> Result<Arc<Self>, Error> {
+    pub fn begin(target: &Arc<RemoteTarget>, cwd: String, runtime: &Handle) -> Result<Arc<Self>, RunError> {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        let begun = target.begin_standing(Ask::Session(number, OfSession::Begin(cwd.clone())))?;
-        let known = Known { cwd: cwd.clone(), has_state: false, is_lost: false };
+        let begun = target.begin_standing(TargetRequest::Session(number, TargetSessionRequest::Begin(cwd.clone())))?;
+        let known = KnownSessionState { cwd: cwd.clone(), has_state: false, is_lost: false };
         let session = Arc::new(Self {
             target: Arc::clone(target),
             number,
@@ -65,9 +65,9 @@ impl DistantSession {
     }
 
     /// Returns the place of its commands.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> TargetCommandPlace {
         self.known().has_state = true;
-        Place::Session(self.number)
+        TargetCommandPlace::Session(self.number)
     }
 
     /// Returns the directory that the last command has left.
@@ -76,8 +76,8 @@ impl DistantSession {
     }
 
     /// Takes over what a command has left, and adds a note to it if what earlier ones have left is gone.
-    pub fn ended(&self, ended: &mut Distant) {
-        let Distant::Outcome(outcome, cwd) = ended else { return };
+    pub fn ended(&self, ended: &mut DistantRunEnd) {
+        let DistantRunEnd::Outcome(outcome, cwd) = ended else { return };
         if let Some(cwd) = cwd {
             self.leave(cwd.clone());
         }
@@ -92,8 +92,9 @@ impl DistantSession {
     ///
     /// # Errors
     /// If there is no answer.
-    pub fn reset(self: &Arc<Self>) -> impl Future<Output = Result<(), Unanswered>> + Send + 'static {
-        let (asked, this) = (self.target.ask(Ask::Session(self.number, OfSession::Reset)), Arc::clone(self));
+    pub fn reset(self: &Arc<Self>) -> impl Future<Output = Result<(), UnansweredRequest>> + Send + 'static {
+        let (asked, this) =
+            (self.target.ask(TargetRequest::Session(self.number, TargetSessionRequest::Reset)), Arc::clone(self));
         async move {
             asked.await?;
             this.leave(this.first.clone());
@@ -105,35 +106,37 @@ impl DistantSession {
 
     /// Refuses further commands. May be called again.
     pub fn close(self: &Arc<Self>, runtime: &Handle) {
-        if matches!(self.target.state(), State::Connected | State::Disconnected) {
-            runtime.spawn(self.target.ask(Ask::Session(self.number, OfSession::Close)));
+        if matches!(self.target.state(), TargetState::Connected | TargetState::Disconnected) {
+            runtime.spawn(self.target.ask(TargetRequest::Session(self.number, TargetSessionRequest::Close)));
         }
         self.closed.notify_one();
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownSessionState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the directory in which it begins again.
     fn leave(&self, cwd: String) {
-        self.target.outbox.stand_as(self.run, Ask::Session(self.number, OfSession::Begin(cwd.clone())));
+        self.target
+            .outbox
+            .stand_as(self.run, TargetRequest::Session(self.number, TargetSessionRequest::Begin(cwd.clone())));
         self.known().cwd = cwd;
     }
 
     /// Follows what happens to it until it is closed, and begins again in later programs as long.
-    async fn follow(self: Arc<Self>, mut begun: Begun) {
+    async fn follow(self: Arc<Self>, mut begun: TargetRunHandle) {
         loop {
             let happened = tokio::select! {
                 happened = begun.happened.recv() => happened,
                 () = self.closed.notified() => None,
             };
             match happened {
-                Some(Happened::Lost(_)) => {
+                Some(TargetRunUpdate::Lost(_)) => {
                     let mut known = self.known();
                     known.is_lost |= known.has_state;
                 }
-                Some(Happened::Event(_) | Happened::Unreachable(_)) => {}
+                Some(TargetRunUpdate::Event(_) | TargetRunUpdate::Unreachable(_)) => {}
                 None => return,
             }
         }

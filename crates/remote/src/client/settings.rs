@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::address::Address;
-use super::forms::Program;
+use super::address::TargetAddress;
+use super::forms::TargetProgram;
 
 /// The machines for which programs are published, as `uname -sm` names them.
 pub const MACHINES: [&str; 2] = ["Linux x86_64", "Linux aarch64"];
 
 /// The options of a target, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct TargetSettings {
     /// The address.
-    pub address: Address,
+    pub address: TargetAddress,
     /// The name in results.
     pub id: String,
     /// The absolute directory there in which relative paths begin. `None`: the home.
@@ -26,7 +26,7 @@ pub struct Settings {
     /// The path there of a program that is installed. `None`: it is searched for, or sent.
     pub installed: Option<String>,
     /// The programs, one for each machine.
-    pub programs: Vec<Program>,
+    pub programs: Vec<TargetProgram>,
     /// Why there is no program for another machine of [`MACHINES`], and the remedy.
     pub missing: String,
 }

@@ -10,18 +10,18 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::address::TargetKind;
-use super::begin::Instance;
-use super::changes::{Change, Changes, Turn};
+use super::begin::ProgramInstance;
+use super::changes::{TargetChangeReporter, TargetStateChange, TargetTransition};
 use super::error::TargetError;
-use super::happenings::{CLOSED, Happened, Happenings, Teller};
-use super::outbox::Outbox;
-use super::settings::Settings;
+use super::happenings::{CLOSED, RunUpdateReceiver, RunUpdateSender, TargetRunUpdate};
+use super::outbox::TargetOutbox;
+use super::settings::TargetSettings;
 use crate::link::LinkError;
-use crate::messages::{Event, Facts, decode};
+use crate::messages::{TargetEvent, TargetFacts, decode};
 
 /// Whether commands can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum TargetState {
     /// A link is there.
     Connected,
     /// The link is cut, and the program there goes on. Commands wait.
@@ -36,8 +36,8 @@ pub enum State {
 const MAX_CONNECTIONS: usize = 256;
 
 /// A run that has not ended.
-struct Run {
-    teller: Teller,
+struct OpenTargetRun {
+    teller: RunUpdateSender,
     /// The name of its command. `None`: it is none.
     mark: Option<String>,
     /// The most bytes of one event.
@@ -45,13 +45,13 @@ struct Run {
 }
 
 /// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
-pub struct Target {
-    pub(super) settings: Settings,
-    pub(super) instance: Mutex<Instance>,
-    pub(super) state: watch::Sender<State>,
-    pub(super) outbox: Outbox,
-    runs: Mutex<HashMap<u64, Run>>,
-    changes: Changes,
+pub struct RemoteTarget {
+    pub(super) settings: TargetSettings,
+    pub(super) instance: Mutex<ProgramInstance>,
+    pub(super) state: watch::Sender<TargetState>,
+    pub(super) outbox: TargetOutbox,
+    runs: Mutex<HashMap<u64, OpenTargetRun>>,
+    changes: TargetChangeReporter,
     /// Held while a run begins: until then it is neither among the runs nor among the calls, or it is in both.
     beginning: Mutex<()>,
     last_run: AtomicU64,
@@ -63,17 +63,17 @@ pub struct Target {
     pub(super) connections: Arc<Semaphore>,
 }
 
-impl Target {
-    pub(super) fn new(settings: Settings, instance: Instance, over: watch::Receiver<bool>) -> Arc<Self> {
-        let outbox = Outbox::default();
+impl RemoteTarget {
+    pub(super) fn new(settings: TargetSettings, instance: ProgramInstance, over: watch::Receiver<bool>) -> Arc<Self> {
+        let outbox = TargetOutbox::default();
         outbox.open(&instance.post);
         Arc::new(Self {
             settings,
             instance: Mutex::new(instance),
-            state: watch::Sender::new(State::Connected),
+            state: watch::Sender::new(TargetState::Connected),
             outbox,
             runs: Mutex::default(),
-            changes: Changes::default(),
+            changes: TargetChangeReporter::default(),
             beginning: Mutex::default(),
             last_run: AtomicU64::new(0),
             wanted: Arc::default(),
@@ -93,17 +93,17 @@ impl Target {
     }
 
     /// Returns whether commands can run.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> TargetState {
         *self.state.borrow()
     }
 
     /// Watches the state.
-    pub fn watch(&self) -> watch::Receiver<State> {
+    pub fn watch(&self) -> watch::Receiver<TargetState> {
         self.state.subscribe()
     }
 
     /// Returns what the program has told that is connected, or was last, and whether it was sent when it was started.
-    pub fn facts(&self) -> (Arc<Facts>, bool) {
+    pub fn facts(&self) -> (Arc<TargetFacts>, bool) {
         let instance = self.instance();
         (Arc::clone(&instance.facts), instance.sent)
     }
@@ -124,25 +124,25 @@ impl Target {
     /// Ends what runs there. Further commands are refused.
     pub fn close(&self) {
         let _none_begins = self.beginning();
-        let was_closed = self.state.send_replace(State::Closed) == State::Closed;
+        let was_closed = self.state.send_replace(TargetState::Closed) == TargetState::Closed;
         self.outbox.shut();
         self.refuse_runs(&TargetError::lost(self.id(), CLOSED));
         let mut lost = Vec::new();
-        for (_, Run { teller, mark, .. }) in self.runs().drain() {
-            teller.tell(Happened::Lost(CLOSED));
+        for (_, OpenTargetRun { teller, mark, .. }) in self.runs().drain() {
+            teller.tell(TargetRunUpdate::Lost(CLOSED));
             lost.extend(mark);
         }
         if !was_closed {
-            self.changes.tell(Turn::Closed, CLOSED, lost);
+            self.changes.tell(TargetTransition::Closed, CLOSED, lost);
         }
     }
 
     /// Sends each further change of the state to this channel.
-    pub fn tell_changes(&self, changes: UnboundedSender<Change>) {
+    pub fn tell_changes(&self, changes: UnboundedSender<TargetStateChange>) {
         self.changes.set(changes);
     }
 
-    pub(super) fn instance(&self) -> MutexGuard<'_, Instance> {
+    pub(super) fn instance(&self) -> MutexGuard<'_, ProgramInstance> {
         lock(&self.instance)
     }
 
@@ -150,15 +150,15 @@ impl Target {
         lock(&self.beginning)
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<u64, Run>> {
+    fn runs(&self) -> MutexGuard<'_, HashMap<u64, OpenTargetRun>> {
         lock(&self.runs)
     }
 
     /// Registers a run, a command by its name. Returns its number, and what happens to it.
-    pub(super) fn add_run(&self, mark: Option<String>, most_bytes: usize) -> (u64, Happenings) {
+    pub(super) fn add_run(&self, mark: Option<String>, most_bytes: usize) -> (u64, RunUpdateReceiver) {
         let run = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
-        let (teller, happenings) = Happenings::new();
-        self.runs().insert(run, Run { teller, mark, most_bytes });
+        let (teller, happenings) = RunUpdateReceiver::new();
+        self.runs().insert(run, OpenTargetRun { teller, mark, most_bytes });
         (run, happenings)
     }
 
@@ -176,7 +176,7 @@ impl Target {
         if self.runs().get(&run).is_some_and(|run| bytes > run.most_bytes) {
             return Err(LinkError::Unexpected("a result that is longer than its options allow"));
         }
-        let event: Event = decode(payload)?;
+        let event: TargetEvent = decode(payload)?;
         if event.is_last() {
             self.outbox.ended(run);
         }
@@ -184,7 +184,7 @@ impl Target {
     }
 
     /// Goes on with a new program.
-    pub(super) fn renew(&self, instance: Instance) {
+    pub(super) fn renew(&self, instance: ProgramInstance) {
         self.outbox.renew(&instance.post);
         *self.instance() = instance;
     }
@@ -198,12 +198,12 @@ impl Target {
         self.runs().retain(|number, run| {
             let is_unbegun = unbegun.contains(number);
             if !is_unbegun {
-                run.teller.tell(Happened::Lost(why));
+                run.teller.tell(TargetRunUpdate::Lost(why));
                 lost.extend(run.mark.take());
             }
             is_unbegun || standing.contains(number)
         });
-        self.changes.tell(Turn::Lost, why, lost);
+        self.changes.tell(TargetTransition::Lost, why, lost);
     }
 
     /// Tells the runs that have not begun that they never will. Those that stand begin in the next program.
@@ -213,7 +213,7 @@ impl Target {
             self.outbox.take_back(number);
             let mut runs = self.runs();
             let Some(run) = runs.get(&number) else { continue };
-            run.teller.tell(Happened::Unreachable(error.clone()));
+            run.teller.tell(TargetRunUpdate::Unreachable(error.clone()));
             if !standing.contains(&number) {
                 runs.remove(&number);
             }
@@ -221,27 +221,27 @@ impl Target {
     }
 
     /// Sets the state, unless the target was closed. `why` says why a link is cut.
-    pub(super) fn set(&self, new: State, why: &str) {
-        if self.state() == State::Closed {
+    pub(super) fn set(&self, new: TargetState, why: &str) {
+        if self.state() == TargetState::Closed {
             return;
         }
-        if new == State::Connected {
+        if new == TargetState::Connected {
             self.outbox.open(&self.instance().post);
         } else {
             self.outbox.shut();
         }
         let differs = self.state.send_if_modified(|state| {
-            let differs = *state != State::Closed && *state != new;
+            let differs = *state != TargetState::Closed && *state != new;
             if differs {
                 *state = new;
             }
             differs
         });
         match new {
-            State::Connected if differs => self.changes.tell(Turn::Connected, "", Vec::new()),
-            State::Disconnected if differs => self.changes.tell(Turn::Disconnected, why, Vec::new()),
+            TargetState::Connected if differs => self.changes.tell(TargetTransition::Connected, "", Vec::new()),
+            TargetState::Disconnected if differs => self.changes.tell(TargetTransition::Disconnected, why, Vec::new()),
             // Told with the runs that are lost.
-            State::Connected | State::Disconnected | State::Lost | State::Closed => {}
+            TargetState::Connected | TargetState::Disconnected | TargetState::Lost | TargetState::Closed => {}
         }
     }
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-use crate::messages::Call;
-use runner::pty::{ForProgram, Terminal};
-use runner::run::{Listener, Reply};
+use crate::messages::TargetCall;
+use runner::pty::{CommandTerminal, DistantProgramMessage};
+use runner::run::{CallerReply, CommandListener};
 use sys::TerminalSize;
 
 /// Time the listeners have for the rest of the text.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Draws text of the program, and gives it to the listeners.
-pub fn show(text: &str, terminal: &Terminal, listener: &impl Listener) {
+pub fn show(text: &str, terminal: &CommandTerminal, listener: &impl CommandListener) {
     terminal.wrote(text.as_bytes());
     while terminal.is_behind() {
         terminal.draw_on();
@@ -23,14 +23,18 @@ pub fn show(text: &str, terminal: &Terminal, listener: &impl Listener) {
 }
 
 /// Gives the listeners the next text, if they wait for text.
-pub fn give(terminal: &Terminal, listener: &impl Listener) {
+pub fn give(terminal: &CommandTerminal, listener: &impl CommandListener) {
     if let Some(text) = terminal.next_data() {
         listener.data(text);
     }
 }
 
 /// Gives the listeners the rest of the text after the end of the program.
-pub async fn drain(terminal: &Terminal, listener: &impl Listener, replies: &mut UnboundedReceiver<Reply>) {
+pub async fn drain(
+    terminal: &CommandTerminal,
+    listener: &impl CommandListener,
+    replies: &mut UnboundedReceiver<CallerReply>,
+) {
     terminal.finish_data();
     let drained = timeout(DRAIN, async {
         give(terminal, listener);
@@ -44,17 +48,19 @@ pub async fn drain(terminal: &Terminal, listener: &impl Listener, replies: &mut 
 }
 
 /// Waits for what the terminal has for the program. Without a terminal, for ever.
-pub async fn next(for_program: &mut Option<&mut UnboundedReceiver<ForProgram>>) -> Option<ForProgram> {
+pub async fn next(
+    for_program: &mut Option<&mut UnboundedReceiver<DistantProgramMessage>>,
+) -> Option<DistantProgramMessage> {
     match for_program {
         Some(for_program) => for_program.recv().await,
         None => std::future::pending().await,
     }
 }
 
-pub fn call_of(what: ForProgram) -> Call {
+pub fn call_of(what: DistantProgramMessage) -> TargetCall {
     match what {
-        ForProgram::Type(bytes) => Call::Type(bytes),
-        ForProgram::Resize(TerminalSize { cols, rows }) => Call::Resize(cols, rows),
-        ForProgram::Drawn(drawn) => Call::Drawn(drawn),
+        DistantProgramMessage::Type(bytes) => TargetCall::Type(bytes),
+        DistantProgramMessage::Resize(TerminalSize { cols, rows }) => TargetCall::Resize(cols, rows),
+        DistantProgramMessage::Drawn(drawn) => TargetCall::Drawn(drawn),
     }
 }

@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::link::{Link, read};
+use crate::link::{FrameLink, read};
 use runner::supervise::carrier;
 
 /// Most bytes that are kept of what a transport says.
@@ -22,30 +22,30 @@ const END: Duration = Duration::from_secs(5);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A running transport.
-pub struct Transport {
+pub struct TransportProcess {
     /// The link through it.
-    pub link: Link,
+    pub link: FrameLink,
     /// The socket by which it is dropped.
     control: OwnedFd,
-    messages: Messages,
+    messages: TransportStderr,
     /// Completes with the exit code of the transport. `None` after a signal.
     ended: JoinHandle<Option<i32>>,
 }
 
 /// What the transport says. It is read as long as this lives, so that a transport never waits for its reader.
-struct Messages {
+struct TransportStderr {
     said: Arc<Mutex<Vec<u8>>>,
     /// Completes when no process can say anything more.
     reader: JoinHandle<()>,
 }
 
-impl Drop for Messages {
+impl Drop for TransportStderr {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
-impl Transport {
+impl TransportProcess {
     /// Starts a transport with its arguments.
     pub fn start(argv: &[String]) -> io::Result<Self> {
         let (control, theirs) = sys::socket_pair()?;
@@ -57,8 +57,8 @@ impl Transport {
         let messages = child.stderr.take().map(OwnedFd::from).ok_or_else(missing)?;
         let ended = tokio::task::spawn_blocking(move || child.wait().ok().and_then(|status| status.code()));
         sys::set_nonblocking(&messages)?;
-        let messages = Messages::read(sys::watch(messages, Interest::READABLE)?);
-        Ok(Self { link: Link::new(input, output)?, control, messages, ended })
+        let messages = TransportStderr::read(sys::watch(messages, Interest::READABLE)?);
+        Ok(Self { link: FrameLink::new(input, output)?, control, messages, ended })
     }
 
     /// Returns what the transport has said so far: the first 4 KiB, cleaned.
@@ -90,7 +90,7 @@ impl Transport {
     }
 }
 
-impl Messages {
+impl TransportStderr {
     fn read(messages: AsyncFd<OwnedFd>) -> Self {
         let said = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&said);

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::ask::Unanswered;
-use super::target::Target;
-use crate::messages::Ask;
+use super::ask::UnansweredRequest;
+use super::target::RemoteTarget;
+use crate::messages::TargetRequest;
 
-impl Target {
+impl RemoteTarget {
     /// Removes the program there, and closes the target. What the program has made for itself goes with it: its socket,
     /// and our directories in which nothing is left. Output files and tasks stay.
     ///
     /// # Errors
     /// If the program could not be removed. The target is closed in any case.
-    pub async fn uninstall(self: &Arc<Self>) -> Result<(), Unanswered> {
-        let answered = self.ask(Ask::Uninstall).await;
+    pub async fn uninstall(self: &Arc<Self>) -> Result<(), UnansweredRequest> {
+        let answered = self.ask(TargetRequest::Uninstall).await;
         self.close();
         answered.map(|_done| ())
     }

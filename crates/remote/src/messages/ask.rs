@@ -4,30 +4,30 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{AboutFile, OfFile};
-use super::order::Order;
-use super::registry::{RegistryAnswer, RegistryAsk};
-use super::undoing::{NewestAsk, PointsAsk, UndoAsk};
+use super::file::{TargetFileRequest, TargetFileResponse};
+use super::order::TargetCommand;
+use super::registry::{TargetRegistryRequest, TargetRegistryResponse};
+use super::undoing::{NewestUndoRequest, TargetUndoRequest, UndoPointsRequest};
 use undo::{UndoPoint, Undone};
 
 /// What a host asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ask {
+pub enum TargetRequest {
     /// Something of a session. Answered by [`Answer::Done`].
-    Session(u64, OfSession),
+    Session(u64, TargetSessionRequest),
     /// Something of a registry, by the number that the host gave it. Answered by [`Answer::Registry`].
-    Registry(u64, RegistryAsk),
+    Registry(u64, TargetRegistryRequest),
     /// Undo a run. Answered by [`Answer::Undone`].
-    Undo(UndoAsk),
+    Undo(TargetUndoRequest),
     /// List the runs that can be undone. Answered by [`Answer::UndoPoints`].
-    UndoPoints(PointsAsk),
+    UndoPoints(UndoPointsRequest),
     /// Find the newest run that an undo would take back. Answered by [`Answer::NewestToUndo`].
-    NewestToUndo(NewestAsk),
+    NewestToUndo(NewestUndoRequest),
     /// Start a warm shell for commands like this one. Answered by [`Answer::Warm`].
-    WarmUp(Box<Order>),
+    WarmUp(Box<TargetCommand>),
 
     /// Something of the file with this absolute path. Answered by [`Answer::File`].
-    File(String, OfFile),
+    File(String, TargetFileRequest),
     /// A connection to this port of this host, whose bytes are parts. Answered by [`Answer::Done`] when both directions
     /// have ended.
     Dial(String, u16),
@@ -40,16 +40,16 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// Time for work that grows with the number of files.
 const WORK: Duration = Duration::from_mins(10);
 
-impl Ask {
+impl TargetRequest {
     /// Returns how long a program of ours may be silent about this while a link is there. `None`: for as long as what
     /// it waits for takes.
     #[must_use]
     pub fn patience(&self) -> Option<Duration> {
         match self {
-            Self::Session(..) | Self::Dial(..) | Self::Registry(_, RegistryAsk::Open(_)) => None,
-            Self::Registry(_, RegistryAsk::Wait { until, .. }) => Some(until.timeout? + ANSWER),
+            Self::Session(..) | Self::Dial(..) | Self::Registry(_, TargetRegistryRequest::Open(_)) => None,
+            Self::Registry(_, TargetRegistryRequest::Wait { until, .. }) => Some(until.timeout? + ANSWER),
             Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(WORK),
-            Self::File(_, OfFile::Remove(_)) => Some(WORK),
+            Self::File(_, TargetFileRequest::Remove(_)) => Some(WORK),
             Self::WarmUp(_) | Self::File(..) | Self::Uninstall => Some(ANSWER),
         }
     }
@@ -63,7 +63,7 @@ impl Ask {
 
 /// What a host asks of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OfSession {
+pub enum TargetSessionRequest {
     /// Begin it in this directory.
     Begin(String),
     /// Forget its state, when its turn comes.
@@ -74,11 +74,11 @@ pub enum OfSession {
 
 /// The answer of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Answer {
+pub enum TargetResponse {
     /// It is done.
     Done,
     /// The answer of a registry.
-    Registry(RegistryAnswer),
+    Registry(TargetRegistryResponse),
     /// The effect of an undo.
     Undone(Undone),
     /// The runs that can be undone, the newest first.
@@ -89,5 +89,5 @@ pub enum Answer {
     Warm(bool),
 
     /// The answer about a file.
-    File(AboutFile),
+    File(TargetFileResponse),
 }

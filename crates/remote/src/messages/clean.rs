@@ -1,15 +1,15 @@
 //! Cleans text of a program again. A program of ours has done so. A compromised one may send escape sequences, which
 //! would reach the terminal of a person.
 
-use super::ask::Answer;
-use super::failure::Failure;
-use super::greeting::Facts;
+use super::ask::TargetResponse;
+use super::failure::TargetFailure;
+use super::greeting::TargetFacts;
 use super::id::is_id;
-use super::registry::{RegistryAnswer, RegistryEvent};
-use super::run::Event;
+use super::registry::{RegistryEvent, TargetRegistryResponse};
+use super::run::TargetEvent;
 use capture::{SanitizeRules, keep_controls};
 use protocol::task::Task;
-use runner::run::outcome::Outcome;
+use runner::run::outcome::CommandOutcome;
 
 /// The control characters of plain text.
 const PLAIN: [char; 2] = ['\t', '\n'];
@@ -20,18 +20,18 @@ const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
 /// sequences from it. The text of a terminal and paths stay as they are. Returns false if the event has an id that no
 /// program of ours gives.
 #[must_use]
-pub fn clean(event: &mut Event, sanitize: Option<SanitizeRules>) -> bool {
+pub fn clean(event: &mut TargetEvent, sanitize: Option<SanitizeRules>) -> bool {
     let output = |text: &mut String| {
         if sanitize.is_some_and(|rules| rules.ansi) {
             clean_output(text);
         }
     };
     match event {
-        Event::Output(_, text) => output(text),
-        Event::View { stdout, stderr, .. } => [stdout, stderr].into_iter().for_each(output),
-        Event::Prompt { command, text, .. } => [command, text].into_iter().for_each(plain),
-        Event::Ended(outcome, _) => {
-            let Outcome { stdout, stderr, notes, background, view, survivors, reused, .. } = &mut **outcome;
+        TargetEvent::Output(_, text) => output(text),
+        TargetEvent::View { stdout, stderr, .. } => [stdout, stderr].into_iter().for_each(output),
+        TargetEvent::Prompt { command, text, .. } => [command, text].into_iter().for_each(plain),
+        TargetEvent::Ended(outcome, _) => {
+            let CommandOutcome { stdout, stderr, notes, background, view, survivors, reused, .. } = &mut **outcome;
             [stdout, stderr].into_iter().for_each(output);
             notes.iter_mut().for_each(plain);
             background.iter_mut().for_each(|(task, _)| clean_task(task));
@@ -46,35 +46,39 @@ pub fn clean(event: &mut Event, sanitize: Option<SanitizeRules>) -> bool {
                 draft.whole.iter_mut().flatten().for_each(output);
             }
         }
-        Event::Registry(event) => match &mut **event {
+        TargetEvent::Registry(event) => match &mut **event {
             RegistryEvent::Opened(tasks, _) => tasks.iter_mut().for_each(clean_task),
             RegistryEvent::Output(task, _) | RegistryEvent::Exited(task, ..) => clean_task(task),
         },
-        Event::Answered(Answer::Registry(answer)) => match answer {
-            RegistryAnswer::Listed(tasks, notes, _) => {
+        TargetEvent::Answered(TargetResponse::Registry(answer)) => match answer {
+            TargetRegistryResponse::Listed(tasks, notes, _) => {
                 tasks.iter_mut().for_each(clean_task);
                 notes.iter_mut().for_each(plain);
             }
-            RegistryAnswer::Checked(check, _) => clean_task(&mut check.task),
-            RegistryAnswer::Done => {}
+            TargetRegistryResponse::Checked(check, _) => clean_task(&mut check.task),
+            TargetRegistryResponse::Done => {}
         },
-        Event::Answered(Answer::Undone(undone)) => {
+        TargetEvent::Answered(TargetResponse::Undone(undone)) => {
             undone.not_covered.iter_mut().for_each(plain);
             undone.conflicts.iter_mut().for_each(|stayed| plain(&mut stayed.why));
             return undone.undo.is_empty() || is_id(&undone.undo);
         }
-        Event::Answered(Answer::UndoPoints(points)) => {
+        TargetEvent::Answered(TargetResponse::UndoPoints(points)) => {
             points.iter_mut().for_each(|point| plain(&mut point.command));
             return points.iter().all(|point| is_id(&point.run));
         }
-        Event::Answered(Answer::NewestToUndo(Some(run))) => return is_id(run),
-        Event::Failed(Failure { message, errno, missing, .. }) => {
+        TargetEvent::Answered(TargetResponse::NewestToUndo(Some(run))) => return is_id(run),
+        TargetEvent::Failed(TargetFailure { message, errno, missing, .. }) => {
             plain(message);
             errno.iter_mut().for_each(plain);
             missing.iter_mut().flat_map(|part| [&mut part.why, &mut part.remedy]).for_each(plain);
         }
-        Event::Answered(_) | Event::Data(_) | Event::Typed | Event::Started(..) | Event::Exited => {}
-        Event::InputTaken(_) | Event::Part(_) => {}
+        TargetEvent::Answered(_)
+        | TargetEvent::Data(_)
+        | TargetEvent::Typed
+        | TargetEvent::Started(..)
+        | TargetEvent::Exited => {}
+        TargetEvent::InputTaken(_) | TargetEvent::Part(_) => {}
     }
     true
 }
@@ -85,8 +89,8 @@ pub fn clean_output(text: &mut String) {
 }
 
 /// Removes control characters from the names in a greeting.
-pub fn clean_facts(facts: &mut Facts) {
-    let Facts { machine, host_name, kernel, arch, user, version, .. } = facts;
+pub fn clean_facts(facts: &mut TargetFacts) {
+    let TargetFacts { machine, host_name, kernel, arch, user, version, .. } = facts;
     [machine, host_name, kernel, arch, user, version].into_iter().for_each(|name| keep_controls(name, &[]));
 }
 
@@ -107,11 +111,11 @@ mod tests {
 
     const RED: &str = "\u{1b}[31mred\r\n";
 
-    fn cleaned(mut event: Event, sanitize: Option<SanitizeRules>) -> String {
+    fn cleaned(mut event: TargetEvent, sanitize: Option<SanitizeRules>) -> String {
         assert!(clean(&mut event, sanitize));
         match event {
-            Event::Output(_, text) | Event::Data(text) | Event::Prompt { text, .. } => text,
-            Event::Failed(failure) => failure.message,
+            TargetEvent::Output(_, text) | TargetEvent::Data(text) | TargetEvent::Prompt { text, .. } => text,
+            TargetEvent::Failed(failure) => failure.message,
             other => panic!("{other:?}"),
         }
     }
@@ -122,11 +126,12 @@ mod tests {
         let (code, message) = ("ERR_BASH_SPAWN".to_owned(), RED.to_owned());
         for (sanitize, output) in [(None, RED), (kept, RED), (Some(SanitizeRules::default()), "[31mred\r\n")] {
             let text = RED.to_owned();
-            assert_eq!(cleaned(Event::Output(OutputStream::Stdout, text.clone()), sanitize), output);
-            assert_eq!(cleaned(Event::Data(text.clone()), sanitize), RED);
-            assert_eq!(cleaned(Event::Prompt { pid: 1, command: String::new(), text }, sanitize), "[31mred\n");
-            let failure = Failure { code: code.clone(), message: message.clone(), errno: None, missing: Vec::new() };
-            assert_eq!(cleaned(Event::Failed(failure), sanitize), "[31mred\n");
+            assert_eq!(cleaned(TargetEvent::Output(OutputStream::Stdout, text.clone()), sanitize), output);
+            assert_eq!(cleaned(TargetEvent::Data(text.clone()), sanitize), RED);
+            assert_eq!(cleaned(TargetEvent::Prompt { pid: 1, command: String::new(), text }, sanitize), "[31mred\n");
+            let failure =
+                TargetFailure { code: code.clone(), message: message.clone(), errno: None, missing: Vec::new() };
+            assert_eq!(cleaned(TargetEvent::Failed(failure), sanitize), "[31mred\n");
         }
     }
 }

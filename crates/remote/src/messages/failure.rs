@@ -6,11 +6,11 @@ use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use confine::MissingPart;
-use runner::error::Error;
+use runner::error::RunError;
 
 /// Why nothing could be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct TargetFailure {
     /// The stable code, or the name of the system's error (`EACCES`) if a file or a port is refused.
     pub code: String,
     /// The problem, the value, and a remedy.
@@ -21,10 +21,10 @@ pub struct Failure {
     pub missing: Vec<MissingPart>,
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
+impl From<RunError> for TargetFailure {
+    fn from(error: RunError) -> Self {
         let (code, message, errno) = (error.code().to_owned(), error.to_string(), error.errno());
-        let missing = if let Error::Confinement(missing) = error { missing } else { Vec::new() };
+        let missing = if let RunError::Confinement(missing) = error { missing } else { Vec::new() };
         Self { code, message, errno, missing }
     }
 }

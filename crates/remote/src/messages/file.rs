@@ -11,7 +11,7 @@ pub const MAX_ENTRIES: usize = 500_000;
 
 /// What a host asks of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OfFile {
+pub enum TargetFileRequest {
     /// Its content, as parts. Then [`AboutFile::Done`].
     Read,
     /// Replace it by so many bytes, which follow as parts. Then [`AboutFile::Done`].
@@ -38,20 +38,20 @@ pub enum OfFile {
 
 /// The answer about a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AboutFile {
+pub enum TargetFileResponse {
     /// It is done.
     Done,
     /// There is no such file.
     Missing,
     /// What the file is.
-    Is(FileStat),
+    Stat(FileStat),
 }
 
 /// What a file is. A link is not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStat {
     /// The kind.
-    pub kind: FileKind,
+    pub kind: TargetFileKind,
     /// The length.
     pub bytes: u64,
     /// The bits of its permissions.
@@ -62,7 +62,7 @@ pub struct FileStat {
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum FileKind {
+pub enum TargetFileKind {
     /// A regular file.
     File,
     /// A directory.
@@ -75,9 +75,9 @@ pub enum FileKind {
 
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TargetDirectoryEntry {
     /// Its name. Bytes that are no text are replaced.
     pub name: String,
     /// Its kind.
-    pub kind: FileKind,
+    pub kind: TargetFileKind,
 }

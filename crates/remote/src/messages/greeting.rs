@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// The secret by which a program knows its host again.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Token(pub [u8; 32]);
+pub struct ProgramToken(pub [u8; 32]);
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for ProgramToken {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Token")
     }
@@ -16,9 +16,9 @@ impl std::fmt::Debug for Token {
 
 /// A greeting of the program.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum FromProgram {
+pub enum GreetingFromProgram {
     /// The program was started, and belongs to no host yet.
-    Ready(Box<Facts>),
+    Ready(Box<TargetFacts>),
     /// The program that has the token took this link over. It has received frames up to this number.
     Resumed {
         /// The number.
@@ -30,16 +30,16 @@ pub enum FromProgram {
 
 /// A greeting of the host.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum ToProgram {
+pub enum GreetingToProgram {
     /// The program belongs to this host from now on.
-    Begin(Begin),
+    Begin(LeaseTerms),
     /// The link belongs to another program, which was started earlier.
-    Resume(Resume),
+    Resume(ResumeRequest),
 }
 
 /// How a program serves its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Begin {
+pub struct LeaseTerms {
     /// Time the program goes on without a link, ms.
     pub lease_ms: u64,
     /// Silence that counts as a cut, ms.
@@ -48,18 +48,18 @@ pub struct Begin {
 
 /// Where the earlier program is, and where the host left off.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Resume {
+pub struct ResumeRequest {
     /// The socket of the program, as its facts had it.
     pub socket: PathBuf,
     /// The secret of the program.
-    pub token: Token,
+    pub token: ProgramToken,
     /// The number of the last frame that the host has received.
     pub received: u64,
 }
 
 /// The place in which a program runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct TargetFacts {
     /// Names the machine or container.
     pub machine: String,
     /// Its host name.
@@ -93,5 +93,5 @@ pub struct Facts {
     /// The socket of the program.
     pub socket: PathBuf,
     /// The secret of the program.
-    pub token: Token,
+    pub token: ProgramToken,
 }

@@ -19,18 +19,20 @@ mod undoing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use ask::{Answer, Ask, OfSession};
+pub use ask::{TargetRequest, TargetResponse, TargetSessionRequest};
 pub use clean::{clean, clean_facts, clean_output};
-pub use failure::{Failure, system_code};
-pub use file::{AboutFile, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile};
-pub use greeting::{Begin, Facts, FromProgram, Resume, ToProgram, Token};
+pub use failure::{TargetFailure, system_code};
+pub use file::{
+    FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,
+};
+pub use greeting::{GreetingFromProgram, GreetingToProgram, LeaseTerms, ProgramToken, ResumeRequest, TargetFacts};
 pub use id::is_id;
-pub use of_run::OfRun;
-pub use order::{Order, Place};
-pub use part::Part;
-pub use registry::{Opening, RegistryAnswer, RegistryAsk, RegistryEvent, Until};
-pub use run::{Call, Event};
-pub use undoing::{NewestAsk, PointsAsk, UndoAsk};
+pub use of_run::RunMessage;
+pub use order::{TargetCommand, TargetCommandPlace};
+pub use part::TransferPart;
+pub use registry::{RegistryEvent, RegistryOpening, TargetRegistryRequest, TargetRegistryResponse, TaskWaitConditions};
+pub use run::{TargetCall, TargetEvent};
+pub use undoing::{NewestUndoRequest, TargetUndoRequest, UndoPointsRequest};
 
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";

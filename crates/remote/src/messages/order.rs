@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command, as the host's JavaScript gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct TargetCommand {
     /// The name of the run, as the host has given it.
     pub mark: String,
     /// The command.
@@ -16,7 +16,7 @@ pub struct Order {
     /// Bytes for standard input.
     pub stdin: Option<Vec<u8>>,
     /// What runs the command.
-    pub place: Place,
+    pub place: TargetCommandPlace,
     /// The registry of its tasks, by the number that the host gave it. That of the options has no meaning here.
     pub registry: Option<u64>,
     /// Whether it is a task from its start.
@@ -25,7 +25,7 @@ pub struct Order {
 
 /// What runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum TargetCommandPlace {
     /// A shell of its own.
     Shell,
     /// A shell of its own, in a terminal of this size.

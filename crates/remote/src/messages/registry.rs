@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use evidence::Evidence;
 use protocol::task::{Store, Task};
 use receipt::recording::RunRecord;
-use runner::registry::Check;
+use runner::registry::TaskCheck;
 
 /// What a host asks of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RegistryAsk {
+pub enum TargetRegistryRequest {
     /// Open it. The run of this question is the registry's own: it carries [`RegistryEvent`]s, and is answered when the
     /// registry is closed. [`super::Call::TaskOutputTaken`] goes to this run, and [`super::Call::OutputTaken`] answers
     /// each event.
-    Open(Opening),
+    Open(RegistryOpening),
     /// Set whether the output of tasks is sent. Their ends are in any case.
     Watch {
         #[expect(missing_docs, reason = "see above")]
@@ -36,7 +36,7 @@ pub enum RegistryAsk {
         /// Its id or pid.
         task: String,
         /// What ends the wait besides the end of the task.
-        until: Until,
+        until: TaskWaitConditions,
     },
     /// End the tree of a task, named by its id or pid.
     Kill(String),
@@ -46,7 +46,7 @@ pub enum RegistryAsk {
 
 /// The options of a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct RegistryOpening {
     /// The absolute directory of tasks that outlive the host. `None`: a temporary one.
     pub dir: Option<PathBuf>,
     /// The most tasks that may run.
@@ -61,7 +61,7 @@ pub struct Opening {
 
 /// What ends a wait besides the end of its task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Until {
+pub struct TaskWaitConditions {
     /// This time is up.
     pub timeout: Option<Duration>,
     /// Unread output matches this ECMAScript regular expression with these flags.
@@ -72,11 +72,11 @@ pub struct Until {
 
 /// The answer of a registry, each with the directory of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RegistryAnswer {
+pub enum TargetRegistryResponse {
     /// Its tasks, the oldest first, and problems with its files.
     Listed(#[serde(with = "runner::as_json")] Vec<Task>, Vec<String>, Store),
     /// A task with its new output.
-    Checked(Box<Check>, Store),
+    Checked(Box<TaskCheck>, Store),
     /// It is done.
     Done,
 }

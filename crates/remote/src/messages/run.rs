@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::{Answer, Ask};
-use super::failure::Failure;
-use super::of_run::OfRun;
-use super::order::Order;
-use super::part::Part;
+use super::ask::{TargetRequest, TargetResponse};
+use super::failure::TargetFailure;
+use super::of_run::RunMessage;
+use super::order::TargetCommand;
+use super::part::TransferPart;
 use super::registry::RegistryEvent;
 use capture::OutputStream;
-use runner::run::outcome::Outcome;
+use runner::run::outcome::CommandOutcome;
 use sys::Signal;
 
 /// A message to the program. The run of its frame names the command, or the question.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Call {
+pub enum TargetCall {
     /// Run a command. The host has judged it.
-    Run(Box<Order>),
+    Run(Box<TargetCommand>),
     /// Do something else, and answer.
-    Ask(Ask),
+    Ask(TargetRequest),
     /// Terminate the command, or give the question up.
     Abort,
     /// The host has taken output, text of a terminal, or events of a registry, that cost this much of the credit.
@@ -43,10 +43,10 @@ pub enum Call {
     TaskOutputTaken(String),
 
     /// The next part of the transfer that a question has opened.
-    Part(Part),
+    Part(TransferPart),
 }
 
-impl Call {
+impl TargetCall {
     /// Returns whether a run begins with this.
     #[must_use]
     pub fn is_first(&self) -> bool {
@@ -54,16 +54,16 @@ impl Call {
     }
 }
 
-impl OfRun for Call {
+impl RunMessage for TargetCall {
     fn may_be_refused(&self) -> bool {
-        let is_bulk = matches!(self, Self::Input(_) | Self::Type(_) | Self::Part(Part::Bytes(_)));
+        let is_bulk = matches!(self, Self::Input(_) | Self::Type(_) | Self::Part(TransferPart::Bytes(_)));
         is_bulk || self.is_first()
     }
 }
 
 /// A message of the program. The run of its frame names the command, or the question.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Event {
+pub enum TargetEvent {
     /// Output, answered by [`Call::OutputTaken`].
     Output(OutputStream, String),
     /// Text of a terminal, unchanged, answered by [`Call::OutputTaken`].
@@ -97,19 +97,19 @@ pub enum Event {
         text: String,
     },
     /// The command has ended, and its session is in this directory. The last event of its run.
-    Ended(Box<Outcome>, Option<String>),
+    Ended(Box<CommandOutcome>, Option<String>),
     /// Something happened in the registry of this run.
     Registry(Box<RegistryEvent>),
     /// A question was answered. The last event of its run.
-    Answered(Answer),
+    Answered(TargetResponse),
     /// Nothing could be done. The last event of its run.
-    Failed(Failure),
+    Failed(TargetFailure),
 
     /// The next part of the transfer that a question has opened.
-    Part(Part),
+    Part(TransferPart),
 }
 
-impl Event {
+impl TargetEvent {
     /// Returns whether a run ends with this.
     #[must_use]
     pub fn is_last(&self) -> bool {
@@ -117,10 +117,10 @@ impl Event {
     }
 }
 
-impl OfRun for Event {
+impl RunMessage for TargetEvent {
     fn may_be_refused(&self) -> bool {
         match self {
-            Self::Output(..) | Self::Data(_) | Self::Part(Part::Bytes(_)) => true,
+            Self::Output(..) | Self::Data(_) | Self::Part(TransferPart::Bytes(_)) => true,
             Self::Registry(event) => matches!(**event, RegistryEvent::Output(..)),
             _ => false,
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a host wants undone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoAsk {
+pub struct TargetUndoRequest {
     /// The run.
     pub run: String,
     /// Only report the effect.
@@ -19,7 +19,7 @@ pub struct UndoAsk {
 
 /// Where a host looks for the newest run that an undo would take back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewestAsk {
+pub struct NewestUndoRequest {
     /// The absolute directory in which it ran, or above.
     pub cwd: PathBuf,
     /// Absolute paths. Only what an undo for these would take back counts. Empty: no limit.
@@ -30,7 +30,7 @@ pub struct NewestAsk {
 
 /// Which undo points a host asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PointsAsk {
+pub struct UndoPointsRequest {
     /// Only those of commands that ran in this absolute directory or below.
     pub cwd: Option<PathBuf>,
     /// The absolute directory of the store. `None`: the user's store there.

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::installed::{entries, is_dead};
-use crate::messages::Token;
+use crate::messages::ProgramToken;
 use crate::random::{random, random_name};
 use capture::private_parent;
 
@@ -33,16 +33,16 @@ pub const WELCOME: u8 = 1;
 pub const REFUSED: u8 = 0;
 
 /// The socket. Its file is removed with it.
-pub struct Door {
+pub struct LinkHandoverSocket {
     path: PathBuf,
-    token: Token,
-    visits: Mutex<Receiver<Passed>>,
+    token: ProgramToken,
+    visits: Mutex<Receiver<HandedOverLink>>,
     /// Hears visitors to their end, whatever else happens meanwhile.
     task: JoinHandle<()>,
 }
 
 /// A link that a later program has passed on.
-pub struct Passed {
+pub struct HandedOverLink {
     /// Its ends: to read, to write.
     pub ends: [OwnedFd; 2],
     /// The number of the last frame that the host has received.
@@ -51,7 +51,7 @@ pub struct Passed {
     pub visitor: UnixStream,
 }
 
-impl Door {
+impl LinkHandoverSocket {
     /// Opens the socket in the first place that takes one.
     pub fn open() -> io::Result<Self> {
         let token = random()?;
@@ -61,7 +61,7 @@ impl Door {
                 Ok((listener, path)) => {
                     let (sender, visits) = channel(1);
                     let task = tokio::spawn(receive(listener, token, sender));
-                    return Ok(Self { path, token: Token(token), visits: Mutex::new(visits), task });
+                    return Ok(Self { path, token: ProgramToken(token), visits: Mutex::new(visits), task });
                 }
                 Err(error) => failed = error,
             }
@@ -88,12 +88,12 @@ impl Door {
     }
 
     /// Returns the secret of this program.
-    pub fn token(&self) -> Token {
+    pub fn token(&self) -> ProgramToken {
         self.token
     }
 
     /// Waits for the next link that is passed on.
-    pub async fn visit(&self) -> Passed {
+    pub async fn visit(&self) -> HandedOverLink {
         match self.visits.lock().await.recv().await {
             Some(passed) => passed,
             // The task has ended with the runtime.
@@ -103,7 +103,7 @@ impl Door {
 }
 
 /// Receives visitors, and hands on the links of those with the token.
-async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<Passed>) {
+async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<HandedOverLink>) {
     loop {
         let Ok((visitor, _)) = listener.accept().await else {
             // Too many open files. One may be closed by then.
@@ -120,7 +120,7 @@ async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<Passed>
     }
 }
 
-async fn hear(visitor: UnixStream, own: &[u8; 32]) -> Option<Passed> {
+async fn hear(visitor: UnixStream, own: &[u8; 32]) -> Option<HandedOverLink> {
     let mut words = [0; WORDS];
     let (mut count, mut ends) = (0, Vec::new());
     while count < WORDS {
@@ -136,10 +136,10 @@ async fn hear(visitor: UnixStream, own: &[u8; 32]) -> Option<Passed> {
     let ends = <[OwnedFd; 2]>::try_from(ends).ok()?;
     let answer = if is_same(token, own) { WELCOME } else { REFUSED };
     visitor.async_io(Interest::WRITABLE, || sys::send(visitor.as_fd(), &[answer], &[])).await.ok()?;
-    (answer == WELCOME).then_some(Passed { ends, received, visitor })
+    (answer == WELCOME).then_some(HandedOverLink { ends, received, visitor })
 }
 
-impl Drop for Door {
+impl Drop for LinkHandoverSocket {
     fn drop(&mut self) {
         self.task.abort();
         // A cleaner of temporary files may have removed it.

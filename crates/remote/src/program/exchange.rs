@@ -5,42 +5,42 @@ use std::task::{Context, Poll};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::registries::Asked;
-use crate::flow::Untaken;
-use crate::messages::{Call, Event, Part};
-use crate::post::Post;
-use runner::error::Error;
+use super::registries::ReceivedRequest;
+use crate::flow::TransferWindow;
+use crate::messages::{TargetCall, TargetEvent, TransferPart};
+use crate::post::LinkMailbox;
+use runner::error::RunError;
 
 /// The transfer of one question.
-pub struct Exchange {
-    post: Arc<Post>,
+pub struct RequestTransfer {
+    post: Arc<LinkMailbox>,
     run: u64,
-    parts: Parts,
-    untaken: Untaken,
+    parts: TransferPartReceiver,
+    untaken: TransferWindow,
 }
 
 /// The parts of the host.
-pub struct Parts(UnboundedReceiver<Call>);
+pub struct TransferPartReceiver(UnboundedReceiver<TargetCall>);
 
-impl Parts {
+impl TransferPartReceiver {
     /// Returns the next part. `None`: the host has given the question up.
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Part>> {
-        self.0.poll_recv(context).map(|call| if let Some(Call::Part(part)) = call { Some(part) } else { None })
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<TransferPart>> {
+        self.0.poll_recv(context).map(|call| if let Some(TargetCall::Part(part)) = call { Some(part) } else { None })
     }
 
-    async fn next(&mut self) -> Option<Part> {
+    async fn next(&mut self) -> Option<TransferPart> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 }
 
-impl Exchange {
+impl RequestTransfer {
     /// Opens the transfer of a question.
-    pub fn of(Asked { post, run, further }: Asked) -> Self {
-        Self { post, run, parts: Parts(further), untaken: Untaken::default() }
+    pub fn of(ReceivedRequest { post, run, further }: ReceivedRequest) -> Self {
+        Self { post, run, parts: TransferPartReceiver(further), untaken: TransferWindow::default() }
     }
 
     /// Parts the ways of a transfer that is no sequence of steps.
-    pub fn split(self) -> (Arc<Post>, u64, Parts) {
+    pub fn split(self) -> (Arc<LinkMailbox>, u64, TransferPartReceiver) {
         (self.post, self.run, self.parts)
     }
 
@@ -48,25 +48,25 @@ impl Exchange {
     ///
     /// # Errors
     /// If the host has given the question up, or too much waits for a link.
-    pub async fn send(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
+    pub async fn send(&mut self, bytes: Vec<u8>) -> Result<(), RunError> {
         while !self.untaken.has_room() {
             match self.parts.next().await {
-                Some(Part::Taken(bytes)) => self.untaken.taken(bytes),
-                _ => return Err(Error::Aborted),
+                Some(TransferPart::Taken(bytes)) => self.untaken.taken(bytes),
+                _ => return Err(RunError::Aborted),
             }
         }
         self.untaken.sent(bytes.len());
-        self.pass(Part::Bytes(bytes))
+        self.pass(TransferPart::Bytes(bytes))
     }
 
     /// Waits for the next bytes of the host.
     ///
     /// # Errors
     /// If the host has given the question up.
-    pub async fn receive(&mut self) -> Result<Vec<u8>, Error> {
+    pub async fn receive(&mut self) -> Result<Vec<u8>, RunError> {
         match self.parts.next().await {
-            Some(Part::Bytes(bytes)) => Ok(bytes),
-            _ => Err(Error::Aborted),
+            Some(TransferPart::Bytes(bytes)) => Ok(bytes),
+            _ => Err(RunError::Aborted),
         }
     }
 
@@ -74,7 +74,7 @@ impl Exchange {
     ///
     /// # Errors
     /// If too much waits for a link.
-    pub fn pass(&self, part: Part) -> Result<(), Error> {
-        self.post.send(self.run, &Event::Part(part)).map_err(|_full| Error::Aborted)
+    pub fn pass(&self, part: TransferPart) -> Result<(), RunError> {
+        self.post.send(self.run, &TargetEvent::Part(part)).map_err(|_full| RunError::Aborted)
     }
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use nix::sys::utsname::uname;
 use nix::unistd::{User, geteuid, getpid};
 
-use super::door::Door;
+use super::door::LinkHandoverSocket;
 use super::lingers::lingers;
-use crate::messages::Facts;
+use crate::messages::TargetFacts;
 
-pub fn facts(door: &Door) -> Facts {
+pub fn facts(door: &LinkHandoverSocket) -> TargetFacts {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let text =
         |path: Result<std::path::PathBuf, _>| path.map(|path: std::path::PathBuf| path.to_string_lossy().into_owned());
@@ -20,7 +20,7 @@ pub fn facts(door: &Door) -> Facts {
     // Containers start programs without such a variable.
     let known = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
     let user = variable("USER").or_else(|| variable("LOGNAME")).or_else(known).unwrap_or_else(|| uid.to_string());
-    Facts {
+    TargetFacts {
         lingers: lingers(&user),
         machine: machine(&host_name),
         kernel: kernel.unwrap_or_default(),

@@ -12,28 +12,31 @@ use tokio::sync::RwLock;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::exchange::Exchange;
-use super::refusal::Refusal;
-use super::replace::{MODE, Replacement};
-use super::sessions::Answering;
+use super::exchange::RequestTransfer;
+use super::refusal::TargetAccessRefusal;
+use super::replace::{FileReplacement, MODE};
+use super::sessions::ResponseFuture;
 use crate::flow::CHUNK;
-use crate::messages::{AboutFile, Answer, Entry, FileKind, FileStat, MAX_ENTRIES, MAX_READ, OfFile, Part, encode};
+use crate::messages::{
+    FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,
+    TargetResponse, TransferPart, encode,
+};
 use reduce::recall::Wanted;
-use runner::error::Error;
+use runner::error::RunError;
 use runner::recall::{RecallError, recall};
 
 /// Time that writes which are given up may take to remove what they have written.
 const TIDY: Duration = Duration::from_secs(2);
 
 /// Answers questions about files.
-pub struct Files {
+pub struct FileRequestHandler {
     /// The mode mask of new files.
     umask: u32,
     /// Each write reads this.
     writes: Arc<RwLock<()>>,
 }
 
-impl Files {
+impl FileRequestHandler {
     pub fn new(umask: u32) -> Self {
         Self { umask, writes: Arc::default() }
     }
@@ -45,37 +48,39 @@ impl Files {
     }
 
     /// Answers a question about the file at this path.
-    pub fn ask(&self, path: &str, of: OfFile, exchange: Exchange) -> Answering {
+    pub fn ask(&self, path: &str, of: TargetFileRequest, exchange: RequestTransfer) -> ResponseFuture {
         // A slash at the end would follow a link.
         let path: PathBuf = Path::new(path).components().collect();
         let (umask, writes) = (self.umask, Arc::clone(&self.writes));
         Box::pin(async move {
             let about = match of {
-                OfFile::Read => read(path, exchange).await,
-                OfFile::Write { bytes, mode } => {
+                TargetFileRequest::Read => read(path, exchange).await,
+                TargetFileRequest::Write { bytes, mode } => {
                     let _writes = writes.read().await;
                     write(path, bytes, mode, umask, exchange).await
                 }
-                OfFile::List => list(path, exchange).await,
-                OfFile::Stat => blocking(move || stat(&path)).await,
-                OfFile::Remove(recursive) => blocking(move || remove(&path, recursive)).await,
-                OfFile::Recall { is_raw, wanted } => recall_lines(path, is_raw, wanted, exchange).await,
+                TargetFileRequest::List => list(path, exchange).await,
+                TargetFileRequest::Stat => blocking(move || stat(&path)).await,
+                TargetFileRequest::Remove(recursive) => blocking(move || remove(&path, recursive)).await,
+                TargetFileRequest::Recall { is_raw, wanted } => recall_lines(path, is_raw, wanted, exchange).await,
             };
-            about.map(Answer::File)
+            about.map(TargetResponse::File)
         })
     }
 }
 
 /// Runs work that may wait for a disk.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Error> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TargetAccessRefusal> + Send + 'static,
+) -> Result<T, RunError> {
     match spawn_blocking(work).await {
-        Ok(done) => done.map_err(Error::from),
-        Err(_panic) => Err(Error::spawn("a fault of agent-bash itself", "")),
+        Ok(done) => done.map_err(RunError::from),
+        Err(_panic) => Err(RunError::spawn("a fault of agent-bash itself", "")),
     }
 }
 
 /// Returns what a step of the system gives. `None`: there is no such file.
-fn found<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Option<T>, Refusal> {
+fn found<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Option<T>, TargetAccessRefusal> {
     match step {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -83,16 +88,16 @@ fn found<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Opti
     }
 }
 
-fn refused(path: &Path, done: &'static str, source: io::Error) -> Refusal {
-    Refusal::System { what: path.display().to_string(), done, source }
+fn refused(path: &Path, done: &'static str, source: io::Error) -> TargetAccessRefusal {
+    TargetAccessRefusal::System { what: path.display().to_string(), done, source }
 }
 
-async fn read(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error> {
+async fn read(path: PathBuf, mut exchange: RequestTransfer) -> Result<TargetFileResponse, RunError> {
     let opened = {
         let path = path.clone();
         blocking(move || open(&path, MAX_READ as u64)).await?
     };
-    let Some(mut file) = opened else { return Ok(AboutFile::Missing) };
+    let Some(mut file) = opened else { return Ok(TargetFileResponse::Missing) };
     let mut total = 0;
     loop {
         let (bytes, next) = {
@@ -107,43 +112,48 @@ async fn read(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error>
         };
         total += bytes.len();
         if total > MAX_READ {
-            return Err(Refusal::TooLong(path.display().to_string()).into());
+            return Err(TargetAccessRefusal::TooLong(path.display().to_string()).into());
         }
         if bytes.is_empty() {
-            return Ok(AboutFile::Done);
+            return Ok(TargetFileResponse::Done);
         }
         exchange.send(bytes).await?;
         file = next;
     }
 }
 
-async fn recall_lines(path: PathBuf, is_raw: bool, wanted: Wanted, mut exchange: Exchange) -> Result<AboutFile, Error> {
+async fn recall_lines(
+    path: PathBuf,
+    is_raw: bool,
+    wanted: Wanted,
+    mut exchange: RequestTransfer,
+) -> Result<TargetFileResponse, RunError> {
     let lines = blocking(move || {
         let Some(file) = open(&path, u64::MAX)? else { return Ok(None) };
         recall(file, is_raw, &wanted).map(Some).map_err(|error| match error {
             RecallError::Unreadable(error) => refused(&path, "read", error),
-            RecallError::Unsearchable(error) => Refusal::Unsearchable(error),
+            RecallError::Unsearchable(error) => TargetAccessRefusal::Unsearchable(error),
         })
     });
-    let Some(lines) = lines.await? else { return Ok(AboutFile::Missing) };
+    let Some(lines) = lines.await? else { return Ok(TargetFileResponse::Missing) };
     if !lines.is_empty() {
         exchange.send(lines.into_bytes()).await?;
     }
-    Ok(AboutFile::Done)
+    Ok(TargetFileResponse::Done)
 }
 
 /// Opens a file of at most so many bytes to read it, and does not wait for a writer of a pipe.
-fn open(path: &Path, most: u64) -> Result<Option<File>, Refusal> {
+fn open(path: &Path, most: u64) -> Result<Option<File>, TargetAccessRefusal> {
     let opened = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let Some(file) = found(path, "read", opened)? else { return Ok(None) };
     let data = file.metadata().map_err(|error| refused(path, "read", error))?;
     if data.len() > most {
-        return Err(Refusal::TooLong(path.display().to_string()));
+        return Err(TargetAccessRefusal::TooLong(path.display().to_string()));
     }
     if data.is_file() || data.is_dir() {
         return Ok(Some(file));
     }
-    Err(Refusal::NotRegular { path: path.display().to_string(), done: "read" })
+    Err(TargetAccessRefusal::NotRegular { path: path.display().to_string(), done: "read" })
 }
 
 async fn write(
@@ -151,39 +161,39 @@ async fn write(
     announced: u64,
     mode: Option<u32>,
     umask: u32,
-    mut exchange: Exchange,
-) -> Result<AboutFile, Error> {
+    mut exchange: RequestTransfer,
+) -> Result<TargetFileResponse, RunError> {
     let mut left = announced;
     let mut new = {
         let path = path.clone();
-        blocking(move || Replacement::begin(&path, mode, umask)).await?
+        blocking(move || FileReplacement::begin(&path, mode, umask)).await?
     };
     while left > 0 {
         let bytes = exchange.receive().await?;
         let count = bytes.len() as u64;
-        left = left.checked_sub(count).ok_or_else(|| Refusal::Announced(path.display().to_string()))?;
+        left = left.checked_sub(count).ok_or_else(|| TargetAccessRefusal::Announced(path.display().to_string()))?;
         let path = path.clone();
         new = blocking(move || {
             new.write(&bytes).map_err(|error| refused(&path, "written", error))?;
             Ok(new)
         })
         .await?;
-        exchange.pass(Part::Taken(count))?;
+        exchange.pass(TransferPart::Taken(count))?;
     }
     blocking(move || new.place().map_err(|error| refused(&path, "replaced", error))).await?;
-    Ok(AboutFile::Done)
+    Ok(TargetFileResponse::Done)
 }
 
-async fn list(path: PathBuf, mut exchange: Exchange) -> Result<AboutFile, Error> {
-    let Some(lists) = blocking(move || entries(&path)).await? else { return Ok(AboutFile::Missing) };
+async fn list(path: PathBuf, mut exchange: RequestTransfer) -> Result<TargetFileResponse, RunError> {
+    let Some(lists) = blocking(move || entries(&path)).await? else { return Ok(TargetFileResponse::Missing) };
     for list in lists {
         exchange.send(list).await?;
     }
-    Ok(AboutFile::Done)
+    Ok(TargetFileResponse::Done)
 }
 
 /// Returns the entries of a directory by their names, as lists that each fit into a chunk.
-fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, Refusal> {
+fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, TargetAccessRefusal> {
     /// Most entries of one list. A byte of a name that is no text becomes three, and a length and a kind are added.
     const AT_ONCE: usize = CHUNK / (3 * 255 + 3) - 1;
     let Some(read) = found(path, "listed", fs::read_dir(path))? else { return Ok(None) };
@@ -193,30 +203,30 @@ fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, Refusal> {
         // One that was removed meanwhile is no entry any more.
         let Some((kind, name)) = found(path, "listed", step)? else { continue };
         if entries.len() == MAX_ENTRIES {
-            return Err(Refusal::TooMany(path.display().to_string()));
+            return Err(TargetAccessRefusal::TooMany(path.display().to_string()));
         }
-        entries.push(Entry { name: name.to_string_lossy().into_owned(), kind: kind_of(kind) });
+        entries.push(TargetDirectoryEntry { name: name.to_string_lossy().into_owned(), kind: kind_of(kind) });
     }
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let lists = entries.chunks(AT_ONCE).map(|list| encode(&list)).collect::<Result<_, _>>();
     lists.map(Some).map_err(|error| refused(path, "listed", io::Error::other(error)))
 }
 
-fn kind_of(kind: FileType) -> FileKind {
+fn kind_of(kind: FileType) -> TargetFileKind {
     if kind.is_file() {
-        FileKind::File
+        TargetFileKind::File
     } else if kind.is_dir() {
-        FileKind::Directory
+        TargetFileKind::Directory
     } else if kind.is_symlink() {
-        FileKind::Link
+        TargetFileKind::Link
     } else {
-        FileKind::Other
+        TargetFileKind::Other
     }
 }
 
-fn stat(path: &Path) -> Result<AboutFile, Refusal> {
+fn stat(path: &Path) -> Result<TargetFileResponse, TargetAccessRefusal> {
     let data = found(path, "examined", fs::symlink_metadata(path))?;
-    Ok(data.map_or(AboutFile::Missing, |data| AboutFile::Is(about(&data))))
+    Ok(data.map_or(TargetFileResponse::Missing, |data| TargetFileResponse::Stat(about(&data))))
 }
 
 fn about(data: &Metadata) -> FileStat {
@@ -224,16 +234,18 @@ fn about(data: &Metadata) -> FileStat {
     FileStat { kind: kind_of(data.file_type()), bytes: data.len(), mode: data.mode() & MODE, modified_ms }
 }
 
-fn remove(path: &Path, recursive: bool) -> Result<AboutFile, Refusal> {
+fn remove(path: &Path, recursive: bool) -> Result<TargetFileResponse, TargetAccessRefusal> {
     if path.file_name().is_none() {
-        return Err(Refusal::NoName(path.display().to_string()));
+        return Err(TargetAccessRefusal::NoName(path.display().to_string()));
     }
-    let Some(data) = found(path, "removed", fs::symlink_metadata(path))? else { return Ok(AboutFile::Missing) };
+    let Some(data) = found(path, "removed", fs::symlink_metadata(path))? else {
+        return Ok(TargetFileResponse::Missing);
+    };
     let removed = match (data.is_dir(), recursive) {
         (false, _) => fs::remove_file(path),
         (true, false) => fs::remove_dir(path),
         (true, true) => fs::remove_dir_all(path),
     };
     // Another may have been faster.
-    Ok(found(path, "removed", removed)?.map_or(AboutFile::Missing, |()| AboutFile::Done))
+    Ok(found(path, "removed", removed)?.map_or(TargetFileResponse::Missing, |()| TargetFileResponse::Done))
 }

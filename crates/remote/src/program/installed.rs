@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::unistd::geteuid;
 
-use super::refusal::Refusal;
+use super::refusal::TargetAccessRefusal;
 use crate::messages::DIRECTORY;
 
 /// Time after its last use for which another version stays.
@@ -20,13 +20,14 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const UNFINISHED: Duration = Duration::from_secs(60 * 60);
 
 /// The file of this program in our directory.
-pub struct Installed(PathBuf);
+pub struct InstalledProgram(PathBuf);
 
-impl Installed {
+impl InstalledProgram {
     /// Returns the file. `None`: it was installed by others, who keep and remove it.
     pub fn own() -> Option<&'static Self> {
         // The system names a file otherwise that was removed.
-        static OWN: LazyLock<Option<Installed>> = LazyLock::new(|| Installed::at(std::env::current_exe().ok()?));
+        static OWN: LazyLock<Option<InstalledProgram>> =
+            LazyLock::new(|| InstalledProgram::at(std::env::current_exe().ok()?));
         OWN.as_ref()
     }
 
@@ -55,10 +56,14 @@ impl Installed {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn remove(&self) -> Result<(), Refusal> {
+    pub fn remove(&self) -> Result<(), TargetAccessRefusal> {
         match fs::remove_file(&self.0) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(Refusal::System { what: self.0.display().to_string(), done: "removed", source });
+                return Err(TargetAccessRefusal::System {
+                    what: self.0.display().to_string(),
+                    done: "removed",
+                    source,
+                });
             }
             _ => {}
         }

@@ -6,25 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::flow::{CREDIT, cost};
-use crate::messages::Event;
-use crate::post::Post;
+use crate::messages::TargetEvent;
+use crate::post::LinkMailbox;
 use capture::OutputStream;
-use runner::pty::Terminal;
-use runner::run::{Allocation, Listener, LiveView, Prompt, Reply};
+use runner::pty::CommandTerminal;
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, SpillAllocation};
 
 /// The output that was sent and not taken.
 #[derive(Debug, Default)]
-pub struct Credit(Mutex<Sent>);
+pub struct OutputCredit(Mutex<SpentCredit>);
 
 #[derive(Debug, Default)]
-struct Sent {
+struct SpentCredit {
     cost: u64,
     /// Whether the command is held back until its listener takes more.
     held: bool,
 }
 
-impl Credit {
-    fn sent(&self) -> MutexGuard<'_, Sent> {
+impl OutputCredit {
+    fn sent(&self) -> MutexGuard<'_, SpentCredit> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,34 +47,34 @@ impl Credit {
 }
 
 /// Sends the events of a run to its host.
-pub struct Wire {
-    pub post: Arc<Post>,
+pub struct WireListener {
+    pub post: Arc<LinkMailbox>,
     pub run: u64,
-    pub credit: Arc<Credit>,
-    pub replies: UnboundedSender<Reply>,
+    pub credit: Arc<OutputCredit>,
+    pub replies: UnboundedSender<CallerReply>,
     /// The terminal of the command, if it has one.
-    pub terminal: Option<Arc<Terminal>>,
+    pub terminal: Option<Arc<CommandTerminal>>,
 }
 
-impl Wire {
-    fn send(&self, event: &Event) -> bool {
+impl WireListener {
+    fn send(&self, event: &TargetEvent) -> bool {
         self.post.send(self.run, event).is_ok()
     }
 
-    fn reply(&self, reply: Reply) {
+    fn reply(&self, reply: CallerReply) {
         // The run may be ending.
         let _gone = self.replies.send(reply);
     }
 }
 
-impl Listener for Wire {
+impl CommandListener for WireListener {
     fn output(&self, stream: OutputStream, text: String) {
         let cost = cost(text.len());
-        if !self.send(&Event::Output(stream, text)) {
-            return self.reply(Reply::OutputTaken(Some("too much output waits for a link".to_owned())));
+        if !self.send(&TargetEvent::Output(stream, text)) {
+            return self.reply(CallerReply::OutputTaken(Some("too much output waits for a link".to_owned())));
         }
         if self.credit.spend(cost) {
-            self.reply(Reply::OutputTaken(None));
+            self.reply(CallerReply::OutputTaken(None));
         }
     }
 
@@ -82,36 +82,36 @@ impl Listener for Wire {
         let Some(terminal) = &self.terminal else { return };
         let cost = cost(text.len());
         // After text that a full mailbox does not take, the terminal is heard no more.
-        let sent = self.send(&Event::Data(text));
+        let sent = self.send(&TargetEvent::Data(text));
         if sent && self.credit.spend(cost) {
             terminal.heard();
-            self.reply(Reply::DataChanged);
+            self.reply(CallerReply::DataChanged);
         }
     }
 
     fn started(&self, pid: i32, cwd: &Path) {
-        self.send(&Event::Started(pid, cwd.to_string_lossy().into_owned()));
+        self.send(&TargetEvent::Started(pid, cwd.to_string_lossy().into_owned()));
     }
 
     fn exited(&self) {
-        self.send(&Event::Exited);
+        self.send(&TargetEvent::Exited);
     }
 
     fn input_taken(&self, open: bool) {
-        self.send(&Event::InputTaken(open));
+        self.send(&TargetEvent::InputTaken(open));
     }
 
     fn live_view(&self, LiveView { pid, stdout, stderr, elapsed }: LiveView) {
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        self.send(&Event::View { pid, stdout, stderr, elapsed_ms });
+        self.send(&TargetEvent::View { pid, stdout, stderr, elapsed_ms });
     }
 
-    fn prompt(&self, Prompt { pid, command, text }: Prompt) {
-        self.send(&Event::Prompt { pid, command, text });
+    fn prompt(&self, BlockedPrompt { pid, command, text }: BlockedPrompt) {
+        self.send(&TargetEvent::Prompt { pid, command, text });
     }
 
     fn allocate(&self, stream: OutputStream) {
-        let refused = Allocation::Failed("a command on a target has no artifact store".to_owned());
-        self.reply(Reply::Allocated(stream, refused));
+        let refused = SpillAllocation::Failed("a command on a target has no artifact store".to_owned());
+        self.reply(CallerReply::Allocated(stream, refused));
     }
 }

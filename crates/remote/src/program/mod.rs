@@ -34,11 +34,11 @@ use std::time::Duration;
 use nix::unistd::{dup2_stdin, dup2_stdout};
 use tokio::time::timeout;
 
-use crate::link::{Cut, Link};
-use crate::messages::{FromProgram, ToProgram};
-use door::{Door, places};
-use installed::{Installed, remove_unused};
-use pass::{NotPassed, pass};
+use crate::link::{FrameLink, LinkEnd};
+use crate::messages::{GreetingFromProgram, GreetingToProgram};
+use door::{LinkHandoverSocket, places};
+use installed::{InstalledProgram, remove_unused};
+use pass::{HandoverError, pass};
 use serve::serve;
 
 pub use sum::is_own_sum;
@@ -75,35 +75,37 @@ pub fn main() -> ExitCode {
 async fn begin() -> Result<(), String> {
     let mut link =
         take_standard().map_err(|error| format!("standard input and output cannot carry frames: {error}"))?;
-    let door = Door::open().map_err(|error| format!("no socket could be made: {error}"))?;
+    let door = LinkHandoverSocket::open().map_err(|error| format!("no socket could be made: {error}"))?;
     let facts = facts::facts(&door);
     let umask = facts.umask;
-    link.greet(&FromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
+    link.greet(&GreetingFromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
     loop {
         match timeout(GREETING, link.greeting()).await {
-            Ok(Ok(ToProgram::Begin(begin))) => {
+            Ok(Ok(GreetingToProgram::Begin(begin))) => {
                 if serve(link, &door, begin, umask).await {
                     uninstall(door);
                 }
                 return Ok(());
             }
-            Ok(Ok(ToProgram::Resume(resume))) => match pass(link, &resume).await {
+            Ok(Ok(GreetingToProgram::Resume(resume))) => match pass(link, &resume).await {
                 Ok(()) => return Ok(()),
-                Err(NotPassed::Gone(kept)) => link = kept,
-                Err(NotPassed::Unclear(error)) => return Err(format!("the earlier program did not answer: {error}")),
+                Err(HandoverError::Gone(kept)) => link = kept,
+                Err(HandoverError::Unclear(error)) => {
+                    return Err(format!("the earlier program did not answer: {error}"));
+                }
             },
-            Ok(Err(Cut::Goodbye)) => return Ok(()),
-            Ok(Err(Cut::Lost(error))) => return Err(format!("the host is gone: {error}")),
-            Ok(Err(Cut::Broken(error))) => return Err(error.to_string()),
+            Ok(Err(LinkEnd::Goodbye)) => return Ok(()),
+            Ok(Err(LinkEnd::Lost(error))) => return Err(format!("the host is gone: {error}")),
+            Ok(Err(LinkEnd::Broken(error))) => return Err(error.to_string()),
             Err(_) => return Err(format!("no host has answered within {} s", GREETING.as_secs())),
         }
-        link.greet(&FromProgram::Gone).await.map_err(|error| error.to_string())?;
+        link.greet(&GreetingFromProgram::Gone).await.map_err(|error| error.to_string())?;
     }
 }
 
 /// Removes this program, and what it has made for itself. A host that was cut off meanwhile may have sent it again.
-fn uninstall(door: Door) {
-    if let Some(installed) = Installed::own() {
+fn uninstall(door: LinkHandoverSocket) {
+    if let Some(installed) = InstalledProgram::own() {
         // The host was told of the first attempt.
         let _kept = installed.remove();
     }
@@ -115,7 +117,7 @@ fn uninstall(door: Door) {
 }
 
 /// Returns a link over standard input and output, which are `/dev/null` from then on: no command inherits them.
-fn take_standard() -> std::io::Result<Link> {
+fn take_standard() -> std::io::Result<FrameLink> {
     use std::os::fd::AsFd;
     let (input, output) = (std::io::stdin(), std::io::stdout());
     let ends = [sys::above_inherited(&input.as_fd())?, sys::above_inherited(&output.as_fd())?];
@@ -123,5 +125,5 @@ fn take_standard() -> std::io::Result<Link> {
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     let [input, output] = ends;
-    Link::new(input, output)
+    FrameLink::new(input, output)
 }

@@ -10,16 +10,16 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::door::{REFUSED, WELCOME, WORDS};
-use crate::link::Link;
-use crate::messages::Resume;
+use crate::link::FrameLink;
+use crate::messages::ResumeRequest;
 
 /// Time the other program may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Why a link was not passed on.
-pub enum NotPassed {
+pub enum HandoverError {
     /// No program has the token: what ran in it is gone. The link is still this program's.
-    Gone(Link),
+    Gone(FrameLink),
     /// The other program may be there, and did not take the link over.
     Unclear(io::Error),
 }
@@ -29,21 +29,21 @@ pub enum NotPassed {
 ///
 /// # Errors
 /// If no program at this place has the token, or the other program does not answer.
-pub async fn pass(link: Link, resume: &Resume) -> Result<(), NotPassed> {
+pub async fn pass(link: FrameLink, resume: &ResumeRequest) -> Result<(), HandoverError> {
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
     let other = match timeout(ANSWER, visit(resume)).await.unwrap_or_else(|elapsed| Err(late(elapsed))) {
         Ok(other) => other,
-        Err(error) if is_gone(&error) => return Err(NotPassed::Gone(link)),
-        Err(error) => return Err(NotPassed::Unclear(error)),
+        Err(error) if is_gone(&error) => return Err(HandoverError::Gone(link)),
+        Err(error) => return Err(HandoverError::Unclear(error)),
     };
     // The host sends nothing before the other program has answered.
-    let Some(ends) = link.ends() else { return Err(NotPassed::Unclear(io::ErrorKind::InvalidData.into())) };
+    let Some(ends) = link.ends() else { return Err(HandoverError::Unclear(io::ErrorKind::InvalidData.into())) };
     let passed = timeout(ANSWER, hand_over(&other, resume, &ends.map(|end| end.as_raw_fd()))).await;
     match passed.unwrap_or_else(|elapsed| Err(late(elapsed))) {
         Ok(WELCOME) => {}
-        Ok(REFUSED) => return Err(NotPassed::Gone(link)),
-        Ok(_) => return Err(NotPassed::Unclear(io::ErrorKind::InvalidData.into())),
-        Err(error) => return Err(NotPassed::Unclear(error)),
+        Ok(REFUSED) => return Err(HandoverError::Gone(link)),
+        Ok(_) => return Err(HandoverError::Unclear(io::ErrorKind::InvalidData.into())),
+        Err(error) => return Err(HandoverError::Unclear(error)),
     }
     drop(link);
     let mut byte = [0];
@@ -58,13 +58,13 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::PermissionDenied)
 }
 
-async fn visit(resume: &Resume) -> io::Result<UnixStream> {
+async fn visit(resume: &ResumeRequest) -> io::Result<UnixStream> {
     let other = UnixStream::connect(&resume.socket).await?;
     if other.peer_cred()?.uid() == geteuid().as_raw() { Ok(other) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
 /// Returns the answer of the other program.
-async fn hand_over(other: &UnixStream, resume: &Resume, ends: &[i32]) -> io::Result<u8> {
+async fn hand_over(other: &UnixStream, resume: &ResumeRequest, ends: &[i32]) -> io::Result<u8> {
     let mut words = [0; WORDS];
     words[..32].copy_from_slice(&resume.token.0);
     words[32..].copy_from_slice(&resume.received.to_le_bytes());

@@ -6,11 +6,11 @@ use nix::errno::Errno;
 
 use crate::messages::{MAX_ENTRIES, MAX_READ, system_code};
 use reduce::recall::Unsearchable;
-use runner::error::Error;
+use runner::error::RunError;
 
 /// Why nothing is done.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum TargetAccessRefusal {
     /// The system refuses a step.
     #[error("{what} cannot be {done}: {}", told(source))]
     System {
@@ -50,13 +50,13 @@ fn told(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), |errno| Errno::from_raw(errno).to_string())
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<TargetAccessRefusal> for RunError {
+    fn from(refusal: TargetAccessRefusal) -> Self {
         let message = refusal.to_string();
-        let Refusal::System { source, .. } = refusal else { return Self::InvalidArg(message) };
+        let TargetAccessRefusal::System { source, .. } = refusal else { return Self::InvalidArg(message) };
         // Only paths that hold a NUL, and names that no resolver knows, are refused without the system.
         let Some(errno) = source.raw_os_error() else { return Self::InvalidArg(message) };
         let errno = format!("{:?}", Errno::from_raw(errno));
-        Self::There { code: system_code(&errno).unwrap_or("EIO"), message, errno: Some(errno) }
+        Self::FromTarget { code: system_code(&errno).unwrap_or("EIO"), message, errno: Some(errno) }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
-use super::refusal::Refusal;
+use super::refusal::TargetAccessRefusal;
 use crate::random::random_name;
 
 /// The bits of a mode.
@@ -18,36 +18,37 @@ const NEW: u32 = 0o666;
 const MAX_LINKS: usize = 40;
 
 /// The new content. If it is dropped before it was placed, nothing of it stays.
-pub struct Replacement {
+pub struct FileReplacement {
     file: File,
     mode: u32,
     beside: PathBuf,
     path: PathBuf,
     /// The directories that were made for it, the outermost first.
-    made: Made,
+    made: MadeParents,
     placed: bool,
 }
 
-impl Replacement {
+impl FileReplacement {
     /// Begins to replace the file at this path, or the one that a link there leads to. The file keeps its mode, and its
     /// owner if the system allows that. A new file gets the mode, or that of any new file under the mask.
     ///
     /// # Errors
     /// If there is something else than a file, or the system refuses.
-    pub fn begin(path: &Path, mode: Option<u32>, umask: u32) -> Result<Self, Refusal> {
-        let refused = |source| Refusal::System { what: path.display().to_string(), done: "written", source };
+    pub fn begin(path: &Path, mode: Option<u32>, umask: u32) -> Result<Self, TargetAccessRefusal> {
+        let refused =
+            |source| TargetAccessRefusal::System { what: path.display().to_string(), done: "written", source };
         let target = followed(path).map_err(refused)?;
         let existing = match fs::symlink_metadata(&target) {
             Ok(data) if data.is_dir() => return Err(refused(Errno::EISDIR.into())),
             Ok(data) if !data.is_file() => {
-                return Err(Refusal::NotRegular { path: path.display().to_string(), done: "replaced" });
+                return Err(TargetAccessRefusal::NotRegular { path: path.display().to_string(), done: "replaced" });
             }
             Ok(data) => Some(data),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(refused(error)),
         };
         let parent = target.parent().ok_or_else(|| refused(Errno::EISDIR.into()))?;
-        let made = Made::parents(parent).map_err(refused)?;
+        let made = MadeParents::parents(parent).map_err(refused)?;
         let (file, beside) = beside(parent).map_err(refused)?;
         let mode = match &existing {
             Some(data) => {
@@ -82,7 +83,7 @@ impl Replacement {
     }
 }
 
-impl Drop for Replacement {
+impl Drop for FileReplacement {
     fn drop(&mut self) {
         if !self.placed {
             // A command may have removed it.
@@ -92,9 +93,9 @@ impl Drop for Replacement {
 }
 
 /// Directories that were made. Those that are empty are removed with this.
-struct Made(Vec<PathBuf>);
+struct MadeParents(Vec<PathBuf>);
 
-impl Made {
+impl MadeParents {
     /// Makes a directory and its parents, as far as they are missing.
     fn parents(path: &Path) -> io::Result<Self> {
         let missing = path.ancestors().take_while(|path| fs::metadata(path).is_err_and(|error| is_missing(&error)));
@@ -112,7 +113,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for MadeParents {
     fn drop(&mut self) {
         for directory in self.0.iter().rev() {
             // Others may have put files into it.

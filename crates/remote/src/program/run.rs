@@ -6,71 +6,82 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::exchange::Exchange;
-use super::files::Files;
-use super::installed::Installed;
-use super::listener::{Credit, Wire};
+use super::exchange::RequestTransfer;
+use super::files::FileRequestHandler;
+use super::installed::InstalledProgram;
+use super::listener::{OutputCredit, WireListener};
 use super::ports::dial;
-use super::registries::{Asked, Registries};
-use super::sessions::{Answering, Sessions};
-use super::terminal::{self, Ends};
+use super::registries::{ReceivedRequest, RegistryTable};
+use super::sessions::{ResponseFuture, SessionTable};
+use super::terminal::{self, TerminalEndGuard};
 use super::undoing::{newest, points, undo};
 use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::link::LinkError;
-use crate::messages::{Answer, Ask, Call, Event, Failure, Order, Place, decode, is_id};
-use crate::post::Post;
-use runner::error::Error;
-use runner::pty::Terminal;
+use crate::messages::{
+    TargetCall, TargetCommand, TargetCommandPlace, TargetEvent, TargetFailure, TargetRequest, TargetResponse, decode,
+    is_id,
+};
+use crate::post::LinkMailbox;
+use runner::error::RunError;
+use runner::pty::CommandTerminal;
 use runner::request::RawOptions;
-use runner::run::outcome::Outcome;
-use runner::run::{Command, LISTED_SURVIVORS, Reply, request_of, warm_up};
+use runner::run::outcome::CommandOutcome;
+use runner::run::{CallerReply, LISTED_SURVIVORS, SubmittedCommand, request_of, warm_up};
 use runner::session::SessionRun;
-use runner::snapshot::Wanted;
+use runner::snapshot::SnapshotRequest;
 use wire::{MailboxMessage, WireError};
 
 /// Most survivors that are told of a command whose result could not be sent.
 const MOST_SURVIVORS: usize = 16;
 
 /// The runs that have not ended, and what outlives a run.
-pub struct Runs {
-    post: Arc<Post>,
+pub struct ProgramRuns {
+    post: Arc<LinkMailbox>,
     /// The mode mask of new files.
     umask: u32,
-    running: Mutex<HashMap<u64, Running>>,
-    sessions: Sessions,
-    registries: Registries,
-    files: Files,
+    running: Mutex<HashMap<u64, RunRoute>>,
+    sessions: SessionTable,
+    registries: RegistryTable,
+    files: FileRequestHandler,
     /// Whether the program is to remove itself.
     uninstalled: AtomicBool,
 }
 
 /// The way to a run.
-enum Running {
-    Command(Way),
-    Question(UnboundedSender<Call>),
+enum RunRoute {
+    Command(CommandRoute),
+    Question(UnboundedSender<TargetCall>),
 }
 
 /// The way to a command.
-struct Way {
-    replies: UnboundedSender<Reply>,
-    credit: Arc<Credit>,
-    terminal: Option<Arc<Terminal>>,
+struct CommandRoute {
+    replies: UnboundedSender<CallerReply>,
+    credit: Arc<OutputCredit>,
+    terminal: Option<Arc<CommandTerminal>>,
 }
 
 /// A command that was given to the core.
-enum Started {
-    Command(Command<Wanted>),
-    InTerminal(Command<Wanted>, Ends),
+enum StartedTargetCommand {
+    Command(SubmittedCommand<SnapshotRequest>),
+    InTerminal(SubmittedCommand<SnapshotRequest>, TerminalEndGuard),
     InSession(SessionRun),
 }
 
-impl Runs {
-    pub fn new(post: Arc<Post>, umask: u32) -> Arc<Self> {
+impl ProgramRuns {
+    pub fn new(post: Arc<LinkMailbox>, umask: u32) -> Arc<Self> {
         let (running, sessions, registries, uninstalled) = Default::default();
-        Arc::new(Self { post, umask, running, sessions, registries, files: Files::new(umask), uninstalled })
+        Arc::new(Self {
+            post,
+            umask,
+            running,
+            sessions,
+            registries,
+            files: FileRequestHandler::new(umask),
+            uninstalled,
+        })
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<u64, RunRoute>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,8 +91,8 @@ impl Runs {
     /// If it is none that a host of ours sends.
     pub fn take(self: &Arc<Self>, MailboxMessage { run, payload }: MailboxMessage) -> Result<(), LinkError> {
         match decode(&payload)? {
-            Call::Run(order) => self.start(run, *order),
-            Call::Ask(ask) => self.ask(run, ask),
+            TargetCall::Run(order) => self.start(run, *order),
+            TargetCall::Ask(ask) => self.ask(run, ask),
             call => {
                 self.reply(run, call);
                 Ok(())
@@ -89,64 +100,64 @@ impl Runs {
         }
     }
 
-    fn start(self: &Arc<Self>, run: u64, order: Order) -> Result<(), LinkError> {
+    fn start(self: &Arc<Self>, run: u64, order: TargetCommand) -> Result<(), LinkError> {
         let (replies, inbox) = unbounded_channel();
-        let credit = Arc::<Credit>::default();
+        let credit = Arc::<OutputCredit>::default();
         let terminal = terminal::of(order.place);
-        let way = Way { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
-        let last = self.add(run, Running::Command(way))?;
-        let listener = Wire { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
+        let way = CommandRoute { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
+        let last = self.add(run, RunRoute::Command(way))?;
+        let listener = WireListener { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
         // Commands of a session have their turns in the order in which they arrive.
         let started = self.started(order, terminal);
         tokio::spawn(async move {
             let ended = match started {
                 Ok(started) => started.finish(listener, inbox).await,
-                Err(error) => Event::Failed(error.into()),
+                Err(error) => TargetEvent::Failed(error.into()),
             };
             last.tell(ended);
         });
         Ok(())
     }
 
-    fn ask(self: &Arc<Self>, run: u64, ask: Ask) -> Result<(), LinkError> {
+    fn ask(self: &Arc<Self>, run: u64, ask: TargetRequest) -> Result<(), LinkError> {
         let (words, further) = unbounded_channel();
-        let last = self.add(run, Running::Question(words))?;
-        let asked = Asked { post: Arc::clone(&self.post), run, further };
+        let last = self.add(run, RunRoute::Question(words))?;
+        let asked = ReceivedRequest { post: Arc::clone(&self.post), run, further };
         let answer = match ask {
-            Ask::Session(number, of_session) => self.sessions.ask(number, of_session),
-            Ask::Registry(number, of_registry) => self.registries.ask(number, of_registry, asked),
-            Ask::Undo(wanted) => undo(wanted),
-            Ask::UndoPoints(wanted) => points(wanted),
-            Ask::NewestToUndo(wanted) => newest(wanted),
-            Ask::WarmUp(order) => self.warm_up(*order),
-            Ask::File(path, of_file) => self.files.ask(&path, of_file, Exchange::of(asked)),
-            Ask::Dial(host, port) => dial(host, port, Exchange::of(asked)),
-            Ask::Uninstall => {
+            TargetRequest::Session(number, of_session) => self.sessions.ask(number, of_session),
+            TargetRequest::Registry(number, of_registry) => self.registries.ask(number, of_registry, asked),
+            TargetRequest::Undo(wanted) => undo(wanted),
+            TargetRequest::UndoPoints(wanted) => points(wanted),
+            TargetRequest::NewestToUndo(wanted) => newest(wanted),
+            TargetRequest::WarmUp(order) => self.warm_up(*order),
+            TargetRequest::File(path, of_file) => self.files.ask(&path, of_file, RequestTransfer::of(asked)),
+            TargetRequest::Dial(host, port) => dial(host, port, RequestTransfer::of(asked)),
+            TargetRequest::Uninstall => {
                 let removed = self.uninstall();
-                Box::pin(async { removed.map(|()| Answer::Done) })
+                Box::pin(async { removed.map(|()| TargetResponse::Done) })
             }
         };
         tokio::spawn(async move {
-            last.tell(answer.await.map_or_else(|error| Event::Failed(error.into()), Event::Answered));
+            last.tell(answer.await.map_or_else(|error| TargetEvent::Failed(error.into()), TargetEvent::Answered));
         });
         Ok(())
     }
 
     /// Removes the file of this program now. The rest goes at its end, as it is in use.
-    fn uninstall(&self) -> Result<(), Error> {
+    fn uninstall(&self) -> Result<(), RunError> {
         self.uninstalled.store(true, Ordering::Relaxed);
-        Ok(Installed::own().map_or(Ok(()), |installed| installed.remove())?)
+        Ok(InstalledProgram::own().map_or(Ok(()), |installed| installed.remove())?)
     }
 
     /// Gives up the questions of the host, which is gone. Returns whether the program is to remove itself.
     pub async fn shut(&self) -> bool {
-        self.running().retain(|_, running| matches!(running, Running::Command(_)));
+        self.running().retain(|_, running| matches!(running, RunRoute::Command(_)));
         self.files.tidy().await;
         self.uninstalled.load(Ordering::Relaxed)
     }
 
     /// Adds a run. Returns what tells its last event.
-    fn add(self: &Arc<Self>, run: u64, way: Running) -> Result<Last, LinkError> {
+    fn add(self: &Arc<Self>, run: u64, way: RunRoute) -> Result<LastEventGuard, LinkError> {
         let mut running = self.running();
         if running.len() >= MAX_RUNS + MAX_STANDING {
             return Err(LinkError::Unexpected("more runs than a host starts"));
@@ -154,17 +165,17 @@ impl Runs {
         if running.insert(run, way).is_some() {
             return Err(LinkError::Unexpected("a run that runs already"));
         }
-        Ok(Last { runs: Arc::clone(self), run, event: None })
+        Ok(LastEventGuard { runs: Arc::clone(self), run, event: None })
     }
 
-    fn warm_up(&self, order: Order) -> Answering {
+    fn warm_up(&self, order: TargetCommand) -> ResponseFuture {
         let raw = self.raw(order);
-        Box::pin(async move { Ok(Answer::Warm(warm_up(request_of::<Wanted>(raw?).await?).await?)) })
+        Box::pin(async move { Ok(TargetResponse::Warm(warm_up(request_of::<SnapshotRequest>(raw?).await?).await?)) })
     }
 
     /// Returns the options of a command. Its safety was judged by the host.
-    fn raw(&self, order: Order) -> Result<RawOptions, Error> {
-        let Order { mark, command, cwd, options, stdin, registry, background, .. } = order;
+    fn raw(&self, order: TargetCommand) -> Result<RawOptions, RunError> {
+        let TargetCommand { mark, command, cwd, options, stdin, registry, background, .. } = order;
         let given = RawOptions::from_json(&options)?;
         let registry = registry.map(|number| self.registries.get(number)).transpose()?;
         let (host_env, umask) = (sys::environment(), self.umask);
@@ -173,23 +184,33 @@ impl Runs {
     }
 
     /// Gives a command to the core.
-    fn started(&self, order: Order, terminal: Option<Arc<Terminal>>) -> Result<Started, Error> {
+    fn started(
+        &self,
+        order: TargetCommand,
+        terminal: Option<Arc<CommandTerminal>>,
+    ) -> Result<StartedTargetCommand, RunError> {
         let place = order.place;
-        let ends = terminal.clone().map(Ends);
+        let ends = terminal.clone().map(TerminalEndGuard);
         let raw = RawOptions { terminal, ..self.raw(order)? };
         Ok(match (place, ends) {
-            (Place::Terminal { .. }, Some(ends)) => Started::InTerminal(Command::start(raw)?, ends),
-            (Place::Shell | Place::Terminal { .. }, _) => Started::Command(Command::start(raw)?),
-            (Place::Session(number), _) => Started::InSession(SessionRun::start(&self.sessions.get(number)?, raw)?),
+            (TargetCommandPlace::Terminal { .. }, Some(ends)) => {
+                StartedTargetCommand::InTerminal(SubmittedCommand::start(raw)?, ends)
+            }
+            (TargetCommandPlace::Shell | TargetCommandPlace::Terminal { .. }, _) => {
+                StartedTargetCommand::Command(SubmittedCommand::start(raw)?)
+            }
+            (TargetCommandPlace::Session(number), _) => {
+                StartedTargetCommand::InSession(SessionRun::start(&self.sessions.get(number)?, raw)?)
+            }
         })
     }
 
     /// Passes the words of the host to a run. One that has just ended takes none.
-    fn reply(&self, run: u64, call: Call) {
+    fn reply(&self, run: u64, call: TargetCall) {
         let running = self.running();
-        let Way { replies, credit, terminal } = match running.get(&run) {
-            Some(Running::Command(way)) => way,
-            Some(Running::Question(words)) => {
+        let CommandRoute { replies, credit, terminal } = match running.get(&run) {
+            Some(RunRoute::Command(way)) => way,
+            Some(RunRoute::Question(words)) => {
                 // It may have just been answered.
                 let _gone = words.send(call);
                 return;
@@ -197,32 +218,36 @@ impl Runs {
             None => return,
         };
         let reply = match call {
-            Call::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
+            TargetCall::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
                 Some(terminal) => {
                     terminal.heard();
-                    Reply::DataChanged
+                    CallerReply::DataChanged
                 }
-                None => Reply::OutputTaken(None),
+                None => CallerReply::OutputTaken(None),
             },
-            Call::OutputTaken(_) | Call::TaskOutputTaken(_) | Call::Run(_) | Call::Ask(_) | Call::Part(_) => return,
-            Call::ListenerFailed(error) => Reply::OutputTaken(Some(error)),
-            Call::Abort => Reply::Abort,
-            Call::Input(bytes) => Reply::Input(bytes),
-            Call::Signal(signal) => Reply::Signal(signal),
-            Call::ViewTaken(failure) => Reply::ViewTaken(failure),
-            Call::PromptTaken(failure) => Reply::PromptTaken(failure),
-            Call::Type(bytes) => return terminal::write(terminal.as_ref(), bytes, &self.post, run),
-            Call::Resize(cols, rows) => return terminal::resize(terminal.as_ref(), cols, rows),
-            Call::Drawn(drawn) => return terminal.iter().for_each(|terminal| terminal.sent_away(drawn)),
+            TargetCall::OutputTaken(_)
+            | TargetCall::TaskOutputTaken(_)
+            | TargetCall::Run(_)
+            | TargetCall::Ask(_)
+            | TargetCall::Part(_) => return,
+            TargetCall::ListenerFailed(error) => CallerReply::OutputTaken(Some(error)),
+            TargetCall::Abort => CallerReply::Abort,
+            TargetCall::Input(bytes) => CallerReply::Input(bytes),
+            TargetCall::Signal(signal) => CallerReply::Signal(signal),
+            TargetCall::ViewTaken(failure) => CallerReply::ViewTaken(failure),
+            TargetCall::PromptTaken(failure) => CallerReply::PromptTaken(failure),
+            TargetCall::Type(bytes) => return terminal::write(terminal.as_ref(), bytes, &self.post, run),
+            TargetCall::Resize(cols, rows) => return terminal::resize(terminal.as_ref(), cols, rows),
+            TargetCall::Drawn(drawn) => return terminal.iter().for_each(|terminal| terminal.sent_away(drawn)),
         };
         // The run may have just ended.
         let _gone = replies.send(reply);
     }
 }
 
-impl Started {
+impl StartedTargetCommand {
     /// Runs the command to its end. Returns its last event.
-    async fn finish(self, listener: Wire, inbox: UnboundedReceiver<Reply>) -> Event {
+    async fn finish(self, listener: WireListener, inbox: UnboundedReceiver<CallerReply>) -> TargetEvent {
         let ended = match self {
             Self::Command(command) => command.finish(listener, inbox).await.map(|ran| (ran.outcome, None)),
             Self::InTerminal(command, ends) => {
@@ -239,29 +264,30 @@ impl Started {
                 outcome
                     .notes
                     .extend((more > 0).then(|| format!("{more} further processes live on, and are not listed")));
-                Event::Ended(Box::new(outcome), cwd.map(|cwd| cwd.to_string_lossy().into_owned()))
+                TargetEvent::Ended(Box::new(outcome), cwd.map(|cwd| cwd.to_string_lossy().into_owned()))
             }
-            Err(error) => Event::Failed(error.into()),
+            Err(error) => TargetEvent::Failed(error.into()),
         }
     }
 }
 
 /// Tells the host the last event of a run, in any case: a fault here must leave no promise there that never settles.
-struct Last {
-    runs: Arc<Runs>,
+struct LastEventGuard {
+    runs: Arc<ProgramRuns>,
     run: u64,
-    event: Option<Event>,
+    event: Option<TargetEvent>,
 }
 
-impl Last {
-    fn tell(mut self, event: Event) {
+impl LastEventGuard {
+    fn tell(mut self, event: TargetEvent) {
         self.event = Some(event);
     }
 }
 
-impl Drop for Last {
+impl Drop for LastEventGuard {
     fn drop(&mut self) {
-        let fault = || Event::Failed(Error::spawn("a fault of agent-bash itself; the command was ended", "").into());
+        let fault =
+            || TargetEvent::Failed(RunError::spawn("a fault of agent-bash itself; the command was ended", "").into());
         let event = self.event.take().unwrap_or_else(fault);
         self.runs.running().remove(&self.run);
         if let Err(error) = self.runs.post.send(self.run, &event) {
@@ -272,23 +298,23 @@ impl Drop for Last {
 }
 
 /// Returns what is left of the last event of a run that cannot be sent.
-fn without_content(event: Event, error: WireError) -> Event {
+fn without_content(event: TargetEvent, error: WireError) -> TargetEvent {
     let why = match error {
         WireError::Waiting => "too much waits for the link",
         _ => "it is too large; lower `truncate.maxBytes`",
     };
     match event {
-        Event::Ended(mut outcome, cwd) => {
+        TargetEvent::Ended(mut outcome, cwd) => {
             let (stdout, stderr) = Default::default();
             let notes = vec![format!("the command has ended as told, and its result could not be sent: {why}")];
             let (receipt, evidence, tap, view, truncation) = Default::default();
             outcome.survivors.truncate(MOST_SURVIVORS);
-            *outcome = Outcome { stdout, stderr, notes, receipt, evidence, tap, view, truncation, ..*outcome };
-            Event::Ended(outcome, cwd)
+            *outcome = CommandOutcome { stdout, stderr, notes, receipt, evidence, tap, view, truncation, ..*outcome };
+            TargetEvent::Ended(outcome, cwd)
         }
         _ => {
             let (code, message) = ("ERR_BASH_SPAWN".to_owned(), format!("the answer could not be sent: {why}"));
-            Event::Failed(Failure { code, message, errno: None, missing: Vec::new() })
+            TargetEvent::Failed(TargetFailure { code, message, errno: None, missing: Vec::new() })
         }
     }
 }

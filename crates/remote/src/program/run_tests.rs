@@ -4,7 +4,7 @@ use runner::run::judged;
 use wire::{Mailbox, WireFrameReader};
 
 /// Returns the messages that wait.
-async fn waiting(post: &Post) -> Vec<MailboxMessage> {
+async fn waiting(post: &LinkMailbox) -> Vec<MailboxMessage> {
     let (mut frames, mut other, mut messages) = (WireFrameReader::default(), Mailbox::default(), Vec::new());
     let last = post.waiting_bytes();
     let mut read = 0;
@@ -22,25 +22,25 @@ async fn waiting(post: &Post) -> Vec<MailboxMessage> {
 
 #[tokio::test]
 async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
-    let post = Arc::new(Post::default());
-    let runs = Runs::new(Arc::clone(&post), 0o22);
-    let output = Event::Output(OutputStream::Stdout, "x".repeat(60 << 20));
+    let post = Arc::new(LinkMailbox::default());
+    let runs = ProgramRuns::new(Arc::clone(&post), 0o22);
+    let output = TargetEvent::Output(OutputStream::Stdout, "x".repeat(60 << 20));
     while post.send(9, &output).is_ok() {}
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let outcome = judged(raw, "test", None).expect("a harmless command").outcome;
-    let outcome = Outcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
-    let last = runs.add(1, Running::Question(unbounded_channel().0)).expect("room");
-    last.tell(Event::Ended(Box::new(outcome), Some("/usr".into())));
+    let outcome = CommandOutcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
+    let last = runs.add(1, RunRoute::Question(unbounded_channel().0)).expect("room");
+    last.tell(TargetEvent::Ended(Box::new(outcome), Some("/usr".into())));
     let last = waiting(&post).await.pop().expect("a message");
-    let Event::Ended(outcome, cwd) = decode(&last.payload).expect("an event") else { panic!("it has ended") };
+    let TargetEvent::Ended(outcome, cwd) = decode(&last.payload).expect("an event") else { panic!("it has ended") };
     assert_eq!((last.run, outcome.exit_code, cwd.as_deref()), (1, Some(3), Some("/usr")));
     assert!(outcome.stdout.is_empty() && outcome.notes[0].contains("could not be sent"), "{:?}", outcome.notes);
 }
 
 #[test]
 fn a_host_that_starts_more_runs_than_one_of_ours_is_found_out() {
-    let runs = Runs::new(Arc::default(), 0o22);
-    let added = (0..).map(|run| runs.add(run, Running::Question(unbounded_channel().0)));
-    let added: Vec<Last> = added.map_while(Result::ok).collect();
+    let runs = ProgramRuns::new(Arc::default(), 0o22);
+    let added = (0..).map(|run| runs.add(run, RunRoute::Question(unbounded_channel().0)));
+    let added: Vec<LastEventGuard> = added.map_while(Result::ok).collect();
     assert_eq!(added.len(), MAX_RUNS + MAX_STANDING);
 }

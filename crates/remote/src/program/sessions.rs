@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::messages::{Answer, OfSession};
-use runner::error::Error;
-use runner::session::Session;
+use crate::messages::{TargetResponse, TargetSessionRequest};
+use runner::error::RunError;
+use runner::session::ShellSession;
 
 /// An answer in the making. What has its place among the calls of the host is done already.
-pub type Answering = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send>>;
+pub type ResponseFuture = Pin<Box<dyn Future<Output = Result<TargetResponse, RunError>> + Send>>;
 
 /// The sessions, by the numbers that the host gave them.
 #[derive(Default)]
-pub struct Sessions(Mutex<HashMap<u64, Arc<Session>>>);
+pub struct SessionTable(Mutex<HashMap<u64, Arc<ShellSession>>>);
 
-impl Sessions {
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Session>>> {
+impl SessionTable {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<ShellSession>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -24,31 +24,31 @@ impl Sessions {
     ///
     /// # Errors
     /// If it was closed.
-    pub fn get(&self, number: u64) -> Result<Arc<Session>, Error> {
-        self.all().get(&number).cloned().ok_or(Error::SessionClosed)
+    pub fn get(&self, number: u64) -> Result<Arc<ShellSession>, RunError> {
+        self.all().get(&number).cloned().ok_or(RunError::SessionClosed)
     }
 
     /// Does what a host asks of a session.
-    pub fn ask(&self, number: u64, ask: OfSession) -> Answering {
+    pub fn ask(&self, number: u64, ask: TargetSessionRequest) -> ResponseFuture {
         match ask {
-            OfSession::Begin(directory) => {
-                self.all().insert(number, Session::new(directory.into()));
+            TargetSessionRequest::Begin(directory) => {
+                self.all().insert(number, ShellSession::new(directory.into()));
             }
-            OfSession::Close => {
+            TargetSessionRequest::Close => {
                 if let Some(session) = self.all().remove(&number) {
                     session.close();
                 }
             }
-            OfSession::Reset => {
+            TargetSessionRequest::Reset => {
                 let turn = self.get(number).and_then(|session| session.enter());
                 return Box::pin(async move {
                     let mut turn = turn?;
                     turn.come().await?;
                     turn.session().reset();
-                    Ok(Answer::Done)
+                    Ok(TargetResponse::Done)
                 });
             }
         }
-        Box::pin(async { Ok(Answer::Done) })
+        Box::pin(async { Ok(TargetResponse::Done) })
     }
 }

@@ -3,21 +3,21 @@
 
 use std::sync::Arc;
 
-use crate::messages::{Event, Place};
-use crate::post::Post;
-use runner::pty::{Terminal, TerminalError};
+use crate::messages::{TargetCommandPlace, TargetEvent};
+use crate::post::LinkMailbox;
+use runner::pty::{CommandTerminal, TerminalError};
 use sys::TerminalSize;
 
 /// Returns the terminal of a command, if its place is one.
-pub fn of(place: Place) -> Option<Arc<Terminal>> {
-    let Place::Terminal { cols, rows, drawn } = place else { return None };
-    let terminal = Terminal::new(size(cols, rows));
+pub fn of(place: TargetCommandPlace) -> Option<Arc<CommandTerminal>> {
+    let TargetCommandPlace::Terminal { cols, rows, drawn } = place else { return None };
+    let terminal = CommandTerminal::new(size(cols, rows));
     terminal.sent_away(drawn);
     Some(terminal)
 }
 
 /// Types into a terminal, and tells the host once that is done.
-pub fn write(terminal: Option<&Arc<Terminal>>, bytes: Vec<u8>, post: &Arc<Post>, run: u64) {
+pub fn write(terminal: Option<&Arc<CommandTerminal>>, bytes: Vec<u8>, post: &Arc<LinkMailbox>, run: u64) {
     let Some(terminal) = terminal else { return };
     match terminal.write(bytes) {
         Ok(Some(typed)) => {
@@ -30,16 +30,17 @@ pub fn write(terminal: Option<&Arc<Terminal>>, bytes: Vec<u8>, post: &Arc<Post>,
         }
         Ok(None) => tell(post, run),
         // The end of the run tells the host that nothing more is typed.
-        Err(TerminalError::Ended | TerminalError::NotStarted | TerminalError::Used | TerminalError::None(_)) => {}
+        Err(TerminalError::Ended | TerminalError::NotStarted | TerminalError::Used | TerminalError::Unavailable(_)) => {
+        }
     }
 }
 
-fn tell(post: &Post, run: u64) {
+fn tell(post: &LinkMailbox, run: u64) {
     // A mailbox that is full is that of a link that is down. The run ends with its lease.
-    let _full = post.send(run, &Event::Typed);
+    let _full = post.send(run, &TargetEvent::Typed);
 }
 
-pub fn resize(terminal: Option<&Arc<Terminal>>, cols: u16, rows: u16) {
+pub fn resize(terminal: Option<&Arc<CommandTerminal>>, cols: u16, rows: u16) {
     if let Some(terminal) = terminal {
         terminal.resize(size(cols, rows));
     }
@@ -50,9 +51,9 @@ fn size(cols: u16, rows: u16) -> TerminalSize {
 }
 
 /// Ends the terminal after its command has ended in any way.
-pub struct Ends(pub Arc<Terminal>);
+pub struct TerminalEndGuard(pub Arc<CommandTerminal>);
 
-impl Drop for Ends {
+impl Drop for TerminalEndGuard {
     fn drop(&mut self) {
         if self.0.running().is_ok() {
             self.0.end(None);

@@ -1,31 +1,33 @@
 //! Undoes runs.
 
-use super::sessions::Answering;
-use crate::messages::{Answer, NewestAsk, PointsAsk, UndoAsk};
-use runner::error::Error;
+use super::sessions::ResponseFuture;
+use crate::messages::{NewestUndoRequest, TargetResponse, TargetUndoRequest, UndoPointsRequest};
+use runner::error::RunError;
 use runner::undoing::{newest_to_undo, undo_points, undo_run};
 use undo::Options;
 
 /// Undoes a run.
-pub fn undo(UndoAsk { run, dry_run, paths, dir }: UndoAsk) -> Answering {
+pub fn undo(TargetUndoRequest { run, dry_run, paths, dir }: TargetUndoRequest) -> ResponseFuture {
     blocking(move || {
         let wanted = Options { dry_run, paths: &paths };
-        undo_run(&run, wanted, dir.as_deref(), &sys::environment()).map(Answer::Undone)
+        undo_run(&run, wanted, dir.as_deref(), &sys::environment()).map(TargetResponse::Undone)
     })
 }
 
 /// Lists the runs that can be undone.
-pub fn points(PointsAsk { cwd, dir }: PointsAsk) -> Answering {
-    blocking(move || undo_points(cwd.as_deref(), dir.as_deref(), &sys::environment()).map(Answer::UndoPoints))
+pub fn points(UndoPointsRequest { cwd, dir }: UndoPointsRequest) -> ResponseFuture {
+    blocking(move || undo_points(cwd.as_deref(), dir.as_deref(), &sys::environment()).map(TargetResponse::UndoPoints))
 }
 
 /// Finds the newest run that an undo would take back.
-pub fn newest(NewestAsk { cwd, paths, dir }: NewestAsk) -> Answering {
-    blocking(move || newest_to_undo(&cwd, &paths, dir.as_deref(), &sys::environment()).map(Answer::NewestToUndo))
+pub fn newest(NewestUndoRequest { cwd, paths, dir }: NewestUndoRequest) -> ResponseFuture {
+    blocking(move || {
+        newest_to_undo(&cwd, &paths, dir.as_deref(), &sys::environment()).map(TargetResponse::NewestToUndo)
+    })
 }
 
 /// Does work on files away from the link.
-fn blocking(work: impl FnOnce() -> Result<Answer, Error> + Send + 'static) -> Answering {
+fn blocking(work: impl FnOnce() -> Result<TargetResponse, RunError> + Send + 'static) -> ResponseFuture {
     let work = tokio::task::spawn_blocking(work);
-    Box::pin(async { work.await.unwrap_or_else(|error| Err(Error::spawn(error.to_string(), "undo"))) })
+    Box::pin(async { work.await.unwrap_or_else(|error| Err(RunError::spawn(error.to_string(), "undo"))) })
 }

@@ -7,13 +7,16 @@ use std::time::Duration;
 use capture::OutputStream;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use remote::client::{Address, Coding, Distant, DistantRun, Form, Program, Quoting, Settings, Target};
-use remote::{Order, Place};
-use runner::error::Error;
-use runner::pty::Terminal;
+use remote::client::{
+    DistantRun, DistantRunEnd, ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetProgram,
+    TargetSettings, TransportQuoting,
+};
+use remote::{TargetCommand, TargetCommandPlace};
+use runner::error::RunError;
+use runner::pty::CommandTerminal;
 use runner::request::RawOptions;
-use runner::run::outcome::Outcome;
-use runner::run::{Judged, Listener, LiveView, Prompt, Reply, judged};
+use runner::run::outcome::CommandOutcome;
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, JudgedDistantCommand, LiveView, judged};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
@@ -41,24 +44,24 @@ pub fn is_gone(pid: i32) -> bool {
     !Path::new(&format!("/proc/{pid}")).exists()
 }
 
-pub fn program() -> Program {
+pub fn program() -> TargetProgram {
     let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
     let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
     let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    let forms = vec![Form { coding: Coding::Raw, bytes, path: PROGRAM.into() }];
-    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
+    let forms = vec![ProgramFile { coding: ProgramEncoding::Raw, bytes, path: PROGRAM.into() }];
+    TargetProgram { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
 }
 
 /// Returns the options of a target whose home is this directory. Its transport ends without the program there,
 /// and reaches nothing while a file `down` is there.
-pub fn settings(home: &Path, lease: Duration) -> Settings {
+pub fn settings(home: &Path, lease: Duration) -> TargetSettings {
     runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let home = home.to_str().expect("text");
     let relay = r#"[ ! -e "$HOME/down" ] && setsid "$@" < <(cat) | cat"#;
     let variables = [format!("HOME={home}"), format!("XDG_RUNTIME_DIR={home}")];
     let words = ["env", "-i", "PATH=/usr/bin:/bin", &variables[0], &variables[1], "bash", "-c", relay, "relay"];
-    Settings {
-        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+    TargetSettings {
+        address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
         id: "command:test".into(),
         cwd: None,
         lease,
@@ -94,80 +97,90 @@ pub fn signal_carriers(home: &Path, signal: Signal) -> Vec<i32> {
 
 /// What a run has said, and the way to reply.
 #[derive(Clone)]
-pub struct Ear {
-    pub terminal: Option<Arc<Terminal>>,
+pub struct ReplyingListener {
+    pub terminal: Option<Arc<CommandTerminal>>,
     pub text: Arc<Mutex<String>>,
     pub pid: Arc<Mutex<i32>>,
-    pub replies: UnboundedSender<Reply>,
+    pub replies: UnboundedSender<CallerReply>,
 }
 
-impl Listener for Ear {
+impl CommandListener for ReplyingListener {
     fn output(&self, _stream: OutputStream, text: String) {
         self.text.lock().expect("no panic").push_str(&text);
-        let _ = self.replies.send(Reply::OutputTaken(None));
+        let _ = self.replies.send(CallerReply::OutputTaken(None));
     }
     fn data(&self, text: String) {
         self.text.lock().expect("no panic").push_str(&text);
         self.terminal.as_ref().expect("a terminal").heard();
-        let _ = self.replies.send(Reply::DataChanged);
+        let _ = self.replies.send(CallerReply::DataChanged);
     }
     fn started(&self, pid: i32, _cwd: &Path) {
         *self.pid.lock().expect("no panic") = pid;
     }
     fn live_view(&self, _view: LiveView) {}
-    fn prompt(&self, _prompt: Prompt) {}
+    fn prompt(&self, _prompt: BlockedPrompt) {}
     fn allocate(&self, _stream: OutputStream) {}
 }
 
 /// A running command.
-pub struct Run {
-    pub ear: Ear,
-    pub ended: tokio::task::JoinHandle<Distant>,
+pub struct RunningTestCommand {
+    pub ear: ReplyingListener,
+    pub ended: tokio::task::JoinHandle<DistantRunEnd>,
 }
 
-pub fn run(target: &Arc<Target>, command: &str, options: &str) -> Run {
-    run_in(target, Place::Shell, "/", command, options)
+pub fn run(target: &Arc<RemoteTarget>, command: &str, options: &str) -> RunningTestCommand {
+    run_in(target, TargetCommandPlace::Shell, "/", command, options)
 }
 
-pub fn run_in(target: &Arc<Target>, place: Place, cwd: &str, command: &str, options: &str) -> Run {
-    begin(None, cwd, (command, options), target, |order, judged| target.run(Order { place, ..order }, judged))
+pub fn run_in(
+    target: &Arc<RemoteTarget>,
+    place: TargetCommandPlace,
+    cwd: &str,
+    command: &str,
+    options: &str,
+) -> RunningTestCommand {
+    begin(None, cwd, (command, options), target, |order, judged| target.run(TargetCommand { place, ..order }, judged))
 }
 
-pub fn run_in_terminal(target: &Arc<Target>, terminal: &Arc<Terminal>, command: &str) -> Run {
+pub fn run_in_terminal(
+    target: &Arc<RemoteTarget>,
+    terminal: &Arc<CommandTerminal>,
+    command: &str,
+) -> RunningTestCommand {
     let start = |order, judged| target.run_in_terminal(order, judged, terminal);
     begin(Some(Arc::clone(terminal)), "/", (command, "{}"), target, start)
 }
 
 pub fn begin(
-    terminal: Option<Arc<Terminal>>,
+    terminal: Option<Arc<CommandTerminal>>,
     cwd: &str,
     (command, options): (&str, &str),
-    target: &Arc<Target>,
-    start: impl FnOnce(Order, Judged) -> Result<DistantRun, Error>,
-) -> Run {
+    target: &Arc<RemoteTarget>,
+    start: impl FnOnce(TargetCommand, JudgedDistantCommand) -> Result<DistantRun, RunError>,
+) -> RunningTestCommand {
     let (replies, inbox) = unbounded_channel();
-    let ear = Ear { terminal, text: Arc::default(), pid: Arc::default(), replies };
+    let ear = ReplyingListener { terminal, text: Arc::default(), pid: Arc::default(), replies };
     let raw = RawOptions::from_json(options).expect("options");
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judged(raw, "test", None).expect("a command that may run");
-    let run = start(Order { cwd: cwd.into(), ..own::order(command, options) }, judged);
+    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judged);
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
             Ok(run) => run.finish(listener, inbox).await,
-            Err(error) => Distant::Failed(error),
+            Err(error) => DistantRunEnd::Failed(error),
         }
     });
-    Run { ear, ended }
+    RunningTestCommand { ear, ended }
 }
 
-impl Run {
-    pub async fn outcome(self) -> Outcome {
+impl RunningTestCommand {
+    pub async fn outcome(self) -> CommandOutcome {
         match within("the outcome", self.ended).await.expect("no panic") {
-            Distant::Outcome(outcome, _) => *outcome,
-            Distant::Failed(error) => panic!("{error}"),
-            Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
+            DistantRunEnd::Outcome(outcome, _) => *outcome,
+            DistantRunEnd::Failed(error) => panic!("{error}"),
+            DistantRunEnd::Unreachable(error) => panic!("{error}: {}", error.stderr),
         }
     }
 
@@ -181,11 +194,11 @@ impl Run {
     }
 }
 
-pub fn order(command: &str) -> Order {
+pub fn order(command: &str) -> TargetCommand {
     own::order(command, "{}")
 }
 
-pub fn judgement() -> Judged {
+pub fn judgement() -> JudgedDistantCommand {
     judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }, "test", None)
         .expect("a harmless command")
 }

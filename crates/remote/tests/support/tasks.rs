@@ -8,12 +8,15 @@ use capture::OutputStream;
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
-use remote::client::{Address, Coding, Distant, DistantRegistry, Form, Program, Quoting, Settings, State, Target};
-use remote::{Opening, Order};
-use runner::registry::Watcher;
+use remote::client::{
+    DistantRegistry, DistantRunEnd, ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetProgram,
+    TargetSettings, TargetState, TransportQuoting,
+};
+use remote::{RegistryOpening, TargetCommand};
+use runner::registry::TaskWatcher;
 use runner::request::RawOptions;
-use runner::run::outcome::Outcome;
-use runner::run::{Listener, LiveView, Prompt, Reply, judged};
+use runner::run::outcome::CommandOutcome;
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judged};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -38,23 +41,23 @@ pub async fn until(what: &str, holds: impl Fn() -> bool) {
     .await;
 }
 
-fn program() -> Program {
+fn program() -> TargetProgram {
     let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
     let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
     let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    let forms = vec![Form { coding: Coding::Raw, bytes, path: PROGRAM.into() }];
-    Program { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
+    let forms = vec![ProgramFile { coding: ProgramEncoding::Raw, bytes, path: PROGRAM.into() }];
+    TargetProgram { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
 }
 
 /// Connects to a target whose home is this directory. Its transport ends without the program there.
-pub async fn connect(home: &Path) -> Arc<Target> {
+pub async fn connect(home: &Path) -> Arc<RemoteTarget> {
     runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
     let home = home.to_str().expect("text");
     let relay = r#"setsid "$@" < <(cat) | cat"#;
     let temp = format!("TMPDIR={home}");
     let words = ["env", "-i", "PATH=/usr/bin:/bin", &temp, &format!("HOME={home}"), "bash", "-c", relay, "relay"];
-    let settings = Settings {
-        address: Address::Command { command: words.map(str::to_owned).to_vec(), quoting: Quoting::Argv },
+    let settings = TargetSettings {
+        address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
         id: "command:test".into(),
         cwd: None,
         lease: PATIENCE,
@@ -64,11 +67,11 @@ pub async fn connect(home: &Path) -> Arc<Target> {
         programs: vec![program()],
         missing: "no program here".into(),
     };
-    within("the connection", Target::connect(settings)).await.expect("a target")
+    within("the connection", RemoteTarget::connect(settings)).await.expect("a target")
 }
 
 /// Cuts the link of the target with this home, and waits until that is seen: ends what holds its transport.
-pub async fn cut(target: &Target, home: &Path) {
+pub async fn cut(target: &RemoteTarget, home: &Path) {
     let home = home.to_str().expect("text");
     let me = nix::unistd::getpid().as_raw();
     let mut states = target.watch();
@@ -80,11 +83,11 @@ pub async fn cut(target: &Target, home: &Path) {
             kill(pid);
         }
     }
-    within("the cut", states.wait_for(|state| *state == State::Disconnected)).await.expect("a target");
+    within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
 }
 
 /// Kills the program of a target.
-pub fn kill_program(target: &Target) {
+pub fn kill_program(target: &RemoteTarget) {
     kill(target.facts().0.pid);
 }
 
@@ -97,55 +100,55 @@ pub fn is_gone(pid: i32) -> bool {
 }
 
 /// Returns the options of a registry.
-pub fn opening(dir: Option<&Path>) -> Opening {
+pub fn opening(dir: Option<&Path>) -> RegistryOpening {
     let dir = dir.map(Path::to_owned);
-    Opening { dir, max_tasks: 8, max_log_bytes: 1 << 30, retention: Duration::from_secs(60), output: false }
+    RegistryOpening { dir, max_tasks: 8, max_log_bytes: 1 << 30, retention: Duration::from_secs(60), output: false }
 }
 
 /// Opens a registry.
-pub fn open(target: &Arc<Target>, dir: Option<&Path>) -> Arc<DistantRegistry> {
+pub fn open(target: &Arc<RemoteTarget>, dir: Option<&Path>) -> Arc<DistantRegistry> {
     DistantRegistry::open(target, opening(dir), &Handle::current()).expect("a target that is open")
 }
 
 /// A listener that takes all output.
-struct Taker(UnboundedSender<Reply>);
+struct OutputTakingListener(UnboundedSender<CallerReply>);
 
-impl Listener for Taker {
+impl CommandListener for OutputTakingListener {
     fn output(&self, _stream: OutputStream, _text: String) {
-        let _ended = self.0.send(Reply::OutputTaken(None));
+        let _ended = self.0.send(CallerReply::OutputTaken(None));
     }
     fn live_view(&self, _view: LiveView) {}
-    fn prompt(&self, _prompt: Prompt) {}
+    fn prompt(&self, _prompt: BlockedPrompt) {}
     fn allocate(&self, _stream: OutputStream) {}
 }
 
-pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> Order {
-    Order { registry, background, ..own::order(command, options) }
+pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> TargetCommand {
+    TargetCommand { registry, background, ..own::order(command, options) }
 }
 
 /// Runs a command as the addon does.
-pub async fn run(target: &Arc<Target>, order: Order) -> Distant {
+pub async fn run(target: &Arc<RemoteTarget>, order: TargetCommand) -> DistantRunEnd {
     let (replies, inbox) = unbounded_channel();
     let raw = RawOptions::from_json(&order.options).expect("options");
     let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
     let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
     let judged = judged(raw, "test", None).expect("a command that may run");
     match target.run(order, judged) {
-        Ok(run) => within("the end", run.finish(Taker(replies), inbox)).await,
-        Err(error) => Distant::Failed(error),
+        Ok(run) => within("the end", run.finish(OutputTakingListener(replies), inbox)).await,
+        Err(error) => DistantRunEnd::Failed(error),
     }
 }
 
-pub async fn outcome(target: &Arc<Target>, order: Order) -> Outcome {
+pub async fn outcome(target: &Arc<RemoteTarget>, order: TargetCommand) -> CommandOutcome {
     match run(target, order).await {
-        Distant::Outcome(outcome, _) => *outcome,
-        Distant::Failed(error) => panic!("{error}"),
-        Distant::Unreachable(error) => panic!("{error}: {}", error.stderr),
+        DistantRunEnd::Outcome(outcome, _) => *outcome,
+        DistantRunEnd::Failed(error) => panic!("{error}"),
+        DistantRunEnd::Unreachable(error) => panic!("{error}: {}", error.stderr),
     }
 }
 
 /// Starts a task.
-pub async fn start(target: &Arc<Target>, registry: &DistantRegistry, command: &str, options: &str) -> Task {
+pub async fn start(target: &Arc<RemoteTarget>, registry: &DistantRegistry, command: &str, options: &str) -> Task {
     let outcome = outcome(target, order(command, Some(registry.number()), true, options)).await;
     let (task, _) = outcome.background.unwrap_or_else(|| panic!("no task: {:?}", outcome.notes));
     registry.saw(task.clone());
@@ -153,32 +156,32 @@ pub async fn start(target: &Arc<Target>, registry: &DistantRegistry, command: &s
 }
 
 /// An event of a registry.
-pub enum Told {
+pub enum ToldRegistryEvent {
     Output(String, String),
     Exit(Box<Task>, Option<Arc<RunRecord>>, Option<Arc<Evidence>>),
 }
 
 /// Keeps the events of a registry.
-struct Keeper(Mutex<UnboundedSender<Told>>);
+struct RegistryEventKeeper(Mutex<UnboundedSender<ToldRegistryEvent>>);
 
-impl Keeper {
-    fn tell(&self, told: Told) {
+impl RegistryEventKeeper {
+    fn tell(&self, told: ToldRegistryEvent) {
         let _nobody = self.0.lock().expect("no panic").send(told);
     }
 }
 
-impl Watcher for Keeper {
+impl TaskWatcher for RegistryEventKeeper {
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
-        self.tell(Told::Exit(Box::new(task), record, evidence));
+        self.tell(ToldRegistryEvent::Exit(Box::new(task), record, evidence));
     }
     fn output(&self, task: Task, text: String) {
-        self.tell(Told::Output(task.id, text));
+        self.tell(ToldRegistryEvent::Output(task.id, text));
     }
 }
 
 /// Watches a registry.
-pub fn watch(registry: &Arc<DistantRegistry>, exit: bool, output: bool) -> UnboundedReceiver<Told> {
+pub fn watch(registry: &Arc<DistantRegistry>, exit: bool, output: bool) -> UnboundedReceiver<ToldRegistryEvent> {
     let (sender, told) = unbounded_channel();
-    registry.watch(Arc::new(Keeper(Mutex::new(sender))), exit, output);
+    registry.watch(Arc::new(RegistryEventKeeper(Mutex::new(sender))), exit, output);
     told
 }
