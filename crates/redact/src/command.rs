@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use crate::decoded::Decoded;
+use crate::decoded::UnquotedWord;
 use crate::names::{behind_user, holds_secret, is_header, is_header_value, is_random};
-use crate::programs::{self, Flag, Form, Operand, Part, Place, Row};
-use crate::spans::Spans;
+use crate::programs::{
+    self, OptionValuePlace, ProgramSecretForms, SecretForm, SecretOperand, SecretOption, SecretPart,
+};
+use crate::spans::SecretSpans;
 use crate::steps;
 
 /// Programs whose `--secret` is followed by a name.
@@ -15,17 +17,17 @@ const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
 const MAX_PROGRAMS: usize = 8;
 
 /// The words of a command, without their quotes.
-pub struct Words<'t> {
+pub struct UnquotedCommand<'t> {
     /// The words.
-    pub words: Vec<Decoded<'t>>,
+    pub words: Vec<UnquotedWord<'t>>,
     /// The places of the programs: the first word, and behind a program that runs others every word that could be one.
     programs: Vec<usize>,
 }
 
-impl<'t> Words<'t> {
+impl<'t> UnquotedCommand<'t> {
     /// Takes the quotes off these words of a script.
     pub fn of(script: &'t str, spans: impl Iterator<Item = Range<usize>>) -> Self {
-        let words: Vec<_> = spans.map(|span| Decoded::of(script, span)).collect();
+        let words: Vec<_> = spans.map(|span| UnquotedWord::of(script, span)).collect();
         let programs = places_of_programs(&words);
         Self { words, programs }
     }
@@ -36,7 +38,7 @@ impl<'t> Words<'t> {
     }
 
     /// Finds the secrets among the words.
-    pub fn scan(&self, spans: &mut Spans) {
+    pub fn scan(&self, spans: &mut SecretSpans) {
         let scripts = self.scripts();
         for (at, word) in self.words.iter().enumerate() {
             if !scripts.contains(&at) {
@@ -57,8 +59,8 @@ impl<'t> Words<'t> {
         for program in &self.programs {
             for form in programs::forms(self.name(*program)) {
                 match form {
-                    Form::Script(option) => scripts.extend(self.behind_option(*program, option)),
-                    Form::Scripts => {
+                    SecretForm::Script(option) => scripts.extend(self.behind_option(*program, option)),
+                    SecretForm::Scripts => {
                         let has_blank = |at: &usize| self.words[*at].text.contains(char::is_whitespace);
                         scripts.extend((program + 1..self.words.len()).filter(has_blank));
                     }
@@ -72,28 +74,30 @@ impl<'t> Words<'t> {
     }
 
     /// Returns what the command does with its standard input.
-    pub fn reads(&self) -> Reads {
+    pub fn reads(&self) -> StdinMeaning {
         let has = |wanted: &Option<&str>| wanted.is_none_or(|wanted| self.words.iter().any(|word| word.text == wanted));
         let forms = || self.programs.iter().flat_map(|at| programs::forms(self.name(*at)));
         let secret = forms().find_map(|form| match form {
-            Form::Sink(word, part) if has(word) => Some(*part),
+            SecretForm::Sink(word, part) if has(word) => Some(*part),
             _ => None,
         });
         if let Some(part) = secret {
-            return Reads::Secret(part);
+            return StdinMeaning::Secret(part);
         }
         // `read -r PASSWORD <<< X`
         let reads_secret =
             self.program() == Some("read") && self.words.iter().any(|word| holds_secret(&word.text, "x1"));
         if reads_secret {
-            return Reads::Secret(Part::Last);
+            return StdinMeaning::Secret(SecretPart::Last);
         }
-        let find =
-            |wanted: fn(&Form) -> bool| self.programs.iter().find(|at| programs::forms(self.name(**at)).any(wanted));
-        if find(|form| matches!(form, Form::ReadsScript)).is_some() {
-            Reads::Script
+        let find = |wanted: fn(&SecretForm) -> bool| {
+            self.programs.iter().find(|at| programs::forms(self.name(**at)).any(wanted))
+        };
+        if find(|form| matches!(form, SecretForm::ReadsScript)).is_some() {
+            StdinMeaning::Script
         } else {
-            find(|form| matches!(form, Form::ReadsLines)).map_or(Reads::Other, |at| Reads::Lines(*at))
+            find(|form| matches!(form, SecretForm::ReadsLines))
+                .map_or(StdinMeaning::Other, |at| StdinMeaning::Lines(*at))
         }
     }
 
@@ -105,14 +109,15 @@ impl<'t> Words<'t> {
     /// Returns the place of the word behind a short option, alone or at the end of a group: `-lc`.
     fn behind_option(&self, program: usize, option: &str) -> Option<usize> {
         let letter = option.trim_start_matches('-');
-        let is_option =
-            |word: &Decoded<'_>| word.text == option || is_group(&word.text, letter) && !word.text.starts_with("--");
+        let is_option = |word: &UnquotedWord<'_>| {
+            word.text == option || is_group(&word.text, letter) && !word.text.starts_with("--")
+        };
         let found = self.words[program + 1..].iter().position(is_option)?;
         Some(program + found + 2).filter(|at| *at < self.words.len())
     }
 
     /// Finds the secret of `--name=value`, `--name value` and `/name:value`.
-    fn flag(&self, at: usize, spans: &mut Spans) {
+    fn flag(&self, at: usize, spans: &mut SecretSpans) {
         let word = &self.words[at];
         let text = &*word.text;
         if let Some((name, value)) = text.strip_prefix('/').and_then(|option| option.split_once(':')) {
@@ -144,7 +149,7 @@ impl<'t> Words<'t> {
     }
 
     /// Finds the secrets in the options and operands of a program whose arguments begin here.
-    fn row(&self, row: &Row, from: usize, spans: &mut Spans) {
+    fn row(&self, row: &ProgramSecretForms, from: usize, spans: &mut SecretSpans) {
         let arguments = &self.words[from..];
         steps::add(arguments.len() * (1 + row.forms.len()));
         if !row.counts(arguments.iter().map(|word| &word.text)) {
@@ -152,13 +157,13 @@ impl<'t> Words<'t> {
         }
         for form in &row.forms {
             match form {
-                Form::Flag(flag) => {
+                SecretForm::Flag(flag) => {
                     for (at, word) in arguments.iter().enumerate() {
                         option(flag, word, arguments.get(at + 1), spans);
                     }
                 }
-                Form::Operand(operand) => operands(operand, arguments, spans),
-                Form::Named(option) => named(*option, arguments, spans),
+                SecretForm::Operand(operand) => operands(operand, arguments, spans),
+                SecretForm::Named(option) => named(*option, arguments, spans),
                 _ => {}
             }
         }
@@ -167,9 +172,9 @@ impl<'t> Words<'t> {
 
 /// What a command does with its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum StdinMeaning {
     /// It is a secret, or has one in each line.
-    Secret(Part),
+    Secret(SecretPart),
     /// It is a script.
     Script,
     /// Its lines are read like arguments of the program at this place.
@@ -178,11 +183,11 @@ pub enum Reads {
     Other,
 }
 
-fn places_of_programs(words: &[Decoded<'_>]) -> Vec<usize> {
+fn places_of_programs(words: &[UnquotedWord<'_>]) -> Vec<usize> {
     let Some(first) = words.iter().position(|word| !is_before_program(&word.text)) else { return Vec::new() };
     let mut behind = None;
     for form in programs::forms(basename(&words[first].text)) {
-        let Form::Command(option) = form else { continue };
+        let SecretForm::Command(option) = form else { continue };
         let from = option.map_or(Some(first), |option| words.iter().position(|word| word.text.starts_with(option)));
         behind = behind.or(from);
     }
@@ -192,7 +197,7 @@ fn places_of_programs(words: &[Decoded<'_>]) -> Vec<usize> {
 }
 
 /// Finds the secret of `NAME=value` and `Header: value` as a whole word.
-fn pair(word: &Decoded<'_>, spans: &mut Spans) {
+fn pair(word: &UnquotedWord<'_>, spans: &mut SecretSpans) {
     let text = &*word.text;
     let Some(sign) = text.find(['=', ':']) else { return };
     let name = text[..sign].trim_end_matches('+');
@@ -245,16 +250,16 @@ fn length_of(value: &str) -> usize {
 }
 
 /// Finds the secret of an option of a program.
-fn option(flag: &Flag, word: &Decoded<'_>, next: Option<&Decoded<'_>>, spans: &mut Spans) {
+fn option(flag: &SecretOption, word: &UnquotedWord<'_>, next: Option<&UnquotedWord<'_>>, spans: &mut SecretSpans) {
     let text = &*word.text;
     let in_next = next.filter(|next| !next.text.starts_with('-')).map(|next| (next, 0));
     let found = match (flag.place, text.strip_prefix(flag.name)) {
-        (Place::Grouped, _) => in_next.filter(|_| is_group(text, flag.name)),
-        (_, None | Some("")) if flag.place == Place::Joined || text != flag.name => None,
+        (OptionValuePlace::Grouped, _) => in_next.filter(|_| is_group(text, flag.name)),
+        (_, None | Some("")) if flag.place == OptionValuePlace::Joined || text != flag.name => None,
         (_, Some("")) => in_next,
         // `--user=me:X`, and `-p=X` of programs that allow it.
         (_, Some(rest)) if rest.starts_with('=') => Some((word, flag.name.len() + 1)),
-        (Place::Joined, Some(rest)) if !is_port(rest) => Some((word, flag.name.len())),
+        (OptionValuePlace::Joined, Some(rest)) if !is_port(rest) => Some((word, flag.name.len())),
         _ => None,
     };
     let Some((holder, from)) = found else { return };
@@ -275,7 +280,7 @@ fn is_port(value: &str) -> bool {
 }
 
 /// Finds the secrets behind words that name them.
-fn named(option: Option<&str>, arguments: &[Decoded<'_>], spans: &mut Spans) {
+fn named(option: Option<&str>, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
     for (at, pair) in arguments.windows(2).enumerate() {
         let is_behind = option.is_none_or(|option| at > 0 && arguments[at - 1].text == option);
         if is_behind && programs::names_next(&pair[0].text, &pair[1].text) && !pair[1].text.starts_with('-') {
@@ -285,14 +290,14 @@ fn named(option: Option<&str>, arguments: &[Decoded<'_>], spans: &mut Spans) {
 }
 
 /// Finds the operands of a program behind certain words.
-fn operands(operand: &Operand, arguments: &[Decoded<'_>], spans: &mut Spans) {
+fn operands(operand: &SecretOperand, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
     for (at, secret) in operands_in(operand, arguments.iter().map(|word| &*word.text)) {
         spans.secret(&arguments[at], secret);
     }
 }
 
 /// Returns the operands that are secrets: the places of their words, and the secrets in them.
-fn operands_in<'w>(operand: &Operand, words: impl Iterator<Item = &'w str>) -> Vec<(usize, Range<usize>)> {
+fn operands_in<'w>(operand: &SecretOperand, words: impl Iterator<Item = &'w str>) -> Vec<(usize, Range<usize>)> {
     let mut behind = operand.behind.iter().peekable();
     let mut found = Vec::new();
     for (at, text) in words.enumerate() {
@@ -312,13 +317,13 @@ fn operands_in<'w>(operand: &Operand, words: impl Iterator<Item = &'w str>) -> V
 }
 
 /// Finds the secrets in the lines that a program reads, each of them like its arguments.
-pub fn lines(program: &str, text: &Decoded<'_>, spans: &mut Spans) {
+pub fn lines(program: &str, text: &UnquotedWord<'_>, spans: &mut SecretSpans) {
     for line in text.text.split('\n') {
         // `printf 'USER a\\r\\nPASS X\\r\\n'`
         for part in line.split("\\n") {
             let words: Vec<&str> = part.split_ascii_whitespace().collect();
             for form in programs::forms(program) {
-                let Form::Operand(operand) = form else { continue };
+                let SecretForm::Operand(operand) = form else { continue };
                 for (at, secret) in operands_in(operand, words.iter().copied()) {
                     let word = words[at].as_ptr() as usize - text.text.as_ptr() as usize;
                     let end = words[at].strip_suffix("\\r").unwrap_or(words[at]).len().min(secret.end);

@@ -7,7 +7,7 @@ use crate::steps;
 
 /// A variable in a script, or the output of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct VariableReference {
     /// The name; a number for an argument, and nothing for the output of commands: `$(…)`.
     pub name: String,
     /// The place in the script.
@@ -16,7 +16,7 @@ pub struct Reference {
     pub end: usize,
 }
 
-impl Reference {
+impl VariableReference {
     /// Returns the number of the argument that this is.
     pub fn argument(&self) -> Option<usize> {
         self.name.parse().ok().filter(|number| *number > 0)
@@ -24,7 +24,7 @@ impl Reference {
 }
 
 /// A word without its quotes. Expansions are left as they are.
-pub struct Decoded<'t> {
+pub struct UnquotedWord<'t> {
     /// The text.
     pub text: Cow<'t, str>,
     start: usize,
@@ -34,7 +34,7 @@ pub struct Decoded<'t> {
     literal: Vec<usize>,
 }
 
-impl<'t> Decoded<'t> {
+impl<'t> UnquotedWord<'t> {
     /// Takes the quotes off a word of a script.
     pub fn of(script: &'t str, span: Range<usize>) -> Self {
         let source = script.get(span.clone()).unwrap_or_default();
@@ -42,9 +42,9 @@ impl<'t> Decoded<'t> {
         if !source.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
             return Self { text: Cow::Borrowed(source), start: span.start, places: None, literal: Vec::new() };
         }
-        let mut decoder = Decoder { source, at: 0, text: String::new(), places: Vec::new(), literal: Vec::new() };
+        let mut decoder = WordUnquoter { source, at: 0, text: String::new(), places: Vec::new(), literal: Vec::new() };
         decoder.plain();
-        let Decoder { text, places, literal, .. } = decoder;
+        let WordUnquoter { text, places, literal, .. } = decoder;
         Self { text: Cow::Owned(text), start: span.start, places: Some(places), literal }
     }
 
@@ -95,9 +95,9 @@ impl<'t> Decoded<'t> {
     }
 }
 
-impl Decoded<'_> {
+impl UnquotedWord<'_> {
     /// Returns the variables in a part of the text, but not those within other expansions.
-    pub fn references(&self, part: Range<usize>) -> Vec<Reference> {
+    pub fn references(&self, part: Range<usize>) -> Vec<VariableReference> {
         let bytes = self.text.as_bytes();
         let mut found = Vec::new();
         let mut at = part.start;
@@ -112,7 +112,7 @@ impl Decoded<'_> {
             if (is_output || !name.is_empty()) && self.literal.binary_search(&at).is_err() {
                 let Range { start, end } = self.place(at..end);
                 let name = if is_output { String::new() } else { name.to_owned() };
-                found.push(Reference { name, place: start, end });
+                found.push(VariableReference { name, place: start, end });
             }
             at = end.max(at + 1);
         }
@@ -121,7 +121,7 @@ impl Decoded<'_> {
 }
 
 /// Takes off the quotes of one word.
-struct Decoder<'s> {
+struct WordUnquoter<'s> {
     source: &'s str,
     at: usize,
     text: String,
@@ -129,7 +129,7 @@ struct Decoder<'s> {
     literal: Vec<usize>,
 }
 
-impl Decoder<'_> {
+impl WordUnquoter<'_> {
     fn plain(&mut self) {
         while let Some(&byte) = self.source.as_bytes().get(self.at) {
             match byte {
@@ -338,12 +338,12 @@ mod tests {
             ("a\\\nb", "ab"),
         ] {
             let script = format!("é {source} end");
-            let word = Decoded::of(&script, 3..3 + source.len());
+            let word = UnquotedWord::of(&script, 3..3 + source.len());
             assert_eq!(word.text, text, "{source}");
             let place = word.place(0..text.len());
             assert!(place.start >= 3 && place.end <= 3 + source.len(), "{source}: {place:?}");
         }
-        let word = Decoded::of("-p\"se cret\"x", 0..12);
+        let word = UnquotedWord::of("-p\"se cret\"x", 0..12);
         assert_eq!(word.place(2..9), 3..10, "without its quotes");
         assert_eq!(word.place(2..10), 3..12);
         assert!(word.place(4..4).is_empty());
@@ -364,7 +364,7 @@ mod tests {
             ("$TOKEN-1", false),
             ("hunter2", false),
         ] {
-            let word = Decoded::of(source, 0..source.len());
+            let word = UnquotedWord::of(source, 0..source.len());
             assert_eq!(word.is_reference(0..word.text.len()), wanted, "{source}");
         }
     }

@@ -8,9 +8,9 @@ use safety::parse::{
     self, CommandNode, CommandNodeKind, ParsedScript, SubstitutedCommands, SyntaxVisitor, UnexpandedCommand, WordPart,
 };
 
-use crate::decoded::{Decoded, Reference};
+use crate::decoded::{UnquotedWord, VariableReference};
 use crate::names::is_setting;
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 use crate::steps;
 
 /// Functions that are looked at for one place. Others may lie between the start of a function and a place in it.
@@ -19,11 +19,11 @@ const MAX_FUNCTIONS: usize = 64;
 const MAX_ARGUMENT: usize = 32;
 
 /// Finds the values of the variables that stand in the place of a secret. Values from outside of the script stay.
-pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
+pub fn follow(script: &str, read: &ParsedScript, spans: &mut SecretSpans) {
     if spans.references.is_empty() {
         return;
     }
-    let mut sources = Sources { script, ..Sources::default() };
+    let mut sources = ValueSources { script, ..ValueSources::default() };
     parse::visit(read, &mut sources);
     sources.printed.sort_unstable_by_key(|word| word.start);
     let (mut seen, mut outside) = (HashSet::new(), Vec::new());
@@ -38,7 +38,7 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
         }
         for value in sources.values(&reference, function) {
             steps::add(1 + value.len());
-            let word = Decoded::of(script, value);
+            let word = UnquotedWord::of(script, value);
             if !is_setting(&word.text) {
                 spans.secret(&word, 0..word.text.len());
             }
@@ -52,7 +52,7 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut Spans) {
 
 /// The places of values in a script.
 #[derive(Default)]
-struct Sources<'t> {
+struct ValueSources<'t> {
     script: &'t str,
     /// The values that variables are given.
     assigned: HashMap<String, Vec<Range<usize>>>,
@@ -63,7 +63,7 @@ struct Sources<'t> {
     printed: Vec<Range<usize>>,
 }
 
-impl<'t> Sources<'t> {
+impl<'t> ValueSources<'t> {
     /// Returns the innermost function whose body has this place, among those that begin shortly before.
     fn function_at(&self, place: usize) -> Option<usize> {
         let end = self.functions.partition_point(|(_, body)| body.start <= place);
@@ -74,7 +74,7 @@ impl<'t> Sources<'t> {
     }
 
     /// Returns the places of all values that a variable may have, or that an argument of a function has.
-    fn values(&self, reference: &Reference, function: Option<usize>) -> Vec<Range<usize>> {
+    fn values(&self, reference: &VariableReference, function: Option<usize>) -> Vec<Range<usize>> {
         if reference.name.is_empty() {
             let from = self.printed.partition_point(|word| word.start < reference.place);
             return self.printed[from..].iter().take_while(|word| word.end <= reference.end).cloned().collect();
@@ -135,7 +135,7 @@ impl<'t> Sources<'t> {
     }
 }
 
-impl SyntaxVisitor for Sources<'_> {
+impl SyntaxVisitor for ValueSources<'_> {
     fn node(&mut self, node: &CommandNode) {
         match &node.kind {
             CommandNodeKind::Simple(command) => self.simple(command),

@@ -38,12 +38,12 @@ mod tests;
 
 use std::borrow::Cow;
 
-use spans::{MARKER, Spans};
-use triggers::Kinds;
+use spans::{MARKER, SecretSpans};
+use triggers::SecretKinds;
 
 /// A command without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted<'t> {
+pub struct RedactedCommand<'t> {
     /// The command.
     pub text: Cow<'t, str>,
     /// Whether something was taken out.
@@ -52,7 +52,7 @@ pub struct Redacted<'t> {
 
 /// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
-    triggers::kinds(command) != Kinds::NONE
+    triggers::kinds(command) != SecretKinds::NONE
 }
 
 /// Bytes of a long command that are read, if even less of it is kept.
@@ -67,8 +67,8 @@ pub fn beginning(command: &str) -> (&str, bool) {
 }
 
 /// Takes the secrets out of the beginning of a command. Of a command that is longer, the end of that part is left out.
-pub fn redact_beginning((part, is_longer): (&str, bool)) -> Redacted<'_> {
-    let Redacted { mut text, redacted } = redact(part);
+pub fn redact_beginning((part, is_longer): (&str, bool)) -> RedactedCommand<'_> {
+    let RedactedCommand { mut text, redacted } = redact(part);
     if is_longer {
         let kept = text.floor_char_boundary(text.len().saturating_sub(MARGIN));
         text = match text {
@@ -76,38 +76,38 @@ pub fn redact_beginning((part, is_longer): (&str, bool)) -> Redacted<'_> {
             Cow::Owned(text) => Cow::Owned(text[..kept].to_owned()),
         };
     }
-    Redacted { text, redacted }
+    RedactedCommand { text, redacted }
 }
 
 /// Most rounds of [`redact`]. Behind a marker a text may read otherwise than before.
 const MAX_ROUNDS: usize = 4;
 
 /// Takes the secrets out of a command. What it returns has none to take out.
-pub fn redact(command: &str) -> Redacted<'_> {
+pub fn redact(command: &str) -> RedactedCommand<'_> {
     settled(command, MAX_ROUNDS)
 }
 
 /// Takes out what is found until nothing is. Of a text that needs more rounds, what follows the first marker is left
 /// out, and if that does not help all of it.
-fn settled(command: &str, rounds: usize) -> Redacted<'_> {
+fn settled(command: &str, rounds: usize) -> RedactedCommand<'_> {
     let mut text = Cow::Borrowed(command);
     for _ in 0..rounds {
         let Some(less) = round(&text) else {
             let redacted = matches!(text, Cow::Owned(_));
-            return Redacted { text, redacted };
+            return RedactedCommand { text, redacted };
         };
         text = Cow::Owned(less);
     }
     let beginning = text[..text.find(MARKER).unwrap_or_default()].to_owned() + MARKER;
     let text = if round(&beginning).is_none() { beginning } else { MARKER.to_owned() };
-    Redacted { text: Cow::Owned(text), redacted: true }
+    RedactedCommand { text: Cow::Owned(text), redacted: true }
 }
 
 /// Takes out what is found at once. `None` if nothing is.
 fn round(command: &str) -> Option<String> {
-    let mut spans = Spans::default();
+    let mut spans = SecretSpans::default();
     let kinds = triggers::kinds(command);
-    if kinds != Kinds::NONE {
+    if kinds != SecretKinds::NONE {
         script::scan(command, kinds, &mut spans);
     }
     spans.apply(command)

@@ -8,7 +8,7 @@ use crate::names::{holds_secret, is_path, is_random};
 
 /// The part of a value that is the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SecretPart {
     /// All of it.
     Whole,
     /// Behind the first of these signs: `user:password`. Without the sign there is no secret.
@@ -37,7 +37,7 @@ pub enum Part {
 
 /// How the value of an option follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OptionValuePlace {
     /// In the same word.
     Joined,
     /// In the next word.
@@ -48,18 +48,18 @@ pub enum Place {
 
 /// An option of a program.
 #[derive(Debug)]
-pub struct Flag {
+pub struct SecretOption {
     /// The option, with its dashes.
     pub name: &'static str,
     /// The place of its value.
-    pub place: Place,
+    pub place: OptionValuePlace,
     /// The secret in the value.
-    pub part: Part,
+    pub part: SecretPart,
 }
 
 /// A word that is the secret by its place behind other words.
 #[derive(Debug)]
-pub struct Operand {
+pub struct SecretOperand {
     /// Words that must come before, in this order. A longer word counts if a dot follows: `http-basic.host`.
     pub behind: Vec<&'static str>,
     /// Words without a dash to skip then.
@@ -69,20 +69,20 @@ pub struct Operand {
     /// Whether all words from there on are secrets.
     pub all: bool,
     /// The secret in the word.
-    pub part: Part,
+    pub part: SecretPart,
 }
 
 /// One way in which a program takes a secret or runs a command.
 #[derive(Debug)]
-pub enum Form {
+pub enum SecretForm {
     /// An option with a secret.
-    Flag(Flag),
+    Flag(SecretOption),
     /// A word with a secret.
-    Operand(Operand),
+    Operand(SecretOperand),
     /// The word behind the name of a secret. With an option, only behind that option.
     Named(Option<&'static str>),
     /// A secret on standard input. With a word, if that is among the arguments.
-    Sink(Option<&'static str>, Part),
+    Sink(Option<&'static str>, SecretPart),
     /// Another program among the arguments. With an option, only behind that option.
     Command(Option<&'static str>),
     /// A script behind this option.
@@ -97,14 +97,14 @@ pub enum Form {
 
 /// The forms of some programs.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct ProgramSecretForms {
     /// Words of which one must be among the arguments for options and operands to count.
     when: Vec<&'static str>,
     /// The forms.
-    pub forms: Vec<Form>,
+    pub forms: Vec<SecretForm>,
 }
 
-impl Row {
+impl ProgramSecretForms {
     /// Returns whether the options and operands of this row count for these arguments.
     pub fn counts(&self, mut arguments: impl Iterator<Item: AsRef<str>>) -> bool {
         self.when.is_empty() || arguments.any(|word| self.when.contains(&word.as_ref()))
@@ -113,8 +113,8 @@ impl Row {
 
 const DATA: &str = include_str!("../data/programs.txt");
 
-static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut all: HashMap<_, Vec<Row>> = HashMap::new();
+static ROWS: LazyLock<HashMap<&'static str, Vec<ProgramSecretForms>>> = LazyLock::new(|| {
+    let mut all: HashMap<_, Vec<ProgramSecretForms>> = HashMap::new();
     for line in DATA.lines() {
         let Some((names, forms)) = halves(line) else { continue };
         for name in names.split(" [").next().unwrap_or_default().split(' ') {
@@ -129,28 +129,33 @@ fn halves(line: &'static str) -> Option<(&'static str, &'static str)> {
     line.split_once(": ").filter(|_| !line.starts_with('#'))
 }
 
-fn row(names: &'static str, forms: &'static str) -> Row {
+fn row(names: &'static str, forms: &'static str) -> ProgramSecretForms {
     let when = names.split_once(" [").map_or("", |(_, when)| when.trim_end_matches(']'));
-    Row { when: when.split_ascii_whitespace().collect(), forms: forms.split(", ").filter_map(form).collect() }
+    ProgramSecretForms {
+        when: when.split_ascii_whitespace().collect(),
+        forms: forms.split(", ").filter_map(form).collect(),
+    }
 }
 
 /// Reads a form; see the head of the data.
-fn form(text: &'static str) -> Option<Form> {
+fn form(text: &'static str) -> Option<SecretForm> {
     let words: Vec<&'static str> = text.split(' ').collect();
     Some(match words.as_slice() {
-        ["COMMAND"] => Form::Command(None),
-        [flag, "COMMAND"] => Form::Command(Some(flag)),
-        [flag, "SCRIPT"] if *flag != "<" => Form::Script(flag),
-        ["<", "SCRIPT"] => Form::ReadsScript,
-        ["<", "LINES"] => Form::ReadsLines,
-        ["SCRIPT..."] => Form::Scripts,
-        ["SECRET", "X"] => Form::Named(None),
-        [flag, "SECRET", "X"] => Form::Named(Some(flag)),
-        ["<", value] => Form::Sink(None, part(value)?),
-        [word, "<", value] => Form::Sink(Some(word), part(value)?),
+        ["COMMAND"] => SecretForm::Command(None),
+        [flag, "COMMAND"] => SecretForm::Command(Some(flag)),
+        [flag, "SCRIPT"] if *flag != "<" => SecretForm::Script(flag),
+        ["<", "SCRIPT"] => SecretForm::ReadsScript,
+        ["<", "LINES"] => SecretForm::ReadsLines,
+        ["SCRIPT..."] => SecretForm::Scripts,
+        ["SECRET", "X"] => SecretForm::Named(None),
+        [flag, "SECRET", "X"] => SecretForm::Named(Some(flag)),
+        ["<", value] => SecretForm::Sink(None, part(value)?),
+        [word, "<", value] => SecretForm::Sink(Some(word), part(value)?),
         [flag, value] if flag.starts_with('-') => match flag.strip_prefix("-*") {
-            Some(letter) => Form::Flag(Flag { name: letter, place: Place::Grouped, part: part(value)? }),
-            None => Form::Flag(Flag { name: flag, place: Place::Next, part: part(value)? }),
+            Some(letter) => {
+                SecretForm::Flag(SecretOption { name: letter, place: OptionValuePlace::Grouped, part: part(value)? })
+            }
+            None => SecretForm::Flag(SecretOption { name: flag, place: OptionValuePlace::Next, part: part(value)? }),
         },
         [word] if word.starts_with(['-', '/']) => joined(word)?,
         [before @ .., value] => {
@@ -158,42 +163,42 @@ fn form(text: &'static str) -> Option<Form> {
             let skip = before.len() - behind.len();
             let all = value.ends_with("...");
             let part = part(value.trim_end_matches("..."))?;
-            Form::Operand(Operand { behind, skip, lenient: before.ends_with(&["_?"]), all, part })
+            SecretForm::Operand(SecretOperand { behind, skip, lenient: before.ends_with(&["_?"]), all, part })
         }
         [] => return None,
     })
 }
 
 /// Reads a form such as `-pX` and `-uuser:X`.
-fn joined(word: &'static str) -> Option<Form> {
+fn joined(word: &'static str) -> Option<SecretForm> {
     let (at, part) = (1..word.len()).find_map(|at| Some((at, part(&word[at..])?)))?;
-    Some(Form::Flag(Flag { name: &word[..at], place: Place::Joined, part }))
+    Some(SecretForm::Flag(SecretOption { name: &word[..at], place: OptionValuePlace::Joined, part }))
 }
 
 /// Returns the part that a form shows by its X.
-fn part(value: &str) -> Option<Part> {
+fn part(value: &str) -> Option<SecretPart> {
     Some(match value {
-        "X" => Part::Whole,
-        "user:X" => Part::Behind(':'),
-        "user,X" => Part::Behind(','),
-        "user%X" => Part::Behind('%'),
-        "name=X" => Part::Behind('='),
-        ">X" => Part::Behind('>'),
-        "[user:]X" => Part::Login,
-        "user:X@host" => Part::Address,
-        "user/X@db" => Part::Oracle,
-        "pass:X" => Part::Prefixed,
-        "cookie=X" => Part::Cookies,
-        "~X" => Part::Random,
-        "name=~X" => Part::RandomBehind,
-        "X!" => Part::Unslashed,
+        "X" => SecretPart::Whole,
+        "user:X" => SecretPart::Behind(':'),
+        "user,X" => SecretPart::Behind(','),
+        "user%X" => SecretPart::Behind('%'),
+        "name=X" => SecretPart::Behind('='),
+        ">X" => SecretPart::Behind('>'),
+        "[user:]X" => SecretPart::Login,
+        "user:X@host" => SecretPart::Address,
+        "user/X@db" => SecretPart::Oracle,
+        "pass:X" => SecretPart::Prefixed,
+        "cookie=X" => SecretPart::Cookies,
+        "~X" => SecretPart::Random,
+        "name=~X" => SecretPart::RandomBehind,
+        "X!" => SecretPart::Unslashed,
         _ => return None,
     })
 }
 
 /// What announces the secret of a form in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum SecretFormSign {
     /// The name of the program, as a word.
     Program(&'static str),
     /// An argument that is long enough to be rare.
@@ -201,7 +206,7 @@ pub enum Sign {
 }
 
 /// Returns the signs of all forms whose secrets no name announces, `is_announced` by itself.
-pub fn signs(is_announced: impl Fn(&str) -> bool) -> Vec<Sign> {
+pub fn signs(is_announced: impl Fn(&str) -> bool) -> Vec<SecretFormSign> {
     let mut signs = Vec::new();
     let is_rare = |word: &&str| word.len() >= 8 && word.contains(['-', '_', ':']);
     for (program, row) in ROWS.iter().flat_map(|(name, rows)| rows.iter().map(move |row| (*name, row))) {
@@ -211,23 +216,23 @@ pub fn signs(is_announced: impl Fn(&str) -> bool) -> Vec<Sign> {
                 continue;
             }
             if let Some(word) = words.iter().find(|word| is_rare(word)) {
-                signs.push(Sign::Argument(word));
+                signs.push(SecretFormSign::Argument(word));
             } else if row.when.is_empty() || !row.when.iter().all(|word| is_announced(word) || is_rare(word)) {
-                signs.push(Sign::Program(program));
+                signs.push(SecretFormSign::Program(program));
             } else {
                 let rare = row.when.iter().filter(|word| !is_announced(word));
-                signs.extend(rare.map(|word| Sign::Argument(word)));
+                signs.extend(rare.map(|word| SecretFormSign::Argument(word)));
             }
         }
     }
     signs
 }
 
-impl Form {
+impl SecretForm {
     /// Returns the arguments of which each must be there for the form to count. `None` if a name announces its secret.
     fn words(&self) -> Option<Vec<&'static str>> {
         match self {
-            Self::Flag(flag) if flag.place == Place::Joined => Some(Vec::new()),
+            Self::Flag(flag) if flag.place == OptionValuePlace::Joined => Some(Vec::new()),
             Self::Flag(flag) => Some(vec![flag.name]),
             Self::Operand(operand) => Some(operand.behind.clone()),
             Self::Sink(word, _) => Some(word.iter().copied().collect()),
@@ -237,43 +242,45 @@ impl Form {
 }
 
 /// Returns the rows of the program with this name.
-pub fn find(name: &str) -> &'static [Row] {
+pub fn find(name: &str) -> &'static [ProgramSecretForms] {
     ROWS.get(name).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the forms of the program with this name, whatever its arguments.
-pub fn forms(name: &str) -> impl Iterator<Item = &'static Form> {
+pub fn forms(name: &str) -> impl Iterator<Item = &'static SecretForm> {
     find(name).iter().flat_map(|row| &row.forms)
 }
 
 /// Returns the secret in a value.
-pub fn secret_in(part: Part, value: &str) -> Option<Range<usize>> {
+pub fn secret_in(part: SecretPart, value: &str) -> Option<Range<usize>> {
     let secret = match part {
-        Part::Whole => 0..value.len(),
+        SecretPart::Whole => 0..value.len(),
         // `C:\cert` and `/dir:x` are paths.
-        Part::Behind(_) if is_path(value) => return None,
-        Part::Behind(sign) => match value.find(sign)? {
+        SecretPart::Behind(_) if is_path(value) => return None,
+        SecretPart::Behind(sign) => match value.find(sign)? {
             // `curl -u KEY:`, with a key in place of the user.
             at if at + 1 == value.len() && is_random(&value[..at]) => 0..at,
             at => at + 1..value.len(),
         },
-        Part::Login => value.find(':').map_or(0, |colon| colon + 1)..value.len(),
-        Part::Address => value.find(':').filter(|_| !value.contains("://"))? + 1..value.rfind('@')?,
-        Part::Oracle => {
+        SecretPart::Login => value.find(':').map_or(0, |colon| colon + 1)..value.len(),
+        SecretPart::Address => value.find(':').filter(|_| !value.contains("://"))? + 1..value.rfind('@')?,
+        SecretPart::Oracle => {
             let from = value.find('/')? + 1;
             let end = value[from..].find('@').map_or(value.len(), |at| from + at);
             let is_login = from > 1 && !value[..from].contains(['.', '@', '=']) && !value[from..end].contains('/');
             return (is_login && from < end).then_some(from..end);
         }
-        Part::Prefixed => value.strip_prefix("pass:").map(|_| 5)?..value.len(),
-        Part::Cookies => value.find('=').map(|_| 0)?..value.len(),
-        Part::Last => value.trim_end().rfind(char::is_whitespace).map_or(0, |blank| blank + 1)..value.trim_end().len(),
-        Part::Random => 0..keys(value),
-        Part::RandomBehind => value.find('=').filter(|sign| is_random(&value[sign + 1..]))? + 1..value.len(),
-        Part::Unslashed if value.starts_with('/') => return None,
-        Part::Word if value.trim_end().contains(char::is_whitespace) => return None,
-        Part::Word => 0..value.len(),
-        Part::Unslashed => 0..value.len(),
+        SecretPart::Prefixed => value.strip_prefix("pass:").map(|_| 5)?..value.len(),
+        SecretPart::Cookies => value.find('=').map(|_| 0)?..value.len(),
+        SecretPart::Last => {
+            value.trim_end().rfind(char::is_whitespace).map_or(0, |blank| blank + 1)..value.trim_end().len()
+        }
+        SecretPart::Random => 0..keys(value),
+        SecretPart::RandomBehind => value.find('=').filter(|sign| is_random(&value[sign + 1..]))? + 1..value.len(),
+        SecretPart::Unslashed if value.starts_with('/') => return None,
+        SecretPart::Word if value.trim_end().contains(char::is_whitespace) => return None,
+        SecretPart::Word => 0..value.len(),
+        SecretPart::Unslashed => 0..value.len(),
     };
     (secret.start < secret.end).then_some(secret)
 }

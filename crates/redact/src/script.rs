@@ -8,13 +8,13 @@ use safety::parse::{
     SubstitutedCommands, SyntaxVisitor, WordPart,
 };
 
-use crate::command::{Reads, Words, lines};
-use crate::decoded::{Decoded, Reference};
+use crate::command::{StdinMeaning, UnquotedCommand, lines};
+use crate::decoded::{UnquotedWord, VariableReference};
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
-use crate::programs::{self, Part as Form};
-use crate::spans::Spans;
-use crate::triggers::Kinds;
+use crate::programs::{self, SecretPart as Form};
+use crate::spans::SecretSpans;
+use crate::triggers::SecretKinds;
 use crate::{flow, steps, text, triggers};
 
 /// Deepest nesting of scripts in words of other scripts.
@@ -25,49 +25,49 @@ const MAX_FILTERS: usize = 4;
 const MAX_MISSES: usize = 64;
 
 /// Finds the secrets of these kinds in a script.
-pub fn scan(script: &str, kinds: Kinds, spans: &mut Spans) {
+pub fn scan(script: &str, kinds: SecretKinds, spans: &mut SecretSpans) {
     nested(script, kinds, 0, spans);
 }
 
-fn nested(script: &str, kinds: Kinds, depth: usize, spans: &mut Spans) {
+fn nested(script: &str, kinds: SecretKinds, depth: usize, spans: &mut SecretSpans) {
     steps::add(script.len());
-    text::scan(&Decoded::whole(script), kinds, spans);
+    text::scan(&UnquotedWord::whole(script), kinds, spans);
     let read = parse::read(script);
-    let mut walk = Walk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
+    let mut walk = SecretScriptWalk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
     parse::visit(&read, &mut walk);
     if read.script.fault.is_some() {
         // Bash refuses the rest, which may hold a secret all the same.
         let end = read.script.body.last().and_then(|last| last.pipelines.last());
         let end = end.and_then(|(_, last)| last.commands.last()).map_or(0, |last| last.span.end);
         for command in lenient::commands(script, end) {
-            walk.command(&Words::of(script, command.into_iter()));
+            walk.command(&UnquotedCommand::of(script, command.into_iter()));
         }
     }
     flow::follow(script, &read, spans);
 }
 
-struct Walk<'t, 's> {
+struct SecretScriptWalk<'t, 's> {
     script: &'t str,
     read: &'t ParsedScript,
-    kinds: Kinds,
+    kinds: SecretKinds,
     depth: usize,
-    spans: &'s mut Spans,
+    spans: &'s mut SecretSpans,
     /// The end of the last text between backticks.
     searched: usize,
     misses: usize,
 }
 
-impl<'t> Walk<'t, '_> {
-    fn words(&self, node: &CommandNode) -> Words<'t> {
+impl<'t> SecretScriptWalk<'t, '_> {
+    fn words(&self, node: &CommandNode) -> UnquotedCommand<'t> {
         let spans = match &node.kind {
             CommandNodeKind::Simple(simple) => simple.words.iter().map(|word| word.span.clone()).collect(),
             _ => Vec::new(),
         };
-        Words::of(self.script, spans.into_iter())
+        UnquotedCommand::of(self.script, spans.into_iter())
     }
 
     /// Finds the secrets in the words of a command, and in the scripts among them.
-    fn command(&mut self, words: &Words<'_>) {
+    fn command(&mut self, words: &UnquotedCommand<'_>) {
         words.scan(self.spans);
         let is_alias = words.program() == Some("alias");
         for script in words.scripts() {
@@ -86,15 +86,15 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word leaves to it.
-    fn within(&mut self, word: &Decoded<'_>, is_alias: bool) -> Vec<Reference> {
+    fn within(&mut self, word: &UnquotedWord<'_>, is_alias: bool) -> Vec<VariableReference> {
         // `alias c='curl -u me:X'`
         let name = word.text.find('=').filter(|sign| is_alias && !word.text[..*sign].contains(char::is_whitespace));
         let from = name.map_or(0, |sign| sign + 1);
         let kinds = triggers::kinds(&word.text);
-        if self.depth >= MAX_DEPTH || kinds == Kinds::NONE {
+        if self.depth >= MAX_DEPTH || kinds == SecretKinds::NONE {
             return Vec::new();
         }
-        let mut found = Spans::default();
+        let mut found = SecretSpans::default();
         nested(&word.text[from..], kinds, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
@@ -102,13 +102,17 @@ impl<'t> Walk<'t, '_> {
         }
         let expanded = word.references(0..word.text.len());
         let expanded: HashSet<_> = expanded.into_iter().map(|reference| reference.name).collect();
-        let is_expanded = |reference: &Reference| expanded.contains(&reference.name);
+        let is_expanded = |reference: &VariableReference| expanded.contains(&reference.name);
         let place = word.place(0..word.text.len()).start;
         let (inner, outer): (Vec<_>, Vec<_>) = found
             .references
             .into_iter()
             .partition(|reference| reference.argument().is_some() && !is_expanded(reference));
-        self.spans.references.extend(outer.into_iter().map(|reference| Reference { place, end: place, ..reference }));
+        self.spans.references.extend(outer.into_iter().map(|reference| VariableReference {
+            place,
+            end: place,
+            ..reference
+        }));
         inner
     }
 
@@ -116,12 +120,12 @@ impl<'t> Walk<'t, '_> {
     fn part(&mut self, span: Range<usize>) {
         let text = self.script.get(span.clone()).unwrap_or_default();
         let kinds = triggers::kinds(text);
-        if self.depth < MAX_DEPTH && kinds != Kinds::NONE {
-            let mut found = Spans::default();
+        if self.depth < MAX_DEPTH && kinds != SecretKinds::NONE {
+            let mut found = SecretSpans::default();
             nested(text, kinds, self.depth + 1, &mut found);
             found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
             let outer = found.references.into_iter();
-            let outer = outer.map(|Reference { name, place, end }| Reference {
+            let outer = outer.map(|VariableReference { name, place, end }| VariableReference {
                 name,
                 place: span.start + place,
                 end: span.start + end,
@@ -137,7 +141,7 @@ impl<'t> Walk<'t, '_> {
             _ => None,
         };
         let is_array = array.is_some();
-        let items = Words::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
+        let items = UnquotedCommand::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
         for item in &items.words {
             if holds_secret(&assignment.name, &item.text) {
                 self.spans.secret(item, 0..item.text.len());
@@ -152,23 +156,25 @@ impl<'t> Walk<'t, '_> {
     }
 
     /// Finds the secrets of the text that a command reads by its own redirects.
-    fn inputs(&mut self, words: &Words<'_>, redirects: &[RedirectSyntax], reads: Reads) {
+    fn inputs(&mut self, words: &UnquotedCommand<'_>, redirects: &[RedirectSyntax], reads: StdinMeaning) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.read.heredocs.get(number)).map(|body| body.span.clone());
             match (redirect.op, body, reads) {
                 ("<<<", ..) => self.here_string(words, redirect.target.span.clone(), reads),
-                (_, Some(body), Reads::Secret(part)) => {
-                    input(&Decoded::part(self.script, trimmed(self.script, body)), part, self.spans);
+                (_, Some(body), StdinMeaning::Secret(part)) => {
+                    input(&UnquotedWord::part(self.script, trimmed(self.script, body)), part, self.spans);
                 }
-                (_, Some(body), Reads::Script) => self.part(body),
-                (_, Some(body), Reads::Lines(_)) => self.lines(words, reads, &Decoded::part(self.script, body)),
-                (_, Some(body), Reads::Other)
+                (_, Some(body), StdinMeaning::Script) => self.part(body),
+                (_, Some(body), StdinMeaning::Lines(_)) => {
+                    self.lines(words, reads, &UnquotedWord::part(self.script, body))
+                }
+                (_, Some(body), StdinMeaning::Other)
                     if self.script.get(body.clone()).is_some_and(|it| it.starts_with("#!")) =>
                 {
                     self.part(body);
                 }
                 // `docker login --password-stdin < <(echo X)`
-                ("<", None, Reads::Secret(part)) => {
+                ("<", None, StdinMeaning::Secret(part)) => {
                     for nested in &redirect.target.parts {
                         if let WordPart::Process(nested) = nested {
                             self.printed_by(&nested.list, part);
@@ -180,20 +186,20 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    fn here_string(&mut self, words: &Words<'_>, span: Range<usize>, reads: Reads) {
-        let word = Decoded::of(self.script, span);
+    fn here_string(&mut self, words: &UnquotedCommand<'_>, span: Range<usize>, reads: StdinMeaning) {
+        let word = UnquotedWord::of(self.script, span);
         match reads {
-            Reads::Secret(part) => input(&word, part, self.spans),
-            Reads::Script => drop(self.within(&word, false)),
-            Reads::Lines(_) => self.lines(words, reads, &word),
-            Reads::Other => {}
+            StdinMeaning::Secret(part) => input(&word, part, self.spans),
+            StdinMeaning::Script => drop(self.within(&word, false)),
+            StdinMeaning::Lines(_) => self.lines(words, reads, &word),
+            StdinMeaning::Other => {}
         }
         text::scan(&word, self.kinds, self.spans);
     }
 
     /// Finds the secrets in lines that a program reads like its arguments.
-    fn lines(&mut self, words: &Words<'_>, reads: Reads, text: &Decoded<'_>) {
-        if let Reads::Lines(at) = reads {
+    fn lines(&mut self, words: &UnquotedCommand<'_>, reads: StdinMeaning, text: &UnquotedWord<'_>) {
+        if let StdinMeaning::Lines(at) = reads {
             lines(words.name(at), text, self.spans);
         }
     }
@@ -205,7 +211,7 @@ impl<'t> Walk<'t, '_> {
             CommandNodeKind::Simple(simple) => {
                 let words = self.words(node);
                 match words.program() {
-                    Some("cat") => self.inputs(&words, &simple.redirects, Reads::Secret(part)),
+                    Some("cat") => self.inputs(&words, &simple.redirects, StdinMeaning::Secret(part)),
                     Some(program @ ("echo" | "printf")) => {
                         // `printf '%s:%s' user X`: the parts are words of their own.
                         let is_split = program == "printf" && words.words.len() > 3;
@@ -226,21 +232,21 @@ impl<'t> Walk<'t, '_> {
         let words = self.words(node);
         match &node.kind {
             CommandNodeKind::Simple(simple) if words.program() == Some("cat") => {
-                self.inputs(&words, &simple.redirects, Reads::Script);
+                self.inputs(&words, &simple.redirects, StdinMeaning::Script);
             }
             _ => self.echoed_script(&words),
         }
     }
 
     /// Finds the secrets in the lines that `echo` and `printf` write for a program.
-    fn printed_lines(&mut self, node: &CommandNode, reader: &Words<'_>) {
+    fn printed_lines(&mut self, node: &CommandNode, reader: &UnquotedCommand<'_>) {
         let words = self.words(node);
         if matches!(words.program(), Some("echo" | "printf")) {
             words.words.iter().skip(1).for_each(|word| self.lines(reader, reader.reads(), word));
         }
     }
 
-    fn echoed_script(&mut self, words: &Words<'_>) {
+    fn echoed_script(&mut self, words: &UnquotedCommand<'_>) {
         if matches!(words.program(), Some("echo" | "printf")) {
             words.words.iter().skip(1).for_each(|word| drop(self.within(word, false)));
         }
@@ -253,20 +259,20 @@ impl<'t> Walk<'t, '_> {
     }
 }
 
-impl SyntaxVisitor for Walk<'_, '_> {
+impl SyntaxVisitor for SecretScriptWalk<'_, '_> {
     fn pipeline(&mut self, pipeline: &PipelineSyntax) {
         for (at, to) in pipeline.commands.iter().enumerate().skip(1) {
             let (from, reader) = (&pipeline.commands[at - 1], self.words(to));
             match reader.reads() {
-                Reads::Secret(part) => {
+                StdinMeaning::Secret(part) => {
                     // `echo X | tee f | docker login --password-stdin`
                     let passed = pipeline.commands[..at].iter().rev().take(MAX_FILTERS);
                     let filters = passed.clone().take_while(|node| is_filter(&self.words(node))).count();
                     passed.take(filters + 1).for_each(|node| self.printed(node, part));
                 }
-                Reads::Script => self.printed_script(from),
-                Reads::Lines(_) => self.printed_lines(from, &reader),
-                Reads::Other => {}
+                StdinMeaning::Script => self.printed_script(from),
+                StdinMeaning::Lines(_) => self.printed_lines(from, &reader),
+                StdinMeaning::Other => {}
             }
         }
     }
@@ -285,7 +291,7 @@ impl SyntaxVisitor for Walk<'_, '_> {
             if targets.into_iter().chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
                 self.echoed_script(&words);
                 // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
-                self.inputs(&words, &simple.redirects, Reads::Script);
+                self.inputs(&words, &simple.redirects, StdinMeaning::Script);
             }
         }
         self.inputs(&words, &node.redirects, reads);
@@ -295,7 +301,7 @@ impl SyntaxVisitor for Walk<'_, '_> {
     fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
         let Some(text) = &nested.text else { return true };
         // The places of commands between backticks are those of another text, which is usually a part of this one.
-        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::kinds(text) == Kinds::NONE {
+        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::kinds(text) == SecretKinds::NONE {
             return false;
         }
         let rest = self.script.get(self.searched..).unwrap_or_default();
@@ -311,12 +317,12 @@ impl SyntaxVisitor for Walk<'_, '_> {
 }
 
 /// Returns whether a command prints its input.
-fn is_filter(words: &Words<'_>) -> bool {
+fn is_filter(words: &UnquotedCommand<'_>) -> bool {
     matches!(words.program(), Some("base64" | "cat" | "cut" | "head" | "rev" | "sed" | "tail" | "tee" | "tr" | "xxd"))
 }
 
 /// Finds the secrets in a text that a command reads: all of it, or a part of each line.
-fn input(word: &Decoded<'_>, part: Form, spans: &mut Spans) {
+fn input(word: &UnquotedWord<'_>, part: Form, spans: &mut SecretSpans) {
     if matches!(part, Form::Whole | Form::Word) {
         let secret = programs::secret_in(part, &word.text);
         return secret.into_iter().for_each(|secret| spans.secret(word, secret));
@@ -331,7 +337,7 @@ fn input(word: &Decoded<'_>, part: Form, spans: &mut Spans) {
 }
 
 /// Finds the words that `printf` puts in the place of a secret: `printf 'password=%s' X`.
-fn formatted(words: &Words<'_>, spans: &mut Spans) {
+fn formatted(words: &UnquotedCommand<'_>, spans: &mut SecretSpans) {
     let Some(format) = words.words.get(1) else { return };
     let is_part = |next: char| next.is_ascii_alphanumeric() || "_-.".contains(next);
     let pieces = format.text.split('%');

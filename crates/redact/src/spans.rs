@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::decoded::{Decoded, Reference};
+use crate::decoded::{UnquotedWord, VariableReference};
 use crate::names::is_telling;
 use crate::steps;
 
@@ -11,13 +11,13 @@ pub const MARKER: &str = "[redacted]";
 
 /// Places of a text, in any order.
 #[derive(Debug, Default)]
-pub struct Spans {
+pub struct SecretSpans {
     places: Vec<Range<usize>>,
     /// The variables that stand in the place of a secret.
-    pub references: Vec<Reference>,
+    pub references: Vec<VariableReference>,
 }
 
-impl Spans {
+impl SecretSpans {
     /// Adds a place.
     pub fn add(&mut self, span: Range<usize>) {
         if !span.is_empty() {
@@ -26,7 +26,7 @@ impl Spans {
     }
 
     /// Adds a part of a word, unless it is all expansions, and the variables in it.
-    pub fn secret(&mut self, word: &Decoded<'_>, part: Range<usize>) {
+    pub fn secret(&mut self, word: &UnquotedWord<'_>, part: Range<usize>) {
         self.references.extend(word.references(part.clone()));
         if !part.is_empty() && !word.is_reference(part.clone()) {
             self.add(word.place(part));
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn applied(spans: &[Range<usize>]) -> Option<String> {
-        let mut all = Spans::default();
+        let mut all = SecretSpans::default();
         spans.iter().for_each(|span| all.add(span.clone()));
         all.apply("a bc é de")
     }

@@ -7,13 +7,13 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use protocol::plan;
 
 use crate::functions;
-use crate::programs::{self, Sign};
+use crate::programs::{self, SecretFormSign};
 
 /// The kinds of secrets that a text could hold. Each has a pass over the text of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(u16);
+pub struct SecretKinds(u16);
 
-impl Kinds {
+impl SecretKinds {
     /// No secret.
     pub const NONE: Self = Self(0);
     /// Values of names and headers.
@@ -53,24 +53,24 @@ const NAMES: &str = "\
     webhook headers session mnemonic seed pat jwt sas salt sonar.login keymaterial login";
 
 /// Other parts of texts with secrets.
-const TEXTS: &[(&str, Kinds)] = &[
-    ("://", Kinds::ADDRESS),
-    ("@tcp(", Kinds::ADDRESS),
-    ("@unix(", Kinds::ADDRESS),
-    ("identified", Kinds::NAME),
-    ("?sig=", Kinds::NAME),
-    ("&sig=", Kinds::NAME),
-    ("signature", Kinds::NAME),
-    ("-----begin", Kinds::KEY),
-    ("assword", Kinds::SENT),
-    ("assphrase", Kinds::SENT),
-    ("pgpass", Kinds::FILE),
-    ("kind: secret", Kinds::FILE),
-    ("\"secret\"", Kinds::FILE),
-    ("stringdata", Kinds::FILE),
-    ("\"key\"", Kinds::FILE),
-    ("private-lines", Kinds::FILE),
-    ("into ", Kinds::ROW),
+const TEXTS: &[(&str, SecretKinds)] = &[
+    ("://", SecretKinds::ADDRESS),
+    ("@tcp(", SecretKinds::ADDRESS),
+    ("@unix(", SecretKinds::ADDRESS),
+    ("identified", SecretKinds::NAME),
+    ("?sig=", SecretKinds::NAME),
+    ("&sig=", SecretKinds::NAME),
+    ("signature", SecretKinds::NAME),
+    ("-----begin", SecretKinds::KEY),
+    ("assword", SecretKinds::SENT),
+    ("assphrase", SecretKinds::SENT),
+    ("pgpass", SecretKinds::FILE),
+    ("kind: secret", SecretKinds::FILE),
+    ("\"secret\"", SecretKinds::FILE),
+    ("stringdata", SecretKinds::FILE),
+    ("\"key\"", SecretKinds::FILE),
+    ("private-lines", SecretKinds::FILE),
+    ("into ", SecretKinds::ROW),
 ];
 
 fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasick> {
@@ -81,26 +81,26 @@ fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasic
 static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
 /// What announces the secrets of programs that no name does.
-static SIGNS: LazyLock<Vec<Sign>> = LazyLock::new(|| programs::signs(may_name));
+static SIGNS: LazyLock<Vec<SecretFormSign>> = LazyLock::new(|| programs::signs(may_name));
 
 /// The parts of texts with their kinds.
-static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<Kinds>)>> = LazyLock::new(|| {
-    let names = NAMES.split_ascii_whitespace().map(|name| (name, Kinds::NAME));
+static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<SecretKinds>)>> = LazyLock::new(|| {
+    let names = NAMES.split_ascii_whitespace().map(|name| (name, SecretKinds::NAME));
     let arguments = SIGNS.iter().filter_map(|sign| match sign {
-        Sign::Argument(word) => Some((*word, Kinds::PROGRAM)),
-        Sign::Program(_) => None,
+        SecretFormSign::Argument(word) => Some((*word, SecretKinds::PROGRAM)),
+        SecretFormSign::Program(_) => None,
     });
     let (texts, kinds): (Vec<_>, Vec<_>) = names.chain(TEXTS.iter().copied()).chain(arguments).unzip();
     Some((compile(texts)?, kinds))
 });
 
 /// The names of programs whose secrets nothing else announces, by their first letters and lengths.
-static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
+static PROGRAMS: LazyLock<ProgramNameSet> = LazyLock::new(|| {
     let names = SIGNS.iter().filter_map(|sign| match sign {
-        Sign::Program(name) => Some(*name),
-        Sign::Argument(_) => None,
+        SecretFormSign::Program(name) => Some(*name),
+        SecretFormSign::Argument(_) => None,
     });
-    let mut all = Programs { lengths: [0; 256], names: names.collect() };
+    let mut all = ProgramNameSet { lengths: [0; 256], names: names.collect() };
     all.names.sort_unstable();
     all.names.dedup();
     for name in &all.names {
@@ -109,13 +109,13 @@ static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| {
     all
 });
 
-struct Programs {
+struct ProgramNameSet {
     /// A bit for each length of a name with this first byte.
     lengths: [u32; 256],
     names: Vec<&'static str>,
 }
 
-impl Programs {
+impl ProgramNameSet {
     /// Returns whether one of the names is a word of a text.
     fn are_in(&self, text: &[u8]) -> bool {
         let mut start = 0;
@@ -144,28 +144,28 @@ pub fn may_name(name: &str) -> bool {
 }
 
 /// Returns the kinds of secrets that a text could hold.
-pub fn kinds(command: &str) -> Kinds {
-    let Some((patterns, of)) = &*IN_TEXTS else { return Kinds::ALL };
+pub fn kinds(command: &str) -> SecretKinds {
+    let Some((patterns, of)) = &*IN_TEXTS else { return SecretKinds::ALL };
     let bytes = command.as_bytes();
     if splits_a_word(bytes) {
-        return Kinds::ALL;
+        return SecretKinds::ALL;
     }
-    let mut kinds = Kinds::NONE;
+    let mut kinds = SecretKinds::NONE;
     for found in patterns.find_overlapping_iter(command) {
         kinds = kinds.and(of[found.pattern().as_usize()]);
     }
-    if !kinds.has(Kinds::NAME) {
+    if !kinds.has(SecretKinds::NAME) {
         // Neither alone is a secret.
-        kinds.0 &= !Kinds::ROW.0;
+        kinds.0 &= !SecretKinds::ROW.0;
     }
     if functions::may_call(bytes) {
-        kinds = kinds.and(Kinds::CALL);
+        kinds = kinds.and(SecretKinds::CALL);
     }
     if PROGRAMS.are_in(bytes) {
-        kinds = kinds.and(Kinds::PROGRAM);
+        kinds = kinds.and(SecretKinds::PROGRAM);
     }
     if plan::tokens(bytes).next().is_some() {
-        kinds = kinds.and(Kinds::TOKEN);
+        kinds = kinds.and(SecretKinds::TOKEN);
     }
     kinds
 }

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::Scan;
+use super::SecretTextScan;
 use crate::functions::secret_argument;
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 
 /// Bytes of the arguments that are read.
 const MAX_ARGUMENTS: usize = 512;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds the secrets in the arguments of functions.
-    pub(super) fn calls(&self, spans: &mut Spans) {
+    pub(super) fn calls(&self, spans: &mut SecretSpans) {
         for at in 1..self.bytes.len() {
             let is_sign = match self.bytes[at] {
                 b'(' | b'[' => true,

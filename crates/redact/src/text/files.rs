@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::Scan;
+use super::SecretTextScan;
 use super::quotes::MAX_PLAIN;
 use crate::names::{holds_secret, is_random};
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds the values of settings whose names and values are apart.
-    pub(super) fn named_values(&self, spans: &mut Spans) {
+    pub(super) fn named_values(&self, spans: &mut SecretSpans) {
         for name in [&b"name"[..], b"key", b"Name", b"Key"] {
             for at in memchr::memmem::find_iter(self.bytes, name) {
                 self.named_value(at, name.len(), spans);
@@ -18,7 +18,7 @@ impl Scan<'_> {
     }
 
     /// Finds the secrets of files with a form of their own.
-    pub(super) fn files(&self, spans: &mut Spans) {
+    pub(super) fn files(&self, spans: &mut SecretSpans) {
         let has = |text: &[u8]| memchr::memmem::find(self.bytes, text).is_some();
         if has(b".pgpass") || has(b"PGPASSFILE") {
             self.pgpass(spans);
@@ -45,7 +45,7 @@ impl Scan<'_> {
 
     /// Finds the value of `name: DB_PASSWORD`, `value: X` in YAML and JSON, of `<add key="Password" value="X">`, of
     /// `<entry key="password">X</entry>` and of `<key>Password</key><string>X</string>`.
-    fn named_value(&self, at: usize, length: usize, spans: &mut Spans) {
+    fn named_value(&self, at: usize, length: usize, spans: &mut SecretSpans) {
         let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"\"'\\:,=>".contains(byte);
         let start = at + length + self.count(at + length, is_between, 16);
         let end = start + self.count(start, |byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte), 96);
@@ -76,7 +76,7 @@ impl Scan<'_> {
     }
 
     /// Finds the passwords of `host:port:database:user:password`.
-    fn pgpass(&self, spans: &mut Spans) {
+    fn pgpass(&self, spans: &mut SecretSpans) {
         let mut start = 0;
         for word in self.text.split([' ', '\t', '\n', '"', '\'']) {
             let parts: Vec<&str> = word.splitn(5, ':').collect();
@@ -95,7 +95,7 @@ impl Scan<'_> {
     }
 
     /// Finds the values below `data:` and `stringData:` of the documents that are secrets of Kubernetes.
-    fn manifests(&self, spans: &mut Spans) {
+    fn manifests(&self, spans: &mut SecretSpans) {
         let mut start = 0;
         for document in self.text.split("\n---") {
             if document.contains("kind: Secret") || document.contains("stringData:") {
@@ -105,7 +105,7 @@ impl Scan<'_> {
         }
     }
 
-    fn manifest(&self, mut at: usize, document: &str, spans: &mut Spans) {
+    fn manifest(&self, mut at: usize, document: &str, spans: &mut SecretSpans) {
         let indent_of = |line: &str| line.len() - line.trim_start_matches(' ').len();
         let mut below = None;
         for line in document.split_inclusive('\n') {
@@ -131,7 +131,7 @@ impl Scan<'_> {
     }
 
     /// Finds the same in JSON.
-    fn objects(&self, spans: &mut Spans) {
+    fn objects(&self, spans: &mut SecretSpans) {
         for name in [&b"ata\":"[..], b"ata\" :"] {
             for at in memchr::memmem::find_iter(self.bytes, name) {
                 let open = at + name.len() + self.count(at + name.len(), u8::is_ascii_whitespace, 8);
@@ -150,7 +150,7 @@ impl Scan<'_> {
         }
     }
 
-    fn random_value(&self, after: usize, spans: &mut Spans) {
+    fn random_value(&self, after: usize, spans: &mut SecretSpans) {
         let sign = after + self.count(after, |byte| *byte == b' ', 4);
         if self.bytes.get(sign) == Some(&b':')
             && let Some(value) = self.text_behind(sign + 1)

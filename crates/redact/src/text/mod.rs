@@ -10,42 +10,42 @@ mod sql;
 
 use std::ops::Range;
 
-use crate::decoded::Decoded;
-use crate::spans::Spans;
+use crate::decoded::UnquotedWord;
+use crate::spans::SecretSpans;
 use crate::steps;
-use crate::triggers::Kinds;
+use crate::triggers::SecretKinds;
 
 /// Finds the secrets of these kinds in a text.
-pub fn scan<'t>(word: &'t Decoded<'t>, kinds: Kinds, spans: &mut Spans) {
-    let scan = Scan { word, text: &word.text, bytes: word.text.as_bytes() };
-    let mut pass = |of: Kinds, pass: fn(&Scan<'t>, &mut Spans)| {
+pub fn scan<'t>(word: &'t UnquotedWord<'t>, kinds: SecretKinds, spans: &mut SecretSpans) {
+    let scan = SecretTextScan { word, text: &word.text, bytes: word.text.as_bytes() };
+    let mut pass = |of: SecretKinds, pass: fn(&SecretTextScan<'t>, &mut SecretSpans)| {
         if kinds.has(of) {
             steps::add(scan.bytes.len());
             pass(&scan, spans);
         }
     };
-    pass(Kinds::TOKEN, Scan::tokens);
-    pass(Kinds::KEY, Scan::keys);
-    pass(Kinds::ADDRESS, Scan::addresses);
-    pass(Kinds::NAME, Scan::pairs);
-    pass(Kinds::NAME, Scan::defaults);
-    pass(Kinds::NAME, Scan::phrases);
-    pass(Kinds::NAME, Scan::named_values);
-    pass(Kinds::SENT, Scan::sent);
-    pass(Kinds::CALL, Scan::calls);
-    pass(Kinds::ROW, Scan::rows);
-    pass(Kinds::FILE, Scan::files);
+    pass(SecretKinds::TOKEN, SecretTextScan::tokens);
+    pass(SecretKinds::KEY, SecretTextScan::keys);
+    pass(SecretKinds::ADDRESS, SecretTextScan::addresses);
+    pass(SecretKinds::NAME, SecretTextScan::pairs);
+    pass(SecretKinds::NAME, SecretTextScan::defaults);
+    pass(SecretKinds::NAME, SecretTextScan::phrases);
+    pass(SecretKinds::NAME, SecretTextScan::named_values);
+    pass(SecretKinds::SENT, SecretTextScan::sent);
+    pass(SecretKinds::CALL, SecretTextScan::calls);
+    pass(SecretKinds::ROW, SecretTextScan::rows);
+    pass(SecretKinds::FILE, SecretTextScan::files);
 }
 
-struct Scan<'t> {
-    word: &'t Decoded<'t>,
+struct SecretTextScan<'t> {
+    word: &'t UnquotedWord<'t>,
     text: &'t str,
     bytes: &'t [u8],
 }
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Adds a secret, unless it is an expansion.
-    fn add(&self, secret: Range<usize>, spans: &mut Spans) {
+    fn add(&self, secret: Range<usize>, spans: &mut SecretSpans) {
         spans.secret(self.word, secret);
     }
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::Scan;
+use super::SecretTextScan;
 use super::quotes::{MAX_PLAIN, ends_plain};
 use crate::names::{
     behind_user, holds_secret, holds_secret_in_query, is_header, is_header_value, is_random, may_hold_secret,
 };
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 use crate::triggers;
 
 /// Longest name that is read before a sign.
@@ -15,10 +15,10 @@ const MAX_NAME: usize = 96;
 /// Bytes of a header that are read to learn whether it ends with a quote.
 const MAX_VALUE: usize = 8192;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds `name=value`, `name: value`, `"name": "value"`, `name => value`, `<name>value</name>`, `"--name", "value"`
     /// and headers.
-    pub(super) fn pairs(&self, spans: &mut Spans) {
+    pub(super) fn pairs(&self, spans: &mut SecretSpans) {
         let mut done = 0;
         let signs = self.bytes.iter().enumerate().filter(|(_, byte)| b"=:>,".contains(byte)).map(|(sign, _)| sign);
         for sign in signs {
@@ -43,7 +43,7 @@ impl Scan<'_> {
     }
 
     /// Returns the secret behind `=` or `:`.
-    fn behind_sign(&self, name: &Name, sign: usize) -> Option<Range<usize>> {
+    fn behind_sign(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
         let text = &self.text[name.span.clone()];
         let is_colon = self.bytes[sign] == b':';
         if is_colon && name.before == Some(b'/') {
@@ -66,7 +66,7 @@ impl Scan<'_> {
     }
 
     /// Returns the secret of an element of XML.
-    fn element(&self, name: &Name, sign: usize) -> Option<Range<usize>> {
+    fn element(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
         let value = sign + 1..sign + 1 + self.count(sign + 1, |byte| !b"<\n".contains(byte), MAX_PLAIN);
         let is_element = name.before == Some(b'<') && self.bytes[value.end..].starts_with(b"</");
         let is_secret = || holds_secret(&self.text[name.span.clone()], &self.text[value.clone()]);
@@ -74,7 +74,7 @@ impl Scan<'_> {
     }
 
     /// Returns the secret behind a name in a list: `["--password", "x"]`, `("Authorization", "x")`.
-    fn item(&self, name: &Name, sign: usize) -> Option<Range<usize>> {
+    fn item(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
         let text = &self.text[name.span.clone()];
         let after = sign + 1 + self.count(sign + 1, |byte| byte.is_ascii_whitespace(), 8);
         let quote = self.opening_quote(after);
@@ -91,7 +91,7 @@ impl Scan<'_> {
     }
 
     /// Finds the secret in `${PASSWORD:-secret}`.
-    pub(super) fn defaults(&self, spans: &mut Spans) {
+    pub(super) fn defaults(&self, spans: &mut SecretSpans) {
         for at in memchr::memmem::find_iter(self.bytes, b"${") {
             let name =
                 at + 2..at + 2 + self.count(at + 2, |byte| byte.is_ascii_alphanumeric() || *byte == b'_', MAX_NAME);
@@ -109,7 +109,7 @@ impl Scan<'_> {
     }
 
     /// Returns the name in front of a sign, behind quotes and blanks.
-    fn name_before(&self, sign: usize) -> Option<Name> {
+    fn name_before(&self, sign: usize) -> Option<AssignedName> {
         let blanks = self.count_back(sign, |byte| *byte == b' ', 3);
         let mut end = sign - blanks;
         if self.bytes[sign] == b'=' && end > 0 && b"+:?".contains(&self.bytes[end - 1]) {
@@ -121,7 +121,7 @@ impl Scan<'_> {
         let length = self.count_back(end, is_name, MAX_NAME + 1);
         let start = end - length;
         // A blank before a sign belongs to languages, not to shells: `x = 1`.
-        (0 < length && length <= MAX_NAME).then(|| Name {
+        (0 < length && length <= MAX_NAME).then(|| AssignedName {
             span: start..end,
             quoted: quotes > 0,
             spaced: blanks > 0,
@@ -168,7 +168,7 @@ impl Scan<'_> {
     }
 
     /// Returns the value of a pair, if it is a secret.
-    fn value(&self, name: &Name, sign: usize, after: usize) -> Option<Range<usize>> {
+    fn value(&self, name: &AssignedName, sign: usize, after: usize) -> Option<Range<usize>> {
         let text = &self.text[name.span.clone()];
         let is_colon = self.bytes[sign] == b':' && after == sign + 1;
         let in_query = matches!(name.before, Some(b'?' | b'&')) && !is_colon;
@@ -225,7 +225,7 @@ impl Scan<'_> {
     }
 
     /// Returns whether a pair of words with a colon fills a line of a file, or all of a text and looks random.
-    fn is_line_of_its_own(&self, name: &Name, value: Range<usize>) -> bool {
+    fn is_line_of_its_own(&self, name: &AssignedName, value: Range<usize>) -> bool {
         let indent = self.count_back(name.span.start, |byte| b" \t-".contains(byte), 64);
         let words = self.count_back(name.span.start, |byte| byte.is_ascii_alphabetic() || *byte == b' ', 64);
         let is_comment = name.span.start > words && self.bytes[name.span.start - words - 1] == b'#';
@@ -245,7 +245,7 @@ impl Scan<'_> {
 }
 
 /// A name in front of a sign.
-struct Name {
+struct AssignedName {
     span: Range<usize>,
     /// Whether a quote follows it.
     quoted: bool,

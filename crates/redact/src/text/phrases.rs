@@ -1,13 +1,13 @@
 //! Secrets behind words: in SQL, in a netrc file, in a Dockerfile, in a script of expect.
 
-use super::Scan;
+use super::SecretTextScan;
 use super::quotes::MAX_PLAIN;
 use crate::names::holds_secret;
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds `PASSWORD 'x'` and `IDENTIFIED BY 'x'` of SQL, and `password x` of a netrc file.
-    pub(super) fn phrases(&self, spans: &mut Spans) {
+    pub(super) fn phrases(&self, spans: &mut SecretSpans) {
         let is_netrc = memchr::memmem::find(self.bytes, b"machine ").is_some();
         for at in memchr::memchr2_iter(b'p', b'P', self.bytes) {
             if self.has_word(at, b"password") {
@@ -33,11 +33,11 @@ impl Scan<'_> {
     }
 
     /// Finds what a script of expect sends when it was asked for a password: `send "X\r"`.
-    pub(super) fn sent(&self, spans: &mut Spans) {
+    pub(super) fn sent(&self, spans: &mut SecretSpans) {
         memchr::memmem::find_iter(self.bytes, b"send").for_each(|at| self.send(at, spans));
     }
 
-    fn send(&self, at: usize, spans: &mut Spans) {
+    fn send(&self, at: usize, spans: &mut SecretSpans) {
         let before = &self.bytes[at.saturating_sub(256)..at];
         let is_asked =
             ["assword", "assphrase"].iter().any(|word| memchr::memmem::find(before, word.as_bytes()).is_some());
@@ -58,7 +58,7 @@ impl Scan<'_> {
     }
 
     /// Finds the value of `ENV NAME value` on a line of a Dockerfile.
-    fn env(&self, at: usize, spans: &mut Spans) {
+    fn env(&self, at: usize, spans: &mut SecretSpans) {
         let start = at + 4;
         let end = start + self.count(start, |byte| byte.is_ascii_alphanumeric() || *byte == b'_', 96);
         let value = end + 1..end + 1 + self.count(end + 1, |byte| *byte != b'\n', MAX_PLAIN);
@@ -69,7 +69,7 @@ impl Scan<'_> {
     }
 
     /// Finds the value of `SET PASSWORD FOR me = 'X'`.
-    fn set_for(&self, after: usize, spans: &mut Spans) {
+    fn set_for(&self, after: usize, spans: &mut SecretSpans) {
         let sign = after + self.count(after, |byte| *byte != b'=' && *byte != b';', 96);
         let is_for = self.bytes.get(after..after + 5).is_some_and(|word| word.eq_ignore_ascii_case(b" for "));
         if is_for && self.bytes.get(sign) == Some(&b'=') {
@@ -83,7 +83,7 @@ impl Scan<'_> {
         before.windows(10).any(|word| word.eq_ignore_ascii_case(b"identified"))
     }
 
-    fn phrase(&self, after: usize, plain: bool, spans: &mut Spans) {
+    fn phrase(&self, after: usize, plain: bool, spans: &mut SecretSpans) {
         let blanks = self.count(after, |byte| b" \t(".contains(byte), 8);
         let quote = self.opening_quote(after + blanks);
         let start = after + blanks + quote.len();

@@ -1,6 +1,6 @@
 //! Values with and without quotes.
 
-use super::Scan;
+use super::SecretTextScan;
 use crate::decoded::expansion;
 use crate::steps;
 
@@ -12,7 +12,7 @@ const MAX_EXPANSION: usize = 1024;
 /// Longest name behind a comma.
 const MAX_NAME: usize = 96;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Returns the quote that begins here, with what stands before it: backslashes, or the letter of a language.
     pub(super) fn opening_quote(&self, at: usize) -> &[u8] {
         let is_letter = self.bytes.get(at).is_some_and(|byte| b"$@NRBFUrbfu".contains(byte));

@@ -4,21 +4,21 @@ use std::ops::Range;
 
 use protocol::plan;
 
-use super::Scan;
+use super::SecretTextScan;
 use crate::names::is_random;
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 
 /// Longest user and password of an address.
 const MAX_ADDRESS: usize = 512;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds tokens of well-known shapes.
-    pub(super) fn tokens(&self, spans: &mut Spans) {
+    pub(super) fn tokens(&self, spans: &mut SecretSpans) {
         plan::tokens(self.bytes).for_each(|token| spans.add(self.word.place(token)));
     }
 
     /// Finds private keys, up to their last line.
-    pub(super) fn keys(&self, spans: &mut Spans) {
+    pub(super) fn keys(&self, spans: &mut SecretSpans) {
         const END: &[u8] = b"-----END ";
         let mut from = 0;
         while let Some(begin) = memchr::memmem::find(&self.bytes[from..], b"-----BEGIN ").map(|at| from + at) {
@@ -34,7 +34,7 @@ impl Scan<'_> {
     }
 
     /// Finds `scheme://user:password@host`, and `user:password@tcp(host)`.
-    pub(super) fn addresses(&self, spans: &mut Spans) {
+    pub(super) fn addresses(&self, spans: &mut SecretSpans) {
         let mut done = 0;
         for scheme in memchr::memmem::find_iter(self.bytes, b"://") {
             let start = scheme + 3;

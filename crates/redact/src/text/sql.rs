@@ -1,8 +1,8 @@
 //! Secrets in rows that SQL inserts.
 
-use super::Scan;
+use super::SecretTextScan;
 use crate::names::holds_secret;
-use crate::spans::Spans;
+use crate::spans::SecretSpans;
 use crate::steps;
 
 /// Bytes of a table's name and of the names of its columns.
@@ -10,9 +10,9 @@ const MAX_NAMES: usize = 1024;
 /// Columns that are told apart.
 const MAX_COLUMNS: usize = 64;
 
-impl Scan<'_> {
+impl SecretTextScan<'_> {
     /// Finds the secret columns of `INSERT INTO table(column, …) VALUES ('…', …), (…)`.
-    pub(super) fn rows(&self, spans: &mut Spans) {
+    pub(super) fn rows(&self, spans: &mut SecretSpans) {
         let mut done = 0;
         for at in memchr::memchr2_iter(b'i', b'I', self.bytes) {
             let is_into = self.bytes.get(at..at + 5).is_some_and(|word| word.eq_ignore_ascii_case(b"into "));
@@ -23,7 +23,7 @@ impl Scan<'_> {
     }
 
     /// Finds the secrets behind `INTO`, and returns the end of the rows.
-    fn insert(&self, from: usize, spans: &mut Spans) -> Option<usize> {
+    fn insert(&self, from: usize, spans: &mut SecretSpans) -> Option<usize> {
         let open = from + self.count(from, |byte| !b"(;)'".contains(byte), MAX_NAMES);
         if self.bytes.get(open) != Some(&b'(') {
             return None;
@@ -48,7 +48,7 @@ impl Scan<'_> {
     }
 
     /// Finds the secrets of a row, and returns its end.
-    fn row(&self, from: usize, secret: &[bool], spans: &mut Spans) -> usize {
+    fn row(&self, from: usize, secret: &[bool], spans: &mut SecretSpans) -> usize {
         let (mut at, mut column, mut start) = (from, 0, None);
         while let Some(byte) = self.bytes.get(at) {
             match (byte, start) {
