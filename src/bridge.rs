@@ -11,8 +11,8 @@ use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use capture::OutputStream;
-use runner::error::Error;
-use runner::run::{Allocation, Reply, runtime};
+use runner::error::RunError;
+use runner::run::{CallerReply, SpillAllocation, runtime};
 
 /// The connection of one JavaScript thread to the core. It keeps the process alive while `hold` is on.
 #[napi]
@@ -76,26 +76,26 @@ impl Bridge {
     /// Reports that the listener has taken the last output, or has failed with this error.
     #[napi]
     pub fn output_taken(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::OutputTaken(failure));
+        self.calls.reply(id, CallerReply::OutputTaken(failure));
     }
 
     /// Writes to the standard input of a command with the option `fed`; answered by `fed`. Without bytes, closes the
     /// input.
     #[napi]
     pub fn feed(&self, id: u32, bytes: Option<Uint8Array>) {
-        self.calls.reply(id, Reply::Input(bytes.map(|bytes| bytes.to_vec())));
+        self.calls.reply(id, CallerReply::Input(bytes.map(|bytes| bytes.to_vec())));
     }
 
     /// Reports that the listener has taken the last snapshot, or has failed with this error.
     #[napi]
     pub fn snapshot_taken(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::ViewTaken(failure));
+        self.calls.reply(id, CallerReply::ViewTaken(failure));
     }
 
     /// Reports that the listener has taken the prompt, or has failed with this error.
     #[napi]
     pub fn prompt_taken(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::PromptTaken(failure));
+        self.calls.reply(id, CallerReply::PromptTaken(failure));
     }
 
     /// Answers `allocate`: the stream goes to `path`, with the id `artifact`, or to no file because of `failure`.
@@ -110,10 +110,10 @@ impl Bridge {
     ) {
         let stream = if stream == OutputStream::Stderr.name() { OutputStream::Stderr } else { OutputStream::Stdout };
         let answer = match (artifact, path) {
-            (Some(id), Some(path)) => Allocation::File { id, path },
-            _ => Allocation::Failed(failure.unwrap_or_else(|| "no place was allocated".to_owned())),
+            (Some(id), Some(path)) => SpillAllocation::File { id, path },
+            _ => SpillAllocation::Failed(failure.unwrap_or_else(|| "no place was allocated".to_owned())),
         };
-        self.calls.reply(id, Reply::Allocated(stream, answer));
+        self.calls.reply(id, CallerReply::Allocated(stream, answer));
     }
 
     /// Sets whether the bridge keeps the process alive.
@@ -133,13 +133,13 @@ impl Bridge {
     pub(super) fn blocking(
         &self,
         what: &'static str,
-        work: impl FnOnce() -> std::result::Result<NativeEvent, Error> + Send + 'static,
+        work: impl FnOnce() -> std::result::Result<NativeEvent, RunError> + Send + 'static,
     ) -> u32 {
         let id = self.calls.number();
         let Some(runtime) = self.calls.started(id, runtime()) else { return id };
         let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
         Arc::clone(&self.calls).call(id, runtime, None, None, async move {
-            work.await.unwrap_or_else(|error| Error::spawn(error.to_string(), what).into())
+            work.await.unwrap_or_else(|error| RunError::spawn(error.to_string(), what).into())
         });
         id
     }

@@ -16,12 +16,12 @@ use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use super::tasks::Tasks;
 use ledger::wait_for_pending;
-use remote::client::{Forward, Target};
-use runner::error::Error;
-use runner::registry::{Registry, RegistryError};
+use remote::client::{PortForward, RemoteTarget};
+use runner::error::RunError;
+use runner::registry::{RegistryError, TaskRegistry};
 use runner::request::RawOptions;
-use runner::run::{Command, Reply, request_of, runtime, warm_up};
-use runner::snapshot::Wanted;
+use runner::run::{CallerReply, SubmittedCommand, request_of, runtime, warm_up};
+use runner::snapshot::SnapshotRequest;
 
 /// Time a thread that exits may wait for records of the ledger.
 const LAST_RECORDS: Duration = Duration::from_millis(100);
@@ -33,15 +33,15 @@ pub struct Calls {
     /// Registries stay here until they are closed or the thread ends, even if JavaScript has dropped them.
     registries: Mutex<HashMap<u32, Tasks>>,
     /// Targets stay here until they are closed or the thread ends.
-    targets: Mutex<HashMap<u32, Arc<Target>>>,
+    targets: Mutex<HashMap<u32, Arc<RemoteTarget>>>,
     /// Ports of targets that are ports of this machine, by the numbers of the calls that opened them.
-    forwards: Mutex<HashMap<u32, Forward>>,
+    forwards: Mutex<HashMap<u32, PortForward>>,
     next: AtomicU32,
 }
 
 /// A call that has not settled.
 struct Call {
-    reply: Option<UnboundedSender<Reply>>,
+    reply: Option<UnboundedSender<CallerReply>>,
     give_up: Option<oneshot::Sender<()>>,
     task: AbortHandle,
 }
@@ -69,29 +69,30 @@ impl Calls {
         self.registries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn targets(&self) -> MutexGuard<'_, HashMap<u32, Arc<Target>>> {
+    fn targets(&self) -> MutexGuard<'_, HashMap<u32, Arc<RemoteTarget>>> {
         self.targets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn forwards(&self) -> MutexGuard<'_, HashMap<u32, Forward>> {
+    pub fn forwards(&self) -> MutexGuard<'_, HashMap<u32, PortForward>> {
         self.forwards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a target. Returns its number.
-    pub fn add_target(&self, target: Arc<Target>) -> u32 {
+    pub fn add_target(&self, target: Arc<RemoteTarget>) -> u32 {
         let number = self.number();
         self.targets().insert(number, target);
         number
     }
 
     /// Returns a target, or an error if it was closed.
-    pub fn target(&self, number: u32) -> Result<Arc<Target>, Error> {
-        let closed = || Error::There { code: "ERR_BASH_CLOSED", message: "the target was closed".into(), errno: None };
+    pub fn target(&self, number: u32) -> Result<Arc<RemoteTarget>, RunError> {
+        let closed =
+            || RunError::FromTarget { code: "ERR_BASH_CLOSED", message: "the target was closed".into(), errno: None };
         self.targets().get(&number).cloned().ok_or_else(closed)
     }
 
     /// Takes a target, which is used no more.
-    pub fn take_target(&self, number: u32) -> Option<Arc<Target>> {
+    pub fn take_target(&self, number: u32) -> Option<Arc<RemoteTarget>> {
         self.targets().remove(&number)
     }
 
@@ -114,7 +115,7 @@ impl Calls {
         wait_for_pending(LAST_RECORDS);
     }
 
-    pub fn reply(&self, id: u32, reply: Reply) {
+    pub fn reply(&self, id: u32, reply: CallerReply) {
         if let Some(sender) = self.pending().get(&id).and_then(|call| call.reply.as_ref()) {
             // The command may have just ended.
             let _ = sender.send(reply);
@@ -125,7 +126,7 @@ impl Calls {
     pub fn abort(&self, id: u32) {
         if let Some(call) = self.pending().get_mut(&id) {
             if let Some(sender) = &call.reply {
-                let _ = sender.send(Reply::Abort);
+                let _ = sender.send(CallerReply::Abort);
             }
             if let Some(give_up) = call.give_up.take() {
                 let _ = give_up.send(());
@@ -134,24 +135,24 @@ impl Calls {
     }
 
     /// Returns the value of a call that could be started. An error is the last event of the call.
-    pub fn started<T>(&self, id: u32, started: Result<T, Error>) -> Option<T> {
+    pub fn started<T>(&self, id: u32, started: Result<T, RunError>) -> Option<T> {
         started.map_err(|error| self.emitter(id).emit(error.into())).ok()
     }
 
     /// Returns the registry that a command names, or an error if it was closed.
-    pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<Registry>>, Error> {
+    pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<TaskRegistry>>, RunError> {
         let Some(number) = raw.registry_number else { return Ok(None) };
         match self.registries().get(&number) {
             Some(Tasks::Here(registry)) => Ok(Some(Arc::clone(registry))),
             Some(Tasks::There { target, .. }) => {
-                Err(Error::InvalidArg(format!("registry: it is one of the target {target}")))
+                Err(RunError::InvalidArg(format!("registry: it is one of the target {target}")))
             }
             None => Err(RegistryError::Closed.into()),
         }
     }
 
     /// Returns the options of a command, with the registry that it names.
-    pub fn read(&self, native: NativeRequest) -> Result<RawOptions, Error> {
+    pub fn read(&self, native: NativeRequest) -> Result<RawOptions, RunError> {
         let raw = native.read()?;
         Ok(RawOptions { registry: self.registry_of(&raw)?, ..raw })
     }
@@ -160,10 +161,11 @@ impl Calls {
     pub fn run(self: &Arc<Self>, native: NativeRequest, task_of: Option<u32>) -> u32 {
         let id = self.number();
         let as_task = task_of.is_some();
-        let started = native.read().map_err(Error::from).and_then(|mut raw| {
+        let started = native.read().map_err(RunError::from).and_then(|mut raw| {
             raw.registry_number = task_of.or(raw.registry_number);
             let registry = self.registry_of(&raw)?;
-            let command = Command::<Wanted>::start(RawOptions { registry, background: as_task, ..raw })?;
+            let command =
+                SubmittedCommand::<SnapshotRequest>::start(RawOptions { registry, background: as_task, ..raw })?;
             Ok((runtime()?, command))
         });
         let Some((runtime, command)) = self.started(id, started) else { return id };
@@ -174,7 +176,7 @@ impl Calls {
                 Ok(outcome) if !as_task => NativeEvent::result(outcome, None, None),
                 Ok(outcome) => match outcome.background {
                     Some((task, store)) => NativeEvent::Task { task: BackgroundTask::of(task, &store, None) },
-                    None => Error::Aborted.into(),
+                    None => RunError::Aborted.into(),
                 },
                 Err(error) => error.into(),
             }
@@ -185,10 +187,10 @@ impl Calls {
     /// Starts a warm shell for commands like this one. The answer says whether a warm shell is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let started = native.read().map_err(Error::from).and_then(|raw| Ok((runtime()?, raw)));
+        let started = native.read().map_err(RunError::from).and_then(|raw| Ok((runtime()?, raw)));
         let Some((runtime, raw)) = self.started(id, started) else { return id };
         self.call(id, runtime, None, None, async move {
-            let ready = match request_of::<Wanted>(raw).await {
+            let ready = match request_of::<SnapshotRequest>(raw).await {
                 Ok(request) => warm_up(request).await,
                 Err(error) => Err(error),
             };
@@ -203,7 +205,7 @@ impl Calls {
         self: &Arc<Self>,
         id: u32,
         runtime: &tokio::runtime::Handle,
-        reply: Option<UnboundedSender<Reply>>,
+        reply: Option<UnboundedSender<CallerReply>>,
         give_up: Option<oneshot::Sender<()>>,
         work: impl Future<Output = NativeEvent> + Send + 'static,
     ) {
@@ -243,7 +245,7 @@ impl Drop for LastEvent {
     fn drop(&mut self) {
         if self.calls.is_some() {
             let fault = "a fault of agent-bash itself; the command was ended. Please report it";
-            self.settle(Error::spawn(fault, "").into());
+            self.settle(RunError::spawn(fault, "").into());
         }
     }
 }

@@ -17,8 +17,8 @@ use capture::OutputStream;
 use evidence::Evidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
-use runner::registry::Watcher;
-use runner::run::{Listener, LiveView, Prompt};
+use runner::registry::TaskWatcher;
+use runner::run::{BlockedPrompt, CommandListener, LiveView};
 
 /// The dispatcher of one JavaScript thread, called with the number of a call and its event. It is weak: it does not
 /// keep the thread alive, and calls after the thread's end do nothing.
@@ -55,7 +55,7 @@ impl Emitter {
     }
 }
 
-impl Listener for Emitter {
+impl CommandListener for Emitter {
     fn output(&self, stream: OutputStream, text: String) {
         self.emit(NativeEvent::Output { chunk: OutputChunk { stream: stream.name().to_owned(), text } });
     }
@@ -80,7 +80,7 @@ impl Listener for Emitter {
         self.emit(NativeEvent::Snapshot { snapshot: view.into() });
     }
 
-    fn prompt(&self, prompt: Prompt) {
+    fn prompt(&self, prompt: BlockedPrompt) {
         self.emit(NativeEvent::Prompt { prompt: prompt.into() });
     }
 
@@ -95,7 +95,7 @@ pub struct TaskEmitter {
     pub tasks: Tasks,
 }
 
-impl Watcher for TaskEmitter {
+impl TaskWatcher for TaskEmitter {
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
         let confinement = task.confinement.clone().map(Confinement::from);
         let run_id = task.mark.clone();

@@ -14,8 +14,8 @@ use super::result::{
     BackgroundTask, BashResult, BashSnapshot, NativeAnswer, NativeCheck, NativeError, OutputChunk, TerminalWaited,
 };
 use super::undo::{UndoPoint, Undone};
-use runner::error::Error;
-use runner::run::outcome::{Outcome, Reused};
+use runner::error::RunError;
+use runner::run::outcome::{CommandOutcome, ReusedRun};
 
 /// One event of one call or registry. The number beside the event names the call or registry.
 ///
@@ -197,7 +197,7 @@ struct Rest<'a> {
     #[serde(flatten)]
     result: BashResult,
     evidence: Option<EvidenceOfRun<'a>>,
-    reused: Option<Reused>,
+    reused: Option<ReusedRun>,
 }
 
 impl NativeEvent {
@@ -208,7 +208,7 @@ impl NativeEvent {
 
     /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one, and
     /// `target` the one that ran it.
-    pub fn result(mut outcome: Outcome, cwd: Option<String>, target: Option<&str>) -> Self {
+    pub fn result(mut outcome: CommandOutcome, cwd: Option<String>, target: Option<&str>) -> Self {
         let (evidence, tap, reused) = (outcome.evidence.take(), outcome.tap.take(), outcome.reused.take());
         let mut result = BashResult::of(outcome, target);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
@@ -219,8 +219,8 @@ impl NativeEvent {
     }
 }
 
-impl From<Error> for NativeEvent {
-    fn from(error: Error) -> Self {
+impl From<RunError> for NativeEvent {
+    fn from(error: RunError) -> Self {
         Self::Error { error: error.into() }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evidence::Evidence;
-use runner::run::tapped::Tapped;
+use runner::run::tapped::TappedOutput;
 use serde::Serialize;
 
 /// The evidence of a command.
@@ -29,13 +29,13 @@ struct Tap<'a> {
 
 impl<'a> EvidenceOfRun<'a> {
     /// Returns the evidence of a command, with its tap.
-    pub fn of(parts: &'a Evidence, tap: Option<&'a Tapped>) -> Self {
+    pub fn of(parts: &'a Evidence, tap: Option<&'a TappedOutput>) -> Self {
         Self { parts, tap: tap.map(Tap::from) }
     }
 }
 
-impl<'a> From<&'a Tapped> for Tap<'a> {
-    fn from(Tapped { command, kept }: &'a Tapped) -> Self {
+impl<'a> From<&'a TappedOutput> for Tap<'a> {
+    fn from(TappedOutput { command, kept }: &'a TappedOutput) -> Self {
         let copied = kept.as_ref().ok();
         Self {
             command,

@@ -5,7 +5,7 @@ use std::path::Path;
 use napi_derive::napi;
 
 use protocol::task;
-use runner::supervise::Helpers;
+use runner::supervise::HelperProcesses;
 
 /// Returns the part of a directory's name that tells this process from any other.
 #[napi]
@@ -23,7 +23,7 @@ pub fn remove_left(parent: String, prefix: String) {
 /// no command runs either.
 #[napi]
 pub fn remove_at_end(path: String) {
-    if let Ok(helpers) = Helpers::shared() {
+    if let Ok(helpers) = HelperProcesses::shared() {
         helpers.remove_at_end(Path::new(&path));
     }
 }
@@ -31,7 +31,7 @@ pub fn remove_at_end(path: String) {
 /// Forgets a directory that was removed already.
 #[napi]
 pub fn remove_no_more(path: String) {
-    if let Ok(helpers) = Helpers::shared() {
+    if let Ok(helpers) = HelperProcesses::shared() {
         helpers.remove_no_more(Path::new(&path));
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::result::NativeAnswer;
-use runner::live::{Question, asks};
+use runner::live::{ApprovalQuestion, asks};
 use runner::run::runtime;
 
 /// Returns the directory in which the hosts of this user listen, whether it exists or not. `None` if something else is
@@ -43,7 +43,7 @@ impl Bridge {
     /// If a part of the question has another type.
     #[napi]
     pub fn ask(&self, question: String) -> napi::Result<u32> {
-        let question: Question =
+        let question: ApprovalQuestion =
             serde_json::from_str(&question).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let id = self.calls.number();
         let Some(runtime) = self.calls.started(id, runtime()) else { return Ok(id) };

@@ -14,9 +14,9 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
 use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, wait_for_pending};
-use runner::error::Error;
+use runner::error::RunError;
 use runner::request::ledger_directory;
-use runner::run::{Refusal, record_refusal, runtime};
+use runner::run::{RefusedCommand, record_refusal, runtime};
 
 /// Time between two scans for new entries.
 const POLL: Duration = Duration::from_millis(100);
@@ -71,7 +71,7 @@ impl NativeLedger {
             loop {
                 let begun = ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let read = begun.unwrap_or_else(|| begin(&reading)).await;
-                let Ok((batch, passed)) = read else { return Error::spawn("the ledger was not read", "").into() };
+                let Ok((batch, passed)) = read else { return RunError::spawn("the ledger was not read", "").into() };
                 if !batch.text.is_empty() || batch.is_over {
                     if !batch.is_over {
                         *ahead.lock().unwrap_or_else(PoisonError::into_inner) = Some(begin(&reading));
@@ -128,10 +128,10 @@ impl Bridge {
         host_env: Option<String>,
         entry: String,
     ) -> napi::Result<String> {
-        let refusal: Refusal =
+        let refusal: RefusedCommand =
             serde_json::from_str(&entry).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
-        record_refusal(Refusal { command, cwd, directory, ..refusal })
+        record_refusal(RefusedCommand { command, cwd, directory, ..refusal })
             .map_err(|error| napi::Error::from_reason(error.to_string()))
     }
 }

@@ -6,14 +6,14 @@ use napi_derive::napi;
 
 use super::request::NativeRequest;
 use super::session::NativeSession;
-use runner::run::{Owner, known_request};
+use runner::run::{WorldOwner, known_request};
 use runner::session::first_request;
-use runner::snapshot::Wanted;
+use runner::snapshot::SnapshotRequest;
 
 /// An owner of worlds. Its worlds end with it: at a call of `end`, when it is collected, or when its thread ends.
 #[napi]
 pub struct NativeOwner {
-    owner: Arc<Owner>,
+    owner: Arc<WorldOwner>,
 }
 
 #[napi]
@@ -47,7 +47,7 @@ impl NativeOwner {
         let session = session.map(|session| Arc::clone(&session.session));
         self.owner.begin(move || match session {
             Some(session) => first_request(&session, raw),
-            None => known_request::<Wanted>(raw),
+            None => known_request::<SnapshotRequest>(raw),
         });
     }
 
@@ -61,7 +61,7 @@ impl NativeOwner {
 
 impl Default for NativeOwner {
     fn default() -> Self {
-        Self { owner: Owner::new() }
+        Self { owner: WorldOwner::new() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use runner::run::Prompt;
+use runner::run::BlockedPrompt;
 
 /// A command is blocked on input that only a person or another program can give.
 #[napi(object, object_from_js = false)]
@@ -17,8 +17,8 @@ pub struct BashPrompt {
     pub text: String,
 }
 
-impl From<Prompt> for BashPrompt {
-    fn from(Prompt { pid, command, text }: Prompt) -> Self {
+impl From<BlockedPrompt> for BashPrompt {
+    fn from(BlockedPrompt { pid, command, text }: BlockedPrompt) -> Self {
         Self { pid, command, text }
     }
 }

@@ -10,7 +10,7 @@ use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::reduce::{invalid, number};
 use reduce::recall::{Recall, Wanted, lines};
-use runner::error::Error;
+use runner::error::RunError;
 use runner::recall::{RecallError, recall};
 
 /// A request of a model for lines of an output.
@@ -65,7 +65,7 @@ impl Bridge {
                 Err(RecallError::Unreadable(error)) => {
                     Ok(NativeEvent::told(&json!({ "unreadable": error.to_string() })))
                 }
-                Err(RecallError::Unsearchable(error)) => Err(Error::InvalidArg(error.to_string())),
+                Err(RecallError::Unsearchable(error)) => Err(RunError::InvalidArg(error.to_string())),
             }
         })
     }

@@ -145,10 +145,10 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-impl From<receipt::Receipt> for Receipt {
-    fn from(receipt: receipt::Receipt) -> Self {
-        let changes = |list: Vec<receipt::Change>| list.into_iter().map(Change::from).collect();
-        let ports = |list: Vec<receipt::Port>| list.into_iter().map(Port::from).collect();
+impl From<receipt::RunReceipt> for Receipt {
+    fn from(receipt: receipt::RunReceipt) -> Self {
+        let changes = |list: Vec<receipt::FileChange>| list.into_iter().map(Change::from).collect();
+        let ports = |list: Vec<receipt::ListeningPort>| list.into_iter().map(Port::from).collect();
         Self {
             state: receipt.state.name().to_owned(),
             why: receipt.why,
@@ -170,8 +170,8 @@ impl From<receipt::Receipt> for Receipt {
     }
 }
 
-impl From<receipt::Change> for Change {
-    fn from(change: receipt::Change) -> Self {
+impl From<receipt::FileChange> for Change {
+    fn from(change: receipt::FileChange) -> Self {
         Self {
             path: text(&change.path),
             bytes: change.bytes.map(number),
@@ -181,20 +181,20 @@ impl From<receipt::Change> for Change {
     }
 }
 
-impl From<&receipt::Rename> for Rename {
-    fn from(rename: &receipt::Rename) -> Self {
+impl From<&receipt::FileRename> for Rename {
+    fn from(rename: &receipt::FileRename) -> Self {
         Self { from: text(&rename.from), to: text(&rename.to) }
     }
 }
 
-impl From<receipt::Port> for Port {
-    fn from(receipt::Port { port, address, pid }: receipt::Port) -> Self {
+impl From<receipt::ListeningPort> for Port {
+    fn from(receipt::ListeningPort { port, address, pid }: receipt::ListeningPort) -> Self {
         Self { port, address, pid }
     }
 }
 
-impl From<receipt::GitChange> for GitChange {
-    fn from(change: receipt::GitChange) -> Self {
+impl From<receipt::RepositoryChange> for GitChange {
+    fn from(change: receipt::RepositoryChange) -> Self {
         Self {
             repository: text(&change.repository),
             head: change.head.into(),
@@ -206,8 +206,8 @@ impl From<receipt::GitChange> for GitChange {
     }
 }
 
-impl From<recording::Coverage> for UndoCoverage {
-    fn from(coverage: recording::Coverage) -> Self {
+impl From<recording::RunUndoCoverage> for UndoCoverage {
+    fn from(coverage: recording::RunUndoCoverage) -> Self {
         Self {
             covers: if coverage.all { "all" } else { "part" }.to_owned(),
             not_covered: coverage.not_covered,
@@ -225,22 +225,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use receipt::{Attribution, Completeness, GitState, Kind};
+    use receipt::{ChangeAttribution, ChangedFileKind, GitState, ReceiptCompleteness};
 
     #[test]
     fn a_receipt_crosses_as_the_contract_has_it() {
         let path = PathBuf::from(OsString::from_vec(b"/p/\xff".to_vec()));
-        let change = |bytes, bytes_before, kind| receipt::Change { path: path.clone(), bytes, bytes_before, kind };
-        let mut receipt = receipt::Receipt::new(Attribution::Window);
-        receipt.lower(Completeness::Partial, "why");
-        receipt.created = vec![change(Some(1), None, Kind::File), change(None, None, Kind::Directory)];
-        receipt.modified = vec![change(Some(1), Some(2), Kind::Link)];
-        receipt.deleted = vec![change(None, None, Kind::Other)];
-        receipt.renamed = vec![receipt::Rename { from: "/a".into(), to: "/b".into() }];
-        receipt.counts = receipt::Counts { created: 2, modified: 1, deleted: 1, renamed: 1 };
+        let change = |bytes, bytes_before, kind| receipt::FileChange { path: path.clone(), bytes, bytes_before, kind };
+        let mut receipt = receipt::RunReceipt::new(ChangeAttribution::Window);
+        receipt.lower(ReceiptCompleteness::Partial, "why");
+        receipt.created =
+            vec![change(Some(1), None, ChangedFileKind::File), change(None, None, ChangedFileKind::Directory)];
+        receipt.modified = vec![change(Some(1), Some(2), ChangedFileKind::Link)];
+        receipt.deleted = vec![change(None, None, ChangedFileKind::Other)];
+        receipt.renamed = vec![receipt::FileRename { from: "/a".into(), to: "/b".into() }];
+        receipt.counts = receipt::ReceiptCounts { created: 2, modified: 1, deleted: 1, renamed: 1 };
         receipt.directories = vec!["/p/dist".into()];
-        receipt.ports.opened = vec![receipt::Port { port: 3000, address: "::1".into(), pid: None }];
-        receipt.git = vec![receipt::GitChange {
+        receipt.ports.opened = vec![receipt::ListeningPort { port: 3000, address: "::1".into(), pid: None }];
+        receipt.git = vec![receipt::RepositoryChange {
             repository: "/p".into(),
             head: [None, Some("abc".into())],
             branch: [Some("main".into()), None],
@@ -272,7 +273,7 @@ mod tests {
             }],
         });
         assert_eq!(serde_json::to_value(Receipt::from(receipt)).expect("JSON"), expected);
-        let coverage = recording::Coverage { all: false, not_covered: vec!["a push".into()], bytes: 7 };
+        let coverage = recording::RunUndoCoverage { all: false, not_covered: vec!["a push".into()], bytes: 7 };
         let expected = json!({ "covers": "part", "notCovered": ["a push"], "bytes": 7.0 });
         assert_eq!(serde_json::to_value(UndoCoverage::from(coverage)).expect("JSON"), expected);
     }

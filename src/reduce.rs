@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use reduce::{Elided, End, Name, View, closing_line, rules, whole};
 use runner::request::{RawReduction, check_reduction};
-use runner::run::view::Draft;
+use runner::run::view::ViewDraft;
 
 /// A complete output.
 #[napi(object, object_to_js = false)]
@@ -116,9 +116,9 @@ impl From<View> for NativeView {
     }
 }
 
-impl From<Draft> for NativeView {
-    fn from(draft: Draft) -> Self {
-        let Draft { view, whole: [stdout, stderr] } = draft;
+impl From<ViewDraft> for NativeView {
+    fn from(draft: ViewDraft) -> Self {
+        let ViewDraft { view, whole: [stdout, stderr] } = draft;
         Self { whole: WholeStreams { stdout, stderr }, ..view.into() }
     }
 }

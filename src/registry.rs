@@ -16,10 +16,10 @@ use super::request::NativeRequest;
 use super::result::{NativeCheck, NativeError};
 use super::target_run::OrderThere;
 use super::tasks::Tasks;
-use remote::client::{Target, Unanswered};
-use remote::{Place, Until};
-use runner::error::Error;
-use runner::registry::{Registry, RegistryError};
+use remote::client::{RemoteTarget, UnansweredRequest};
+use remote::{TargetCommandPlace, TaskWaitConditions};
+use runner::error::RunError;
+use runner::registry::{RegistryError, TaskRegistry};
 use runner::run::runtime;
 
 /// Events that end a wait in addition to the task's own end.
@@ -42,7 +42,7 @@ pub struct NativeWait {
 pub struct NativeRegistry {
     calls: Arc<Calls>,
     id: u32,
-    tasks: Result<Tasks, Option<Error>>,
+    tasks: Result<Tasks, Option<RunError>>,
 }
 
 #[napi]
@@ -54,7 +54,7 @@ impl NativeRegistry {
         let id = calls.number();
         let tasks = match options.target {
             Some(target) => calls.open_there(target, options),
-            None => Registry::open(options.here()).map(Tasks::Here).map_err(Error::from),
+            None => TaskRegistry::open(options.here()).map(Tasks::Here).map_err(RunError::from),
         };
         if let Ok(tasks) = &tasks {
             calls.registries().insert(id, tasks.clone());
@@ -86,9 +86,9 @@ impl NativeRegistry {
         stdin: Option<Uint8Array>,
     ) -> u32 {
         if let Ok(Tasks::There { number, .. }) = &self.tasks {
-            let place = Place::Shell;
+            let place = TargetCommandPlace::Shell;
             let order = OrderThere { command, cwd, options, stdin, place, task_of: Some(self.id) };
-            return self.calls.run_there(*number, order, None, Target::run, |_| {});
+            return self.calls.run_there(*number, order, None, RemoteTarget::run, |_| {});
         }
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
     }
@@ -139,7 +139,7 @@ impl NativeRegistry {
         let (give_up, given_up) = oneshot::channel();
         // A wait without the other end counts as given up.
         let give_up = (!options.aborted.unwrap_or(false)).then_some(give_up);
-        let until = Until { timeout, pattern, port };
+        let until = TaskWaitConditions { timeout, pattern, port };
         self.look(give_up, move |tasks| async move { tasks.wait(task, until, given_up).await })
     }
 
@@ -188,13 +188,13 @@ impl NativeRegistry {
         id
     }
 
-    fn open(&self) -> Result<Tasks, Error> {
+    fn open(&self) -> Result<Tasks, RunError> {
         self.tasks.as_ref().map(Tasks::clone).map_err(|_| RegistryError::Closed.into())
     }
 
     fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Tasks) -> W) -> u32
     where
-        W: Future<Output = Result<NativeCheck, Unanswered>> + Send + 'static,
+        W: Future<Output = Result<NativeCheck, UnansweredRequest>> + Send + 'static,
     {
         let id = self.calls.number();
         let asked = self.open().and_then(|tasks| Ok((runtime()?, tasks)));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use napi_derive::napi;
 
-use remote::Opening;
+use remote::RegistryOpening;
 use runner::registry::{DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, RegistryOptions};
 
 /// The options of a registry. Ranges have been checked.
@@ -47,8 +47,8 @@ impl NativeRegistryOptions {
     }
 
     /// Returns the options of a registry on a target.
-    pub fn there(self) -> Opening {
-        Opening {
+    pub fn there(self) -> RegistryOpening {
+        RegistryOpening {
             max_tasks: whole(self.max_tasks).unwrap_or(DEFAULT_MAX_TASKS),
             max_log_bytes: self.max_log_bytes(),
             retention: self.retention(),

@@ -8,9 +8,9 @@ use super::confinement::{ConfineMissing, Confinement};
 use super::receipt::{Receipt, UndoCoverage};
 use super::reduce::NativeView;
 use protocol::task::{self, Store};
-use runner::error::Error;
+use runner::error::RunError;
 use runner::run;
-use runner::run::outcome::{Outcome, Status};
+use runner::run::outcome::{CommandOutcome, Status};
 
 /// The end and the output of a command: plain own-property data, whole after `structuredClone` and a JSON round trip.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -274,7 +274,7 @@ fn millis(duration: std::time::Duration) -> f64 {
 
 impl BashResult {
     /// Converts the outcome of a command on this target; `None` for this machine.
-    pub fn of(outcome: Outcome, target: Option<&str>) -> Self {
+    pub fn of(outcome: CommandOutcome, target: Option<&str>) -> Self {
         let status = match outcome.status {
             Status::Exited => "exited",
             Status::Signaled => "signaled",
@@ -367,7 +367,7 @@ impl BackgroundTask {
 
 impl NativeCheck {
     /// Converts a check of this task.
-    pub fn of(check: runner::registry::Check, task: BackgroundTask) -> Self {
+    pub fn of(check: runner::registry::TaskCheck, task: BackgroundTask) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
         let recorded = check.recorded.as_deref();
         Self {
@@ -398,15 +398,15 @@ impl From<run::LiveView> for BashSnapshot {
     }
 }
 
-impl From<Error> for NativeError {
-    fn from(error: Error) -> Self {
+impl From<RunError> for NativeError {
+    fn from(error: RunError) -> Self {
         let findings = match &error {
-            Error::Blocked { findings, .. } => serde_json::to_string(findings).ok(),
+            RunError::Blocked { findings, .. } => serde_json::to_string(findings).ok(),
             _ => None,
         };
         let (code, message, errno) = (error.code().to_owned(), plain(error.to_string()), error.errno());
         let missing = match error {
-            Error::Confinement(missing) => {
+            RunError::Confinement(missing) => {
                 let missing: Vec<_> = missing.into_iter().map(ConfineMissing::from).collect();
                 serde_json::to_string(&missing).ok()
             }

@@ -8,7 +8,7 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use confine::policy::CommandReach;
-use receipt::recording::{Risk, no_point, no_record, tree};
+use receipt::recording::{CommandRisk, no_point, no_record, tree};
 use runner::request::SafetyOptions;
 use safety::decide::{PermissionRules, decide as weigh};
 use safety::parse::outline;
@@ -96,7 +96,7 @@ pub fn undoable(
         ..AnalysisContext::default()
     };
     let (found, reversal) = assess(&command, context, &policy);
-    let risk = Risk { is_found: !found.is_empty(), reversal };
+    let risk = CommandRisk { is_found: !found.is_empty(), reversal };
     let (directory, home) = (Path::new(&cwd), Some(Path::new(&home)));
     let no_point = no_point(directory, home);
     let tree = if no_point.is_none() { tree(directory, home) } else { None };

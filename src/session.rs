@@ -11,13 +11,13 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use runner::run::runtime;
-use runner::session::{Session, SessionRun};
+use runner::session::{SessionRun, ShellSession};
 
 /// A sequence of shells that share their state.
 #[napi]
 pub struct NativeSession {
     calls: Arc<Calls>,
-    pub(super) session: Arc<Session>,
+    pub(super) session: Arc<ShellSession>,
 }
 
 #[napi]
@@ -25,7 +25,7 @@ impl NativeSession {
     /// `cwd` is an absolute path.
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, cwd: String) -> Self {
-        Self { calls: Arc::clone(&bridge.calls), session: Session::new(cwd.into()) }
+        Self { calls: Arc::clone(&bridge.calls), session: ShellSession::new(cwd.into()) }
     }
 
     /// Returns the directory that the last command has left.
@@ -78,7 +78,7 @@ impl NativeSession {
 
 impl Calls {
     /// Runs a command in a session.
-    fn run_in(self: &Arc<Self>, session: &Arc<Session>, native: NativeRequest) -> u32 {
+    fn run_in(self: &Arc<Self>, session: &Arc<ShellSession>, native: NativeRequest) -> u32 {
         let id = self.number();
         let started = self.read(native).and_then(|raw| Ok((SessionRun::start(session, raw)?, runtime()?)));
         let Some((run, runtime)) = self.started(id, started) else { return id };

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use runner::supervise::Helpers;
+use runner::supervise::HelperProcesses;
 
 /// The numbers of this process's warm shells, over all its threads.
 #[napi(object, object_from_js = false)]
@@ -21,6 +21,6 @@ pub struct WarmShells {
 #[must_use]
 pub fn warm_shells() -> WarmShells {
     let count = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-    let shells = Helpers::shared().map(Helpers::shells).unwrap_or_default();
+    let shells = HelperProcesses::shared().map(HelperProcesses::shells).unwrap_or_default();
     WarmShells { waiting: count(shells.waiting as u64), used: count(shells.used), stale: count(shells.stale) }
 }

@@ -13,10 +13,10 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
-    Address, Change, Coding, Form, Program, Reason, Settings, State, Target, TargetError, Turn, Unanswered,
-    is_writable, own_directory,
+    ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetError, TargetErrorReason, TargetProgram,
+    TargetSettings, TargetState, TargetStateChange, TargetTransition, UnansweredRequest, is_writable, own_directory,
 };
-use runner::error::Error;
+use runner::error::RunError;
 use runner::run::runtime;
 
 /// Time that `close` may take, whatever the link does.
@@ -97,30 +97,30 @@ struct InfoProgram<'a> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the length of a file")]
 impl NativeProgram {
-    fn program(self) -> Program {
+    fn program(self) -> TargetProgram {
         let forms = self.forms.into_iter().map(|NativeForm { coding, bytes, path }| {
             let coding = match coding.as_str() {
-                "xz" => Coding::Xz,
-                "gzip" => Coding::Gzip,
-                _ => Coding::Raw,
+                "xz" => ProgramEncoding::Xz,
+                "gzip" => ProgramEncoding::Gzip,
+                _ => ProgramEncoding::Raw,
             };
-            Form { coding, bytes: bytes as u64, path: PathBuf::from(path) }
+            ProgramFile { coding, bytes: bytes as u64, path: PathBuf::from(path) }
         });
-        Program { machine: self.machine, sha256: self.sha256, bytes: self.bytes as u64, forms: forms.collect() }
+        TargetProgram { machine: self.machine, sha256: self.sha256, bytes: self.bytes as u64, forms: forms.collect() }
     }
 }
 
 impl NativeTargetOptions {
-    fn settings(self) -> Result<Settings, Error> {
-        let address: Address =
-            serde_json::from_str(&self.address).map_err(|error| Error::InvalidArg(error.to_string()))?;
-        address.check().map_err(|error| Error::InvalidArg(error.to_string()))?;
+    fn settings(self) -> Result<TargetSettings, RunError> {
+        let address: TargetAddress =
+            serde_json::from_str(&self.address).map_err(|error| RunError::InvalidArg(error.to_string()))?;
+        address.check().map_err(|error| RunError::InvalidArg(error.to_string()))?;
         if let Some(path) = self.installed.as_deref().filter(|path| !is_writable(path)) {
             let problem = "is no absolute path, or has a quote, a backslash, `!` or a control character";
-            return Err(Error::InvalidArg(format!("hostProgram {problem}: {path:?}")));
+            return Err(RunError::InvalidArg(format!("hostProgram {problem}: {path:?}")));
         }
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-        Ok(Settings {
+        Ok(TargetSettings {
             id: self.id.unwrap_or_else(|| address.id()),
             address,
             lease: millis(self.lease_ms),
@@ -146,11 +146,11 @@ impl Bridge {
         let (give_up, given_up) = tokio::sync::oneshot::channel();
         Arc::clone(&self.calls).call(id, runtime, None, Some(give_up), async move {
             tokio::select! {
-                target = Target::connect(settings) => match target {
+                target = RemoteTarget::connect(settings) => match target {
                     Ok(target) => calls.connected(target),
                     Err(error) => error.into(),
                 },
-                Ok(()) = given_up => Error::Aborted.into(),
+                Ok(()) = given_up => RunError::Aborted.into(),
             }
         });
         id
@@ -181,12 +181,12 @@ impl NativeTarget {
     /// Returns whether it is connected.
     #[napi(getter, ts_return_type = "'connected' | 'disconnected' | 'lost' | 'closed'")]
     pub fn state(&self) -> String {
-        let state = self.target().map_or(State::Closed, |target| target.state());
+        let state = self.target().map_or(TargetState::Closed, |target| target.state());
         match state {
-            State::Connected => "connected",
-            State::Disconnected => "disconnected",
-            State::Lost => "lost",
-            State::Closed => "closed",
+            TargetState::Connected => "connected",
+            TargetState::Disconnected => "disconnected",
+            TargetState::Lost => "lost",
+            TargetState::Closed => "closed",
         }
         .to_owned()
     }
@@ -261,14 +261,14 @@ impl NativeTarget {
         id
     }
 
-    pub(super) fn target(&self) -> Result<Arc<Target>, Error> {
+    pub(super) fn target(&self) -> Result<Arc<RemoteTarget>, RunError> {
         self.calls.target(self.number)
     }
 }
 
 impl Calls {
     /// Adds a target, whose changes are told from now on.
-    fn connected(&self, target: Arc<Target>) -> NativeEvent {
+    fn connected(&self, target: Arc<RemoteTarget>) -> NativeEvent {
         let (changes, mut changed) = unbounded_channel();
         target.tell_changes(changes);
         let (target_kind, id) = (kind(&target), target.id().to_owned());
@@ -283,14 +283,14 @@ impl Calls {
     }
 }
 
-impl From<Change> for NativeEvent {
-    fn from(Change { turn, reason, down, lost }: Change) -> Self {
+impl From<TargetStateChange> for NativeEvent {
+    fn from(TargetStateChange { turn, reason, down, lost }: TargetStateChange) -> Self {
         let turn = match turn {
-            Turn::Connected => "connected",
-            Turn::Disconnected => "disconnected",
-            Turn::Reconnected => "reconnected",
-            Turn::Lost => "lost",
-            Turn::Closed => "closed",
+            TargetTransition::Connected => "connected",
+            TargetTransition::Disconnected => "disconnected",
+            TargetTransition::Reconnected => "reconnected",
+            TargetTransition::Lost => "lost",
+            TargetTransition::Closed => "closed",
         };
         Self::TargetChanged {
             turn: turn.to_owned(),
@@ -301,18 +301,18 @@ impl From<Change> for NativeEvent {
     }
 }
 
-fn kind(target: &Target) -> String {
+fn kind(target: &RemoteTarget) -> String {
     serde_json::to_value(target.kind()).ok().and_then(|kind| Some(kind.as_str()?.to_owned())).unwrap_or_default()
 }
 
-impl From<Unanswered> for NativeEvent {
-    fn from(unanswered: Unanswered) -> Self {
+impl From<UnansweredRequest> for NativeEvent {
+    fn from(unanswered: UnansweredRequest) -> Self {
         match unanswered {
-            Unanswered::Failed(error) => error.into(),
-            Unanswered::Unreachable(error) => error.into(),
-            Unanswered::Lost(why) => {
+            UnansweredRequest::Failed(error) => error.into(),
+            UnansweredRequest::Unreachable(error) => error.into(),
+            UnansweredRequest::Lost(why) => {
                 let message = format!("the target is lost, and it is not known whether this was done: {why}");
-                unusable(None, Reason::Lost, message, String::new())
+                unusable(None, TargetErrorReason::Lost, message, String::new())
             }
         }
     }
@@ -324,7 +324,7 @@ impl From<TargetError> for NativeEvent {
     }
 }
 
-fn unusable(target: Option<String>, reason: Reason, message: String, stderr: String) -> NativeEvent {
+fn unusable(target: Option<String>, reason: TargetErrorReason, message: String, stderr: String) -> NativeEvent {
     let reason = serde_json::to_value(reason).ok().and_then(|reason| Some(reason.as_str()?.to_owned()));
     let (code, stderr) = ("ERR_BASH_TARGET".to_owned(), Some(stderr));
     let error = NativeError { code, message, errno: None, findings: None, missing: None, target, reason, stderr };

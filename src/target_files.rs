@@ -12,8 +12,11 @@ use super::recall::wanted_lines;
 use super::target::NativeTarget;
 use super::undo::{UndoPoint, Undone};
 use super::undo_calls::NativeUndoOptions;
-use remote::client::{Target, Unanswered};
-use remote::{Answer, Ask, Entry, FileKind, FileStat, NewestAsk, PointsAsk, UndoAsk};
+use remote::client::{RemoteTarget, UnansweredRequest};
+use remote::{
+    FileStat, NewestUndoRequest, TargetDirectoryEntry, TargetFileKind, TargetRequest, TargetResponse,
+    TargetUndoRequest, UndoPointsRequest,
+};
 use runner::run::runtime;
 
 #[napi]
@@ -51,7 +54,7 @@ impl NativeTarget {
     pub fn list(&self, path: String) -> u32 {
         self.about(move |target| {
             let listed = target.list(&path);
-            let entry = |Entry { name, kind }| json!({ "name": name, "kind": name_of(kind) });
+            let entry = |TargetDirectoryEntry { name, kind }| json!({ "name": name, "kind": name_of(kind) });
             async move {
                 Ok(NativeEvent::told(&json!(listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>()))))
             }
@@ -117,9 +120,9 @@ impl NativeTarget {
     pub fn undo(&self, run_id: String, options: NativeUndoOptions) -> u32 {
         let paths = options.paths.unwrap_or_default().into_iter().map(Into::into).collect();
         let dry_run = options.dry_run.unwrap_or(false);
-        let ask = Ask::Undo(UndoAsk { run: run_id.clone(), dry_run, paths, dir: options.dir });
+        let ask = TargetRequest::Undo(TargetUndoRequest { run: run_id.clone(), dry_run, paths, dir: options.dir });
         self.ask(ask, move |answer| match answer {
-            Answer::Undone(undone) => Some(NativeEvent::Undone { undone: Undone::of(run_id, undone) }),
+            TargetResponse::Undone(undone) => Some(NativeEvent::Undone { undone: Undone::of(run_id, undone) }),
             _ => None,
         })
     }
@@ -127,9 +130,9 @@ impl NativeTarget {
     /// Lists the undo points, the newest first; answered by `undoPoints`. `cwd` as for `Bridge.undoPoints`.
     #[napi]
     pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>) -> u32 {
-        let ask = Ask::UndoPoints(PointsAsk { cwd: cwd.map(Into::into), dir });
+        let ask = TargetRequest::UndoPoints(UndoPointsRequest { cwd: cwd.map(Into::into), dir });
         self.ask(ask, |answer| match answer {
-            Answer::UndoPoints(points) => {
+            TargetResponse::UndoPoints(points) => {
                 Some(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
             }
             _ => None,
@@ -140,23 +143,30 @@ impl NativeTarget {
     #[napi]
     pub fn newest_to_undo(&self, cwd: String, paths: Option<Vec<String>>, dir: Option<String>) -> u32 {
         let paths = paths.unwrap_or_default().into_iter().map(Into::into).collect();
-        self.ask(Ask::NewestToUndo(NewestAsk { cwd: cwd.into(), paths, dir }), |answer| match answer {
-            Answer::NewestToUndo(run) => Some(NativeEvent::NewestToUndo { run }),
-            _ => None,
-        })
+        self.ask(
+            TargetRequest::NewestToUndo(NewestUndoRequest { cwd: cwd.into(), paths, dir }),
+            |answer| match answer {
+                TargetResponse::NewestToUndo(run) => Some(NativeEvent::NewestToUndo { run }),
+                _ => None,
+            },
+        )
     }
 
-    fn ask(&self, ask: Ask, event: impl FnOnce(Answer) -> Option<NativeEvent> + Send + 'static) -> u32 {
+    fn ask(
+        &self,
+        ask: TargetRequest,
+        event: impl FnOnce(TargetResponse) -> Option<NativeEvent> + Send + 'static,
+    ) -> u32 {
         self.about(move |target| {
             let answer: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(target.ask(ask));
-            async move { event(answer.await?).ok_or_else(Unanswered::broken) }
+            async move { event(answer.await?).ok_or_else(UnansweredRequest::broken) }
         })
     }
 
     /// Asks something. The question has its place among the calls when this returns.
-    pub(super) fn about<W>(&self, asking: impl FnOnce(&Arc<Target>) -> W) -> u32
+    pub(super) fn about<W>(&self, asking: impl FnOnce(&Arc<RemoteTarget>) -> W) -> u32
     where
-        W: Future<Output = Result<NativeEvent, Unanswered>> + Send + 'static,
+        W: Future<Output = Result<NativeEvent, UnansweredRequest>> + Send + 'static,
     {
         let id = self.calls.number();
         let asked = self.target().and_then(|target| Ok((runtime()?, target)));
@@ -172,11 +182,11 @@ pub(super) fn shown(stat: &FileStat) -> Value {
     json!({ "kind": name_of(kind), "bytes": bytes, "mode": mode, "modifiedAt": modified_ms })
 }
 
-fn name_of(kind: FileKind) -> &'static str {
+fn name_of(kind: TargetFileKind) -> &'static str {
     match kind {
-        FileKind::File => "file",
-        FileKind::Directory => "directory",
-        FileKind::Link => "link",
-        FileKind::Other => "other",
+        TargetFileKind::File => "file",
+        TargetFileKind::Directory => "directory",
+        TargetFileKind::Link => "link",
+        TargetFileKind::Other => "other",
     }
 }

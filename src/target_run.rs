@@ -12,36 +12,36 @@ use super::registry_options::NativeRegistryOptions;
 use super::result::BackgroundTask;
 use super::target::NativeTarget;
 use super::tasks::Tasks;
-use remote::client::{Distant, DistantRegistry, DistantRun, DistantSession, Target, Unanswered};
-use remote::{Answer, Ask, Order, Place};
-use runner::error::Error;
+use remote::client::{DistantRegistry, DistantRun, DistantRunEnd, DistantSession, RemoteTarget, UnansweredRequest};
+use remote::{TargetCommand, TargetCommandPlace, TargetRequest, TargetResponse};
+use runner::error::RunError;
 use runner::registry::RegistryError;
 use runner::request::{RawOptions, RequestError, ledger_directory};
-use runner::run::outcome::Outcome;
-use runner::run::{Judged, judged, runtime};
+use runner::run::outcome::CommandOutcome;
+use runner::run::{JudgedDistantCommand, judged, runtime};
 
 #[napi]
 impl NativeTarget {
     /// Starts a command and returns its number; answered as `Bridge.start` is. `cwd` is an absolute path there.
     #[napi]
     pub fn start(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let order = OrderThere { command, cwd, options, stdin, place: Place::Shell, task_of: None };
-        self.calls.run_there(self.number, order, None, Target::run, |_| {})
+        let order = OrderThere { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
+        self.calls.run_there(self.number, order, None, RemoteTarget::run, |_| {})
     }
 
     /// Starts a warm shell for commands like this one; answered by `warm`.
     #[napi]
     pub fn warm_up(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let given = OrderThere { command, cwd, options, stdin, place: Place::Shell, task_of: None };
+        let given = OrderThere { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
         let id = self.calls.number();
         let ordered =
             self.target().and_then(|target| Ok((runtime()?, self.calls.order(&target, given, None)?, target)));
         let Some((runtime, (order, ..), target)) = self.calls.started(id, ordered) else { return id };
-        let asked = target.ask(Ask::WarmUp(Box::new(order)));
+        let asked = target.ask(TargetRequest::WarmUp(Box::new(order)));
         self.calls.call(id, runtime, None, None, async move {
             match asked.await {
-                Ok(Answer::Warm(ready)) => NativeEvent::Warm { ready },
-                Ok(_) => Unanswered::broken().into(),
+                Ok(TargetResponse::Warm(ready)) => NativeEvent::Warm { ready },
+                Ok(_) => UnansweredRequest::broken().into(),
                 Err(unanswered) => unanswered.into(),
             }
         });
@@ -78,9 +78,9 @@ impl NativeSessionThere {
     #[napi]
     pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
         let (session, own) = (self.session.clone(), self.cwd());
-        let place = session.as_ref().map_or(Place::Shell, |session| session.place());
+        let place = session.as_ref().map_or(TargetCommandPlace::Shell, |session| session.place());
         let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
-        self.calls.run_there(self.target, order, Some(own), Target::run, move |ended| {
+        self.calls.run_there(self.target, order, Some(own), RemoteTarget::run, move |ended| {
             if let Some(session) = session {
                 session.ended(ended);
             }
@@ -91,7 +91,7 @@ impl NativeSessionThere {
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
-        let asked = self.session.clone().ok_or(Error::SessionClosed).and_then(|session| Ok((runtime()?, session)));
+        let asked = self.session.clone().ok_or(RunError::SessionClosed).and_then(|session| Ok((runtime()?, session)));
         let Some((runtime, session)) = self.calls.started(id, asked) else { return id };
         let reset = session.reset();
         self.calls.call(id, runtime, None, None, async move {
@@ -126,14 +126,14 @@ pub struct OrderThere {
     /// Bytes for standard input.
     pub stdin: Option<Uint8Array>,
     /// What runs the command.
-    pub place: Place,
+    pub place: TargetCommandPlace,
     /// The registry in which the command is a task from its start.
     pub task_of: Option<u32>,
 }
 
 impl Calls {
     /// Opens a registry on a target.
-    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<Tasks, Error> {
+    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<Tasks, RunError> {
         let target = self.target(number)?;
         let registry = DistantRegistry::open(&target, options.there(), runtime()?)?;
         Ok(Tasks::There { registry, number, target: target.id().into() })
@@ -146,8 +146,8 @@ impl Calls {
         target: u32,
         order: OrderThere,
         own_cwd: Option<String>,
-        start: impl FnOnce(&Arc<Target>, Order, Judged) -> Result<DistantRun, Error>,
-        on_end: impl FnOnce(&mut Distant) + Send + 'static,
+        start: impl FnOnce(&Arc<RemoteTarget>, TargetCommand, JudgedDistantCommand) -> Result<DistantRun, RunError>,
+        on_end: impl FnOnce(&mut DistantRunEnd) + Send + 'static,
     ) -> u32 {
         let id = self.number();
         let as_task = order.task_of.is_some();
@@ -164,7 +164,7 @@ impl Calls {
         let run = match started {
             Ok(run) => run,
             Err(_) if as_task => {
-                self.emitter(id).emit(Error::Aborted.into());
+                self.emitter(id).emit(RunError::Aborted.into());
                 return id;
             }
             Err(outcome) => {
@@ -178,7 +178,7 @@ impl Calls {
             let mut ended = run.finish(emitter, inbox).await;
             on_end(&mut ended);
             match ended {
-                Distant::Outcome(outcome, cwd) => {
+                DistantRunEnd::Outcome(outcome, cwd) => {
                     if let (Some(registry), Some(_)) = (&registry, outcome.task_id()) {
                         // Without an answer, the tasks are as they were last known.
                         let _unanswered = registry.refresh().await;
@@ -186,11 +186,11 @@ impl Calls {
                     last_event(*outcome, cwd, &name, as_task)
                 }
                 // A registry that could not be opened counts as closed there.
-                Distant::Failed(error) => match registry.filter(|_| error.code() == "ERR_BASH_CLOSED") {
+                DistantRunEnd::Failed(error) => match registry.filter(|_| error.code() == "ERR_BASH_CLOSED") {
                     Some(registry) => registry.opened().await.err().unwrap_or(error).into(),
                     None => error.into(),
                 },
-                Distant::Unreachable(error) => error.into(),
+                DistantRunEnd::Unreachable(error) => error.into(),
             }
         });
         id
@@ -199,10 +199,10 @@ impl Calls {
     /// Judges a command, and returns it as the program takes it, with the registry of its tasks there.
     fn order(
         &self,
-        target: &Target,
+        target: &RemoteTarget,
         given: OrderThere,
         own_cwd: Option<String>,
-    ) -> Result<(Order, Judged, Option<Arc<DistantRegistry>>), Error> {
+    ) -> Result<(TargetCommand, JudgedDistantCommand, Option<Arc<DistantRegistry>>), RunError> {
         let OrderThere { command, cwd, options, stdin, place, task_of } = given;
         let (facts, _) = target.facts();
         let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
@@ -221,15 +221,23 @@ impl Calls {
         let judged = judged(raw, target.id(), ledger_directory(&sys::environment()))?;
         let number = registry.as_ref().map(|registry| registry.number());
         let mark = judged.outcome.run.clone();
-        let order =
-            Order { mark, command, cwd, options, stdin, place, registry: number, background: task_of.is_some() };
+        let order = TargetCommand {
+            mark,
+            command,
+            cwd,
+            options,
+            stdin,
+            place,
+            registry: number,
+            background: task_of.is_some(),
+        };
         Ok((order, judged, registry))
     }
 
-    fn registry_there(&self, number: u32) -> Result<Arc<DistantRegistry>, Error> {
+    fn registry_there(&self, number: u32) -> Result<Arc<DistantRegistry>, RunError> {
         match self.registries().get(&number) {
             Some(Tasks::There { registry, .. }) => Ok(Arc::clone(registry)),
-            Some(Tasks::Here(_)) => Err(Error::InvalidArg("registry: it is one of this machine".to_owned())),
+            Some(Tasks::Here(_)) => Err(RunError::InvalidArg("registry: it is one of this machine".to_owned())),
             None => Err(RegistryError::Closed.into()),
         }
     }
@@ -243,11 +251,11 @@ fn without_actor(options: &str) -> String {
 }
 
 /// Returns the last event of a command that has an outcome.
-fn last_event(mut outcome: Outcome, cwd: Option<String>, target: &str, as_task: bool) -> NativeEvent {
+fn last_event(mut outcome: CommandOutcome, cwd: Option<String>, target: &str, as_task: bool) -> NativeEvent {
     match outcome.background.take() {
         Some((task, store)) if as_task => NativeEvent::Task { task: BackgroundTask::of(task, &store, Some(target)) },
-        None if as_task => Error::Aborted.into(),
-        background => NativeEvent::result(Outcome { background, ..outcome }, cwd, Some(target)),
+        None if as_task => RunError::Aborted.into(),
+        background => NativeEvent::result(CommandOutcome { background, ..outcome }, cwd, Some(target)),
     }
 }
 

@@ -6,17 +6,17 @@ use tokio::sync::oneshot;
 
 use super::result::{BackgroundTask, NativeCheck};
 use protocol::task::{Store, Task};
-use remote::Until;
-use remote::client::{DistantRegistry, Unanswered};
-use runner::error::Error;
-use runner::pattern::Pattern;
-use runner::registry::{Check, Registry, WaitOptions, Watcher};
+use remote::TaskWaitConditions;
+use remote::client::{DistantRegistry, UnansweredRequest};
+use runner::error::RunError;
+use runner::pattern::JsPattern;
+use runner::registry::{TaskCheck, TaskRegistry, TaskWaitOptions, TaskWatcher};
 
 /// The tasks of a registry.
 #[derive(Clone)]
 pub enum Tasks {
     /// Of this machine.
-    Here(Arc<Registry>),
+    Here(Arc<TaskRegistry>),
     /// Of a target.
     There {
         /// The registry there.
@@ -56,9 +56,9 @@ impl Tasks {
     }
 
     /// Returns all tasks as they are now.
-    pub async fn refresh(&self) -> Result<Vec<Task>, Unanswered> {
+    pub async fn refresh(&self) -> Result<Vec<Task>, UnansweredRequest> {
         match self {
-            Self::Here(registry) => registry.list().map_err(|error| Unanswered::Failed(error.into())),
+            Self::Here(registry) => registry.list().map_err(|error| UnansweredRequest::Failed(error.into())),
             Self::There { registry, .. } => registry.refresh().await,
         }
     }
@@ -72,7 +72,7 @@ impl Tasks {
     }
 
     /// Reads the new output of a task, or what follows a cursor.
-    pub async fn check(&self, task: String, cursor: Option<u64>) -> Result<NativeCheck, Unanswered> {
+    pub async fn check(&self, task: String, cursor: Option<u64>) -> Result<NativeCheck, UnansweredRequest> {
         match self {
             Self::Here(registry) => self.here(registry.check(&task, cursor).await),
             Self::There { registry, .. } => self.there(registry.check(task, cursor).await),
@@ -80,7 +80,7 @@ impl Tasks {
     }
 
     /// Ends the tree of a task.
-    pub async fn kill(&self, task: String) -> Result<NativeCheck, Unanswered> {
+    pub async fn kill(&self, task: String) -> Result<NativeCheck, UnansweredRequest> {
         match self {
             Self::Here(registry) => self.here(registry.kill(&task).await),
             Self::There { registry, .. } => self.there(registry.kill(task).await),
@@ -91,15 +91,15 @@ impl Tasks {
     pub async fn wait(
         &self,
         task: String,
-        until: Until,
+        until: TaskWaitConditions,
         given_up: oneshot::Receiver<()>,
-    ) -> Result<NativeCheck, Unanswered> {
-        let Until { timeout, pattern, port } = &until;
-        let pattern = pattern.as_ref().map(|(source, flags)| Pattern::new(source, flags)).transpose();
-        let pattern = pattern.map_err(|error| Unanswered::Failed(error.into()))?;
+    ) -> Result<NativeCheck, UnansweredRequest> {
+        let TaskWaitConditions { timeout, pattern, port } = &until;
+        let pattern = pattern.as_ref().map(|(source, flags)| JsPattern::new(source, flags)).transpose();
+        let pattern = pattern.map_err(|error| UnansweredRequest::Failed(error.into()))?;
         match self {
             Self::Here(registry) => {
-                let wait = WaitOptions { timeout: *timeout, pattern, port: *port };
+                let wait = TaskWaitOptions { timeout: *timeout, pattern, port: *port };
                 self.here(registry.wait(&task, wait, given_up).await)
             }
             Self::There { registry, .. } => {
@@ -110,7 +110,7 @@ impl Tasks {
     }
 
     /// Sets the watcher, and the events that it gets.
-    pub fn watch(&self, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+    pub fn watch(&self, watcher: Arc<dyn TaskWatcher>, exit: bool, output: bool) {
         match self {
             Self::Here(registry) => registry.watch(watcher, exit, output),
             Self::There { registry, .. } => registry.watch(watcher, exit, output),
@@ -140,13 +140,13 @@ impl Tasks {
         }
     }
 
-    fn here<E: Into<Error>>(&self, checked: Result<Check, E>) -> Result<NativeCheck, Unanswered> {
-        let check = checked.map_err(|error| Unanswered::Failed(error.into()))?;
+    fn here<E: Into<RunError>>(&self, checked: Result<TaskCheck, E>) -> Result<NativeCheck, UnansweredRequest> {
+        let check = checked.map_err(|error| UnansweredRequest::Failed(error.into()))?;
         let task = self.shown(check.task.clone());
         Ok(NativeCheck::of(check, task))
     }
 
-    fn there(&self, checked: Result<(Check, Store), Unanswered>) -> Result<NativeCheck, Unanswered> {
+    fn there(&self, checked: Result<(TaskCheck, Store), UnansweredRequest>) -> Result<NativeCheck, UnansweredRequest> {
         let (check, _) = checked?;
         let task = self.shown(check.task.clone());
         Ok(NativeCheck::of(check, task))

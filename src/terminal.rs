@@ -16,14 +16,14 @@ use super::request::NativeRequest;
 use super::result::TerminalWaited;
 use super::target::NativeTarget;
 use super::target_run::OrderThere;
-use remote::Place;
-use remote::client::{Distant, Target};
-use runner::error::Error;
-use runner::pattern::Pattern;
-use runner::pty::{self, Terminal, TerminalError, Until, Why};
+use remote::TargetCommandPlace;
+use remote::client::{DistantRunEnd, RemoteTarget};
+use runner::error::RunError;
+use runner::pattern::JsPattern;
+use runner::pty::{self, CommandTerminal, TerminalError, TerminalWaitEnd, TerminalWaitOptions};
 use runner::request::RawOptions;
-use runner::run::{Command, Reply, runtime};
-use runner::snapshot::Wanted;
+use runner::run::{CallerReply, SubmittedCommand, runtime};
+use runner::snapshot::SnapshotRequest;
 use sys::{Signal, TerminalSize};
 
 /// The screen as a person sees it.
@@ -62,7 +62,7 @@ pub struct TerminalModes {
 #[napi]
 pub struct NativeTerminal {
     calls: Arc<Calls>,
-    terminal: Arc<Terminal>,
+    terminal: Arc<CommandTerminal>,
     /// Number of the command's call. 0 before the command is started.
     command: AtomicU32,
 }
@@ -72,7 +72,7 @@ impl NativeTerminal {
     /// Sizes are from 1 to 65,535. Opens nothing yet.
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, cols: u32, rows: u32) -> Self {
-        let terminal = Terminal::new(size(cols, rows));
+        let terminal = CommandTerminal::new(size(cols, rows));
         Self { calls: Arc::clone(&bridge.calls), terminal, command: AtomicU32::new(0) }
     }
 
@@ -105,13 +105,13 @@ impl NativeTerminal {
         stdin: Option<Uint8Array>,
     ) -> u32 {
         let TerminalSize { cols, rows } = self.terminal.size();
-        let place = Place::Terminal { cols, rows, drawn: false };
+        let place = TargetCommandPlace::Terminal { cols, rows, drawn: false };
         let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
         let (terminal, ends) = (Arc::clone(&self.terminal), Ends(Arc::clone(&self.terminal)));
-        let start = move |target: &Arc<Target>, order, judged| target.run_in_terminal(order, judged, &terminal);
+        let start = move |target: &Arc<RemoteTarget>, order, judged| target.run_in_terminal(order, judged, &terminal);
         let id = self.calls.run_there(target.number, order, None, start, move |ended| match ended {
-            Distant::Outcome(outcome, _) => ends.0.end(outcome.exit_code),
-            Distant::Failed(_) | Distant::Unreachable(_) => ends.0.take_back(),
+            DistantRunEnd::Outcome(outcome, _) => ends.0.end(outcome.exit_code),
+            DistantRunEnd::Failed(_) | DistantRunEnd::Unreachable(_) => ends.0.take_back(),
         });
         self.command.store(id, Ordering::Relaxed);
         id
@@ -121,21 +121,21 @@ impl NativeTerminal {
     #[napi]
     pub fn ready(&self) {
         self.terminal.known();
-        self.reply(Reply::DataChanged);
+        self.reply(CallerReply::DataChanged);
     }
 
     /// Sets whether `data` has a listener.
     #[napi]
     pub fn set_listening(&self, on: bool) {
         self.terminal.listened(on);
-        self.reply(Reply::DataChanged);
+        self.reply(CallerReply::DataChanged);
     }
 
     /// Called when the listeners have taken the last `data`.
     #[napi]
     pub fn data_taken(&self) {
         self.terminal.heard();
-        self.reply(Reply::DataChanged);
+        self.reply(CallerReply::DataChanged);
     }
 
     /// Types the text. Returns 0 if the terminal has taken all of it, or else a number that is answered by `done` or
@@ -148,12 +148,12 @@ impl NativeTerminal {
             Err(error) => Err(error),
         };
         let id = self.calls.number();
-        let started = typed.map_err(Error::from).and_then(|typed| Ok((typed, runtime()?)));
+        let started = typed.map_err(RunError::from).and_then(|typed| Ok((typed, runtime()?)));
         let Some((typed, runtime)) = self.calls.started(id, started) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             match typed.await {
                 Ok(()) => NativeEvent::Done,
-                Err(_) => Error::from(TerminalError::Ended).into(),
+                Err(_) => RunError::from(TerminalError::Ended).into(),
             }
         });
         id
@@ -168,14 +168,14 @@ impl NativeTerminal {
     /// Returns the current screen.
     #[napi]
     pub fn screen(&self) -> TerminalScreen {
-        let pty::Shown { lines, row, col, title, alternate, .. } = self.terminal.screen();
+        let pty::ScreenContent { lines, row, col, title, alternate, .. } = self.terminal.screen();
         TerminalScreen { lines, cursor: TerminalCursor { row: row.into(), col: col.into() }, title, alternate }
     }
 
     /// Returns the modes that the program has set.
     #[napi]
     pub fn modes(&self) -> TerminalModes {
-        let pty::Shown { application_cursor, bracketed_paste, .. } = self.terminal.screen();
+        let pty::ScreenContent { application_cursor, bracketed_paste, .. } = self.terminal.screen();
         TerminalModes { application_cursor, bracketed_paste }
     }
 
@@ -191,26 +191,26 @@ impl NativeTerminal {
         let id = self.calls.number();
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
         let started = pattern
-            .map(|source| Pattern::new(&source, flags.as_deref().unwrap_or_default()))
+            .map(|source| JsPattern::new(&source, flags.as_deref().unwrap_or_default()))
             .transpose()
-            .map_err(Error::from)
+            .map_err(RunError::from)
             .and_then(|pattern| Ok((pattern, runtime()?)));
         let Some((pattern, runtime)) = self.calls.started(id, started) else { return id };
-        let until = Until { timeout: timeout_ms.map(millis), idle: idle_ms.map(millis), pattern };
+        let until = TerminalWaitOptions { timeout: timeout_ms.map(millis), idle: idle_ms.map(millis), pattern };
         let terminal = Arc::clone(&self.terminal);
         self.calls.call(id, runtime, None, None, async move {
             match terminal.wait(until).await {
                 Ok(waited) => {
                     let reason = match waited.why {
-                        Why::Exit => "exit",
-                        Why::Idle => "idle",
-                        Why::Pattern => "pattern",
-                        Why::Timeout => "timeout",
+                        TerminalWaitEnd::Exit => "exit",
+                        TerminalWaitEnd::Idle => "idle",
+                        TerminalWaitEnd::Pattern => "pattern",
+                        TerminalWaitEnd::Timeout => "timeout",
                     };
                     let waited = TerminalWaited { reason: reason.to_owned(), exit_code: waited.exit_code };
                     NativeEvent::Waited { waited }
                 }
-                Err(error) => Error::from(error).into(),
+                Err(error) => RunError::from(error).into(),
             }
         });
         id
@@ -224,11 +224,11 @@ impl NativeTerminal {
     pub fn signal(&self, number: i32) -> Result<()> {
         let signal =
             Signal::from_number(number).map_err(|error| napi::Error::new(Status::InvalidArg, error.to_string()))?;
-        self.reply(Reply::Signal(signal));
+        self.reply(CallerReply::Signal(signal));
         Ok(())
     }
 
-    fn reply(&self, reply: Reply) {
+    fn reply(&self, reply: CallerReply) {
         self.calls.reply(self.command.load(Ordering::Relaxed), reply);
     }
 }
@@ -240,11 +240,11 @@ fn size(cols: u32, rows: u32) -> TerminalSize {
 
 impl Calls {
     /// Runs a command in a terminal.
-    fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<Terminal>, native: NativeRequest) -> u32 {
+    fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<CommandTerminal>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let started = native.read().map_err(Error::from).and_then(|raw| {
+        let started = native.read().map_err(RunError::from).and_then(|raw| {
             let raw = RawOptions { terminal: Some(Arc::clone(terminal)), ..raw };
-            let command = Command::<Wanted>::start(raw)?;
+            let command = SubmittedCommand::<SnapshotRequest>::start(raw)?;
             Ok((runtime()?, command))
         });
         let Some((runtime, command)) = self.started(id, started) else { return id };
@@ -268,7 +268,7 @@ impl Calls {
 }
 
 /// Ends the terminal after its command has ended in any way, even if its thread ends first.
-struct Ends(Arc<Terminal>);
+struct Ends(Arc<CommandTerminal>);
 
 impl Drop for Ends {
     fn drop(&mut self) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::host_message::{HostMessage, StateChange};
 use super::snapshot_publisher::{HostSnapshot, NumberedRunEnd};
-use runner::live::{Ask, Run};
+use runner::live::{ApprovalRequest, RunDescription};
 
 /// Bytes of one message, as far as they are estimated.
 const MESSAGE: usize = 200 * 1024;
@@ -18,7 +18,7 @@ const REST: usize = 1024;
 /// What a client knows.
 #[derive(Debug, Default)]
 pub struct ClientKnowledge {
-    runs: HashMap<String, Arc<Run>>,
+    runs: HashMap<String, Arc<RunDescription>>,
     asks: HashSet<String>,
     /// The number of the last end; `None` before the first state.
     ends: Option<u64>,
@@ -44,7 +44,7 @@ impl ClientKnowledge {
     }
 
     fn changes(&self, now: &HostSnapshot, ends: u64, parts: &mut ChangeParts) {
-        let differs = |run: &&Arc<Run>| self.runs.get(&run.key).is_none_or(|known| !Arc::ptr_eq(known, run));
+        let differs = |run: &&Arc<RunDescription>| self.runs.get(&run.key).is_none_or(|known| !Arc::ptr_eq(known, run));
         now.runs.iter().filter(differs).for_each(|run| parts.run(run));
         for gone in now.gone.iter().filter(|gone| gone.number > ends) {
             if !self.runs.contains_key(&gone.end.key) {
@@ -69,7 +69,7 @@ struct ChangeParts {
 }
 
 impl ChangeParts {
-    fn run(&mut self, run: &Arc<Run>) {
+    fn run(&mut self, run: &Arc<RunDescription>) {
         let names = run.actor.iter().flat_map(|actor| [&actor.agent, &actor.session, &actor.tool_call_id, &actor.user]);
         let names: usize = names.flatten().map(String::len).sum();
         let texts = run.command.len() + run.cwd.len() + 2 * run.last_line.len() + run.run_id.len() + names;
@@ -77,7 +77,7 @@ impl ChangeParts {
         self.current.runs.push(Arc::clone(run));
     }
 
-    fn ask(&mut self, ask: &Arc<Ask>) {
+    fn ask(&mut self, ask: &Arc<ApprovalRequest>) {
         let texts: usize = ask.rules.iter().chain(&ask.reasons).map(|text| text.len() + 3).sum();
         self.make_room((ask.command.len() + ask.cwd.len() + texts) * WIDEST);
         self.current.asks.push(Arc::clone(ask));
@@ -123,18 +123,18 @@ mod tests {
 
     use super::super::host_message::HOST_LINE;
     use super::*;
-    use runner::live::{Ending, Kind, State};
+    use runner::live::{LiveRunState, RunEnding, RunKind};
 
-    fn run(key: &str, last_line: &str) -> Arc<Run> {
-        Arc::new(Run {
+    fn run(key: &str, last_line: &str) -> Arc<RunDescription> {
+        Arc::new(RunDescription {
             key: key.into(),
             run_id: "mark".into(),
-            kind: Kind::Command,
+            kind: RunKind::Command,
             command: "x".into(),
             cwd: "/".into(),
             actor: None,
             started_at: 1,
-            state: State::Running,
+            state: LiveRunState::Running,
             waiting: None,
             last_line: last_line.into(),
             limit_ms: None,
@@ -152,14 +152,24 @@ mod tests {
         })
     }
 
-    fn ask(key: &str) -> Arc<Ask> {
+    fn ask(key: &str) -> Arc<ApprovalRequest> {
         let (command, cwd, verdict) = ("x".into(), "/".into(), "ask".into());
         let (rules, reasons) = (Vec::new(), Vec::new());
-        Arc::new(Ask { key: key.into(), command, cwd, actor: None, verdict, rules, reasons, undo: None, asked_at: 1 })
+        Arc::new(ApprovalRequest {
+            key: key.into(),
+            command,
+            cwd,
+            actor: None,
+            verdict,
+            rules,
+            reasons,
+            undo: None,
+            asked_at: 1,
+        })
     }
 
     fn gone(number: u64, key: &str) -> Arc<NumberedRunEnd> {
-        let end = Ending::bare(ledger::LedgerRunState::Exited).of(key.into());
+        let end = RunEnding::bare(ledger::LedgerRunState::Exited).of(key.into());
         Arc::new(NumberedRunEnd::new(number, run(key, ""), end))
     }
 
@@ -197,7 +207,11 @@ mod tests {
         }
     }
 
-    fn snapshot(runs: Vec<Arc<Run>>, gone: Vec<Arc<NumberedRunEnd>>, asks: Vec<Arc<Ask>>) -> HostSnapshot {
+    fn snapshot(
+        runs: Vec<Arc<RunDescription>>,
+        gone: Vec<Arc<NumberedRunEnd>>,
+        asks: Vec<Arc<ApprovalRequest>>,
+    ) -> HostSnapshot {
         let ends = gone.last().map_or(0, |gone| gone.number);
         HostSnapshot { is_made: true, runs, gone: gone.into(), ends, asks }
     }
@@ -233,7 +247,10 @@ mod tests {
     #[test]
     fn hundreds_of_large_commands_come_in_several_messages() {
         let large = |number: usize| {
-            Arc::new(Run { command: "\u{1}".repeat(8192), ..Run::clone(&run(&format!("c{number}"), "")) })
+            Arc::new(RunDescription {
+                command: "\u{1}".repeat(8192),
+                ..RunDescription::clone(&run(&format!("c{number}"), ""))
+            })
         };
         let runs: Vec<_> = (0..300).map(large).collect();
         let mut page = ShownPage::default();
@@ -246,7 +263,7 @@ mod tests {
         fn a_client_that_looks_now_and_then_knows_all_that_goes_on(
             steps in proptest::collection::vec((0..5_u8, 0..6_usize, any::<bool>()), 0..80),
         ) {
-            let (mut runs, mut asks): (Vec<Arc<Run>>, Vec<Arc<Ask>>) = (Vec::new(), Vec::new());
+            let (mut runs, mut asks): (Vec<Arc<RunDescription>>, Vec<Arc<ApprovalRequest>>) = (Vec::new(), Vec::new());
             let (mut ended, mut ends, mut next) = (VecDeque::new(), 0, 0);
             let (mut known, mut page) = (ClientKnowledge::default(), ShownPage::default());
             for (kind, which, looks) in steps {

@@ -9,13 +9,13 @@ use super::abort_on_drop::AbortOnDropTask;
 use super::followed_screen::FollowedScreen;
 use super::host_message::{HostMessage, RunOutputMessage};
 use super::person_actions::readable_from;
-use runner::live::{LiveRun, Reader, Tap, Text, follow_log, runs};
+use runner::live::{LiveRun, WatcherQueue, WatcherText, WatcherTextReader, follow_log, runs};
 
 /// What a client follows.
 pub struct FollowedRun {
     /// The key of the run.
     pub key: String,
-    tap: Arc<Tap>,
+    tap: Arc<WatcherQueue>,
     /// The command. `None` for a task.
     run: Option<Arc<LiveRun>>,
     shown: FollowedOutput,
@@ -25,9 +25,9 @@ pub struct FollowedRun {
 /// How a run is shown.
 enum FollowedOutput {
     /// The text that a command writes.
-    Text(Box<Reader>),
+    Text(Box<WatcherTextReader>),
     /// The log of a task.
-    Log(Box<Reader>, #[expect(dead_code, reason = "it ends with the follow")] AbortOnDropTask),
+    Log(Box<WatcherTextReader>, #[expect(dead_code, reason = "it ends with the follow")] AbortOnDropTask),
     /// The screen of a terminal.
     Screen(Box<FollowedScreen>),
 }
@@ -36,20 +36,20 @@ impl FollowedRun {
     /// Follows the run with this key, which goes on or ended a moment ago, and notifies its client through `wake`.
     /// `None` if there is no such run.
     pub fn begin(key: &str, wake: &Arc<Notify>) -> Option<Self> {
-        let tap = Tap::new(Arc::clone(wake));
+        let tap = WatcherQueue::new(Arc::clone(wake));
         let run = runs().find(key).or_else(|| runs().find_recent(key));
         let shown = match &run {
             Some(run) => {
                 run.follow(Arc::clone(&tap));
                 match run.terminal() {
                     Some(terminal) => FollowedOutput::Screen(Box::new(FollowedScreen::new(terminal, wake))),
-                    None => FollowedOutput::Text(Box::new(Reader::new())),
+                    None => FollowedOutput::Text(Box::new(WatcherTextReader::new())),
                 }
             }
             None => {
                 let source = Arc::downgrade(&readable_from(key)?);
                 let reads = follow_log(source, key.to_owned(), Arc::downgrade(&tap));
-                FollowedOutput::Log(Box::new(Reader::new()), AbortOnDropTask::spawn(reads))
+                FollowedOutput::Log(Box::new(WatcherTextReader::new()), AbortOnDropTask::spawn(reads))
             }
         };
         Some(Self { key: key.to_owned(), tap, run, shown, is_over: false })
@@ -62,7 +62,7 @@ impl FollowedRun {
         }
         match &mut self.shown {
             FollowedOutput::Text(reader) | FollowedOutput::Log(reader, _) => {
-                let Text { at, text, gap, end } = reader.read(&self.tap, most, now)?;
+                let WatcherText { at, text, gap, end } = reader.read(&self.tap, most, now)?;
                 self.is_over = end;
                 Some(HostMessage::Output(RunOutputMessage { run: self.key.clone(), at, text, gap, end }))
             }

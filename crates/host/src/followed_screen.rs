@@ -9,15 +9,15 @@ use tokio::time::sleep;
 use super::abort_on_drop::AbortOnDropTask;
 use super::host_message::ScreenMessage;
 use super::snapshot_publisher::BATCH;
-use runner::pty::{Styled, Terminal};
+use runner::pty::{CommandTerminal, StyledScreen};
 
 /// Bytes of all rows in JSON.
 const ROWS: usize = 192 * 1024;
 
 /// A terminal, with its screen as it was sent last.
 pub struct FollowedScreen {
-    terminal: Arc<Terminal>,
-    sent: Option<Styled>,
+    terminal: Arc<CommandTerminal>,
+    sent: Option<StyledScreen>,
     /// Whether the screen may have changed since.
     changed: Arc<AtomicBool>,
     _looks: AbortOnDropTask,
@@ -25,7 +25,7 @@ pub struct FollowedScreen {
 
 impl FollowedScreen {
     /// Shows a terminal, and notifies its client by `wake` of changes, no more often than it gets batches.
-    pub fn new(terminal: &Arc<Terminal>, wake: &Arc<Notify>) -> Self {
+    pub fn new(terminal: &Arc<CommandTerminal>, wake: &Arc<Notify>) -> Self {
         let (mut changes, wake) = (terminal.changes(), Arc::clone(wake));
         let changed = Arc::new(AtomicBool::new(true));
         let marks = Arc::clone(&changed);
@@ -55,8 +55,8 @@ impl FollowedScreen {
 }
 
 /// Returns the message. Without room for the styles, they are left out, and then the ends of the rows.
-fn screen_message(run: &str, shown: &Styled, end: bool) -> ScreenMessage {
-    let Styled { lines, plain, rows, cols, row, col, title } = shown;
+fn screen_message(run: &str, shown: &StyledScreen, end: bool) -> ScreenMessage {
+    let StyledScreen { lines, plain, rows, cols, row, col, title } = shown;
     let lines = if json_width(lines) <= ROWS {
         lines.clone()
     } else if json_width(plain) <= ROWS {
@@ -91,9 +91,9 @@ mod tests {
     use super::super::host_message::{HOST_LINE, HostMessage};
     use super::*;
 
-    fn styled(rows: usize, line: &str, plain: &str) -> Styled {
+    fn styled(rows: usize, line: &str, plain: &str) -> StyledScreen {
         let (lines, plain) = (vec![line.to_owned(); rows], vec![plain.to_owned(); rows]);
-        Styled { lines, plain, rows: 1000, cols: 1000, row: 1, col: 2, title: "t".into() }
+        StyledScreen { lines, plain, rows: 1000, cols: 1000, row: 1, col: 2, title: "t".into() }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::host_message::{
 use super::outgoing_queue::OutgoingQueue;
 use super::person_actions;
 use super::snapshot_publisher::{BATCH, HostSnapshot, subscribe};
-use runner::live::{Control, asks};
+use runner::live::{AnsweringPage, asks};
 
 /// Time that a client has for its first line.
 const HELLO: Duration = Duration::from_secs(5);
@@ -43,7 +43,7 @@ pub struct HostClient {
     wake: Arc<Notify>,
     watched: Option<WatchedRuns>,
     follows: Vec<FollowedRun>,
-    control: Option<Control>,
+    control: Option<AnsweringPage>,
     /// There may be something for the next batch.
     dirty: bool,
     /// The next batch is not sent earlier.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use runner::live::{Ask, Ended, Run};
+use runner::live::{ApprovalRequest, RunDescription, RunEndReport};
 
 /// The version of the protocol. A client names the one that it speaks.
 pub const PROTOCOL: u32 = 1;
@@ -168,11 +168,11 @@ pub struct ScreenMessage {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StateChange {
     /// Runs that are new or differ.
-    pub runs: Vec<Arc<Run>>,
+    pub runs: Vec<Arc<RunDescription>>,
     /// Runs that have ended. One that is also in `runs` has come and gone.
-    pub ended: Vec<Arc<Ended>>,
+    pub ended: Vec<Arc<RunEndReport>>,
     /// Questions that are new.
-    pub asks: Vec<Arc<Ask>>,
+    pub asks: Vec<Arc<ApprovalRequest>>,
     /// Questions that were answered or withdrawn.
     pub answered: Vec<String>,
 }
@@ -195,9 +195,9 @@ pub enum HostMessage {
     /// All of the state, or the first part of it.
     State {
         /// Runs that go on.
-        runs: Vec<Arc<Run>>,
+        runs: Vec<Arc<RunDescription>>,
         /// Questions that wait.
-        asks: Vec<Arc<Ask>>,
+        asks: Vec<Arc<ApprovalRequest>>,
     },
     /// What has changed since the last message.
     Change(StateChange),

@@ -9,20 +9,23 @@ use super::*;
 use confine::{CommandDenials, DenialKind, SuggestedGrant};
 use ledger::{Actor, LedgerRunState as EndState};
 use protocol::EndedBy;
-use receipt::recording::Coverage;
-use receipt::{Attribution, Completeness, Counts, GitState, Receipt};
-use runner::live::{Changed, Denied, Ending, Kind, Port, State, UndoCover, Used, Waiting, Why};
+use receipt::recording::RunUndoCoverage;
+use receipt::{ChangeAttribution, GitState, ReceiptCompleteness, ReceiptCounts, RunReceipt};
+use runner::live::{
+    LiveRunState, RunChanges, RunDenials, RunEnding, RunKind, RunResourceUsage, RunWait, RunWaitReason, ServedPort,
+    UndoCover,
+};
 
 fn examples(side: &str) -> serde_json::Map<String, Value> {
     let all: Value = serde_json::from_str(include_str!("../../../__test__/host/messages.json")).expect("JSON");
     all[side].as_object().expect("examples").clone()
 }
 
-fn run() -> Run {
-    Run {
+fn run() -> RunDescription {
+    RunDescription {
         key: "c7".into(),
         run_id: "4711-1a2b-7".into(),
-        kind: Kind::Command,
+        kind: RunKind::Command,
         command: "npm test".into(),
         cwd: "/home/joe/shop".into(),
         actor: Some(Actor {
@@ -32,8 +35,8 @@ fn run() -> Run {
             user: Some("joe".into()),
         }),
         started_at: 1_763_960_460_000,
-        state: State::Waiting,
-        waiting: Some(Waiting::new(Why::Prompt, "Continue? [y/N]")),
+        state: LiveRunState::Waiting,
+        waiting: Some(RunWait::new(RunWaitReason::Prompt, "Continue? [y/N]")),
         last_line: "Continue? [y/N]".into(),
         limit_ms: Some(120_000),
         idle_ms: Some(30_000),
@@ -44,14 +47,14 @@ fn run() -> Run {
         memory: 73_400_320,
         pid: Some(4720),
         task_id: None,
-        ports: vec![Port { port: 3000, address: "127.0.0.1".into() }],
+        ports: vec![ServedPort { port: 3000, address: "127.0.0.1".into() }],
         undo: true,
         stdin: true,
     }
 }
 
-fn ask() -> Ask {
-    Ask {
+fn ask() -> ApprovalRequest {
+    ApprovalRequest {
         key: "a1".into(),
         command: "git push --force".into(),
         cwd: "/home/joe/shop".into(),
@@ -65,14 +68,14 @@ fn ask() -> Ask {
 }
 
 fn change() -> StateChange {
-    let task = Run {
+    let task = RunDescription {
         key: "t0123456789ab".into(),
         run_id: "4711-1a2b-8".into(),
-        kind: Kind::Task,
+        kind: RunKind::Task,
         command: "npm run dev".into(),
         actor: None,
         started_at: 1_763_960_470_000,
-        state: State::Running,
+        state: LiveRunState::Running,
         waiting: None,
         last_line: "ready in 310 ms".into(),
         limit_ms: Some(86_400_000),
@@ -90,24 +93,24 @@ fn change() -> StateChange {
         ..run()
     };
     let ended_at = 1_763_960_475_000;
-    let ends = [("c7", ending()), ("c8", Ending::bare(EndState::Refused))];
-    let ended = ends.map(|(key, end)| Arc::new(Ended { key: key.into(), ended_at, end })).into();
+    let ends = [("c7", ending()), ("c8", RunEnding::bare(EndState::Refused))];
+    let ended = ends.map(|(key, end)| Arc::new(RunEndReport { key: key.into(), ended_at, end })).into();
     StateChange { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
 }
 
-fn ending() -> Ending {
-    Ending {
+fn ending() -> RunEnding {
+    RunEnding {
         exit_code: Some(124),
         signal: Some("SIGTERM".into()),
         cause: Some(EndedBy::Timeout),
         limit_ms: Some(120_000),
         duration_ms: Some(120_001.5),
-        usage: Some(Used { user_ms: 1250.25, system_ms: 80.0, max_rss_bytes: 73_400_320 }),
+        usage: Some(RunResourceUsage { user_ms: 1250.25, system_ms: 80.0, max_rss_bytes: 73_400_320 }),
         output_path: Some("/tmp/agent-bash/4711-1a2b-7.stdout.log".into()),
         task_id: Some("t0123456789ab".into()),
-        denied: Denied::from(&denials()),
-        changed: Changed::of(Some(&receipt()), Some(&coverage())),
-        ..Ending::bare(EndState::TimedOut)
+        denied: RunDenials::from(&denials()),
+        changed: RunChanges::of(Some(&receipt()), Some(&coverage())),
+        ..RunEnding::bare(EndState::TimedOut)
     }
 }
 
@@ -123,19 +126,19 @@ fn denials() -> CommandDenials {
     denials
 }
 
-fn receipt() -> Receipt {
+fn receipt() -> RunReceipt {
     let at = |name: &str| PathBuf::from("/home/joe/shop").join(name);
-    let change = |name, bytes, bytes_before, kind| receipt::Change { path: at(name), bytes, bytes_before, kind };
-    let mut receipt = Receipt::new(Attribution::Command);
+    let change = |name, bytes, bytes_before, kind| receipt::FileChange { path: at(name), bytes, bytes_before, kind };
+    let mut receipt = RunReceipt::new(ChangeAttribution::Command);
     let why = "processes that the command left running may go on changing files: 4722 (npm run dev)";
-    receipt.lower(Completeness::Partial, why);
-    receipt.created = vec![change("dist", None, None, receipt::Kind::Directory)];
-    receipt.modified = vec![change("a.js", Some(120), Some(80), receipt::Kind::File)];
-    receipt.deleted = vec![change("b.js", None, Some(7), receipt::Kind::File)];
-    receipt.renamed = vec![receipt::Rename { from: at("c.js"), to: at("d.js") }];
-    receipt.counts = Counts { created: 1, modified: 1, deleted: 1, renamed: 1 };
+    receipt.lower(ReceiptCompleteness::Partial, why);
+    receipt.created = vec![change("dist", None, None, receipt::ChangedFileKind::Directory)];
+    receipt.modified = vec![change("a.js", Some(120), Some(80), receipt::ChangedFileKind::File)];
+    receipt.deleted = vec![change("b.js", None, Some(7), receipt::ChangedFileKind::File)];
+    receipt.renamed = vec![receipt::FileRename { from: at("c.js"), to: at("d.js") }];
+    receipt.counts = ReceiptCounts { created: 1, modified: 1, deleted: 1, renamed: 1 };
     receipt.directories = vec![at("node_modules")];
-    receipt.git = vec![receipt::GitChange {
+    receipt.git = vec![receipt::RepositoryChange {
         repository: "/home/joe/shop".into(),
         head: [Some("1a2b3c4".into()), Some("1a2b3c4".into())],
         branch: [Some("main".into()), Some("main".into())],
@@ -146,8 +149,8 @@ fn receipt() -> Receipt {
     receipt
 }
 
-fn coverage() -> Coverage {
-    Coverage { all: false, not_covered: vec!["a push".into()], bytes: 4096 }
+fn coverage() -> RunUndoCoverage {
+    RunUndoCoverage { all: false, not_covered: vec!["a push".into()], bytes: 4096 }
 }
 
 /// Makes numbers equal that only differ in their form: JavaScript knows one kind.
@@ -217,23 +220,23 @@ fn the_largest_end_fits_into_a_line() {
     let mut receipt = receipt();
     for at in 0..99 {
         denials.add(DenialKind::Write, &text(at), "tee", Some(SuggestedGrant::Write(text(at))));
-        let change = receipt::Change { path: text(at).into(), ..receipt.created[0].clone() };
+        let change = receipt::FileChange { path: text(at).into(), ..receipt.created[0].clone() };
         receipt.created.push(change.clone());
         receipt.modified.push(change.clone());
         receipt.deleted.push(change);
-        receipt.renamed.push(receipt::Rename { from: text(at).into(), to: text(at).into() });
+        receipt.renamed.push(receipt::FileRename { from: text(at).into(), to: text(at).into() });
         receipt.directories.push(text(at).into());
-        receipt.git.push(receipt::GitChange { repository: text(at).into(), ..receipt.git[0].clone() });
+        receipt.git.push(receipt::RepositoryChange { repository: text(at).into(), ..receipt.git[0].clone() });
     }
     receipt.why = Some(text(0));
-    let undo = Coverage { not_covered: (0..99).map(text).collect(), ..coverage() };
-    let end = Ending {
+    let undo = RunUndoCoverage { not_covered: (0..99).map(text).collect(), ..coverage() };
+    let end = RunEnding {
         output_path: Some("\u{1}".repeat(4_095)),
-        denied: Denied::from(&denials),
-        changed: Changed::of(Some(&receipt), Some(&undo)),
+        denied: RunDenials::from(&denials),
+        changed: RunChanges::of(Some(&receipt), Some(&undo)),
         ..ending()
     };
-    let ended = vec![Arc::new(Ended { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];
+    let ended = vec![Arc::new(RunEndReport { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];
     let line = HostMessage::Change(StateChange { ended, ..StateChange::default() }).to_line();
     assert!(line.len() <= HOST_LINE, "{}", line.len());
     assert!(line.len() > HOST_LINE / 2, "{}", line.len());

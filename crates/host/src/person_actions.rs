@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::host_message::{FailureCode, RequestFailure};
 use protocol::task::is_id;
-use runner::live::{InputError, TaskSource, asks, runs};
+use runner::live::{TaskSource, WatcherInputError, asks, runs};
 
 /// Gives input of a person to a run.
 ///
@@ -17,9 +17,9 @@ pub fn give_input(key: &str, text: &str) -> Result<(), RequestFailure> {
     };
     run.give(text).map_err(|error| {
         let code = match error {
-            InputError::None => FailureCode::Invalid,
-            InputError::Full => FailureCode::Busy,
-            InputError::Gone => FailureCode::Gone,
+            WatcherInputError::ReadsNoInput => FailureCode::Invalid,
+            WatcherInputError::Full => FailureCode::Busy,
+            WatcherInputError::Gone => FailureCode::Gone,
         };
         RequestFailure::new(code, error.to_string())
     })

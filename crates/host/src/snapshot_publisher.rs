@@ -9,7 +9,9 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
-use runner::live::{self, Ask, Ended, LiveRun, Run, TaskChanges, TaskSource, Usage, runs};
+use runner::live::{
+    self, ApprovalRequest, LiveRun, RunDescription, RunEndReport, RunUsageSample, TaskChanges, TaskSource, runs,
+};
 
 /// Shortest time between two looks, and between two batches for a client: 30 in a second.
 pub const BATCH: Duration = Duration::from_millis(34);
@@ -26,16 +28,16 @@ pub struct NumberedRunEnd {
     /// Counts the ends.
     pub number: u64,
     /// The run before its end.
-    pub run: Arc<Run>,
+    pub run: Arc<RunDescription>,
     /// Its end.
-    pub end: Arc<Ended>,
+    pub end: Arc<RunEndReport>,
     /// Bytes of the end in JSON.
     pub bytes: usize,
 }
 
 impl NumberedRunEnd {
     /// Returns a run with its end.
-    pub fn new(number: u64, run: Arc<Run>, end: Ended) -> Self {
+    pub fn new(number: u64, run: Arc<RunDescription>, end: RunEndReport) -> Self {
         let bytes = serde_json::to_vec(&end).map_or(0, |json| json.len());
         Self { number, run, end: Arc::new(end), bytes }
     }
@@ -47,13 +49,13 @@ pub struct HostSnapshot {
     /// Whether this is one: the first value of a publisher is none yet.
     pub is_made: bool,
     /// Runs that go on, the oldest first.
-    pub runs: Vec<Arc<Run>>,
+    pub runs: Vec<Arc<RunDescription>>,
     /// The last runs that have ended.
     pub gone: VecDeque<Arc<NumberedRunEnd>>,
     /// The number of ends so far.
     pub ends: u64,
     /// Questions that wait.
-    pub asks: Vec<Arc<Ask>>,
+    pub asks: Vec<Arc<ApprovalRequest>>,
 }
 
 type SnapshotSender = watch::Sender<Arc<HostSnapshot>>;
@@ -130,9 +132,9 @@ impl Drop for EndOfPublisher {
 /// The state that one snapshot passes to the next.
 #[derive(Default)]
 struct SnapshotTaker {
-    usage: HashMap<String, Usage>,
+    usage: HashMap<String, RunUsageSample>,
     /// The runs of the last snapshot, by key.
-    shapes: HashMap<String, Arc<Run>>,
+    shapes: HashMap<String, Arc<RunDescription>>,
     /// Where each running task was found.
     sources: HashMap<String, Arc<dyn TaskSource>>,
     gone: VecDeque<Arc<NumberedRunEnd>>,
@@ -171,7 +173,11 @@ impl SnapshotTaker {
     }
 
     /// Returns the shape, or the one of the last snapshot if they are equal.
-    fn reuse_if_equal(&self, shapes: &mut HashMap<String, Arc<Run>>, shape: Run) -> Arc<Run> {
+    fn reuse_if_equal(
+        &self,
+        shapes: &mut HashMap<String, Arc<RunDescription>>,
+        shape: RunDescription,
+    ) -> Arc<RunDescription> {
         let shape = match self.shapes.get(&shape.key) {
             Some(known) if **known == shape => Arc::clone(known),
             _ => Arc::new(shape),
@@ -184,8 +190,8 @@ impl SnapshotTaker {
         &mut self,
         sources: &[Arc<dyn TaskSource>],
         samples: bool,
-        shapes: &mut HashMap<String, Arc<Run>>,
-        list: &mut Vec<Arc<Run>>,
+        shapes: &mut HashMap<String, Arc<RunDescription>>,
+        list: &mut Vec<Arc<RunDescription>>,
     ) {
         let before = mem::take(&mut self.sources);
         for source in sources {
@@ -196,7 +202,7 @@ impl SnapshotTaker {
                 // The last line is read from the log, and therefore only with a sample.
                 let before = self.shapes.get(&task.id).map(Arc::as_ref);
                 let shape = match before {
-                    Some(known) if !samples => Run::clone(known),
+                    Some(known) if !samples => RunDescription::clone(known),
                     _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id), before),
                 };
                 list.push(self.reuse_if_equal(shapes, shape));
@@ -221,7 +227,7 @@ impl SnapshotTaker {
         }
     }
 
-    fn add_end(&mut self, run: Arc<Run>, end: Ended) {
+    fn add_end(&mut self, run: Arc<RunDescription>, end: RunEndReport) {
         self.ends += 1;
         let gone = NumberedRunEnd::new(self.ends, run, end);
         self.gone_bytes += gone.bytes;

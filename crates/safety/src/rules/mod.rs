@@ -17,7 +17,7 @@ macro_rules! rules {
         $(pub mod $name;)*
 
         /// All rules in the order in which the documentation lists them.
-        pub static RULES: &[&Rule] = &[$(&$name::RULE,)*];
+        pub static RULES: &[&SafetyRule] = &[$(&$name::RULE,)*];
     };
 }
 
