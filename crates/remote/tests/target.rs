@@ -20,7 +20,7 @@ use sys::TerminalSize;
 #[allow(dead_code, reason = "each file of tests uses its part")]
 mod support;
 use support::{
-    PATIENCE, Run, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings,
+    PATIENCE, RunningTestCommand, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings,
     signal_carriers, until, within,
 };
 
@@ -334,13 +334,13 @@ async fn calls_that_wait_for_a_link_are_bounded_and_one_too_many_or_too_large_is
             target.run(TargetCommand { stdin: Some(vec![b'x'; bytes]), ..order }, judged)
         })
     };
-    let refused = async |run: Run| match within("the refusal", run.ended).await.expect("no panic") {
+    let refused = async |run: RunningTestCommand| match within("the refusal", run.ended).await.expect("no panic") {
         DistantRunEnd::Failed(error) => (error.code(), error.to_string()),
         _ => panic!("it is refused"),
     };
     let (code, message) = refused(with_input(wire::MAX_MESSAGE)).await;
     assert!(code == "ERR_BASH_INVALID_ARG" && message.contains("too large"), "{message}");
-    let waiting: Vec<Run> = (0..4).map(|_| with_input(wire::MAX_MESSAGE - 1_000_000)).collect();
+    let waiting: Vec<RunningTestCommand> = (0..4).map(|_| with_input(wire::MAX_MESSAGE - 1_000_000)).collect();
     let (code, message) = refused(with_input(5_000_000)).await;
     assert!(code == "ERR_BASH_SPAWN" && message.contains("command:test"), "{message}");
     for run in waiting {
