@@ -21,7 +21,7 @@ pub fn hosts_directory() -> Option<String> {
 /// Returns whether a page is there that may answer questions.
 #[napi]
 pub fn page_answers() -> bool {
-    asks().is_answered()
+    asks().has_answering_page()
 }
 
 #[napi]

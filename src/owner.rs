@@ -45,7 +45,7 @@ impl NativeOwner {
         let native = NativeRequest { command: ":".to_owned(), cwd, host_env, umask, options, stdin: None };
         let Ok(raw) = native.read() else { return };
         let session = session.map(|session| Arc::clone(&session.session));
-        self.owner.begin(move || match session {
+        self.owner.begin_world(move || match session {
             Some(session) => first_request(&session, raw),
             None => known_request::<SnapshotRequest>(raw),
         });

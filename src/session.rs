@@ -54,11 +54,11 @@ impl NativeSession {
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
-        let entered = self.session.enter().and_then(|turn| Ok((turn, runtime()?)));
+        let entered = self.session.enter_queue().and_then(|turn| Ok((turn, runtime()?)));
         let Some((turn, runtime)) = self.calls.started(id, entered) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             let mut turn = turn;
-            match turn.come().await {
+            match turn.wait_for_turn().await {
                 Ok(()) => {
                     turn.session().reset();
                     NativeEvent::Done

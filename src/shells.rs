@@ -21,6 +21,6 @@ pub struct WarmShells {
 #[must_use]
 pub fn warm_shells() -> WarmShells {
     let count = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-    let shells = HelperProcesses::shared().map(HelperProcesses::shells).unwrap_or_default();
+    let shells = HelperProcesses::shared().map(HelperProcesses::warm_shell_counts).unwrap_or_default();
     WarmShells { waiting: count(shells.waiting as u64), used: count(shells.used), stale: count(shells.stale) }
 }

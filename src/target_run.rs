@@ -18,7 +18,7 @@ use runner::error::RunError;
 use runner::registry::RegistryError;
 use runner::request::{RawOptions, RequestError, ledger_directory};
 use runner::run::outcome::CommandOutcome;
-use runner::run::{JudgedDistantCommand, judged, runtime};
+use runner::run::{JudgedDistantCommand, judge_distant, runtime};
 
 #[napi]
 impl NativeTarget {
@@ -218,7 +218,7 @@ impl Calls {
             guard: given.safety.guard().map_err(RequestError::from)?,
             ..given
         };
-        let judged = judged(raw, target.id(), ledger_directory(&sys::environment()))?;
+        let judged = judge_distant(raw, target.id(), ledger_directory(&sys::environment()))?;
         let number = registry.as_ref().map(|registry| registry.number());
         let mark = judged.outcome.run.clone();
         let order = TargetCommand {

@@ -120,7 +120,7 @@ impl Tasks {
     /// Tells that the watcher has taken the last output of a task.
     pub fn took(&self, task: &str) {
         match self {
-            Self::Here(registry) => registry.took(task),
+            Self::Here(registry) => registry.on_output_taken(task),
             Self::There { registry, .. } => registry.took(task),
         }
     }
@@ -136,7 +136,7 @@ impl Tasks {
     /// Ends tasks that do not outlive the host, without a word to who has them. Those of a target end with it.
     pub fn shut(&self) {
         if let Self::Here(registry) = self {
-            registry.shut();
+            registry.close_without_waiting();
         }
     }
 

@@ -110,8 +110,8 @@ impl NativeTerminal {
         let (terminal, ends) = (Arc::clone(&self.terminal), Ends(Arc::clone(&self.terminal)));
         let start = move |target: &Arc<RemoteTarget>, order, judged| target.run_in_terminal(order, judged, &terminal);
         let id = self.calls.run_there(target.number, order, None, start, move |ended| match ended {
-            DistantRunEnd::Outcome(outcome, _) => ends.0.end(outcome.exit_code),
-            DistantRunEnd::Failed(_) | DistantRunEnd::Unreachable(_) => ends.0.take_back(),
+            DistantRunEnd::Outcome(outcome, _) => ends.0.on_program_exit(outcome.exit_code),
+            DistantRunEnd::Failed(_) | DistantRunEnd::Unreachable(_) => ends.0.on_start_failed(),
         });
         self.command.store(id, Ordering::Relaxed);
         id
@@ -120,21 +120,21 @@ impl NativeTerminal {
     /// Called when the listeners are in place: `data` may be sent.
     #[napi]
     pub fn ready(&self) {
-        self.terminal.known();
+        self.terminal.on_start_known();
         self.reply(CallerReply::DataChanged);
     }
 
     /// Sets whether `data` has a listener.
     #[napi]
     pub fn set_listening(&self, on: bool) {
-        self.terminal.listened(on);
+        self.terminal.set_listened(on);
         self.reply(CallerReply::DataChanged);
     }
 
     /// Called when the listeners have taken the last `data`.
     #[napi]
     pub fn data_taken(&self) {
-        self.terminal.heard();
+        self.terminal.on_text_taken();
         self.reply(CallerReply::DataChanged);
     }
 
@@ -254,11 +254,11 @@ impl Calls {
         self.call(id, runtime, Some(reply), None, async move {
             match command.finish(emitter, inbox).await {
                 Ok(ran) => {
-                    ends.0.end(ran.outcome.exit_code);
+                    ends.0.on_program_exit(ran.outcome.exit_code);
                     NativeEvent::result(ran.outcome, None, None)
                 }
                 Err(error) => {
-                    ends.0.take_back();
+                    ends.0.on_start_failed();
                     error.into()
                 }
             }
@@ -272,8 +272,8 @@ struct Ends(Arc<CommandTerminal>);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        if self.0.running().is_ok() {
-            self.0.end(None);
+        if self.0.check_running().is_ok() {
+            self.0.on_program_exit(None);
         }
     }
 }

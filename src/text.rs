@@ -14,7 +14,7 @@ use capture::{
 };
 use protocol::note_of_silence;
 use runner::request::{RawOptions, RequestError, check_truncate};
-use runner::run::outcome::replaced;
+use runner::run::outcome::replaced_note;
 
 /// One stream of foreign output.
 #[napi]
@@ -120,7 +120,7 @@ impl NativeText {
     #[must_use]
     pub fn replaced_note(places: f64) -> Option<String> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        replaced(places as u64)
+        replaced_note(places as u64)
     }
 
     /// Returns the note on a command that was silent for this many ms.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn gone(number: u64, key: &str) -> Arc<NumberedRunEnd> {
-        let end = RunEnding::bare(ledger::LedgerRunState::Exited).of(key.into());
+        let end = RunEnding::with_state_only(ledger::LedgerRunState::Exited).into_report(key.into());
         Arc::new(NumberedRunEnd::new(number, run(key, ""), end))
     }
 

@@ -142,7 +142,7 @@ impl HostClient {
                 format!("this host speaks version {PROTOCOL} of the protocol, and not version {}", hello.hello);
             return Err(ConnectionEnd::Because(RequestFailure::new(FailureCode::Protocol, message)));
         }
-        self.control = hello.control.then(|| asks().control());
+        self.control = hello.control.then(|| asks().count_answering_page());
         self.out.push(&HostMessage::Hello(greeting.clone()).to_line());
         Ok(())
     }

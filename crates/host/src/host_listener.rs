@@ -67,7 +67,7 @@ pub fn keep_listening(runtime: &Handle) {
     if now < due || DUE.compare_exchange(due, now + RENEW_NS, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
-    asks().be_found();
+    asks().set_discoverable();
     let here = RuntimeDirectories::here();
     let renewal = runtime.clone();
     // A host that cannot listen runs its commands as well.

@@ -93,7 +93,7 @@ fn change() -> StateChange {
         ..run()
     };
     let ended_at = 1_763_960_475_000;
-    let ends = [("c7", ending()), ("c8", RunEnding::bare(EndState::Refused))];
+    let ends = [("c7", ending()), ("c8", RunEnding::with_state_only(EndState::Refused))];
     let ended = ends.map(|(key, end)| Arc::new(RunEndReport { key: key.into(), ended_at, end })).into();
     StateChange { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
 }
@@ -109,8 +109,8 @@ fn ending() -> RunEnding {
         output_path: Some("/tmp/agent-bash/4711-1a2b-7.stdout.log".into()),
         task_id: Some("t0123456789ab".into()),
         denied: RunDenials::from(&denials()),
-        changed: RunChanges::of(Some(&receipt()), Some(&coverage())),
-        ..RunEnding::bare(EndState::TimedOut)
+        changed: RunChanges::from_receipt(Some(&receipt()), Some(&coverage())),
+        ..RunEnding::with_state_only(EndState::TimedOut)
     }
 }
 
@@ -233,7 +233,7 @@ fn the_largest_end_fits_into_a_line() {
     let end = RunEnding {
         output_path: Some("\u{1}".repeat(4_095)),
         denied: RunDenials::from(&denials),
-        changed: RunChanges::of(Some(&receipt), Some(&undo)),
+        changed: RunChanges::from_receipt(Some(&receipt), Some(&undo)),
         ..ending()
     };
     let ended = vec![Arc::new(RunEndReport { key: "c18446744073709551615".into(), ended_at: u64::MAX, end })];

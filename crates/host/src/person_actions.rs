@@ -15,7 +15,7 @@ pub fn give_input(key: &str, text: &str) -> Result<(), RequestFailure> {
         let of_task = |_| RequestFailure::new(FailureCode::Invalid, "a task reads no input from a person");
         return Err(source_of(key).map_or_else(|| no_run(key), of_task));
     };
-    run.give(text).map_err(|error| {
+    run.give_input(text).map_err(|error| {
         let code = match error {
             WatcherInputError::ReadsNoInput => FailureCode::Invalid,
             WatcherInputError::Full => FailureCode::Busy,

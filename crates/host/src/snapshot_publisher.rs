@@ -145,23 +145,23 @@ struct SnapshotTaker {
 
 impl SnapshotTaker {
     fn take_snapshot(&mut self, samples: bool) -> HostSnapshot {
-        let (commands, ended) = runs().take();
+        let (commands, ended) = runs().take_changes();
         let sources = runs().task_sources();
         if samples {
-            commands.iter().for_each(|run| run.look());
+            commands.iter().for_each(|run| run.request_status());
             self.sample(&commands, &sources);
         }
         let mut shapes = HashMap::new();
         let mut list = Vec::new();
         for run in &commands {
-            let shape = run.shape(self.usage.get(&run.key()));
+            let shape = run.describe(self.usage.get(&run.key()));
             list.push(self.reuse_if_equal(&mut shapes, shape));
         }
         self.add_tasks(&sources, samples, &mut shapes, &mut list);
         for (run, end) in ended {
             let shape = match self.shapes.get(&end.key) {
                 Some(shape) => Arc::clone(shape),
-                None => Arc::new(run.shape(self.usage.get(&end.key))),
+                None => Arc::new(run.describe(self.usage.get(&end.key))),
             };
             self.add_end(shape, end);
         }
@@ -203,7 +203,7 @@ impl SnapshotTaker {
                 let before = self.shapes.get(&task.id).map(Arc::as_ref);
                 let shape = match before {
                     Some(known) if !samples => RunDescription::clone(known),
-                    _ => live::run_of_task(&task, source.as_ref(), self.usage.get(&task.id), before),
+                    _ => live::describe_task(&task, source.as_ref(), self.usage.get(&task.id), before),
                 };
                 list.push(self.reuse_if_equal(shapes, shape));
                 self.sources.insert(task.id, Arc::clone(source));
@@ -222,7 +222,7 @@ impl SnapshotTaker {
                 TaskChanges::Known(record) => Some(record),
                 TaskChanges::Unrecorded => None,
             };
-            let end = live::ended_task(&id, source.task(&id), &source.log_path(&id), record.as_deref());
+            let end = live::task_end_report(&id, source.task(&id), &source.log_path(&id), record.as_deref());
             self.add_end(shape, end);
         }
     }

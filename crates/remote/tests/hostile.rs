@@ -15,7 +15,7 @@ use remote::{GreetingFromProgram, ProgramToken, TargetCall, TargetEvent, TargetF
 use runner::request::RawOptions;
 use runner::run::outcome::{CommandOutcome, Status};
 use runner::run::view::ViewDraft;
-use runner::run::{BlockedPrompt, CommandListener, LiveView, judged};
+use runner::run::{BlockedPrompt, CommandListener, LiveView, judge_distant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
@@ -114,9 +114,9 @@ async fn run_against(said: &[u8], endless: bool) -> DistantRunEnd {
     let target =
         timeout(PATIENCE, RemoteTarget::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let judged = judged(raw, "test", None).expect("a harmless command");
+    let judged = judge_distant(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
-    let ended = match target.run(order("echo", "{}"), judged) {
+    let ended = match target.run(order("echo", "{}"), judge_distant) {
         Ok(run) => timeout(PATIENCE, run.finish(IgnoringListener, inbox)).await.expect("in time"),
         Err(error) => DistantRunEnd::Failed(error),
     };
@@ -192,7 +192,7 @@ type OutcomeForgery<'a> = &'a dyn Fn(&mut CommandOutcome);
 /// Returns the outcome of a command that ran, as an honest program tells it.
 fn outcome() -> CommandOutcome {
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    judged(raw, "test", None).expect("a harmless command").outcome
+    judge_distant(raw, "test", None).expect("a harmless command").outcome
 }
 
 #[test]

@@ -14,7 +14,7 @@ use runner::error::RunError;
 use runner::pty::{CommandTerminal, TerminalError};
 use runner::request::RawOptions;
 use runner::run::outcome::Status;
-use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judged};
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judge_distant};
 use sys::TerminalSize;
 
 #[allow(dead_code, reason = "each file of tests uses its part")]
@@ -258,8 +258,8 @@ async fn a_terminal_shows_a_program_there_and_takes_keys_through_a_cut() {
     let home = tempfile::tempdir().expect("a directory");
     let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let terminal = CommandTerminal::new(TerminalSize { cols: 40, rows: 5 });
-    terminal.known();
-    terminal.listened(true);
+    terminal.on_start_known();
+    terminal.set_listened(true);
     let shown = run_in_terminal(&target, &terminal, "stty size; read -p name: x; echo got $x; stty size; read; exit 4");
     let line = |at: usize| terminal.screen().lines[at].clone();
     shown.until("the prompt", |text, _| text.contains("name:")).await;
@@ -286,7 +286,7 @@ async fn a_question_of_a_program_is_answered_there_and_a_flood_without_a_listene
     let home = tempfile::tempdir().expect("a directory");
     let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
     let terminal = CommandTerminal::new(TerminalSize { cols: 40, rows: 5 });
-    terminal.known();
+    terminal.on_start_known();
     let ask =
         r"stty raw -echo; printf '\e[6n'; IFS= read -rd R x; stty sane; printf %s $x >~/answer; seq 300000; echo end";
     let outcome = run_in_terminal(&target, &terminal, ask).outcome().await;
@@ -308,7 +308,7 @@ async fn a_link_that_freezes_in_the_middle_of_a_message_is_dropped_without_a_goo
     std::fs::write(home.path().join("down"), "").expect("room");
     let mut states = target.watch();
     let counted = begin(None, "/", ("wc -c", "{}"), &target, |order, judged| {
-        target.run(TargetCommand { stdin: Some(vec![b'x'; 8_000_000]), ..order }, judged)
+        target.run(TargetCommand { stdin: Some(vec![b'x'; 8_000_000]), ..order }, judge_distant)
     });
     within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     signal_carriers(home.path(), Signal::SIGCONT);
@@ -331,7 +331,7 @@ async fn calls_that_wait_for_a_link_are_bounded_and_one_too_many_or_too_large_is
     within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     let with_input = |bytes: usize| {
         begin(None, "/", ("cat", "{}"), &target, |order, judged| {
-            target.run(TargetCommand { stdin: Some(vec![b'x'; bytes]), ..order }, judged)
+            target.run(TargetCommand { stdin: Some(vec![b'x'; bytes]), ..order }, judge_distant)
         })
     };
     let refused = async |run: RunningTestCommand| match within("the refusal", run.ended).await.expect("no panic") {
@@ -399,7 +399,7 @@ async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
             RawOptions { command: command.into(), cwd: "/".into(), ..RawOptions::from_json(options).expect("json") };
         let (replies, inbox) = tokio::sync::mpsc::unbounded_channel();
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let run = target.run(order, judged(raw, "test", None).expect("harmless")).expect("an open target");
+        let run = target.run(order, judge_distant(raw, "test", None).expect("harmless")).expect("an open target");
         let ended = tokio::spawn(run.finish(NeverTakingListener(told), inbox));
         within("output", heard.recv()).await.expect("it runs");
         // By then the first one has ended, too.

@@ -3,21 +3,21 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most values that are kept. The last one comes first.
-const MOST: usize = 8;
+const MAX_REMEMBERED_PATHS: usize = 8;
 
 static PATHS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Keeps the PATH of a snapshot, if it has one.
-pub fn keep(path: Option<String>) {
+pub fn remember_path(path: Option<String>) {
     let Some(path) = path else { return };
     let mut paths = paths();
     paths.retain(|kept| *kept != path);
     paths.insert(0, path);
-    paths.truncate(MOST);
+    paths.truncate(MAX_REMEMBERED_PATHS);
 }
 
 /// Returns the directories in all of them.
-pub fn directories() -> Vec<String> {
+pub fn remembered_directories() -> Vec<String> {
     paths().iter().flat_map(|path| path.split(':')).map(str::to_owned).collect()
 }
 
@@ -32,10 +32,10 @@ mod tests {
     #[test]
     fn the_last_path_comes_first_and_once() {
         for path in ["/nosuch/a:/nosuch/b", "/nosuch/c", "/nosuch/a:/nosuch/b"] {
-            keep(Some(path.to_owned()));
+            remember_path(Some(path.to_owned()));
         }
         // Other tests read snapshots, too.
-        let mut kept = directories();
+        let mut kept = remembered_directories();
         kept.retain(|directory| directory.starts_with("/nosuch/"));
         assert_eq!(kept, ["/nosuch/a", "/nosuch/b", "/nosuch/c"]);
     }

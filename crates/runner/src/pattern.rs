@@ -67,15 +67,15 @@ impl LogSearch {
     }
 
     /// Returns whether the pattern matches in the log up to `end`.
-    pub fn in_log(&mut self, file: File, end: u64) -> io::Result<bool> {
+    pub fn matches_log(&mut self, file: File, end: u64) -> io::Result<bool> {
         if self.at >= end {
-            return Ok(self.at == 0 && self.is_in(""));
+            return Ok(self.at == 0 && self.matches_with(""));
         }
         let mut text = Text::of(file, self.at, end)?;
         while let Some(piece) = text.piece()? {
             self.at += piece.len() as u64;
             self.window.push_str(&piece);
-            if self.is_in("") {
+            if self.matches_with("") {
                 return Ok(true);
             }
             let start = self.window.floor_char_boundary(self.window.len().saturating_sub(WINDOW));
@@ -89,11 +89,11 @@ impl LogSearch {
     }
 
     /// Returns whether the pattern matches together with one of these unfinished lines.
-    pub fn in_pending(&self, pending: &[String]) -> bool {
-        pending.iter().any(|line| !line.is_empty() && self.is_in(line))
+    pub fn matches_pending(&self, pending: &[String]) -> bool {
+        pending.iter().any(|line| !line.is_empty() && self.matches_with(line))
     }
 
-    fn is_in(&self, more: &str) -> bool {
+    fn matches_with(&self, more: &str) -> bool {
         let joined;
         let text = if more.is_empty() {
             &self.window
@@ -119,7 +119,7 @@ mod tests {
         for piece in pieces {
             named.as_file().write_all(piece.as_bytes()).expect("written");
             let end = named.as_file().metadata().expect("length").len();
-            found |= search.in_log(File::open(named.path()).expect("there"), end).expect("read");
+            found |= search.matches_log(File::open(named.path()).expect("there"), end).expect("read");
         }
         found
     }
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn unfinished_lines_are_searched_too() {
         let search = LogSearch::new(JsPattern::new("Password: $", "").expect("valid"), 0);
-        assert!(search.in_pending(&[String::new(), "Password: ".into()]));
-        assert!(!search.in_pending(&["Pass".into()]));
+        assert!(search.matches_pending(&[String::new(), "Password: ".into()]));
+        assert!(!search.matches_pending(&["Pass".into()]));
     }
 
     proptest! {

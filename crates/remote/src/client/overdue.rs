@@ -44,7 +44,7 @@ mod tests {
     use capture::OutputStream;
     use runner::request::RawOptions;
     use runner::run::outcome::Status;
-    use runner::run::{BlockedPrompt, CommandListener, LiveView, judged};
+    use runner::run::{BlockedPrompt, CommandListener, LiveView, judge_distant};
 
     const HOUR: Duration = Duration::from_hours(1);
 
@@ -62,7 +62,7 @@ mod tests {
         let target = target();
         let raw =
             RawOptions { command: "echo".into(), cwd: "/".into(), timeout_ms: Some(1_000.0), ..RawOptions::default() };
-        let judged = judged(raw, "test", None).expect("harmless");
+        let judged = judge_distant(raw, "test", None).expect("harmless");
         let order = TargetCommand {
             mark: "m".into(),
             command: "echo".into(),
@@ -74,7 +74,7 @@ mod tests {
             background: false,
         };
         let since = Instant::now();
-        let run = target.run(order, judged).expect("an open target");
+        let run = target.run(order, judge_distant).expect("an open target");
         let (_replies, inbox) = unbounded_channel();
         let DistantRunEnd::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else {
             panic!("it has an outcome")

@@ -107,7 +107,7 @@ impl RemoteTarget {
         match self.run(TargetCommand { place, ..order }, judged) {
             Ok(run) => Ok(DistantRun { shown: Some(shown), ..run }),
             Err(error) => {
-                terminal.take_back();
+                terminal.on_start_failed();
                 Err(error)
             }
         }
@@ -275,7 +275,7 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
                 self.data_taken(terminal);
                 return self.data <= MOST_UNREAD;
             }
-            (TargetEvent::Typed, Some(terminal)) => terminal.typed(),
+            (TargetEvent::Typed, Some(terminal)) => terminal.on_input_typed(),
             (TargetEvent::Started(pid, cwd), _) => {
                 self.arrived.started(pid);
                 if let Some(entry) = self.entry {

@@ -15,7 +15,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// Draws text of the program, and gives it to the listeners.
 pub fn show(text: &str, terminal: &CommandTerminal, listener: &impl CommandListener) {
-    terminal.wrote(text.as_bytes());
+    terminal.on_output(text.as_bytes());
     while terminal.is_behind() {
         terminal.draw_on();
     }
@@ -38,12 +38,12 @@ pub async fn drain(
     terminal.finish_data();
     let drained = timeout(DRAIN, async {
         give(terminal, listener);
-        while terminal.is_heard_of() && replies.recv().await.is_some() {
+        while terminal.awaits_listeners() && replies.recv().await.is_some() {
             give(terminal, listener);
         }
     });
     if drained.await.is_err() {
-        terminal.give_listeners_up();
+        terminal.drop_listeners();
     }
 }
 

@@ -84,7 +84,7 @@ impl CommandListener for WireListener {
         // After text that a full mailbox does not take, the terminal is heard no more.
         let sent = self.send(&TargetEvent::Data(text));
         if sent && self.credit.spend(cost) {
-            terminal.heard();
+            terminal.on_text_taken();
             self.reply(CallerReply::DataChanged);
         }
     }

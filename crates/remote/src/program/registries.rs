@@ -94,13 +94,13 @@ impl RegistryTable {
         let opened = OpenTaskRegistry { registry: Arc::clone(&registry), teller: Arc::clone(&teller), closing };
         opened.watch(output);
         if let Some(earlier) = self.all().insert(number, opened) {
-            earlier.registry.shut();
+            earlier.registry.close_without_waiting();
         }
         Box::pin(async move {
             loop {
                 tokio::select! {
                     Some(call) = further.recv() => match call {
-                        TargetCall::TaskOutputTaken(task) => registry.took(&task),
+                        TargetCall::TaskOutputTaken(task) => registry.on_output_taken(&task),
                         TargetCall::OutputTaken(cost) => teller.taken(cost),
                         _ => {}
                     },

@@ -220,7 +220,7 @@ impl ProgramRuns {
         let reply = match call {
             TargetCall::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
                 Some(terminal) => {
-                    terminal.heard();
+                    terminal.on_text_taken();
                     CallerReply::DataChanged
                 }
                 None => CallerReply::OutputTaken(None),
@@ -238,7 +238,9 @@ impl ProgramRuns {
             TargetCall::PromptTaken(failure) => CallerReply::PromptTaken(failure),
             TargetCall::Type(bytes) => return terminal::write(terminal.as_ref(), bytes, &self.post, run),
             TargetCall::Resize(cols, rows) => return terminal::resize(terminal.as_ref(), cols, rows),
-            TargetCall::Drawn(drawn) => return terminal.iter().for_each(|terminal| terminal.sent_away(drawn)),
+            TargetCall::Drawn(drawn) => {
+                return terminal.iter().for_each(|terminal| terminal.set_drawn_elsewhere(drawn));
+            }
         };
         // The run may have just ended.
         let _gone = replies.send(reply);
@@ -252,7 +254,7 @@ impl StartedTargetCommand {
             Self::Command(command) => command.finish(listener, inbox).await.map(|ran| (ran.outcome, None)),
             Self::InTerminal(command, ends) => {
                 let ran = command.finish(listener, inbox).await;
-                ends.0.end(ran.as_ref().ok().and_then(|ran| ran.outcome.exit_code));
+                ends.0.on_program_exit(ran.as_ref().ok().and_then(|ran| ran.outcome.exit_code));
                 ran.map(|ran| (ran.outcome, None))
             }
             Self::InSession(run) => run.finish(listener, inbox).await.map(|(outcome, cwd)| (outcome, Some(cwd))),

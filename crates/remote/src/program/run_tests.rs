@@ -1,6 +1,6 @@
 use super::*;
 use capture::OutputStream;
-use runner::run::judged;
+use runner::run::judge_distant;
 use wire::{Mailbox, WireFrameReader};
 
 /// Returns the messages that wait.
@@ -27,7 +27,7 @@ async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
     let output = TargetEvent::Output(OutputStream::Stdout, "x".repeat(60 << 20));
     while post.send(9, &output).is_ok() {}
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
-    let outcome = judged(raw, "test", None).expect("a harmless command").outcome;
+    let outcome = judge_distant(raw, "test", None).expect("a harmless command").outcome;
     let outcome = CommandOutcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
     let last = runs.add(1, RunRoute::Question(unbounded_channel().0)).expect("room");
     last.tell(TargetEvent::Ended(Box::new(outcome), Some("/usr".into())));

@@ -40,10 +40,10 @@ impl SessionTable {
                 }
             }
             TargetSessionRequest::Reset => {
-                let turn = self.get(number).and_then(|session| session.enter());
+                let turn = self.get(number).and_then(|session| session.enter_queue());
                 return Box::pin(async move {
                     let mut turn = turn?;
-                    turn.come().await?;
+                    turn.wait_for_turn().await?;
                     turn.session().reset();
                     Ok(TargetResponse::Done)
                 });

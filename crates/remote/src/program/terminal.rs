@@ -12,7 +12,7 @@ use sys::TerminalSize;
 pub fn of(place: TargetCommandPlace) -> Option<Arc<CommandTerminal>> {
     let TargetCommandPlace::Terminal { cols, rows, drawn } = place else { return None };
     let terminal = CommandTerminal::new(size(cols, rows));
-    terminal.sent_away(drawn);
+    terminal.set_drawn_elsewhere(drawn);
     Some(terminal)
 }
 
@@ -55,8 +55,8 @@ pub struct TerminalEndGuard(pub Arc<CommandTerminal>);
 
 impl Drop for TerminalEndGuard {
     fn drop(&mut self) {
-        if self.0.running().is_ok() {
-            self.0.end(None);
+        if self.0.check_running().is_ok() {
+            self.0.on_program_exit(None);
         }
     }
 }

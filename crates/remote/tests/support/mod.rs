@@ -16,7 +16,7 @@ use runner::error::RunError;
 use runner::pty::CommandTerminal;
 use runner::request::RawOptions;
 use runner::run::outcome::CommandOutcome;
-use runner::run::{BlockedPrompt, CallerReply, CommandListener, JudgedDistantCommand, LiveView, judged};
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, JudgedDistantCommand, LiveView, judge_distant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
@@ -111,7 +111,7 @@ impl CommandListener for ReplyingListener {
     }
     fn data(&self, text: String) {
         self.text.lock().expect("no panic").push_str(&text);
-        self.terminal.as_ref().expect("a terminal").heard();
+        self.terminal.as_ref().expect("a terminal").on_text_taken();
         let _ = self.replies.send(CallerReply::DataChanged);
     }
     fn started(&self, pid: i32, _cwd: &Path) {
@@ -139,7 +139,9 @@ pub fn run_in(
     command: &str,
     options: &str,
 ) -> RunningTestCommand {
-    begin(None, cwd, (command, options), target, |order, judged| target.run(TargetCommand { place, ..order }, judged))
+    begin(None, cwd, (command, options), target, |order, judged| {
+        target.run(TargetCommand { place, ..order }, judge_distant)
+    })
 }
 
 pub fn run_in_terminal(
@@ -147,7 +149,7 @@ pub fn run_in_terminal(
     terminal: &Arc<CommandTerminal>,
     command: &str,
 ) -> RunningTestCommand {
-    let start = |order, judged| target.run_in_terminal(order, judged, terminal);
+    let start = |order, judged| target.run_in_terminal(order, judge_distant, terminal);
     begin(Some(Arc::clone(terminal)), "/", (command, "{}"), target, start)
 }
 
@@ -163,8 +165,8 @@ pub fn begin(
     let raw = RawOptions::from_json(options).expect("options");
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
-    let judged = judged(raw, "test", None).expect("a command that may run");
-    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judged);
+    let judged = judge_distant(raw, "test", None).expect("a command that may run");
+    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judge_distant);
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
@@ -199,7 +201,7 @@ pub fn order(command: &str) -> TargetCommand {
 }
 
 pub fn judgement() -> JudgedDistantCommand {
-    judged(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }, "test", None)
+    judge_distant(RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() }, "test", None)
         .expect("a harmless command")
 }
 

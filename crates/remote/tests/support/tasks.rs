@@ -16,7 +16,7 @@ use remote::{RegistryOpening, TargetCommand};
 use runner::registry::TaskWatcher;
 use runner::request::RawOptions;
 use runner::run::outcome::CommandOutcome;
-use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judged};
+use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judge_distant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -132,8 +132,8 @@ pub async fn run(target: &Arc<RemoteTarget>, order: TargetCommand) -> DistantRun
     let raw = RawOptions::from_json(&order.options).expect("options");
     let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
     let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
-    let judged = judged(raw, "test", None).expect("a command that may run");
-    match target.run(order, judged) {
+    let judged = judge_distant(raw, "test", None).expect("a command that may run");
+    match target.run(order, judge_distant) {
         Ok(run) => within("the end", run.finish(OutputTakingListener(replies), inbox)).await,
         Err(error) => DistantRunEnd::Failed(error),
     }

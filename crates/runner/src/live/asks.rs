@@ -15,11 +15,11 @@ use ledger::Actor;
 use protocol::task::now_ms;
 
 /// Most questions that wait at a time.
-const MOST: usize = 256;
+const MAX_WAITING_QUESTIONS: usize = 256;
 /// Time that a page has to find this process, and to come back after it was closed, as by a restart.
-const AWAY: Duration = Duration::from_secs(3);
+const PAGE_ABSENCE_BOUND: Duration = Duration::from_secs(3);
 /// Longest reason of a person, bytes.
-const REASON: usize = 4 * 1024;
+const MAX_REASON_BYTES: usize = 4 * 1024;
 
 /// A question before it is asked.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -108,9 +108,9 @@ impl PendingApprovals {
     pub fn ask(&'static self, question: ApprovalQuestion) -> Option<ApprovalWait> {
         let ApprovalQuestion { command, cwd, actor, verdict, rules, reasons, undo, stays } = question;
         let arrivals = self.arrivals.load(Ordering::Relaxed);
-        let until = self.be_found() + AWAY;
-        let expected = (!stays && !self.is_answered()).then_some((arrivals, until));
-        if expected.is_some_and(|(_, until)| until <= Instant::now()) || self.waiting().len() >= MOST {
+        let until = self.set_discoverable() + PAGE_ABSENCE_BOUND;
+        let expected = (!stays && !self.has_answering_page()).then_some((arrivals, until));
+        if expected.is_some_and(|(_, until)| until <= Instant::now()) || self.waiting().len() >= MAX_WAITING_QUESTIONS {
             return None;
         }
         let command = whole_command(&command)?;
@@ -145,12 +145,12 @@ impl PendingApprovals {
         let number = key.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or(ApprovalError::Gone)?;
         let waiter = self.waiting().remove(&number).ok_or(ApprovalError::Gone)?;
         runs().on_change();
-        let reason = reason.map(|reason| cut(reason, REASON)).filter(|reason| !reason.trim().is_empty());
+        let reason = reason.map(|reason| cut(reason, MAX_REASON_BYTES)).filter(|reason| !reason.trim().is_empty());
         waiter.answer.send(ApprovalAnswer { approved, reason }).map_err(|_| ApprovalError::Gone)
     }
 
     /// Notes that pages can find this process from now on. Returns since when no page is there.
-    pub fn be_found(&self) -> Instant {
+    pub fn set_discoverable(&self) -> Instant {
         *self.alone_since().get_or_insert_with(Instant::now)
     }
 
@@ -159,12 +159,12 @@ impl PendingApprovals {
     }
 
     /// Returns whether a page is there that may answer.
-    pub fn is_answered(&self) -> bool {
+    pub fn has_answering_page(&self) -> bool {
         self.controls.load(Ordering::Relaxed) > 0
     }
 
     /// Counts a page that may answer until the guard is dropped.
-    pub fn control(&'static self) -> AnsweringPage {
+    pub fn count_answering_page(&'static self) -> AnsweringPage {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
         self.controls.fetch_add(1, Ordering::Relaxed);
         AnsweringPage(self)
@@ -177,7 +177,7 @@ impl PendingApprovals {
     }
 
     /// Withdraws the questions that do not stay if no page has come since the last one left.
-    fn on_alone(&self, arrivals: u64) {
+    fn withdraw_if_still_alone(&self, arrivals: u64) {
         if self.arrivals.load(Ordering::Relaxed) == arrivals {
             self.waiting().retain(|_, waiter| waiter.stays);
             runs().on_change();
@@ -200,7 +200,7 @@ impl ApprovalWait {
         if let Some((arrivals, until)) = self.expected {
             tokio::select! {
                 answer = &mut self.answer => return answer.ok(),
-                () = sleep_until(until) => self.asks.on_alone(arrivals),
+                () = sleep_until(until) => self.asks.withdraw_if_still_alone(arrivals),
             }
         }
         (&mut self.answer).await.ok()
@@ -222,8 +222,8 @@ impl Drop for AnsweringPage {
         {
             let arrivals = asks.arrivals.load(Ordering::Relaxed);
             runtime.spawn(async move {
-                sleep(AWAY).await;
-                asks.on_alone(arrivals);
+                sleep(PAGE_ABSENCE_BOUND).await;
+                asks.withdraw_if_still_alone(arrivals);
             });
         }
     }
@@ -249,9 +249,9 @@ mod tests {
     async fn a_page_that_is_open_has_time_to_find_a_process_that_asks_at_once() {
         let asks = own();
         let waits = asks.ask(question()).expect("a page may be open");
-        sleep(AWAY / 2).await;
-        let _page = asks.control();
-        sleep(AWAY * 2).await;
+        sleep(PAGE_ABSENCE_BOUND / 2).await;
+        let _page = asks.count_answering_page();
+        sleep(PAGE_ABSENCE_BOUND * 2).await;
         assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
         assert_eq!(waits.answer().await, Some(ApprovalAnswer { approved: true, reason: None }));
     }
@@ -259,22 +259,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_waits_for_no_page_for_longer_than_it_takes_to_come() {
         let asks = own();
-        asks.be_found();
-        sleep(AWAY / 2).await;
+        asks.set_discoverable();
+        sleep(PAGE_ABSENCE_BOUND / 2).await;
         let (waits, asked) = (asks.ask(question()).expect("a page may be open"), Instant::now());
-        assert_eq!((waits.answer().await, asked.elapsed()), (None, AWAY / 2));
+        assert_eq!((waits.answer().await, asked.elapsed()), (None, PAGE_ABSENCE_BOUND / 2));
         assert!(asks.list().is_empty());
         assert!(asks.ask(question()).is_none(), "no page is open");
-        drop(asks.control());
+        drop(asks.count_answering_page());
         let waits = asks.ask(question()).expect("the page may come back");
         let asked = Instant::now();
-        assert_eq!((waits.answer().await, asked.elapsed()), (None, AWAY));
+        assert_eq!((waits.answer().await, asked.elapsed()), (None, PAGE_ABSENCE_BOUND));
     }
 
     #[tokio::test]
     async fn the_first_answer_counts() {
         let asks = own();
-        let _page = asks.control();
+        let _page = asks.count_answering_page();
         let waits = asks.ask(question()).expect("a page is there");
         let listed = asks.list();
         assert_eq!(listed.iter().map(|ask| ask.key.clone()).collect::<Vec<_>>(), [waits.key()]);
@@ -290,7 +290,7 @@ mod tests {
     #[tokio::test]
     async fn a_question_that_is_dropped_is_withdrawn() {
         let asks = own();
-        let _page = asks.control();
+        let _page = asks.count_answering_page();
         let waits = asks.ask(question()).expect("a page is there");
         let key = waits.key();
         drop(waits);
@@ -301,16 +301,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn without_a_page_no_question_waits_forever() {
         let asks = own();
-        let page = asks.control();
+        let page = asks.count_answering_page();
         let waits = asks.ask(question()).expect("a page is there");
         drop(page);
-        let again = asks.control();
-        sleep(AWAY * 2).await;
+        let again = asks.count_answering_page();
+        sleep(PAGE_ABSENCE_BOUND * 2).await;
         assert_eq!(asks.list().len(), 1, "the page came back");
         drop(again);
-        sleep(AWAY / 2).await;
-        drop(asks.control());
-        sleep(AWAY * 2 / 3).await;
+        sleep(PAGE_ABSENCE_BOUND / 2).await;
+        drop(asks.count_answering_page());
+        sleep(PAGE_ABSENCE_BOUND * 2 / 3).await;
         assert_eq!(asks.list().len(), 1, "the page came back and left again a moment ago");
         assert_eq!(waits.answer().await, None);
     }
@@ -319,9 +319,9 @@ mod tests {
     async fn a_question_that_stays_waits_while_no_page_is_open() {
         let asks = own();
         let waits = asks.ask(ApprovalQuestion { stays: true, ..question() }).expect("the question stays");
-        drop(asks.control());
-        sleep(AWAY * 2).await;
-        let _page = asks.control();
+        drop(asks.count_answering_page());
+        sleep(PAGE_ABSENCE_BOUND * 2).await;
+        let _page = asks.count_answering_page();
         assert_eq!(asks.answer(&waits.key(), true, None), Ok(()));
         assert_eq!(waits.answer().await, Some(ApprovalAnswer { approved: true, reason: None }));
     }
@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn no_more_wait_than_a_person_could_ever_answer() {
         let asks = own();
-        let _page = asks.control();
-        let waiting: Vec<_> = (0..MOST).map(|_| asks.ask(question()).expect("room")).collect();
+        let _page = asks.count_answering_page();
+        let waiting: Vec<_> = (0..MAX_WAITING_QUESTIONS).map(|_| asks.ask(question()).expect("room")).collect();
         assert!(asks.ask(question()).is_none());
         drop(waiting);
         assert!(asks.ask(question()).is_some());

@@ -12,9 +12,9 @@ use super::tasks::TaskSource;
 use capture::OutputStream;
 
 /// Bytes before the end of a log that a watcher gets first, and most that it may lag behind.
-const BEHIND: u64 = 256 * 1024;
+const MAX_LAG_BYTES: u64 = 256 * 1024;
 /// Time between two reads of a log.
-const EVERY: Duration = Duration::from_millis(50);
+const LOG_READ_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Passes a task's log to a tap until the task has ended, or the tap is gone.
 pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<WatcherQueue>) {
@@ -30,11 +30,11 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Watc
                 None => return open.end(),
                 Some(TaskLogPart { from, bytes, ended }) => {
                     if at.is_none() {
-                        open.begin_behind(from);
+                        open.set_bytes_before_watching(from);
                     }
                     let dropped = from - at.unwrap_or(from);
                     at = Some(from + bytes.len() as u64);
-                    open.leave_out(dropped);
+                    open.count_left_out(dropped);
                     if !bytes.is_empty() {
                         open.push(OutputStream::Stdout, &bytes);
                     }
@@ -45,7 +45,7 @@ pub async fn follow_log(source: Weak<dyn TaskSource>, id: String, tap: Weak<Watc
             }
         }
         drop(open);
-        sleep(EVERY).await;
+        sleep(LOG_READ_INTERVAL).await;
     }
 }
 
@@ -60,7 +60,7 @@ struct TaskLogPart {
 /// Reads the next part of a log. `None`: its files are gone.
 fn read(source: &dyn TaskSource, id: &str, at: Option<u64>, room: u64) -> Option<TaskLogPart> {
     let (task, log, end) = source.readable(id)?;
-    let earliest = end.saturating_sub(BEHIND);
+    let earliest = end.saturating_sub(MAX_LAG_BYTES);
     let from = at.map_or(earliest, |at| at.max(earliest)).min(end);
     let length = (end - from).min(room);
     let mut bytes = vec![0; usize::try_from(length).ok()?];

@@ -43,5 +43,5 @@ pub use shape::{
     shown_directory, without_secrets,
 };
 pub use tap::WatcherQueue;
-pub use tasks::{TaskChanges, TaskSource, ended_task, last_of, run_of_task};
+pub use tasks::{TaskChanges, TaskSource, describe_task, last_line_of, task_end_report};
 pub use usage::{RunUsageSample, sample};

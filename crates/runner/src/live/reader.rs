@@ -8,7 +8,7 @@ use super::tap::{WatcherChunk, WatcherQueue};
 use capture::OutputCleaner;
 
 /// Silence after which an unfinished line is shown as it is.
-const QUIET: Duration = Duration::from_millis(250);
+const UNFINISHED_LINE_DELAY: Duration = Duration::from_millis(250);
 
 /// The next text of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl UnfinishedLine {
     }
 
     fn settle(&mut self, text: &mut String, now: Instant) {
-        if self.open.is_some_and(|since| now >= since + QUIET) {
+        if self.open.is_some_and(|since| now >= since + UNFINISHED_LINE_DELAY) {
             self.open = None;
             self.cleaner.settle(&mut |more| text.push_str(more));
         }
@@ -109,14 +109,14 @@ impl WatcherTextReader {
         if text.is_empty() && gap == 0 && !self.ended {
             return None;
         }
-        let at = self.at + tap.take_before() + gap;
+        let at = self.at + tap.take_bytes_before_watching() + gap;
         self.at = at + text.len() as u64;
         Some(WatcherText { at, text, gap, end: self.ended })
     }
 
     /// Returns when an unfinished line is due.
     pub fn due_at(&self) -> Option<Instant> {
-        self.lines.iter().filter_map(|line| line.open).min().map(|since| since + QUIET)
+        self.lines.iter().filter_map(|line| line.open).min().map(|since| since + UNFINISHED_LINE_DELAY)
     }
 
     /// Shows the unfinished lines, and begins anew.
@@ -138,7 +138,7 @@ pub(super) fn next_line(bytes: &[u8]) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::tap::{CHUNK, HELD};
+    use super::super::tap::{MAX_CHUNK_BYTES, MAX_QUEUED_BYTES};
     use super::*;
     use capture::OutputStream;
     use proptest::prelude::*;
@@ -174,16 +174,16 @@ mod tests {
         let (tap, mut reader, now) = start();
         tap.push(OUT, b"Continue? [y/N] ");
         assert_eq!(reader.read(&tap, MOST, now), None);
-        assert_eq!(reader.due_at(), Some(now + QUIET));
-        let text = reader.read(&tap, MOST, now + QUIET).expect("text");
+        assert_eq!(reader.due_at(), Some(now + UNFINISHED_LINE_DELAY));
+        let text = reader.read(&tap, MOST, now + UNFINISHED_LINE_DELAY).expect("text");
         assert_eq!(text.text, "Continue? [y/N] ");
         assert_eq!(reader.due_at(), None);
         tap.push(OUT, b"y\n 10%\r 20%");
-        let text = reader.read(&tap, MOST, now + QUIET).expect("text");
+        let text = reader.read(&tap, MOST, now + UNFINISHED_LINE_DELAY).expect("text");
         assert_eq!(text.text, "y\n");
         assert_eq!(reader.due_at(), None, "it is drawn over and over");
         tap.push(OUT, b"\r100%\n");
-        assert_eq!(reader.read(&tap, MOST, now + QUIET).expect("text").text, "100%\n");
+        assert_eq!(reader.read(&tap, MOST, now + UNFINISHED_LINE_DELAY).expect("text").text, "100%\n");
     }
 
     #[test]
@@ -191,20 +191,20 @@ mod tests {
         let (tap, mut reader, now) = start();
         tap.push(OUT, b"before\nunfinished");
         assert_eq!(reader.read(&tap, MOST, now).expect("text").text, "before\n");
-        tap.push(OUT, &vec![b'x'; CHUNK]);
-        let rest = "31m broken\n".to_owned() + &"whole\n".repeat(HELD / 6);
-        tap.push(OUT, &rest.as_bytes()[..HELD]);
+        tap.push(OUT, &vec![b'x'; MAX_CHUNK_BYTES]);
+        let rest = "31m broken\n".to_owned() + &"whole\n".repeat(MAX_QUEUED_BYTES / 6);
+        tap.push(OUT, &rest.as_bytes()[..MAX_QUEUED_BYTES]);
         let text = reader.read(&tap, MOST, now).expect("text");
         assert_eq!((text.text.as_str(), text.gap), ("unfinished", 0));
         let text = reader.read(&tap, MOST, now).expect("text");
-        assert_eq!((&text.text[..12], text.gap), ("whole\nwhole\n", CHUNK as u64 + 11));
-        assert_eq!(text.at, 17 + CHUNK as u64 + 11);
+        assert_eq!((&text.text[..12], text.gap), ("whole\nwhole\n", MAX_CHUNK_BYTES as u64 + 11));
+        assert_eq!(text.at, 17 + MAX_CHUNK_BYTES as u64 + 11);
     }
 
     #[test]
     fn what_was_not_held_any_more_moves_the_place_and_is_no_gap() {
         let (tap, mut reader, now) = start();
-        tap.begin_behind(1_000);
+        tap.set_bytes_before_watching(1_000);
         tap.push(OUT, b"x\n");
         let text = reader.read(&tap, MOST, now).expect("text");
         assert_eq!((text.at, text.gap), (1_000, 0));

@@ -16,9 +16,9 @@ use ledger::Actor;
 /// Bytes of a command that are kept: more than are shown, so that a secret at the end of those is recognized.
 const COMMAND_KEPT: usize = 32 * 1024;
 /// Longest last line and longest question, bytes.
-pub(super) const LINE: usize = 512;
+pub(super) const MAX_LINE_BYTES: usize = 512;
 /// Most input that a run may leave unread, bytes.
-const INPUT: usize = 64 * 1024;
+const MAX_UNREAD_INPUT: usize = 64 * 1024;
 
 /// The facts of a command when it is registered.
 pub struct RunRegistration {
@@ -171,7 +171,7 @@ impl LiveRun {
     }
 
     /// Gives the run the mark of the warm shell that runs it.
-    pub fn rename(&self, run_id: &str) {
+    pub fn set_run_id(&self, run_id: &str) {
         self.seen().run_id = Some(run_id.to_owned());
     }
 
@@ -208,20 +208,20 @@ impl LiveRun {
     pub fn attach(&self, tap: Arc<WatcherQueue>) {
         let mut taps = self.taps();
         if taps.sent.iter().any(|sent| Arc::ptr_eq(sent, &tap)) {
-            self.add(&mut taps, tap);
+            self.add_queue(&mut taps, tap);
         }
     }
 
-    fn add(&self, taps: &mut FollowerQueues, tap: Arc<WatcherQueue>) {
+    fn add_queue(&self, taps: &mut FollowerQueues, tap: Arc<WatcherQueue>) {
         if taps.ended {
             return tap.end();
         }
         taps.sent.retain(|sent| !Arc::ptr_eq(sent, &tap));
         taps.taps.push(tap);
-        self.on_taps(taps);
+        self.update_has_followers(taps);
     }
 
-    fn on_taps(&self, taps: &FollowerQueues) {
+    fn update_has_followers(&self, taps: &FollowerQueues) {
         self.followers.any.store(!taps.taps.is_empty() || taps.tail.is_some(), Ordering::Relaxed);
     }
 
@@ -231,7 +231,7 @@ impl LiveRun {
         if self.facts.terminal.is_none() {
             let mut taps = self.taps();
             taps.tail = OutputTail::new(tails);
-            self.on_taps(&taps);
+            self.update_has_followers(&taps);
         }
     }
 
@@ -244,14 +244,14 @@ impl LiveRun {
     pub(super) fn drop_tail(&self) {
         let mut taps = self.taps();
         taps.tail = None;
-        self.on_taps(&taps);
+        self.update_has_followers(&taps);
     }
 
     /// Records the answer to [`Order::Look`]. Returns whether it differs from the last one.
     pub fn on_look(&self, last_line: String, waiting: Option<RunWait>) -> bool {
         self.input.looks.store(false, Ordering::Relaxed);
-        let waiting = waiting.map(|waiting| RunWait { text: cut(waiting.text, LINE), ..waiting });
-        let last_line = cut(last_line, LINE);
+        let waiting = waiting.map(|waiting| RunWait { text: cut(waiting.text, MAX_LINE_BYTES), ..waiting });
+        let last_line = cut(last_line, MAX_LINE_BYTES);
         let mut seen = self.seen();
         let differs = seen.last_line != last_line || seen.waiting != waiting;
         (seen.last_line, seen.waiting) = (last_line, waiting);
@@ -269,7 +269,7 @@ impl LiveRun {
     }
 
     /// Keeps the output held at the end.
-    pub fn keep_last(&self, last: Arc<WatcherQueue>) {
+    pub fn keep_last_output(&self, last: Arc<WatcherQueue>) {
         self.taps().last = Some(last);
     }
 
@@ -280,7 +280,7 @@ impl LiveRun {
             (std::mem::take(&mut taps.taps), std::mem::take(&mut taps.sent), taps.last.clone())
         };
         // The command has ended before it took their orders.
-        sent.iter().for_each(|tap| last.iter().for_each(|last| tap.copy(last)));
+        sent.iter().for_each(|tap| last.iter().for_each(|last| tap.copy_from(last)));
         taps.iter().chain(&sent).for_each(|tap| tap.end());
     }
 
@@ -291,15 +291,15 @@ impl LiveRun {
     pub fn follow(&self, tap: Arc<WatcherQueue>) {
         let mut taps = self.taps();
         if let Some(tail) = &mut taps.tail {
-            tail.fill(&tap);
+            tail.copy_to(&tap);
         } else if taps.ended {
-            taps.last.iter().for_each(|last| tap.copy(last));
+            taps.last.iter().for_each(|last| tap.copy_from(last));
         } else if taps.begun && self.facts.terminal.is_none() {
             taps.sent.push(Arc::clone(&tap));
             drop(taps);
             return self.orders.push(WatcherOrder::Follow(tap));
         }
-        self.add(&mut taps, tap);
+        self.add_queue(&mut taps, tap);
     }
 
     /// Forgets the tap of a watcher that has gone.
@@ -307,11 +307,11 @@ impl LiveRun {
         let mut taps = self.taps();
         taps.taps.retain(|known| !Arc::ptr_eq(known, tap));
         taps.sent.retain(|known| !Arc::ptr_eq(known, tap));
-        self.on_taps(&taps);
+        self.update_has_followers(&taps);
     }
 
     /// Asks for its last line, unless it was asked already.
-    pub fn look(&self) {
+    pub fn request_status(&self) {
         if self.taps().begun && !self.input.looks.swap(true, Ordering::Relaxed) {
             self.orders.push(WatcherOrder::ReportStatus);
         }
@@ -328,9 +328,9 @@ impl LiveRun {
     ///
     /// # Errors
     /// [`InputError`]
-    pub fn give(&self, text: &str) -> Result<(), WatcherInputError> {
+    pub fn give_input(&self, text: &str) -> Result<(), WatcherInputError> {
         if let Some(terminal) = &self.facts.terminal {
-            if terminal.untyped() + text.len() > INPUT {
+            if terminal.untyped_bytes() + text.len() > MAX_UNREAD_INPUT {
                 return Err(WatcherInputError::Full);
             }
             // As the key Enter does.
@@ -344,7 +344,7 @@ impl LiveRun {
             return Err(WatcherInputError::Full);
         }
         let waits = self.input.sent.load(Ordering::Relaxed) + self.input.unwritten.load(Ordering::Relaxed);
-        if waits + text.len() > INPUT {
+        if waits + text.len() > MAX_UNREAD_INPUT {
             return Err(WatcherInputError::Full);
         }
         self.input.sent.fetch_add(text.len(), Ordering::Relaxed);
@@ -353,7 +353,7 @@ impl LiveRun {
     }
 
     /// Returns its description.
-    pub fn shape(&self, usage: Option<&RunUsageSample>) -> RunDescription {
+    pub fn describe(&self, usage: Option<&RunUsageSample>) -> RunDescription {
         let RunRegistration { run_id, kind, command, cwd, actor, started_at, limit, idle_limit, .. } = &self.facts;
         let RunRegistration { confinement, undo, is_fed, terminal, .. } = &self.facts;
         let ReportedRunState { run_id: renamed, last_line, waiting } = self.seen().clone();

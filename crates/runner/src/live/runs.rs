@@ -14,10 +14,10 @@ use super::tasks::TaskSource;
 use ledger::LedgerRunState;
 
 /// Most ends kept for the watchers between two calls of [`Runs::take`].
-const ENDS: usize = 1024;
+const MAX_KEPT_ENDS: usize = 1024;
 
 /// Most ended runs that can still be followed, and the time for which they can.
-const RECENT: (usize, Duration) = (64, Duration::from_secs(5 * 60));
+const FOLLOWABLE_ENDED_RUNS: (usize, Duration) = (64, Duration::from_secs(5 * 60));
 
 /// A run with its end.
 pub type EndedRun = (Arc<LiveRun>, RunEndReport);
@@ -45,7 +45,7 @@ struct LiveRunLists {
 
 impl LiveRunLists {
     fn forget(&mut self) {
-        let (most, time) = RECENT;
+        let (most, time) = FOLLOWABLE_ENDED_RUNS;
         while self.recent.front().is_some_and(|(ended, _)| self.recent.len() > most || ended.elapsed() > time) {
             self.recent.pop_front().iter().for_each(|(_, run)| run.drop_tail());
         }
@@ -68,7 +68,7 @@ impl LiveRuns {
     }
 
     /// Registers a command until the guard is dropped.
-    pub fn show(&'static self, facts: RunRegistration) -> RegisteredRun {
+    pub fn register(&'static self, facts: RunRegistration) -> RegisteredRun {
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let run = LiveRun::new(number, facts);
         {
@@ -96,7 +96,7 @@ impl LiveRuns {
     }
 
     /// Returns whether a command or task runs in a directory or below, besides the run with this number.
-    pub fn any_in(&self, directory: &Path, but: Option<u64>) -> bool {
+    pub fn has_run_in(&self, directory: &Path, but: Option<u64>) -> bool {
         let is_in = |cwd: &str| Path::new(cwd).canonicalize().is_ok_and(|cwd| cwd.starts_with(directory));
         let others: Vec<_> = self.lists().running.values().filter(|run| Some(run.number()) != but).cloned().collect();
         others.iter().any(|run| is_in(run.cwd()))
@@ -115,7 +115,7 @@ impl LiveRuns {
     }
 
     /// Returns the runs that go on, the oldest first, and those that ended since the last call.
-    pub fn take(&self) -> (Vec<Arc<LiveRun>>, Vec<EndedRun>) {
+    pub fn take_changes(&self) -> (Vec<Arc<LiveRun>>, Vec<EndedRun>) {
         let (mut running, ended) = {
             let mut lists = self.lists();
             lists.forget();
@@ -156,8 +156,8 @@ impl LiveRuns {
         lists.running.remove(&run.number());
         // A watcher may have come since, and may have seen the run.
         if self.is_watched() {
-            if lists.ended.len() < ENDS {
-                let ended = made.unwrap_or_else(ending).of(run.key());
+            if lists.ended.len() < MAX_KEPT_ENDS {
+                let ended = made.unwrap_or_else(ending).into_report(run.key());
                 lists.ended.push((Arc::clone(run), ended));
             }
             lists.recent.push_back((Instant::now(), Arc::clone(run)));
@@ -210,7 +210,7 @@ impl RegisteredRun {
 impl Drop for RegisteredRun {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.runs.end(&self.run, || RunEnding::bare(LedgerRunState::Aborted));
+            self.runs.end(&self.run, || RunEnding::with_state_only(LedgerRunState::Aborted));
         }
     }
 }

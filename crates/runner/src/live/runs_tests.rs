@@ -1,6 +1,6 @@
 use super::super::order::{WatcherInputError, WatcherOrder};
 use super::super::shape::RunKind;
-use super::super::tail::TAILS;
+use super::super::tail::MAX_TAILS;
 use super::super::tap::WatcherQueue;
 use super::*;
 use capture::OutputStream;
@@ -34,20 +34,20 @@ fn own() -> &'static LiveRuns {
 #[test]
 fn without_a_watcher_no_end_is_kept() {
     let runs = own();
-    runs.show(facts(false)).end(|| panic!("nobody watches"));
-    assert!(runs.take().0.is_empty() && runs.take().1.is_empty());
+    runs.register(facts(false)).end(|| panic!("nobody watches"));
+    assert!(runs.take_changes().0.is_empty() && runs.take_changes().1.is_empty());
     let watching = runs.watch();
-    let shown = runs.show(facts(false));
+    let shown = runs.register(facts(false));
     let key = shown.run().key();
     assert!(runs.find(&key).is_some());
-    shown.end(|| RunEnding { exit_code: Some(3), ..RunEnding::bare(LedgerRunState::Exited) });
+    shown.end(|| RunEnding { exit_code: Some(3), ..RunEnding::with_state_only(LedgerRunState::Exited) });
     assert!(runs.find(&key).is_none());
-    let (running, ended) = runs.take();
+    let (running, ended) = runs.take_changes();
     assert!(running.is_empty());
     assert_eq!(ended.iter().map(|(_, end)| (end.key.clone(), end.end.exit_code)).collect::<Vec<_>>(), [(key, Some(3))]);
-    drop(runs.show(facts(false)));
+    drop(runs.register(facts(false)));
     drop(watching);
-    assert!(runs.take().1.is_empty());
+    assert!(runs.take_changes().1.is_empty());
 }
 
 #[test]
@@ -55,32 +55,33 @@ fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
     let runs = own();
     let last = || {
         let last = WatcherQueue::new(Arc::default());
-        last.begin_behind(7);
+        last.set_bytes_before_watching(7);
         last.push(OutputStream::Stdout, b"last");
         last
     };
-    let text = |tap: &WatcherQueue| (tap.take_before(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
-    let unseen = runs.show(facts(false));
+    let text =
+        |tap: &WatcherQueue| (tap.take_bytes_before_watching(), tap.take(99).map(|chunk| chunk.bytes), tap.is_over());
+    let unseen = runs.register(facts(false));
     let key = unseen.run().key();
-    unseen.end(|| RunEnding::bare(LedgerRunState::Exited));
+    unseen.end(|| RunEnding::with_state_only(LedgerRunState::Exited));
     assert!(runs.find_recent(&key).is_none(), "nobody watched");
-    let shown = runs.show(facts(false));
+    let shown = runs.register(facts(false));
     let watching = runs.watch();
     let (run, key) = (Arc::clone(shown.run()), shown.run().key());
     run.on_driven();
     let late = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&late));
-    run.keep_last(last());
-    shown.end(|| RunEnding::bare(LedgerRunState::Exited));
+    run.keep_last_output(last());
+    shown.end(|| RunEnding::with_state_only(LedgerRunState::Exited));
     assert_eq!(text(&late), (7, Some(b"last".to_vec()), true), "the command ended before it took the order");
     for _ in 0..2 {
         let tap = WatcherQueue::new(Arc::default());
         runs.find_recent(&key).expect("a moment ago").follow(Arc::clone(&tap));
         assert_eq!(text(&tap), (7, Some(b"last".to_vec()), true));
     }
-    (0..RECENT.0).for_each(|_| drop(runs.show(facts(false))));
+    (0..FOLLOWABLE_ENDED_RUNS.0).for_each(|_| drop(runs.register(facts(false))));
     assert!(runs.find_recent(&key).is_none(), "others came later");
-    drop(runs.show(facts(false)));
+    drop(runs.register(facts(false)));
     drop(watching);
     assert!(runs.lists().recent.is_empty());
 }
@@ -88,20 +89,20 @@ fn an_ended_run_can_be_followed_for_a_moment_while_someone_watches() {
 #[test]
 fn a_command_is_shown_without_its_secrets() {
     let runs = own();
-    let shown = runs.show(facts(false));
-    let shape = shown.run().shape(None);
+    let shown = runs.register(facts(false));
+    let shape = shown.run().describe(None);
     assert!(!shape.command.contains("hunter"), "{}", shape.command);
     assert_eq!((shape.run_id.as_str(), shape.pid), ("mark", None));
     shown.run().on_start(7);
-    shown.run().rename("other");
-    let shape = shown.run().shape(None);
+    shown.run().set_run_id("other");
+    let shape = shown.run().describe(None);
     assert_eq!((shape.run_id.as_str(), shape.pid), ("other", Some(7)));
 }
 
 #[test]
 fn a_follower_gets_the_held_output_first_and_the_end_last() {
     let runs = own();
-    let shown = runs.show(facts(false));
+    let shown = runs.register(facts(false));
     let run = Arc::clone(shown.run());
     let early = WatcherQueue::new(Arc::default());
     run.follow(Arc::clone(&early));
@@ -141,14 +142,14 @@ fn follow(run: &LiveRun) -> Arc<WatcherQueue> {
 fn held(tap: &WatcherQueue) -> (u64, String) {
     let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
     let bytes = chunks.inspect(|chunk| assert_eq!(chunk.gap, 0)).flat_map(|chunk| chunk.bytes).collect();
-    (tap.take_before(), String::from_utf8(bytes).expect("text"))
+    (tap.take_bytes_before_watching(), String::from_utf8(bytes).expect("text"))
 }
 
 #[test]
 fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers() {
     let runs = own();
     let watching = runs.watch();
-    let shown = runs.show(facts(false));
+    let shown = runs.register(facts(false));
     let run = Arc::clone(shown.run());
     assert!(run.takes_output());
     run.on_driven();
@@ -163,7 +164,7 @@ fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers(
     run.unfollow(&second);
     assert!(run.takes_output(), "the tail goes on");
     let key = run.key();
-    shown.end(|| RunEnding::bare(LedgerRunState::Exited));
+    shown.end(|| RunEnding::with_state_only(LedgerRunState::Exited));
     let late = follow(&runs.find_recent(&key).expect("a moment ago"));
     assert_eq!((held(&late), late.is_over()), (all, true));
     drop(watching);
@@ -173,11 +174,11 @@ fn a_run_watched_from_its_start_keeps_its_output_as_written_for_later_followers(
 fn tails_live_as_long_as_someone_watches() {
     let runs = own();
     let tails = || runs.tails.load(Ordering::Relaxed);
-    let unseen = runs.show(facts(false));
+    let unseen = runs.register(facts(false));
     assert!(!unseen.run().takes_output(), "nobody watched at its start");
     let (one, other) = (runs.watch(), runs.watch());
-    let shown = runs.show(facts(false));
-    let ended = runs.show(facts(false));
+    let shown = runs.register(facts(false));
+    let ended = runs.register(facts(false));
     let kept = Arc::clone(ended.run());
     drop(ended);
     drop(one);
@@ -192,8 +193,8 @@ fn tails_live_as_long_as_someone_watches() {
         matches!(taken(shown.run())[..], [WatcherOrder::Follow(_)]),
         "the command is asked for the output it holds"
     );
-    (0..=RECENT.0).for_each(|_| drop(runs.show(facts(false))));
-    assert_eq!(tails(), RECENT.0, "a run that can no longer be followed has no tail");
+    (0..=FOLLOWABLE_ENDED_RUNS.0).for_each(|_| drop(runs.register(facts(false))));
+    assert_eq!(tails(), FOLLOWABLE_ENDED_RUNS.0, "a run that can no longer be followed has no tail");
     drop(kept);
 }
 
@@ -201,22 +202,22 @@ fn tails_live_as_long_as_someone_watches() {
 fn new_runs_keep_no_tail_once_a_process_has_the_most() {
     let runs = own();
     let _watching = runs.watch();
-    let mut shown: Vec<_> = (0..TAILS).map(|_| runs.show(facts(false))).collect();
+    let mut shown: Vec<_> = (0..MAX_TAILS).map(|_| runs.register(facts(false))).collect();
     assert!(shown.iter().all(|shown| shown.run().takes_output()));
-    let next = runs.show(facts(false));
+    let next = runs.register(facts(false));
     assert!(!next.run().takes_output());
     next.run().on_driven();
     let _tap = follow(next.run());
     assert!(matches!(taken(next.run())[..], [WatcherOrder::Follow(_)]));
     shown.clear();
-    assert!(runs.show(facts(false)).run().takes_output());
+    assert!(runs.register(facts(false)).run().takes_output());
 }
 
 #[test]
 fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
     let runs = own();
     let _watching = runs.watch();
-    let shown = runs.show(facts(false));
+    let shown = runs.register(facts(false));
     let run = shown.run();
     run.on_driven();
     let lines: Vec<String> = (10_000..18_000).map(|number| format!("line {number}\n")).collect();
@@ -245,26 +246,26 @@ fn followers_of_a_fast_writer_miss_nothing_and_get_nothing_twice() {
 #[test]
 fn orders_are_bounded() {
     let runs = own();
-    let shown = runs.show(facts(true));
+    let shown = runs.register(facts(true));
     let run = shown.run();
     run.on_driven();
     for _ in 0..9 {
         run.stop();
-        run.look();
+        run.request_status();
     }
     assert!(matches!(taken(run)[..], [WatcherOrder::Stop, WatcherOrder::ReportStatus]));
     run.on_look(String::new(), None);
-    run.look();
+    run.request_status();
     assert!(matches!(taken(run)[..], [WatcherOrder::ReportStatus]));
     let half = "x".repeat(32 * 1024);
-    assert_eq!((run.give(&half), run.give(&half)), (Ok(()), Ok(())));
-    assert_eq!(run.give("y"), Err(WatcherInputError::Full));
+    assert_eq!((run.give_input(&half), run.give_input(&half)), (Ok(()), Ok(())));
+    assert_eq!(run.give_input("y"), Err(WatcherInputError::Full));
     run.on_input(32 * 1024);
     run.set_unwritten(32 * 1024);
-    assert_eq!(run.give("y"), Err(WatcherInputError::Full), "the input was taken and not written");
+    assert_eq!(run.give_input("y"), Err(WatcherInputError::Full), "the input was taken and not written");
     run.set_unwritten(0);
-    assert_eq!(run.give("y"), Ok(()));
+    assert_eq!(run.give_input("y"), Ok(()));
     assert_eq!(taken(run).len(), 3);
-    let silent = runs.show(facts(false));
-    assert_eq!(silent.run().give("y"), Err(WatcherInputError::ReadsNoInput));
+    let silent = runs.register(facts(false));
+    assert_eq!(silent.run().give_input("y"), Err(WatcherInputError::ReadsNoInput));
 }

@@ -8,14 +8,14 @@ use super::tap::WatcherQueue;
 use capture::OutputStream;
 
 /// Most bytes of output in a tail. A tail with its parts takes 64 KiB at most.
-pub const BYTES: usize = 56 * 1024;
+pub const MAX_TAIL_BYTES: usize = 56 * 1024;
 /// Most parts of a tail.
-const PARTS: usize = 8 * 1024 / size_of::<OutputTailPart>();
+const MAX_TAIL_PARTS: usize = 8 * 1024 / size_of::<OutputTailPart>();
 /// Most tails of a process. They take 16 MiB at most.
-pub const TAILS: usize = 256;
+pub const MAX_TAILS: usize = 256;
 
 // The queue of parts grows in powers of two, so its bound is one. A part may be as long as the whole tail.
-const _: () = assert!(PARTS.is_power_of_two() && BYTES <= u16::MAX as usize);
+const _: () = assert!(MAX_TAIL_PARTS.is_power_of_two() && MAX_TAIL_BYTES <= u16::MAX as usize);
 
 /// The end of both streams, in the order of their arrival.
 #[derive(Debug)]
@@ -40,7 +40,9 @@ struct OutputTailPart {
 impl OutputTail {
     /// Returns an empty tail and counts it. `None` if the process has [`TAILS`] already.
     pub fn new(count: &'static AtomicUsize) -> Option<Self> {
-        count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < TAILS).then_some(tails + 1)).ok()?;
+        count
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < MAX_TAILS).then_some(tails + 1))
+            .ok()?;
         Some(Self { bytes: VecDeque::new(), parts: VecDeque::new(), dropped: 0, is_cut: [false; 2], count })
     }
 
@@ -49,14 +51,14 @@ impl OutputTail {
         if bytes.is_empty() {
             return;
         }
-        let (skipped, kept) = bytes.split_at(bytes.len().saturating_sub(BYTES));
+        let (skipped, kept) = bytes.split_at(bytes.len().saturating_sub(MAX_TAIL_BYTES));
         self.make_room(kept.len());
         if let Some(last) = skipped.last() {
             self.on_drop(stream, skipped.len(), *last);
         }
         let needed = self.bytes.len() + kept.len();
         if needed > self.bytes.capacity() {
-            self.bytes.reserve_exact(needed.next_power_of_two().min(BYTES) - self.bytes.len());
+            self.bytes.reserve_exact(needed.next_power_of_two().min(MAX_TAIL_BYTES) - self.bytes.len());
         }
         self.bytes.extend(kept);
         let len = kept.len() as u16;
@@ -69,8 +71,8 @@ impl OutputTail {
     /// Drops the oldest bytes until this many more have room.
     fn make_room(&mut self, more: usize) {
         while let Some(OutputTailPart { stream, len }) = self.parts.front().copied() {
-            let over = (self.bytes.len() + more).saturating_sub(BYTES);
-            let is_full = self.parts.len() == PARTS;
+            let over = (self.bytes.len() + more).saturating_sub(MAX_TAIL_BYTES);
+            let is_full = self.parts.len() == MAX_TAIL_PARTS;
             if over == 0 && !is_full {
                 return;
             }
@@ -92,7 +94,7 @@ impl OutputTail {
 
     /// Passes the tail to a tap. A stream that was cut in the middle of a line begins with the next line, because the
     /// rest of the cut line may begin within an escape sequence.
-    pub fn fill(&mut self, tap: &WatcherQueue) {
+    pub fn copy_to(&mut self, tap: &WatcherQueue) {
         let mut rest: &[u8] = self.bytes.make_contiguous();
         let mut parts = Vec::with_capacity(self.parts.len());
         for OutputTailPart { stream, len } in &self.parts {
@@ -107,7 +109,7 @@ impl OutputTail {
             let own = parts.iter().filter(|(of, _)| *of == stream).flat_map(|(_, bytes)| *bytes);
             next_line(&own.copied().collect::<Vec<_>>())
         });
-        tap.begin_behind(self.dropped + left_out.iter().sum::<usize>() as u64);
+        tap.set_bytes_before_watching(self.dropped + left_out.iter().sum::<usize>() as u64);
         for (stream, bytes) in parts {
             let left_out = &mut left_out[stream as usize];
             let from = bytes.len().min(*left_out);
@@ -140,13 +142,13 @@ mod tests {
     /// Returns the bytes before a tail, and each byte with its stream.
     fn filled(tail: &mut OutputTail) -> (u64, Vec<(OutputStream, u8)>) {
         let tap = WatcherQueue::new(Arc::default());
-        tail.fill(&tap);
+        tail.copy_to(&tap);
         let mut bytes = Vec::new();
         while let Some(chunk) = tap.take(usize::MAX) {
             assert_eq!(chunk.gap, 0);
             bytes.extend(chunk.bytes.into_iter().map(|byte| (chunk.stream, byte)));
         }
-        (tap.take_before(), bytes)
+        (tap.take_bytes_before_watching(), bytes)
     }
 
     fn text(tail: &mut OutputTail) -> (u64, String) {
@@ -174,13 +176,13 @@ mod tests {
         tail.push(ERR, b"\x1b[3");
         tail.push(OUT, b"1m out\n");
         tail.push(ERR, b"2m error\nwhole\n");
-        tail.push(OUT, &[b'x'; BYTES - 26]);
+        tail.push(OUT, &[b'x'; MAX_TAIL_BYTES - 26]);
         assert_eq!(tail.dropped, 2, "of the first sequence");
         tail.push(OUT, b"12345");
         assert_eq!(tail.dropped, 7);
         let (before, text) = text(&mut tail);
         assert!(text.starts_with("whole\nxxx"), "{}", &text[..30]);
-        assert_eq!(before as usize + text.len(), BYTES - 26 + 33);
+        assert_eq!(before as usize + text.len(), MAX_TAIL_BYTES - 26 + 33);
     }
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
         let mut tail = tail();
         tail.push(OUT, b"gone\n");
         tail.push(OUT, b"kept\n");
-        tail.push(OUT, &[b'x'; BYTES - 5]);
+        tail.push(OUT, &[b'x'; MAX_TAIL_BYTES - 5]);
         let (before, text) = text(&mut tail);
         assert_eq!((before, &text[..6]), (5, "kept\nx"));
     }
@@ -197,26 +199,26 @@ mod tests {
     fn a_flood_leaves_its_end() {
         let mut tail = tail();
         tail.push(ERR, b"before\n");
-        tail.push(OUT, &[b'x'; 3 * BYTES]);
-        assert_eq!(filled(&mut tail), (7 + 2 * BYTES as u64, vec![(OUT, b'x'); BYTES]));
+        tail.push(OUT, &[b'x'; 3 * MAX_TAIL_BYTES]);
+        assert_eq!(filled(&mut tail), (7 + 2 * MAX_TAIL_BYTES as u64, vec![(OUT, b'x'); MAX_TAIL_BYTES]));
     }
 
     #[test]
     fn streams_that_alternate_take_no_more_memory_than_others() {
         let mut tail = tail();
-        (0..3 * BYTES).for_each(|at| tail.push(if at % 2 == 0 { OUT } else { ERR }, b"\n"));
-        assert_eq!(tail.parts.len(), PARTS);
+        (0..3 * MAX_TAIL_BYTES).for_each(|at| tail.push(if at % 2 == 0 { OUT } else { ERR }, b"\n"));
+        assert_eq!(tail.parts.len(), MAX_TAIL_PARTS);
         let memory = tail.bytes.capacity() + tail.parts.capacity() * size_of::<OutputTailPart>();
         assert!(memory <= 64 * 1024, "{memory}");
         let (before, bytes) = filled(&mut tail);
-        assert_eq!(before as usize + bytes.len(), 3 * BYTES);
+        assert_eq!(before as usize + bytes.len(), 3 * MAX_TAIL_BYTES);
     }
 
     #[test]
     fn the_tails_of_a_process_are_bounded() {
         let count: &AtomicUsize = Box::leak(Box::default());
-        let mut tails: Vec<_> = (0..TAILS).map_while(|_| OutputTail::new(count)).collect();
-        assert_eq!(tails.len(), TAILS);
+        let mut tails: Vec<_> = (0..MAX_TAILS).map_while(|_| OutputTail::new(count)).collect();
+        assert_eq!(tails.len(), MAX_TAILS);
         assert!(OutputTail::new(count).is_none() && OutputTail::new(count).is_none());
         tails.pop();
         assert!(OutputTail::new(count).is_some());
@@ -240,8 +242,8 @@ mod tests {
                     .collect();
                 tail.push(stream, &bytes);
                 written.extend(bytes.into_iter().map(|byte| (stream, byte)));
-                prop_assert!(tail.bytes.len() <= BYTES && tail.parts.len() <= PARTS);
-                prop_assert!(tail.bytes.capacity() <= BYTES);
+                prop_assert!(tail.bytes.len() <= MAX_TAIL_BYTES && tail.parts.len() <= MAX_TAIL_PARTS);
+                prop_assert!(tail.bytes.capacity() <= MAX_TAIL_BYTES);
             }
             let kept = written.split_off(tail.dropped as usize);
             let (before, bytes) = filled(&mut tail);

@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 use capture::OutputStream;
 
 /// Most bytes that wait for a watcher. Beyond it the oldest are dropped.
-pub const HELD: usize = 128 * 1024;
+pub const MAX_QUEUED_BYTES: usize = 128 * 1024;
 /// Most bytes of a chunk.
-pub(super) const CHUNK: usize = 16 * 1024;
+pub(super) const MAX_CHUNK_BYTES: usize = 16 * 1024;
 /// Most chunks that wait for a watcher: more than a tail has parts.
-const CHUNKS: usize = 4096;
+const MAX_CHUNKS: usize = 4096;
 
 /// A part of an output.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,17 +63,17 @@ impl WatcherQueue {
     }
 
     /// Counts bytes of the output that were not held any more when the watcher came.
-    pub fn begin_behind(&self, bytes: u64) {
+    pub fn set_bytes_before_watching(&self, bytes: u64) {
         self.held().before += bytes;
     }
 
     /// Returns those bytes, once.
-    pub fn take_before(&self) -> u64 {
+    pub fn take_bytes_before_watching(&self) -> u64 {
         std::mem::take(&mut self.held().before)
     }
 
     /// Counts bytes of the output that are left out here.
-    pub fn leave_out(&self, bytes: u64) {
+    pub fn count_left_out(&self, bytes: u64) {
         self.held().gap += bytes;
     }
 
@@ -83,7 +83,7 @@ impl WatcherQueue {
     }
 
     /// Adds the output that another tap holds.
-    pub fn copy(&self, other: &Self) {
+    pub fn copy_from(&self, other: &Self) {
         let other = other.held();
         let mut held = self.held();
         held.before += other.before;
@@ -123,7 +123,7 @@ impl WatcherQueue {
 
     /// Returns the number of bytes that can be pushed without a loss.
     pub fn room(&self) -> usize {
-        HELD.saturating_sub(self.held().bytes)
+        MAX_QUEUED_BYTES.saturating_sub(self.held().bytes)
     }
 
     /// Returns whether the run has ended and everything was taken.
@@ -135,19 +135,21 @@ impl WatcherQueue {
 
 impl QueuedChunks {
     fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
-        let dropped = bytes.len().saturating_sub(HELD);
+        let dropped = bytes.len().saturating_sub(MAX_QUEUED_BYTES);
         let kept = &bytes[dropped..];
         if dropped > 0 {
             self.drop_all();
             self.gap += dropped as u64;
         }
         // In pieces, so that a drop leaves nearly all that may be held.
-        kept.chunks(CHUNK).for_each(|piece| self.push_piece(stream, piece));
+        kept.chunks(MAX_CHUNK_BYTES).for_each(|piece| self.push_piece(stream, piece));
     }
 
     fn push_piece(&mut self, stream: OutputStream, piece: &[u8]) {
         match self.chunks.back_mut() {
-            Some(last) if self.gap == 0 && last.stream == stream && last.bytes.len() + piece.len() <= CHUNK => {
+            Some(last)
+                if self.gap == 0 && last.stream == stream && last.bytes.len() + piece.len() <= MAX_CHUNK_BYTES =>
+            {
                 last.bytes.extend_from_slice(piece);
             }
             _ => {
@@ -156,7 +158,7 @@ impl QueuedChunks {
             }
         }
         self.bytes += piece.len();
-        while (self.bytes > HELD || self.chunks.len() > CHUNKS)
+        while (self.bytes > MAX_QUEUED_BYTES || self.chunks.len() > MAX_CHUNKS)
             && let Some(oldest) = self.chunks.pop_front()
         {
             self.bytes -= oldest.bytes.len();
@@ -215,38 +217,39 @@ mod tests {
     fn a_flood_leaves_its_end_and_the_number_of_bytes_before_it() {
         let tap = tap();
         tap.push(OutputStream::Stdout, b"before");
-        tap.push(OutputStream::Stdout, &vec![b'x'; 3 * HELD]);
-        assert_eq!(taken(&tap), (6 + 2 * HELD as u64, HELD));
+        tap.push(OutputStream::Stdout, &vec![b'x'; 3 * MAX_QUEUED_BYTES]);
+        assert_eq!(taken(&tap), (6 + 2 * MAX_QUEUED_BYTES as u64, MAX_QUEUED_BYTES));
     }
 
     #[test]
     fn a_little_more_than_may_be_held_drops_a_little() {
         let tap = tap();
-        tap.push(OutputStream::Stdout, &vec![b'x'; HELD]);
+        tap.push(OutputStream::Stdout, &vec![b'x'; MAX_QUEUED_BYTES]);
         tap.push(OutputStream::Stdout, b"last");
-        assert_eq!(taken(&tap), (CHUNK as u64, HELD - CHUNK + 4));
+        assert_eq!(taken(&tap), (MAX_CHUNK_BYTES as u64, MAX_QUEUED_BYTES - MAX_CHUNK_BYTES + 4));
     }
 
     #[test]
     fn streams_that_alternate_take_no_more_memory_than_others() {
         let tap = tap();
-        (0..HELD).for_each(|at| tap.push(if at % 2 == 0 { OutputStream::Stdout } else { OutputStream::Stderr }, b"x"));
-        assert_eq!(taken(&tap), ((HELD - CHUNKS) as u64, CHUNKS));
+        (0..MAX_QUEUED_BYTES)
+            .for_each(|at| tap.push(if at % 2 == 0 { OutputStream::Stdout } else { OutputStream::Stderr }, b"x"));
+        assert_eq!(taken(&tap), ((MAX_QUEUED_BYTES - MAX_CHUNKS) as u64, MAX_CHUNKS));
     }
 
     #[test]
     fn what_was_gone_before_the_watcher_came_is_no_gap() {
         let tap = tap();
-        tap.begin_behind(7);
+        tap.set_bytes_before_watching(7);
         tap.push(OutputStream::Stdout, b"x");
         assert_eq!(tap.take(9), Some(WatcherChunk { stream: OutputStream::Stdout, gap: 0, bytes: b"x".to_vec() }));
-        assert_eq!([tap.take_before(), tap.take_before()], [7, 0]);
+        assert_eq!([tap.take_bytes_before_watching(), tap.take_bytes_before_watching()], [7, 0]);
     }
 
     proptest! {
         #[test]
         fn gaps_and_bytes_add_up_and_memory_is_bounded(
-            steps in proptest::collection::vec((0..3_usize, 0..HELD), 0..40),
+            steps in proptest::collection::vec((0..3_usize, 0..MAX_QUEUED_BYTES), 0..40),
         ) {
             let tap = tap();
             let (mut written, mut accounted) = (0, 0);
@@ -259,10 +262,10 @@ mod tests {
                     tap.push(if kind == 1 { OutputStream::Stdout } else { OutputStream::Stderr }, &vec![0; size]);
                     written += size as u64;
                 }
-                prop_assert!(tap.held().bytes <= HELD);
+                prop_assert!(tap.held().bytes <= MAX_QUEUED_BYTES);
                 prop_assert_eq!(tap.held().bytes, tap.held().chunks.iter().map(|chunk| chunk.bytes.len()).sum::<usize>());
             }
-            while let Some(chunk) = tap.take(CHUNK) {
+            while let Some(chunk) = tap.take(MAX_CHUNK_BYTES) {
                 accounted += chunk.gap + chunk.bytes.len() as u64;
             }
             prop_assert_eq!(written, accounted + tap.held().gap);

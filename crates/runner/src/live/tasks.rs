@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ended::{RunChanges, RunDenials, RunEndReport, RunEnding, RunResourceUsage};
-use super::run::{LINE, RunRegistration};
+use super::run::{MAX_LINE_BYTES, RunRegistration};
 use super::shape::{LiveRunState, RunDescription, RunKind, cut, shown_command, shown_directory};
 use super::usage::RunUsageSample;
 use ledger::in_milliseconds;
@@ -45,7 +45,7 @@ pub enum TaskChanges {
 }
 
 /// Returns the description of a task that runs. `before`: an earlier description of it.
-pub fn run_of_task(
+pub fn describe_task(
     task: &Task,
     source: &dyn TaskSource,
     usage: Option<&RunUsageSample>,
@@ -81,10 +81,12 @@ pub fn run_of_task(
 }
 
 /// Returns the end of a task that no longer runs. `task` is `None` if its files are gone.
-pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> RunEndReport {
-    let Some(task) = task else { return RunEnding::bare(ledger::LedgerRunState::Lost).of(id.to_owned()) };
+pub fn task_end_report(id: &str, task: Option<Task>, log: &Path, record: Option<&RunRecord>) -> RunEndReport {
+    let Some(task) = task else {
+        return RunEnding::with_state_only(ledger::LedgerRunState::Lost).into_report(id.to_owned());
+    };
     let ended_at = task.ended_at.unwrap_or_else(now_ms);
-    let state = state_of(&task);
+    let state = ledger_state_of(&task);
     let (receipt, undo) = record.map(|record| (record.receipt.as_ref(), record.undo.as_ref())).unwrap_or_default();
     let duration = Duration::from_millis(ended_at.saturating_sub(task.started_at));
     let end = RunEnding {
@@ -98,13 +100,13 @@ pub fn ended_task(id: &str, task: Option<Task>, log: &Path, record: Option<&RunR
         output_path: Some(log.to_string_lossy().into_owned()),
         task_id: None,
         denied: task.confinement.map(|confinement| RunDenials::from(&confinement.denials)).unwrap_or_default(),
-        changed: RunChanges::of(receipt, undo),
+        changed: RunChanges::from_receipt(receipt, undo),
     };
     RunEndReport { key: task.id, ended_at, end }
 }
 
 /// Returns the state that the ledger has for the end of a task.
-fn state_of(task: &Task) -> ledger::LedgerRunState {
+fn ledger_state_of(task: &Task) -> ledger::LedgerRunState {
     match (task.state, task.ended_by) {
         (TaskState::Exited, _) => ledger::LedgerRunState::Exited,
         (TaskState::Killed, Some(EndedBy::Timeout | EndedBy::Silence)) => ledger::LedgerRunState::TimedOut,
@@ -122,11 +124,11 @@ fn last_line(source: &dyn TaskSource, id: &str) -> Option<String> {
     let mut bytes = vec![0; usize::try_from(end - from).ok()?];
     log.read_exact_at(&mut bytes, from).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    Some(cut(last_of(&text), LINE))
+    Some(cut(last_line_of(&text), MAX_LINE_BYTES))
 }
 
 /// Returns the last line that is not blank, without control characters.
-pub fn last_of(text: &str) -> String {
+pub fn last_line_of(text: &str) -> String {
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
     let line = line.rsplit('\r').next().unwrap_or_default();
     line.chars().filter(|character| !character.is_control()).collect()
@@ -147,7 +149,7 @@ mod tests {
             ("10%\r20%", "20%"),
             ("x\x07y\n", "xy"),
         ] {
-            assert_eq!(last_of(text), line, "{text:?}");
+            assert_eq!(last_line_of(text), line, "{text:?}");
         }
     }
 }

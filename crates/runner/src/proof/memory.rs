@@ -8,7 +8,7 @@ use evidence::{Again, Check, CheckRun, Failures, Kind, Since, Verdict};
 use receipt::watch::TreeMark;
 use serde::Serialize;
 
-use super::tree::{TreeBeforeCommand, is_stale, since, unknown};
+use super::tree::{TreeBeforeCommand, is_stale, since_of_changes, unknown_changes};
 
 /// Most checks that are remembered.
 const CHECKS: usize = 64;
@@ -109,8 +109,8 @@ impl CheckHistory {
             check.last_passed = Some(passed.run.clone());
             let seen = || before.and_then(|before| before.since(&passed.run.run_id));
             check.since = Some(match &passed.mark {
-                Some(mark) if !mark.covers(&known.cwd) => unknown(ELSEWHERE),
-                _ => seen().unwrap_or_else(|| unknown(NOT_MARKED)),
+                Some(mark) if !mark.covers(&known.cwd) => unknown_changes(ELSEWHERE),
+                _ => seen().unwrap_or_else(|| unknown_changes(NOT_MARKED)),
             });
         }
         let oldest = if self.0.len() >= CHECKS { Some(self.0.remove(0)) } else { None };
@@ -118,12 +118,12 @@ impl CheckHistory {
         self.0.push(RememberedCheck { id, command, cwd, kind, last: run, passed });
         let gone = known.into_iter().chain(oldest).flat_map(|known| [Some(known.last), known.passed]);
         let mut gone: Vec<_> = gone.flatten().filter_map(|run| run.mark).collect();
-        gone.append(&mut self.spare());
+        gone.append(&mut self.take_oldest_marks());
         gone
     }
 
     /// Takes the marks of the oldest runs.
-    fn spare(&mut self) -> Vec<Arc<TreeMark>> {
+    fn take_oldest_marks(&mut self) -> Vec<Arc<TreeMark>> {
         let runs = || self.0.iter().flat_map(|known| [Some(&known.last), known.passed.as_ref()]).flatten();
         let mut ends: Vec<_> = runs().filter(|run| run.mark.is_some()).map(|run| run.run.at).collect();
         ends.sort_unstable_by(|one, other| other.cmp(one));
@@ -161,9 +161,9 @@ impl UnreadCheckStanding {
         let Self { standing, last, passed } = self;
         let stale = last.filter(|mark| mark.covers(&standing.cwd)).and_then(|mark| is_stale(&mark.changed()));
         let since = standing.last_passed.as_ref().map(|_| match passed {
-            Some(mark) if !mark.covers(&standing.cwd) => unknown(ELSEWHERE),
-            Some(mark) => since(&mark.changed()),
-            None => unknown(NOT_MARKED),
+            Some(mark) if !mark.covers(&standing.cwd) => unknown_changes(ELSEWHERE),
+            Some(mark) => since_of_changes(&mark.changed()),
+            None => unknown_changes(NOT_MARKED),
         });
         CheckStanding { since, stale, ..standing }
     }
@@ -220,7 +220,7 @@ mod tests {
         let standing = memory.list(None).remove(0).read();
         assert_eq!((id(Some(&standing.run)), id(standing.last_passed.as_ref())), ("r6", "r6"));
         assert_eq!(standing.stale, None);
-        assert_eq!(standing.since, Some(unknown(NOT_MARKED)));
+        assert_eq!(standing.since, Some(unknown_changes(NOT_MARKED)));
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         let mut memory = CheckHistory::default();
         for at in 0..20 {
-            let mark = Some(super::super::tree::end(root.path()));
+            let mark = Some(super::super::tree::mark_tree_end(root.path()));
             let run = |run: RememberedCheckRun| RememberedCheckRun { mark: mark.clone(), ..run };
             memory.add(&mut check(&format!("c{at}")), run(run_at(at)), None);
             memory.add(&mut check(&format!("d{at}")), run(run_at(at)), None);

@@ -64,7 +64,7 @@ fn memory() -> MutexGuard<'static, CheckHistory> {
 impl EvidenceRequest {
     /// Reads the tree right before the command starts, if it is to be watched. Blocks.
     #[must_use]
-    pub fn before(&self) -> Option<TreeBeforeCommand> {
+    pub fn read_tree_before(&self) -> Option<TreeBeforeCommand> {
         self.tree.then(|| TreeBeforeCommand::read(&self.cwd, |root| memory().marks(root)))
     }
 
@@ -73,7 +73,7 @@ impl EvidenceRequest {
     #[must_use]
     pub fn prove(&self, ended: CommandToProve<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
         // A file that changes from here on changed after the run.
-        let (mark, at) = (ended.before.as_ref().map(|_| tree::end(&self.cwd)), now_ms());
+        let (mark, at) = (ended.before.as_ref().map(|_| tree::mark_tree_end(&self.cwd)), now_ms());
         let CommandToProve { run, command, trace, end, tests, before } = ended;
         let ran =
             Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks, known: &self.known };

@@ -24,7 +24,7 @@ impl TreeBeforeCommand {
     pub(super) fn read(directory: &Path, marks: impl FnOnce(&Path) -> Vec<(String, Arc<TreeMark>)>) -> Self {
         let now = mark(directory);
         let marks = marks(&now.root);
-        Self { since: marks.into_iter().map(|(run, mark)| (run, since(&mark.changed()))).collect() }
+        Self { since: marks.into_iter().map(|(run, mark)| (run, since_of_changes(&mark.changed()))).collect() }
     }
 
     /// Returns the changes since the end of a run.
@@ -34,17 +34,17 @@ impl TreeBeforeCommand {
 }
 
 /// Marks the end of a command in the tree of its directory. Blocks.
-pub(super) fn end(directory: &Path) -> Arc<TreeMark> {
+pub(super) fn mark_tree_end(directory: &Path) -> Arc<TreeMark> {
     Arc::new(mark(directory))
 }
 
 /// Returns that nothing is known of the files since a run.
-pub(super) fn unknown(why: &str) -> Since {
-    since(&ChangedFiles::unknown(why))
+pub(super) fn unknown_changes(why: &str) -> Since {
+    since_of_changes(&ChangedFiles::unknown(why))
 }
 
 /// Returns the changes as results have them.
-pub(super) fn since(changed: &ChangedFiles) -> Since {
+pub(super) fn since_of_changes(changed: &ChangedFiles) -> Since {
     let state = match changed.state {
         ReceiptCompleteness::Known => State::Known,
         ReceiptCompleteness::Partial => State::Partial,

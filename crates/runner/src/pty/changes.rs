@@ -17,6 +17,6 @@ impl TerminalChanges {
 impl CommandTerminal {
     /// Returns the changes from here on.
     pub fn changes(&self) -> TerminalChanges {
-        TerminalChanges(self.moment())
+        TerminalChanges(self.subscribe_activity())
     }
 }

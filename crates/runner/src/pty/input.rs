@@ -45,14 +45,14 @@ impl TerminalInput {
     }
 
     /// Drops the remaining input, because the program has ended.
-    pub fn refuse(&self) {
+    pub fn drop_queued(&self) {
         *self.state() = TerminalInputQueue::default();
     }
 }
 
 impl TerminalInputQueue {
     /// Types as much as the terminal takes. `WouldBlock` when it takes no more.
-    pub fn pump(&mut self, master: &OwnedFd) -> io::Result<()> {
+    pub fn type_queued(&mut self, master: &OwnedFd) -> io::Result<()> {
         while let Some(piece) = self.queue.front_mut() {
             let rest = &piece.bytes[piece.typed..];
             let lines = sys::line_end_key(master);

@@ -5,7 +5,7 @@ use super::terminal::{CommandTerminal, DistantProgramMessage};
 
 impl CommandTerminal {
     /// Records that the caller knows of the start. Text without a listener is dropped from here on.
-    pub fn known(&self) {
+    pub fn on_start_known(&self) {
         self.with_data(|data| {
             data.unknown = false;
             if !data.listened {
@@ -15,7 +15,7 @@ impl CommandTerminal {
     }
 
     /// Sets whether there is a listener.
-    pub fn listened(&self, on: bool) {
+    pub fn set_listened(&self, on: bool) {
         self.send_there(DistantProgramMessage::Drawn(on));
         self.with_data(|data| {
             data.listened = on;
@@ -26,8 +26,8 @@ impl CommandTerminal {
     }
 
     /// Sends all text to another machine, where somebody draws it or nobody does.
-    pub fn sent_away(&self, drawn: bool) {
-        self.known();
+    pub fn set_drawn_elsewhere(&self, drawn: bool) {
+        self.on_start_known();
         self.with_data(|data| {
             data.listened = true;
             data.drawn_there = Some(drawn);
@@ -40,12 +40,12 @@ impl CommandTerminal {
     }
 
     /// Records that the listeners have taken the last text.
-    pub fn heard(&self) {
+    pub fn on_text_taken(&self) {
         self.with_data(|data| data.in_flight = false);
     }
 
     /// Gives the listeners no more text, and does not wait for them.
-    pub fn give_listeners_up(&self) {
+    pub fn drop_listeners(&self) {
         self.with_data(|data| *data = ListenerText { unknown: false, ..ListenerText::default() });
     }
 
@@ -60,7 +60,7 @@ impl CommandTerminal {
     }
 
     /// Returns whether the listeners have not taken all text.
-    pub fn is_heard_of(&self) -> bool {
+    pub fn awaits_listeners(&self) -> bool {
         self.with_data(|data| data.in_flight || !data.waiting.is_empty())
     }
 

@@ -192,18 +192,18 @@ impl CommandTerminal {
     }
 
     /// Records that the program could not be started.
-    pub fn take_back(&self) {
+    pub fn on_start_failed(&self) {
         let mut inner = self.inner();
         inner.stage = TerminalStage::New;
         inner.data = ListenerText::default();
         drop(inner);
-        self.input.refuse();
+        self.input.drop_queued();
     }
 
     /// Records that the program has ended, and that all its output was drawn.
-    pub fn end(&self, exit_code: Option<i32>) {
+    pub fn on_program_exit(&self, exit_code: Option<i32>) {
         self.inner().stage = TerminalStage::Ended;
-        self.input.refuse();
+        self.input.drop_queued();
         self.moment.send_modify(|moment| moment.program = TerminalProgram::Ended { exit_code });
     }
 
@@ -216,7 +216,7 @@ impl CommandTerminal {
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
-    pub fn running(&self) -> Result<(), TerminalError> {
+    pub fn check_running(&self) -> Result<(), TerminalError> {
         if matches!(self.inner().stage, TerminalStage::Distant(_)) { Ok(()) } else { self.with_master(|_| ()) }
     }
 
@@ -230,7 +230,7 @@ impl CommandTerminal {
     }
 
     /// Returns the group of processes that keys go to. `None`: no group.
-    pub fn foreground(&self) -> Option<i32> {
+    pub fn foreground_group(&self) -> Option<i32> {
         self.with_master(sys::foreground_group).ok().flatten()
     }
 
@@ -258,7 +258,7 @@ impl CommandTerminal {
 
     /// Returns the screen as a person would see it.
     pub fn screen(&self) -> ScreenContent {
-        self.inner().screen.shown()
+        self.inner().screen.content()
     }
 
     /// Returns the screen with its colours and styles.
@@ -267,11 +267,11 @@ impl CommandTerminal {
     }
 
     /// Handles output of the program. Text that takes long to draw is left for [`Self::draw_on`].
-    pub fn wrote(&self, bytes: &[u8]) {
+    pub fn on_output(&self, bytes: &[u8]) {
         let mut inner = self.inner();
         let drawn = if inner.undrawn.is_empty() { inner.draw(bytes) } else { 0 };
         inner.undrawn.extend_from_slice(&bytes[drawn..]);
-        self.drew(inner);
+        self.finish_drawing(inner);
     }
 
     /// Returns whether more has to be drawn before more is read.
@@ -286,7 +286,7 @@ impl CommandTerminal {
         let drawn = inner.draw(&undrawn);
         undrawn.drain(..drawn);
         inner.undrawn = undrawn;
-        self.drew(inner);
+        self.finish_drawing(inner);
     }
 
     /// Passes the rest to listeners and searches without drawing it.
@@ -297,7 +297,7 @@ impl CommandTerminal {
         inner.text.push(&undrawn);
     }
 
-    fn drew(&self, mut inner: MutexGuard<'_, TerminalContent>) {
+    fn finish_drawing(&self, mut inner: MutexGuard<'_, TerminalContent>) {
         let replies = inner.screen.take_replies();
         let drawn = inner.data.is_drawn();
         // On another machine, the terminal there answers.
@@ -309,7 +309,7 @@ impl CommandTerminal {
         self.moment.send_modify(|moment| moment.last = Instant::now());
     }
 
-    pub(super) fn moment(&self) -> watch::Receiver<TerminalActivity> {
+    pub(super) fn subscribe_activity(&self) -> watch::Receiver<TerminalActivity> {
         self.moment.subscribe()
     }
 

@@ -35,7 +35,7 @@ impl UnmatchedText {
     }
 
     /// Returns the text from `from` on, or from its beginning if that is later, and the offset of that place.
-    pub fn since(&mut self, from: u64) -> (u64, &str) {
+    pub fn text_since(&mut self, from: u64) -> (u64, &str) {
         let Self { fresh, cleaner, text, at } = self;
         if !fresh.is_empty() {
             cleaner.push(fresh, &mut |clean| text.push_str(clean));
@@ -51,7 +51,7 @@ impl UnmatchedText {
     }
 
     /// Takes a match: the next search begins after it. Returns `false` if another wait has taken the match meanwhile.
-    pub fn take(&mut self, found: &Range<u64>) -> bool {
+    pub fn take_match(&mut self, found: &Range<u64>) -> bool {
         if found.start < self.at {
             return false;
         }
@@ -71,14 +71,14 @@ mod tests {
     fn a_match_is_found_once() {
         let mut text = UnmatchedText::default();
         text.push(b"\x1b[1mone\x1b[0m\r");
-        assert_eq!(text.since(0), (0, "one"));
+        assert_eq!(text.text_since(0), (0, "one"));
         text.push(b"\ntwo");
-        assert_eq!(text.since(0), (0, "one\ntwo"));
-        assert!(text.take(&(0..3)));
-        assert!(!text.take(&(0..3)), "taken already");
-        assert_eq!(text.since(0), (3, "\ntwo"));
+        assert_eq!(text.text_since(0), (0, "one\ntwo"));
+        assert!(text.take_match(&(0..3)));
+        assert!(!text.take_match(&(0..3)), "taken already");
+        assert_eq!(text.text_since(0), (3, "\ntwo"));
         text.push(b" three");
-        assert_eq!(text.since(7), (7, " three"));
+        assert_eq!(text.text_since(7), (7, " three"));
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         }
         assert!(text.fresh.len() <= 2 * KEPT);
         text.push(b"end");
-        let (at, kept) = text.since(0);
+        let (at, kept) = text.text_since(0);
         assert!(kept.ends_with("xend") && kept.len() <= KEPT && at > 0);
     }
 }

@@ -40,7 +40,7 @@ impl CommandTerminal {
             state.queue.push_back(piece);
             // The bytes are typed at once if possible, so that no other thread has to be woken for a key.
             if first {
-                let _ = state.pump(master);
+                let _ = state.type_queued(master);
             }
             let waits = !state.queue.is_empty();
             if waits {
@@ -51,7 +51,7 @@ impl CommandTerminal {
     }
 
     /// Records that the program of another machine has got the first input that was not typed yet.
-    pub fn typed(&self) {
+    pub fn on_input_typed(&self) {
         if let Some(QueuedInput { done: Some(done), .. }) = self.input.state().queue.pop_front() {
             // The caller may not wait for it.
             let _gone = done.send(());
@@ -59,7 +59,7 @@ impl CommandTerminal {
     }
 
     /// Returns the number of bytes that were not typed yet.
-    pub fn untyped(&self) -> usize {
+    pub fn untyped_bytes(&self) -> usize {
         self.input.state().queue.iter().map(|piece| piece.bytes.len() - piece.typed).sum()
     }
 
@@ -94,12 +94,12 @@ impl TerminalTyper {
     }
 
     /// Types as much as the terminal takes, and waits for more. Returns now and then, and may be dropped at any time.
-    pub async fn go_on(&self) {
+    pub async fn type_and_wait(&self) {
         let input = &self.terminal.input;
         let answer_at = input.state().answer.as_ref().map(|(at, _)| *at);
         let blocked = {
             let mut state = input.state();
-            let pumped = self.master.try_io(Interest::WRITABLE, |master| state.pump(master));
+            let pumped = self.master.try_io(Interest::WRITABLE, |master| state.type_queued(master));
             match pumped {
                 Ok(()) => false,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,

@@ -51,11 +51,11 @@ impl CommandTerminal {
     /// # Errors
     /// [`TerminalError::NotStarted`]
     pub async fn wait(self: &Arc<Self>, until: TerminalWaitOptions) -> Result<TerminalWaitResult, TerminalError> {
-        if matches!(self.running(), Err(TerminalError::NotStarted)) {
+        if matches!(self.check_running(), Err(TerminalError::NotStarted)) {
             return Err(TerminalError::NotStarted);
         }
         let began = Instant::now();
-        let mut moment = self.moment();
+        let mut moment = self.subscribe_activity();
         let mut pattern = until.pattern.map(|pattern| TerminalSearch { pattern: Arc::new(pattern), at: 0 });
         let time_is_up = until.timeout.map(|timeout| began + timeout);
         loop {
@@ -68,11 +68,11 @@ impl CommandTerminal {
             if let Some(search) = &mut pattern {
                 tokio::select! {
                     biased;
-                    found = search.found(self) => if found {
+                    found = search.matches_now(self) => if found {
                         return over(TerminalWaitEnd::Pattern);
                     },
                     // The search with some patterns takes forever.
-                    () = at(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(TerminalWaitEnd::Timeout),
+                    () = sleep_until_time(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(TerminalWaitEnd::Timeout),
                 }
             }
             if ended {
@@ -82,8 +82,8 @@ impl CommandTerminal {
             tokio::select! {
                 biased;
                 _ = moment.changed() => {}
-                () = at(quiet_at) => return over(TerminalWaitEnd::Idle),
-                () = at(time_is_up) => return over(TerminalWaitEnd::Timeout),
+                () = sleep_until_time(quiet_at) => return over(TerminalWaitEnd::Idle),
+                () = sleep_until_time(time_is_up) => return over(TerminalWaitEnd::Timeout),
             }
         }
     }
@@ -97,17 +97,17 @@ struct TerminalSearch {
 
 impl TerminalSearch {
     /// Returns whether the pattern matches now. Matching may take long, and runs on a thread of its own.
-    async fn found(&mut self, terminal: &Arc<CommandTerminal>) -> bool {
+    async fn matches_now(&mut self, terminal: &Arc<CommandTerminal>) -> bool {
         loop {
             let (start, text) = terminal.with_text(|text| {
-                let (start, text) = text.since(self.at.saturating_sub(WINDOW));
+                let (start, text) = text.text_since(self.at.saturating_sub(WINDOW));
                 (start, text.to_owned())
             });
             self.at = start + text.len() as u64;
             let pattern = Arc::clone(&self.pattern);
             let found = tokio::task::spawn_blocking(move || pattern.find(&text)).await.ok().flatten();
             let Some(Range { start: from, end }) = found else { return false };
-            if terminal.with_text(|text| text.take(&(start + from as u64..start + end as u64))) {
+            if terminal.with_text(|text| text.take_match(&(start + from as u64..start + end as u64))) {
                 return true;
             }
             // Another wait has found the same text first.
@@ -116,7 +116,7 @@ impl TerminalSearch {
     }
 }
 
-async fn at(time: Option<Instant>) {
+async fn sleep_until_time(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,

@@ -64,23 +64,23 @@ impl TaskRegistry {
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
     pub async fn check(self: &Arc<Self>, named: &str, cursor: Option<u64>) -> Result<TaskCheck, RegistryError> {
         let (task, _reading) = self.find(named)?;
-        self.read(&task.id, cursor, false).await
+        self.read_new_output(&task.id, cursor, false).await
     }
 
     /// Like [`Self::check`], for a known task.
-    pub(super) async fn read(
+    pub(super) async fn read_new_output(
         self: &Arc<Self>,
         id: &str,
         cursor: Option<u64>,
         matched: bool,
     ) -> Result<TaskCheck, RegistryError> {
-        self.until_closed(id).await;
+        self.wait_until_closed(id).await;
         let TaskOutputRange { task, file, start, end } = self.take_range(id, cursor)?;
-        let evidence = if task.is_running() { None } else { self.evidence_of(id).await };
-        let recorded = if task.is_running() { None } else { self.recorded(id).await };
+        let evidence = if task.is_running() { None } else { self.wait_for_evidence(id).await };
+        let recorded = if task.is_running() { None } else { self.wait_for_record(id).await };
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<TaskCheck> {
-            let captured = capture(file, start, end, log)?;
+            let captured = capture_range(file, start, end, log)?;
             let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
             let stranger = None;
             Ok(TaskCheck { task, output, new_lines, cursor: end, truncation, matched, stranger, recorded, evidence })
@@ -96,7 +96,7 @@ impl TaskRegistry {
     }
 
     /// Waits for the closing line of a task that has ended.
-    async fn until_closed(&self, id: &str) {
+    async fn wait_until_closed(&self, id: &str) {
         let until = Instant::now() + CLOSED;
         while self.store.read(id).is_ok_and(|task| task.is_some_and(|task| self.is_closing(&task))) {
             if Instant::now() >= until {
@@ -111,7 +111,7 @@ impl TaskRegistry {
         let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
         let mut inner = self.open_inner()?;
         let (task, file, end) = self.store.readable(id)?.ok_or_else(unknown)?;
-        self.update(&mut inner, task, None);
+        self.update_task(&mut inner, task, None);
         let entry = inner.entries.get_mut(id).ok_or_else(unknown)?;
         let start = match cursor {
             Some(cursor) => cursor.min(end),
@@ -121,14 +121,14 @@ impl TaskRegistry {
     }
 
     /// Terminates the tree of a task, and waits for its end. No-op for a task that has ended or runs elsewhere.
-    pub(super) async fn end(self: &Arc<Self>, id: &str) {
+    pub(super) async fn terminate_and_wait(self: &Arc<Self>, id: &str) {
         let entry = |entry: &RegisteredTask| (!entry.task.is_elsewhere()).then(|| entry.progress.subscribe());
-        let Some(mut progress) = self.inner().entries.get(id).and_then(entry) else { return };
-        match self.link(id) {
+        let Some(mut progress) = self.lock_state().entries.get(id).and_then(entry) else { return };
+        match self.link_to_task(id) {
             Some(sender) => sender.end(),
             // The shim does not answer. The processes with its mark are killed, and the shim notices their end.
             None => {
-                let task = self.inner().entries.get(id).map(|entry| entry.task.clone());
+                let task = self.lock_state().entries.get(id).map(|entry| entry.task.clone());
                 if let Some(task) = task.filter(|task| task.is_running() && self.store.is_kept(id)) {
                     super::marked::kill_marked(&task).await;
                 }
@@ -141,7 +141,7 @@ impl TaskRegistry {
                 return;
             }
             if woken.is_err() {
-                self.scan(&mut self.inner());
+                self.scan(&mut self.lock_state());
             }
         }
     }
@@ -157,12 +157,17 @@ impl TaskRegistry {
             return Err(RegistryError::Elsewhere { task: task.id, host_name: task.machine.host_name });
         }
         let id = task.id;
-        self.end(&id).await;
-        self.read(&id, None, false).await
+        self.terminate_and_wait(&id).await;
+        self.read_new_output(&id, None, false).await
     }
 }
 
-fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<capture::CapturedStream> {
+fn capture_range(
+    file: File,
+    start: u64,
+    end: u64,
+    log: std::path::PathBuf,
+) -> std::io::Result<capture::CapturedStream> {
     // The log is clean text already.
     let mut capture = StreamCapture::new("output", TruncationPolicy::default(), SanitizeRules::off(), false);
     capture.spill_elsewhere(log);

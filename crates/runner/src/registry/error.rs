@@ -19,7 +19,7 @@ pub enum RegistryError {
     /// The task runs on another machine or in another container.
     #[error(
         "task {task} runs elsewhere, on another machine or in another container{}: it can be ended only there",
-        place(host_name.as_deref())
+        host_in_brackets(host_name.as_deref())
     )]
     Elsewhere {
         /// The id.
@@ -45,6 +45,6 @@ pub enum RegistryError {
 }
 
 /// Returns the name of a machine in brackets, for the end of a phrase.
-pub(super) fn place(host_name: Option<&str>) -> String {
+pub(super) fn host_in_brackets(host_name: Option<&str>) -> String {
     host_name.map(|name| format!(" ({name})")).unwrap_or_default()
 }

@@ -25,45 +25,45 @@ enum TaskOrigin {
 
 impl TaskRegistry {
     /// Follows a task of this process from its start.
-    pub fn own(self: &Arc<Self>, link: TaskLink, task: Task) {
-        self.own_recorded(link, task, None);
+    pub fn follow_own(self: &Arc<Self>, link: TaskLink, task: Task) {
+        self.follow_own_recorded(link, task, None);
     }
 
     /// Like [`Self::own`], for a task whose command is recorded.
-    pub fn own_recorded(self: &Arc<Self>, link: TaskLink, task: Task, recording: Option<RunRecording>) {
-        self.follow(link, task, TaskOrigin::New(recording));
+    pub fn follow_own_recorded(self: &Arc<Self>, link: TaskLink, task: Task, recording: Option<RunRecording>) {
+        self.follow_link(link, task, TaskOrigin::New(recording));
         self.sweep_when_due();
     }
 
     /// Counts a task that is followed among the descriptors of this process.
-    pub fn count(&self, id: &str, place: Option<TaskAdmission>) {
-        if let Some(linked) = self.inner().entries.get_mut(id).and_then(|entry| entry.link.as_mut()) {
+    pub fn count_descriptors(&self, id: &str, place: Option<TaskAdmission>) {
+        if let Some(linked) = self.lock_state().entries.get_mut(id).and_then(|entry| entry.link.as_mut()) {
             linked.place = place;
         }
     }
 
     /// Returns the task of a shim that was killed before it reported the task. `None` if no process was started.
-    pub async fn lost(&self, id: &str) -> Option<Task> {
-        self.until_unkept(id).await;
-        let mut inner = self.inner();
+    pub async fn find_lost_task(&self, id: &str) -> Option<Task> {
+        self.wait_until_unlocked(id).await;
+        let mut inner = self.lock_state();
         self.read_task(&mut inner, id);
         self.scan(&mut inner);
         inner.entries.get(id).map(|entry| entry.task.clone())
     }
 
     /// Waits until the lock of a task's log is free. The lock may outlast its shim for a moment.
-    async fn until_unkept(&self, id: &str) {
+    async fn wait_until_unlocked(&self, id: &str) {
         let until = Instant::now() + GOING;
-        let is_running = || self.inner().entries.get(id).is_none_or(|entry| entry.task.is_running());
+        let is_running = || self.lock_state().entries.get(id).is_none_or(|entry| entry.task.is_running());
         while is_running() && self.store.is_kept(id) && Instant::now() < until {
             sleep(POLL).await;
         }
     }
 
     /// Returns the link to a running task, if its shim can be reached.
-    pub(super) fn link(self: &Arc<Self>, id: &str) -> Option<TaskSender> {
+    pub(super) fn link_to_task(self: &Arc<Self>, id: &str) -> Option<TaskSender> {
         let task = {
-            let inner = self.inner();
+            let inner = self.lock_state();
             let entry = inner.entries.get(id)?;
             if let Some(linked) = &entry.link {
                 return Some(linked.sender.clone());
@@ -77,17 +77,17 @@ impl TaskRegistry {
         let _runtime = self.runtime().enter();
         let link = supervise::connect(&self.store.socket_path(id)).ok()?;
         let sender = link.sender();
-        self.follow(link, task, TaskOrigin::Known);
-        self.count(id, CommandAdmission::shared().try_enter_task());
+        self.follow_link(link, task, TaskOrigin::Known);
+        self.count_descriptors(id, CommandAdmission::shared().try_enter_task());
         Some(sender)
     }
 
     /// Follows a task by its link.
-    fn follow(self: &Arc<Self>, mut link: TaskLink, task: Task, origin: TaskOrigin) {
+    fn follow_link(self: &Arc<Self>, mut link: TaskLink, task: Task, origin: TaskOrigin) {
         let sender = link.sender();
         let mut current = task.id.clone();
         let evidence = link.take_watched().map(TaskEvidenceState::Going);
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let weak = Arc::downgrade(self);
         let listener = self.runtime().spawn(async move {
             loop {
@@ -99,14 +99,14 @@ impl TaskRegistry {
                         registry.on_next_task(*task, &current);
                         current = next;
                     }
-                    TaskEvent::Ended(task) => registry.update(&mut registry.inner(), *task, None),
+                    TaskEvent::Ended(task) => registry.update_task(&mut registry.lock_state(), *task, None),
                     TaskEvent::Grew(bytes, pending) => registry.on_growth(&current, bytes, pending),
                     TaskEvent::Lost => return registry.unlink(&current).await,
                 }
             }
         });
         let id = task.id.clone();
-        self.update(&mut inner, task, None);
+        self.update_task(&mut inner, task, None);
         let is_new = matches!(origin, TaskOrigin::New(_));
         if let Some(entry) = inner.entries.get_mut(&id)
             && let Some(evidence) = evidence
@@ -133,9 +133,9 @@ impl TaskRegistry {
         if id == before {
             return;
         }
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let linked = inner.entries.get_mut(before).and_then(|entry| entry.link.take());
-        self.update(&mut inner, task, None);
+        self.update_task(&mut inner, task, None);
         if let Some(entry) = inner.entries.get_mut(&id) {
             entry.link = linked;
         }
@@ -143,7 +143,7 @@ impl TaskRegistry {
     }
 
     fn on_growth(&self, id: &str, bytes: u64, pending: Vec<String>) {
-        if let Some(entry) = self.inner().entries.get(id) {
+        if let Some(entry) = self.lock_state().entries.get(id) {
             entry.progress.send_modify(|progress| {
                 progress.bytes = progress.bytes.max(bytes);
                 progress.pending = pending;
@@ -154,8 +154,8 @@ impl TaskRegistry {
 
     /// Handles the end of a link: the task has ended, the shim has, or only the connection between the two processes.
     async fn unlink(self: Arc<Self>, id: &str) {
-        self.until_unkept(id).await;
-        let mut inner = self.inner();
+        self.wait_until_unlocked(id).await;
+        let mut inner = self.lock_state();
         if let Some(entry) = inner.entries.get_mut(id) {
             // This code runs in the listener itself, which has no await point left at which it could be stopped.
             entry.link = None;
@@ -197,7 +197,7 @@ mod tests {
     #[tokio::test]
     async fn a_report_of_growth_wakes_those_who_wait_and_takes_no_bytes_back() {
         let (registry, task, _log, _directory) = kept();
-        let mut progress = registry.inner().entries[&task.id].progress.subscribe();
+        let mut progress = registry.lock_state().entries[&task.id].progress.subscribe();
         for (bytes, line, known) in [(8, "", 8), (8, "Name: ", 8), (4, "", 8), (9, "", 9)] {
             registry.on_growth(&task.id, bytes, vec![line.to_owned()]);
             assert!(progress.has_changed().expect("open"), "{bytes} {line:?}");
@@ -215,15 +215,15 @@ mod tests {
         assert_eq!(registry.list().expect("open").len(), 1);
         let next = Task { id: "t000000000001".into(), ..task.clone() };
         registry.on_next_task(next.clone(), &task.id);
-        assert_eq!(registry.inner().entries[&next.id].task, next);
+        assert_eq!(registry.lock_state().entries[&next.id].task, next);
     }
 
     #[tokio::test]
     async fn a_task_of_the_host_alone_has_no_link_but_its_own() {
         let (registry, task, log, _directory) = kept();
-        assert!(registry.link(&task.id).is_none(), "its shim does not answer");
-        assert!(registry.link("t000000000000").is_none());
+        assert!(registry.link_to_task(&task.id).is_none(), "its shim does not answer");
+        assert!(registry.link_to_task("t000000000000").is_none());
         drop(log);
-        assert_eq!(registry.lost(&task.id).await.map(|task| task.is_running()), Some(false));
+        assert_eq!(registry.find_lost_task(&task.id).await.map(|task| task.is_running()), Some(false));
     }
 }

@@ -9,7 +9,7 @@ use protocol::task::Task;
 
 impl TaskSource for TaskRegistry {
     fn running(&self, fresh: bool) -> Vec<Task> {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         // A directory of this process alone has no tasks that are not known.
         if fresh && self.options.dir.is_some() && !inner.is_closed() {
             self.scan(&mut inner);
@@ -18,7 +18,7 @@ impl TaskSource for TaskRegistry {
     }
 
     fn task(&self, id: &str) -> Option<Task> {
-        let known = self.inner().entries.get(id).map(|entry| entry.task.clone());
+        let known = self.lock_state().entries.get(id).map(|entry| entry.task.clone());
         known.or_else(|| self.store().read(id).ok().flatten())
     }
 
@@ -46,7 +46,7 @@ impl TaskSource for TaskRegistry {
     fn stop(&self, id: &str) {
         if let Some(registry) = self.this.upgrade() {
             let id = id.to_owned();
-            self.runtime().spawn(async move { registry.end(&id).await });
+            self.runtime().spawn(async move { registry.terminate_and_wait(&id).await });
         }
     }
 }

@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(5);
 impl TaskRegistry {
     /// Sets the watcher, and the events that it gets.
     pub fn watch(self: &Arc<Self>, watcher: Arc<dyn TaskWatcher>, exit: bool, output: bool) {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         if !output {
             inner.stop_emitting();
         }
@@ -30,15 +30,15 @@ impl TaskRegistry {
         drop(inner);
         for task in running {
             // This includes tasks of other processes.
-            if (exit || output) && self.link(&task.id).is_some() {
-                self.start_emitting(&mut self.inner(), &task.id, None);
+            if (exit || output) && self.link_to_task(&task.id).is_some() {
+                self.start_emitting(&mut self.lock_state(), &task.id, None);
             }
         }
     }
 
     /// Records that the watcher has taken the last output of this task.
-    pub fn took(&self, id: &str) {
-        if let Some(told) = self.inner().entries.get(id).and_then(|entry| entry.emitter.as_ref()) {
+    pub fn on_output_taken(&self, id: &str) {
+        if let Some(told) = self.lock_state().entries.get(id).and_then(|entry| entry.emitter.as_ref()) {
             told.notify_one();
         }
     }
@@ -70,17 +70,17 @@ impl TaskRegistry {
     }
 
     /// Waits until the watcher has taken everything, or takes too long.
-    pub(super) async fn until_emitted(&self) {
+    pub(super) async fn wait_until_emitted(&self) {
         let until = Instant::now() + TAKEN;
         let is_left = |entry: &RegisteredTask| entry.emitter.is_some() || entry.exit_waits;
-        while self.inner().entries.values().any(is_left) && Instant::now() < until {
+        while self.lock_state().entries.values().any(is_left) && Instant::now() < until {
             sleep(POLL).await;
         }
     }
 
     /// Records that all output of a task was emitted. Its end follows once it has ended.
     fn on_all_emitted(&self, id: &str) {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.emitter = None;
         if !entry.task.is_running() {
@@ -91,7 +91,7 @@ impl TaskRegistry {
     /// Emits new output. Returns whether there may be more.
     async fn emit_next(&self, id: &str, at: &mut Option<u64>, watcher: &dyn TaskWatcher, took: &Arc<Notify>) -> bool {
         let is_listening = || {
-            self.inner()
+            self.lock_state()
                 .entries
                 .get(id)
                 .is_some_and(|entry| entry.emitter.as_ref().is_some_and(|told| Arc::ptr_eq(told, took)))
@@ -115,12 +115,12 @@ impl TaskRegistry {
             return true;
         }
         if !task.is_running() && !self.is_closing(&task) {
-            self.update(&mut self.inner(), task, None);
+            self.update_task(&mut self.lock_state(), task, None);
             self.on_all_emitted(id);
             return false;
         }
         let (sender, mut progress) = {
-            let inner = self.inner();
+            let inner = self.lock_state();
             let Some(entry) = inner.entries.get(id) else { return false };
             (entry.link.as_ref().map(|linked| linked.sender.clone()), entry.progress.subscribe())
         };

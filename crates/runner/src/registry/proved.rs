@@ -35,7 +35,7 @@ impl TaskRegistry {
 
     /// Gives the evidence to the waiting calls and the watcher.
     fn set_evidence(&self, id: &str, evidence: Option<Evidence>) {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.evidence =
             evidence.map_or(TaskEvidenceState::Off, |evidence| TaskEvidenceState::Done(Arc::new(evidence)));
@@ -47,10 +47,10 @@ impl TaskRegistry {
     }
 
     /// Returns the evidence of a task that has ended, once it is read. `None`: it is not known.
-    pub(super) async fn evidence_of(&self, id: &str) -> Option<Arc<Evidence>> {
+    pub(super) async fn wait_for_evidence(&self, id: &str) -> Option<Arc<Evidence>> {
         loop {
             let mut progress = {
-                let inner = self.inner();
+                let inner = self.lock_state();
                 let entry = inner.entries.get(id)?;
                 if !entry.evidence.is_pending() {
                     return entry.evidence.known();

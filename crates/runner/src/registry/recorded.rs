@@ -8,15 +8,15 @@ use std::sync::Arc;
 use super::record::TaskRecordingState;
 use super::registry::{RegisteredTask, TaskRegistry, TaskRegistryState};
 use crate::live::{TaskChanges, runs};
-use crate::noting::{append, changes, verdict};
+use crate::noting::{append_in_background, ledger_changes, verdict_word};
 use ledger::LedgerRunNote;
 use protocol::task::{Task, TaskRecord, now_ms};
 use receipt::recording::{RunRecord, RunRecording};
 
 impl TaskRegistry {
     /// Continues the record of a command that has become a task.
-    pub fn record(&self, id: &str, recording: RunRecording) {
-        self.begin_record(&mut self.inner(), id, recording);
+    pub fn continue_recording(&self, id: &str, recording: RunRecording) {
+        self.begin_record(&mut self.lock_state(), id, recording);
     }
 
     pub(super) fn begin_record(&self, inner: &mut TaskRegistryState, id: &str, recording: RunRecording) {
@@ -33,17 +33,20 @@ impl TaskRegistry {
     /// Sets the record of a task's command, also for other processes and for the ledger.
     pub fn set_record(&self, id: &str, record: RunRecord) {
         self.share_record(id, &record);
-        let noted =
-            self.inner().entries.get_mut(id).and_then(|entry| Some((entry.ledger.take()?, entry.task.mark.clone())));
+        let noted = self
+            .lock_state()
+            .entries
+            .get_mut(id)
+            .and_then(|entry| Some((entry.ledger.take()?, entry.task.mark.clone())));
         if let Some((ledger, run)) = noted {
             self.note_changes(ledger, &run, &record);
         }
-        self.tell_record(id, record);
+        self.publish_record(id, record);
     }
 
     /// Has the changes of a task noted in a ledger once they are known.
     pub fn note_changes_in(&self, id: &str, ledger: &Path) {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         let (record, run) = match &entry.record {
             TaskRecordingState::Done(record) => (Arc::clone(record), entry.task.mark.clone()),
@@ -58,7 +61,7 @@ impl TaskRegistry {
 
     /// Has the verdict of a task noted in a ledger once it is known.
     pub fn note_verdict_in(&self, id: &str, ledger: &Path) {
-        if let Some(entry) = self.inner().entries.get_mut(id) {
+        if let Some(entry) = self.lock_state().entries.get_mut(id) {
             entry.verdict_in = Some(ledger.to_owned());
             self.note_verdict(entry);
         }
@@ -68,14 +71,14 @@ impl TaskRegistry {
     pub(super) fn note_verdict(&self, entry: &mut RegisteredTask) {
         let Some(evidence) = entry.evidence.known() else { return };
         let Some(ledger) = entry.verdict_in.take() else { return };
-        let note = LedgerRunNote { evidence: Some(verdict(evidence.verdict).into()), ..LedgerRunNote::default() };
-        drop(append(self.helpers, ledger, now_ms(), ledger::note_line(&entry.task.mark, &note)));
+        let note = LedgerRunNote { evidence: Some(verdict_word(evidence.verdict).into()), ..LedgerRunNote::default() };
+        drop(append_in_background(self.helpers, ledger, now_ms(), ledger::note_line(&entry.task.mark, &note)));
     }
 
     fn note_changes(&self, ledger: PathBuf, run: &str, record: &RunRecord) {
         let Some(receipt) = &record.receipt else { return };
-        let note = LedgerRunNote { changes: Some(changes(receipt)), ..LedgerRunNote::default() };
-        drop(append(self.helpers, ledger, now_ms(), ledger::note_line(run, &note)));
+        let note = LedgerRunNote { changes: Some(ledger_changes(receipt)), ..LedgerRunNote::default() };
+        drop(append_in_background(self.helpers, ledger, now_ms(), ledger::note_line(run, &note)));
     }
 
     /// Writes a record for other processes, if others can open this registry.
@@ -87,8 +90,8 @@ impl TaskRegistry {
     }
 
     /// Gives the record to the waiting calls and the watcher.
-    fn tell_record(&self, id: &str, record: RunRecord) {
-        let mut inner = self.inner();
+    fn publish_record(&self, id: &str, record: RunRecord) {
+        let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.record = TaskRecordingState::Done(Arc::new(record));
         entry.progress.send_modify(|progress| progress.news += 1);
@@ -119,9 +122,9 @@ impl TaskRegistry {
     }
 
     /// Returns the record of a task that has ended, once it is read. `None`: nothing was recorded.
-    pub(super) async fn recorded(&self, id: &str) -> Option<Arc<RunRecord>> {
+    pub(super) async fn wait_for_record(&self, id: &str) -> Option<Arc<RunRecord>> {
         loop {
-            let mut progress = self.inner().entries.get(id)?.progress.subscribe();
+            let mut progress = self.lock_state().entries.get(id)?.progress.subscribe();
             match self.changes_so_far(id) {
                 TaskChanges::Known(record) => return Some(record),
                 TaskChanges::Unrecorded => return None,
@@ -132,7 +135,7 @@ impl TaskRegistry {
 
     /// Returns the record of a task that has ended, or begins to read it.
     pub(super) fn changes_so_far(&self, id: &str) -> TaskChanges {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return TaskChanges::Unrecorded };
         match &entry.record {
             TaskRecordingState::Done(record) => return TaskChanges::Known(Arc::clone(record)),
@@ -158,7 +161,7 @@ impl TaskRegistry {
         self.runtime().spawn_blocking(move || {
             let record = RunRecording::of_task(&store, task.mark.clone()).finish_task(&task);
             if let Some(registry) = this.upgrade() {
-                registry.tell_record(&task.id, record);
+                registry.publish_record(&task.id, record);
             }
         });
     }

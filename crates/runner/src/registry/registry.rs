@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::error::{RegistryError, place};
+use super::error::{RegistryError, host_in_brackets};
 use super::evidence::TaskEvidenceState;
 use super::record::{TaskRecordingState, forget_records};
 use crate::live::{millis, runs};
@@ -175,7 +175,7 @@ pub(super) struct TaskReadGuard(Weak<TaskRegistry>, String);
 impl Drop for TaskReadGuard {
     fn drop(&mut self) {
         let Some(registry) = self.0.upgrade() else { return };
-        let mut inner = registry.inner();
+        let mut inner = registry.lock_state();
         let Some(readers) = inner.reading.get_mut(&self.1) else { return };
         readers.count -= 1;
         if readers.count == 0 && inner.reading.remove(&self.1).is_some_and(|readers| readers.spared) {
@@ -190,7 +190,7 @@ pub struct TaskReservation(Weak<TaskRegistry>, String);
 impl Drop for TaskReservation {
     fn drop(&mut self) {
         if let Some(registry) = self.0.upgrade() {
-            registry.inner().starting.remove(&self.1);
+            registry.lock_state().starting.remove(&self.1);
         }
     }
 }
@@ -225,7 +225,7 @@ impl TaskRegistry {
         Ok(registry)
     }
 
-    pub(super) fn inner(&self) -> MutexGuard<'_, TaskRegistryState> {
+    pub(super) fn lock_state(&self) -> MutexGuard<'_, TaskRegistryState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,7 +235,7 @@ impl TaskRegistry {
     }
 
     pub(super) fn open_inner(&self) -> Result<MutexGuard<'_, TaskRegistryState>, RegistryError> {
-        let inner = self.inner();
+        let inner = self.lock_state();
         if inner.closed { Err(RegistryError::Closed) } else { Ok(inner) }
     }
 
@@ -293,14 +293,17 @@ impl TaskRegistry {
     /// # Errors
     /// [`RegistryError::Closed`]
     pub fn list(&self) -> Result<Vec<Task>, RegistryError> {
-        let inner = self.whole(self.open_inner()?);
+        let inner = self.read_whole_directory(self.open_inner()?);
         let mut tasks: Vec<Task> = inner.entries.values().map(|entry| entry.task.clone()).collect();
         tasks.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
         Ok(tasks)
     }
 
     /// Reads the whole directory, after its first sweep.
-    fn whole<'r>(&'r self, inner: MutexGuard<'r, TaskRegistryState>) -> MutexGuard<'r, TaskRegistryState> {
+    fn read_whole_directory<'r>(
+        &'r self,
+        inner: MutexGuard<'r, TaskRegistryState>,
+    ) -> MutexGuard<'r, TaskRegistryState> {
         let is_swept = inner.swept.is_some() || self.options.dir.is_none();
         drop(inner);
         if is_swept {
@@ -308,16 +311,16 @@ impl TaskRegistry {
         } else {
             self.sweep();
         }
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         self.scan(&mut inner);
         inner
     }
 
     /// Returns problems with files of the directory, and tasks that run elsewhere.
     pub fn notes(&self) -> Vec<String> {
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         if !inner.closed {
-            inner = self.whole(inner);
+            inner = self.read_whole_directory(inner);
         }
         let mut notes = inner.notes.clone();
         let mut tasks: Vec<&Task> = inner.entries.values().map(|entry| &entry.task).collect();
@@ -325,7 +328,7 @@ impl TaskRegistry {
         for task in tasks {
             notes.extend(task.notes.iter().map(|note| format!("task {}: {note}", task.id)));
             if task.is_running() && task.is_elsewhere() {
-                notes.push(format!("task {}: {}", task.id, elsewhere(task)));
+                notes.push(format!("task {}: {}", task.id, elsewhere_note(task)));
             }
         }
         notes
@@ -373,7 +376,7 @@ impl TaskRegistry {
     /// Sweeps the directory if a task may have become old enough since the last time, or now and then for what starts
     /// left.
     pub(super) fn sweep_when_due(&self) {
-        let swept = self.inner().swept;
+        let swept = self.lock_state().swept;
         if swept.is_none_or(|swept| swept.at.elapsed() >= SWEEP_EVERY || now_ms() >= swept.due) {
             self.sweep_soon();
         }
@@ -384,7 +387,7 @@ impl TaskRegistry {
     pub fn sweep(&self) {
         let (at, now) = (Instant::now(), now_ms());
         self.read_all();
-        let mut inner = self.inner();
+        let mut inner = self.lock_state();
         // A task that ends from here on is not old before this.
         let mut due = now.saturating_add(millis(self.options.retention));
         let mut removed = Vec::new();
@@ -412,7 +415,7 @@ impl TaskRegistry {
     /// Terminates tasks that do not outlive the host, and releases the others. No-op when called again.
     pub async fn close(&self) {
         let tasks: Vec<Task> = {
-            let mut inner = self.inner();
+            let mut inner = self.lock_state();
             if std::mem::replace(&mut inner.closed, true) {
                 return;
             }
@@ -421,20 +424,20 @@ impl TaskRegistry {
         if self.options.dir.is_none() {
             let ends = tasks.into_iter().filter_map(|task| {
                 let registry = self.this.upgrade()?;
-                Some(self.runtime().spawn(async move { registry.end(&task.id).await }))
+                Some(self.runtime().spawn(async move { registry.terminate_and_wait(&task.id).await }))
             });
             for end in ends.collect::<Vec<_>>() {
                 let _ = end.await;
             }
-            self.until_emitted().await;
+            self.wait_until_emitted().await;
         }
-        self.shut();
+        self.close_without_waiting();
     }
 
     /// Like [`Self::close`] without waiting, when the caller's thread ends: shims notice the end of their host
     /// themselves.
-    pub fn shut(&self) {
-        let mut inner = self.inner();
+    pub fn close_without_waiting(&self) {
+        let mut inner = self.lock_state();
         inner.closed = true;
         inner.watch = TaskWatch::default();
         inner.stop_emitting();
@@ -454,8 +457,8 @@ impl TaskRegistry {
 }
 
 /// Returns the note on a task that runs elsewhere.
-fn elsewhere(task: &Task) -> String {
-    let place = place(task.machine.host_name.as_deref());
+fn elsewhere_note(task: &Task) -> String {
+    let place = host_in_brackets(task.machine.host_name.as_deref());
     format!(
         "it runs elsewhere, on another machine or in another container{place}; only its files can be read from here"
     )
@@ -469,7 +472,7 @@ impl TaskRegistryState {
     }
 
     /// Returns the stamp of the state file that was read of a task.
-    pub fn known(&self, id: &str) -> Option<Stamp> {
+    pub fn known_stamp(&self, id: &str) -> Option<Stamp> {
         let known = self.entries.get(id).and_then(|entry| entry.stamp);
         known.or_else(|| self.damaged.get(id).copied())
     }
@@ -492,7 +495,7 @@ impl TaskRegistryState {
         with_pid.max_by_key(|task| (!task.is_elsewhere(), task.is_running(), task.started_at)).cloned()
     }
 
-    pub fn note(&mut self, note: String) {
+    pub fn add_note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -38,7 +38,7 @@ impl TaskRegistry {
         let ours = unlinked.filter(|(_, entry)| !entry.task.is_elsewhere()).map(|(id, _)| id.clone());
         let gone: Vec<String> = ours.filter(|id| !self.store.is_kept(id)).collect();
         for id in gone {
-            self.settle(inner, &id);
+            self.settle_lost_task(inner, &id);
         }
     }
 
@@ -50,7 +50,7 @@ impl TaskRegistry {
         let marked = match self.store.running_ids() {
             Ok(marked) => marked,
             Err(error) => {
-                inner.note(format!("{}: {error}", self.store.path().display()));
+                inner.add_note(format!("{}: {error}", self.store.path().display()));
                 return;
             }
         };
@@ -68,8 +68,8 @@ impl TaskRegistry {
 
     /// Reads the state file of a task if it has changed. Returns whether it is known until the file changes.
     pub(super) fn read_task(&self, inner: &mut TaskRegistryState, id: &str) -> bool {
-        let glance = self.glance(id, inner.known(id));
-        self.take(inner, id, glance)
+        let glance = self.read_state_file(id, inner.known_stamp(id));
+        self.apply_state_file(inner, id, glance)
     }
 
     /// Finds all tasks that other processes have started, ended and removed. Files are read while other calls go on.
@@ -77,33 +77,33 @@ impl TaskRegistry {
     pub(super) fn read_all(&self) {
         let _one = self.reading_all.lock().unwrap_or_else(PoisonError::into_inner);
         let stamp = self.store.stamp();
-        if stamp.is_some() && stamp == self.inner().seen {
+        if stamp.is_some() && stamp == self.lock_state().seen {
             return;
         }
         let ids = match self.store.ids() {
             Ok(ids) => ids,
-            Err(error) => return self.inner().note(format!("{}: {error}", self.store.path().display())),
+            Err(error) => return self.lock_state().add_note(format!("{}: {error}", self.store.path().display())),
         };
         let changing: Vec<_> = {
-            let mut inner = self.inner();
+            let mut inner = self.lock_state();
             inner.entries.retain(|id, entry| ids.contains(id) || entry.task.is_running() && entry.link.is_some());
             inner.damaged.retain(|id, _| ids.contains(id));
             let TaskRegistryState { running, entries, .. } = &mut *inner;
             running.retain(|id| entries.contains_key(id));
             let changing =
                 ids.into_iter().filter(|id| inner.entries.get(id).is_none_or(|entry| entry.task.is_running()));
-            changing.map(|id| (inner.known(&id), id)).collect()
+            changing.map(|id| (inner.known_stamp(&id), id)).collect()
         };
         let mut all = true;
         for (known, id) in changing {
-            let glance = self.glance(&id, known);
-            all &= self.take(&mut self.inner(), &id, glance);
+            let glance = self.read_state_file(&id, known);
+            all &= self.apply_state_file(&mut self.lock_state(), &id, glance);
         }
-        self.inner().seen = stamp.filter(|_| all);
+        self.lock_state().seen = stamp.filter(|_| all);
     }
 
     /// Looks at a task's files. `known`: the stamp of the state file that was read.
-    fn glance(&self, id: &str, known: Option<Stamp>) -> StateFileScan {
+    fn read_state_file(&self, id: &str, known: Option<Stamp>) -> StateFileScan {
         let Some(stamp) = self.store.stamp_of(id) else { return StateFileScan::Gone };
         if known == Some(stamp) {
             return StateFileScan::Same;
@@ -127,7 +127,7 @@ impl TaskRegistry {
     }
 
     /// Updates a task from its state file. Returns whether nothing changes about it before the file does.
-    fn take(&self, inner: &mut TaskRegistryState, id: &str, glance: StateFileScan) -> bool {
+    fn apply_state_file(&self, inner: &mut TaskRegistryState, id: &str, glance: StateFileScan) -> bool {
         match glance {
             StateFileScan::Same => {}
             StateFileScan::Gone => {
@@ -138,12 +138,12 @@ impl TaskRegistry {
                 }
             }
             StateFileScan::Damaged(stamp, error) => {
-                inner.note(error.to_string());
+                inner.add_note(error.to_string());
                 inner.damaged.insert(id.to_owned(), stamp);
             }
             StateFileScan::Changed(task, stamp) => {
                 let is_final = stamp.is_some();
-                self.update(inner, *task, stamp);
+                self.update_task(inner, *task, stamp);
                 return is_final;
             }
         }
@@ -156,30 +156,30 @@ impl TaskRegistry {
     }
 
     /// Writes the end of a running task without a shim.
-    fn settle(&self, inner: &mut TaskRegistryState, id: &str) {
+    fn settle_lost_task(&self, inner: &mut TaskRegistryState, id: &str) {
         match self.store.settle(id) {
             Ok(Some(task)) => {
                 if task.state == TaskState::Lost {
-                    self.clear_away(task.clone());
+                    self.kill_leftovers(task.clone());
                 }
-                self.update(inner, task, None);
+                self.update_task(inner, task, None);
             }
             Ok(None) => {
                 inner.entries.remove(id);
             }
-            Err(error) => inner.note(error.to_string()),
+            Err(error) => inner.add_note(error.to_string()),
         }
     }
 
     /// Kills the processes of a task whose shim is gone, which would have killed them.
-    fn clear_away(&self, task: Task) {
+    fn kill_leftovers(&self, task: Task) {
         supervisor::tree::kill_members(&ProcessTraces::of_task(&task).find());
         // The second round finds processes that were just being forked.
         self.runtime().spawn(async move { super::marked::kill_marked(&task).await });
     }
 
     /// Updates the facts that this process has about a task.
-    pub(super) fn update(&self, inner: &mut TaskRegistryState, task: Task, stamp: Option<Stamp>) {
+    pub(super) fn update_task(&self, inner: &mut TaskRegistryState, task: Task, stamp: Option<Stamp>) {
         let id = task.id.clone();
         let ended = !task.is_running();
         let entry = inner.entries.entry(id.clone()).or_insert_with(|| RegisteredTask {

@@ -19,13 +19,13 @@ pub struct ForeignPortOwner {
 }
 
 /// Returns the process that listens at a port of this machine, if it is known not to belong to a task.
-pub fn stranger_at(port: u16, task: &Task) -> Option<ForeignPortOwner> {
+pub fn foreign_owner_of_port(port: u16, task: &Task) -> Option<ForeignPortOwner> {
     let listeners = sys::listeners().ok()?;
     let sockets: Vec<_> = listeners.iter().filter(|one| one.port == port).map(|one| one.socket).collect();
     let owners = sys::socket_owners(&sys::every_process(), &sockets);
     // A socket whose owner is unknown may be the task's.
     let is_known = sockets.iter().all(|socket| owners.iter().any(|(owned, _)| owned == socket));
-    if sockets.is_empty() || !is_known || owners.iter().any(|(_, pid)| belongs(*pid, task)) {
+    if sockets.is_empty() || !is_known || owners.iter().any(|(_, pid)| belongs_to_task(*pid, task)) {
         return None;
     }
     let (_, pid) = *owners.first()?;
@@ -34,7 +34,7 @@ pub fn stranger_at(port: u16, task: &Task) -> Option<ForeignPortOwner> {
 
 /// Returns whether a process was started by the command of a task, or whether that is not known. A daemon has left the
 /// task's group and session, and its parent is the task's helper process.
-fn belongs(pid: Pid, task: &Task) -> bool {
+fn belongs_to_task(pid: Pid, task: &Task) -> bool {
     let Some(helper) = sys::identity(Pid::from_raw(task.pid)).map(|process| process.parent) else { return true };
     let above = |pid: &Pid| sys::identity(*pid).map(|process| process.parent).filter(|parent| parent.as_raw() > 1);
     let line = std::iter::successors(Some(pid), above).take(ABOVE);
@@ -59,15 +59,15 @@ mod tests {
         let spec = registry.task_spec("x", "/", None, None);
         let task = |pid: u32| Task::begin(&spec, pid.cast_signed(), 1, "mark", 1);
         // This process is above the other one, so it is its helper.
-        assert_eq!(stranger_at(port, &task(other.id())), None);
-        assert_eq!(stranger_at(port, &task(std::process::id())), None);
+        assert_eq!(foreign_owner_of_port(port, &task(other.id())), None);
+        assert_eq!(foreign_owner_of_port(port, &task(std::process::id())), None);
         let first = task(1);
-        let found = stranger_at(port, &first);
+        let found = foreign_owner_of_port(port, &first);
         assert_eq!(found.map(|found| found.pid), Some(own.as_raw()));
         other.kill().expect("killed");
         other.wait().expect("reaped");
-        assert_eq!(stranger_at(port, &task(other.id())), None, "nothing is known of a task that has ended");
+        assert_eq!(foreign_owner_of_port(port, &task(other.id())), None, "nothing is known of a task that has ended");
         drop(listener);
-        assert_eq!(stranger_at(port, &first), None);
+        assert_eq!(foreign_owner_of_port(port, &first), None);
     }
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::live::{TaskSource, run_of_task, runs};
+use crate::live::{TaskSource, describe_task, runs};
 use crate::pattern::JsPattern;
 use protocol::task::{Log, Store, Task, TaskEnd, TaskSpec, TaskState, work};
 
@@ -226,7 +226,7 @@ async fn what_is_unknown_or_closed_is_an_error() {
         let error = registry.check(named, None).await.expect_err("unknown");
         assert!(matches!(error, RegistryError::UnknownTask { .. }), "{named}: {error}");
     }
-    registry.shut();
+    registry.close_without_waiting();
     assert!(matches!(registry.list(), Err(RegistryError::Closed)));
     assert!(matches!(registry.reserve("t1"), Err(RegistryError::Closed)));
 }
@@ -266,7 +266,7 @@ async fn people_see_the_tasks_of_this_machine_that_run() {
     assert_eq!(ids(true), std::slice::from_ref(&id));
     assert_eq!(ids(false), std::slice::from_ref(&id));
     kept.write("so far\n");
-    let run = run_of_task(&registry.task(&id).expect("known"), &*registry, None, None);
+    let run = describe_task(&registry.task(&id).expect("known"), &*registry, None, None);
     assert_eq!((run.key.as_str(), run.last_line.as_str(), run.pid), (id.as_str(), "so far", Some(700_012)));
     kept.exit();
     assert_eq!(ids(true), Vec::<String>::new());
@@ -307,7 +307,7 @@ async fn people_find_the_registries_that_live() {
 /// Waits for the end of the sweep that follows the opening of a directory.
 async fn first_sweep(registry: &TaskRegistry) {
     let until = Instant::now() + Duration::from_secs(10);
-    while registry.inner().swept.is_none() {
+    while registry.lock_state().swept.is_none() {
         assert!(Instant::now() < until, "never swept");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::check::TaskCheck;
 use super::error::RegistryError;
 use super::registry::{SCAN_EVERY, TaskProgress, TaskRegistry};
-use super::stranger::stranger_at;
+use super::stranger::foreign_owner_of_port;
 use crate::pattern::{JsPattern, LogSearch};
 use crate::supervise::TaskSender;
 use confine::gate::servers_of;
@@ -74,27 +74,27 @@ impl TaskRegistry {
         let process = (!task.is_elsewhere()).then_some(Pid::from_raw(task.pid));
         let id = task.id.clone();
         let until = wait.timeout.map(|timeout| Instant::now() + timeout);
-        let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
+        let unread = self.lock_state().entries.get(&id).map_or(0, |entry| entry.cursor);
         let search = wait.pattern.map(|pattern| LogSearch::new(pattern, unread));
         let searched = Notify::new();
         let mut stranger = None;
         let matched = tokio::select! {
             biased;
-            matched = self.until_there(&id, search, &searched) => matched?,
+            matched = self.wait_until_matched(&id, search, &searched) => matched?,
             port = port_accepts(wait.port, process, task.world.as_deref()) => {
-                let look = move || port.and_then(|port| stranger_at(port, &task));
+                let look = move || port.and_then(|port| foreign_owner_of_port(port, &task));
                 stranger = tokio::task::spawn_blocking(look).await.ok().flatten();
                 true
             }
-            () = time_is_up(until, &searched) => false,
+            () = wait_for_timeout(until, &searched) => false,
             _ = &mut given_up => false,
         };
-        Ok(TaskCheck { stranger, ..self.read(&id, None, matched).await? })
+        Ok(TaskCheck { stranger, ..self.read_new_output(&id, None, matched).await? })
     }
 
     /// Waits until the task has ended, or its output matches. Returns whether it matches. Notifies `searched` after the
     /// first search.
-    async fn until_there(
+    async fn wait_until_matched(
         self: &Arc<Self>,
         id: &str,
         mut search: Option<LogSearch>,
@@ -103,7 +103,7 @@ impl TaskRegistry {
         let entry = self.open_inner()?.entries.get(id).map(|entry| entry.progress.subscribe());
         let mut progress = entry.ok_or(RegistryError::Closed)?;
         loop {
-            let sender = self.link(id);
+            let sender = self.link_to_task(id);
             let ended = progress.borrow_and_update().ended;
             let seen = match search.take() {
                 Some(before) => {
@@ -164,7 +164,7 @@ impl TaskRegistry {
         };
         let ends_now = !matched && !task.is_running() && !ended && !self.is_closing(&task);
         if ends_now {
-            self.update(&mut *self.open_inner()?, task, None);
+            self.update_task(&mut *self.open_inner()?, task, None);
         }
         Ok(TaskSearchResult { matched, bytes: end, ended: ends_now, search: Some(search) })
     }
@@ -179,9 +179,9 @@ impl TaskRegistry {
         pending: Vec<String>,
     ) -> Result<(TaskMatchPlace, LogSearch), RegistryError> {
         let found = tokio::task::spawn_blocking(move || {
-            let found = match search.in_log(file, end)? {
+            let found = match search.matches_log(file, end)? {
                 true => TaskMatchPlace::InLog,
-                false if search.in_pending(&pending) => TaskMatchPlace::InPending,
+                false if search.matches_pending(&pending) => TaskMatchPlace::InPending,
                 false => TaskMatchPlace::Nowhere,
             };
             Ok((found, search))
@@ -201,7 +201,7 @@ impl TaskRegistry {
 }
 
 /// Waits until the time is up. Existing output already counts, even if the time limit is 0.
-async fn time_is_up(until: Option<Instant>, searched: &Notify) {
+async fn wait_for_timeout(until: Option<Instant>, searched: &Notify) {
     let Some(until) = until else { return std::future::pending().await };
     sleep_until(until).await;
     let _ = timeout(FIRST_SEARCH, searched.notified()).await;

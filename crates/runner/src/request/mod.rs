@@ -95,11 +95,11 @@ pub struct CommandRequest {
     /// Set if the caller reads and writes the streams itself, and gets events of start and exit.
     pub streams: Option<CallerStreamOptions>,
     /// Time between two live views, if the listener gets live views.
-    pub snapshots: Option<Duration>,
+    pub live_view_interval: Option<Duration>,
     /// Whether the listener gets an event when the command is blocked on input.
-    pub prompts: bool,
+    pub reports_prompts: bool,
     /// Whether the listener gets an event with the pid when the command runs.
-    pub starts: bool,
+    pub reports_start: bool,
     /// Whether the caller gave the command up before it began.
     pub aborted: bool,
     /// The registry of the command's tasks.
@@ -119,15 +119,15 @@ pub struct CommandRequest {
     /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
     pub startup: Option<Startup>,
     /// The pipe on which the shell reports the exit code before its own exit.
-    pub report: Option<OwnedFd>,
+    pub exit_report_pipe: Option<OwnedFd>,
     /// The world in which the command runs. `None`: it is not confined.
     pub confine: Option<Arc<OwnedPolicy>>,
     /// Whether the world belongs to the registry, whose running tasks may have it already.
-    pub joins: bool,
+    pub joins_registry_world: bool,
     /// The facts of the world, once it is made.
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
-    pub files: Vec<(Inherited, Arc<OwnedFd>)>,
+    pub inherited_files: Vec<(Inherited, Arc<OwnedFd>)>,
     /// The wanted record of the command. `None`: nothing is recorded.
     pub record: Option<Box<RecordingRequest>>,
     /// The facts known of the command once it is judged, if they count for the record.
@@ -137,11 +137,11 @@ pub struct CommandRequest {
     /// The wanted re-use of a result. `None`: the command runs.
     pub reuse: Option<Box<reuse::ReuseRequest>>,
     /// The copy of the output, if the result may be given again.
-    pub copy: Option<SharedOutputCopy>,
+    pub output_copy: Option<SharedOutputCopy>,
     /// What the shell gets in place of the command, if only its filter runs.
     pub filter: Option<String>,
     /// Whether the whole output of a pipeline's first program is kept.
-    pub taps: bool,
+    pub keeps_tap: bool,
     /// The first program of the command's pipeline, if its output is kept or would be worth that.
     pub producer: Option<Producer>,
     /// Whether the command itself is that program: its caller has taken the rest of the pipeline away.
@@ -186,7 +186,7 @@ impl CommandRequest {
         let is_producer = own.is_some();
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
-        let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
+        let reduce = reduction::reduction_for(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         Ok(Self {
@@ -212,9 +212,9 @@ impl CommandRequest {
             spill,
             live: raw.live,
             streams: raw.streams,
-            snapshots: raw.snapshots.then_some(interval),
-            prompts: raw.prompts,
-            starts: raw.starts || in_terminal || raw.streams.is_some(),
+            live_view_interval: raw.snapshots.then_some(interval),
+            reports_prompts: raw.prompts,
+            reports_start: raw.starts || in_terminal || raw.streams.is_some(),
             aborted: raw.aborted,
             registry: raw.registry,
             to_background: place == TimeRule::Moving,
@@ -222,18 +222,18 @@ impl CommandRequest {
             guard: raw.guard,
             notes: Vec::new(),
             startup: raw.startup,
-            report: None,
+            exit_report_pipe: None,
             confine,
-            joins: raw.confine.as_ref().is_some_and(|world| world.joins),
+            joins_registry_world: raw.confine.as_ref().is_some_and(|world| world.joins),
             world: None,
-            files: Vec::new(),
+            inherited_files: Vec::new(),
             record,
             risk: None,
             evidence,
             reuse,
-            copy: None,
+            output_copy: None,
             filter: None,
-            taps,
+            keeps_tap: taps,
             producer: found.or(own),
             is_producer,
             tap_bytes: raw.tap_bytes.unwrap_or(u64::MAX),
@@ -281,7 +281,7 @@ impl CommandRequest {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
         let idle_ms = self.idle_limit.map(millis);
-        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
+        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins_registry_world, ..spec })
     }
 
     /// Returns the confinement of the command, as far as it is known, without denials.
@@ -292,7 +292,7 @@ impl CommandRequest {
     }
 
     /// Returns the text that the shell gets.
-    pub fn text(&self) -> Cow<'_, str> {
+    pub fn shell_text(&self) -> Cow<'_, str> {
         let command = self.filter.as_ref().unwrap_or(&self.command);
         match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
             // After an aborted `eval`, bash recognises no reserved word on the very next line.
@@ -303,7 +303,7 @@ impl CommandRequest {
 
     /// Returns whether the command is too long for an argument and reaches the shell as a script.
     pub fn is_script(&self) -> bool {
-        self.text().len() > MAX_ARGUMENT
+        self.shell_text().len() > MAX_ARGUMENT
     }
 
     /// Returns the shell's arguments, and the index of the path of the script among them.
@@ -319,10 +319,10 @@ impl CommandRequest {
             u32::try_from(argv.len() - 1).ok()
         } else {
             argv.push(b"-c".to_vec());
-            if self.text().starts_with(['-', '+']) {
+            if self.shell_text().starts_with(['-', '+']) {
                 argv.push(b"--".to_vec());
             }
-            argv.push(self.text().into_owned().into_bytes());
+            argv.push(self.shell_text().into_owned().into_bytes());
             if !self.args.is_empty() {
                 argv.push(name.as_bytes().to_vec());
             }

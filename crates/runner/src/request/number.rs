@@ -53,7 +53,7 @@ impl NumberOption {
     }
 
     /// Returns the number with a default.
-    pub const fn or(self, default: u64) -> NumberWithDefault {
+    pub const fn with_default(self, default: u64) -> NumberWithDefault {
         NumberWithDefault { number: self, default }
     }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_default_holds_only_when_nothing_is_given() {
-        let number = EVEN.or(3);
+        let number = EVEN.with_default(3);
         assert_eq!(number.get(None).expect("the default"), 3);
         assert_eq!(number.get(Some(4.0)).expect("given"), 4);
         assert_eq!(number.get_millis(Some(2.0)).expect("given"), Duration::from_millis(2));

@@ -10,12 +10,12 @@ use capture::{KeptTextLimits, TruncationPolicy};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
 pub const SNAPSHOT_INTERVAL_MS: NumberWithDefault =
-    NumberOption { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
+    NumberOption { name: "snapshotIntervalMs", least: 10, most: 60_000 }.with_default(250);
 /// `spill.maxBytes`: the most bytes of a file with the whole output.
-pub const SPILL_MAX_BYTES: NumberWithDefault = NumberOption::from_one("spill.maxBytes").or(1 << 30);
+pub const SPILL_MAX_BYTES: NumberWithDefault = NumberOption::from_one("spill.maxBytes").with_default(1 << 30);
 /// `spill.retentionMs`: the highest age of such a file.
 pub const SPILL_RETENTION_MS: NumberWithDefault =
-    NumberOption { name: "spill.retentionMs", least: 0, most: MAX_SAFE }.or(7 * 24 * 60 * 60 * 1000);
+    NumberOption { name: "spill.retentionMs", least: 0, most: MAX_SAFE }.with_default(7 * 24 * 60 * 60 * 1000);
 /// `truncate.maxLines`: the most lines of a stream that are kept.
 pub const MAX_LINES: NumberOption = NumberOption::from_one("truncate.maxLines");
 /// `truncate.maxBytes`: the most bytes of a stream that are kept.

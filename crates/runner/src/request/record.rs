@@ -15,16 +15,17 @@ use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
 pub const UNDO_FILE_BYTES: NumberWithDefault =
-    NumberOption::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
+    NumberOption::from_one("undo.maxFileBytes").with_default(Limits::DEFAULT.file_bytes);
 /// The most bytes that are kept of one run.
-pub const UNDO_RUN_BYTES: NumberWithDefault = NumberOption::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
+pub const UNDO_RUN_BYTES: NumberWithDefault =
+    NumberOption::from_one("undo.maxBytes").with_default(Limits::DEFAULT.run_bytes);
 /// The most bytes that are kept of all runs.
 pub const UNDO_STORE_BYTES: NumberWithDefault =
-    NumberOption::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
+    NumberOption::from_one("undo.storeBytes").with_default(Limits::DEFAULT.store_bytes);
 /// The highest age of a result that is given again, ms.
-pub const REUSE_AGE_MS: NumberWithDefault = NumberOption::from_one("reuse.maxAgeMs").or(3_600_000);
+pub const REUSE_AGE_MS: NumberWithDefault = NumberOption::from_one("reuse.maxAgeMs").with_default(3_600_000);
 /// The most bytes of the outputs of results that may be given again.
-pub const REUSE_STORE_BYTES: NumberWithDefault = NumberOption::from_one("reuse.storeBytes").or(256 << 20);
+pub const REUSE_STORE_BYTES: NumberWithDefault = NumberOption::from_one("reuse.storeBytes").with_default(256 << 20);
 
 /// Checks `receipt` and `undo`. `None`: nothing is recorded.
 ///

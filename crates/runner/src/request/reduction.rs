@@ -68,7 +68,7 @@ fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
 ///
 /// # Errors
 /// As [`check_reduction`].
-pub(super) fn in_place(
+pub(super) fn reduction_for(
     raw: Option<RawReduction>,
     place: TimeRule,
     streams: Option<CallerStreamOptions>,
@@ -85,7 +85,7 @@ impl OutputReduction {
     }
 
     /// Calls `call` with the lines of earlier results, or with `None` if an output of this size cannot refer to them.
-    pub fn with_shown<T>(&self, size: usize, call: impl FnOnce(Option<&Shown<'_>>) -> T) -> T {
+    pub fn with_earlier_lines<T>(&self, size: usize, call: impl FnOnce(Option<&Shown<'_>>) -> T) -> T {
         if self.earlier.is_empty() || size < seen::BYTES {
             return call(None);
         }
@@ -99,7 +99,9 @@ impl OutputReduction {
     pub fn view(&self, stdout: &str, stderr: &str, end: End, command: Option<&str>) -> Option<View> {
         let size = stdout.len() + stderr.len();
         let view = || {
-            self.with_shown(size, |earlier| reduce(stdout, stderr, end, &Options { earlier, ..self.options(command) }))
+            self.with_earlier_lines(size, |earlier| {
+                reduce(stdout, stderr, end, &Options { earlier, ..self.options(command) })
+            })
         };
         catch_unwind(AssertUnwindSafe(view)).ok().flatten()
     }

@@ -12,7 +12,7 @@ pub const TIMEOUT_MS: NumberOption = NumberOption { name: "timeoutMs", least: 1,
 /// `idleTimeoutMs`: the longest time without output. There is no default.
 pub const IDLE_TIMEOUT_MS: NumberOption = NumberOption { name: "idleTimeoutMs", ..TIMEOUT_MS };
 /// `graceMs`: the time between SIGTERM and SIGKILL.
-pub const GRACE_MS: NumberWithDefault = NumberOption { name: "graceMs", least: 0, most: 15_000 }.or(2_000);
+pub const GRACE_MS: NumberWithDefault = NumberOption { name: "graceMs", least: 0, most: 15_000 }.with_default(2_000);
 /// The limit of mode `default` for a command that moves to the background when it reaches its limit.
 pub const MOVING_LIMIT: Duration = Duration::from_secs(120);
 
@@ -101,7 +101,7 @@ pub fn limit(timeout_ms: Option<f64>, mode: CommandMode, place: TimeRule) -> Res
         (TimeRule::Moving | TimeRule::Foreground, mode) => Some(mode.limit()),
     };
     let given = match default.and_then(|default| u64::try_from(default.as_millis()).ok()) {
-        Some(default) => TIMEOUT_MS.or(default).get_given(timeout_ms),
+        Some(default) => TIMEOUT_MS.with_default(default).get_given(timeout_ms),
         None => TIMEOUT_MS.check_given(timeout_ms),
     };
     Ok(given?.map(Duration::from_millis).or(default))

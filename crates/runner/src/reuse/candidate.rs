@@ -9,8 +9,8 @@ use receipt::ReceiptCompleteness;
 use receipt::recording::mark;
 use receipt::watch::TreeMark;
 
-use super::copy::{SharedOutputCopy, WholeOutputCopy, shared};
-use super::store::add;
+use super::copy::{SharedOutputCopy, WholeOutputCopy, begin_shared_copy};
+use super::store::add_run;
 use super::stored::{ReuseGround, ReuseKey, StoredRun};
 
 /// The part of the store that one output may take.
@@ -39,7 +39,7 @@ impl ReuseCandidate {
         ground: ReuseGround,
         (most, temp): (u64, &Path),
     ) -> Self {
-        Self { key, root, begin: mark(directory), copy: shared(most / SHARE, temp), most, ground }
+        Self { key, root, begin: mark(directory), copy: begin_shared_copy(most / SHARE, temp), most, ground }
     }
 
     /// Returns the copy of its output.
@@ -87,6 +87,6 @@ pub struct StorableRun {
 impl StorableRun {
     /// Stores the run. Blocks.
     pub fn store(self) {
-        add(&self.root, self.end, self.stored, self.most);
+        add_run(&self.root, self.end, self.stored, self.most);
     }
 }

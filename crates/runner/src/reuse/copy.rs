@@ -37,7 +37,7 @@ pub struct WholeOutputCopy {
 }
 
 /// Begins a copy that holds at most `most` bytes, of which many go into this directory.
-pub fn shared(most: u64, directory: &Path) -> SharedOutputCopy {
+pub fn begin_shared_copy(most: u64, directory: &Path) -> SharedOutputCopy {
     let data = tempfile::spooled_tempfile_in(IN_MEMORY, directory);
     Arc::new(Mutex::new(ArrivingOutputCopy { data, pieces: Vec::new(), bytes: 0, most, is_whole: true }))
 }
@@ -73,7 +73,7 @@ impl ArrivingOutputCopy {
 
 impl WholeOutputCopy {
     /// Returns whether there is any output of a stream.
-    pub fn has(&self, stream: OutputStream) -> bool {
+    pub fn has_output(&self, stream: OutputStream) -> bool {
         self.pieces.iter().any(|(own, _)| *own == stream)
     }
 
@@ -86,7 +86,7 @@ impl WholeOutputCopy {
     ///
     /// # Errors
     /// If the file cannot be read, or `write` fails.
-    pub fn each(&self, mut write: impl FnMut(OutputStream, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn write_pieces(&self, mut write: impl FnMut(OutputStream, &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut at = 0;
         let mut buffer = vec![0; PIECE];
         for (stream, length) in &self.pieces {
@@ -119,7 +119,7 @@ mod tests {
 
     fn read(copied: &WholeOutputCopy) -> Vec<(OutputStream, Vec<u8>)> {
         let mut read: Vec<(OutputStream, Vec<u8>)> = Vec::new();
-        let each = copied.each(|stream, bytes| {
+        let each = copied.write_pieces(|stream, bytes| {
             match read.last_mut() {
                 Some((last, all)) if *last == stream => all.extend(bytes),
                 _ => read.push((stream, bytes.to_vec())),
@@ -134,7 +134,7 @@ mod tests {
     fn short_and_long_outputs_come_back_in_their_order() {
         let directory = tempfile::tempdir().expect("a directory");
         for size in [0, 1, PIECE - 1, PIECE + 1, 3 * PIECE] {
-            let copy = shared(1 << 20, directory.path());
+            let copy = begin_shared_copy(1 << 20, directory.path());
             let mut copy = copy.lock().expect("not poisoned");
             let pieces = [
                 (OutputStream::Stdout, vec![b'a'; size]),
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_output_that_is_too_large_is_not_kept() {
-        let copy = shared(10, &std::env::temp_dir());
+        let copy = begin_shared_copy(10, &std::env::temp_dir());
         let mut copy = copy.lock().expect("not poisoned");
         copy.push(OutputStream::Stdout, &[0; 10]);
         copy.push(OutputStream::Stderr, &[0; 1]);

@@ -24,7 +24,7 @@ use safety::decide::NamedCommandRules;
 pub use candidate::{ReuseCandidate, StorableRun};
 pub use copy::{SharedOutputCopy, WholeOutputCopy};
 pub use source::PipelineSource;
-pub use store::find;
+pub use store::find_run;
 pub use stored::{ReuseGround, ReuseKey, ReusedRun, SourceOutput, StoredRun};
 pub use varying::{is_vouched, only_reads, varies, writes};
 

@@ -9,9 +9,9 @@ use receipt::watch::TreeMark;
 use super::stored::{ReuseKey, StoredRun};
 
 /// Most trees. Each has one mark, by which its changes are recorded.
-const TREES: usize = 4;
+const MAX_TREES: usize = 4;
 /// Most runs.
-const RUNS: usize = 256;
+const MAX_RUNS: usize = 256;
 
 /// The trees, the one that was used last at the end.
 static TREES_OF_PROCESS: Mutex<Vec<ReuseTree>> = Mutex::new(Vec::new());
@@ -32,8 +32,8 @@ fn trees() -> MutexGuard<'static, Vec<ReuseTree>> {
 
 /// Finds a run in a tree in which nothing has changed since: that with this key, or the latest whose first program is
 /// this one, given the same. Blocks.
-pub fn find(root: &Path, key: &ReuseKey, source: Option<&str>, max_age: Duration) -> Option<Arc<StoredRun>> {
-    let end = end_of(root)?;
+pub fn find_run(root: &Path, key: &ReuseKey, source: Option<&str>, max_age: Duration) -> Option<Arc<StoredRun>> {
+    let end = end_mark_of(root)?;
     is_untouched(&end).then_some(())?;
     let mut trees = trees();
     let at = trees.iter().position(|tree| Arc::ptr_eq(&tree.end, &end))?;
@@ -49,9 +49,9 @@ pub fn find(root: &Path, key: &ReuseKey, source: Option<&str>, max_age: Duration
 }
 
 /// Stores a run. `end` marks its end in its tree. `most`: the most bytes of all outputs. Blocks.
-pub fn add(root: &Path, end: TreeMark, stored: StoredRun, most: u64) {
+pub fn add_run(root: &Path, end: TreeMark, stored: StoredRun, most: u64) {
     // A tree that did not change since the runs before needs one mark for all of them.
-    let known = end_of(root).filter(is_untouched);
+    let known = end_mark_of(root).filter(is_untouched);
     let mut all = trees();
     let at = all.iter().position(|tree| known.as_ref().is_some_and(|known| Arc::ptr_eq(&tree.end, known)));
     let mut gone = Vec::new();
@@ -65,14 +65,14 @@ pub fn add(root: &Path, end: TreeMark, stored: StoredRun, most: u64) {
     tree.runs.retain(|known| known.key != stored.key);
     tree.runs.push(Arc::new(stored));
     all.push(tree);
-    gone.append(&mut spare(&mut all, most));
+    gone.append(&mut evict_excess(&mut all, most));
     drop(all);
     // The end of a mark may wait for its tree.
     drop(gone);
 }
 
 /// Returns the mark of a tree.
-fn end_of(root: &Path) -> Option<Arc<TreeMark>> {
+fn end_mark_of(root: &Path) -> Option<Arc<TreeMark>> {
     trees().iter().find(|tree| tree.root == root).map(|tree| Arc::clone(&tree.end))
 }
 
@@ -87,12 +87,12 @@ fn is_untouched(end: &Arc<TreeMark>) -> bool {
 }
 
 /// Takes the trees and runs that are too many. The last run stays.
-fn spare(trees: &mut Vec<ReuseTree>, most: u64) -> Vec<ReuseTree> {
-    let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(TREES)).collect();
+fn evict_excess(trees: &mut Vec<ReuseTree>, most: u64) -> Vec<ReuseTree> {
+    let mut gone: Vec<_> = trees.drain(..trees.len().saturating_sub(MAX_TREES)).collect();
     let bytes = |tree: &ReuseTree| tree.runs.iter().map(|stored| stored.bytes()).sum::<u64>();
     loop {
         let count: usize = trees.iter().map(|tree| tree.runs.len()).sum();
-        let is_too_much = count > RUNS || trees.iter().map(bytes).sum::<u64>() > most;
+        let is_too_much = count > MAX_RUNS || trees.iter().map(bytes).sum::<u64>() > most;
         if !is_too_much || count <= 1 {
             return gone;
         }
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::reuse::ReuseGround;
-    use crate::reuse::copy::shared;
+    use crate::reuse::copy::begin_shared_copy;
     use evidence::{End, Ran};
     use protocol::task::now_ms;
     use receipt::recording::mark;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn stored(command: &str, run: &str, bytes: usize) -> StoredRun {
-        let copy = shared(1 << 20, &std::env::temp_dir());
+        let copy = begin_shared_copy(1 << 20, &std::env::temp_dir());
         copy.lock().expect("not poisoned").push(capture::OutputStream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
         let end = End { code: Some(0), signal: None, by_itself: true };
@@ -162,26 +162,26 @@ mod tests {
     const HOUR: Duration = Duration::from_hours(1);
 
     fn run(root: &Path, command: &str) -> Option<String> {
-        find(root, &key(command), None, HOUR).map(|stored| stored.run.clone())
+        find_run(root, &key(command), None, HOUR).map(|stored| stored.run.clone())
     }
 
     #[test]
     fn a_run_is_found_until_its_tree_changes() {
         let (_directory, root) = watched();
         assert_eq!(run(&root, "make"), None);
-        add(&root, mark(&root), stored("make", "r1", 3), 100);
-        add(&root, mark(&root), stored("ls", "r2", 3), 100);
+        add_run(&root, mark(&root), stored("make", "r1", 3), 100);
+        add_run(&root, mark(&root), stored("ls", "r2", 3), 100);
         assert_eq!((run(&root, "make").as_deref(), run(&root, "ls").as_deref()), (Some("r1"), Some("r2")));
         assert_eq!(run(&root, "make all"), None);
         assert_eq!(run(root.parent().expect("above"), "make"), None);
-        assert!(find(&root, &ReuseKey { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
-        assert!(find(&root, &ReuseKey { surroundings: 8, ..key("make") }, None, HOUR).is_none());
-        assert!(find(&root, &key("make"), None, Duration::ZERO).is_none(), "too old");
-        add(&root, mark(&root), stored("make", "r3", 3), 100);
+        assert!(find_run(&root, &ReuseKey { directory: (1, 3), ..key("make") }, None, HOUR).is_none());
+        assert!(find_run(&root, &ReuseKey { surroundings: 8, ..key("make") }, None, HOUR).is_none());
+        assert!(find_run(&root, &key("make"), None, Duration::ZERO).is_none(), "too old");
+        add_run(&root, mark(&root), stored("make", "r3", 3), 100);
         assert_eq!(run(&root, "make").as_deref(), Some("r3"), "the latest");
         fs::write(root.join("a"), "2").expect("written");
         assert_eq!((run(&root, "make"), run(&root, "ls")), (None, None));
-        add(&root, mark(&root), stored("ls", "r4", 3), 100);
+        add_run(&root, mark(&root), stored("ls", "r4", 3), 100);
         assert_eq!((run(&root, "make"), run(&root, "ls").as_deref()), (None, Some("r4")));
     }
 
@@ -208,14 +208,14 @@ mod tests {
         let left = |trees: &[ReuseTree]| -> Vec<String> {
             trees.iter().flat_map(|tree| &tree.runs).map(|stored| stored.key.command.clone()).collect()
         };
-        assert!(spare(&mut trees, 160).is_empty());
-        spare(&mut trees, 100);
+        assert!(evict_excess(&mut trees, 160).is_empty());
+        evict_excess(&mut trees, 100);
         assert_eq!(left(&trees), ["c", "d"]);
-        assert_eq!(spare(&mut trees, 50).len(), 1);
+        assert_eq!(evict_excess(&mut trees, 50).len(), 1);
         assert_eq!(left(&trees), ["d"]);
-        spare(&mut trees, 10);
+        evict_excess(&mut trees, 10);
         assert_eq!(left(&trees), ["d"], "the last run stays");
-        trees.extend((0..TREES).map(|_| tree(&two)));
-        assert_eq!(spare(&mut trees, 100).len(), 1);
+        trees.extend((0..MAX_TREES).map(|_| tree(&two)));
+        assert_eq!(evict_excess(&mut trees, 100).len(), 1);
     }
 }

@@ -137,7 +137,7 @@ impl StoredRun {
             return Ok(bytes);
         }
         let mut bytes = Vec::new();
-        self.output.each(|stream, piece| {
+        self.output.write_pieces(|stream, piece| {
             if stream == OutputStream::Stdout {
                 bytes.extend_from_slice(piece);
             }
@@ -147,7 +147,7 @@ impl StoredRun {
     }
 
     /// Returns the label of the result, for a run in the tree with this root. `filtered`: through another filter.
-    pub fn reused(&self, root: &Path, filtered: bool) -> ReusedRun {
+    pub fn to_reused(&self, root: &Path, filtered: bool) -> ReusedRun {
         let root = root.display();
         let outside = format!("files outside of {root}");
         let outside = std::iter::once(outside.as_str());

@@ -81,7 +81,7 @@ pub fn varies(analysis: &CommandAnalysis, root: &Path) -> bool {
     let mut names = text.split(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
     PARTS.iter().any(|part| text.contains(part))
         || names.any(|name| name == "time" || is_one_of(VARIABLES, name))
-        || analysis.commands.iter().any(|unit| is_varying(unit) || leaves(unit, root))
+        || analysis.commands.iter().any(|unit| is_varying(unit) || leaves_tree(unit, root))
 }
 
 /// Returns whether a host vouches for each part of a command that may do more than read. A part that writes a file by a
@@ -138,7 +138,7 @@ fn shows_dates(unit: &CommandUnit) -> bool {
 }
 
 /// Returns whether a command runs or reads outside of a tree. Its program may be anywhere. Blocks.
-fn leaves(unit: &CommandUnit, root: &Path) -> bool {
+fn leaves_tree(unit: &CommandUnit, root: &Path) -> bool {
     // A directory that is missing keeps its name.
     let real = |cwd: &String| Path::new(cwd).canonicalize().unwrap_or_else(|_| PathBuf::from(cwd));
     let Some(cwd) = unit.cwd.as_ref().map(real).filter(|cwd| cwd.starts_with(root)) else {
@@ -147,11 +147,11 @@ fn leaves(unit: &CommandUnit, root: &Path) -> bool {
     };
     let targets = unit.redirects.iter().map(|redirect| &redirect.target);
     let has_paths = !unit.name.as_deref().is_some_and(|name| is_one_of(WITHOUT_PATHS, name));
-    unit.argv.iter().skip(1).filter(|_| has_paths).chain(targets).any(|word| leads_out(word, &cwd, root))
+    unit.argv.iter().skip(1).filter(|_| has_paths).chain(targets).any(|word| leads_out_of_tree(word, &cwd, root))
 }
 
 /// Returns whether a word may be a path outside of a tree.
-fn leads_out(word: &AnalyzedWord, cwd: &Path, root: &Path) -> bool {
+fn leads_out_of_tree(word: &AnalyzedWord, cwd: &Path, root: &Path) -> bool {
     let text = word.text.as_str();
     if !word.known && text.contains(['$', '`', '~']) {
         return true;
@@ -166,11 +166,11 @@ fn leads_out(word: &AnalyzedWord, cwd: &Path, root: &Path) -> bool {
     };
     let is_path =
         value.starts_with(['/', '~']) || Path::new(value).components().any(|part| part == Component::ParentDir);
-    is_path && (value.starts_with('~') || !normal(&cwd.join(value)).starts_with(root))
+    is_path && (value.starts_with('~') || !normalized(&cwd.join(value)).starts_with(root))
 }
 
 /// Returns a path without `.` and `..`.
-fn normal(path: &Path) -> PathBuf {
+fn normalized(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

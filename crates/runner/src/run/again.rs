@@ -59,14 +59,14 @@ impl CommandLaunch {
         listener: &impl CommandListener,
         replies: &mut UnboundedReceiver<CallerReply>,
     ) -> Result<Option<FinishedRun>, RunError> {
-        match self.look_again().await {
+        match self.decide_reuse().await {
             None => {}
             Some(ReuseDecision::Given(stored, root)) => {
-                return self.give(stored, &root, listener, replies).await.map(Some);
+                return self.give_stored(stored, &root, listener, replies).await.map(Some);
             }
             Some(ReuseDecision::Filtered(filtered, bytes)) => self.become_filter(filtered, bytes).await?,
             Some(ReuseDecision::Runs(candidate)) => {
-                self.request.copy = Some(Arc::clone(candidate.copy()));
+                self.request.output_copy = Some(Arc::clone(candidate.copy()));
                 self.candidate = Some(candidate);
             }
         }
@@ -74,11 +74,11 @@ impl CommandLaunch {
     }
 
     /// Looks for the stored run of the command. `None`: its result must not be given again.
-    async fn look_again(&mut self) -> Option<ReuseDecision> {
+    async fn decide_reuse(&mut self) -> Option<ReuseDecision> {
         let wanted = self.request.reuse.take()?;
-        let (analysis, places) = (analysis(&self.request)?, places(&self.request));
+        let (analysis, places) = (analysis(&self.request)?, confined_write_roots(&self.request));
         let (command, cwd) = (self.request.command.clone(), self.request.cwd.clone());
-        let surroundings = surroundings(&self.request, &self.order.plan.program);
+        let surroundings = hash_surroundings(&self.request, &self.order.plan.program);
         let source =
             PipelineSource::of(&command).filter(|source| source.filter.is_some() && self.request.stdin.is_none());
         // With pipefail the exit code would be that of the program, which does not run.
@@ -88,13 +88,13 @@ impl CommandLaunch {
         let temp = self.request.temp.clone();
         let looked = spawn_blocking(move || {
             let root = WatchedTrees::root_of(&cwd).ok()?;
-            let ground = ground(&analysis, &wanted.commands, places, &root)?;
+            let ground = reuse_ground(&analysis, &wanted.commands, places, &root)?;
             let found = metadata(&cwd).ok()?;
             let key = ReuseKey { command, directory: (found.dev(), found.ino()), surroundings };
             let text = source.as_ref().map(|source| source.text.as_str());
             if !wanted.fresh
-                && !runs().any_in(&root, None)
-                && let Some(stored) = reuse::find(&root, &key, text, wanted.max_age)
+                && !runs().has_run_in(&root, None)
+                && let Some(stored) = reuse::find_run(&root, &key, text, wanted.max_age)
             {
                 // A tap that is wanted is given, too.
                 if stored.key == key && (stored.written.is_some() || !wants_tap) {
@@ -115,7 +115,7 @@ impl CommandLaunch {
         looked.await.ok().flatten()
     }
 
-    async fn give(
+    async fn give_stored(
         &mut self,
         stored: Arc<StoredRun>,
         root: &Path,
@@ -124,19 +124,19 @@ impl CommandLaunch {
     ) -> Result<FinishedRun, RunError> {
         self.open_entry();
         let replayed = replay(&self.request, Arc::clone(&stored), listener, replies).await;
-        let mut outcome = CommandOutcome::of(&self.request, replayed.map_err(|error| self.unwatched(error))?);
+        let mut outcome = CommandOutcome::of(&self.request, replayed.map_err(|error| self.unwatchable_error(error))?);
         (outcome.receipt, outcome.undo) = nothing_changed(&self.request);
         if outcome.status == Status::Exited {
             outcome.evidence = Some(stored.evidence.clone());
-            outcome.reused = Some(stored.reused(root, false));
+            outcome.reused = Some(stored.to_reused(root, false));
             outcome.tap = self.tap_of(&stored).await;
         } else {
             outcome.evidence = CommandOutcome::not_started(&self.request).evidence;
         }
-        outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
+        outcome.notes.extend(elsewhere::program_hints(&self.request, &outcome));
         self.note_reuse(&outcome).await;
         if let Some(world) = self.order.plan.world {
-            self.helpers.show(world, outcome.files()).await;
+            self.helpers.show_files(world, outcome.files()).await;
         }
         Ok(outcome.into())
     }
@@ -147,7 +147,7 @@ impl CommandLaunch {
         let producer = self.producer()?;
         stored.written.as_ref()?;
         let (kept, stored) = (ProducerCopier::new(request), Arc::clone(stored));
-        let kept = spawn_blocking(move || kept.filled(&stored.written_bytes().map_err(|error| error.to_string())?));
+        let kept = spawn_blocking(move || kept.copy_of(&stored.written_bytes().map_err(|error| error.to_string())?));
         Some(TappedOutput { command: producer.command.clone(), kept: kept.await.ok()? })
     }
 
@@ -158,7 +158,7 @@ impl CommandLaunch {
         let request = &mut self.request;
         request.filter = filtered.source.filter.as_ref().map(|filter| filter.command.clone());
         request.stdin = Some(bytes);
-        (request.evidence, request.producer, request.taps, request.is_producer) = (None, None, false, false);
+        (request.evidence, request.producer, request.keeps_tap, request.is_producer) = (None, None, false, false);
         self.order = order_of(request, self.helpers, None)?;
         if let Some(facts) = self.request.world.clone() {
             self.enter_plan(&facts);
@@ -198,16 +198,16 @@ impl CommandLaunch {
         let tap = tap.map(|tap| (tap.path.clone(), tap.bytes));
         let own = self.request.live_run.as_ref().map(|run| run.number());
         let stored = move |key, ground, output| {
-            let written = source.and_then(|source| written(source, &evidence, &output, tap));
+            let written = source.and_then(|source| source_output(source, &evidence, &output, tap));
             StoredRun { key, run, at, ended, code, evidence, output, written, denials, ground }
         };
-        let is_alone = move |root: &Path| !runs().any_in(root, own);
+        let is_alone = move |root: &Path| !runs().has_run_in(root, own);
         spawn_blocking(move || candidate.end(&cwd, is_alone, stored)).await.ok().flatten()
     }
 
     /// Returns the producer of the command's tap, if it is to have one.
     fn producer(&self) -> Option<&Producer> {
-        self.request.producer.as_ref().filter(|producer| self.request.taps && producer.why.is_none())
+        self.request.producer.as_ref().filter(|producer| self.request.keeps_tap && producer.why.is_none())
     }
 
     /// Returns the source of the command, if nothing else prints, and whether its errors go into the same pipe.
@@ -223,14 +223,14 @@ impl CommandLaunch {
 
 /// Returns what the source of a command has written, by its evidence, its output and its tap. `None`: not all of it is
 /// known.
-fn written(
+fn source_output(
     (source, merged): (PipelineSource, bool),
     evidence: &Evidence,
     output: &WholeOutputCopy,
     tap: Option<(PathBuf, u64)>,
 ) -> Option<SourceOutput> {
     let part = evidence.parts.iter().find(|part| part.span == Some(source.span) && part.exit_code.is_some())?;
-    let is_filterable = source.takes_errors || !merged && !output.has(OutputStream::Stderr);
+    let is_filterable = source.takes_errors || !merged && !output.has_output(OutputStream::Stderr);
     let file = match source.filter {
         Some(_) => {
             let (path, length) = tap?;
@@ -248,14 +248,14 @@ fn analysis(request: &CommandRequest) -> Option<CommandAnalysis> {
 }
 
 /// Returns where a confined command may write, if it reaches no host and has its own place for temporary files.
-fn places(request: &CommandRequest) -> Option<ConfinedWriteRoots> {
+fn confined_write_roots(request: &CommandRequest) -> Option<ConfinedWriteRoots> {
     let policy = &request.confine.as_ref()?.policy;
     let reach = policy.command_reach(&policy.root);
     (reach.offline && policy.tmp == TmpPlacement::Private).then_some(reach.write)
 }
 
 /// Returns why the result of a command may be given again. `None`: it must not.
-fn ground(
+fn reuse_ground(
     analysis: &CommandAnalysis,
     commands: &NamedCommandRules,
     places: Option<ConfinedWriteRoots>,
@@ -289,7 +289,7 @@ fn nothing_changed(request: &CommandRequest) -> (Option<RunReceipt>, Option<RunU
 
 /// Returns a hash of all that a command is given besides its text and its directory. The code by which a session saves
 /// its state names other files each time, and is none of it.
-fn surroundings(request: &CommandRequest, program: &[u8]) -> u128 {
+fn hash_surroundings(request: &CommandRequest, program: &[u8]) -> u128 {
     let CommandRequest { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } =
         request;
     let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves()));

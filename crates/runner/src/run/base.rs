@@ -41,7 +41,7 @@ impl<B: ShellStateSource> StartingShellState<B> {
     ///
     /// # Errors
     /// The base, if it is not read yet.
-    pub fn known(self) -> Result<Option<B::State>, B> {
+    pub fn into_known(self) -> Result<Option<B::State>, B> {
         match self {
             Self::Plain => Ok(None),
             Self::Known(state) => Ok(Some(state)),
@@ -51,7 +51,7 @@ impl<B: ShellStateSource> StartingShellState<B> {
 
     /// Reads the state if necessary. A command that is aborted meanwhile gets no state.
     pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<CallerReply>) -> Option<B::State> {
-        match self.known() {
+        match self.into_known() {
             Ok(state) => state,
             Err(base) => tokio::select! {
                 biased;
@@ -70,11 +70,11 @@ impl<B: ShellStateSource> StartingShellState<B> {
 /// # Errors
 /// As [`Request::check`], and if the options name a state that cannot be read.
 pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
-    let state = match B::of(&raw)?.known() {
+    let state = match B::of(&raw)?.into_known() {
         Ok(state) => state,
         Err(base) => Some(base.read().await),
     };
-    request::<B>(raw, state)
+    request_with_state::<B>(raw, state)
 }
 
 /// Returns the request of a command, as far as the state that it begins with is known. A state is not read, and no warm
@@ -83,9 +83,9 @@ pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandR
 /// # Errors
 /// As [`request_of`].
 pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
-    let state = B::of(&raw)?.known();
+    let state = B::of(&raw)?.into_known();
     let is_known = state.is_ok();
-    let mut request = request::<B>(raw, state.ok().flatten())?;
+    let mut request = request_with_state::<B>(raw, state.ok().flatten())?;
     request.warm &= is_known;
     Ok(request)
 }
@@ -94,7 +94,10 @@ pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequ
 ///
 /// # Errors
 /// As [`Request::check`].
-pub fn request<B: ShellStateSource>(raw: RawOptions, state: Option<B::State>) -> Result<CommandRequest, RunError> {
+pub fn request_with_state<B: ShellStateSource>(
+    raw: RawOptions,
+    state: Option<B::State>,
+) -> Result<CommandRequest, RunError> {
     let mut request = CommandRequest::check(raw)?;
     if let Some(state) = state {
         B::apply(state, &mut request);

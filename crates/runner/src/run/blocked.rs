@@ -9,9 +9,9 @@ use crate::supervise::{is_prompt, looks_like_prompt};
 use protocol::{BlockedProcess, note_of_prompt, plain};
 
 /// Time of quiet after which a command may be blocked.
-pub const QUIET: Duration = Duration::from_millis(300);
+pub const QUIET_BEFORE_SCAN: Duration = Duration::from_millis(300);
 /// Time between two scans of a command that stays quiet.
-pub const AGAIN: Duration = Duration::from_millis(500);
+pub const RESCAN_INTERVAL: Duration = Duration::from_millis(500);
 /// The longest line that is quoted, characters. A longer line that asks for nothing is taken for a screen.
 const LINE: usize = 100;
 /// The most characters of a command line that a listener gets.
@@ -78,7 +78,7 @@ pub struct PromptEvidence {
 
 impl ReportedPrompt {
     /// Returns whether this is still the same prompt: typed text is drawn behind it, or in the place of its proposal.
-    fn is(&self, other: &Self) -> bool {
+    fn is_same_prompt(&self, other: &Self) -> bool {
         let common = self.line.chars().zip(other.line.chars()).take_while(|(one, two)| one == two).count();
         let same = self.pid == other.pid || !(self.seen && other.seen);
         same && self.count == other.count && common * 2 >= self.line.chars().count()
@@ -100,14 +100,14 @@ impl PromptEvidence {
 impl BlockedWatch {
     /// Begins to watch. `wanted`: whether a listener wants reports.
     pub fn new(wanted: bool, began: Instant) -> Self {
-        let scans = wanted.then(|| ListenerScans { next: Some(began + QUIET), reported: None });
+        let scans = wanted.then(|| ListenerScans { next: Some(began + QUIET_BEFORE_SCAN), reported: None });
         Self { scans, at_limit: None }
     }
 
     /// Records output of the command.
     pub fn on_output(&mut self) {
         if let Some(scans) = &mut self.scans {
-            scans.next = Some(Instant::now() + QUIET);
+            scans.next = Some(Instant::now() + QUIET_BEFORE_SCAN);
         }
     }
 
@@ -147,11 +147,11 @@ impl BlockedWatch {
         let PromptEvidence { process, asks, line } = PromptEvidence::of(process, lines);
         let scans = self.scans.as_mut().filter(|scans| scans.next.is_none())?;
         // The next scan is due even if nothing is blocked, because another process may be blocked later.
-        scans.next = Some(Instant::now() + AGAIN);
+        scans.next = Some(Instant::now() + RESCAN_INTERVAL);
         let blocked = process.filter(BlockedProcess::is_for_input).map(|process| (process.pid, process.command));
         let (pid, command) = blocked.or_else(|| shell.filter(|_| asks).map(|pid| (pid, plain(command))))?;
         let prompt = ReportedPrompt { pid, seen: !asks, count: lines.count, line: line.clone() };
-        if scans.reported.as_ref().is_some_and(|reported| reported.is(&prompt)) {
+        if scans.reported.as_ref().is_some_and(|reported| reported.is_same_prompt(&prompt)) {
             return None;
         }
         scans.reported = Some(prompt);
@@ -184,24 +184,24 @@ mod tests {
     fn text_typed_at_a_prompt_makes_it_no_other_one() {
         let name = prompt(1, 2, "? Name: (demo)");
         for line in ["? Name: (demo)", "? Name: j", "? Name: joe", "? Name: (demo) x"] {
-            assert!(name.is(&prompt(1, 2, line)), "{line}");
+            assert!(name.is_same_prompt(&prompt(1, 2, line)), "{line}");
         }
-        assert!(prompt(1, 0, "").is(&prompt(1, 0, "x")));
+        assert!(prompt(1, 0, "").is_same_prompt(&prompt(1, 0, "x")));
     }
 
     #[test]
     fn the_process_may_be_seen_later_than_the_line() {
         let guessed = ReportedPrompt { seen: false, ..prompt(1, 0, "Password: ") };
-        assert!(guessed.is(&prompt(2, 0, "Password: ")));
-        assert!(prompt(2, 0, "Password: ").is(&guessed));
-        assert!(!guessed.is(&prompt(2, 1, "Password: ")));
+        assert!(guessed.is_same_prompt(&prompt(2, 0, "Password: ")));
+        assert!(prompt(2, 0, "Password: ").is_same_prompt(&guessed));
+        assert!(!guessed.is_same_prompt(&prompt(2, 1, "Password: ")));
     }
 
     #[test]
     fn another_process_line_or_place_is_another_prompt() {
         let name = prompt(1, 2, "Name: ");
         for other in [prompt(2, 2, "Name: "), prompt(1, 3, "Name: "), prompt(1, 2, "Age: "), prompt(1, 2, "")] {
-            assert!(!name.is(&other), "{} {} {}", other.pid, other.count, other.line);
+            assert!(!name.is_same_prompt(&other), "{} {} {}", other.pid, other.count, other.line);
         }
     }
 
@@ -209,12 +209,12 @@ mod tests {
     async fn a_quiet_command_is_scanned_and_a_prompt_reported_once() {
         let began = Instant::now();
         let mut watch = BlockedWatch::new(true, began);
-        assert_eq!(watch.scan_at(), Some(began + QUIET));
+        assert_eq!(watch.scan_at(), Some(began + QUIET_BEFORE_SCAN));
         watch.on_scan();
         assert_eq!(watch.scan_at(), None, "the answer is on its way");
         let shown = watch.on_scanned(None, &lines("Password: "), Some(7), "sudo x");
         assert_eq!(shown.map(|prompt| (prompt.pid, prompt.text)), Some((7, "Password: ".to_owned())));
-        assert_eq!(watch.scan_at(), Some(began + AGAIN), "scanned again while it stays quiet");
+        assert_eq!(watch.scan_at(), Some(began + RESCAN_INTERVAL), "scanned again while it stays quiet");
         watch.on_scan();
         assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "sudo x").is_none(), "reported already");
     }
@@ -225,7 +225,7 @@ mod tests {
         watch.on_scan();
         watch.on_output();
         assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "x").is_none());
-        assert_eq!(watch.scan_at(), Some(Instant::now() + QUIET));
+        assert_eq!(watch.scan_at(), Some(Instant::now() + QUIET_BEFORE_SCAN));
     }
 
     #[test]

@@ -9,11 +9,11 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::entered::{PATIENCE, end_of};
-use super::entry::{opening, refused, sweep_when_due};
+use super::entry::{entry_opening, record_refused, sweep_when_due};
 use super::guard;
 use super::outcome::{CommandOutcome, Status};
 use crate::error::RunError;
-use crate::noting::{append, changes, verdict};
+use crate::noting::{append_in_background, ledger_changes, verdict_word};
 use crate::request::{CommandRequest, RawOptions};
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
@@ -45,16 +45,16 @@ pub struct JudgedDistantCommand {
 ///
 /// # Errors
 /// If the options are impossible, or the safety engine refuses the command.
-pub fn judged(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<JudgedDistantCommand, RunError> {
+pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<JudgedDistantCommand, RunError> {
     // What can be confined, recorded and re-used is known there.
     let raw = RawOptions { confine: None, receipt: None, undo: None, evidence: None, reuse: None, ..raw };
     let mut request = CommandRequest::check(raw)?;
     if let Some(entry) = &mut request.entry {
         (entry.directory, entry.target) = (ledger, Some(target.to_owned()));
     }
-    guard::judge(&mut request).map_err(|error| refused(&request, error))?;
+    guard::judge(&mut request).map_err(|error| record_refused(&request, error))?;
     let entry = request.entry.as_ref().and_then(|entry| {
-        let opening = opening(entry, &request, None).ok()?;
+        let opening = entry_opening(entry, &request, None).ok()?;
         let (opening, run) = ((*opening).clone(), request.mark.clone());
         Some(DistantEntry { opening, run, start: Mutex::default() })
     });
@@ -106,7 +106,7 @@ impl DistantEntry {
     pub fn open(&self) {
         let mut start = self.start.lock().unwrap_or_else(PoisonError::into_inner);
         if start.is_none() {
-            *start = self.write(self.line());
+            *start = self.write(self.ledger_line());
         }
     }
 
@@ -116,7 +116,7 @@ impl DistantEntry {
         if outcome.pid == 0 && start.is_none() && outcome.status != Status::Lost {
             return;
         }
-        let line = if start.is_some() { LedgerLine::of(&self.run) } else { self.line() };
+        let line = if start.is_some() { LedgerLine::of(&self.run) } else { self.ledger_line() };
         if let Some(start) = start {
             // The start stands before the end. A disk that does not answer holds nothing up.
             let _written = timeout(PATIENCE, start).await;
@@ -126,10 +126,10 @@ impl DistantEntry {
             log: store.log_path(&task.id).to_string_lossy().into_owned().into(),
         });
         let note = LedgerRunNote {
-            changes: outcome.receipt.as_ref().map(changes),
+            changes: outcome.receipt.as_ref().map(ledger_changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task,
-            evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
+            evidence: outcome.evidence.as_ref().map(|found| verdict_word(found.verdict).into()),
             reused: outcome.reused.as_ref().map(|reused| Cow::Owned(reused.run_id.clone())),
             ..LedgerRunNote::default()
         };
@@ -137,7 +137,7 @@ impl DistantEntry {
         drop(self.write(line.with("end", &end_of(outcome)).with("note", &note)));
     }
 
-    fn line(&self) -> LedgerLine {
+    fn ledger_line(&self) -> LedgerLine {
         LedgerLine::of(&self.run).with("shim", &own_shim()).with_json("start", &self.opening.start)
     }
 
@@ -145,6 +145,6 @@ impl DistantEntry {
         let helpers = HelperProcesses::shared().ok()?;
         let directory = &self.opening.directory;
         sweep_when_due(helpers, directory);
-        Some(append(helpers, directory.clone(), self.opening.at, line.finish()))
+        Some(append_in_background(helpers, directory.clone(), self.opening.at, line.finish()))
     }
 }

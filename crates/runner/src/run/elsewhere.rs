@@ -14,9 +14,9 @@ use confine::ConfinementPolicy;
 use evidence::is_builtin;
 
 /// Directories of programs in a project, below the directory of the command and those around it.
-const OF_PROJECTS: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
+const PROJECT_PROGRAM_DIRECTORIES: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
 /// Directories of programs in a home. `*` stands for a version, of which the newest counts.
-const OF_HOMES: [&str; 27] = [
+const HOME_PROGRAM_DIRECTORIES: [&str; 27] = [
     ".local/bin",
     "bin",
     ".cargo/bin",
@@ -49,22 +49,22 @@ const OF_HOMES: [&str; 27] = [
 /// The exit code for a program that was not found.
 const NOT_FOUND: i32 = 127;
 /// The most hints of one command.
-const MOST: usize = 3;
+const MAX_HINTS: usize = 3;
 /// The most programs that are looked for.
 const PROGRAMS: usize = 16;
 /// The longest command that is read for a hint, bytes.
 const MAX_COMMAND: usize = 64 * 1024;
 /// The most directories around that of a command.
-const AROUND: usize = 40;
+const MAX_DIRECTORIES_ABOVE: usize = 40;
 /// The most versions that are compared.
 const VERSIONS: usize = 256;
 
 /// Returns a note for each program that was not found and lies elsewhere.
-pub fn hints(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<String> {
+pub fn program_hints(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<String> {
     if request.command.len() > MAX_COMMAND {
         return Vec::new();
     }
-    let wanted = wanted(request, outcome);
+    let wanted = missing_programs(request, outcome);
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ pub fn hints(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<String> 
             }
         }
     }
-    notes.truncate(MOST);
+    notes.truncate(MAX_HINTS);
     notes
 }
 
@@ -90,7 +90,7 @@ struct MissingProgram {
 }
 
 /// Returns the programs of the command that were not found. Without evidence, a command that ended so names one.
-fn wanted(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProgram> {
+fn missing_programs(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProgram> {
     let parts = outcome.evidence.iter().flat_map(|evidence| &evidence.parts);
     let failed: Vec<_> = parts.filter(|part| part.exit_code == Some(NOT_FOUND)).filter_map(|part| part.span).collect();
     let ended = outcome.status == Status::Exited && outcome.exit_code == Some(NOT_FOUND);
@@ -111,7 +111,7 @@ fn wanted(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProg
         }
         let own = unit.path.filter(|name| unit.name.as_ref() == Some(name));
         let names = unit.prefix.into_iter().take(1).chain(own);
-        let missing = |name: &String| is_name(name) && !is_builtin(name) && !is_on(path, name, &request.cwd);
+        let missing = |name: &String| is_name(name) && !is_builtin(name) && !is_on_path(path, name, &request.cwd);
         let Some(name) = names.into_iter().find(missing) else { continue };
         if programs.len() == PROGRAMS {
             break;
@@ -148,7 +148,7 @@ fn variable<'r>(request: &'r CommandRequest, name: &str) -> Option<&'r str> {
 }
 
 /// Returns whether a program lies in a directory of PATH.
-fn is_on(path: &str, name: &str, cwd: &Path) -> bool {
+fn is_on_path(path: &str, name: &str, cwd: &Path) -> bool {
     path.split(':').any(|directory| is_program(&cwd.join(directory).join(name)))
 }
 
@@ -170,33 +170,38 @@ impl<'r> ProgramSearchPlaces<'r> {
         let home = variable(request, "HOME").map(str::to_owned).or_else(sys::home);
         Self {
             home: home.map(PathBuf::from).filter(|home| home.is_absolute()),
-            own: own_paths::directories(),
+            own: own_paths::remembered_directories(),
             policy: request.confine.as_ref().map(|confine| &confine.policy),
         }
     }
 
     /// Returns the first place of a program that the command may see. A path that is no plain text is not named.
     fn find(&self, name: &str, cwd: Option<&Path>) -> Option<String> {
-        let of_project =
-            cwd.into_iter().flat_map(project).flat_map(|around| OF_PROJECTS.map(|place| around.join(place)));
-        let of_home = self.home.iter().flat_map(|home| OF_HOMES.iter().flat_map(|place| expanded(home, place)));
+        let of_project = cwd
+            .into_iter()
+            .flat_map(project_directories)
+            .flat_map(|around| PROJECT_PROGRAM_DIRECTORIES.map(|place| around.join(place)));
+        let of_home = self
+            .home
+            .iter()
+            .flat_map(|home| HOME_PROGRAM_DIRECTORIES.iter().flat_map(|place| expand_place(home, place)));
         let own = self.own.iter().map(PathBuf::from).filter(|place| place.is_absolute());
         let mut paths = of_project.chain(of_home).chain(own).map(|place| place.join(name));
-        let path = paths.find(|path| is_program(path) && self.policy.is_none_or(|policy| shows(policy, path)))?;
+        let path = paths.find(|path| is_program(path) && self.policy.is_none_or(|policy| is_visible(policy, path)))?;
         path.to_str().filter(|text| !text.contains(char::is_control)).map(str::to_owned)
     }
 }
 
 /// Returns the directory of a command and those around it up to the top of its repository. Without a repository, only
 /// the directory itself.
-fn project(cwd: &Path) -> Vec<&Path> {
-    let around: Vec<_> = cwd.ancestors().take(AROUND).collect();
+fn project_directories(cwd: &Path) -> Vec<&Path> {
+    let around: Vec<_> = cwd.ancestors().take(MAX_DIRECTORIES_ABOVE).collect();
     let top = around.iter().position(|directory| directory.join(".git").symlink_metadata().is_ok());
     around[..=top.unwrap_or(0)].to_vec()
 }
 
 /// Returns the directories that a place of the table stands for: the newest version first.
-fn expanded(home: &Path, place: &str) -> Vec<PathBuf> {
+fn expand_place(home: &Path, place: &str) -> Vec<PathBuf> {
     let Some((before, after)) = place.split_once("/*/") else { return vec![home.join(place)] };
     let entries = fs::read_dir(home.join(before)).into_iter().flatten().flatten().take(VERSIONS);
     let mut versions: Vec<_> = entries.map(|entry| entry.file_name()).collect();
@@ -210,7 +215,7 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 /// Returns whether confined commands see a file, under its own path and its real one.
-fn shows(policy: &ConfinementPolicy, path: &Path) -> bool {
+fn is_visible(policy: &ConfinementPolicy, path: &Path) -> bool {
     let real = fs::canonicalize(path).ok();
     let beside =
         path.parent().zip(path.file_name()).and_then(|(place, name)| Some(place.canonicalize().ok()?.join(name)));
@@ -248,9 +253,9 @@ mod tests {
     fn a_project_ends_at_the_top_of_its_repository() {
         let place = place(&[], &["repo/.git", "repo/app/src", "other/deep"]);
         let at = |path: &str| place.path().join(path);
-        assert_eq!(project(&at("repo/app/src")), [at("repo/app/src"), at("repo/app"), at("repo")]);
-        assert_eq!(project(&at("repo")), [at("repo")]);
-        assert_eq!(project(&at("other/deep")), [at("other/deep")], "no repository is around it");
+        assert_eq!(project_directories(&at("repo/app/src")), [at("repo/app/src"), at("repo/app"), at("repo")]);
+        assert_eq!(project_directories(&at("repo")), [at("repo")]);
+        assert_eq!(project_directories(&at("other/deep")), [at("other/deep")], "no repository is around it");
     }
 
     #[test]
@@ -260,8 +265,8 @@ mod tests {
         let places = ProgramSearchPlaces { home: Some(home.path().into()), own: Vec::new(), policy: None };
         let path = home.path().join(".nvm/versions/node/v20.11.1/bin/x");
         assert_eq!(places.find("x", None), Some(path.display().to_string()));
-        assert_eq!(expanded(home.path(), ".nvm/versions/*/nosuch").len(), 1);
-        assert!(expanded(home.path(), ".sdkman/candidates/*/current/bin").is_empty());
+        assert_eq!(expand_place(home.path(), ".nvm/versions/*/nosuch").len(), 1);
+        assert!(expand_place(home.path(), ".sdkman/candidates/*/current/bin").is_empty());
     }
 
     #[test]

@@ -8,9 +8,9 @@ use tokio::time::timeout;
 
 use super::CommandLaunch;
 use super::completion::{EndSeenByShim, SilenceLimit};
-use super::entry::{has_receipt, opening, sweep_when_due};
+use super::entry::{entry_opening, has_receipt, sweep_when_due};
 use super::outcome::{CommandOutcome, Status};
-use crate::noting::{append, changes, unwritten, verdict};
+use crate::noting::{append_in_background, ledger_changes, unwritable_note, verdict_word};
 use ledger::{LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState};
 use protocol::task::{Task, now_ms};
 
@@ -21,9 +21,9 @@ impl CommandLaunch {
     /// Opens the entry of the command, if it gets one. Called right before the command starts.
     pub(super) fn open_entry(&mut self) {
         let Some(entry) = self.request.entry.as_ref().filter(|_| self.order.opening.is_none()) else { return };
-        match opening(entry, &self.request, self.order.task.as_ref()) {
+        match entry_opening(entry, &self.request, self.order.task.as_ref()) {
             Ok(opening) => self.order.opening = Some(Arc::new(opening)),
-            Err(error) => self.request.notes.extend(unwritten(&error)),
+            Err(error) => self.request.notes.extend(unwritable_note(&error)),
         }
     }
 
@@ -50,10 +50,11 @@ impl CommandLaunch {
             // The shim may have been killed before it wrote the start.
             let end = LedgerRunEnd::with_state(now_ms(), LedgerRunState::Lost);
             let line = LedgerLine::of(run).with_json("start", &opening.start).with("end", &end).finish();
-            let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
+            let _ = timeout(PATIENCE, append_in_background(self.helpers, opening.directory.clone(), opening.at, line))
+                .await;
         }
         let note = LedgerRunNote {
-            changes: outcome.receipt.as_ref().map(changes),
+            changes: outcome.receipt.as_ref().map(ledger_changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task: None,
             end: (seen == EndSeenByShim::OtherEnd && !goes_on).then(|| end_of(outcome)),
@@ -62,10 +63,13 @@ impl CommandLaunch {
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
         };
         let is_awaited = note != LedgerRunNote::default() || has_receipt(&self.request) && !goes_on;
-        let note =
-            LedgerRunNote { evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()), ..note };
+        let note = LedgerRunNote {
+            evidence: outcome.evidence.as_ref().map(|found| verdict_word(found.verdict).into()),
+            ..note
+        };
         if is_awaited || note != LedgerRunNote::default() {
-            let written = append(self.helpers, opening.directory.clone(), now_ms(), ledger::note_line(run, &note));
+            let written =
+                append_in_background(self.helpers, opening.directory.clone(), now_ms(), ledger::note_line(run, &note));
             // The verdict alone delays no result.
             if is_awaited {
                 let _ = timeout(PATIENCE, written).await;
@@ -78,15 +82,16 @@ impl CommandLaunch {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
         let note = LedgerRunNote {
-            changes: outcome.receipt.as_ref().map(changes),
+            changes: outcome.receipt.as_ref().map(ledger_changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
-            evidence: outcome.evidence.as_ref().map(|found| verdict(found.verdict).into()),
+            evidence: outcome.evidence.as_ref().map(|found| verdict_word(found.verdict).into()),
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
             ..LedgerRunNote::default()
         };
         let line = LedgerLine::of(&outcome.run).with_json("start", &opening.start);
         let line = line.with("end", &end_of(outcome)).with("note", &note).finish();
-        let _ = timeout(PATIENCE, append(self.helpers, opening.directory.clone(), opening.at, line)).await;
+        let _ =
+            timeout(PATIENCE, append_in_background(self.helpers, opening.directory.clone(), opening.at, line)).await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::error::RunError;
-use crate::noting::append;
+use crate::noting::append_in_background;
 use crate::request::{CommandRequest, LedgerEntryDraft};
 use crate::supervise::HelperProcesses;
 use ledger::{
@@ -44,11 +44,11 @@ pub struct RefusedCommand {
 }
 
 /// Records a command that the safety engine refuses. Returns the error.
-pub(super) fn refused(request: &CommandRequest, error: RunError) -> RunError {
+pub(super) fn record_refused(request: &CommandRequest, error: RunError) -> RunError {
     if let (RunError::Blocked { .. }, Some(entry), Ok(helpers)) = (&error, &request.entry, HelperProcesses::shared())
-        && let Ok(opening) = opening(entry, request, None)
+        && let Ok(opening) = entry_opening(entry, request, None)
     {
-        record(helpers, (*opening).clone(), &request.mark);
+        write_refusal(helpers, (*opening).clone(), &request.mark);
     }
     error
 }
@@ -64,28 +64,33 @@ pub fn record_refusal(refusal: RefusedCommand) -> Result<String, RunError> {
     if let Some(directory) = directory {
         let now = now_ms();
         let entry = LedgerEntryDraft { decided_by, verdict, rules, ..LedgerEntryDraft::default() };
-        let start =
-            ledger::to_json_within_record(start(&entry, actor.as_ref(), &CommandExcerpt::of(&command), &cwd, now));
-        record(helpers, Opening { directory, at: now, start }, &run);
+        let start = ledger::to_json_within_record(entry_start(
+            &entry,
+            actor.as_ref(),
+            &CommandExcerpt::of(&command),
+            &cwd,
+            now,
+        ));
+        write_refusal(helpers, Opening { directory, at: now, start }, &run);
     }
     Ok(run)
 }
 
-fn record(helpers: &'static HelperProcesses, Opening { directory, at, start }: Opening, run: &str) {
+fn write_refusal(helpers: &'static HelperProcesses, Opening { directory, at, start }: Opening, run: &str) {
     sweep_when_due(helpers, &directory);
     let line = LedgerLine::of(run)
         .with_json("start", &start)
         .with("end", &LedgerRunEnd::with_state(at, LedgerRunState::Refused))
         .finish();
     // Nothing waits for the write but a reader in this process.
-    drop(append(helpers, directory, at, line));
+    drop(append_in_background(helpers, directory, at, line));
 }
 
 /// Returns the start of a command's entry, for its shim. The search for secrets is left for later.
 ///
 /// # Errors
 /// If the user has no directory for it.
-pub(super) fn opening(
+pub(super) fn entry_opening(
     entry: &LedgerEntryDraft,
     request: &CommandRequest,
     task: Option<&TaskSpec>,
@@ -99,7 +104,7 @@ pub(super) fn opening(
     let cwd = request.cwd.to_string_lossy().into_owned();
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
-        let start = LedgerRunStart { confinement, task, noted, ..start(&entry, actor.as_ref(), &part, &cwd, at) };
+        let start = LedgerRunStart { confinement, task, noted, ..entry_start(&entry, actor.as_ref(), &part, &cwd, at) };
         Opening { directory, at, start: ledger::to_json_within_record(start) }
     })))
 }
@@ -119,7 +124,7 @@ impl CommandExcerpt {
 }
 
 /// Returns the start of a command, without its secrets.
-fn start<'a>(
+fn entry_start<'a>(
     entry: &'a LedgerEntryDraft,
     actor: Option<&'a Actor>,
     part: &'a CommandExcerpt,

@@ -12,7 +12,7 @@ pub fn facts() -> Value {
         "snapshotBytes": pipes::VIEW,
         "batchBytes": output::BATCH,
         "fewReplaced": outcome::FEW_REPLACED,
-        "blockedQuietMs": blocked::QUIET.as_millis(),
-        "blockedAgainMs": blocked::AGAIN.as_millis(),
+        "blockedQuietMs": blocked::QUIET_BEFORE_SCAN.as_millis(),
+        "blockedAgainMs": blocked::RESCAN_INTERVAL.as_millis(),
     })
 }

@@ -29,7 +29,7 @@ impl FilteredReuse {
         let end = End { code: outcome.exit_code, signal: None, by_itself };
         let producer = Part { span: Some(source.span), ..written.part.clone() };
         outcome.evidence = Some(evidence::filtered(&stored.evidence, producer, &filter.source, end));
-        outcome.reused = Some(stored.reused(&root, true));
+        outcome.reused = Some(stored.to_reused(&root, true));
         outcome.tap = tap;
     }
 }

@@ -44,7 +44,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use base::{ShellStateSource, StartingShellState, known_request, request_of};
 pub use completion::ShellAfter;
-pub use distant::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judged};
+pub use distant::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judge_distant};
 pub use drive::exits::HARD_BOUND;
 pub use entry::{RefusedCommand, record_refusal};
 pub use facts::facts;
@@ -60,14 +60,14 @@ use crate::reuse::ReuseCandidate;
 use crate::supervise::{
     AdmissionSlot, CommandAdmission, HelperProcesses, RunningCommand, SentCommand, ShimCommand, ShimEvent,
 };
-use base::request;
+use base::request_with_state;
 use completion::NotStarted;
 use confine::WorldFacts;
 use drive::CommandDriver;
 use drive::complete::complete;
 use filtered::FilteredReuse;
 use outcome::CommandOutcome;
-use plan::{StartupFiles, enter_world, no_world, order_of, refusal, script_of};
+use plan::{StartupFiles, enter_world, order_of, script_of, start_error, world_error};
 use protocol::Order;
 use protocol::plan::Startup;
 use receipt::recording::{PreparedRecording, RunRecording};
@@ -120,8 +120,8 @@ impl<B: ShellStateSource> SubmittedCommand<B> {
     /// # Errors
     /// If no command could be run.
     pub fn start(raw: RawOptions) -> Result<Self, RunError> {
-        Ok(match B::of(&raw)?.known() {
-            Ok(state) => Self::Launched(Box::new(CommandLaunch::start(request::<B>(raw, state)?)?)),
+        Ok(match B::of(&raw)?.into_known() {
+            Ok(state) => Self::Launched(Box::new(CommandLaunch::start(request_with_state::<B>(raw, state)?)?)),
             Err(base) => Self::Unread(Box::new((raw, base))),
         })
     }
@@ -140,7 +140,7 @@ impl<B: ShellStateSource> SubmittedCommand<B> {
             Self::Unread(unread) => {
                 let (mut raw, base) = *unread;
                 let state = StartingShellState::Unread(base).resolve(&mut raw, &mut replies).await;
-                CommandLaunch::start(request::<B>(raw, state)?)?
+                CommandLaunch::start(request_with_state::<B>(raw, state)?)?
             }
         };
         launch.finish(listener, replies).await
@@ -180,7 +180,7 @@ impl CommandLaunch {
     pub fn start(mut request: CommandRequest) -> Result<Self, RunError> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
-            guard::judge(&mut request).map_err(|error| entry::refused(&request, error))?;
+            guard::judge(&mut request).map_err(|error| entry::record_refused(&request, error))?;
         }
         let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
@@ -203,7 +203,7 @@ impl CommandLaunch {
             _reservation: reservation,
         };
         if let Some(facts) = facts {
-            launch.enter(facts);
+            launch.enter_world(facts);
         }
         if !takes_long
             && launch.can_start_now()
@@ -229,7 +229,7 @@ impl CommandLaunch {
     }
 
     /// Handles the facts of the command's world.
-    fn enter(&mut self, facts: Arc<WorldFacts>) {
+    fn enter_world(&mut self, facts: Arc<WorldFacts>) {
         if self.request.world.is_none() {
             self.request.notes.extend(facts.notes.iter().cloned());
             self.enter_plan(&facts);
@@ -251,8 +251,8 @@ impl CommandLaunch {
     async fn wait_for_world(&mut self) -> Result<(), RunError> {
         let Some(world) = self.order.plan.world else { return Ok(()) };
         match self.helpers.world_made(world).await {
-            Ok(facts) => self.enter(facts),
-            Err(failure) => return Err(no_world(failure, &self.request)),
+            Ok(facts) => self.enter_world(facts),
+            Err(failure) => return Err(world_error(failure, &self.request)),
         }
         if let Some(terminals) = self.helpers.world_terminals(world) {
             plan::move_terminal(&self.request, &mut self.order, &terminals)?;
@@ -272,21 +272,21 @@ impl CommandLaunch {
         if self.request.aborted {
             return Ok(CommandOutcome::not_started(&self.request).into());
         }
-        guard::judge(&mut self.request).map_err(|error| entry::refused(&self.request, error))?;
+        guard::judge(&mut self.request).map_err(|error| entry::record_refused(&self.request, error))?;
         if let Some(given) = self.give_again(&listener, &mut replies).await? {
             return Ok(given);
         }
         self.order.script = script_of(&self.request)?;
-        let shown = shown::show(&mut self.request);
-        let finished = self.attempts(&listener, &mut replies).await;
+        let shown = shown::register_run(&mut self.request);
+        let finished = self.run_attempts(&listener, &mut replies).await;
         if let Some(shown) = shown {
-            shown.end(|| shown::ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
+            shown.end(|| shown::run_ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
         }
         finished
     }
 
     /// Starts the command, again if no process was started, and drives it to its end or until it becomes a task.
-    async fn attempts(
+    async fn run_attempts(
         &mut self,
         listener: &impl CommandListener,
         replies: &mut UnboundedReceiver<CallerReply>,
@@ -294,7 +294,7 @@ impl CommandLaunch {
         let mut tries = 0;
         let mut searched_again = false;
         loop {
-            match self.attempt(listener, replies).await {
+            match self.run_attempt(listener, replies).await {
                 Ok(finished) => return Ok(finished),
                 Err(AttemptError::Final(error)) => return Err(error),
                 Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if SentCommand::may_retry(tries).await => {
@@ -313,14 +313,14 @@ impl CommandLaunch {
                     self.plan_again()?;
                 }
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure))) => {
-                    return Err(refusal(&self.request, &self.order.plan, &failure));
+                    return Err(start_error(&self.request, &self.order.plan, &failure));
                 }
             }
         }
     }
 
     /// Starts the command, unless it has begun, and drives it to its end or until it becomes a task.
-    async fn attempt(
+    async fn run_attempt(
         &mut self,
         listener: &impl CommandListener,
         replies: &mut UnboundedReceiver<CallerReply>,
@@ -336,9 +336,9 @@ impl CommandLaunch {
                 }
             }
         };
-        let mut running = launched.follow().map_err(|error| self.unwatched(error))?;
+        let mut running = launched.follow().map_err(|error| self.unwatchable_error(error))?;
         if let Some(wanted) = &self.request.evidence {
-            running.child.wants(wanted, self.before.take());
+            running.child.set_evidence_request(wanted, self.before.take());
         }
         let finished = if self.request.background {
             self.become_task(running.child).await?
@@ -346,7 +346,7 @@ impl CommandLaunch {
             self.drive(running, listener, replies).await?
         };
         if let Some((registry, task)) = self.request.registry.as_ref().zip(finished.outcome.task_id()) {
-            registry.count(task, CommandAdmission::shared().keep_for_task(slot));
+            registry.count_descriptors(task, CommandAdmission::shared().keep_for_task(slot));
         }
         Ok(finished)
     }
@@ -380,7 +380,7 @@ impl CommandLaunch {
         let tap = child.take_tap();
         let pid = shell.map(|(pid, mark)| {
             if let Some(run) = &self.request.live_run {
-                run.rename(&mark);
+                run.set_run_id(&mark);
             }
             if let Some(recording) = &mut self.recording {
                 recording.set_run(&mark);
@@ -388,12 +388,13 @@ impl CommandLaunch {
             self.request.mark = mark;
             pid
         });
-        if let Some(files) = files.as_ref().filter(|_| self.request.report.is_some()) {
+        if let Some(files) = files.as_ref().filter(|_| self.request.exit_report_pipe.is_some()) {
             // The warm shell reports over a pipe of its own.
-            self.request.report = Some(files.report().try_clone().map_err(|error| self.unwatched(error))?);
+            self.request.exit_report_pipe =
+                Some(files.report().try_clone().map_err(|error| self.unwatchable_error(error))?);
         }
         let drive = CommandDriver::new(&self.request, (child, pipes), pid, listener, replies);
-        let drive = drive.and_then(|drive| drive.tapped(tap)).map_err(|error| self.unwatched(error))?;
+        let drive = drive.and_then(|drive| drive.with_tap(tap)).map_err(|error| self.unwatchable_error(error))?;
         // The shell of a session may be another shell after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
@@ -403,19 +404,19 @@ impl CommandLaunch {
         let mut shell = ShellAfter { kind: kind.cloned(), files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = CommandOutcome::of(&self.request, completion);
-        outcome.record(recorded);
+        outcome.add_record(recorded);
         outcome.evidence = evidence;
         outcome.tap = tap.flatten();
         if let Some(filtered) = self.filtered.take() {
             filtered.label(&mut outcome);
         }
         shell.storable = self.keep_run(&outcome).await;
-        outcome.notes.extend(elsewhere::hints(&self.request, &outcome));
+        outcome.notes.extend(elsewhere::program_hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_facts_of(task));
         if let Some(world) = self.order.plan.world {
-            self.helpers.ended_in(world);
-            self.helpers.show(world, outcome.files()).await;
+            self.helpers.on_command_end(world);
+            self.helpers.show_files(world, outcome.files()).await;
         }
         Ok(FinishedRun { outcome, shell })
     }
@@ -425,20 +426,20 @@ impl CommandLaunch {
         self.startup_files.drop_after(STARTED_UP);
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
-                registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
+                registry.follow_own_recorded(child.into_link(), (*task).clone(), self.recording.take());
                 self.note_facts_of(&task);
-                self.order.plan.world.iter().for_each(|world| self.helpers.ended_in(*world));
-                self.helpers.replace(self.order.plan.world);
-                Ok(CommandOutcome::started(&self.request, *task).into())
+                self.order.plan.world.iter().for_each(|world| self.helpers.on_command_end(*world));
+                self.helpers.request_replacement(self.order.plan.world);
+                Ok(CommandOutcome::of_task(&self.request, *task).into())
             }
             // The shim had begun with the command. The registry's directory shows its outcome.
             (ShimEvent::Lost { untaken: false }, Some(registry)) => {
                 let task = match &self.order.task {
-                    Some(spec) => registry.lost(&spec.id).await,
+                    Some(spec) => registry.find_lost_task(&spec.id).await,
                     None => None,
                 };
                 let task = task.ok_or_else(|| self.helpers_killed())?;
-                Ok(CommandOutcome::started(&self.request, task).into())
+                Ok(CommandOutcome::of_task(&self.request, task).into())
             }
             (ShimEvent::Lost { .. }, _) => Err(AttemptError::NotStarted(NotStarted::HelpersKilled)),
             (ShimEvent::Failed(failure), _) => Err(AttemptError::NotStarted(NotStarted::Failed(failure))),
@@ -446,7 +447,7 @@ impl CommandLaunch {
         }
     }
 
-    fn unwatched(&self, error: std::io::Error) -> RunError {
+    fn unwatchable_error(&self, error: std::io::Error) -> RunError {
         RunError::system("the pipes could not be watched", error, &self.request.command)
     }
 

@@ -9,7 +9,7 @@ use super::completion::{CommandCompletion, ProducedOutput, UNKNOWN_END};
 use super::status::{conclude, ended_by};
 use super::tapped::TappedOutput;
 use super::view::ViewDraft;
-use crate::noting::unwritten;
+use crate::noting::unwritable_note;
 use crate::proof::{CommandToProve, EvidenceRequest};
 use crate::request::CommandRequest;
 use capture::StreamTruncation;
@@ -30,7 +30,7 @@ pub use protocol::Status;
 pub const FEW_REPLACED: u64 = 3;
 
 /// Returns the hidden files that a command could not read, according to its output. A missing file was not refused.
-fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDenials {
+fn unreadable_hidden_files(text: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDenials {
     let said = refused_reads(text, cwd, hidden);
     if said.total == 0 {
         return said;
@@ -40,7 +40,7 @@ fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> CommandDenials {
 }
 
 /// Returns the note about something in a repository that was put out of force.
-fn aside(path: &str) -> String {
+fn set_aside_note(path: &str) -> String {
     format!(
         "git would have run programs that {path} names, so it was moved to {path}.agent-bash; settings without commands \
          stay in force"
@@ -48,7 +48,7 @@ fn aside(path: &str) -> String {
 }
 
 /// Returns the note about output that was not text, if it deserves one.
-pub fn replaced(places: u64) -> Option<String> {
+pub fn replaced_note(places: u64) -> Option<String> {
     (places > FEW_REPLACED)
         .then(|| format!("{places} places of the output were not text (invalid UTF-8 or NUL) and were replaced"))
 }
@@ -117,7 +117,7 @@ impl CommandOutcome {
     }
 
     /// Adds the record of the command.
-    pub fn record(&mut self, recorded: Option<RunRecord>) {
+    pub fn add_record(&mut self, recorded: Option<RunRecord>) {
         let Some(RunRecord { receipt, undo, notes }) = recorded else { return };
         self.receipt = receipt;
         self.undo = undo;
@@ -146,7 +146,7 @@ impl CommandOutcome {
             run: request.mark.clone(),
             receipt: has_receipt.then(|| RunReceipt::new(ChangeAttribution::Command)),
             undo: None,
-            evidence: request.evidence.as_ref().map(|wanted| unstarted(request, wanted)),
+            evidence: request.evidence.as_ref().map(|wanted| unstarted_evidence(request, wanted)),
             reused: None,
             tap: None,
             view: None,
@@ -154,7 +154,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that was started in the background.
-    pub fn started(request: &CommandRequest, task: Task) -> Self {
+    pub fn of_task(request: &CommandRequest, task: Task) -> Self {
         Self {
             exit_code: None,
             status: Status::Backgrounded,
@@ -171,7 +171,7 @@ impl CommandOutcome {
     /// Returns the outcome of a command that ran.
     pub fn of(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
         if completion.moved {
-            return Self::moved(request, completion);
+            return Self::of_moved(request, completion);
         }
         let CommandCompletion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
@@ -181,24 +181,24 @@ impl CommandOutcome {
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
-        notes.extend(exit.as_ref().ok().and_then(|ended| unwritten(ended.unwritten.as_ref()?)));
+        notes.extend(exit.as_ref().ok().and_then(|ended| unwritable_note(ended.unwritten.as_ref()?)));
         let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
         let view = view.draft(end, &mut stdout, &mut stderr);
         let exit = exit.as_ref();
         if exit.is_ok_and(|ended| ended.cause != Cause::Itself) {
-            notes.extend(unkillable(&survivors));
+            notes.extend(survivors_note(&survivors));
         }
-        notes.extend(replaced(stdout.replaced + stderr.replaced));
-        notes.extend(denials.aside.iter().map(|path| aside(path)));
+        notes.extend(replaced_note(stdout.replaced + stderr.replaced));
+        notes.extend(denials.aside.iter().map(|path| set_aside_note(path)));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = (stderr.text, stderr.truncation);
         notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));
         if exit_code != 0 {
-            notes.extend(withheld(request, &stdout_text, &stderr_text));
+            notes.extend(withheld_note(request, &stdout_text, &stderr_text));
         }
         if let Some(confine) = &request.confine {
             for text in [&stdout_text, &stderr_text] {
-                denials.merge(unread(text, &request.cwd, &confine.policy.hide));
+                denials.merge(unreadable_hidden_files(text, &request.cwd, &confine.policy.hide));
             }
         }
         Self {
@@ -228,7 +228,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that goes on as a task.
-    fn moved(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
+    fn of_moved(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
         let CommandCompletion {
             pid,
             silent,
@@ -273,7 +273,7 @@ impl CommandOutcome {
 }
 
 /// Returns the evidence of a command that was not started.
-fn unstarted(request: &CommandRequest, wanted: &EvidenceRequest) -> Evidence {
+fn unstarted_evidence(request: &CommandRequest, wanted: &EvidenceRequest) -> Evidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
     wanted.prove(CommandToProve {
         run,
@@ -295,14 +295,14 @@ fn in_registry(request: &CommandRequest, task: Task) -> Option<(Task, Store)> {
 }
 
 /// Returns the note about survivors of a termination.
-fn unkillable(survivors: &[Survivor]) -> Option<String> {
+fn survivors_note(survivors: &[Survivor]) -> Option<String> {
     let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
     (!pids.is_empty())
         .then(|| format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")))
 }
 
 /// Returns the note about withheld variables that a failed command may have wanted.
-fn withheld(request: &CommandRequest, stdout: &str, stderr: &str) -> Option<String> {
+fn withheld_note(request: &CommandRequest, stdout: &str, stderr: &str) -> Option<String> {
     let wanted = plan::wanted(&request.environment.withheld, &request.command, stdout, stderr);
     (!wanted.is_empty()).then(|| plan::note(&wanted))
 }

@@ -46,7 +46,7 @@ impl WorldOwner {
 
     /// Begins the world of the first command in the background, with a warm shell. `first` returns the request of a
     /// command like it, and may look up files. A failure is the error of that command, which tries again.
-    pub fn begin(self: &Arc<Self>, first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static) {
+    pub fn begin_world(self: &Arc<Self>, first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static) {
         let Ok(helpers) = HelperProcesses::shared() else { return };
         let owner = Arc::clone(self);
         // One after another: owners that are made and dropped in a loop have one world at a time, and of two that want

@@ -39,9 +39,9 @@ pub fn order_of(
     };
     let plan = plan_of(request, helpers)?;
     let warm = warm::of(request, &plan, helpers);
-    let files = request.files.iter().map(|(_, file)| Arc::clone(file)).collect();
+    let files = request.inherited_files.iter().map(|(_, file)| Arc::clone(file)).collect();
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
-    let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
+    let terminal = terminal.map(|terminal| open_terminal(terminal)).transpose()?;
     let evidence = request.evidence.is_some();
     let tap = request.wants_tap();
     Ok(Order { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None })
@@ -52,7 +52,8 @@ pub fn order_of(
 /// # Errors
 /// [`Error::ShellNotFound`]
 pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<Plan, RunError> {
-    let registry = request.registry.as_ref().filter(|_| request.joins).map(|registry| registry.store().path());
+    let registry =
+        request.registry.as_ref().filter(|_| request.joins_registry_world).map(|registry| registry.store().path());
     plan_in(request, || request.confine.as_ref().map(|confine| helpers.world(confine, registry)))
 }
 
@@ -63,7 +64,7 @@ pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> R
 pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, RunError> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
-    let directory = directory(request);
+    let directory = start_directory(request);
     let directory = directory.as_os_str().as_bytes();
     let watched = request.evidence.is_some()
         && !request.is_script()
@@ -71,8 +72,8 @@ pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>
         && !hides_descriptors(request);
     let own_witness = watched.then_some(Inherited::Witness);
     // A warm shell has it whatever its command will be.
-    let tap = Inherited::TAP.into_iter().filter(|_| watched && request.taps);
-    let own_files = request.files.iter().map(|(file, _)| *file);
+    let tap = Inherited::TAP.into_iter().filter(|_| watched && request.keeps_tap);
+    let own_files = request.inherited_files.iter().map(|(file, _)| *file);
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
@@ -105,7 +106,7 @@ fn hides_descriptors(request: &CommandRequest) -> bool {
 
 /// Returns the directory in which a command starts. Links in the host's places for temporary files do not exist in a
 /// world with its own, so a confined command gets the directory they lead to.
-fn directory(request: &CommandRequest) -> Cow<'_, Path> {
+fn start_directory(request: &CommandRequest) -> Cow<'_, Path> {
     let cwd = Path::new(&request.cwd);
     let is_covered = request.confine.as_ref().is_some_and(|confine| confine.policy.is_under_private_tmp(cwd));
     let resolved = is_covered.then(|| cwd.canonicalize().ok()).flatten();
@@ -175,9 +176,9 @@ pub fn enter_world(plan: &mut Plan, facts: &WorldFacts) -> bool {
 }
 
 /// Returns the open end of the terminal in which the command runs.
-fn open(terminal: &CommandTerminal) -> Result<Arc<OwnedFd>, RunError> {
+fn open_terminal(terminal: &CommandTerminal) -> Result<Arc<OwnedFd>, RunError> {
     terminal.open()?;
-    let master = terminal.master().inspect_err(|_| terminal.take_back());
+    let master = terminal.master().inspect_err(|_| terminal.on_start_failed());
     master.map(Arc::new).map_err(|error| TerminalError::Unavailable(error).into())
 }
 
@@ -201,7 +202,7 @@ pub fn script_of(request: &CommandRequest) -> Result<Option<Arc<OwnedFd>>, RunEr
     if !request.is_script() {
         return Ok(None);
     }
-    let file = sys::anonymous_file(request.text().as_bytes())
+    let file = sys::anonymous_file(request.shell_text().as_bytes())
         .map_err(|error| RunError::system("the command could not be kept for the shell", error, &request.command))?;
     Ok(Some(Arc::new(file)))
 }
@@ -221,7 +222,7 @@ impl StartupFiles {
             return Ok(());
         }
         if request.confine.is_some() {
-            return inherit(request, startup, order).map_err(|error| {
+            return inherit_startup_files(request, startup, order).map_err(|error| {
                 RunError::system("the state of its shell could not be kept", error, &request.command)
             });
         }
@@ -252,7 +253,7 @@ impl StartupFiles {
 }
 
 /// Makes a confined shell inherit the files that it reads before its command.
-fn inherit(request: &CommandRequest, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
+fn inherit_startup_files(request: &CommandRequest, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
     const FILES: [Inherited; 3] = [Inherited::Script, Inherited::Boot, Inherited::Prologue];
     if order.plan.files.contains(&Inherited::Script) {
         return Ok(());
@@ -275,8 +276,8 @@ pub fn is_shell_gone(failure: &Failure) -> bool {
 }
 
 /// Returns why no process was started, in the terms of the caller.
-pub fn refusal(request: &CommandRequest, plan: &Plan, failure: &Failure) -> RunError {
-    if let Some(missing) = unconfined(failure) {
+pub fn start_error(request: &CommandRequest, plan: &Plan, failure: &Failure) -> RunError {
+    if let Some(missing) = missing_confinement_part(failure) {
         return RunError::Confinement(vec![missing]);
     }
     let what = match (failure.step, failure.errno) {
@@ -319,7 +320,7 @@ fn too_large(plan: &Plan) -> String {
 }
 
 /// Returns why a command has no world, in the terms of the caller.
-pub fn no_world(failure: WorldFailure, request: &CommandRequest) -> RunError {
+pub fn world_error(failure: WorldFailure, request: &CommandRequest) -> RunError {
     let CommandRequest { command, cwd, .. } = request;
     // The directories may have been removed since the policy was made.
     match std::fs::metadata(cwd) {
@@ -344,7 +345,7 @@ pub fn no_world(failure: WorldFailure, request: &CommandRequest) -> RunError {
 }
 
 /// Returns the part of a confinement into which a command could not be put.
-fn unconfined(failure: &Failure) -> Option<MissingPart> {
+fn missing_confinement_part(failure: &Failure) -> Option<MissingPart> {
     let (part, what) = match failure.step {
         LaunchStep::Confine => (ConfinementPart::Processes, "the namespaces of its world could not be entered"),
         LaunchStep::Protect => {
@@ -377,7 +378,7 @@ mod tests {
         let missing = request("/no/such/directory");
         let plan = plan_of(&there, HelperProcesses::shared().expect("threads")).expect("bash");
         let code = |request: &CommandRequest, step, errno| {
-            let error = refusal(request, &plan, &Failure { step, errno });
+            let error = start_error(request, &plan, &Failure { step, errno });
             (error.code(), error.to_string())
         };
         for (request, errno, expected) in [
@@ -403,7 +404,7 @@ mod tests {
             (LaunchStep::Protect, ConfinementPart::Files),
             (LaunchStep::Filter, ConfinementPart::Syscalls),
         ] {
-            let error = refusal(&request, &plan, &Failure { step, errno: libc::EPERM });
+            let error = start_error(&request, &plan, &Failure { step, errno: libc::EPERM });
             assert_eq!(error.code(), "ERR_BASH_CONFINEMENT");
             let RunError::Confinement(missing) = error else { panic!("{error}") };
             assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [part]);

@@ -4,7 +4,7 @@ use tokio::task::spawn_blocking;
 
 use super::CommandLaunch;
 use super::plan::{StartupFiles, plan_of};
-use super::recorded::{in_place, preparation, recorded};
+use super::recorded::{preparation, prepare_blocking, recorded_form};
 use crate::error::RunError;
 use protocol::plan::next_mark;
 
@@ -26,15 +26,15 @@ impl CommandLaunch {
             let prepared = chosen.map_or_else(prepare, Ok)?;
             Ok((prepared.begin(run, is_confined), prepared))
         };
-        let (recording, mut prepared) = in_place(begin)?;
+        let (recording, mut prepared) = prepare_blocking(begin)?;
         self.recording = recording;
         if !is_chosen {
             self.request.notes.append(&mut prepared.notes);
             self.order.plan.record = prepared.record.take();
             if let Some(record) = &self.order.plan.record {
-                self.order.warm = self.order.warm.take().and_then(|warm| recorded(warm, record));
+                self.order.warm = self.order.warm.take().and_then(|warm| recorded_form(warm, record));
                 // The record ends with the shell, so no early report is used.
-                self.request.report = None;
+                self.request.exit_report_pipe = None;
             }
         }
         self.prepared = Some(prepared);
@@ -44,7 +44,7 @@ impl CommandLaunch {
     /// Reads the tree of the command, if its evidence is to say what changed. Called right before the command starts.
     pub(super) async fn read_tree(&mut self) {
         if let Some(wanted) = self.request.evidence.clone().filter(|wanted| wanted.tree) {
-            self.before = spawn_blocking(move || wanted.before()).await.ok().flatten();
+            self.before = spawn_blocking(move || wanted.read_tree_before()).await.ok().flatten();
         }
     }
 
@@ -61,7 +61,7 @@ impl CommandLaunch {
         }
         self.order.plan = plan_of(&self.request, self.helpers)?;
         self.order.plan.record = record;
-        self.order.files.truncate(self.request.files.len());
+        self.order.files.truncate(self.request.inherited_files.len());
         self.startup_files = StartupFiles::default();
         Ok(())
     }

@@ -27,11 +27,11 @@ pub(super) fn preparation(
 ///
 /// # Errors
 /// [`Error::NotUndoable`]
-pub(super) fn in_place<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, RunError> {
+pub(super) fn prepare_blocking<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, RunError> {
     block_in_place(prepare).map_err(|refused| RunError::NotUndoable(refused.why))
 }
 
 /// Returns the form for a warm shell of a command that has this record. `None` if its changes cannot be listened to.
-pub(super) fn recorded(warm: WarmCommand, record: &Record) -> Option<WarmCommand> {
+pub(super) fn recorded_form(warm: WarmCommand, record: &Record) -> Option<WarmCommand> {
     (!record.only_tree).then(|| warm.recorded())
 }

@@ -40,8 +40,8 @@ pub async fn given_up(replies: &mut UnboundedReceiver<CallerReply>, run: Option<
 }
 
 /// Registers a command, if people are to see it.
-pub fn show(request: &mut CommandRequest) -> Option<RegisteredRun> {
-    let shown = runs().show(facts(request)?);
+pub fn register_run(request: &mut CommandRequest) -> Option<RegisteredRun> {
+    let shown = runs().register(run_registration(request)?);
     request.live_run = Some(Arc::clone(shown.run()));
     Some(shown)
 }
@@ -54,7 +54,7 @@ pub fn not_started(request: &mut CommandRequest, by: GivenUpBy) -> CommandOutcom
     CommandOutcome::not_started(request)
 }
 
-fn facts(request: &CommandRequest) -> Option<RunRegistration> {
+fn run_registration(request: &CommandRequest) -> Option<RunRegistration> {
     Some(RunRegistration {
         run_id: request.mark.clone(),
         kind: request.shown_as?,
@@ -72,8 +72,8 @@ fn facts(request: &CommandRequest) -> Option<RunRegistration> {
 }
 
 /// Returns the end of a command for those who watch. `None`: it could not be run.
-pub fn ending(outcome: Option<&CommandOutcome>) -> RunEnding {
-    let Some(outcome) = outcome else { return RunEnding::bare(LedgerRunState::Refused) };
+pub fn run_ending(outcome: Option<&CommandOutcome>) -> RunEnding {
+    let Some(outcome) = outcome else { return RunEnding::with_state_only(LedgerRunState::Refused) };
     let by_person = outcome.ended_by == Some(EndedBy::Abort) && outcome.notes.iter().any(|note| note == STOPPED);
     let has_begun = outcome.pid != 0;
     RunEnding {
@@ -92,7 +92,7 @@ pub fn ending(outcome: Option<&CommandOutcome>) -> RunEnding {
             .as_ref()
             .map(|confinement| RunDenials::from(&confinement.denials))
             .unwrap_or_default(),
-        changed: RunChanges::of(outcome.receipt.as_ref(), outcome.undo.as_ref()),
+        changed: RunChanges::from_receipt(outcome.receipt.as_ref(), outcome.undo.as_ref()),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use sys::TerminalSize;
 
     fn facts_of(raw: RawOptions) -> Option<RunRegistration> {
-        facts(&CommandRequest::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
+        run_registration(&CommandRequest::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_is_given_up_before_its_start_by_its_caller_or_by_a_person() {
-        let shown = runs().show(facts_of(RawOptions::default()).expect("shown"));
+        let shown = runs().register(facts_of(RawOptions::default()).expect("shown"));
         let (replies, mut inbox) = unbounded_channel();
         let _ = replies.send(CallerReply::Abort);
         assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUpBy::ByCaller);

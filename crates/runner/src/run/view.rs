@@ -56,7 +56,7 @@ impl<'a> ViewMaker<'a> {
         let wanted = self.wanted?;
         let reduction = wanted.reduction;
         let size = stdout.text.len() + stderr.text.len();
-        let draft = || reduction.with_shown(size, |shown| wanted.draft(end, shown, [stdout, stderr]));
+        let draft = || reduction.with_earlier_lines(size, |shown| wanted.draft(end, shown, [stdout, stderr]));
         catch_unwind(AssertUnwindSafe(draft)).ok().flatten()
     }
 }
@@ -74,8 +74,10 @@ impl ViewRequest<'_> {
             Some(view) if !is_cut => Some(ViewDraft::of_result(view)),
             None if !is_cut && is_whole => None,
             None if !is_cut => of_result(reduction.level).map(ViewDraft::of_result),
-            Some(view) if replaces(&view, &streams) && view.elided.is_empty() => Some(ViewDraft::of_result(view)),
-            Some(view) if replaces(&view, &streams) => {
+            Some(view) if is_worth_showing(&view, &streams) && view.elided.is_empty() => {
+                Some(ViewDraft::of_result(view))
+            }
+            Some(view) if is_worth_showing(&view, &streams) => {
                 Some(ViewDraft { view, whole: streams.map(|stream| stream.whole.take()) })
             }
             Some(_) | None => of_result(Level::Lossless).map(ViewDraft::of_result),
@@ -100,7 +102,7 @@ fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) ->
 /// Returns whether the view of a whole output is useful where the result has only a part of the output. Where it leaves
 /// out lines of a stream that was cut, the whole must be there to be kept. It must take fewer tokens than the text of
 /// the result.
-fn replaces(view: &View, streams: &[&mut CapturedStream; 2]) -> bool {
+fn is_worth_showing(view: &View, streams: &[&mut CapturedStream; 2]) -> bool {
     let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
         let Some(cut) = &captured.truncation else { return true };
         let is_kept = captured.whole.is_some() || cut.path.is_some() && cut.spill_error.is_none();

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::blocked::{BlockedWatch, LastLines, PromptEvidence, QUIET};
+use super::blocked::{BlockedWatch, LastLines, PromptEvidence, QUIET_BEFORE_SCAN};
 use crate::live::{RunWait, RunWaitReason};
 use crate::supervise::looks_like_prompt;
 use protocol::{BlockedProcess, plain};
 
 /// Time between two scans of a command that stays quiet.
-const AGAIN: Duration = Duration::from_secs(2);
+const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
 /// Time after the last look of a watcher in which a command is scanned.
-const LOOKED_AT: Duration = Duration::from_secs(3);
+const WATCHER_INTEREST: Duration = Duration::from_secs(3);
 /// The most characters of a line that a watcher gets.
 const TEXT: usize = 200;
 
@@ -73,7 +73,7 @@ struct WatcherScans {
 impl WaitingWatch {
     /// Handles the look of a watcher. Returns what the command waits for, as far as it is known.
     pub fn on_look(&mut self, now: Instant) -> Option<RunWait> {
-        let until = now + LOOKED_AT;
+        let until = now + WATCHER_INTEREST;
         let scans = self.scans.get_or_insert(WatcherScans { next: Some(now), until, waiting: None });
         scans.until = until;
         scans.waiting.clone()
@@ -82,7 +82,7 @@ impl WaitingWatch {
     /// Records output of the command, or input of a person.
     pub fn on_output(&mut self) {
         if let Some(scans) = &mut self.scans {
-            (scans.next, scans.waiting) = (Some(Instant::now() + QUIET), None);
+            (scans.next, scans.waiting) = (Some(Instant::now() + QUIET_BEFORE_SCAN), None);
         }
     }
 
@@ -110,7 +110,7 @@ impl WaitingWatch {
         asks_only: bool,
     ) -> Option<Option<RunWait>> {
         let scans = self.scans.as_mut().filter(|scans| scans.next.is_none())?;
-        scans.next = Some(Instant::now() + AGAIN);
+        scans.next = Some(Instant::now() + RESCAN_INTERVAL);
         let waiting = waiting_of(process, lines, asks_only);
         let differs = scans.waiting != waiting;
         scans.waiting.clone_from(&waiting);
@@ -179,15 +179,15 @@ mod tests {
         assert_eq!(watch.scan_at(), None, "the answer is on its way");
         let asks = RunWait::new(RunWaitReason::Prompt, "Password:");
         assert_eq!(watch.on_scanned(None, &lines("Password: "), true), Some(Some(asks.clone())));
-        assert_eq!(watch.scan_at(), Some(now + AGAIN));
-        assert!(watch.on_scan(now + AGAIN));
+        assert_eq!(watch.scan_at(), Some(now + RESCAN_INTERVAL));
+        assert!(watch.on_scan(now + RESCAN_INTERVAL));
         assert_eq!(watch.on_scanned(None, &lines("Password: "), true), None, "it is known");
         assert_eq!(watch.on_look(now), Some(asks));
         watch.on_output();
         assert_eq!(watch.on_look(now), None, "it goes on");
-        assert_eq!(watch.scan_at(), Some(now + QUIET));
+        assert_eq!(watch.scan_at(), Some(now + QUIET_BEFORE_SCAN));
         assert_eq!(watch.on_scanned(None, &lines("Password: "), true), None, "a scan for the caller, before the pause");
-        assert!(!watch.on_scan(now + LOOKED_AT), "the watcher is gone");
+        assert!(!watch.on_scan(now + WATCHER_INTEREST), "the watcher is gone");
         assert_eq!(watch.scan_at(), None);
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn of(request: &CommandRequest, plan: &Plan, helpers: &HelperProcesse
         return None;
     }
     let startup = request.startup.as_ref();
-    let (text, mut prologue) = (request.text(), plan::prologue(&request.command, startup));
+    let (text, mut prologue) = (request.shell_text(), plan::prologue(&request.command, startup));
     if plan.has_tap() && !request.wants_tap() {
         prologue.splice(0..0, plan::closing(&Inherited::TAP).into_bytes());
     }

@@ -1,7 +1,7 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
-use super::plan::{enter_world, no_world, plan_of};
-use super::recorded::{in_place, preparation, recorded};
+use super::plan::{enter_world, plan_of, world_error};
+use super::recorded::{preparation, prepare_blocking, recorded_form};
 use super::warm;
 use crate::error::RunError;
 use crate::request::CommandRequest;
@@ -31,13 +31,13 @@ pub(super) async fn warm_up_as(
     helpers: &'static HelperProcesses,
 ) -> Result<bool, RunError> {
     if let Some(world) = plan.world {
-        let facts = helpers.world_made(world).await.map_err(|failure| no_world(failure, request))?;
+        let facts = helpers.world_made(world).await.map_err(|failure| world_error(failure, request))?;
         enter_world(&mut plan, &facts);
     }
     let Some(warm) = warm::of(request, &plan, helpers) else { return Ok(false) };
-    let record = preparation(request).map(in_place).transpose()?.and_then(|prepared| prepared.record);
+    let record = preparation(request).map(prepare_blocking).transpose()?.and_then(|prepared| prepared.record);
     let warm = match record {
-        Some(record) => recorded(warm, &record),
+        Some(record) => recorded_form(warm, &record),
         None => Some(warm),
     };
     let Some(warm) = warm else { return Ok(false) };

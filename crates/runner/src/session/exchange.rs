@@ -80,12 +80,12 @@ impl ShellStateFiles {
     }
 
     /// Returns the code that writes the shell's state: for a trap, or with `tail` for a line of its own.
-    pub(super) fn call(&self, tail: bool) -> String {
+    pub(super) fn save_call(&self, tail: bool) -> String {
         match self {
             Self::Named(files) => {
                 call_save(&files.save.path().to_string_lossy(), &files.state.path().to_string_lossy(), tail)
             }
-            Self::Inherited(_) => InheritedStateFiles::call(tail),
+            Self::Inherited(_) => InheritedStateFiles::save_call(tail),
         }
     }
 

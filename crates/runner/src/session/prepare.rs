@@ -120,13 +120,13 @@ impl SessionCommandRequest {
         raw.startup = Some(Startup {
             boot: Boot::default(),
             given: env.clone(),
-            at_exit: matches!(saving, StateSaveTime::AtExit { .. }).then(|| exchange.call(false)),
-            tail: (saving == StateSaveTime::AfterCommand).then(|| exchange.call(true)),
+            at_exit: matches!(saving, StateSaveTime::AtExit { .. }).then(|| exchange.save_call(false)),
+            tail: (saving == StateSaveTime::AfterCommand).then(|| exchange.save_call(true)),
         });
         let mut request = CommandRequest::check(raw)?;
         request.shown_as = request.shown_as.map(|_| RunKind::Session);
         request.notes.extend(notes);
-        request.files = files;
+        request.inherited_files = files;
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
         if let Some(startup) = &mut request.startup {
             startup.boot.early = begins_with.unwrap_or_default();
@@ -139,7 +139,7 @@ impl SessionCommandRequest {
                 startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));
             }
         }
-        request.report = (saving == StateSaveTime::AtExit { early: true }).then_some(report);
+        request.exit_report_pipe = (saving == StateSaveTime::AtExit { early: true }).then_some(report);
         Ok(Self { request, exchange, env, before })
     }
 }

@@ -36,9 +36,9 @@ impl SessionRun {
     /// # Errors
     /// If no command could be run.
     pub fn start(session: &Arc<ShellSession>, command: RawOptions) -> Result<Self, RunError> {
-        let turn = session.enter()?;
-        if turn.is_here()
-            && let Ok(snapshot) = snapshot_of(session, &command)?.known()
+        let turn = session.enter_queue()?;
+        if turn.has_come()
+            && let Ok(snapshot) = snapshot_of(session, &command)?.into_known()
             && let Some(slot) = CommandAdmission::shared().try_enter_session()
         {
             let prepared = PreparedSessionCommand::start(session, command, snapshot, slot)?;
@@ -82,7 +82,7 @@ impl SessionRun {
             // The command has exited while its shell still writes. Only the next command waits for that.
             Some(child) => {
                 if let Some(directory) = directory {
-                    session.moved_to(&directory);
+                    session.set_directory(&directory);
                 }
                 let directory = session.directory();
                 tokio::spawn(async move {
@@ -115,7 +115,7 @@ async fn wait_for_turn(
         return Ok(None);
     }
     let ready = async {
-        turn.come().await?;
+        turn.wait_for_turn().await?;
         Ok::<_, RunError>(CommandAdmission::shared().enter_session().await)
     };
     tokio::select! {
@@ -134,7 +134,7 @@ async fn wait_for_turn(
 /// # Errors
 /// If no command could be run.
 pub fn first_request(session: &ShellSession, raw: RawOptions) -> Result<CommandRequest, RunError> {
-    let snapshot = snapshot_of(session, &raw)?.known();
+    let snapshot = snapshot_of(session, &raw)?.into_known();
     let is_known = snapshot.is_ok();
     let mut request = SessionCommandRequest::of(session, raw, snapshot.ok().flatten())?.request;
     request.warm &= is_known;

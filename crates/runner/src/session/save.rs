@@ -48,16 +48,16 @@ impl SessionStateSaver {
             event = timeout(SAVED, child.next_event()).await;
         }
         let Ok(ShimEvent::Ended(ended)) = event else {
-            self.session.state_lost();
+            self.session.on_state_lost();
             child.abandon(helpers);
             return;
         };
         if ended.alive {
             child.release(None);
             let _ = timeout(SAVED, child.next_event()).await;
-            helpers.replace(child.world());
+            helpers.request_replacement(child.world());
         } else if ended.last {
-            child.leave(helpers);
+            child.leave_shim(helpers);
         } else {
             child.give_back(helpers, None);
         }
@@ -81,7 +81,7 @@ impl SessionStateSaver {
                     helpers.prepare(&next);
                 }
             }
-            WrittenState::Part => session.state_lost(),
+            WrittenState::Part => session.on_state_lost(),
             WrittenState::Nothing => {}
         }
         exchange.give_back();

@@ -88,7 +88,7 @@ impl ShellSession {
     }
 
     /// Sets the directory in which a command has exited, before its state is saved.
-    pub(super) fn moved_to(&self, directory: &Path) {
+    pub(super) fn set_directory(&self, directory: &Path) {
         directory.clone_into(&mut self.inner().directory);
     }
 
@@ -105,7 +105,7 @@ impl ShellSession {
     }
 
     /// The state of the last command could not be kept. The next one begins with that of the command before.
-    pub(super) fn state_lost(&self) {
+    pub(super) fn on_state_lost(&self) {
         self.inner().is_stale = true;
     }
 
@@ -148,7 +148,7 @@ impl ShellSession {
     ///
     /// # Errors
     /// [`Error::SessionClosed`]
-    pub fn enter(self: &Arc<Self>) -> Result<SessionTurn, RunError> {
+    pub fn enter_queue(self: &Arc<Self>) -> Result<SessionTurn, RunError> {
         let mut inner = self.inner();
         if inner.closed {
             return Err(RunError::SessionClosed);
@@ -167,7 +167,7 @@ impl ShellSession {
 
 impl SessionTurn {
     /// Returns whether the turn has come.
-    pub fn is_here(&self) -> bool {
+    pub fn has_come(&self) -> bool {
         self.comes.is_none()
     }
 
@@ -175,7 +175,7 @@ impl SessionTurn {
     ///
     /// # Errors
     /// [`Error::SessionClosed`] if the session was closed meanwhile.
-    pub async fn come(&mut self) -> Result<(), RunError> {
+    pub async fn wait_for_turn(&mut self) -> Result<(), RunError> {
         if let Some(comes) = &mut self.comes {
             let _ = comes.await;
             self.comes = None;
@@ -224,52 +224,52 @@ mod tests {
     #[tokio::test]
     async fn turns_come_in_the_order_of_the_queue() {
         let session = session();
-        let first = session.enter().expect("open");
-        let mut others = [session.enter().expect("open"), session.enter().expect("open")];
-        assert!(first.is_here() && others.iter().all(|turn| !turn.is_here()));
+        let first = session.enter_queue().expect("open");
+        let mut others = [session.enter_queue().expect("open"), session.enter_queue().expect("open")];
+        assert!(first.has_come() && others.iter().all(|turn| !turn.has_come()));
         drop(first);
         let [second, third] = &mut others;
-        second.come().await.expect("open");
-        assert!(second.is_here() && !third.is_here());
+        second.wait_for_turn().await.expect("open");
+        assert!(second.has_come() && !third.has_come());
     }
 
     #[tokio::test]
     async fn an_aborted_command_is_skipped() {
         let session = session();
-        let first = session.enter().expect("open");
-        let (second, mut third) = (session.enter().expect("open"), session.enter().expect("open"));
+        let first = session.enter_queue().expect("open");
+        let (second, mut third) = (session.enter_queue().expect("open"), session.enter_queue().expect("open"));
         drop(second);
         drop(first);
-        third.come().await.expect("open");
+        third.wait_for_turn().await.expect("open");
     }
 
     #[tokio::test]
     async fn a_turn_that_comes_to_an_aborted_command_is_passed_on() {
         let session = session();
-        let first = session.enter().expect("open");
-        let (second, mut third) = (session.enter().expect("open"), session.enter().expect("open"));
+        let first = session.enter_queue().expect("open");
+        let (second, mut third) = (session.enter_queue().expect("open"), session.enter_queue().expect("open"));
         drop(first);
         drop(second);
-        third.come().await.expect("open");
+        third.wait_for_turn().await.expect("open");
         drop(third);
-        assert!(session.enter().expect("open").is_here(), "the queue is empty");
+        assert!(session.enter_queue().expect("open").has_come(), "the queue is empty");
     }
 
     #[tokio::test]
     async fn a_close_refuses_queued_and_later_commands() {
         let session = session();
-        let first = session.enter().expect("open");
-        let mut second = session.enter().expect("open");
+        let first = session.enter_queue().expect("open");
+        let mut second = session.enter_queue().expect("open");
         session.close();
         drop(first);
-        assert!(matches!(second.come().await, Err(RunError::SessionClosed)));
-        assert!(matches!(session.enter(), Err(RunError::SessionClosed)));
+        assert!(matches!(second.wait_for_turn().await, Err(RunError::SessionClosed)));
+        assert!(matches!(session.enter_queue(), Err(RunError::SessionClosed)));
     }
 
     #[test]
     fn a_directory_that_is_gone_gives_way_to_the_first() {
         let session = session();
-        session.moved_to(Path::new("/no/such/directory"));
+        session.set_directory(Path::new("/no/such/directory"));
         let (directory, note) = session.directory_for_next();
         assert_eq!(directory, Path::new("/"));
         assert!(note.expect("a note").contains("/no/such/directory does not exist any more; the command ran in /"));

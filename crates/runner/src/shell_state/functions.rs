@@ -19,17 +19,17 @@ pub(super) struct DeclaredFunction {
 pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u8>, DeclaredFunction>> {
     let lines = names.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let names = lines.map(flags).collect::<Option<Vec<_>>>()?;
-    let places = places(texts);
+    let places = definition_starts(texts);
     let plain = places.len() == names.len();
     let mut found = BTreeMap::new();
     let mut start = 0;
     for (index, (flags, name)) in names.iter().enumerate() {
-        if !begins(texts, name) {
+        if !begins_definition(texts, name) {
             return None;
         }
         let length = match names.get(index + 1) {
             Some(_) if plain => places[index + 1] - start,
-            Some((_, next)) => boundary(texts, next)?,
+            Some((_, next)) => next_definition(texts, next)?,
             None => texts.len(),
         };
         let (text, rest) = texts.split_at_checked(length)?;
@@ -42,7 +42,7 @@ pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u
 }
 
 /// Returns where lines start that resemble the first line of a definition.
-fn places(texts: &[u8]) -> Vec<usize> {
+fn definition_starts(texts: &[u8]) -> Vec<usize> {
     let lines = memchr::memmem::find_iter(texts, b" () \n");
     lines
         .map(|at| memchr::memrchr(b'\n', &texts[..at]).map_or(0, |end| end + 1))
@@ -51,15 +51,16 @@ fn places(texts: &[u8]) -> Vec<usize> {
 }
 
 /// Returns whether a definition of this function starts here.
-fn begins(text: &[u8], name: &[u8]) -> bool {
+fn begins_definition(text: &[u8], name: &[u8]) -> bool {
     let text = text.strip_prefix(b"function ").unwrap_or(text);
     text.strip_prefix(name).is_some_and(|rest| rest.starts_with(b" () \n"))
 }
 
 /// Returns where the next definition starts. The same line may occur in a heredoc of this function, at which point this
 /// function is not complete.
-fn boundary(texts: &[u8], next: &[u8]) -> Option<usize> {
-    let mut places = memchr::memchr_iter(b'\n', texts).map(|at| at + 1).filter(|at| begins(&texts[*at..], next));
+fn next_definition(texts: &[u8], next: &[u8]) -> Option<usize> {
+    let mut places =
+        memchr::memchr_iter(b'\n', texts).map(|at| at + 1).filter(|at| begins_definition(&texts[*at..], next));
     let first = places.next()?;
     let mut rest = places.peekable();
     if rest.peek().is_none() {

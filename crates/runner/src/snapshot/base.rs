@@ -14,8 +14,8 @@ impl ShellStateSource for SnapshotRequest {
     fn of(raw: &RawOptions) -> Result<StartingShellState<Self>, RunError> {
         Ok(match SnapshotDemand::of(raw)? {
             SnapshotDemand::Nothing => StartingShellState::Plain,
-            SnapshotDemand::Impossible(why) => StartingShellState::Known(CommandSnapshot::none(why)),
-            SnapshotDemand::Wanted(wanted) => match wanted.at_hand() {
+            SnapshotDemand::Impossible(why) => StartingShellState::Known(CommandSnapshot::unavailable(why)),
+            SnapshotDemand::Wanted(wanted) => match wanted.find_in_process() {
                 Some(snapshot) => StartingShellState::Known(snapshot),
                 None => StartingShellState::Unread(wanted),
             },
@@ -23,7 +23,7 @@ impl ShellStateSource for SnapshotRequest {
     }
 
     fn read(self) -> impl Future<Output = CommandSnapshot> + Send {
-        self.take()
+        self.take_snapshot()
     }
 
     fn apply(snapshot: CommandSnapshot, request: &mut CommandRequest) {

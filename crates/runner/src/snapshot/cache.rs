@@ -17,33 +17,34 @@ use capture::open_private;
 use protocol::plan;
 
 /// Age at which a snapshot is read again, because files that the rc files source are not part of the key.
-pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+pub const MAX_SNAPSHOT_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Age at which a file is removed.
-const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const FILE_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIRECTORY: &str = "agent-bash";
 const PREFIX: &str = "snapshot-";
 /// The largest file that is read, bytes.
-const MOST: u64 = 2 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Returns the stored snapshot, if its file is complete and not too old.
 pub fn find(wanted: &SnapshotRequest) -> Option<SnapshotCode> {
-    let directory = open_private(&place(wanted)?).ok()?;
+    let directory = open_private(&cache_directory(wanted)?).ok()?;
     let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = File::from(openat(&directory, name(wanted).as_str(), flags, Mode::empty()).ok()?);
     let meta = file.metadata().ok()?;
-    let ours = meta.is_file() && meta.uid() == geteuid().as_raw() && meta.mode() & 0o077 == 0 && meta.len() <= MOST;
-    if !ours || age(meta.modified().ok()?) > LONGEST {
+    let ours =
+        meta.is_file() && meta.uid() == geteuid().as_raw() && meta.mode() & 0o077 == 0 && meta.len() <= MAX_FILE_BYTES;
+    if !ours || age(meta.modified().ok()?) > MAX_SNAPSHOT_AGE {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     let end = memchr::memchr(b'\n', &bytes)? + 1;
-    (bytes[..end] == *head(&bytes[end..]).as_bytes()).then(|| SnapshotCode::from_bytes(&bytes[end..]))
+    (bytes[..end] == *header_line(&bytes[end..]).as_bytes()).then(|| SnapshotCode::from_bytes(&bytes[end..]))
 }
 
 /// Stores a snapshot. A failure is ignored, because nothing depends on the file.
 pub fn store(wanted: &SnapshotRequest, code: &SnapshotCode) {
-    let _ = place(wanted).map(|place| write(&place, &name(wanted), code));
+    let _ = cache_directory(wanted).map(|place| write(&place, &name(wanted), code));
 }
 
 fn write(place: &Path, name: &str, code: &SnapshotCode) -> io::Result<()> {
@@ -57,7 +58,7 @@ fn write(place: &Path, name: &str, code: &SnapshotCode) -> io::Result<()> {
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let mut file = File::from(openat(&directory, fresh.as_str(), flags, Mode::S_IRUSR | Mode::S_IWUSR)?);
     let written = file
-        .write_all(head(code.bytes()).as_bytes())
+        .write_all(header_line(code.bytes()).as_bytes())
         .and_then(|()| file.write_all(code.bytes()))
         // Readers see a complete file or none.
         .and_then(|()| Ok(renameat(&directory, fresh.as_str(), &directory, name)?));
@@ -73,7 +74,7 @@ fn sweep(place: &Path) {
         let old = entry.metadata().is_ok_and(|meta| {
             meta.is_file()
                 && meta.uid() == geteuid().as_raw()
-                && meta.modified().is_ok_and(|time| age(time) > FORGOTTEN)
+                && meta.modified().is_ok_and(|time| age(time) > FILE_RETENTION)
         });
         if old && entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
             // Another process may have removed the file in the meantime.
@@ -87,7 +88,7 @@ fn age(time: SystemTime) -> Duration {
 }
 
 /// Returns our directory in the user's cache directory.
-fn place(wanted: &SnapshotRequest) -> Option<PathBuf> {
+fn cache_directory(wanted: &SnapshotRequest) -> Option<PathBuf> {
     let named = wanted.environment.block.split('\0').find_map(|entry| entry.strip_prefix("XDG_CACHE_HOME="));
     let cache = match named.filter(|path| path.starts_with('/')) {
         Some(path) => path.into(),
@@ -103,7 +104,7 @@ fn name(wanted: &SnapshotRequest) -> String {
 }
 
 /// Returns the first line of a file with this code.
-fn head(code: &[u8]) -> String {
+fn header_line(code: &[u8]) -> String {
     let mut hash = DefaultHasher::new();
     code.hash(&mut hash);
     format!(

@@ -9,7 +9,7 @@ use protocol::plan;
 
 /// The most bytes of code that a shell may have to read before its command. nvm takes 150 KB, all of bash-completion
 /// 100.
-const MOST: usize = 1024 * 1024;
+const MAX_CODE_BYTES: usize = 1024 * 1024;
 
 /// The user's shell state as bash code.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl SnapshotCode {
         let may_stay =
             |statement: &&[u8]| !(sets_path(statement) || replaces_builtin(statement) || secrets.are_in(statement));
         let body: Vec<u8> = statements(restore).filter(may_stay).flatten().copied().collect();
-        if body.len() > MOST {
+        if body.len() > MAX_CODE_BYTES {
             return Err(SnapshotError::TooLarge { bytes: body.len() });
         }
         let path = path.map(|path| format!("builtin declare -x PATH={}\n", plan::quoted(path)));
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn more_than_a_megabyte_is_refused() {
-        let alias = format!("builtin alias -- 'a={}'\n", "x".repeat(MOST));
+        let alias = format!("builtin alias -- 'a={}'\n", "x".repeat(MAX_CODE_BYTES));
         assert!(
             SnapshotCode::of(alias.as_bytes(), None, &SecretValues::default())
                 .unwrap_err()

@@ -13,7 +13,7 @@ use crate::own_paths;
 use crate::request::CommandRequest;
 
 /// The most snapshots that are kept. The snapshot that was wanted last comes last.
-const MOST: usize = 8;
+const MAX_SNAPSHOTS: usize = 8;
 /// Variables that make bash read other files first, or none.
 const UNFIT: [&str; 2] = ["BASH_ENV", "POSIXLY_CORRECT"];
 
@@ -39,25 +39,24 @@ pub struct CommandSnapshot {
 
 impl SnapshotRequest {
     /// Returns the snapshot, if this process has it.
-    pub fn at_hand(&self) -> Option<CommandSnapshot> {
-        let code = self.place().get()?.clone();
+    pub fn find_in_process(&self) -> Option<CommandSnapshot> {
+        let code = self.snapshot_cell().get()?.clone();
         Some(CommandSnapshot { code, own_path: self.own_path })
     }
 
     /// Reads the snapshot unless this process has it. The reading goes on if the command is aborted.
-    pub async fn take(self) -> CommandSnapshot {
-        let (place, own_path) = (self.place(), self.own_path);
-        let taking =
-            tokio::spawn(
-                async move { place.get_or_init(|| async { take(self).await.map_err(Arc::new) }).await.clone() },
-            );
+    pub async fn take_snapshot(self) -> CommandSnapshot {
+        let (place, own_path) = (self.snapshot_cell(), self.own_path);
+        let taking = tokio::spawn(async move {
+            place.get_or_init(|| async { find_or_read(self).await.map_err(Arc::new) }).await.clone()
+        });
         let code = taking.await.unwrap_or_else(|fault| Err(Arc::new(SnapshotError::ReadFault(fault))));
         CommandSnapshot { code, own_path }
     }
 
-    fn place(&self) -> SnapshotCell {
+    fn snapshot_cell(&self) -> SnapshotCell {
         let mut known = known();
-        known.retain(|known| known.since.elapsed() < cache::LONGEST);
+        known.retain(|known| known.since.elapsed() < cache::MAX_SNAPSHOT_AGE);
         let found = known.iter().position(|known| known.key == self.key).map(|at| known.remove(at));
         let one = found.unwrap_or_else(|| KnownSnapshot {
             key: self.key,
@@ -65,7 +64,7 @@ impl SnapshotRequest {
             taken: SnapshotCell::default(),
         });
         let taken = Arc::clone(&one.taken);
-        if known.len() == MOST {
+        if known.len() == MAX_SNAPSHOTS {
             known.remove(0);
         }
         known.push(one);
@@ -77,7 +76,7 @@ fn known() -> MutexGuard<'static, Vec<KnownSnapshot>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn take(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotError> {
+async fn find_or_read(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotError> {
     // Home directories may be on slow or remote disks.
     let (wanted, found) = tokio::task::spawn_blocking(move || {
         let found = cache::find(&wanted);
@@ -86,7 +85,7 @@ async fn take(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotErro
     .await
     .map_err(SnapshotError::SearchFault)?;
     if let Some(code) = found {
-        own_paths::keep(code.path());
+        own_paths::remember_path(code.path());
         return Ok(Arc::new(code));
     }
     let code = read::read(&wanted).await?;
@@ -98,7 +97,7 @@ async fn take(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotErro
             Arc::new(code)
         }
     };
-    own_paths::keep(code.path());
+    own_paths::remember_path(code.path());
     let keep = Arc::clone(&code);
     tokio::task::spawn_blocking(move || cache::store(&wanted, &keep));
     Ok(code)
@@ -106,7 +105,7 @@ async fn take(wanted: SnapshotRequest) -> Result<Arc<SnapshotCode>, SnapshotErro
 
 impl CommandSnapshot {
     /// Returns a snapshot that a command cannot have.
-    pub fn none(why: SnapshotError) -> Self {
+    pub fn unavailable(why: SnapshotError) -> Self {
         Self { code: Err(Arc::new(why)), own_path: false }
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::code::{SnapshotCode, joined};
 use super::error::SnapshotError;
 use super::progress::{RcProgress, RcProgressPipe};
-use super::script::{RcOutputPaths, outer, save};
+use super::script::{RcOutputPaths, dump_file, outer_command};
 use super::secret::SecretValues;
 use super::wanted::SnapshotRequest;
 use crate::error::RunError;
@@ -40,7 +40,7 @@ impl CommandListener for SilentListener {
 }
 
 /// Returns the replies of such a listener. The caller keeps the sender, because without it a command counts as aborted.
-pub fn unheard() -> (UnboundedSender<CallerReply>, UnboundedReceiver<CallerReply>) {
+pub fn unanswered_replies() -> (UnboundedSender<CallerReply>, UnboundedReceiver<CallerReply>) {
     unbounded_channel()
 }
 
@@ -48,7 +48,11 @@ pub fn unheard() -> (UnboundedSender<CallerReply>, UnboundedReceiver<CallerReply
 ///
 /// # Errors
 /// As [`Request::check`].
-pub fn internal(wanted: &SnapshotRequest, command: String, limit: Duration) -> Result<CommandRequest, RunError> {
+pub fn internal_request(
+    wanted: &SnapshotRequest,
+    command: String,
+    limit: Duration,
+) -> Result<CommandRequest, RunError> {
     Ok(CommandRequest { shown_as: None, ..CommandRequest::check(raw(wanted, command, limit))? })
 }
 
@@ -88,9 +92,9 @@ pub async fn read(wanted: &SnapshotRequest) -> Result<SnapshotCode, SnapshotErro
         state: state.path(),
         never: never.path(),
     };
-    let save = Shared::file(save(&places).as_bytes()).map_err(files)?;
+    let save = Shared::file(dump_file(&places).as_bytes()).map_err(files)?;
     let mut progress = RcProgressPipe::new(reports).map_err(files)?;
-    let outcome = run(wanted, outer(wanted, &places, save.path()), &mut progress).await?;
+    let outcome = run(wanted, outer_command(wanted, &places, save.path()), &mut progress).await?;
 
     let reported = progress.reported();
     if let Some(error) = failure(wanted, &reported, outcome.status) {
@@ -113,8 +117,8 @@ async fn run(
     progress: &mut RcProgressPipe,
 ) -> Result<CommandOutcome, SnapshotError> {
     let failed = SnapshotError::Reader;
-    let request = internal(wanted, command, LIMIT.saturating_sub(GRACE)).map_err(failed)?;
-    let (end, replies) = unheard();
+    let request = internal_request(wanted, command, LIMIT.saturating_sub(GRACE)).map_err(failed)?;
+    let (end, replies) = unanswered_replies();
     let running = CommandLaunch::start(request).map_err(failed)?.finish(SilentListener, replies);
     tokio::pin!(running);
     let ran = tokio::select! {

@@ -21,15 +21,15 @@ pub struct RcOutputPaths<'a> {
 }
 
 /// Returns the file that dumps the state.
-pub fn save(places: &RcOutputPaths<'_>) -> String {
+pub fn dump_file(places: &RcOutputPaths<'_>) -> String {
     save_script(&text(places.state), "/dev/null")
 }
 
 /// Returns the command of a plain shell. It starts the reading shell, reports its exit, and waits to be ended together
 /// with all processes that the rc files have started.
-pub fn outer(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
+pub fn outer_command(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
     let shell = word(&wanted.shell);
-    let inner = quoted(&inner(wanted, places, save));
+    let inner = quoted(&inner_command(wanted, places, save));
     let (progress, never) = (word(places.progress), word(places.never));
     format!(
         "(exec -a bash {shell} --noprofile --norc -i -c {inner})\n\
@@ -39,7 +39,7 @@ pub fn outer(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) 
 }
 
 /// Returns a single command, so that all of it is read before an alias can change it.
-fn inner(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
+fn inner_command(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
     let mut text = String::from("{\n");
     let progress = word(places.progress);
     let files = wanted.files.iter().enumerate();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::code::SnapshotCode;
 use super::error::SnapshotError;
-use super::read::{SilentListener, internal, unheard};
+use super::read::{SilentListener, internal_request, unanswered_replies};
 use super::wanted::SnapshotRequest;
 use crate::run::CommandLaunch;
 use crate::run::outcome::Status;
@@ -22,8 +22,8 @@ pub async fn try_out(wanted: &SnapshotRequest, code: &SnapshotCode) -> Result<()
     let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
     let command = format!("\\builtin . {file_name}\n:\n");
-    let request = internal(wanted, command, LIMIT).map_err(SnapshotError::Trial)?;
-    let (_silent, replies) = unheard();
+    let request = internal_request(wanted, command, LIMIT).map_err(SnapshotError::Trial)?;
+    let (_silent, replies) = unanswered_replies();
     let outcome = CommandLaunch::start(request)
         .map_err(SnapshotError::Trial)?
         .finish(SilentListener, replies)

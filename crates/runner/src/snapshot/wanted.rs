@@ -67,7 +67,7 @@ impl SnapshotDemand {
         let Ok(shell) = std::path::absolute(shell) else { return Ok(Self::Nothing) };
         let environment = rc_environment(raw)?;
         let wanted = SnapshotRequest::of(snapshot, shell, environment, raw);
-        Ok(match wanted.changeable(raw)? {
+        Ok(match wanted.changeable_source(raw)? {
             Some(path) => Self::Impossible(SnapshotError::Changeable { path }),
             None => Self::Wanted(wanted),
         })
@@ -107,7 +107,7 @@ impl SnapshotRequest {
 
     /// Returns a path that commands of the same confinement may change. The rc files are read outside of the
     /// confinement, and the files that they source are usually in the home.
-    fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, RunError> {
+    fn changeable_source(&self, raw: &RawOptions) -> Result<Option<PathBuf>, RunError> {
         let Some(world) = &raw.confine else { return Ok(None) };
         let policy = &check_world(world, &raw.cwd, &raw.host_env).map_err(RequestError::from)?.policy;
         let reaches = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| policy.permits_change(&path));

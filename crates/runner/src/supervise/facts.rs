@@ -16,7 +16,7 @@ pub fn facts() -> Value {
             "perSessionShare": admission::PER_SESSION,
             "perTerminalShare": admission::PER_TERMINAL,
             "reserve": admission::RESERVE,
-            "most": admission::MOST,
+            "most": admission::MAX_COMMANDS,
         },
         "warm": {
             "kept": pool::KEEP,

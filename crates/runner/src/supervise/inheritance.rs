@@ -29,7 +29,7 @@ impl InheritedStateFiles {
     /// process.
     pub fn files() -> [Inherited; 3] {
         static FILES: OnceLock<[Inherited; 3]> = OnceLock::new();
-        *FILES.get_or_init(|| within(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))
+        *FILES.get_or_init(|| files_below(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))
     }
 
     /// Creates empty files.
@@ -54,7 +54,7 @@ impl InheritedStateFiles {
 
     /// Returns the code that writes the shell's state: for a trap, or with `tail` for a line of its own. The code is
     /// the same for each shell.
-    pub fn call(tail: bool) -> String {
+    pub fn save_call(tail: bool) -> String {
         let [state, save, _] = Self::files();
         by_number(&call_save(&save.path().to_string_lossy(), &target(state), tail))
     }
@@ -74,7 +74,7 @@ impl InheritedStateFiles {
 }
 
 /// Returns the files of shells that may open this many descriptors.
-fn within(limit: u64) -> [Inherited; 3] {
+fn files_below(limit: u64) -> [Inherited; 3] {
     match i32::try_from(limit) {
         Ok(limit) if limit < HIGH_ENOUGH => [Inherited::LowState, Inherited::LowSave, Inherited::LowCode],
         _ => [Inherited::State, Inherited::Save, Inherited::Code],
@@ -97,13 +97,13 @@ mod tests {
 
     #[test]
     fn code_redirects_to_numbers() {
-        assert!(!InheritedStateFiles::call(true).contains(">>"), "a descriptor is not a path");
+        assert!(!InheritedStateFiles::save_call(true).contains(">>"), "a descriptor is not a path");
     }
 
     #[test]
     fn the_numbers_are_below_the_limit() {
         for (limit, highest) in [(256, 68), (1023, 68), (1024, 502), (1 << 40, 502)] {
-            assert_eq!(within(limit).map(Inherited::number).into_iter().max(), Some(highest), "{limit}");
+            assert_eq!(files_below(limit).map(Inherited::number).into_iter().max(), Some(highest), "{limit}");
         }
     }
 }

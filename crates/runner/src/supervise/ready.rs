@@ -62,7 +62,7 @@ impl ReadyShell {
     }
 
     /// Gives the shell a command, and resumes it.
-    pub fn give(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, StaleShellReason> {
+    pub fn give_command(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, StaleShellReason> {
         let Self { place, resume, ends, .. } = self;
         let plan = &order.plan;
         let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);

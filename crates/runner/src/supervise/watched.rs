@@ -61,13 +61,13 @@ impl EvidenceWatch {
             plan.files.retain(|file| *file != Inherited::Witness && !Inherited::TAP.contains(file));
         }
         let (watched, shared) = begun.unwrap_or_default();
-        (watched.tapped(wants_tap), shared)
+        (watched.with_tap(wants_tap), shared)
     }
 
     /// Makes the first pipe of the command lead through this process if the command wants it. Otherwise the tap's ends
     /// are closed.
     #[must_use]
-    pub fn tapped(mut self, wants_tap: bool) -> Self {
+    pub fn with_tap(mut self, wants_tap: bool) -> Self {
         let wanted =
             wants_tap && self.witness.as_ref().is_some_and(|witness| witness.set_tap(TapState::Wanted).is_ok());
         self.tap.take_if(|_| !wanted);
@@ -86,13 +86,13 @@ impl EvidenceWatch {
 
     /// Ignores all events so far.
     #[must_use]
-    pub fn from_here(self) -> Self {
+    pub fn ignoring_past(self) -> Self {
         let from = self.witness.as_ref().map_or(0, Witness::events);
         Self { from, ..self }
     }
 
     /// Records what is wanted. `before`: the tree right before the start.
-    pub fn wants(&mut self, wanted: Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
+    pub fn set_request(&mut self, wanted: Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
         (self.wanted, self.before) = (wanted, before);
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn without_a_witness_nothing_is_known() {
-        assert!(EvidenceWatch::default().from_here().trace().is_none());
+        assert!(EvidenceWatch::default().ignoring_past().trace().is_none());
     }
 
     #[cfg(target_os = "linux")]

@@ -38,7 +38,7 @@ impl From<Usage> for RunResourceUsage {
 
 impl From<&CommandDenials> for RunDenials {
     fn from(denials: &CommandDenials) -> Self {
-        Self { denials: DENIALS.fill(denials.listed.iter().map(RunDenial::from)), denied: denials.total }
+        Self { denials: DENIALS.take_fitting(denials.listed.iter().map(RunDenial::from)), denied: denials.total }
     }
 }
 
@@ -67,17 +67,21 @@ impl From<&SuggestedGrant> for ReportedGrant {
 
 impl RunChanges {
     /// Returns the changes of a receipt, and the extent of an undo.
-    pub fn of(receipt: Option<&RunReceipt>, undo: Option<&RunUndoCoverage>) -> Self {
+    pub fn from_receipt(receipt: Option<&RunReceipt>, undo: Option<&RunUndoCoverage>) -> Self {
         let undo = undo.map(UndoExtent::from);
         let Some(receipt) = receipt else { return Self { undo, ..Self::default() } };
         Self {
             receipt: Some(receipt.counts),
             receipt_state: Some(receipt.state.name()),
-            receipt_why: receipt.why.as_deref().filter(|_| receipt.state != ReceiptCompleteness::Known).map(sentence),
+            receipt_why: receipt
+                .why
+                .as_deref()
+                .filter(|_| receipt.state != ReceiptCompleteness::Known)
+                .map(safe_sentence),
             attribution: Some(receipt.attribution.name()),
             changes: Some(changes_of(receipt)),
-            directories: OTHERS.fill(receipt.directories.iter().map(|path| text(path))),
-            git: OTHERS.fill(receipt.git.iter().map(RunGitChange::from)),
+            directories: OTHERS.take_fitting(receipt.directories.iter().map(|path| path_text(path))),
+            git: OTHERS.take_fitting(receipt.git.iter().map(RunGitChange::from)),
             undo,
         }
     }
@@ -102,20 +106,20 @@ fn changes_of(receipt: &RunReceipt) -> Vec<RunFileChange> {
         spare -= more;
         shown.extend(list.into_iter().take(share + more));
     }
-    CHANGES.fill(shown.into_iter())
+    CHANGES.take_fitting(shown.into_iter())
 }
 
 impl RunFileChange {
     fn of(kind: RunChangeKind, change: &receipt::FileChange) -> Self {
         let receipt::FileChange { path, bytes, bytes_before, kind: file } = change;
         let (file, bytes, bytes_before) = (Some(file.name()), *bytes, *bytes_before);
-        Self { kind, path: text(path), from: None, file, bytes, bytes_before }
+        Self { kind, path: path_text(path), from: None, file, bytes, bytes_before }
     }
 }
 
 impl From<&receipt::FileRename> for RunFileChange {
     fn from(rename: &receipt::FileRename) -> Self {
-        let (path, from) = (text(&rename.to), Some(text(&rename.from)));
+        let (path, from) = (path_text(&rename.to), Some(path_text(&rename.from)));
         Self { kind: RunChangeKind::Renamed, path, from, file: None, bytes: None, bytes_before: None }
     }
 }
@@ -124,7 +128,7 @@ impl From<&receipt::RepositoryChange> for RunGitChange {
     fn from(change: &receipt::RepositoryChange) -> Self {
         let receipt::RepositoryChange { repository, head, branch, index, stash, state } = change;
         Self {
-            repository: text(repository),
+            repository: path_text(repository),
             head: head.clone(),
             branch: branch.clone(),
             index: *index,
@@ -137,17 +141,17 @@ impl From<&receipt::RepositoryChange> for RunGitChange {
 impl From<&RunUndoCoverage> for UndoExtent {
     fn from(coverage: &RunUndoCoverage) -> Self {
         let RunUndoCoverage { all, not_covered, bytes } = coverage;
-        let not_covered = OTHERS.fill(not_covered.iter().map(|what| sentence(what)));
+        let not_covered = OTHERS.take_fitting(not_covered.iter().map(|what| safe_sentence(what)));
         Self { covers: if *all { "all" } else { "part" }, not_covered, bytes: *bytes }
     }
 }
 
-fn text(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     without_secrets(&path.to_string_lossy())
 }
 
 /// Takes the secrets out of a sentence, which may quote command lines, and cuts it.
-fn sentence(what: &str) -> String {
+fn safe_sentence(what: &str) -> String {
     cut(without_secrets(what), SENTENCE)
 }
 
@@ -161,7 +165,7 @@ struct MessageListLimit {
 
 impl MessageListLimit {
     /// Returns the first items that have room.
-    fn fill<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
+    fn take_fitting<T: Serialize>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
         let mut left = self.bytes;
         let fits = |item: &T| {
             let bytes = serde_json::to_vec(item).map_or(usize::MAX, |json| json.len() + 1);

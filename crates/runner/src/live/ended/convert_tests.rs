@@ -30,7 +30,7 @@ fn each_kind_of_change_has_its_share_of_the_room() {
         ([100, 100, 100, 0], [100, 50, 50, 0]),
         ([60, 60, 60, 10], [60, 60, 60, 10]),
     ] {
-        let shown = RunChanges::of(Some(&changes(numbers)), None).changes.expect("a receipt");
+        let shown = RunChanges::from_receipt(Some(&changes(numbers)), None).changes.expect("a receipt");
         let kinds = [RunChangeKind::Created, RunChangeKind::Modified, RunChangeKind::Deleted, RunChangeKind::Renamed];
         assert_eq!(kinds.map(|kind| shown.iter().filter(|change| change.kind == kind).count()), expected);
     }
@@ -40,15 +40,15 @@ fn each_kind_of_change_has_its_share_of_the_room() {
 fn a_path_is_sent_whole_or_not_at_all() {
     let mut receipt = changes([2, 0, 0, 0]);
     receipt.created[0].path = format!("/{}", "x".repeat(CHANGES.bytes)).into();
-    let shown = RunChanges::of(Some(&receipt), None).changes.expect("a receipt");
+    let shown = RunChanges::from_receipt(Some(&receipt), None).changes.expect("a receipt");
     assert_eq!(shown.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["/1"]);
 }
 
 #[test]
 fn without_a_receipt_there_are_no_changes() {
-    assert_eq!(RunChanges::of(None, None), RunChanges::default());
+    assert_eq!(RunChanges::from_receipt(None, None), RunChanges::default());
     let undo = RunUndoCoverage { all: true, ..RunUndoCoverage::default() };
-    let changed = RunChanges::of(None, Some(&undo));
+    let changed = RunChanges::from_receipt(None, Some(&undo));
     assert_eq!((changed.changes, changed.undo.map(|undo| undo.covers)), (None, Some("all")));
 }
 
@@ -73,7 +73,7 @@ fn no_secret_of_a_command_line_is_sent() {
     let mut denials = CommandDenials::default();
     let target = format!("/etc/{secret}");
     denials.add(DenialKind::Write, &target, "tee", Some(SuggestedGrant::Write(target.clone())));
-    let sent = (RunDenials::from(&denials), RunChanges::of(Some(&receipt), Some(&undo)));
+    let sent = (RunDenials::from(&denials), RunChanges::from_receipt(Some(&receipt), Some(&undo)));
     let sent = serde_json::to_string(&sent).expect("JSON");
     assert!(!sent.contains("hunter2") && !sent.contains(secret), "{sent}");
     assert!(sent.contains("curl -u joe:") && sent.contains("/etc/[redacted]"), "{sent}");

@@ -190,7 +190,7 @@ pub struct UndoExtent {
 
 impl RunEnding {
     /// Returns an end of which only the state is known.
-    pub fn bare(state: ledger::LedgerRunState) -> Self {
+    pub fn with_state_only(state: ledger::LedgerRunState) -> Self {
         Self {
             state,
             exit_code: None,
@@ -207,7 +207,7 @@ impl RunEnding {
     }
 
     /// Returns the end of the run with this key, dated now.
-    pub fn of(self, key: String) -> RunEndReport {
+    pub fn into_report(self, key: String) -> RunEndReport {
         RunEndReport { key, ended_at: now_ms(), end: self }
     }
 }

@@ -6,7 +6,7 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 pub(super) const MARKS: usize = 16;
 
 /// Returns the text of a row, without the spaces at its end.
-pub(super) fn line(cells: &[Cell]) -> String {
+pub(super) fn row_text(cells: &[Cell]) -> String {
     let mut text = String::with_capacity(cells.len());
     let mut wide = false;
     for cell in cells {

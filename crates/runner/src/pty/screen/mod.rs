@@ -61,12 +61,12 @@ impl EmulatedScreen {
                 && let Some(piece) = self.splitter.next(&mut rest)
             {
                 match piece {
-                    TerminalOutputPiece::Text { text, cut, style } => self.painter.text(text, cut, style),
+                    TerminalOutputPiece::Text { text, cut, style } => self.painter.add_text(text, cut, style),
                     TerminalOutputPiece::Sequence(sequence) => {
                         work += work_of(sequence, self.painter.cells());
-                        self.painter.sequence(sequence);
+                        self.painter.add_sequence(sequence);
                     }
-                    TerminalOutputPiece::Command(command) => self.painter.command(&command),
+                    TerminalOutputPiece::Command(command) => self.painter.add_command(&command),
                 }
             }
             if self.painter.waiting() >= STEP {
@@ -91,8 +91,8 @@ impl EmulatedScreen {
     }
 
     /// Returns the current screen. Waiting text is drawn first, hence `&mut`.
-    pub fn shown(&mut self) -> ScreenContent {
-        self.painter.shown()
+    pub fn content(&mut self) -> ScreenContent {
+        self.painter.content()
     }
 
     /// Returns the current screen with its colours and styles.

@@ -30,7 +30,7 @@ impl ScreenPainter {
         self.terminal.cells()
     }
 
-    pub(super) fn text(&mut self, text: &[u8], cut: bool, style: &[u8]) {
+    pub(super) fn add_text(&mut self, text: &[u8], cut: bool, style: &[u8]) {
         self.waiting.extend_from_slice(text);
         if cut {
             let unfinished = unfinished(&self.waiting);
@@ -44,17 +44,17 @@ impl ScreenPainter {
         }
     }
 
-    pub(super) fn sequence(&mut self, sequence: &[u8]) {
+    pub(super) fn add_sequence(&mut self, sequence: &[u8]) {
         if is_attribute(sequence) {
             self.styles.push(self.waiting.len(), sequence);
         } else {
             self.draw();
-            self.terminal.sequence(sequence);
+            self.terminal.execute_sequence(sequence);
         }
     }
 
     /// Handles an operating system command. Only the title counts.
-    pub(super) fn command(&mut self, command: &[u8]) {
+    pub(super) fn add_command(&mut self, command: &[u8]) {
         if let Some(title) = command.strip_prefix(b"0;").or_else(|| command.strip_prefix(b"2;")) {
             self.terminal.set_title(clean_title(title));
         }
@@ -64,7 +64,7 @@ impl ScreenPainter {
     pub(super) fn draw(&mut self) {
         let whole = self.waiting.len() - unfinished(&self.waiting);
         if whole > 0 || !self.styles.is_empty() {
-            self.terminal.text(&self.waiting[..whole], &self.styles);
+            self.terminal.draw_text(&self.waiting[..whole], &self.styles);
             self.waiting.drain(..whole);
             self.styles.clear();
         }
@@ -75,9 +75,9 @@ impl ScreenPainter {
         self.terminal.resize(cols, rows);
     }
 
-    pub(super) fn shown(&mut self) -> ScreenContent {
+    pub(super) fn content(&mut self) -> ScreenContent {
         self.draw();
-        self.terminal.shown()
+        self.terminal.content()
     }
 
     pub(super) fn styled(&mut self) -> StyledScreen {

@@ -20,7 +20,7 @@ pub(super) struct ScrollSkip<'a> {
 /// The skipped text must have no lasting effect except on cells: SO and SI choose a character set. The cursor is in the
 /// last row at that line, because each line end moves it down and nothing moves it up. Then as many line ends as there
 /// are rows make all earlier rows scroll off.
-pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<ScrollSkip<'_>> {
+pub(super) fn skip_lines(text: &[u8], rows: usize, row: usize) -> Option<ScrollSkip<'_>> {
     if text.len() < LEAST {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<ScrollSkip<'
 ///
 /// A character reaches the first column without a wrap only at the beginning, so the first character is drawn. Then
 /// each row of characters leads to the same column.
-pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<ScrollSkip<'_>> {
+pub(super) fn skip_wrapped_line(text: &[u8], rows: usize, cols: usize) -> Option<ScrollSkip<'_>> {
     let kept = 1 + (rows + 1) * cols;
     if text.len() < LEAST + kept {
         return None;

@@ -51,7 +51,7 @@ impl EscapeSplitter {
     /// is then kept for the next call.
     pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<TerminalOutputPiece<'a>> {
         if self.state == EscapeSplitterState::Text {
-            return self.text(bytes);
+            return self.take_text(bytes);
         }
         loop {
             let (taken, rest) = bytes.split_at_checked(1)?;
@@ -60,17 +60,17 @@ impl EscapeSplitter {
             match (self.state, byte) {
                 (EscapeSplitterState::Command, ESC) => {
                     let command = std::mem::take(&mut self.sequence);
-                    self.begin();
+                    self.begin_sequence();
                     return Some(TerminalOutputPiece::Command(command));
                 }
                 (EscapeSplitterState::Command, BEL) => {
                     self.state = EscapeSplitterState::Text;
                     return Some(TerminalOutputPiece::Command(std::mem::take(&mut self.sequence)));
                 }
-                (_, ESC) => self.begin(),
+                (_, ESC) => self.begin_sequence(),
                 (_, CAN | SUB) => {
                     self.state = EscapeSplitterState::Text;
-                    return self.text(bytes);
+                    return self.take_text(bytes);
                 }
                 (EscapeSplitterState::Command, _) => {
                     if self.sequence.len() < COMMAND_LIMIT {
@@ -82,10 +82,10 @@ impl EscapeSplitter {
                 (_, ..=0x1f) => return Some(TerminalOutputPiece::Text { text: taken, cut: false, style: &[] }),
                 _ => {
                     self.push(byte);
-                    if self.ends(byte) {
+                    if self.ends_sequence(byte) {
                         self.state = EscapeSplitterState::Text;
                         if self.overlong {
-                            return self.text(bytes);
+                            return self.take_text(bytes);
                         }
                         return Some(TerminalOutputPiece::Sequence(&self.sequence));
                     }
@@ -94,7 +94,7 @@ impl EscapeSplitter {
         }
     }
 
-    fn text<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<TerminalOutputPiece<'b>> {
+    fn take_text<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<TerminalOutputPiece<'b>> {
         if bytes.is_empty() {
             return None;
         }
@@ -105,13 +105,13 @@ impl EscapeSplitter {
         if found.is_some() {
             match style_length(bytes) {
                 Some(length) => (style, *bytes) = rest.split_at(1 + length),
-                None => self.begin(),
+                None => self.begin_sequence(),
             }
         }
         Some(TerminalOutputPiece::Text { text, cut: found.is_some(), style })
     }
 
-    fn begin(&mut self) {
+    fn begin_sequence(&mut self) {
         self.state = EscapeSplitterState::Escape;
         self.overlong = false;
         self.sequence.clear();
@@ -127,7 +127,7 @@ impl EscapeSplitter {
     }
 
     /// Follows the states with a byte of a sequence. Returns whether the sequence ends.
-    fn ends(&mut self, byte: u8) -> bool {
+    fn ends_sequence(&mut self, byte: u8) -> bool {
         match (self.state, byte) {
             (EscapeSplitterState::Escape, b'[') => self.state = EscapeSplitterState::Control,
             (EscapeSplitterState::Escape, b']') => {

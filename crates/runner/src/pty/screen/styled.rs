@@ -38,7 +38,7 @@ impl CellStyle {
     }
 
     /// Returns whether a blank in this style can be seen.
-    fn fills(&self) -> bool {
+    fn is_visible_blank(&self) -> bool {
         self.back != PLAIN.back || self.flags.intersects(Flags::INVERSE | Flags::ALL_UNDERLINES | Flags::STRIKEOUT)
     }
 
@@ -70,9 +70,10 @@ fn write_color(color: Color, base: u16, text: &mut String) {
 }
 
 /// Returns the text of a row with its styles, without the blanks at its end.
-pub(super) fn row(cells: &[Cell]) -> String {
-    let is_blank =
-        |cell: &Cell| matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none() && !CellStyle::of(cell).fills();
+pub(super) fn styled_row(cells: &[Cell]) -> String {
+    let is_blank = |cell: &Cell| {
+        matches!(cell.c, ' ' | '\t') && cell.zerowidth().is_none() && !CellStyle::of(cell).is_visible_blank()
+    };
     let end = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let mut text = String::with_capacity(end);
     let mut style = PLAIN;

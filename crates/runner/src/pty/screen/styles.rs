@@ -33,8 +33,8 @@ impl PendingStyles {
     }
 
     /// Returns the sequences up to this place of the text that still count there.
-    pub(super) fn before(&self, place: usize) -> &[u8] {
-        let passed = self.passed(place);
+    pub(super) fn active_before(&self, place: usize) -> &[u8] {
+        let passed = self.count_up_to(place);
         let is_reset = |index: &usize| RESETS.contains(&&self.bytes[self.end_before(*index)..self.places[*index].1]);
         let begin = (0..passed).rev().find(is_reset).map_or(0, |index| self.end_before(index));
         &self.bytes[begin..self.end_before(passed)]
@@ -42,7 +42,7 @@ impl PendingStyles {
 
     /// Returns the text from this place on in pieces, each with the sequence behind it.
     pub(super) fn pieces<'a>(&'a self, text: &'a [u8], from: usize) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        let passed = self.passed(from);
+        let passed = self.count_up_to(from);
         let (mut at, mut done) = (from, self.end_before(passed));
         let last = (text.len(), self.bytes.len());
         self.places[passed..].iter().copied().chain([last]).map(move |(place, end)| {
@@ -53,7 +53,7 @@ impl PendingStyles {
     }
 
     /// Returns the number of sequences up to this place of the text.
-    fn passed(&self, place: usize) -> usize {
+    fn count_up_to(&self, place: usize) -> usize {
         self.places.partition_point(|(at, _)| *at <= place)
     }
 
@@ -77,7 +77,7 @@ mod tests {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
             let pieces: Vec<_> =
                 styles.pieces(b"aabbccdd", from).map(|(piece, style)| text(piece) + &text(style)).collect();
-            (text(styles.before(from)), pieces.concat())
+            (text(styles.active_before(from)), pieces.concat())
         };
         assert_eq!(of(0), ("\x1b[1m".into(), "aa\x1b[31mbb\x1b[0m\x1b[4mcc\x1b[32mdd".into()));
         assert_eq!(of(3), ("\x1b[1m\x1b[31m".into(), "b\x1b[0m\x1b[4mcc\x1b[32mdd".into()));

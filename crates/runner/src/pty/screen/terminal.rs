@@ -8,7 +8,7 @@ use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
 use super::answers::EmulatorListener;
-use super::cells::{MARKS, line};
+use super::cells::{MARKS, row_text};
 use super::shown::{ScreenContent, StyledScreen};
 use super::skip::{self, ScrollSkip};
 use super::styled;
@@ -90,19 +90,19 @@ impl ScreenEmulator {
     }
 
     /// Draws text of whole characters with its colours and styles.
-    pub(super) fn text(&mut self, text: &[u8], styles: &PendingStyles) {
-        let from = text.len() - self.skip(text).len();
+    pub(super) fn draw_text(&mut self, text: &[u8], styles: &PendingStyles) {
+        let from = text.len() - self.skip_scrolled_off(text).len();
         if styles.is_empty() {
-            return self.plain(&text[from..]);
+            return self.draw_plain(&text[from..]);
         }
-        self.parser.advance(&mut self.term, styles.before(from));
+        self.parser.advance(&mut self.term, styles.active_before(from));
         for (piece, style) in styles.pieces(text, from) {
-            self.plain(piece);
+            self.draw_plain(piece);
             self.parser.advance(&mut self.term, style);
         }
     }
 
-    fn plain(&mut self, text: &[u8]) {
+    fn draw_plain(&mut self, text: &[u8]) {
         if text.is_ascii() {
             self.parser.advance(&mut self.term, text);
             return;
@@ -113,16 +113,16 @@ impl ScreenEmulator {
                 self.parser.advance(&mut self.term, "\u{fffd}".as_bytes());
             }
         }
-        self.drew(text.len());
+        self.count_drawn_text(text.len());
     }
 
     /// Executes a whole escape sequence.
-    pub(super) fn sequence(&mut self, sequence: &[u8]) {
+    pub(super) fn execute_sequence(&mut self, sequence: &[u8]) {
         match sequence {
             b"\x1b[!p" => self.reset_softly(),
             b"\x1b[?2026$p" => self.answers.reply("\x1b[?2026;0$y"),
             [0x1b, b'[', number @ .., last] if number.iter().all(u8::is_ascii_digit) => {
-                self.numbered(number, *last, sequence)
+                self.execute_numbered(number, *last, sequence)
             }
             _ => {
                 // The other screen cannot be checked.
@@ -164,7 +164,7 @@ impl ScreenEmulator {
         if alternate {
             return;
         }
-        let used = self.used();
+        let used = self.used_rows();
         if self.term.history_size() > 0 && used < size.rows {
             self.term.resize(EmulatorSize { rows: used, ..size });
             self.term.resize(size);
@@ -180,9 +180,9 @@ impl ScreenEmulator {
         self.answers.take()
     }
 
-    pub(super) fn shown(&self) -> ScreenContent {
+    pub(super) fn content(&self) -> ScreenContent {
         let grid = self.term.grid();
-        let lines = (0..grid.screen_lines()).map(|row| line(&grid[Line(row as i32)][..])).collect();
+        let lines = (0..grid.screen_lines()).map(|row| row_text(&grid[Line(row as i32)][..])).collect();
         let cursor = grid.cursor.point;
         ScreenContent {
             lines,
@@ -196,14 +196,14 @@ impl ScreenEmulator {
     }
 
     pub(super) fn styled(&self) -> StyledScreen {
-        let ScreenContent { lines: plain, row, col, title, .. } = self.shown();
+        let ScreenContent { lines: plain, row, col, title, .. } = self.content();
         let grid = self.term.grid();
-        let lines = (0..grid.screen_lines()).map(|row| styled::row(&grid[Line(row as i32)][..])).collect();
+        let lines = (0..grid.screen_lines()).map(|row| styled::styled_row(&grid[Line(row as i32)][..])).collect();
         StyledScreen { lines, plain, rows: grid.screen_lines() as u16, cols: grid.columns() as u16, row, col, title }
     }
 
     /// Returns the number of rows up to the last row that has any content or the cursor.
-    fn used(&self) -> usize {
+    fn used_rows(&self) -> usize {
         let grid = self.term.grid();
         let filled =
             (0..grid.screen_lines()).rev().find(|row| !grid[Line(*row as i32)].is_clear()).map_or(0, |row| row + 1);
@@ -211,7 +211,7 @@ impl ScreenEmulator {
     }
 
     /// Executes sequences with one number, some of which the library gets wrong.
-    fn numbered(&mut self, number: &[u8], last: u8, sequence: &[u8]) {
+    fn execute_numbered(&mut self, number: &[u8], last: u8, sequence: &[u8]) {
         let count =
             number.iter().fold(0_usize, |sum, digit| sum.saturating_mul(10).saturating_add(usize::from(digit - b'0')));
         let cursor = self.term.grid().cursor.point;
@@ -221,7 +221,7 @@ impl ScreenEmulator {
                 let count = if last == b'b' { count.min(self.cells()) } else { count.min(self.term.columns()) };
                 self.parser.advance(&mut self.term, format!("\x1b[{count}{}", char::from(last)).as_bytes());
                 // The repeated character may be a combining mark.
-                self.drew(count * 2);
+                self.count_drawn_text(count * 2);
             }
             // Without cells to the right of the cursor, the library deletes cells to its left.
             b'P' if count > self.term.columns() - cursor.column.0 => {
@@ -239,13 +239,13 @@ impl ScreenEmulator {
     }
 
     /// Skips lines that will have scrolled off, and returns the text to draw.
-    fn skip<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
+    fn skip_scrolled_off<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
         let (rows, cols) = (self.term.screen_lines(), self.term.columns());
         let row = self.term.grid().cursor.point.line.0 as usize;
         let mode = *self.term.mode();
-        let Some(ScrollSkip { first, home, from }) = skip::lines(text, rows, row).or_else(|| {
+        let Some(ScrollSkip { first, home, from }) = skip::skip_lines(text, rows, row).or_else(|| {
             let wraps = mode.contains(TermMode::LINE_WRAP) && !mode.contains(TermMode::INSERT);
-            if wraps { skip::wrapped(text, rows, cols) } else { None }
+            if wraps { skip::skip_wrapped_line(text, rows, cols) } else { None }
         }) else {
             return text;
         };
@@ -289,7 +289,7 @@ impl ScreenEmulator {
 
     /// Counts text that may have brought marks, and checks for marks now and then, because the library keeps any number
     /// in a cell.
-    fn drew(&mut self, bytes: usize) {
+    fn count_drawn_text(&mut self, bytes: usize) {
         self.unlooked += bytes;
         if self.unlooked >= MARKS_EVERY {
             self.drop_marks();

@@ -50,7 +50,7 @@ pub async fn complete<'a, L: CommandListener>(
     let waited_for = drive.note_limit();
     let silent = drive.reached_silence().map(|most| SilenceLimit { most, waited_for });
 
-    let (tap, watched) = proofs(&mut drive, moved);
+    let (tap, watched) = take_evidence_sources(&mut drive, moved);
     let CommandDriver { request, shim, mut output, process, deadlines, early, mut denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = RemainingWork::of(&exit, output.moving.task(), early.has_ended());
@@ -60,7 +60,7 @@ pub async fn complete<'a, L: CommandListener>(
         shell: output.pid.map(Pid::from_raw),
         // The pipes are only copied if the helpers of the command are lost, or may be.
         pipes: if remainder.leaves_processes() { output.streams.pipes() } else { Vec::new() },
-        group: shim.group().filter(|_| remainder.leaves_processes()).map(Path::to_owned),
+        group: shim.cgroup().filter(|_| remainder.leaves_processes()).map(Path::to_owned),
     };
     let settlement = SettlementMeans {
         helpers,
@@ -81,7 +81,7 @@ pub async fn complete<'a, L: CommandListener>(
     }
     // From here on only the shim reads the pipes, if a process still writes to them.
     output.notes.extend(note.map(str::to_owned));
-    let (output, notes) = produced(output);
+    let (output, notes) = finish_output(output);
     let shell = ShellAfter { child, directory: early.into_directory(), watched, tap, ..ShellAfter::default() };
     let seen = EndSeenByShim::of(process.reported, &exit);
     let completion =
@@ -90,7 +90,7 @@ pub async fn complete<'a, L: CommandListener>(
 }
 
 /// Ends the output of a command. Returns it with the notes for the caller.
-pub fn produced<L>(output: CommandOutput<'_, L>) -> (ProducedOutput<'_>, Vec<String>) {
+pub fn finish_output<L>(output: CommandOutput<'_, L>) -> (ProducedOutput<'_>, Vec<String>) {
     let CommandOutput { streams, readers: WholeOutputReaders { view, counter, tapped }, mut notes, .. } = output;
     let stdout = streams.stdout.capture.finish();
     let stderr = streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
@@ -100,7 +100,7 @@ pub fn produced<L>(output: CommandOutput<'_, L>) -> (ProducedOutput<'_>, Vec<Str
 
 /// Returns what is kept of the output of the command's producer, and how the command was watched. A command that has
 /// moved is watched on by its task, and has its log. The tap is left to the shim if a process may still use it.
-fn proofs<L: CommandListener>(
+fn take_evidence_sources<L: CommandListener>(
     drive: &mut CommandDriver<'_, ShimCommand, L>,
     moved: bool,
 ) -> (Option<ProducerCopyResult>, Option<EvidenceWatch>) {
@@ -135,7 +135,7 @@ fn adoption<S: ShimControl, L: CommandListener>(drive: &mut CommandDriver<'_, S,
             return None;
         }
     }
-    let transfer = Transfer { spec, resume: drive.output.streams.resume() };
+    let transfer = Transfer { spec, resume: drive.output.streams.resume_states() };
     Some(SurvivorAdoption { registry: Arc::clone(registry), transfer })
 }
 
@@ -230,13 +230,13 @@ pub async fn settle(
         RemainingWork::Task(task) => {
             let world = child.world();
             if let Some(registry) = with.registry {
-                registry.own(child.into_link(), (*task).clone());
+                registry.follow_own(child.into_link(), (*task).clone());
             }
-            helpers.replace(world);
+            helpers.request_replacement(world);
             return SettledSurvivors { task: Some(*task), ..SettledSurvivors::default() };
         }
         RemainingWork::SavingShell => {
-            child.owes_entry();
+            child.expect_ledger_entry();
             return SettledSurvivors { child: Some(child), ..SettledSurvivors::default() };
         }
         RemainingWork::Survivors => {
@@ -248,7 +248,7 @@ pub async fn settle(
             return settled;
         }
         RemainingWork::FreeShim => child.give_back(helpers, with.kind),
-        RemainingWork::SpentShim => child.leave(helpers),
+        RemainingWork::SpentShim => child.leave_shim(helpers),
         RemainingWork::Unknown => {
             child.abandon(helpers);
             with.traces.kill().await;
@@ -263,18 +263,18 @@ async fn release(child: ShimCommand, with: SettlementMeans<'_>, cause: &mut Caus
     let SettlementMeans { helpers, bound, traces, adoption, .. } = with;
     // Until the shim has released the survivors, they end with its connection. A late shim therefore keeps the
     // connection.
-    let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
-    in_time(async { released.await.ok() }, bound, cause).await
+    let released = helpers.runtime().spawn(await_release(child, helpers, adoption, traces));
+    await_within(async { released.await.ok() }, bound, cause).await
 }
 
 /// Awaits the release of the survivors until `bound`, but at least for [`RELEASE_BOUND`].
-async fn in_time(
+async fn await_within(
     released: impl Future<Output = Option<(SettledSurvivors, Option<ExceededLimit>)>>,
     bound: Instant,
     cause: &mut Cause,
 ) -> SettledSurvivors {
     let bound = bound.max(Instant::now() + RELEASE_BOUND);
-    let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
+    let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted_survivors(*cause) };
     if let Some(limit) = exceeded
         && *cause == Cause::Itself
     {
@@ -285,13 +285,13 @@ async fn in_time(
 
 /// Returns the survivors of a command whose shim is late, which are unknown. A command that is being terminated has
 /// none to list.
-fn unlisted(cause: Cause) -> SettledSurvivors {
+fn unlisted_survivors(cause: Cause) -> SettledSurvivors {
     SettledSurvivors { note: (cause == Cause::Itself).then_some(UNLISTED), ..SettledSurvivors::default() }
 }
 
 /// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before the
 /// release.
-async fn released(
+async fn await_release(
     mut child: ShimCommand,
     helpers: &'static HelperProcesses,
     mut adoption: Option<SurvivorAdoption>,
@@ -311,7 +311,7 @@ async fn released(
                 child.release(None);
             }
             ShimEvent::Lost { .. } => {
-                helpers.replace(child.world());
+                helpers.request_replacement(child.world());
                 // Survivors belong to the host until their release. The supervisor kills them, unless it was killed as
                 // well.
                 traces.kill().await;
@@ -331,12 +331,12 @@ async fn released(
         child.give_back(helpers, None);
         return (SettledSurvivors { released, denials, ..SettledSurvivors::default() }, exceeded);
     }
-    helpers.replace(child.world());
+    helpers.request_replacement(child.world());
     if let Some(SurvivorAdoption { registry, .. }) = adoption
         && released.survivors.iter().any(|survivor| survivor.holds)
         && let ShimEvent::Task(task) = child.next_event().await
     {
-        registry.own(child.into_link(), (*task).clone());
+        registry.follow_own(child.into_link(), (*task).clone());
         return (SettledSurvivors { released, denials, task: Some(*task), ..SettledSurvivors::default() }, exceeded);
     }
     (SettledSurvivors { released, denials, ..SettledSurvivors::default() }, exceeded)
@@ -396,13 +396,13 @@ impl EndOfRecord {
             return spawn_blocking(move || recording.finish(&survivors, &recorded)).await.ok();
         };
         if is_moved {
-            registry.record(&task.id, recording);
+            registry.continue_recording(&task.id, recording);
             return None;
         }
         let handed_over = spawn_blocking(move || recording.hand_over(&survivors, &recorded));
         let (record, recording) = handed_over.await.ok()?;
         match recording {
-            Some(recording) => registry.record(&task.id, recording),
+            Some(recording) => registry.continue_recording(&task.id, recording),
             None => registry.set_record(&task.id, record.clone()),
         }
         Some(record)
@@ -459,7 +459,7 @@ mod tests {
                     tokio::time::sleep(Duration::from_secs(answer)).await;
                     Some((SettledSurvivors::default(), None))
                 };
-                let settled = in_time(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
+                let settled = await_within(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
                 assert_eq!((began.elapsed().as_secs(), settled.note.is_none()), (result, listed), "{bound}");
             }
         }
@@ -472,7 +472,7 @@ mod tests {
                 (Cause::Abort, Cause::Abort),
                 (Cause::Limit, Cause::Limit),
             ] {
-                in_time(async { Some((SettledSurvivors::default(), Some(exceeded))) }, Instant::now(), &mut cause)
+                await_within(async { Some((SettledSurvivors::default(), Some(exceeded))) }, Instant::now(), &mut cause)
                     .await;
                 assert_eq!(cause, expected);
             }
@@ -480,8 +480,8 @@ mod tests {
 
         #[test]
         fn a_list_that_is_late_is_told_unless_the_command_was_terminated() {
-            assert_eq!(unlisted(Cause::Itself).note, Some(UNLISTED));
-            assert_eq!(unlisted(Cause::Abort).note, None);
+            assert_eq!(unlisted_survivors(Cause::Itself).note, Some(UNLISTED));
+            assert_eq!(unlisted_survivors(Cause::Abort).note, None);
         }
 
         #[test]

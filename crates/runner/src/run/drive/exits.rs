@@ -21,7 +21,7 @@ use protocol::{Drain, Ended, Transfer};
 /// Time a terminated command may take beyond its grace. After that, the command counts as over, whatever happens.
 pub const HARD_BOUND: Duration = Duration::from_secs(1);
 /// Time a shim may take to make a command its task.
-const TAKEN_OVER: Duration = Duration::from_secs(10);
+const TAKE_OVER_BOUND: Duration = Duration::from_secs(10);
 /// A terminal without a time limit may stay open this long: years.
 const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
@@ -69,7 +69,7 @@ impl CommandDeadlines {
 
     /// Records that the shim was asked to make the command a task.
     pub fn on_handed_over(&mut self, now: Instant) {
-        self.hard = now + TAKEN_OVER;
+        self.hard = now + TAKE_OVER_BOUND;
     }
 
     /// Records that the shell has exited. The pipes are read as long as survivors keep writing, within bounds.
@@ -310,7 +310,7 @@ impl Drop for TaskLogBeginning {
 // ---- an end before the exit of the shell
 
 /// Time before its limit from which a command may have been terminated already.
-const MARGIN: Duration = Duration::from_millis(20);
+const TERMINATION_MARGIN: Duration = Duration::from_millis(20);
 
 /// The pipe on which a shell reports the exit code of its command, and the report.
 #[derive(Default)]
@@ -359,7 +359,7 @@ impl EarlyExitPipe {
     }
 
     /// Keeps the exit of the command until its denials are known.
-    pub fn hold(&mut self, ended: Ended) {
+    pub fn hold_exit(&mut self, ended: Ended) {
         self.held = Some(ended);
     }
 
@@ -397,7 +397,7 @@ impl EarlyExitReport {
 /// Returns whether a report can be trusted before the shell exits. A shell that is being terminated runs its EXIT trap,
 /// too, and the trap reports the exit code of an earlier command.
 pub fn is_believable(now: Instant, limit_at: Option<Instant>, limits_over_tree: bool) -> bool {
-    !limits_over_tree && limit_at.is_none_or(|at| now + MARGIN < at)
+    !limits_over_tree && limit_at.is_none_or(|at| now + TERMINATION_MARGIN < at)
 }
 
 #[cfg(test)]
@@ -541,8 +541,8 @@ mod tests {
         fn a_report_close_to_the_limit_is_not_believed() {
             let now = Instant::now();
             assert!(is_believable(now, None, false));
-            assert!(is_believable(now, Some(now + MARGIN * 2), false));
-            assert!(!is_believable(now, Some(now + MARGIN), false));
+            assert!(is_believable(now, Some(now + TERMINATION_MARGIN * 2), false));
+            assert!(!is_believable(now, Some(now + TERMINATION_MARGIN), false));
             assert!(!is_believable(now, Some(now), false));
             assert!(!is_believable(now, None, true), "the tree may have used too much");
         }

@@ -130,7 +130,7 @@ impl ProducerCopier {
     }
 
     /// Returns the copy of what a producer has written. Blocks.
-    pub fn filled(mut self, bytes: &[u8]) -> ProducerCopyResult {
+    pub fn copy_of(mut self, bytes: &[u8]) -> ProducerCopyResult {
         self.push(bytes);
         self.finish(true)
     }

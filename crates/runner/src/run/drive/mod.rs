@@ -84,7 +84,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
             run.on_driven();
         }
         let began = Instant::now();
-        let early = EarlyExitPipe::new(request.report.as_ref())?;
+        let early = EarlyExitPipe::new(request.exit_report_pipe.as_ref())?;
         let mut output = CommandOutput::new(request, pipes, listener, began)?;
         if let Some(pid) = shell {
             output.on_start(pid);
@@ -107,7 +107,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     ///
     /// # Errors
     /// If its pipes cannot be watched.
-    pub fn tapped(mut self, ends: Option<TapEnds>) -> io::Result<Self> {
+    pub fn with_tap(mut self, ends: Option<TapEnds>) -> io::Result<Self> {
         self.tap = ends.map(|ends| PipelineTap::new(ends, self.request)).transpose()?;
         if let (Some(_), Some(producer)) = (&self.tap, &self.request.producer) {
             self.output.readers.tapped = TestCounter::Waiting(&producer.command);
@@ -130,7 +130,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         let running = self.process.is_running();
         let writes = !self.output.moving.is_under_way();
         let behind = self.output.is_behind();
-        let mut held = self.output.held();
+        let mut held = self.output.held_streams();
         held.stdout |= behind;
         tokio::select! {
             reply = next_reply(&mut self.replies, self.request.live_run.as_deref()) => self.on_reply(reply),
@@ -155,7 +155,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
             None => false,
             Some(Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort)) => true,
             Some(_) if !self.output.streams.is_open() && !self.output.is_behind() => true,
-            Some(_) => self.deadlines.is_drained(Instant::now()) && !self.output.held().any(),
+            Some(_) => self.deadlines.is_drained(Instant::now()) && !self.output.held_streams().any(),
         }
     }
 
@@ -164,7 +164,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         // After the exit only the listener of a terminated command can still take too long.
         let late = self.output.may_delay() && self.process.was_terminated();
         let times = [
-            self.deadlines.drained_at().filter(|_| !self.output.held().any()),
+            self.deadlines.drained_at().filter(|_| !self.output.held_streams().any()),
             self.output.view_at(),
             (running || late).then(|| self.deadlines.hard()),
             self.output.moving.due_at().filter(|_| running && self.output.pid.is_some()),
@@ -192,7 +192,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
             ShimEvent::Ended(ended) => self.on_exit(Ok(ended)),
             ShimEvent::Blocked(at_limit, process) => self.on_blocked(at_limit, process),
             ShimEvent::Task(task) => self.on_task(*task),
-            ShimEvent::Refused(errno) => self.stay(&io::Error::from_raw_os_error(errno)),
+            ShimEvent::Refused(errno) => self.cancel_move(&io::Error::from_raw_os_error(errno)),
             ShimEvent::Released(_) | ShimEvent::LimitExceeded(_) | ShimEvent::Prepared(..) => {}
             // There is no second attempt: the caller has given the command up, and its abort arrives only once.
             ShimEvent::Failed(_) | ShimEvent::Lost { untaken: true } if self.process.aborted => {
@@ -237,7 +237,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     fn on_report(&mut self) {
         let Some(exit_code) = self.early.read() else { return };
         let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
-        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held().any();
+        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held_streams().any();
         let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
         let believable = is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
         if busy || !believable || !self.shim.runs_only(shell) {
@@ -256,7 +256,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
             unwritten: None,
         };
         if self.request.confine.is_some() {
-            self.early.hold(ended);
+            self.early.hold_exit(ended);
             self.shim.ask_for_denials();
         } else {
             self.end_early(ended);
@@ -284,7 +284,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         self.silence
             .due_at()
             .map(Instant::from_std)
-            .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held().any())
+            .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held_streams().any())
     }
 
     /// Handles a silence that was too long, which counts as the time limit.
@@ -357,7 +357,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         if self.scan_at().is_some_and(|at| now >= at) && self.output.watches.on_scan(now) {
             self.shim.scan();
         }
-        self.output.show(now);
+        self.output.show_view(now);
         Ok(())
     }
 
@@ -390,7 +390,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     /// Leaves the tap to the shim, if it is still open.
     fn leave_tap(&mut self) {
         let Self { tap: Some(tap), output, .. } = self else { return };
-        if let Some(ends) = tap.leave(&mut output.readers.tapped) {
+        if let Some(ends) = tap.take_ends(&mut output.readers.tapped) {
             self.shim.leave_tap(ends);
         }
     }
@@ -413,7 +413,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
                 }
             }
             Some(reply) => {
-                let held = self.output.held().any();
+                let held = self.output.held_streams().any();
                 self.output.on_reply(reply);
                 if held {
                     self.silence.on_output(Instant::now().into_std());
@@ -455,14 +455,14 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
 
     /// Hands the command to its shim at the limit, with all output that was read so far.
     fn hand_over(&mut self) {
-        let (resume, input) = (self.output.streams.resume(), self.output.input.hand_over());
+        let (resume, input) = (self.output.streams.resume_states(), self.output.input.hand_over());
         match self.output.moving.begin(self.request, resume, input) {
             Some(Ok((transfer, input))) => {
                 self.leave_tap();
                 self.shim.hand_over(&transfer, input);
                 self.deadlines.on_handed_over(Instant::now());
             }
-            Some(Err(error)) => self.stay(&error),
+            Some(Err(error)) => self.cancel_move(&error),
             None => {}
         }
     }
@@ -475,7 +475,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     }
 
     /// Handles a command that cannot be moved, which is terminated at its limit like any other.
-    fn stay(&mut self, reason: &dyn std::fmt::Display) {
+    fn cancel_move(&mut self, reason: &dyn std::fmt::Display) {
         self.output.moving.cancel();
         let note = format!("the command could not be moved to the background, and was ended at its limit: {reason}");
         self.output.notes.push(note);
@@ -628,11 +628,11 @@ impl ShimControl for ShimCommand {
     }
 
     fn terminate(&self) {
-        self.end();
+        self.terminate_tree();
     }
 
     fn terminate_at_limit(&self) {
-        self.end_at_limit();
+        self.terminate_tree_at_limit();
     }
 
     fn signal(&self, signal: Signal, foreground: Option<i32>) {
@@ -640,7 +640,7 @@ impl ShimControl for ShimCommand {
     }
 
     fn scan(&self) {
-        self.look();
+        self.request_scan();
     }
 
     fn ask_for_denials(&self) {

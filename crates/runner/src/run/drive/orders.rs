@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::output::CommandOutput;
 use super::{CommandDriver, ShimControl};
-use crate::live::{WatcherOrder, WatcherQueue, last_of, runs};
+use crate::live::{WatcherOrder, WatcherQueue, last_line_of, runs};
 use crate::run::blocked::LastLines;
 use crate::run::listener::CommandListener;
 use crate::run::shown::STOPPED;
@@ -27,8 +27,8 @@ impl<S: ShimControl, L: CommandListener> CommandDriver<'_, S, L> {
             }
             // It has ended, or is becoming a task, which can be stopped.
             WatcherOrder::Stop => {}
-            WatcherOrder::Input(bytes) => self.output.give(&bytes),
-            WatcherOrder::Follow(tap) => self.output.follow(tap),
+            WatcherOrder::Input(bytes) => self.output.give_input(&bytes),
+            WatcherOrder::Follow(tap) => self.output.add_follower(tap),
             WatcherOrder::ReportStatus => {
                 let Some(run) = &self.request.live_run else { return };
                 let waiting = self.output.watches.waiting.on_look(Instant::now());
@@ -53,9 +53,9 @@ impl<S: ShimControl, L: CommandListener> CommandDriver<'_, S, L> {
 
 impl<L: CommandListener> CommandOutput<'_, L> {
     /// Passes a tap what is held of both streams, and then all output.
-    fn follow(&mut self, tap: Arc<WatcherQueue>) {
+    fn add_follower(&mut self, tap: Arc<WatcherQueue>) {
         let Some(run) = &self.request.live_run else { return };
-        self.fill(&tap);
+        self.copy_held_output(&tap);
         run.attach(tap);
     }
 
@@ -64,13 +64,13 @@ impl<L: CommandListener> CommandOutput<'_, L> {
         let Some(run) = self.request.live_run.as_ref().filter(|_| runs().is_watched()) else { return };
         if self.request.terminal.is_none() && !run.has_tail() {
             let last = WatcherQueue::new(Arc::default());
-            self.fill(&last);
-            run.keep_last(last);
+            self.copy_held_output(&last);
+            run.keep_last_output(last);
         }
     }
 
     /// Passes the output held of both streams to a tap.
-    fn fill(&self, tap: &WatcherQueue) {
+    fn copy_held_output(&self, tap: &WatcherQueue) {
         for reader in self.streams.all() {
             let (text, before) = reader.capture.kept_tail(HELD);
             let mut bytes = match reader.keeps_bytes {
@@ -79,16 +79,16 @@ impl<L: CommandListener> CommandOutput<'_, L> {
                 false => text.as_bytes().to_vec(),
             };
             bytes.extend(reader.capture.resume_bytes());
-            tap.begin_behind(before);
+            tap.set_bytes_before_watching(before);
             tap.push(reader.stream, &bytes);
         }
     }
 
     /// Gives input of a person to the command.
-    fn give(&mut self, bytes: &[u8]) {
+    fn give_input(&mut self, bytes: &[u8]) {
         let Some(run) = &self.request.live_run else { return };
         run.on_input(bytes.len());
-        self.input.add(bytes);
+        self.input.push_from_person(bytes);
         self.watches.waiting.on_output();
         self.write_input();
     }
@@ -99,7 +99,8 @@ impl<L: CommandListener> CommandOutput<'_, L> {
             let lines = terminal.screen().lines;
             return lines.into_iter().rev().find(|line| !line.is_empty()).unwrap_or_default();
         }
-        let of = |stream| self.streams.get(stream).map(|reader| last_of(&reader.capture.tail(END))).unwrap_or_default();
+        let of =
+            |stream| self.streams.get(stream).map(|reader| last_line_of(&reader.capture.tail(END))).unwrap_or_default();
         let last = of(self.streams.last);
         let other = if self.streams.last == OutputStream::Stdout { OutputStream::Stderr } else { OutputStream::Stdout };
         if last.is_empty() { of(other) } else { last }

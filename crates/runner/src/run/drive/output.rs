@@ -56,8 +56,8 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
             input: CommandInputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
             delivery: OutputDelivery::new(request.live),
-            views: request.snapshots.map(|every| LiveViews::new(every, began)),
-            watches: BlockedWatches::new(request.prompts, began),
+            views: request.live_view_interval.map(|every| LiveViews::new(every, began)),
+            watches: BlockedWatches::new(request.reports_prompts, began),
             moving: BackgroundMove::of(request, began),
             notes: Vec::new(),
         })
@@ -70,7 +70,7 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
             run.on_start(pid);
             runs().on_change();
         }
-        if self.request.starts {
+        if self.request.reports_start {
             self.listener.started(pid, &self.request.cwd);
         }
         // A program may have written before its pid was known.
@@ -96,7 +96,7 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
     }
 
     /// Returns the streams that must not be read now, because the listener, the caller or the shim comes first.
-    pub fn held(&self) -> HeldStreams {
+    pub fn held_streams(&self) -> HeldStreams {
         let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
         let holds = |reader: &CommandOutputReader| {
             all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes())
@@ -126,7 +126,7 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
     }
 
     /// Shows the listener the current view of the command, if a view is due.
-    pub fn show(&mut self, now: Instant) {
+    pub fn show_view(&mut self, now: Instant) {
         if let (Some(pid), Some(views)) = (self.pid, &mut self.views)
             && let Some([stdout, stderr]) = views.next(now, || self.streams.tails())
         {

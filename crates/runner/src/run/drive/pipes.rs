@@ -90,7 +90,7 @@ impl OutputStreams {
     }
 
     /// Returns the state of each pipe's reader, so that a shim can continue.
-    pub fn resume(&self) -> Vec<Vec<u8>> {
+    pub fn resume_states(&self) -> Vec<Vec<u8>> {
         self.all().map(|reader| reader.capture.resume_bytes()).collect()
     }
 
@@ -189,7 +189,7 @@ impl CommandOutputReader {
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
         let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
         let run = request.live_run.clone().filter(|_| terminal.is_none());
-        let (copy, large, awaits_path) = (request.copy.clone(), false, false);
+        let (copy, large, awaits_path) = (request.output_copy.clone(), false, false);
         Ok(Self { stream, capture, keeps_bytes, run, kept, copy, terminal, line_ends, pipe, large, awaits_path })
     }
 
@@ -293,7 +293,7 @@ impl CommandOutputReader {
             kept.push(bytes);
         }
         if let Some(terminal) = &self.terminal {
-            terminal.wrote(bytes);
+            terminal.on_output(bytes);
         }
         match &mut self.line_ends {
             Some(lines) => self.capture.push_to(&lines.normalize(bytes), reader),
@@ -412,7 +412,7 @@ impl CommandInputWriter {
     }
 
     /// Appends bytes of a person, of whom the caller does not know.
-    pub fn add(&mut self, bytes: &[u8]) {
+    pub fn push_from_person(&mut self, bytes: &[u8]) {
         if self.open && self.pipe.is_some() {
             self.bytes.drain(..self.written);
             self.written = 0;
@@ -490,7 +490,7 @@ impl TerminalIo {
 
     /// Types queued input. Returns now and then, and has to be called again.
     pub async fn type_queued(&self) {
-        self.typing.go_on().await;
+        self.typing.type_and_wait().await;
     }
 
     /// Returns whether reading must pause until the listeners have taken the text that waits.
@@ -514,7 +514,7 @@ impl TerminalIo {
 
     /// Returns whether its listeners have not taken all text.
     pub fn awaits_listeners(&self) -> bool {
-        self.terminal.is_heard_of()
+        self.terminal.awaits_listeners()
     }
 
     /// Ends the output.
@@ -524,12 +524,12 @@ impl TerminalIo {
 
     /// Gives the listeners no more text.
     pub fn stop_listeners(&self) {
-        self.terminal.give_listeners_up();
+        self.terminal.drop_listeners();
     }
 
     /// Returns the group of processes that keys go to.
     pub fn foreground(&self) -> Option<i32> {
-        self.terminal.foreground()
+        self.terminal.foreground_group()
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use super::complete::produced;
+use super::complete::finish_output;
 use super::exits::CommandDeadlines;
 use super::kept::ProducerCopier;
 use super::{CommandDriver, ShimControl};
@@ -71,7 +71,7 @@ pub async fn replay<'a, L: CommandListener>(
     // The tap is a copy of its own.
     drive.output.streams.stdout.take_kept().into_iter().for_each(ProducerCopier::discard);
     let CommandDriver { output, process, denials, .. } = drive;
-    let (output, notes) = produced(output);
+    let (output, notes) = finish_output(output);
     Ok(CommandCompletion {
         pid: 0,
         exit: process.exit.unwrap_or(Err(ExitUnknown::AliveAfterAbort)),
@@ -96,7 +96,7 @@ fn pipe() -> io::Result<(OwnedFd, PipeWriter)> {
 }
 
 fn write(stored: &StoredRun, mut stdout: PipeWriter, mut stderr: Option<PipeWriter>) -> io::Result<()> {
-    stored.output.each(|stream, bytes| match (stream, &mut stderr) {
+    stored.output.write_pieces(|stream, bytes| match (stream, &mut stderr) {
         (OutputStream::Stderr, Some(stderr)) => stderr.write_all(bytes),
         _ => stdout.write_all(bytes),
     })

@@ -71,13 +71,13 @@ impl PipelineTap {
             match passed {
                 Passed::Bytes(bytes) => {
                     copied = true;
-                    keep(&mut self.kept, counter, bytes);
-                    ends.grow(self.kept.bytes());
+                    keep_and_count(&mut self.kept, counter, bytes);
+                    ends.grow_pipes(self.kept.bytes());
                 }
                 Passed::Empty | Passed::Full => break,
                 Passed::Ended => self.end(true),
                 Passed::ReaderLeft(bytes) => {
-                    keep(&mut self.kept, counter, bytes);
+                    keep_and_count(&mut self.kept, counter, bytes);
                     let complete = self.keep_rest(counter);
                     self.end(complete);
                 }
@@ -88,7 +88,7 @@ impl PipelineTap {
 
     /// Takes the ends of a tap that a process still has open, for the shim. What the reader still lacks is kept as
     /// well, and nothing from here on.
-    pub fn leave(&mut self, counter: &mut TestCounter<'_>) -> Option<TapEnds> {
+    pub fn take_ends(&mut self, counter: &mut TestCounter<'_>) -> Option<TapEnds> {
         self.copy(counter);
         self.complete = self.ends.is_some() && self.keep_rest(counter) || self.complete;
         let PipelineTapPipes { from, to, .. } = self.ends.take()?;
@@ -118,7 +118,7 @@ impl PipelineTap {
         let Ok((seen, is_whole)) = sys::peek_pipe(from.as_fd()) else { return false };
         let mut buffer = vec![0; CHUNK];
         while let Ok(count @ 1..) = nix::unistd::read(&seen, &mut buffer) {
-            keep(&mut self.kept, counter, &buffer[..count]);
+            keep_and_count(&mut self.kept, counter, &buffer[..count]);
         }
         ended && is_whole
     }
@@ -131,7 +131,7 @@ impl PipelineTap {
     }
 }
 
-fn keep(kept: &mut ProducerCopier, counter: &mut TestCounter<'_>, bytes: &[u8]) {
+fn keep_and_count(kept: &mut ProducerCopier, counter: &mut TestCounter<'_>, bytes: &[u8]) {
     kept.push(bytes);
     counter.push(reduce::Stream::Stdout, bytes);
 }
@@ -163,7 +163,7 @@ impl PipelineTapPipes {
     }
 
     /// Gives the pipes more room if so many bytes have flowed that they are much.
-    fn grow(&mut self, flowed: u64) {
+    fn grow_pipes(&mut self, flowed: u64) {
         if !self.grown && flowed >= MUCH {
             sys::grow_pipe(self.from.as_fd(), sys::LARGE_PIPE_BYTES);
             sys::grow_pipe(self.to.as_fd(), sys::LARGE_PIPE_BYTES);
@@ -327,7 +327,7 @@ mod tests {
             send(&mut tap, &mut write, FULL);
             write.write_all(b"rest").expect("there is room");
             let write = Some(write).filter(|_| !ended);
-            let TapEnds { from, to } = tap.leave(&mut TestCounter::Off).expect("open");
+            let TapEnds { from, to } = tap.take_ends(&mut TestCounter::Off).expect("open");
             drop(write);
             let (mut read, mut got) = (File::from(read), Vec::new());
             let mut passing = Passing::default();
@@ -356,7 +356,7 @@ mod tests {
             let reader = thread::spawn(move || while matches!(read.read(&mut [0; 4096]), Ok(1..)) {});
             begins.recv().expect("it writes");
             if leaves {
-                assert!(tap.leave(&mut TestCounter::Off).is_some());
+                assert!(tap.take_ends(&mut TestCounter::Off).is_some());
             }
             let copied = tap.finish(true, &mut TestCounter::Off).expect("kept");
             // One turn, and what the pipe holds.

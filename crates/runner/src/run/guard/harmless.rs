@@ -27,8 +27,8 @@ thread_local! {
 }
 
 /// Returns whether an equal command had no findings, in the same directory and environment, by the same rules.
-pub(super) fn knows(request: &CommandRequest, guard: &SafetyCriteria) -> bool {
-    fits(request)
+pub(super) fn is_known_harmless(request: &CommandRequest, guard: &SafetyCriteria) -> bool {
+    can_remember(request)
         && REMEMBERED.with_borrow(|remembered| {
             remembered.iter().any(|harmless| {
                 harmless.command == request.command
@@ -41,7 +41,7 @@ pub(super) fn knows(request: &CommandRequest, guard: &SafetyCriteria) -> bool {
 
 /// Remembers a command without findings.
 pub(super) fn remember(request: &CommandRequest, guard: SafetyCriteria) {
-    if fits(request) {
+    if can_remember(request) {
         let (command, cwd) = (request.command.clone(), request.cwd.clone());
         let environment = Arc::clone(&request.environment);
         REMEMBERED.with_borrow_mut(|remembered| {
@@ -52,7 +52,7 @@ pub(super) fn remember(request: &CommandRequest, guard: SafetyCriteria) {
 }
 
 /// Returns whether the verdict of a command depends on nothing else.
-fn fits(request: &CommandRequest) -> bool {
+fn can_remember(request: &CommandRequest) -> bool {
     let alone = request.startup.is_none() && request.args.is_empty() && request.stdin.is_none();
     alone && request.command.len() <= MAX_LENGTH
 }

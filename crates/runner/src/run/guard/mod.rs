@@ -35,11 +35,11 @@ pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
         let policy = guard.as_ref().map(|guard| &guard.policy).cloned().unwrap_or_default();
         let (found, reversal) = in_context(request, |context| assess(&request.command, context, &policy));
         request.risk = Some(Box::new(CommandRisk { is_found: !found.is_empty(), reversal }));
-        return guard.map_or(Ok(()), |guard| weigh(request, guard, found));
+        return guard.map_or(Ok(()), |guard| apply_findings(request, guard, found));
     }
-    let Some(guard) = guard.filter(|guard| !harmless::knows(request, guard)) else { return Ok(()) };
+    let Some(guard) = guard.filter(|guard| !harmless::is_known_harmless(request, guard)) else { return Ok(()) };
     let found = in_context(request, |context| findings(&request.command, context, &guard.policy));
-    weigh(request, guard, found)
+    apply_findings(request, guard, found)
 }
 
 /// Calls `call` with the context of a command.
@@ -62,7 +62,11 @@ pub(super) fn in_context<T>(request: &CommandRequest, call: impl FnOnce(Analysis
 }
 
 /// Refuses the command, or adds the findings to its notes.
-fn weigh(request: &mut CommandRequest, guard: SafetyCriteria, findings: Vec<RuleFinding>) -> Result<(), RunError> {
+fn apply_findings(
+    request: &mut CommandRequest,
+    guard: SafetyCriteria,
+    findings: Vec<RuleFinding>,
+) -> Result<(), RunError> {
     if let Some(entry) = &mut request.entry {
         entry.judge(&findings);
     }

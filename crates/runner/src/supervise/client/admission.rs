@@ -19,7 +19,7 @@ pub const PER_TERMINAL: usize = 2;
 /// Descriptors reserved for the host.
 pub const RESERVE: u64 = 48;
 /// The most parallel commands. More commands would only compete for the processors.
-pub const MOST: u64 = 1024;
+pub const MAX_COMMANDS: u64 = 1024;
 
 /// A place among the running commands, returned when dropped.
 pub type AdmissionSlot = SemaphorePermit<'static>;
@@ -103,7 +103,7 @@ impl CommandAdmission {
 }
 
 fn places(limit: u64, open: u64) -> u64 {
-    (limit.saturating_sub(open + RESERVE) / PER_COMMAND).clamp(1, MOST)
+    (limit.saturating_sub(open + RESERVE) / PER_COMMAND).clamp(1, MAX_COMMANDS)
 }
 
 #[cfg(test)]

@@ -129,9 +129,9 @@ pub struct ShimCommand {
 
 impl ShimCommand {
     /// Records which evidence of the command is wanted. `before`: the tree right before its start.
-    pub fn wants(&mut self, wanted: &Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
+    pub fn set_evidence_request(&mut self, wanted: &Arc<EvidenceRequest>, before: Option<TreeBeforeCommand>) {
         if let Some(watched) = &mut self.watched {
-            watched.wants(Arc::clone(wanted), before);
+            watched.set_request(Arc::clone(wanted), before);
         }
     }
 
@@ -146,17 +146,17 @@ impl ShimCommand {
     }
 
     /// Announces that the end of the command's entry follows its result.
-    pub fn owes_entry(&mut self) {
+    pub fn expect_ledger_entry(&mut self) {
         self.entry = Some(PendingLedgerRecord::begin());
     }
 
     /// Records that the shim prepares a warm shell and runs no command.
-    pub fn prepares(&mut self) {
+    pub fn set_prepares(&mut self) {
         self.prepares = true;
     }
 
     /// Records that the program already runs, in a warm shell.
-    pub fn has_started(&mut self) {
+    pub fn set_started(&mut self) {
         self.started = true;
     }
 
@@ -255,7 +255,7 @@ impl ShimCommand {
     }
 
     /// Returns the cgroup of the command, if it has one.
-    pub fn group(&self) -> Option<&Path> {
+    pub fn cgroup(&self) -> Option<&Path> {
         self.group.as_deref()
     }
 
@@ -271,7 +271,7 @@ impl ShimCommand {
 
     /// Asks the shim to scan for a blocked process. Answered by [`ShimEvent::Blocked`], unless the command has just
     /// exited.
-    pub fn look(&self) {
+    pub fn request_scan(&self) {
         self.send(ToShim::Scan);
     }
 
@@ -286,12 +286,12 @@ impl ShimCommand {
     }
 
     /// Terminates the tree: SIGTERM, grace, SIGKILL.
-    pub fn end(&self) {
+    pub fn terminate_tree(&self) {
         self.send(ToShim::End { at_limit: false });
     }
 
     /// Terminates the tree because its time is up.
-    pub fn end_at_limit(&self) {
+    pub fn terminate_tree_at_limit(&self) {
         self.send(ToShim::End { at_limit: true });
     }
 
@@ -344,15 +344,15 @@ impl ShimCommand {
     }
 
     /// Leaves a shim that takes no further command.
-    pub fn leave(self, helpers: &'static HelperProcesses) {
+    pub fn leave_shim(self, helpers: &'static HelperProcesses) {
         drop(self.socket);
-        helpers.replace(self.world);
+        helpers.request_replacement(self.world);
     }
 
     /// Gives up the shim. The supervisor kills it if it is still there.
     pub fn abandon(self, helpers: &'static HelperProcesses) {
-        helpers.end(self.pid);
-        helpers.replace(self.world);
+        helpers.request_kill(self.pid);
+        helpers.request_replacement(self.world);
     }
 }
 

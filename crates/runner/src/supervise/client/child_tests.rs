@@ -57,7 +57,7 @@ async fn a_report_about_an_earlier_warm_shell_is_no_event_of_a_command() {
     protocol::send(&shim, prepared()).expect("sent");
     protocol::send(&shim, FromShim::Started(9)).expect("sent");
     assert!(matches!(child.next_event().await, ShimEvent::Started(9)));
-    child.prepares();
+    child.set_prepares();
     protocol::send(&shim, prepared()).expect("sent");
     assert!(matches!(child.next_event().await, ShimEvent::Prepared(mark, None) if mark == "m"));
 }
@@ -67,10 +67,10 @@ async fn only_a_shim_that_leaves_its_plan_unread_has_started_nothing() {
     for (unread, started, expected) in [(true, false, true), (true, true, false), (false, false, false)] {
         let (mut child, shim) = child();
         if started {
-            child.has_started();
+            child.set_started();
         }
         if unread {
-            child.look();
+            child.request_scan();
         }
         drop(shim);
         let event = child.next_event().await;

@@ -124,7 +124,7 @@ impl ShimHandle {
 
     /// Prepares a warm shell below the shim. The shim reports when the shell is ready.
     pub fn prepare(&mut self, kind: Arc<ShellKind>) {
-        self.forget();
+        self.drain_reports();
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
@@ -136,7 +136,7 @@ impl ShimHandle {
 
     /// Reads the reports about shells that were never used. If they stayed unread, some hundred of them would fill the
     /// socket, and the shim could neither send nor receive.
-    fn forget(&mut self) {
+    fn drain_reports(&mut self) {
         self.shell = None;
         while let Ok(Received::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
     }
@@ -147,7 +147,7 @@ impl ShimHandle {
     }
 
     /// Returns whether the shim has a shell of this kind, ready or being prepared.
-    pub fn has(&self, kind: &ShellKind) -> bool {
+    pub fn has_shell_of(&self, kind: &ShellKind) -> bool {
         self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
     }
 
@@ -212,7 +212,7 @@ impl PooledShell {
 
     /// Returns the shell as ready.
     #[must_use]
-    pub fn arrived(self, ready: ReadyShell) -> Self {
+    pub fn into_ready(self, ready: ReadyShell) -> Self {
         Self { ready: Some(ready), ..self }
     }
 }
@@ -258,7 +258,7 @@ impl ShimPool {
     fn take_waiting(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
         let at = self.shims.iter_mut().rposition(|shim| {
             // Reports about other kinds are not read, so the ends of their pipes take no descriptors of this process.
-            let has = shim.has(kind);
+            let has = shim.has_shell_of(kind);
             if has {
                 shim.on_readable();
             }
@@ -269,34 +269,34 @@ impl ShimPool {
 
     /// Takes a shim with a shell of this kind, ready or being prepared.
     pub fn take_any(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
-        let at = self.shims.iter().rposition(|shim| shim.has(kind))?;
+        let at = self.shims.iter().rposition(|shim| shim.has_shell_of(kind))?;
         Some(self.shims.remove(at))
     }
 
     /// Counts a warm shell that received its command.
-    pub fn used(&mut self) {
+    pub fn count_used_shell(&mut self) {
         self.shells.used += 1;
     }
 
     /// Counts a warm shell that could not receive its command.
-    pub fn stale(&mut self, why: StaleShellReason) {
+    pub fn count_stale_shell(&mut self, why: StaleShellReason) {
         self.shells.stale += 1;
         self.refused |= why == StaleShellReason::Refused;
     }
 
     /// Returns whether warm shells are possible here.
-    pub fn can_wait(&self) -> bool {
+    pub fn can_warm_shells(&self) -> bool {
         sys::HAS_WARM_SHELLS && !self.refused
     }
 
     /// Records a command of this kind. Returns whether the next such command deserves a warm shell.
-    pub fn saw(&mut self, kind: &Arc<ShellKind>) -> bool {
+    pub fn on_command_of(&mut self, kind: &Arc<ShellKind>) -> bool {
         let known = self.seen.iter().any(|seen| **seen == **kind);
         if !known {
             self.seen.truncate(SEEN - 1);
             self.seen.push_front(Arc::clone(kind));
         }
-        known && self.can_wait()
+        known && self.can_warm_shells()
     }
 
     /// Prepares a warm shell below this shim, if it is still here.
@@ -309,7 +309,7 @@ impl ShimPool {
     /// Prepares a warm shell of this kind, unless one exists: below a shim without a shell, or else in place of the
     /// oldest shell.
     pub fn prepare_any(&mut self, kind: &Arc<ShellKind>) {
-        if !self.can_wait() || self.shims.iter().any(|shim| shim.has(kind)) {
+        if !self.can_warm_shells() || self.shims.iter().any(|shim| shim.has_shell_of(kind)) {
             return;
         }
         let plain = self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0);

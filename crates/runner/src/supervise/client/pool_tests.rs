@@ -182,23 +182,23 @@ fn a_dismissed_shell_is_ended_and_the_others_stay() {
 fn a_kind_deserves_a_shell_from_its_second_command_on_unless_it_was_long_ago() {
     let mut pool = ShimPool::default();
     let here = kind("/here");
-    assert!(!pool.saw(&here) && pool.saw(&here) && pool.saw(&here));
-    (1..SEEN).for_each(|other| assert!(!pool.saw(&kind(&format!("/{other}")))));
-    assert!(pool.saw(&here), "the last that is remembered");
-    pool.saw(&kind("/one-more"));
-    assert!(!pool.saw(&here));
+    assert!(!pool.on_command_of(&here) && pool.on_command_of(&here) && pool.on_command_of(&here));
+    (1..SEEN).for_each(|other| assert!(!pool.on_command_of(&kind(&format!("/{other}")))));
+    assert!(pool.on_command_of(&here), "the last that is remembered");
+    pool.on_command_of(&kind("/one-more"));
+    assert!(!pool.on_command_of(&here));
 }
 
 #[test]
 fn a_system_that_refuses_warm_shells_gets_none() {
     let (mut pool, [mut first, mut second]) = pool([1, 2]);
     let here = kind("/here");
-    pool.saw(&here);
-    pool.stale(StaleShellReason::Gone);
-    assert!(pool.can_wait() && pool.saw(&here));
-    pool.stale(StaleShellReason::Refused);
-    pool.stale(StaleShellReason::Gone);
-    assert!(!pool.can_wait() && !pool.saw(&here));
+    pool.on_command_of(&here);
+    pool.count_stale_shell(StaleShellReason::Gone);
+    assert!(pool.can_warm_shells() && pool.on_command_of(&here));
+    pool.count_stale_shell(StaleShellReason::Refused);
+    pool.count_stale_shell(StaleShellReason::Gone);
+    assert!(!pool.can_warm_shells() && !pool.on_command_of(&here));
     pool.prepare_any(&here);
     assert!(first.next().is_none() && second.next().is_none());
     assert_eq!(pool.shells(), WarmShellCounts { waiting: 0, used: 0, stale: 3 });

@@ -54,7 +54,7 @@ impl WorldShims {
 
 impl ShimPools {
     /// Returns the shims of a world. `None` if the world has ended.
-    pub fn of(&mut self, world: Option<WorldId>) -> Option<&mut WorldShims> {
+    pub fn shims_of(&mut self, world: Option<WorldId>) -> Option<&mut WorldShims> {
         match world {
             None => Some(&mut self.plain),
             Some(world) => self.worlds.get_mut(&world),
@@ -62,12 +62,12 @@ impl ShimPools {
     }
 
     /// Makes room for the shims of a new world.
-    pub fn begin(&mut self, world: WorldId) {
+    pub fn begin_world(&mut self, world: WorldId) {
         self.worlds.entry(world).or_default();
     }
 
     /// Drops the free shims of a world, which then exit. No other shim of the world is kept from here on.
-    pub fn end(&mut self, world: WorldId) {
+    pub fn end_world(&mut self, world: WorldId) {
         if let Some(mut shims) = self.worlds.remove(&world) {
             let WarmShellCounts { used, stale, .. } = shims.pool.shells();
             self.past.used += used;
@@ -77,16 +77,16 @@ impl ShimPools {
     }
 
     /// Drops the free shims of a world that has ended too early. Its callers wait for shims of another world.
-    pub fn renew(&mut self, world: WorldId) {
+    pub fn renew_world(&mut self, world: WorldId) {
         let callers = self.worlds.get_mut(&world).map(|shims| (std::mem::take(&mut shims.waiting), shims.asked));
         let Some((waiting, asked)) = callers else { return };
-        self.end(world);
+        self.end_world(world);
         self.worlds.insert(world, WorldShims { waiting, asked, ..WorldShims::default() });
     }
 
     /// Gives a shim to the next caller of its world, or keeps it. Drops a shim of an ended world.
     pub fn hand_out(&mut self, shim: ShimHandle) {
-        if let Some(shims) = self.of(shim.world) {
+        if let Some(shims) = self.shims_of(shim.world) {
             shims.hand_out(shim);
         }
     }
@@ -137,25 +137,25 @@ mod tests {
     #[test]
     fn a_shim_serves_its_own_world_alone() {
         let mut pools = ShimPools::default();
-        pools.begin(WORLD);
+        pools.begin_world(WORLD);
         let (inside, _inside) = shim(Some(WORLD));
         pools.hand_out(inside);
-        assert_eq!(pools.of(Some(WORLD)).expect("it has not ended").pool.count(), 1);
-        assert!(pools.of(None).expect("the host's").pool.take(None).is_none());
+        assert_eq!(pools.shims_of(Some(WORLD)).expect("it has not ended").pool.count(), 1);
+        assert!(pools.shims_of(None).expect("the host's").pool.take(None).is_none());
     }
 
     #[test]
     fn no_shim_of_an_ended_world_is_kept_and_its_counts_are() {
         let mut pools = ShimPools::default();
-        pools.begin(WORLD);
+        pools.begin_world(WORLD);
         let [(free, free_peer), (busy, busy_peer)] = [(); 2].map(|()| shim(Some(WORLD)));
         pools.hand_out(free);
-        pools.of(Some(WORLD)).expect("it has not ended").pool.used();
+        pools.shims_of(Some(WORLD)).expect("it has not ended").pool.count_used_shell();
         let (sender, mut caller) = oneshot::channel();
-        pools.of(Some(WORLD)).expect("it has not ended").waiting.push_back(sender);
-        pools.end(WORLD);
+        pools.shims_of(Some(WORLD)).expect("it has not ended").waiting.push_back(sender);
+        pools.end_world(WORLD);
         pools.hand_out(busy);
-        assert!(pools.of(Some(WORLD)).is_none());
+        assert!(pools.shims_of(Some(WORLD)).is_none());
         assert!([free_peer, busy_peer].iter().all(|peer| !sys::peer_alive(peer.as_fd())), "they exit");
         assert!(matches!(caller.try_recv(), Ok(Err(HelperError::Lost))));
         assert_eq!(pools.shells().used, 1);

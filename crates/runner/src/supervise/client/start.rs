@@ -16,9 +16,9 @@ use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};
 
 /// Attempts to start a command whose shim was killed before it took the plan, so that nothing was started.
-const TRIES: u32 = 100;
+const MAX_ATTEMPTS: u32 = 100;
 /// The first attempts follow at once, because one dead shim says nothing about the next.
-const AT_ONCE: u32 = 3;
+const IMMEDIATE_ATTEMPTS: u32 = 3;
 /// Time between attempts without descriptors. Other commands exit meanwhile.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Time a shell may take to become warm while a command waits for it.
@@ -73,30 +73,30 @@ impl SentCommand {
         let shell = ready.shell();
         // Without its shim the shell would run unsupervised, and a shim that was just killed may still exist.
         if shim.is_gone() {
-            helpers.stale(shim.world, StaleShellReason::Gone);
-            helpers.replace(shim.world);
+            helpers.count_stale_shell(shim.world, StaleShellReason::Gone);
+            helpers.request_replacement(shim.world);
             return WarmAttempt::Lost;
         }
         // Without its record, nothing may start.
         let record = order.plan.record.as_ref().filter(|record| record.require);
         let asks = record.is_some() || shim.world.is_some() && !ready.is_protected();
         if asks && !shim.protect(record) {
-            helpers.stale(shim.world, StaleShellReason::Gone);
-            helpers.replace(shim.world);
+            helpers.count_stale_shell(shim.world, StaleShellReason::Gone);
+            helpers.request_replacement(shim.world);
             return WarmAttempt::Lost;
         }
-        let watched = order.evidence.then(|| own.watched.from_here().tapped(order.tap));
-        match ready.give(&shim.socket, order, warm) {
+        let watched = order.evidence.then(|| own.watched.ignoring_past().with_tap(order.tap));
+        match ready.give_command(&shim.socket, order, warm) {
             Ok(pipes) => {
-                helpers.used(shim.world);
+                helpers.count_used_shell(shim.world);
                 let sent = SentPlan::nothing(shim).watched(watched);
                 WarmAttempt::Given(Self { sent, pipes, shell: Some((shell, mark)), files: own.state })
             }
             Err(why) => {
-                helpers.stale(shim.world, why);
+                helpers.count_stale_shell(shim.world, why);
                 if why == StaleShellReason::Gone {
                     // The shim may believe that the shell has its command, so it ends with its socket.
-                    helpers.replace(shim.world);
+                    helpers.request_replacement(shim.world);
                     return WarmAttempt::Lost;
                 }
                 WarmAttempt::NoReadyShell(shim)
@@ -158,7 +158,7 @@ impl SentCommand {
             return Ok(Some(Self::send_to_shim(helpers, shim, order)?));
         }
         if let Some(warm) = order.warm.as_ref().filter(|warm| warm.prestarts) {
-            (shim, _) = prestarted(helpers, shim, &warm.kind).await?;
+            (shim, _) = prestart_shell(helpers, shim, &warm.kind).await?;
         }
         match Self::give_to_warm_shell(helpers, shim, order) {
             WarmAttempt::Given(launched) => Ok(Some(launched)),
@@ -172,17 +172,17 @@ impl SentCommand {
         let Self { sent, pipes, shell, files } = self;
         let mut child = sent.follow()?;
         if shell.is_some() {
-            child.has_started();
+            child.set_started();
         }
         Ok(RunningCommand { child, pipes, shell, files: files.map(|files| *files) })
     }
 
     /// Waits before another attempt. Returns whether an attempt is allowed.
     pub async fn may_retry(tries: u32) -> bool {
-        if tries >= AT_ONCE {
+        if tries >= IMMEDIATE_ATTEMPTS {
             tokio::time::sleep(PAUSE).await;
         }
-        tries < TRIES
+        tries < MAX_ATTEMPTS
     }
 }
 
@@ -198,7 +198,7 @@ enum WarmAttempt {
 
 /// Prepares a warm shell of this kind below this shim, unless it has one. The shell may fail. Returns whether the shim
 /// was lost meanwhile: a killed shim may still look alive.
-async fn prestarted(
+async fn prestart_shell(
     helpers: &'static HelperProcesses,
     mut shim: ShimHandle,
     kind: &Arc<ShellKind>,
@@ -207,12 +207,12 @@ async fn prestarted(
     if shim.is_ready(kind) || !helpers.can_warm_shells(shim.world) {
         return Ok((shim, false));
     }
-    if !shim.has(kind) {
+    if !shim.has_shell_of(kind) {
         shim.prepare(Arc::clone(kind));
     }
     let Some(shell) = shim.shell.take() else { return Ok((shim, false)) };
     let mut child = SentPlan::nothing(shim).follow()?;
-    child.prepares();
+    child.set_prepares();
     let arrived = async {
         loop {
             match child.next_event().await {
@@ -226,7 +226,7 @@ async fn prestarted(
     let arrived = tokio::time::timeout(WARM_UP, arrived).await;
     let is_lost = matches!(arrived, Ok(None));
     let mut shim = child.into_shim();
-    shim.shell = arrived.ok().flatten().flatten().map(|ready| shell.arrived(ready));
+    shim.shell = arrived.ok().flatten().flatten().map(|ready| shell.into_ready(ready));
     Ok((shim, is_lost))
 }
 
@@ -237,7 +237,7 @@ pub async fn warm_up(helpers: &'static HelperProcesses, kind: Arc<ShellKind>) ->
             Some(shim) => shim,
             None => helpers.shim(kind.plan.world).await?,
         };
-        let (shim, is_lost) = prestarted(helpers, shim, &kind).await?;
+        let (shim, is_lost) = prestart_shell(helpers, shim, &kind).await?;
         if !is_lost && !shim.is_gone() {
             let waits = shim.is_ready(&kind);
             helpers.give_back(shim);
@@ -245,7 +245,7 @@ pub async fn warm_up(helpers: &'static HelperProcesses, kind: Arc<ShellKind>) ->
         }
         // A killed shim says nothing about the next shim. Back in its pool, it would be taken again.
         drop(shim);
-        helpers.replace(kind.plan.world);
+        helpers.request_replacement(kind.plan.world);
         if !SentCommand::may_retry(tries).await {
             break;
         }

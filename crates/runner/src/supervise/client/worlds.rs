@@ -121,7 +121,7 @@ fn roots(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
 impl WorldTable {
     /// Returns the world of this confinement for a command. `registry` is the directory of the registry that owns the
     /// world, if a registry does.
-    pub fn of(&mut self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldEntry {
+    pub fn world_for(&mut self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
         let is_usable = |world: &RequestedWorld| {
@@ -157,13 +157,13 @@ impl WorldTable {
 
     /// Returns a new world of this confinement, which waits for its first command. `None`: the world exists, or too
     /// many worlds wait already.
-    pub fn begin(&mut self, confine: &Arc<OwnedPolicy>) -> Option<WorldEntry> {
+    pub fn begin_world(&mut self, confine: &Arc<OwnedPolicy>) -> Option<WorldEntry> {
         let waiting = self.known.values().filter(|world| world.begun.is_some()).count();
         if waiting >= MOST_BEGUN || self.ids.contains_key(confine) {
             return None;
         }
         let begun = repositories(confine);
-        let entry = self.of(confine, None);
+        let entry = self.world_for(confine, None);
         let world = self.ids.get(confine).and_then(|id| self.known.get_mut(id))?;
         world.begun = Some(begun);
         Some(entry)
@@ -205,14 +205,14 @@ impl WorldTable {
     }
 
     /// Waits for the facts of a world. `None` if it has ended.
-    pub fn wait(&mut self, id: WorldId) -> Option<oneshot::Receiver<WorldFactsResult>> {
+    pub fn wait_for_facts(&mut self, id: WorldId) -> Option<oneshot::Receiver<WorldFactsResult>> {
         let (sender, receiver) = oneshot::channel();
         self.known.get_mut(&id)?.waiting.push(sender);
         Some(receiver)
     }
 
     /// Returns the way to the first process of a world that is made.
-    pub fn door(&self, id: WorldId) -> Option<Arc<Mutex<InitConnection>>> {
+    pub fn init_connection(&self, id: WorldId) -> Option<Arc<Mutex<InitConnection>>> {
         self.known.get(&id)?.door.clone()
     }
 
@@ -270,7 +270,7 @@ impl WorldTable {
     }
 
     /// Ends the worlds of an owner. Returns them.
-    pub fn end_of(&mut self, owner: u64) -> Vec<WorldId> {
+    pub fn end_owner(&mut self, owner: u64) -> Vec<WorldId> {
         let ended: Vec<_> =
             self.known.iter().filter(|(_, world)| world.confine.owner == owner).map(|(id, _)| *id).collect();
         for id in &ended {
@@ -301,13 +301,13 @@ mod tests {
     #[test]
     fn equal_confinements_of_one_owner_share_a_world_that_ends_with_it() {
         let (mut worlds, root) = (WorldTable::default(), Path::new("/"));
-        let first = id(worlds.of(&confine(root, 1), None));
-        assert_eq!(worlds.of(&confine(root, 1), None), WorldEntry::Known(first));
-        let other = worlds.of(&confine(root, 2), None);
+        let first = id(worlds.world_for(&confine(root, 1), None));
+        assert_eq!(worlds.world_for(&confine(root, 1), None), WorldEntry::Known(first));
+        let other = worlds.world_for(&confine(root, 2), None);
         assert!(matches!(&other, WorldEntry::New { id, ended } if *id != first && ended.is_empty()));
-        assert_eq!(worlds.end_of(1), [first]);
-        assert!(matches!(worlds.of(&confine(root, 1), None), WorldEntry::New { .. }));
-        assert_eq!(worlds.of(&confine(root, 2), None), WorldEntry::Known(id(other)));
+        assert_eq!(worlds.end_owner(1), [first]);
+        assert!(matches!(worlds.world_for(&confine(root, 1), None), WorldEntry::New { .. }));
+        assert_eq!(worlds.world_for(&confine(root, 2), None), WorldEntry::Known(id(other)));
     }
 
     #[test]
@@ -316,24 +316,24 @@ mod tests {
         let place = tempfile::tempdir().expect("a directory");
         let root = place.path().join("root");
         fs::create_dir(&root).expect("made");
-        let first = id(worlds.of(&confine(&root, 1), None));
+        let first = id(worlds.world_for(&confine(&root, 1), None));
         fs::rename(&root, place.path().join("moved")).expect("moved");
         fs::create_dir(&root).expect("made again");
-        let second = worlds.of(&confine(&root, 1), None);
+        let second = worlds.world_for(&confine(&root, 1), None);
         assert!(matches!(&second, WorldEntry::New { ended, .. } if *ended == [first]), "{second:?}");
-        assert_eq!(worlds.end_of(1), [id(second)]);
+        assert_eq!(worlds.end_owner(1), [id(second)]);
     }
 
     #[test]
     fn worlds_of_removed_directories_end_with_the_next_one() {
         let mut worlds = WorldTable::default();
         let [first, second] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
-        let gone = id(worlds.of(&confine(first.path(), 1), None));
-        let stays = id(worlds.of(&confine(second.path(), 2), None));
+        let gone = id(worlds.world_for(&confine(first.path(), 1), None));
+        let stays = id(worlds.world_for(&confine(second.path(), 2), None));
         drop(first);
-        let next = worlds.of(&confine(Path::new("/"), 1), None);
+        let next = worlds.world_for(&confine(Path::new("/"), 1), None);
         assert!(matches!(&next, WorldEntry::New { ended, .. } if *ended == [gone]), "{next:?}");
-        assert_eq!(worlds.of(&confine(second.path(), 2), None), WorldEntry::Known(stays));
+        assert_eq!(worlds.world_for(&confine(second.path(), 2), None), WorldEntry::Known(stays));
     }
 
     #[test]
@@ -341,11 +341,11 @@ mod tests {
         let mut worlds = WorldTable::default();
         let root = tempfile::tempdir().expect("a directory");
         let confine = confine(root.path(), 1);
-        let begun = id(worlds.begin(&confine).expect("begun"));
-        assert_eq!(worlds.begin(&confine), None, "it exists");
-        assert_eq!(worlds.of(&confine, None), WorldEntry::Known(begun));
+        let begun = id(worlds.begin_world(&confine).expect("begun"));
+        assert_eq!(worlds.begin_world(&confine), None, "it exists");
+        assert_eq!(worlds.world_for(&confine, None), WorldEntry::Known(begun));
         fs::create_dir(root.path().join(".git")).expect("made");
-        assert_eq!(worlds.of(&confine, None), WorldEntry::Known(begun), "it has a command");
+        assert_eq!(worlds.world_for(&confine, None), WorldEntry::Known(begun), "it has a command");
     }
 
     #[test]
@@ -355,29 +355,29 @@ mod tests {
         let root = top.path().join("below");
         fs::create_dir(&root).expect("made");
         let confine = confine(&root, 1);
-        let begun = id(worlds.begin(&confine).expect("begun"));
+        let begun = id(worlds.begin_world(&confine).expect("begun"));
         fs::create_dir(top.path().join(".git")).expect("made");
-        let found = worlds.of(&confine, None);
+        let found = worlds.world_for(&confine, None);
         assert!(matches!(&found, WorldEntry::New { ended, .. } if *ended == [begun]), "{found:?}");
-        assert_eq!(worlds.end_of(1), [id(found)]);
+        assert_eq!(worlds.end_owner(1), [id(found)]);
     }
 
     #[test]
     fn only_a_few_worlds_wait_for_their_first_command() {
         let mut worlds = WorldTable::default();
         let all: Vec<_> = (1..=MOST_BEGUN as u64 + 1).map(|owner| confine(Path::new("/"), owner)).collect();
-        let begun: Vec<_> = all.iter().map(|confine| worlds.begin(confine).is_some()).collect();
+        let begun: Vec<_> = all.iter().map(|confine| worlds.begin_world(confine).is_some()).collect();
         assert_eq!(begun.iter().filter(|begun| **begun).count(), MOST_BEGUN);
-        assert!(matches!(worlds.of(&all[0], None), WorldEntry::Known(_)));
-        assert!(worlds.begin(&all[MOST_BEGUN]).is_some(), "one of them has a command by now");
+        assert!(matches!(worlds.world_for(&all[0], None), WorldEntry::Known(_)));
+        assert!(worlds.begin_world(&all[MOST_BEGUN]).is_some(), "one of them has a command by now");
     }
 
     #[test]
     fn a_world_that_could_not_be_made_is_asked_for_again() {
         let mut worlds = WorldTable::default();
-        let world = id(worlds.of(&confine(Path::new("/"), 1), None));
+        let world = id(worlds.world_for(&confine(Path::new("/"), 1), None));
         assert!(worlds.take_unasked(world).is_some() && worlds.take_unasked(world).is_none(), "once");
-        let mut waiting = worlds.wait(world).expect("it has not ended");
+        let mut waiting = worlds.wait_for_facts(world).expect("it has not ended");
         worlds.on_answer(world, Err(ReportedWorldError::Missing(Vec::new())), WorldWays::default());
         assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::NotMade(_)))));
         assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());

@@ -12,7 +12,7 @@ fn screen(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> EmulatedScreen {
 }
 
 fn shown(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> ScreenContent {
-    screen(cols, rows, bytes).shown()
+    screen(cols, rows, bytes).content()
 }
 
 /// Returns the rows without empty ones at the end.
@@ -70,7 +70,7 @@ fn marks_without_end_neither_show_nor_stay() {
     for _ in 0..10_000 {
         screen.feed_all(b"\x1b[65535b");
     }
-    assert_eq!(screen.shown().lines[0].chars().count(), 1 + 16);
+    assert_eq!(screen.content().lines[0].chars().count(), 1 + 16);
     assert!(screen.painter.terminal.most_marks() <= 64 * 1024, "{}", screen.painter.terminal.most_marks());
 }
 
@@ -118,7 +118,7 @@ fn a_repeat_takes_no_longer_than_the_screen_is_large() {
     for _ in 0..100_000 {
         screen.feed_all(b"x\x1b[65535b");
     }
-    assert_eq!(screen.shown().lines, ["xxxx", "xxxx"]);
+    assert_eq!(screen.content().lines, ["xxxx", "xxxx"]);
     assert!(began.elapsed() < std::time::Duration::from_secs(60));
 }
 
@@ -220,10 +220,10 @@ fn a_title_without_end_is_bounded() {
     for _ in 0..10_000 {
         screen.feed_all("ä".repeat(100).as_bytes());
     }
-    assert_eq!(screen.shown().title, "");
+    assert_eq!(screen.content().title, "");
     screen.feed_all(b"\x07x");
-    assert_eq!(screen.shown().title, "ä".repeat(512));
-    assert_eq!(screen.shown().lines[0], "x");
+    assert_eq!(screen.content().title, "ä".repeat(512));
+    assert_eq!(screen.content().lines[0], "x");
 }
 
 #[test]
@@ -237,9 +237,9 @@ fn strings_for_devices_are_not_shown() {
 #[test]
 fn a_synchronized_update_hides_nothing() {
     let mut screen = screen(20, 2, "\x1b[?2026h\x1b[Hfirst");
-    assert_eq!(screen.shown().lines[0], "first");
+    assert_eq!(screen.content().lines[0], "first");
     screen.feed_all(b"\x1b[?25;2026h\x1b[Hother\x1b[?2026$p");
-    assert_eq!(screen.shown().lines[0], "other");
+    assert_eq!(screen.content().lines[0], "other");
     assert_eq!(screen.take_replies(), b"\x1b[?2026;0$y");
 }
 
@@ -249,32 +249,32 @@ fn bytes_that_are_no_text_are_replaced() {
     assert_eq!(lines(20, 1, b"\xe6\x97\x1b[mb"), ["\u{fffd}b"]);
     assert_eq!(lines(20, 1, b"\xf0\x90a\x84"), ["\u{fffd}a\u{fffd}"]);
     let mut screen = screen(20, 1, b"\xe6\x97");
-    assert_eq!(screen.shown().lines[0], "");
+    assert_eq!(screen.content().lines[0], "");
     screen.feed_all(b"\xa5");
-    assert_eq!(screen.shown().lines[0], "日");
+    assert_eq!(screen.content().lines[0], "日");
 }
 
 #[test]
 fn sizes_are_bounded() {
     let mut screen = EmulatedScreen::new(65_535, 65_535);
-    assert_eq!(screen.shown().lines.len(), 1_000);
+    assert_eq!(screen.content().lines.len(), 1_000);
     screen.resize(1, 1);
     screen.feed_all("日本abc".as_bytes());
-    assert_eq!(screen.shown().lines, ["c"]);
+    assert_eq!(screen.content().lines, ["c"]);
 }
 
 #[test]
 fn another_size_wraps_lines_anew() {
     let mut screen = screen(6, 3, "abcdef");
     screen.resize(3, 3);
-    assert_eq!(screen.shown().lines, ["abc", "def", ""]);
+    assert_eq!(screen.content().lines, ["abc", "def", ""]);
     screen.resize(10, 2);
-    assert_eq!(screen.shown().lines, ["abcdef", ""]);
+    assert_eq!(screen.content().lines, ["abcdef", ""]);
     // Lines without room are gone, from the top.
     screen.resize(2, 2);
-    assert_eq!(screen.shown().lines, ["cd", "ef"]);
+    assert_eq!(screen.content().lines, ["cd", "ef"]);
     screen.resize(10, 4);
-    assert_eq!(screen.shown().lines, ["cdef", "", "", ""]);
+    assert_eq!(screen.content().lines, ["cdef", "", "", ""]);
 }
 
 #[test]
@@ -292,10 +292,10 @@ fn what_a_reset_leaves() {
 #[test]
 fn what_a_soft_reset_leaves() {
     let mut soft = screen(10, 3, "abc\x1b[?1h\x1b[?6h\x1b[2;3r\x1b[4h\x1b(0\x1b[2;3H\x1b[!pq");
-    let shown = soft.shown();
+    let shown = soft.content();
     assert_eq!((shown.lines.join("|").as_str(), shown.application_cursor), ("abc||  q", false));
     assert_eq!(soft.feed(b"\r\n1\r\n2"), 6);
-    assert_eq!(soft.shown().lines, ["  q", "1", "2"]);
+    assert_eq!(soft.content().lines, ["  q", "1", "2"]);
     // A full row stays whole: the next character wraps.
     assert_eq!(lines(2, 2, "日\x1b[!pa"), ["日", "a"]);
     assert_eq!(lines(2, 2, "xy\x1b[!pa"), ["xy", "a"]);
@@ -321,12 +321,12 @@ fn a_screen_that_is_made_narrow_shows_the_end() {
     let line = format!("{}\r\n", "0123456789".repeat(99));
     let mut screen = screen(1_000, 50, line.repeat(60).trim_end());
     screen.resize(2, 3);
-    assert_eq!(screen.shown().lines, ["45", "67", "89"]);
+    assert_eq!(screen.content().lines, ["45", "67", "89"]);
 }
 
 fn styled(bytes: &str) -> Vec<String> {
     let mut screen = screen(20, 3, bytes);
-    let plain = screen.shown().lines;
+    let plain = screen.content().lines;
     let styled = screen.styled();
     assert_eq!(styled.plain, plain);
     assert_eq!((styled.rows, styled.cols), (3, 20));

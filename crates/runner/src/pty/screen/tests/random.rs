@@ -78,7 +78,7 @@ fn size() -> impl Strategy<Value = (u16, u16)> {
 fn fed(cols: u16, rows: u16, parts: &[&[u8]]) -> (ScreenContent, Vec<u8>) {
     let mut screen = EmulatedScreen::new(cols, rows);
     parts.iter().for_each(|part| screen.feed_all(part));
-    (screen.shown(), screen.take_replies())
+    (screen.content(), screen.take_replies())
 }
 
 proptest! {
@@ -89,11 +89,11 @@ proptest! {
         let mut screen = EmulatedScreen::new(7, 3);
         for (bytes, (cols, rows)) in steps {
             screen.feed_all(&bytes);
-            let shown = screen.shown();
+            let shown = screen.content();
             prop_assert!(usize::from(shown.row) < shown.lines.len());
             prop_assert!(shown.lines.iter().all(|line| !line.contains(|character: char| character.is_control())), "{shown:?}");
             screen.resize(cols, rows);
-            let shown = screen.shown();
+            let shown = screen.content();
             prop_assert_eq!(shown.lines.len(), usize::from(rows.max(1)));
             prop_assert!(shown.col < cols.max(2));
         }
@@ -122,12 +122,12 @@ proptest! {
             for screen in [&mut skipping, &mut drawing] {
                 bytes.chunks(STEP).for_each(|step| screen.feed_all(step));
             }
-            prop_assert_eq!(skipping.shown(), drawing.shown());
+            prop_assert_eq!(skipping.content(), drawing.content());
         }
         for screen in [&mut skipping, &mut drawing] {
             screen.resize(cols_after, rows_after);
         }
-        prop_assert_eq!(skipping.shown(), drawing.shown());
+        prop_assert_eq!(skipping.content(), drawing.content());
         prop_assert_eq!(skipping.take_replies(), drawing.take_replies());
     }
 
@@ -174,7 +174,7 @@ impl BareEmulator {
         use alacritty_terminal::index::Line;
         let grid = self.term.grid();
         let lines =
-            (0..grid.screen_lines()).map(|row| super::super::cells::line(&grid[Line(row as i32)][..])).collect();
+            (0..grid.screen_lines()).map(|row| super::super::cells::row_text(&grid[Line(row as i32)][..])).collect();
         (lines, grid.cursor.point.line.0 as u16, grid.cursor.point.column.0 as u16)
     }
 }

@@ -26,7 +26,7 @@ fn speed() {
             let mut screen = EmulatedScreen::new(80, 24);
             let began = Instant::now();
             bytes.chunks(read).for_each(|chunk| screen.feed_all(chunk));
-            let lines = screen.shown().lines.len();
+            let lines = screen.content().lines.len();
             let rate = bytes.len() as f64 / 1e6 / began.elapsed().as_secs_f64();
             println!(
                 "{kind:28} in reads of {read:5}: {rate:7.0} MB/s, {:5.1} % not drawn, {lines} rows",

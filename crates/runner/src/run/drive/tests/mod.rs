@@ -22,7 +22,7 @@ use super::*;
 use crate::registry::{RegistryOptions, TaskRegistry};
 use crate::request::RawOptions;
 use crate::run::listener::{BlockedPrompt, LiveView};
-use crate::run::shown::show;
+use crate::run::shown::register_run;
 use crate::supervise::Failure;
 use protocol::Transfer;
 use protocol::plan::Recorded;
@@ -233,8 +233,8 @@ async fn drive_reporting(
 ) -> (DrivenCommand, DriverTestPeers) {
     let mut request = CommandRequest::check(raw).expect("valid");
     let alone = report.is_some();
-    request.report = report;
-    let shown = show(&mut request);
+    request.exit_report_pipe = report;
+    let shown = register_run(&mut request);
     let pipe = || {
         let (read, write) = sys::pipe().expect("a pipe");
         sys::set_nonblocking(&read).expect("set");

@@ -15,7 +15,7 @@ async fn settle() {
 fn taken(tap: &WatcherQueue) -> (u64, String) {
     let chunks = std::iter::from_fn(|| tap.take(usize::MAX));
     let text = chunks.map(|chunk| String::from_utf8(chunk.bytes).expect("text")).collect();
-    (tap.take_before(), text)
+    (tap.take_bytes_before_watching(), text)
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,8 +71,8 @@ async fn input_of_a_person_reaches_a_command_that_is_fed() {
     let (_, ends) = drive(RawOptions { streams, ..raw() }, async |ends| {
         ends.start();
         settle().await;
-        assert!(ends.run().shape(None).stdin);
-        assert_eq!(ends.run().give("yes\n"), Ok(()));
+        assert!(ends.run().describe(None).stdin);
+        assert_eq!(ends.run().give_input("yes\n"), Ok(()));
         settle().await;
         assert_eq!(ends.read_input(), b"yes\n");
         ends.exit(Cause::Itself, false);
@@ -87,7 +87,7 @@ async fn a_command_without_a_standard_input_of_its_own_takes_none() {
     drive(RawOptions { stdin: Some(b"given".to_vec()), ..raw() }, async |ends| {
         ends.start();
         settle().await;
-        assert_eq!(ends.run().give("yes\n"), Err(WatcherInputError::ReadsNoInput));
+        assert_eq!(ends.run().give_input("yes\n"), Err(WatcherInputError::ReadsNoInput));
         assert_eq!(ends.read_input(), b"given");
         ends.exit(Cause::Itself, false);
         ends.close();
@@ -163,9 +163,9 @@ async fn a_look_shows_the_last_line_of_the_stream_that_wrote_last() {
     drive(RawOptions { merge: false, ..raw() }, async |ends| {
         let last = async |ends: &DriverTestPeers| {
             settle().await;
-            ends.run().look();
+            ends.run().request_status();
             settle().await;
-            ends.run().shape(None).last_line
+            ends.run().describe(None).last_line
         };
         ends.start();
         assert_eq!(last(ends).await, "");
@@ -189,24 +189,24 @@ async fn while_a_person_looks_a_command_is_scanned_and_its_question_shown() {
         settle().await;
         sleep(Duration::from_secs(10)).await;
         assert!(ends.asked().is_empty(), "nobody looks");
-        ends.run().look();
+        ends.run().request_status();
         settle().await;
         assert_eq!(ends.asked(), ["scan"]);
-        assert_eq!(ends.run().shape(None).state, LiveRunState::Running);
+        assert_eq!(ends.run().describe(None).state, LiveRunState::Running);
         let reads =
             BlockedProcess { pid: 9, command: "sudo".into(), on: BlockedOn::Terminal(0), others: 0, sure: true };
         ends.send(ShimEvent::Blocked(false, Some(reads)));
         settle().await;
-        let shape = ends.run().shape(None);
+        let shape = ends.run().describe(None);
         assert_eq!(
             (shape.state, shape.waiting),
             (LiveRunState::Waiting, Some(RunWait::new(RunWaitReason::Prompt, "Password:")))
         );
         ends.write("\nthanks\n");
         settle().await;
-        ends.run().look();
+        ends.run().request_status();
         settle().await;
-        assert_eq!(ends.run().shape(None).waiting, None, "it goes on");
+        assert_eq!(ends.run().describe(None).waiting, None, "it goes on");
         sleep(Duration::from_secs(10)).await;
         assert_eq!(ends.asked().len(), 2, "one more scan, and none once nobody looks: {:?}", ends.asked());
         ends.exit(Cause::Itself, false);
@@ -222,11 +222,11 @@ async fn a_scan_for_people_is_no_report_for_the_listener() {
         ends.start();
         ends.write("Password: ");
         settle().await;
-        ends.run().look();
+        ends.run().request_status();
         settle().await;
         ends.send(ShimEvent::Blocked(false, None));
         settle().await;
-        assert!(ends.run().shape(None).waiting.is_some());
+        assert!(ends.run().describe(None).waiting.is_some());
         assert_eq!(ends.heard(), Vec::<String>::new(), "its pause is not over");
         sleep(Duration::from_millis(300)).await;
         ends.send(ShimEvent::Blocked(false, None));

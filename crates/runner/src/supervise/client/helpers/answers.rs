@@ -82,7 +82,7 @@ impl HelperProcesses {
         let queued: Vec<_> =
             state.pools.all().filter(|(_, shims)| !shims.waiting.is_empty()).map(|(world, _)| world).collect();
         for world in queued {
-            self.ask(state, world, 0);
+            self.request_shims(state, world, 0);
         }
     }
 
@@ -110,7 +110,7 @@ impl HelperProcesses {
         let mut state = self.state();
         let again = world.is_some_and(|world| state.worlds.is_replaced(world));
         // The world may have ended meanwhile.
-        let Some(shims) = state.pools.of(world) else { return };
+        let Some(shims) = state.pools.shims_of(world) else { return };
         shims.asked = shims.asked.saturating_sub(1);
         match shim {
             Ok(shim) => shims.hand_out(shim),
@@ -123,7 +123,7 @@ impl HelperProcesses {
             }
         }
         if !shims.waiting.is_empty() {
-            self.ask(&mut state, world, 0);
+            self.request_shims(&mut state, world, 0);
         }
     }
 }

@@ -16,7 +16,7 @@ impl HelperProcesses {
     /// be the world of a running task in its directory.
     pub fn world(&'static self, confine: &Arc<OwnedPolicy>, registry: Option<&Path>) -> WorldId {
         let mut state = self.state();
-        let found = state.worlds.of(confine, registry);
+        let found = state.worlds.world_for(confine, registry);
         self.prepare_world(&mut state, found)
     }
 
@@ -24,7 +24,7 @@ impl HelperProcesses {
     /// owner has ended, or too many worlds wait for a command. `has_ended` is asked while no owner can end.
     pub fn begin_world(&'static self, confine: &Arc<OwnedPolicy>, has_ended: impl FnOnce() -> bool) -> Option<WorldId> {
         let mut state = self.state();
-        let begun = if has_ended() { None } else { state.worlds.begin(confine) };
+        let begun = if has_ended() { None } else { state.worlds.begin_world(confine) };
         begun.map(|found| self.prepare_world(&mut state, found))
     }
 
@@ -42,10 +42,10 @@ impl HelperProcesses {
                 id
             }
             WorldEntry::New { id, ended } => {
-                state.pools.begin(id);
-                ended.into_iter().for_each(|ended| end(state, ended));
+                state.pools.begin_world(id);
+                ended.into_iter().for_each(|ended| end_world_when_idle(state, ended));
                 if HelperError::check_descriptors().is_ok() {
-                    self.ask(state, Some(id), 1);
+                    self.request_shims(state, Some(id), 1);
                 }
                 id
             }
@@ -70,7 +70,7 @@ impl HelperProcesses {
             if let Some(facts) = state.worlds.facts(id) {
                 return Ok(facts);
             }
-            let Some(answer) = state.worlds.wait(id) else { return Err(lost) };
+            let Some(answer) = state.worlds.wait_for_facts(id) else { return Err(lost) };
             self.ask_for_world(&mut state, id);
             answer
         };
@@ -79,11 +79,11 @@ impl HelperProcesses {
 
     /// Lets a world read files that a result of its commands names, each at its own path. If a command has put
     /// something in the way of a file, the file stays invisible.
-    pub async fn show(&self, id: WorldId, paths: Vec<PathBuf>) {
+    pub async fn show_files(&self, id: WorldId, paths: Vec<PathBuf>) {
         if paths.is_empty() {
             return;
         }
-        let Some(door) = self.state().worlds.door(id) else {
+        let Some(door) = self.state().worlds.init_connection(id) else {
             let home = self.world_facts(id).and_then(|facts| facts.home.clone());
             home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine::world::show_file(home, path))));
             return;
@@ -101,7 +101,7 @@ impl HelperProcesses {
         let mut state = self.state();
         state.worlds.on_answer(id, made, ways);
         if state.worlds.is_lost(id) {
-            state.pools.renew(id);
+            state.pools.renew_world(id);
         }
     }
 
@@ -112,13 +112,13 @@ impl HelperProcesses {
 
     /// Handles the end of a command. After the first one of a world, the world gets a second shim, in which a shell can
     /// be warm while a command runs, and the supervisor keeps a blank world for the next owner.
-    pub fn ended_in(&'static self, id: WorldId) {
+    pub fn on_command_end(&'static self, id: WorldId) {
         let mut state = self.state();
         if !state.worlds.take_first_end(id) {
             return;
         }
         if HelperError::check_descriptors().is_ok() {
-            self.ask(&mut state, Some(id), 1);
+            self.request_shims(&mut state, Some(id), 1);
         }
         if let Some(supervisor) = &state.supervisor {
             let _ = protocol::send(&supervisor.socket, ToSupervisor::KeepBlank(state_of_worlds()));
@@ -128,8 +128,8 @@ impl HelperProcesses {
     /// Ends the worlds of an owner. They live as long as a command or a task runs in them.
     pub fn end_worlds(&self, owner: u64) {
         let mut state = self.state();
-        for id in state.worlds.end_of(owner) {
-            end(&mut state, id);
+        for id in state.worlds.end_owner(owner) {
+            end_world_when_idle(&mut state, id);
         }
     }
 
@@ -155,8 +155,8 @@ impl HelperProcesses {
 }
 
 /// Ends a world as soon as its shims have exited.
-fn end(state: &mut HelperState, id: WorldId) {
-    state.pools.end(id);
+fn end_world_when_idle(state: &mut HelperState, id: WorldId) {
+    state.pools.end_world(id);
     if let Some(supervisor) = &state.supervisor {
         let _ = protocol::send(&supervisor.socket, ToSupervisor::EndWorld(id));
     }

@@ -15,8 +15,8 @@ const RESTRICTION: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_usern
 const ROOT: u32 = 0;
 
 /// Returns the copy of this supervisor, if AppArmor restricts namespaces and there is one that can be trusted.
-pub(super) fn of(own: &Path) -> Option<PathBuf> {
-    is_restricted(Path::new(RESTRICTION)).then(|| trusted(own, Path::new(COPIES), ROOT))?
+pub(super) fn trusted_copy_of(own: &Path) -> Option<PathBuf> {
+    is_restricted(Path::new(RESTRICTION)).then(|| find_trusted(own, Path::new(COPIES), ROOT))?
 }
 
 fn is_restricted(setting: &Path) -> bool {
@@ -24,7 +24,7 @@ fn is_restricted(setting: &Path) -> bool {
 }
 
 /// Returns the copy below `copies` if only `owner` can change it, and it has the bytes of this supervisor.
-fn trusted(own: &Path, copies: &Path, owner: u32) -> Option<PathBuf> {
+fn find_trusted(own: &Path, copies: &Path, owner: u32) -> Option<PathBuf> {
     let folder = copies.join(env!("CARGO_PKG_VERSION"));
     let copy = folder.join(own.file_name()?);
     let belongs = |path: &Path| {
@@ -96,7 +96,7 @@ mod tests {
         }
 
         fn trusted_by(&self, owner: u32) -> bool {
-            trusted(&self.own, &self.copies(), owner).is_some_and(|path| path == self.copy)
+            find_trusted(&self.own, &self.copies(), owner).is_some_and(|path| path == self.copy)
         }
 
         fn is_trusted(&self) -> bool {

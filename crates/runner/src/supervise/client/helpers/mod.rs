@@ -101,42 +101,42 @@ impl HelperProcesses {
     /// Takes a free shim of a world if no caller is queued, preferably with a warm shell of this kind.
     pub fn take(&self, world: Option<WorldId>, kind: Option<&ShellKind>) -> Option<ShimHandle> {
         let mut state = self.state();
-        let shims = state.pools.of(world)?;
+        let shims = state.pools.shims_of(world)?;
         if shims.waiting.is_empty() { shims.pool.take(kind) } else { None }
     }
 
     /// Takes a shim with a warm shell of this kind, ready or being prepared.
     pub fn take_any(&self, kind: &ShellKind) -> Option<ShimHandle> {
-        self.state().pools.of(kind.plan.world)?.pool.take_any(kind)
+        self.state().pools.shims_of(kind.plan.world)?.pool.take_any(kind)
     }
 
     /// Counts a warm shell that received its command.
-    pub fn used(&self, world: Option<WorldId>) {
-        if let Some(shims) = self.state().pools.of(world) {
-            shims.pool.used();
+    pub fn count_used_shell(&self, world: Option<WorldId>) {
+        if let Some(shims) = self.state().pools.shims_of(world) {
+            shims.pool.count_used_shell();
         }
     }
 
     /// Counts a warm shell that could not receive its command.
-    pub fn stale(&self, world: Option<WorldId>, why: StaleShellReason) {
-        if let Some(shims) = self.state().pools.of(world) {
-            shims.pool.stale(why);
+    pub fn count_stale_shell(&self, world: Option<WorldId>, why: StaleShellReason) {
+        if let Some(shims) = self.state().pools.shims_of(world) {
+            shims.pool.count_stale_shell(why);
         }
     }
 
     /// Returns the numbers of this process's warm shells.
-    pub fn shells(&self) -> WarmShellCounts {
+    pub fn warm_shell_counts(&self) -> WarmShellCounts {
         self.state().pools.shells()
     }
 
     /// Returns whether warm shells are possible in a world.
     pub fn can_warm_shells(&self, world: Option<WorldId>) -> bool {
-        self.state().pools.of(world).is_none_or(|shims| shims.pool.can_wait())
+        self.state().pools.shims_of(world).is_none_or(|shims| shims.pool.can_warm_shells())
     }
 
     /// Prepares a warm shell of this kind, unless one exists or no shim is free.
     pub fn prepare(&'static self, kind: &Arc<ShellKind>) {
-        if let Some(shims) = self.state().pools.of(kind.plan.world) {
+        if let Some(shims) = self.state().pools.shims_of(kind.plan.world) {
             shims.pool.prepare_any(kind);
         }
         self.sweep();
@@ -144,7 +144,7 @@ impl HelperProcesses {
 
     /// Ends the warm shells of this kind.
     pub fn dismiss(&self, kind: &ShellKind) {
-        if let Some(shims) = self.state().pools.of(kind.plan.world) {
+        if let Some(shims) = self.state().pools.shims_of(kind.plan.world) {
             shims.pool.dismiss(|shell| *shell.kind == *kind);
         }
     }
@@ -171,13 +171,13 @@ impl HelperProcesses {
     pub fn give_back_for(&'static self, shim: ShimHandle, kind: Arc<ShellKind>) {
         let (pid, world) = (shim.pid, shim.world);
         let mut state = self.state();
-        let wanted = state.pools.of(world).is_some_and(|shims| shims.pool.saw(&kind));
+        let wanted = state.pools.shims_of(world).is_some_and(|shims| shims.pool.on_command_of(&kind));
         state.pools.hand_out(shim);
         drop(state);
         if wanted {
             self.runtime.spawn(async move {
                 sleep(PAUSE).await;
-                if let Some(shims) = self.state().pools.of(world) {
+                if let Some(shims) = self.state().pools.shims_of(world) {
                     shims.pool.prepare(pid, kind);
                 }
                 self.sweep();
@@ -189,7 +189,7 @@ impl HelperProcesses {
     pub async fn shim(&'static self, world: Option<WorldId>) -> Result<ShimHandle, HelperError> {
         let receiver = {
             let mut state = self.state();
-            let shims = state.pools.of(world).ok_or(HelperError::Lost)?;
+            let shims = state.pools.shims_of(world).ok_or(HelperError::Lost)?;
             if shims.waiting.is_empty()
                 && let Some(shim) = shims.pool.take(None)
             {
@@ -197,7 +197,7 @@ impl HelperProcesses {
             }
             let (sender, receiver) = oneshot::channel();
             shims.waiting.push_back(sender);
-            self.ask(&mut state, world, 0);
+            self.request_shims(&mut state, world, 0);
             receiver
         };
         receiver.await.unwrap_or(Err(HelperError::Lost))
@@ -210,18 +210,18 @@ impl HelperProcesses {
     }
 
     /// Requests a new shim in the place of a shim of this world that will not come back.
-    pub fn replace(&'static self, world: Option<WorldId>) {
+    pub fn request_replacement(&'static self, world: Option<WorldId>) {
         let mut state = self.state();
         if state.supervisor.is_some()
-            && let Some(shims) = state.pools.of(world)
+            && let Some(shims) = state.pools.shims_of(world)
         {
             let spare = KEEP.saturating_sub(shims.pool.count());
-            self.ask(&mut state, world, spare);
+            self.request_shims(&mut state, world, spare);
         }
     }
 
     /// Requests that a shim that does not answer is killed, together with its command's processes.
-    pub fn end(&self, pid: i32) {
+    pub fn request_kill(&self, pid: i32) {
         if let Some(supervisor) = &self.state().supervisor {
             let _ = protocol::send(&supervisor.socket, ToSupervisor::EndShim(pid));
         }
@@ -246,14 +246,14 @@ impl HelperProcesses {
     }
 
     /// Requests as many shims of a world as callers are queued, plus `spare`. Starts the supervisor if there is none.
-    fn ask(&'static self, state: &mut HelperState, world: Option<WorldId>, spare: usize) {
+    fn request_shims(&'static self, state: &mut HelperState, world: Option<WorldId>, spare: usize) {
         let spare = if state.supervisor.is_none() { KEEP - 1 } else { spare };
         let supervisor = self.supervisor(state);
         if let Some(world) = world {
             // The messages arrive in this order.
             self.ask_for_world(state, world);
         }
-        let Some(shims) = state.pools.of(world) else { return };
+        let Some(shims) = state.pools.shims_of(world) else { return };
         let Ok(supervisor) = supervisor.map_err(|error| shims.fail(&error)) else { return };
         while shims.asked < (shims.waiting.len() + spare).min(ASK_AT_ONCE) {
             if protocol::send(&supervisor.socket, ToSupervisor::WantShim { world }).is_err() {
@@ -325,7 +325,7 @@ fn supervisor_program() -> (PathBuf, Option<&'static str>) {
     }
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     let own = addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR);
-    (copy::of(&own).unwrap_or(own), None)
+    (copy::trusted_copy_of(&own).unwrap_or(own), None)
 }
 
 /// Returns a command that holds this transport to another machine, as `supervisor::carry` does.
