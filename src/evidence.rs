@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evidence::Evidence;
-use runner::run::tapped::TappedOutput;
+use runner::run::tapped_output::TappedOutput;
 use serde::Serialize;
 
 /// The evidence of a command.

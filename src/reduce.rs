@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use reduce::{Elided, End, Name, View, closing_line, rules, whole};
 use runner::request::{RawReduction, check_reduction};
-use runner::run::view::ViewDraft;
+use runner::run::view_maker::ViewDraft;
 
 /// A complete output.
 #[napi(object, object_to_js = false)]

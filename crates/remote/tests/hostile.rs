@@ -14,7 +14,7 @@ use remote::client::{
 use remote::{GreetingFromProgram, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
 use runner::request::RawOptions;
 use runner::run::outcome::{CommandOutcome, Status};
-use runner::run::view::ViewDraft;
+use runner::run::view_maker::ViewDraft;
 use runner::run::{BlockedPrompt, CommandListener, LiveView, judge_distant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;

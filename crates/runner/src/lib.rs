@@ -5,9 +5,8 @@
 
 pub mod as_json;
 pub mod error;
+mod ledger_writes;
 pub mod live;
-mod noting;
-mod own_paths;
 pub mod pattern;
 pub mod proof;
 pub mod pty;
@@ -19,5 +18,6 @@ pub mod run;
 pub mod session;
 pub mod shell_state;
 pub mod snapshot;
+mod snapshot_paths;
 pub mod supervise;
 pub mod undoing;

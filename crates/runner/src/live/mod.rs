@@ -14,34 +14,36 @@
 //! Without a watcher a run costs its registration, and nothing else: no output is copied, nothing is sampled, and
 //! no end is kept.
 
-mod asks;
-mod ended;
-mod log;
-mod order;
-mod reader;
-mod run;
-mod runs;
-mod shape;
-mod tail;
-mod tap;
-mod tasks;
-mod usage;
+mod approvals;
+mod live_run;
+mod live_runs;
+mod log_follower;
+mod output_tail;
+mod run_description;
+mod run_ending;
+mod run_usage;
+mod task_source;
+mod watcher_order;
+mod watcher_queue;
+mod watcher_text;
 
-pub use asks::{AnsweringPage, ApprovalAnswer, ApprovalError, ApprovalQuestion, ApprovalWait, PendingApprovals, asks};
-pub use ended::{
-    ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunEndReport, RunEnding, RunFileChange,
-    RunGitChange, RunResourceUsage, UndoExtent,
+pub use approvals::{
+    AnsweringPage, ApprovalAnswer, ApprovalError, ApprovalQuestion, ApprovalWait, PendingApprovals, asks,
 };
-pub use log::follow_log;
-pub use order::{WatcherInputError, WatcherOrder};
-pub use reader::{WatcherText, WatcherTextReader};
-pub(crate) use run::millis;
-pub use run::{LiveRun, RunRegistration};
-pub use runs::{EndedRun, LiveRuns, RegisteredRun, RunWatchGuard, runs};
-pub use shape::{
+pub(crate) use live_run::millis;
+pub use live_run::{LiveRun, RunRegistration};
+pub use live_runs::{EndedRun, LiveRuns, RegisteredRun, RunWatchGuard, runs};
+pub use log_follower::follow_log;
+pub use run_description::{
     ApprovalRequest, LiveRunState, RunDescription, RunKind, RunWait, RunWaitReason, ServedPort, UndoCover,
     shown_directory, without_secrets,
 };
-pub use tap::WatcherQueue;
-pub use tasks::{TaskChanges, TaskSource, describe_task, last_line_of, task_end_report};
-pub use usage::{RunUsageSample, sample};
+pub use run_ending::{
+    ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunEndReport, RunEnding, RunFileChange,
+    RunGitChange, RunResourceUsage, UndoExtent,
+};
+pub use run_usage::{RunUsageSample, sample};
+pub use task_source::{TaskChanges, TaskSource, describe_task, last_line_of, task_end_report};
+pub use watcher_order::{WatcherInputError, WatcherOrder};
+pub use watcher_queue::WatcherQueue;
+pub use watcher_text::{WatcherText, WatcherTextReader};

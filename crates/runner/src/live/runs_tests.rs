@@ -1,7 +1,7 @@
-use super::super::order::{WatcherInputError, WatcherOrder};
-use super::super::shape::RunKind;
-use super::super::tail::MAX_TAILS;
-use super::super::tap::WatcherQueue;
+use super::super::output_tail::MAX_TAILS;
+use super::super::run_description::RunKind;
+use super::super::watcher_order::{WatcherInputError, WatcherOrder};
+use super::super::watcher_queue::WatcherQueue;
 use super::*;
 use capture::OutputStream;
 

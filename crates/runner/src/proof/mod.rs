@@ -6,9 +6,9 @@
 //! | `memory.rs` | the runs of each check: the last one, and the last one that passed |
 //! | `tree.rs` | what changed in the tree since these runs |
 
-mod counter;
-mod memory;
-mod tree;
+mod check_history;
+mod test_counter;
+mod tree_before;
 
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use safety::decide::NamedCommandRules;
 use sys::Trace;
 use tokio::runtime::Handle;
 
-pub use counter::{TestCounter, count_log};
-pub use memory::CheckStanding;
-use memory::{CheckHistory, RememberedCheckRun, UnreadCheckStanding};
-pub use tree::TreeBeforeCommand;
+pub use check_history::CheckStanding;
+use check_history::{CheckHistory, RememberedCheckRun, UnreadCheckStanding};
+pub use test_counter::{TestCounter, count_log};
+pub use tree_before::TreeBeforeCommand;
 
 /// The evidence that a caller wants of a command.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl EvidenceRequest {
     #[must_use]
     pub fn prove(&self, ended: CommandToProve<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
         // A file that changes from here on changed after the run.
-        let (mark, at) = (ended.before.as_ref().map(|_| tree::mark_tree_end(&self.cwd)), now_ms());
+        let (mark, at) = (ended.before.as_ref().map(|_| tree_before::mark_tree_end(&self.cwd)), now_ms());
         let CommandToProve { run, command, trace, end, tests, before } = ended;
         let ran =
             Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks, known: &self.known };

@@ -1,6 +1,6 @@
 //! The listeners of a terminal: when they get its text, and when the terminal waits for them.
 
-use super::data::{BATCH, ListenerText};
+use super::listener_text::{BATCH, ListenerText};
 use super::terminal::{CommandTerminal, DistantProgramMessage};
 
 impl CommandTerminal {

@@ -17,20 +17,20 @@
 //! - **Terminals have half of all places for commands,** because they may stay open for hours, and commands must not
 //!   wait for them.
 
-mod changes;
-mod data;
-mod input;
 mod line_ends;
+mod listener_text;
 mod listeners;
 mod screen;
 mod terminal;
-mod text;
-mod typing;
-mod wait;
+mod terminal_changes;
+mod terminal_input;
+mod terminal_typer;
+mod terminal_wait;
+mod unmatched_text;
 
-pub use changes::TerminalChanges;
 pub use line_ends::LineEnds;
 pub use screen::{ScreenContent, StyledScreen};
 pub use terminal::{CommandTerminal, DistantProgramMessage, TerminalError};
-pub use typing::TerminalTyper;
-pub use wait::{TerminalWaitEnd, TerminalWaitOptions, TerminalWaitResult};
+pub use terminal_changes::TerminalChanges;
+pub use terminal_typer::TerminalTyper;
+pub use terminal_wait::{TerminalWaitEnd, TerminalWaitOptions, TerminalWaitResult};

@@ -8,10 +8,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::data::ListenerText;
-use super::input::{QueuedInput, TerminalInput};
+use super::listener_text::ListenerText;
 use super::screen::{EmulatedScreen, ScreenContent, StyledScreen};
-use super::text::UnmatchedText;
+use super::terminal_input::{QueuedInput, TerminalInput};
+use super::unmatched_text::UnmatchedText;
 use sys::TerminalSize;
 
 /// A terminal: before its program, while it runs, and after it.

@@ -1,7 +1,7 @@
 //! Why options cannot be run.
 
-use super::number::NotInRange;
-use super::safety::SafetyError;
+use super::number_option::NotInRange;
+use super::safety_options::SafetyError;
 use crate::pattern::JsPatternError;
 use confine::PolicyError;
 use protocol::plan::{EnvironmentError, LimitError};

@@ -1,17 +1,17 @@
 //! Turns raw options into a request that can be run as it is. Each group of options has a file in `request/`.
 
-mod command;
-mod confinement;
-mod entry;
+mod command_options;
+mod confinement_options;
 mod error;
-mod facts;
-mod number;
-mod output;
-mod raw;
-mod record;
-mod reduction;
-mod safety;
-mod time;
+mod ledger_entry_draft;
+mod number_option;
+mod option_facts;
+mod output_options;
+mod output_reduction;
+mod raw_options;
+mod recording_options;
+mod safety_options;
+mod time_options;
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ use crate::pty::CommandTerminal;
 use crate::registry::{TASK_LIMIT, TaskRegistry};
 use crate::reuse::{self, SharedOutputCopy};
 use capture::{SanitizeRules, TruncationPolicy};
-use command::{check_command, check_terminal};
+use command_options::{check_command, check_terminal};
 use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
 use protocol::plan;
@@ -34,25 +34,25 @@ use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
 use reduce::class::{Producer, producer, producer_itself};
 
-pub use command::{MAX_ARGUMENT, MAX_COMMAND};
-pub use confinement::check_world;
-pub use entry::{LedgerEntryDraft, ledger_directory};
+pub use command_options::{MAX_ARGUMENT, MAX_COMMAND};
+pub use confinement_options::check_world;
 pub use error::RequestError;
-pub use facts::facts;
-pub use number::{MAX_SAFE, NotInRange, NumberOption, NumberWithDefault};
-pub use output::{
+pub use ledger_entry_draft::{LedgerEntryDraft, ledger_directory};
+pub use number_option::{MAX_SAFE, NotInRange, NumberOption, NumberWithDefault};
+pub use option_facts::facts;
+pub use output_options::{
     HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS,
     SpillOptions, SpillPlace, TAIL_BYTES, check_spill, check_truncate,
 };
-pub use time::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
+pub use time_options::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
 
-pub use raw::{
+pub use output_reduction::{OutputReduction, check_reduction};
+pub use raw_options::{
     CallerStreamOptions, RawEarlier, RawOptions, RawReduction, RawReuse, RawSnapshot, RawSpill, RawTruncate, RawUndo,
     RawWorld,
 };
-pub use record::undo_store;
-pub use reduction::{OutputReduction, check_reduction};
-pub use safety::{SafetyCriteria, SafetyError, SafetyOptions};
+pub use recording_options::undo_store;
+pub use safety_options::{SafetyCriteria, SafetyError, SafetyOptions};
 
 /// A command's options after validation.
 pub struct CommandRequest {
@@ -171,22 +171,22 @@ impl CommandRequest {
         let mode = CommandMode::of(raw.mode.as_deref())?;
         let place = TimeRule::of(&raw, mode);
         check_terminal(&raw, place)?;
-        let limit = time::limit(raw.timeout_ms, mode, place)?;
-        let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
+        let limit = time_options::limit(raw.timeout_ms, mode, place)?;
+        let idle_limit = time_options::idle_limit(raw.idle_timeout_ms, place)?;
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(TruncationPolicy::default()), check_truncate)?;
-        let record = record::check_record(&raw)?;
-        let evidence = record::check_evidence(&raw)?;
-        let reuse = record::check_reuse(&raw)?;
+        let record = recording_options::check_record(&raw)?;
+        let evidence = recording_options::check_evidence(&raw)?;
+        let reuse = recording_options::check_reuse(&raw)?;
         let in_foreground = !matches!(place, TimeRule::Terminal | TimeRule::Background);
-        let taps = record::check_taps(raw.taps.as_deref())? && evidence.is_some() && in_foreground;
+        let taps = recording_options::check_taps(raw.taps.as_deref())? && evidence.is_some() && in_foreground;
         let found = if taps { producer(&raw.command) } else { None };
         let own = (taps && raw.is_producer && found.is_none()).then(|| producer_itself(&raw.command)).flatten();
         let is_producer = own.is_some();
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
-        let reduce = reduction::reduction_for(raw.reduce, place, raw.streams)?;
+        let reduce = output_reduction::reduction_for(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         Ok(Self {

@@ -10,23 +10,23 @@
 //! | `store.rs` | the runs of this process, by their trees |
 //! | `varying.rs` | commands whose result varies although no file changes |
 
-mod candidate;
-mod copy;
-mod source;
-mod store;
-mod stored;
-mod varying;
+mod output_copy;
+mod pipeline_source;
+mod reuse_candidate;
+mod reuse_store;
+mod stored_run;
+mod varying_results;
 
 use std::time::Duration;
 
 use safety::decide::NamedCommandRules;
 
-pub use candidate::{ReuseCandidate, StorableRun};
-pub use copy::{SharedOutputCopy, WholeOutputCopy};
-pub use source::PipelineSource;
-pub use store::find_run;
-pub use stored::{ReuseGround, ReuseKey, ReusedRun, SourceOutput, StoredRun};
-pub use varying::{is_vouched, only_reads, varies, writes};
+pub use output_copy::{SharedOutputCopy, WholeOutputCopy};
+pub use pipeline_source::PipelineSource;
+pub use reuse_candidate::{ReuseCandidate, StorableRun};
+pub use reuse_store::find_run;
+pub use stored_run::{ReuseGround, ReuseKey, ReusedRun, SourceOutput, StoredRun};
+pub use varying_results::{is_vouched, only_reads, varies, writes};
 
 /// The re-use that a caller wants.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 
-use super::drive::kept::ProducerCopyResult;
-use super::tapped::{OutputTests, ProducerPlace, TappedOutput};
-use super::view::ViewMaker;
+use super::drive::producer_copy::ProducerCopyResult;
+use super::tapped_output::{OutputTests, ProducerPlace, TappedOutput};
+use super::view_maker::ViewMaker;
 use crate::proof::TestCounter;
 use crate::request::CommandRequest;
 use crate::reuse::StorableRun;

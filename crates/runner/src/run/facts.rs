@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::drive::{exits, output, pipes};
-use super::{blocked, outcome};
+use super::drive::{command_pipes, early_ends, output_delivery};
+use super::{blocked_watch, outcome};
 
 /// Returns the bounds. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
     json!({
-        "hardBoundMs": exits::HARD_BOUND.as_millis(),
-        "snapshotBytes": pipes::VIEW,
-        "batchBytes": output::BATCH,
+        "hardBoundMs": early_ends::HARD_BOUND.as_millis(),
+        "snapshotBytes": command_pipes::VIEW,
+        "batchBytes": output_delivery::BATCH,
         "fewReplaced": outcome::FEW_REPLACED,
-        "blockedQuietMs": blocked::QUIET_BEFORE_SCAN.as_millis(),
-        "blockedAgainMs": blocked::RESCAN_INTERVAL.as_millis(),
+        "blockedQuietMs": blocked_watch::QUIET_BEFORE_SCAN.as_millis(),
+        "blockedAgainMs": blocked_watch::RESCAN_INTERVAL.as_millis(),
     })
 }

@@ -9,32 +9,32 @@
 //! | capture | `run/drive/` | one loop over its pipes, its shim, its caller and the clock |
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
-mod again;
-mod base;
-mod blocked;
+mod blocked_watch;
+mod command_listener;
 mod completion;
-mod distant;
+mod distant_command;
 mod drive;
-mod elsewhere;
-mod entered;
-mod entry;
+mod exit_status;
 mod facts;
-mod filtered;
+mod filtered_reuse;
 mod guard;
-mod listener;
+mod launch_plan;
+mod launch_recording;
+mod ledger_notes;
+mod ledger_opening;
+mod live_registration;
+mod missing_programs;
 pub mod outcome;
-mod owner;
-mod plan;
-pub mod readers;
-mod record;
-mod recorded;
-mod shown;
-mod status;
-pub mod tapped;
-pub mod view;
-mod waiting;
-mod warm;
+pub mod output_readers;
+mod recording_choice;
+mod reuse_decision;
+mod shell_state_source;
+pub mod tapped_output;
+pub mod view_maker;
+mod waiting_watch;
+mod warm_form;
 mod warm_up;
+mod world_owner;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,15 +42,15 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use base::{ShellStateSource, StartingShellState, known_request, request_of};
+pub use command_listener::{BlockedPrompt, CallerReply, CommandListener, LiveView, SpillAllocation, aborted};
 pub use completion::ShellAfter;
-pub use distant::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judge_distant};
-pub use drive::exits::HARD_BOUND;
-pub use entry::{RefusedCommand, record_refusal};
+pub use distant_command::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judge_distant};
+pub use drive::early_ends::HARD_BOUND;
 pub use facts::facts;
-pub use listener::{BlockedPrompt, CallerReply, CommandListener, LiveView, SpillAllocation, aborted};
-pub use owner::WorldOwner;
+pub use ledger_opening::{RefusedCommand, record_refusal};
+pub use shell_state_source::{ShellStateSource, StartingShellState, known_request, request_of};
 pub use warm_up::warm_up;
+pub use world_owner::WorldOwner;
 
 use crate::error::RunError;
 use crate::proof::TreeBeforeCommand;
@@ -60,18 +60,18 @@ use crate::reuse::ReuseCandidate;
 use crate::supervise::{
     AdmissionSlot, CommandAdmission, HelperProcesses, RunningCommand, SentCommand, ShimCommand, ShimEvent,
 };
-use base::request_with_state;
 use completion::NotStarted;
 use confine::WorldFacts;
 use drive::CommandDriver;
-use drive::complete::complete;
-use filtered::FilteredReuse;
+use drive::settlement::complete;
+use filtered_reuse::FilteredReuse;
+use launch_plan::{StartupFiles, enter_world, order_of, script_of, start_error, world_error};
+use live_registration::given_up;
 use outcome::CommandOutcome;
-use plan::{StartupFiles, enter_world, order_of, script_of, start_error, world_error};
 use protocol::Order;
 use protocol::plan::Startup;
 use receipt::recording::{PreparedRecording, RunRecording};
-use shown::given_up;
+use shell_state_source::request_with_state;
 
 /// Time a terminal may take to close, if the maximum of terminals is open.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
@@ -180,7 +180,7 @@ impl CommandLaunch {
     pub fn start(mut request: CommandRequest) -> Result<Self, RunError> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
-            guard::judge(&mut request).map_err(|error| entry::record_refused(&request, error))?;
+            guard::judge(&mut request).map_err(|error| ledger_opening::record_refused(&request, error))?;
         }
         let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
@@ -243,7 +243,7 @@ impl CommandLaunch {
     /// Gives the plan the variables of the command's world.
     fn enter_plan(&mut self, facts: &WorldFacts) {
         if enter_world(&mut self.order.plan, facts) {
-            self.order.warm = warm::of(&self.request, &self.order.plan, self.helpers);
+            self.order.warm = warm_form::of(&self.request, &self.order.plan, self.helpers);
         }
     }
 
@@ -255,7 +255,7 @@ impl CommandLaunch {
             Err(failure) => return Err(world_error(failure, &self.request)),
         }
         if let Some(terminals) = self.helpers.world_terminals(world) {
-            plan::move_terminal(&self.request, &mut self.order, &terminals)?;
+            launch_plan::move_terminal(&self.request, &mut self.order, &terminals)?;
         }
         Ok(())
     }
@@ -272,15 +272,15 @@ impl CommandLaunch {
         if self.request.aborted {
             return Ok(CommandOutcome::not_started(&self.request).into());
         }
-        guard::judge(&mut self.request).map_err(|error| entry::record_refused(&self.request, error))?;
+        guard::judge(&mut self.request).map_err(|error| ledger_opening::record_refused(&self.request, error))?;
         if let Some(given) = self.give_again(&listener, &mut replies).await? {
             return Ok(given);
         }
         self.order.script = script_of(&self.request)?;
-        let shown = shown::register_run(&mut self.request);
+        let shown = live_registration::register_run(&mut self.request);
         let finished = self.run_attempts(&listener, &mut replies).await;
         if let Some(shown) = shown {
-            shown.end(|| shown::run_ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
+            shown.end(|| live_registration::run_ending(finished.as_ref().ok().map(|finished| &finished.outcome)));
         }
         finished
     }
@@ -306,7 +306,7 @@ impl CommandLaunch {
                 Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) => return Err(self.helpers_killed()),
                 // The shell that was found before is gone, but another may exist.
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure)))
-                    if plan::is_shell_gone(&failure) && !searched_again =>
+                    if launch_plan::is_shell_gone(&failure) && !searched_again =>
                 {
                     searched_again = true;
                     protocol::plan::forget();
@@ -331,7 +331,7 @@ impl CommandLaunch {
                 let run = self.request.live_run.clone();
                 tokio::select! {
                     biased;
-                    by = given_up(replies, run.as_deref()) => return Ok(shown::not_started(&mut self.request, by).into()),
+                    by = given_up(replies, run.as_deref()) => return Ok(live_registration::not_started(&mut self.request, by).into()),
                     launched = self.start_later() => launched?,
                 }
             }
@@ -411,7 +411,7 @@ impl CommandLaunch {
             filtered.label(&mut outcome);
         }
         shell.storable = self.keep_run(&outcome).await;
-        outcome.notes.extend(elsewhere::program_hints(&self.request, &outcome));
+        outcome.notes.extend(missing_programs::program_hints(&self.request, &outcome));
         self.note_end(&outcome, seen, silent).await;
         outcome.background.iter().for_each(|(task, _)| self.note_facts_of(task));
         if let Some(world) = self.order.plan.world {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::completion::{CommandCompletion, ProducedOutput, UNKNOWN_END};
-use super::status::{conclude, ended_by};
-use super::tapped::TappedOutput;
-use super::view::ViewDraft;
-use crate::noting::unwritable_note;
+use super::exit_status::{conclude, ended_by};
+use super::tapped_output::TappedOutput;
+use super::view_maker::ViewDraft;
+use crate::ledger_writes::unwritable_note;
 use crate::proof::{CommandToProve, EvidenceRequest};
 use crate::request::CommandRequest;
 use capture::StreamTruncation;
@@ -319,7 +319,7 @@ mod tests {
     use crate::proof::TestCounter;
     use crate::request::RawOptions;
     use crate::run::completion::{EndSeenByShim, ExitUnknown, ShellAfter, ShellExit, SilenceLimit};
-    use crate::run::view::ViewMaker;
+    use crate::run::view_maker::ViewMaker;
     use capture::CapturedStream;
     use protocol::Ended as ShimEnded;
     use protocol::plan::Recorded;

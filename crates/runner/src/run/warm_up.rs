@@ -1,8 +1,8 @@
 //! Starts a warm shell before any command needs it, and makes its world.
 
-use super::plan::{enter_world, plan_of, world_error};
-use super::recorded::{preparation, prepare_blocking, recorded_form};
-use super::warm;
+use super::launch_plan::{enter_world, plan_of, world_error};
+use super::recording_choice::{preparation, prepare_blocking, recorded_form};
+use super::warm_form;
 use crate::error::RunError;
 use crate::request::CommandRequest;
 use crate::supervise::{self, CommandAdmission, HelperError, HelperProcesses};
@@ -34,7 +34,7 @@ pub(super) async fn warm_up_as(
         let facts = helpers.world_made(world).await.map_err(|failure| world_error(failure, request))?;
         enter_world(&mut plan, &facts);
     }
-    let Some(warm) = warm::of(request, &plan, helpers) else { return Ok(false) };
+    let Some(warm) = warm_form::of(request, &plan, helpers) else { return Ok(false) };
     let record = preparation(request).map(prepare_blocking).transpose()?.and_then(|prepared| prepared.record);
     let warm = match record {
         Some(record) => recorded_form(warm, &record),

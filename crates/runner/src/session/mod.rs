@@ -14,12 +14,12 @@
 //!   because most commands change nothing.
 //! - The safety engine evaluates the code of the state before each command (`crates/safety/src/eval/shell_state.rs`).
 
-mod exchange;
-mod prepare;
-mod run;
-mod save;
+mod session_command;
+mod session_run;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
-mod session;
+mod shell_session;
+mod shell_state_files;
+mod state_saver;
 
-pub use run::{SessionRun, first_request};
-pub use session::ShellSession;
+pub use session_run::{SessionRun, first_request};
+pub use shell_session::ShellSession;

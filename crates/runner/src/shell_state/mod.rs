@@ -1,20 +1,20 @@
 //! The state of a shell. Bash dumps it at the exit of a command. This module reads the dump, and writes the bash code
 //! that restores the state in a fresh shell.
 
-mod dump;
-mod entries;
-mod functions;
-mod given;
-mod options;
-mod own;
+mod command_text;
+mod declared_functions;
+mod declared_variables;
+mod dump_parser;
+mod enabled_options;
+mod given_variables;
+mod own_variables;
 mod quoting;
 mod restore;
-mod save;
-mod state;
+mod save_script;
+mod saved_state;
 #[cfg(test)]
 mod tests;
-mod text;
 
-pub use save::{call_save, save_script};
-pub use state::SavedShellState;
-pub use text::{code_mentions_trap, is_complete, mentions_signals, mentions_trap};
+pub use command_text::{code_mentions_trap, is_complete, mentions_signals, mentions_trap};
+pub use save_script::{call_save, save_script};
+pub use saved_state::SavedShellState;

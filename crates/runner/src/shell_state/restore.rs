@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use evidence::{KnownBefore, ShellAliases};
 
 use super::SavedShellState;
-use super::entries::{DeclaredValue, DeclaredVariable};
-use super::options::{EnabledShellOptions, names};
-use super::own::{FRESH, is_own};
+use super::declared_variables::{DeclaredValue, DeclaredVariable};
+use super::enabled_options::{EnabledShellOptions, names};
+use super::own_variables::{FRESH, is_own};
 use super::quoting::push_quoted;
 
 impl SavedShellState {

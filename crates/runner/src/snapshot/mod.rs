@@ -4,19 +4,19 @@
 //! `wanted` decides which snapshot a command wants, by a key. `known` looks in this process, then `cache` on disk. If
 //! neither has the snapshot, `read` reads the rc files in a separate shell and `trial` tries the code in a fresh shell.
 
-mod base;
-mod cache;
-mod code;
-mod environment;
+mod disk_cache;
 mod error;
-mod known;
-mod progress;
-mod read;
-mod script;
-mod secret;
-mod trial;
-mod wanted;
+mod process_cache;
+mod rc_environment;
+mod rc_progress;
+mod rc_reader;
+mod rc_script;
+mod secret_values;
+mod snapshot_code;
+mod snapshot_request;
+mod snapshot_source;
+mod snapshot_trial;
 
 pub use error::SnapshotError;
-pub use known::CommandSnapshot;
-pub use wanted::SnapshotRequest;
+pub use process_cache::CommandSnapshot;
+pub use snapshot_request::SnapshotRequest;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{admission, helpers, pool};
+use super::client::{admission, helpers, shim_pool};
 use protocol::{BlockedOn, BlockedProcess, note_of_prompt};
 
 /// Returns the bounds. Times are in ms, sizes in bytes or characters.
@@ -19,9 +19,9 @@ pub fn facts() -> Value {
             "most": admission::MAX_COMMANDS,
         },
         "warm": {
-            "kept": pool::KEEP,
-            "sweepMs": pool::SWEEP.as_millis(),
-            "pauseMs": pool::PAUSE.as_millis(),
+            "kept": shim_pool::KEEP,
+            "sweepMs": shim_pool::SWEEP.as_millis(),
+            "pauseMs": shim_pool::PAUSE.as_millis(),
         },
     });
     if let (Value::Object(facts), Value::Object(own)) = (&mut facts, own) {

@@ -11,21 +11,21 @@
 //!   a screen that waits for the end of an update could be hidden forever.
 //! - Text waits until it has to be drawn. Lines that have scrolled off by then are never drawn (`skip`).
 
-mod answers;
+mod cell_style;
 mod cells;
+mod emulator_listener;
+mod escape_splitter;
 mod painter;
-mod shown;
-mod skip;
-mod split;
-mod styled;
-mod styles;
-mod terminal;
+mod pending_styles;
+mod screen_content;
+mod screen_emulator;
+mod scroll_skip;
 #[cfg(test)]
 mod tests;
 
+use escape_splitter::{EscapeSplitter, TerminalOutputPiece};
 use painter::ScreenPainter;
-pub use shown::{ScreenContent, StyledScreen};
-use split::{EscapeSplitter, TerminalOutputPiece};
+pub use screen_content::{ScreenContent, StyledScreen};
 
 /// The most bytes that are taken in before they are drawn.
 const STEP: usize = 64 * 1024;

@@ -1,8 +1,8 @@
 //! Text that waits to be drawn, and sequences that may overtake it.
 
-use super::shown::{ScreenContent, StyledScreen};
-use super::styles::PendingStyles;
-use super::terminal::ScreenEmulator;
+use super::pending_styles::PendingStyles;
+use super::screen_content::{ScreenContent, StyledScreen};
+use super::screen_emulator::ScreenEmulator;
 
 /// The most bytes of a title that are kept.
 const TITLE_LIMIT: usize = 1024;

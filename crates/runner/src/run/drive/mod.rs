@@ -11,32 +11,32 @@
 //! | `replay.rs` | gives the output of a stored run, without a process |
 //! | `complete.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
 
-pub mod complete;
-pub mod exits;
-pub mod kept;
-mod orders;
-pub mod output;
-pub mod pipes;
-pub mod replay;
-pub mod tap;
+pub mod command_pipes;
+pub mod early_ends;
+pub mod output_delivery;
+pub mod pipeline_tap;
+pub mod producer_copy;
+pub mod settlement;
+pub mod stored_replay;
 #[cfg(test)]
 mod tests;
+mod watcher_orders;
 
 use std::future::Future;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use exits::{CommandDeadlines, EarlyExitPipe, is_believable};
+use command_pipes::TerminalIo;
+use early_ends::{CommandDeadlines, EarlyExitPipe, is_believable};
 use nix::unistd::Pid;
-use output::CommandOutput;
-use pipes::TerminalIo;
-use tap::PipelineTap;
+use output_delivery::CommandOutput;
+use pipeline_tap::PipelineTap;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::command_listener::{CallerReply, CommandListener};
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
-use super::listener::{CallerReply, CommandListener};
 use crate::live::LiveRun;
 use crate::proof::TestCounter;
 use crate::request::CommandRequest;

@@ -1,6 +1,6 @@
 //! Judges a command before it starts.
 
-mod harmless;
+mod harmless_commands;
 
 use std::borrow::Cow;
 
@@ -37,7 +37,9 @@ pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
         request.risk = Some(Box::new(CommandRisk { is_found: !found.is_empty(), reversal }));
         return guard.map_or(Ok(()), |guard| apply_findings(request, guard, found));
     }
-    let Some(guard) = guard.filter(|guard| !harmless::is_known_harmless(request, guard)) else { return Ok(()) };
+    let Some(guard) = guard.filter(|guard| !harmless_commands::is_known_harmless(request, guard)) else {
+        return Ok(());
+    };
     let found = in_context(request, |context| findings(&request.command, context, &guard.policy));
     apply_findings(request, guard, found)
 }
@@ -71,7 +73,7 @@ fn apply_findings(
         entry.judge(&findings);
     }
     if findings.is_empty() {
-        harmless::remember(request, guard);
+        harmless_commands::remember(request, guard);
         return Ok(());
     }
     let is_denied = findings.first().is_some_and(|strictest| strictest.level == SafetyVerdict::Deny);

@@ -1,22 +1,22 @@
 //! The addon's side: its helper processes, and the commands that they run.
 
 pub(super) mod admission;
-mod child;
 mod error;
 pub(super) mod helpers;
-mod link;
-pub(super) mod pool;
-mod pools;
-mod start;
-mod traces;
-mod worlds;
+mod process_traces;
+mod shim_command;
+mod shim_launch;
+pub(super) mod shim_pool;
+mod shim_pools;
+mod task_link;
+mod world_table;
 
 pub use admission::{AdmissionSlot, CommandAdmission, TaskAdmission};
-pub use child::{ShimCommand, ShimEvent};
 pub use error::HelperError;
 pub use helpers::{HelperProcesses, carrier, use_own_program};
-pub use link::{TaskEvent, TaskLink, TaskSender, connect};
-pub use pool::WarmShellCounts;
-pub use start::{RunningCommand, SentCommand, warm_up};
-pub use traces::ProcessTraces;
-pub use worlds::WorldFailure;
+pub use process_traces::ProcessTraces;
+pub use shim_command::{ShimCommand, ShimEvent};
+pub use shim_launch::{RunningCommand, SentCommand, warm_up};
+pub use shim_pool::WarmShellCounts;
+pub use task_link::{TaskEvent, TaskLink, TaskSender, connect};
+pub use world_table::WorldFailure;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::live::{LiveRunState, RunWait, RunWaitReason, WatcherInputError, WatcherQueue};
 use crate::request::CallerStreamOptions;
-use crate::run::shown::STOPPED;
+use crate::run::live_registration::STOPPED;
 use protocol::BlockedOn;
 
 /// Lets the loop handle everything that has come.

@@ -1,9 +1,9 @@
 //! The addon's side of its helper processes: starts the supervisor and keeps a few shims ready.
 
-mod answers;
-mod confined;
-mod copy;
-mod turns;
+mod supervisor_answers;
+mod supervisor_copy;
+mod work_queue;
+mod world_requests;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,12 +16,12 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use self::turns::WorkQueue;
+use self::work_queue::WorkQueue;
 use super::error::HelperError;
-use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShellCounts};
-use super::pools::ShimPools;
-use super::worlds::WorldTable;
-use crate::supervise::ready::StaleShellReason;
+use super::shim_pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShellCounts};
+use super::shim_pools::ShimPools;
+use super::world_table::WorldTable;
+use crate::supervise::ready_shell::StaleShellReason;
 use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
 use supervisor::cgroup;
@@ -325,7 +325,7 @@ fn supervisor_program() -> (PathBuf, Option<&'static str>) {
     }
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     let own = addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR);
-    (copy::trusted_copy_of(&own).unwrap_or(own), None)
+    (supervisor_copy::trusted_copy_of(&own).unwrap_or(own), None)
 }
 
 /// Returns a command that holds this transport to another machine, as `supervisor::carry` does.

@@ -1,6 +1,6 @@
 //! The queue of callers without a shim.
 
-use super::super::pools::WorldShims;
+use super::super::shim_pools::WorldShims;
 use super::*;
 
 fn shim(pid: i32) -> ShimHandle {
