@@ -37,7 +37,7 @@ impl JsPattern {
     /// difference here.
     ///
     /// # Errors
-    /// [`PatternError`]
+    /// [`JsPatternError`]
     pub fn new(source: &str, flags: &str) -> Result<Self, JsPatternError> {
         let flags: String = flags.chars().filter(|flag| !matches!(flag, 'g' | 'y' | 'd')).collect();
         let invalid = |error| JsPatternError { pattern: source.to_owned(), source: error };

@@ -142,7 +142,7 @@ impl PendingApprovals {
     /// Answers a question. The first answer counts.
     ///
     /// # Errors
-    /// [`AskError`]
+    /// [`ApprovalError`]
     pub fn answer(&self, key: &str, approved: bool, reason: Option<String>) -> Result<(), ApprovalError> {
         let number = key.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or(ApprovalError::Gone)?;
         let waiter = self.waiting().remove(&number).ok_or(ApprovalError::Gone)?;

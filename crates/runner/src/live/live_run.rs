@@ -249,7 +249,7 @@ impl LiveRun {
         self.update_has_followers(&taps);
     }
 
-    /// Records the answer to [`Order::Look`]. Returns whether it differs from the last one.
+    /// Records the answer to [`WatcherOrder::ReportStatus`]. Returns whether it differs from the last one.
     pub fn on_look(&self, last_line: String, waiting: Option<RunWait>) -> bool {
         self.input.looks.store(false, Ordering::Relaxed);
         let waiting = waiting.map(|waiting| RunWait { text: cut(waiting.text, MAX_LINE_BYTES), ..waiting });
@@ -329,7 +329,7 @@ impl LiveRun {
     /// Gives it input of a person: keys for a terminal, bytes for a standard input.
     ///
     /// # Errors
-    /// [`InputError`]
+    /// [`WatcherInputError`]
     pub fn give_input(&self, text: &str) -> Result<(), WatcherInputError> {
         if let Some(terminal) = &self.facts.terminal {
             if terminal.untyped_bytes() + text.len() > MAX_UNREAD_INPUT {

@@ -13,7 +13,7 @@ use super::run_ending::{RunEndReport, RunEnding};
 use super::task_source::TaskSource;
 use ledger::LedgerRunState;
 
-/// Most ends kept for the watchers between two calls of [`Runs::take`].
+/// Most ends kept for the watchers between two calls of [`LiveRuns::take_changes`].
 const MAX_KEPT_ENDS: usize = 1024;
 
 /// Most ended runs that can still be followed, and the time for which they can.
@@ -37,7 +37,7 @@ pub struct LiveRuns {
 #[derive(Default)]
 struct LiveRunLists {
     running: HashMap<u64, Arc<LiveRun>>,
-    /// Runs that ended since the last [`Runs::take`], while there is a watcher.
+    /// Runs that ended since the last [`LiveRuns::take_changes`], while there is a watcher.
     ended: Vec<EndedRun>,
     /// The last runs that ended while there was a watcher, the oldest first.
     recent: VecDeque<(Instant, Arc<LiveRun>)>,

@@ -2,14 +2,14 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `runs`, `run` | the commands that run, each with its place, its pid and its last line |
-//! | `order` | the orders of a person to a command |
-//! | `tasks`, `log` | the tasks of its registries, and their logs |
-//! | `tap`, `reader` | the output of a run on its way to one watcher |
-//! | `tail` | the end of the output of a run, for watchers who come later |
-//! | `asks` | questions about commands that have not started |
-//! | `usage` | processor time, memory and ports of a run |
-//! | `shape`, `ended` | all of it in the shapes of the host's socket |
+//! | `live_runs`, `live_run` | the commands that run, each with its place, its pid and its last line |
+//! | `watcher_order` | the orders of a person to a command |
+//! | `task_source`, `log_follower` | the tasks of its registries, and their logs |
+//! | `watcher_queue`, `watcher_text` | the output of a run on its way to one watcher |
+//! | `output_tail` | the end of the output of a run, for watchers who come later |
+//! | `approvals` | questions about commands that have not started |
+//! | `run_usage` | processor time, memory and ports of a run |
+//! | `run_description`, `run_ending` | all of it in the shapes of the host's socket |
 //!
 //! Without a watcher a run costs its registration, and nothing else: no output is copied, nothing is sampled, and
 //! no end is kept.

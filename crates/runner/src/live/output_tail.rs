@@ -38,7 +38,7 @@ struct OutputTailPart {
 }
 
 impl OutputTail {
-    /// Returns an empty tail and counts it. `None` if the process has [`TAILS`] already.
+    /// Returns an empty tail and counts it. `None` if the process has [`MAX_TAILS`] already.
     pub fn new(count: &'static AtomicUsize) -> Option<Self> {
         count
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |tails| (tails < MAX_TAILS).then_some(tails + 1))

@@ -24,7 +24,7 @@ pub enum RunKind {
 pub enum LiveRunState {
     /// It does.
     Running,
-    /// It waits for a person, see [`Run::waiting`].
+    /// It waits for a person, see [`RunDescription::waiting`].
     Waiting,
 }
 

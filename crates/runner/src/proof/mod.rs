@@ -2,9 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `counter.rs` | counts the tests in an output while it arrives, or in a log |
-//! | `memory.rs` | the runs of each check: the last one, and the last one that passed |
-//! | `tree.rs` | what changed in the tree since these runs |
+//! | `test_counter.rs` | counts the tests in an output while it arrives, or in a log |
+//! | `check_history.rs` | the runs of each check: the last one, and the last one that passed |
+//! | `tree_before.rs` | what changed in the tree since these runs |
 
 mod check_history;
 mod test_counter;

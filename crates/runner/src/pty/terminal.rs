@@ -57,7 +57,7 @@ enum TerminalStage {
 /// What a terminal here has for its program on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistantProgramMessage {
-    /// Keys, acknowledged by [`Terminal::typed`].
+    /// Keys, acknowledged by [`CommandTerminal::on_input_typed`].
     Type(Vec<u8>),
     /// The new size.
     Resize(TerminalSize),
@@ -121,7 +121,7 @@ impl CommandTerminal {
     /// Opens a pseudo-terminal for a program that is about to be started.
     ///
     /// # Errors
-    /// [`TerminalError::Used`], [`TerminalError::None`]
+    /// [`TerminalError::Used`], [`TerminalError::Unavailable`]
     pub fn open(&self) -> Result<(), TerminalError> {
         let mut inner = self.inner();
         if !matches!(inner.stage, TerminalStage::New) {
@@ -177,7 +177,7 @@ impl CommandTerminal {
     /// directory belongs to the world of the program, so that the program finds its terminal there.
     ///
     /// # Errors
-    /// [`TerminalError::NotStarted`], [`TerminalError::Ended`], [`TerminalError::None`]
+    /// [`TerminalError::NotStarted`], [`TerminalError::Ended`], [`TerminalError::Unavailable`]
     pub fn move_to(&self, directory: &OwnedFd) -> Result<(), TerminalError> {
         let mut inner = self.inner();
         match inner.stage {

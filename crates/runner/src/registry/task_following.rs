@@ -29,7 +29,7 @@ impl TaskRegistry {
         self.follow_own_recorded(link, task, None);
     }
 
-    /// Like [`Self::own`], for a task whose command is recorded.
+    /// Like [`Self::follow_own`], for a task whose command is recorded.
     pub fn follow_own_recorded(self: &Arc<Self>, link: TaskLink, task: Task, recording: Option<RunRecording>) {
         self.follow_link(link, task, TaskOrigin::New(recording));
         self.sweep_when_due();

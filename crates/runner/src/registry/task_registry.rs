@@ -55,7 +55,7 @@ pub struct RegistryOptions {
 pub trait TaskWatcher: Send + Sync {
     /// A task has ended. `None`: the task was not recorded, or its evidence is not known.
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>);
-    /// A task has written output. [`Registry::took`] asks for more.
+    /// A task has written output. [`TaskRegistry::on_output_taken`] asks for more.
     fn output(&self, task: Task, text: String);
 }
 

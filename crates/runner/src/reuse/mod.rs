@@ -3,12 +3,12 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `candidate.rs` | a run on its way into the store |
-//! | `copy.rs` | the output of a run as it was written |
-//! | `source.rs` | the first program of a command, whose output can go through another filter |
-//! | `stored.rs` | a run that has ended, and what its result depends on |
-//! | `store.rs` | the runs of this process, by their trees |
-//! | `varying.rs` | commands whose result varies although no file changes |
+//! | `reuse_candidate.rs` | a run on its way into the store |
+//! | `output_copy.rs` | the output of a run as it was written |
+//! | `pipeline_source.rs` | the first program of a command, whose output can go through another filter |
+//! | `stored_run.rs` | a run that has ended, and what its result depends on |
+//! | `reuse_store.rs` | the runs of this process, by their trees |
+//! | `varying_results.rs` | commands whose result varies although no file changes |
 
 mod output_copy;
 mod pipeline_source;

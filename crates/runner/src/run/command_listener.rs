@@ -9,23 +9,23 @@ use crate::live::WatcherOrder;
 use capture::OutputStream;
 use sys::Signal;
 
-/// Receives the events of a running command. Most events are answered with a [`Reply`].
+/// Receives the events of a running command. Most events are answered with a [`CallerReply`].
 pub trait CommandListener: Send + Sync + 'static {
-    /// The next batch of output, answered with [`Reply::OutputTaken`].
+    /// The next batch of output, answered with [`CallerReply::OutputTaken`].
     fn output(&self, stream: OutputStream, text: String);
-    /// Sends the current view of the command, answered with [`Reply::ViewTaken`].
+    /// Sends the current view of the command, answered with [`CallerReply::ViewTaken`].
     fn live_view(&self, view: LiveView);
     /// The command runs, with this pid in this directory. Only sent if the request asks for it, and for terminals.
     fn started(&self, _pid: i32, _cwd: &Path) {}
     /// The shell has exited. Only sent to a caller that reads the streams itself; output may follow.
     fn exited(&self) {}
-    /// The last [`Reply::Input`] is written completely. `false`: the command reads no more.
+    /// The last [`CallerReply::Input`] is written completely. `false`: the command reads no more.
     fn input_taken(&self, _open: bool) {}
-    /// Text of a terminal, unchanged. [`Reply::DataChanged`] asks for more.
+    /// Text of a terminal, unchanged. [`CallerReply::DataChanged`] asks for more.
     fn data(&self, _text: String) {}
-    /// The command is blocked on input, answered with [`Reply::PromptTaken`].
+    /// The command is blocked on input, answered with [`CallerReply::PromptTaken`].
     fn prompt(&self, prompt: BlockedPrompt);
-    /// A path is needed for a whole stream, answered with [`Reply::Allocated`].
+    /// A path is needed for a whole stream, answered with [`CallerReply::Allocated`].
     fn allocate(&self, stream: OutputStream);
 }
 

@@ -50,7 +50,7 @@ pub fn order_of(
 /// Returns the plan of a command.
 ///
 /// # Errors
-/// [`Error::ShellNotFound`]
+/// [`RunError::ShellNotFound`]
 pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<Plan, RunError> {
     let registry =
         request.registry.as_ref().filter(|_| request.joins_registry_world).map(|registry| registry.store().path());
@@ -60,7 +60,7 @@ pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> R
 /// Returns the plan of a command in a world.
 ///
 /// # Errors
-/// [`Error::ShellNotFound`]
+/// [`RunError::ShellNotFound`]
 pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, RunError> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();

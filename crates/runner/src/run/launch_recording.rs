@@ -13,7 +13,7 @@ impl CommandLaunch {
     /// before the command starts, once its shell kind is known.
     ///
     /// # Errors
-    /// [`Error::NotUndoable`]
+    /// [`RunError::NotUndoable`]
     pub(super) fn begin_record(&mut self) -> Result<(), RunError> {
         if self.recording.is_some() {
             return Ok(());

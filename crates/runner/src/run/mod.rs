@@ -5,7 +5,7 @@
 //! | request | `request/`, `run/base.rs` | options to a request, once the shell state to begin with is known |
 //! | safety | `run/guard/` | refuses the command, or adds a note |
 //! | plan | `run/plan.rs`, `run/warm.rs` | all that describes its process, and the warm shell that may run it |
-//! | launch | [`Launch`] | a shim runs it, or a warm shell |
+//! | launch | [`CommandLaunch`] | a shim runs it, or a warm shell |
 //! | capture | `run/drive/` | one loop over its pipes, its shim, its caller and the clock |
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
@@ -115,7 +115,7 @@ pub enum SubmittedCommand<B> {
 }
 
 impl<B: ShellStateSource> SubmittedCommand<B> {
-    /// Starts the command as [`Launch::start`] does, if its shell state is known.
+    /// Starts the command as [`CommandLaunch::start`] does, if its shell state is known.
     ///
     /// # Errors
     /// If no command could be run.
@@ -173,7 +173,7 @@ pub struct CommandLaunch {
 
 impl CommandLaunch {
     /// Starts a command without waiting. If a shim is free, the command runs when this returns. Otherwise
-    /// [`Launch::finish`] starts it.
+    /// [`CommandLaunch::finish`] starts it.
     ///
     /// # Errors
     /// If no command could be run.

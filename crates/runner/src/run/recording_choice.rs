@@ -26,7 +26,7 @@ pub(super) fn preparation(
 /// Prepares the record of a request. Blocks this thread, as a change of threads would take as long as the work.
 ///
 /// # Errors
-/// [`Error::NotUndoable`]
+/// [`RunError::NotUndoable`]
 pub(super) fn prepare_blocking<T>(prepare: impl FnOnce() -> Result<T, NotUndoable>) -> Result<T, RunError> {
     block_in_place(prepare).map_err(|refused| RunError::NotUndoable(refused.why))
 }

@@ -68,7 +68,7 @@ impl<B: ShellStateSource> StartingShellState<B> {
 /// Returns the request of a command, once the state that it begins with is read.
 ///
 /// # Errors
-/// As [`Request::check`], and if the options name a state that cannot be read.
+/// As [`CommandRequest::check`], and if the options name a state that cannot be read.
 pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
     let state = match B::of(&raw)?.into_known() {
         Ok(state) => state,
@@ -93,7 +93,7 @@ pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequ
 /// Returns the request of a command that begins with this state.
 ///
 /// # Errors
-/// As [`Request::check`].
+/// As [`CommandRequest::check`].
 pub fn request_with_state<B: ShellStateSource>(
     raw: RawOptions,
     state: Option<B::State>,

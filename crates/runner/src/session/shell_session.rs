@@ -147,7 +147,7 @@ impl ShellSession {
     /// Enters the queue.
     ///
     /// # Errors
-    /// [`Error::SessionClosed`]
+    /// [`RunError::SessionClosed`]
     pub fn enter_queue(self: &Arc<Self>) -> Result<SessionTurn, RunError> {
         let mut inner = self.inner();
         if inner.closed {
@@ -174,7 +174,7 @@ impl SessionTurn {
     /// Resolves when the turn has come.
     ///
     /// # Errors
-    /// [`Error::SessionClosed`] if the session was closed meanwhile.
+    /// [`RunError::SessionClosed`] if the session was closed meanwhile.
     pub async fn wait_for_turn(&mut self) -> Result<(), RunError> {
         if let Some(comes) = &mut self.comes {
             let _ = comes.await;

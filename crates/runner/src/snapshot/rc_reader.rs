@@ -47,7 +47,7 @@ pub fn unanswered_replies() -> (UnboundedSender<CallerReply>, UnboundedReceiver<
 /// Returns the request of an internal command with the shell and the environment of a snapshot. Nobody is shown it.
 ///
 /// # Errors
-/// As [`Request::check`].
+/// As [`CommandRequest::check`].
 pub fn internal_request(
     wanted: &SnapshotRequest,
     command: String,

@@ -48,7 +48,7 @@ impl SnapshotCode {
         Self::new(String::from_utf8_lossy(path).into_owned(), statements(&self.body).flat_map(written).collect())
     }
 
-    /// Restores the code from its [`Code::bytes`].
+    /// Restores the code from its [`SnapshotCode::bytes`].
     pub fn from_bytes(whole: &[u8]) -> Self {
         let path = statements(whole).next().filter(|first| sets_path(first)).unwrap_or_default();
         Self::new(String::from_utf8_lossy(path).into_owned(), whole[path.len()..].to_vec())

@@ -48,7 +48,7 @@ impl SnapshotDemand {
     /// Reads the options of a command.
     ///
     /// # Errors
-    /// [`Error::InvalidArg`] for a path without a file.
+    /// [`RunError::InvalidArg`] for a path without a file.
     pub fn of(raw: &RawOptions) -> Result<Self, RunError> {
         let Some(snapshot) = &raw.snapshot else { return Ok(Self::Nothing) };
         if let RawSnapshot::File(file) = snapshot {

@@ -25,8 +25,8 @@ pub struct InheritedStateFiles {
 }
 
 impl InheritedStateFiles {
-    /// Returns the files, in the order of [`Inheritance::descriptors`]. They are the same for all shells of this
-    /// process.
+    /// Returns the files, in the order of [`InheritedStateFiles::descriptors`]. They are the same for all shells of
+    /// this process.
     pub fn files() -> [Inherited; 3] {
         static FILES: OnceLock<[Inherited; 3]> = OnceLock::new();
         *FILES.get_or_init(|| files_below(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))

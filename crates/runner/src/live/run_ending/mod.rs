@@ -1,5 +1,5 @@
-//! The end of a run as the host's socket sends it: the outcome, the denials and the changes. `convert.rs` fills these
-//! types.
+//! The end of a run as the host's socket sends it: the outcome, the denials and the changes. `ending_conversion.rs`
+//! fills these types.
 
 use serde::Serialize;
 

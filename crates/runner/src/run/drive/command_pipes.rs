@@ -382,7 +382,7 @@ pub enum InputTaken {
 }
 
 impl CommandInputWriter {
-    /// `open`: whether more bytes may come, by [`InputWriter::push`].
+    /// `open`: whether more bytes may come, by [`CommandInputWriter::push`].
     pub fn new(pipe: Option<OwnedFd>, bytes: &[u8], open: bool) -> io::Result<Self> {
         let pipe = pipe.map(|pipe| sys::watch(pipe, Interest::WRITABLE)).transpose()?;
         Ok(Self { pipe, bytes: bytes.to_vec(), written: 0, open, reports: false })

@@ -3,13 +3,13 @@
 //! | file | what |
 //! |---|---|
 //! | `mod.rs` | the loop: each event, reply and wake-up, and the part that handles it |
-//! | `pipes.rs` | reads both output streams, writes standard input, drives the terminal |
-//! | `tap.rs`, `kept.rs` | copies what the first program of a pipeline writes, and keeps it |
-//! | `output.rs` | passes output on to the listener, in batches and as live views |
-//! | `exits.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
-//! | `orders.rs` | carries out the orders of people who watch |
-//! | `replay.rs` | gives the output of a stored run, without a process |
-//! | `complete.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
+//! | `command_pipes.rs` | reads both output streams, writes standard input, drives the terminal |
+//! | `pipeline_tap.rs`, `producer_copy.rs` | copies what the first program of a pipeline writes, and keeps it |
+//! | `output_delivery.rs` | passes output on to the listener, in batches and as live views |
+//! | `early_ends.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
+//! | `watcher_orders.rs` | carries out the orders of people who watch |
+//! | `stored_replay.rs` | gives the output of a stored run, without a process |
+//! | `settlement.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
 
 pub mod command_pipes;
 pub mod early_ends;

@@ -27,7 +27,8 @@ pub struct ProducerOutputCopy {
 /// What a tap has kept, or why there is no file.
 pub type ProducerCopyResult = Result<ProducerOutputCopy, String>;
 
-/// The copy: in memory while it is short, then in a file. Every byte passes through [`Kept::push`], before any cut.
+/// The copy: in memory while it is short, then in a file. Every byte passes through [`ProducerCopier::push`], before
+/// any cut.
 pub struct ProducerCopier {
     place: ProducerCopyPlace,
     most: u64,

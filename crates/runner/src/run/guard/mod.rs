@@ -27,8 +27,8 @@ pub(super) fn takes_long(request: &CommandRequest) -> bool {
 /// Judges a command. Findings that do not refuse it become notes of its outcome.
 ///
 /// # Errors
-/// [`Error::Blocked`] for a command that is denied. With `denies_ask`, also for a command that a person would be asked
-/// about.
+/// [`RunError::Blocked`] for a command that is denied. With `denies_ask`, also for a command that a person would be
+/// asked about.
 pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
     let guard = request.guard.take();
     if request.needs_risk() {

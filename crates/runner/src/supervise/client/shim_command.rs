@@ -44,7 +44,7 @@ pub enum ShimEvent {
     Blocked(bool, Option<BlockedProcess>),
     /// The survivors are on their own now.
     Released(Released),
-    /// The command is a task now, and the shim belongs to it, see [`Child::into_link`].
+    /// The command is a task now, and the shim belongs to it, see [`ShimCommand::into_link`].
     Task(Box<Task>),
     /// The command could not become a task.
     Refused(i32),

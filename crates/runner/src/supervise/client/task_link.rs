@@ -35,7 +35,7 @@ pub struct TaskLink {
     watched: Option<EvidenceWatch>,
 }
 
-/// The sending half of a [`Link`]. Messages to a dead shim are dropped, and the link reports its death.
+/// The sending half of a [`TaskLink`]. Messages to a dead shim are dropped, and the link reports its death.
 #[derive(Clone)]
 pub struct TaskSender(Arc<AsyncFd<OwnedFd>>);
 
