@@ -116,7 +116,7 @@ async fn run_against(said: &[u8], endless: bool) -> DistantRunEnd {
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let judged = judge_distant(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
-    let ended = match target.run(order("echo", "{}"), judge_distant) {
+    let ended = match target.run(order("echo", "{}"), judged) {
         Ok(run) => timeout(PATIENCE, run.finish(IgnoringListener, inbox)).await.expect("in time"),
         Err(error) => DistantRunEnd::Failed(error),
     };

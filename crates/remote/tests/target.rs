@@ -308,7 +308,7 @@ async fn a_link_that_freezes_in_the_middle_of_a_message_is_dropped_without_a_goo
     std::fs::write(home.path().join("down"), "").expect("room");
     let mut states = target.watch();
     let counted = begin(None, "/", ("wc -c", "{}"), &target, |order, judged| {
-        target.run(TargetCommand { stdin: Some(vec![b'x'; 8_000_000]), ..order }, judge_distant)
+        target.run(TargetCommand { stdin: Some(vec![b'x'; 8_000_000]), ..order }, judged)
     });
     within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     signal_carriers(home.path(), Signal::SIGCONT);
@@ -331,7 +331,7 @@ async fn calls_that_wait_for_a_link_are_bounded_and_one_too_many_or_too_large_is
     within("the cut", states.wait_for(|state| *state == TargetState::Disconnected)).await.expect("a target");
     let with_input = |bytes: usize| {
         begin(None, "/", ("cat", "{}"), &target, |order, judged| {
-            target.run(TargetCommand { stdin: Some(vec![b'x'; bytes]), ..order }, judge_distant)
+            target.run(TargetCommand { stdin: Some(vec![b'x'; bytes]), ..order }, judged)
         })
     };
     let refused = async |run: RunningTestCommand| match within("the refusal", run.ended).await.expect("no panic") {

@@ -139,9 +139,7 @@ pub fn run_in(
     command: &str,
     options: &str,
 ) -> RunningTestCommand {
-    begin(None, cwd, (command, options), target, |order, judged| {
-        target.run(TargetCommand { place, ..order }, judge_distant)
-    })
+    begin(None, cwd, (command, options), target, |order, judged| target.run(TargetCommand { place, ..order }, judged))
 }
 
 pub fn run_in_terminal(
@@ -149,7 +147,7 @@ pub fn run_in_terminal(
     terminal: &Arc<CommandTerminal>,
     command: &str,
 ) -> RunningTestCommand {
-    let start = |order, judged| target.run_in_terminal(order, judge_distant, terminal);
+    let start = |order, judged| target.run_in_terminal(order, judged, terminal);
     begin(Some(Arc::clone(terminal)), "/", (command, "{}"), target, start)
 }
 
@@ -166,7 +164,7 @@ pub fn begin(
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judge_distant(raw, "test", None).expect("a command that may run");
-    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judge_distant);
+    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judged);
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {

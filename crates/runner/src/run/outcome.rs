@@ -60,7 +60,7 @@ pub struct CommandOutcome {
     pub stdout: String,
     /// The kept part of standard error, with its notice.
     pub stderr: String,
-    /// 0…255 by the contract of [`super::status`]. `None`: the command goes on in the background.
+    /// 0…255 by the contract of [`super::exit_status`]. `None`: the command goes on in the background.
     pub exit_code: Option<i32>,
     /// How the command ended.
     pub status: Status,

@@ -73,6 +73,6 @@ pub(super) const FRESH: &[(&str, Option<&str>)] = &[
 mod tests {
     #[test]
     fn names_are_in_order() {
-        assert!(own_variables::OWN.is_sorted());
+        assert!(super::OWN.is_sorted());
     }
 }

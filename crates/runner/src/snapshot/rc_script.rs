@@ -10,7 +10,7 @@ use protocol::plan::quoted;
 
 /// The paths to which the shells write during a reading.
 pub struct RcOutputPaths<'a> {
-    /// Messages of [`super::progress`].
+    /// Messages of [`super::rc_progress`].
     pub progress: &'a Path,
     /// `NAME=VALUE` of all variables, each ended by a NUL, then `end`.
     pub variables: &'a Path,
