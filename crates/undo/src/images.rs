@@ -13,9 +13,9 @@ use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 use nix::unistd::geteuid;
 
-use super::look::{self, At};
+use super::look::{self, RoutedPath};
 use super::manifest::RETENTION;
-use super::node::{Contents, File, FileId, ImageId, Time};
+use super::node::{FileIdentity, FileState, FileTime, ImageId, KnownContents};
 pub use confine::policy::UNDO_PLACE as PLACE;
 
 /// Bytes of a block of the disk.
@@ -42,7 +42,7 @@ const HELD: &str = "held";
 
 /// Limits on kept files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct UndoLimits {
     /// The largest file that is copied, in bytes. A larger file is only kept by another name.
     pub file_bytes: u64,
     /// Bytes of all files of one run.
@@ -51,14 +51,14 @@ pub struct Limits {
     pub store_bytes: u64,
 }
 
-impl Limits {
+impl UndoLimits {
     /// No limits except the disk's.
     pub const NONE: Self = Self { file_bytes: u64::MAX, run_bytes: u64::MAX, store_bytes: u64::MAX };
     /// The limits of a caller that sets no limits.
     pub const DEFAULT: Self = Self { file_bytes: 64 << 20, run_bytes: 1 << 30, store_bytes: 2 << 30 };
 }
 
-impl Default for Limits {
+impl Default for UndoLimits {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -66,7 +66,7 @@ impl Default for Limits {
 
 /// The change that is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum KeepMethod {
     /// A name of the file goes. Another name keeps the file.
     Link,
     /// The contents change. A clone or a copy keeps them.
@@ -75,7 +75,7 @@ pub enum Keeping {
 
 /// Why a file is not kept.
 #[derive(Debug, thiserror::Error)]
-pub enum NotKept {
+pub enum KeepError {
     /// The file is larger than [`Limits::file_bytes`].
     #[error("the file has {size} bytes, and at most {most} are kept of one")]
     FileTooLarge {
@@ -103,7 +103,7 @@ pub enum NotKept {
 
 /// The kept files of one run.
 #[derive(Debug)]
-pub struct Images {
+pub struct RunImages {
     /// The directory of each place for this run, and its file system. The first place is the store's.
     places: Vec<(PathBuf, u64)>,
     /// File systems on which no place could be made.
@@ -113,14 +113,14 @@ pub struct Images {
     run: String,
     /// No place is made in this directory or below it.
     avoid: PathBuf,
-    pub(super) limits: Limits,
+    pub(super) limits: UndoLimits,
     /// The place that took the last link.
     open: Option<OpenPlace>,
     pub(super) next: u64,
     size: StoredSize,
-    pub(super) kept: HashMap<FileId, Kept>,
+    pub(super) kept: HashMap<FileIdentity, RunImage>,
     /// Files that have a second name here besides the kept name.
-    held: HashSet<FileId>,
+    held: HashSet<FileIdentity>,
 }
 
 /// A place that is open, so that a file is moved there without a walk through the directories above.
@@ -133,19 +133,19 @@ struct OpenPlace {
 
 /// A kept file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kept {
+pub(super) struct RunImage {
     pub(super) id: ImageId,
     /// Whether the image is only another name, which changes with the file.
     pub(super) linked: bool,
 }
 
-impl Images {
+impl RunImages {
     /// Returns the kept files of a run below `home`, which is made with the first kept file. `avoid` is the directory
     /// of the command.
     ///
     /// # Errors
     /// If the directory above cannot be read.
-    pub fn new(home: PathBuf, run: &str, avoid: &Path, limits: Limits) -> io::Result<Self> {
+    pub fn new(home: PathBuf, run: &str, avoid: &Path, limits: UndoLimits) -> io::Result<Self> {
         let device = fs::metadata(home.parent().unwrap_or(&home))?.dev();
         Ok(Self {
             is_made: false,
@@ -174,20 +174,20 @@ impl Images {
     }
 
     /// Adds a file that is kept already.
-    pub fn adopt(&mut self, file: &File) {
-        let Contents::Image(id) = file.contents else { return };
+    pub fn adopt(&mut self, file: &FileState) {
+        let KnownContents::Image(id) = file.contents else { return };
         if usize::from(id.place) < self.places.len()
             && let Ok(data) = fs::symlink_metadata(self.path(id))
         {
             let linked = (data.dev(), data.ino()) == (file.meta.id.device, file.meta.id.inode);
-            if self.kept.insert(file.meta.id, Kept { id, linked }).is_none() {
+            if self.kept.insert(file.meta.id, RunImage { id, linked }).is_none() {
                 self.add(file.size);
             }
         }
     }
 
     /// Returns the number of names that a file has here.
-    pub fn names_of(&self, id: FileId) -> u64 {
+    pub fn names_of(&self, id: FileIdentity) -> u64 {
         u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
     }
 
@@ -224,49 +224,54 @@ impl Images {
     }
 
     /// Returns whether a file, whatever its name, is kept, so that a later change of its contents needs no other copy.
-    pub fn is_safe(&self, id: FileId, way: Keeping) -> bool {
-        self.kept.get(&id).is_some_and(|kept| way == Keeping::Link || !kept.linked)
+    pub fn is_safe(&self, id: FileIdentity, way: KeepMethod) -> bool {
+        self.kept.get(&id).is_some_and(|kept| way == KeepMethod::Link || !kept.linked)
     }
 
     /// Keeps the file at a path, before it changes. A file that is kept already, under any name, is not kept twice.
     ///
     /// # Errors
     /// If it is not kept. The caller goes on, and records why.
-    pub fn keep<'a>(&mut self, at: impl Into<At<'a>>, file: &File, way: Keeping) -> Result<Contents, NotKept> {
+    pub fn keep<'a>(
+        &mut self,
+        at: impl Into<RoutedPath<'a>>,
+        file: &FileState,
+        way: KeepMethod,
+    ) -> Result<KnownContents, KeepError> {
         let at = at.into();
         let id = file.meta.id;
         if let Some(kept) = self.kept.get(&id).copied() {
-            if way == Keeping::Copy && kept.linked {
-                self.check(file, Keeping::Copy, false)?;
+            if way == KeepMethod::Copy && kept.linked {
+                self.check(file, KeepMethod::Copy, false)?;
                 self.copy(at.reach, file, kept.id)?;
-                self.kept.insert(id, Kept { linked: false, ..kept });
+                self.kept.insert(id, RunImage { linked: false, ..kept });
             }
-            return Ok(Contents::Image(kept.id));
+            return Ok(KnownContents::Image(kept.id));
         }
         self.make_home()?;
         let kept = match way {
-            Keeping::Link => self.link(at, file)?,
-            Keeping::Copy => None,
+            KeepMethod::Link => self.link(at, file)?,
+            KeepMethod::Copy => None,
         };
         let kept = if let Some(kept) = kept {
             kept
         } else {
-            self.check(file, Keeping::Copy, true)?;
+            self.check(file, KeepMethod::Copy, true)?;
             let image = ImageId { place: 0, number: self.next };
             self.copy(at.reach, file, image)?;
-            Kept { id: image, linked: false }
+            RunImage { id: image, linked: false }
         };
         self.next += 1;
         self.add(file.size);
         self.kept.insert(id, kept);
-        Ok(Contents::Image(kept.id))
+        Ok(KnownContents::Image(kept.id))
     }
 
     /// Returns the image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount
     /// has no place that took a link of this run.
-    pub fn room_for(&self, file: &File) -> Option<ImageId> {
+    pub fn room_for(&self, file: &FileState) -> Option<ImageId> {
         let place = self.open.as_ref().filter(|open| open.device == file.meta.id.device)?;
-        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Keeping::Link, true).is_ok();
+        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, KeepMethod::Link, true).is_ok();
         is_new.then_some(ImageId { place: place.number, number: self.next })
     }
 
@@ -274,7 +279,7 @@ impl Images {
     ///
     /// # Errors
     /// If it stays where it is.
-    pub fn take(&mut self, at: At<'_>, file: &File, image: ImageId) -> io::Result<()> {
+    pub fn take(&mut self, at: RoutedPath<'_>, file: &FileState, image: ImageId) -> io::Result<()> {
         let open = self.open.as_ref().filter(|open| open.number == image.place).ok_or(io::ErrorKind::NotFound)?;
         let (place, name) = (&open.directory, image.number.to_string());
         renameat(AT_FDCWD, at.reach, place, name.as_str())?;
@@ -285,13 +290,13 @@ impl Images {
         }
         self.next += 1;
         self.add(file.size);
-        self.kept.insert(file.meta.id, Kept { id: image, linked: true });
+        self.kept.insert(file.meta.id, RunImage { id: image, linked: true });
         Ok(())
     }
 
     /// Gives a file with several names one more name, by which its unknown names are reached, too. Returns that name,
     /// the first time. On a mount without links, the known names have to do.
-    pub fn hold(&mut self, at: At<'_>, file: &File) -> Option<PathBuf> {
+    pub fn hold(&mut self, at: RoutedPath<'_>, file: &FileState) -> Option<PathBuf> {
         if file.links < 2 || !self.held.insert(file.meta.id) {
             return None;
         }
@@ -324,23 +329,23 @@ impl Images {
         found.and_then(|place| u16::try_from(place).ok()).unwrap_or(0)
     }
 
-    fn check(&self, file: &File, way: Keeping, new: bool) -> Result<(), NotKept> {
-        let (size, Limits { file_bytes, run_bytes, .. }) = (file.size, self.limits);
-        if way == Keeping::Copy && size > file_bytes {
-            return Err(NotKept::FileTooLarge { size, most: file_bytes });
+    fn check(&self, file: &FileState, way: KeepMethod, new: bool) -> Result<(), KeepError> {
+        let (size, UndoLimits { file_bytes, run_bytes, .. }) = (file.size, self.limits);
+        if way == KeepMethod::Copy && size > file_bytes {
+            return Err(KeepError::FileTooLarge { size, most: file_bytes });
         }
         if new && self.size.bytes.saturating_add(size) > run_bytes {
-            return Err(NotKept::RunTooLarge { most: run_bytes });
+            return Err(KeepError::RunTooLarge { most: run_bytes });
         }
-        if way == Keeping::Copy && size > 0 && !has_room(&self.places[0].0, size)? {
-            return Err(NotKept::DiskFull);
+        if way == KeepMethod::Copy && size > 0 && !has_room(&self.places[0].0, size)? {
+            return Err(KeepError::DiskFull);
         }
         Ok(())
     }
 
     /// Gives a file another name in a place of its mount, if the mount has one.
-    fn link(&mut self, at: At<'_>, file: &File) -> Result<Option<Kept>, NotKept> {
-        self.check(file, Keeping::Link, true)?;
+    fn link(&mut self, at: RoutedPath<'_>, file: &FileState) -> Result<Option<RunImage>, KeepError> {
+        self.check(file, KeepMethod::Link, true)?;
         let device = file.meta.id.device;
         for again in [false, true] {
             if again && !self.make_place(at.path, device) {
@@ -355,7 +360,7 @@ impl Images {
                             let opened = fs::File::open(&self.places[place].0).ok();
                             self.open = opened.map(|directory| OpenPlace { number, device, directory });
                         }
-                        return Ok(Some(Kept { id, linked: true }));
+                        return Ok(Some(RunImage { id, linked: true }));
                     }
                     Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
                     // Too many names, a file of another user, or a file system without links: a copy is made instead.
@@ -391,7 +396,7 @@ impl Images {
     }
 
     /// Copies a file into the store. An image with this number is replaced as a whole.
-    fn copy(&self, at: &Path, file: &File, image: ImageId) -> io::Result<()> {
+    fn copy(&self, at: &Path, file: &FileState, image: ImageId) -> io::Result<()> {
         let path = self.path(image);
         let next = path.with_extension("new");
         copy_file(at, &next)?;
@@ -421,7 +426,7 @@ pub fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// If the system refuses it.
-pub fn set_mtime(path: &Path, time: Time) -> io::Result<()> {
+pub fn set_mtime(path: &Path, time: FileTime) -> io::Result<()> {
     let time = TimeSpec::new(time.seconds, time.nanoseconds);
     let follow = nix::sys::stat::UtimensatFlags::NoFollowSymlink;
     Ok(nix::sys::stat::utimensat(nix::fcntl::AT_FDCWD, path, &TimeSpec::UTIME_OMIT, &time, follow)?)
@@ -458,7 +463,7 @@ fn sweep(place: &Path, before: SystemTime) {
 }
 
 /// Returns whether a name in a directory is that of this file.
-fn is_named(directory: &fs::File, name: &str, id: FileId) -> io::Result<bool> {
+fn is_named(directory: &fs::File, name: &str, id: FileIdentity) -> io::Result<bool> {
     let status = fstatat(directory, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
     Ok((status.st_dev as u64, status.st_ino) == (id.device, id.inode))
 }

@@ -2,39 +2,39 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::look::look;
-use crate::node::Node;
+use crate::node::PathState;
 
-fn file(path: &Path) -> File {
+fn file(path: &Path) -> FileState {
     match look(path).expect("read") {
-        Node::File(file) => file,
+        PathState::File(file) => file,
         other => panic!("{other:?}"),
     }
 }
 
-struct Kit {
+struct ImageTestKit {
     _dir: tempfile::TempDir,
     base: PathBuf,
-    images: Images,
+    images: RunImages,
 }
 
-fn kit(limits: Limits) -> Kit {
+fn kit(limits: UndoLimits) -> ImageTestKit {
     let dir = tempfile::tempdir().expect("a folder");
     let base = dir.path().canonicalize().expect("real");
-    let images = Images::new(base.join("files"), "run", &base, limits).expect("made");
-    Kit { _dir: dir, base, images }
+    let images = RunImages::new(base.join("files"), "run", &base, limits).expect("made");
+    ImageTestKit { _dir: dir, base, images }
 }
 
-impl Kit {
+impl ImageTestKit {
     fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.base.join(name);
         fs::write(&path, text).expect("written");
         path
     }
 
-    fn keep(&mut self, path: &Path, way: Keeping) -> Result<PathBuf, NotKept> {
+    fn keep(&mut self, path: &Path, way: KeepMethod) -> Result<PathBuf, KeepError> {
         let found = file(path);
         match self.images.keep(path, &found, way)? {
-            Contents::Image(id) => Ok(self.images.path(id)),
+            KnownContents::Image(id) => Ok(self.images.path(id)),
             other => panic!("{other:?}"),
         }
     }
@@ -42,10 +42,10 @@ impl Kit {
 
 #[test]
 fn a_link_is_the_file_itself_and_a_copy_has_its_contents_and_time() {
-    let mut kit = kit(Limits::default());
+    let mut kit = kit(UndoLimits::default());
     let (one, other) = (kit.write("one", "1"), kit.write("other", "2"));
     let (linked, copied) =
-        (kit.keep(&one, Keeping::Link).expect("kept"), kit.keep(&other, Keeping::Copy).expect("kept"));
+        (kit.keep(&one, KeepMethod::Link).expect("kept"), kit.keep(&other, KeepMethod::Copy).expect("kept"));
     assert_eq!(file(&linked).meta.id, file(&one).meta.id);
     assert_ne!(file(&copied).meta.id, file(&other).meta.id);
     assert_eq!(file(&copied).mtime, file(&other).mtime);
@@ -55,13 +55,13 @@ fn a_link_is_the_file_itself_and_a_copy_has_its_contents_and_time() {
 
 #[test]
 fn a_file_is_kept_once_under_all_its_names_and_a_link_becomes_a_copy_before_it_changes() {
-    let mut kit = kit(Limits::default());
+    let mut kit = kit(UndoLimits::default());
     let one = kit.write("one", "1");
     let other = kit.base.join("other");
     fs::hard_link(&one, &other).expect("linked");
-    let linked = kit.keep(&one, Keeping::Link).expect("kept");
-    assert_eq!(kit.keep(&other, Keeping::Link).expect("kept"), linked);
-    assert_eq!(kit.keep(&other, Keeping::Copy).expect("kept"), linked);
+    let linked = kit.keep(&one, KeepMethod::Link).expect("kept");
+    assert_eq!(kit.keep(&other, KeepMethod::Link).expect("kept"), linked);
+    assert_eq!(kit.keep(&other, KeepMethod::Copy).expect("kept"), linked);
     fs::write(&other, "changed").expect("written");
     assert_eq!(fs::read(&linked).expect("read"), b"1");
     assert_eq!(kit.images.size().bytes, 1);
@@ -69,26 +69,26 @@ fn a_file_is_kept_once_under_all_its_names_and_a_link_becomes_a_copy_before_it_c
 
 #[test]
 fn limits_hold_and_a_large_file_is_kept_by_a_link() {
-    let mut kit = kit(Limits { file_bytes: 4, run_bytes: 10, ..Limits::default() });
+    let mut kit = kit(UndoLimits { file_bytes: 4, run_bytes: 10, ..UndoLimits::default() });
     let large = kit.write("large", "12345");
-    assert!(matches!(kit.keep(&large, Keeping::Copy), Err(NotKept::FileTooLarge { size: 5, most: 4 })));
-    kit.keep(&large, Keeping::Link).expect("kept");
+    assert!(matches!(kit.keep(&large, KeepMethod::Copy), Err(KeepError::FileTooLarge { size: 5, most: 4 })));
+    kit.keep(&large, KeepMethod::Link).expect("kept");
     for (name, fits) in [("a", true), ("b", false), ("c", false)] {
         let path = kit.write(name, "1234");
-        assert_eq!(kit.keep(&path, Keeping::Copy).is_ok(), fits, "{name}");
+        assert_eq!(kit.keep(&path, KeepMethod::Copy).is_ok(), fits, "{name}");
     }
     let last = kit.write("d", "1");
-    kit.keep(&last, Keeping::Copy).expect("kept");
+    kit.keep(&last, KeepMethod::Copy).expect("kept");
     assert_eq!(kit.images.size().bytes, 10);
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
-    let mut kit = kit(Limits::default());
+    let mut kit = kit(UndoLimits::default());
     let gone = kit.write("gone", "1");
     let found = file(&gone);
     fs::remove_file(&gone).expect("removed");
-    assert!(matches!(kit.images.keep(&gone, &found, Keeping::Copy), Err(NotKept::System(_))));
+    assert!(matches!(kit.images.keep(&gone, &found, KeepMethod::Copy), Err(KeepError::System(_))));
 }
 
 /// Returns a directory on another file system than the temporary directory, if there is one.
@@ -102,12 +102,12 @@ fn elsewhere(base: &Path) -> Option<tempfile::TempDir> {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_on_another_mount_is_kept_there_and_outside_of_the_directory_of_the_command() {
-    let mut kit = kit(Limits::default());
+    let mut kit = kit(UndoLimits::default());
     let Some(dir) = elsewhere(&kit.base) else { return };
     kit.images.avoid = dir.path().to_owned();
     let path = dir.path().join("f");
     fs::write(&path, "1").expect("written");
-    let kept = kit.keep(&path, Keeping::Link).expect("kept");
+    let kept = kit.keep(&path, KeepMethod::Link).expect("kept");
     let places: Vec<PathBuf> = kit.images.places().map(Path::to_owned).collect();
     if let [place] = &places[..] {
         assert_eq!(file(&kept).meta.id, file(&path).meta.id);
@@ -125,13 +125,13 @@ fn a_file_on_another_mount_is_kept_there_and_outside_of_the_directory_of_the_com
 
 #[test]
 fn a_resumed_run_uses_no_number_twice() {
-    let mut kit = kit(Limits::default());
+    let mut kit = kit(UndoLimits::default());
     let one = kit.write("one", "1");
-    let first = kit.keep(&one, Keeping::Copy).expect("kept");
-    kit.images = Images::new(kit.base.join("files"), "run", &kit.base, Limits::NONE).expect("made");
+    let first = kit.keep(&one, KeepMethod::Copy).expect("kept");
+    kit.images = RunImages::new(kit.base.join("files"), "run", &kit.base, UndoLimits::NONE).expect("made");
     kit.images.resume([]);
     let other = kit.write("other", "2");
-    let second = kit.keep(&other, Keeping::Copy).expect("kept");
+    let second = kit.keep(&other, KeepMethod::Copy).expect("kept");
     assert_ne!(first, second);
     assert_eq!(fs::read(&first).expect("read"), b"1");
 }

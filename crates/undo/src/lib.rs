@@ -33,15 +33,15 @@ pub mod snapshot;
 pub mod store;
 pub mod traces;
 
-pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
-pub use images::{Images, Keeping, Limits, NotKept, StoredSize};
-pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
-pub use names::Names;
+pub use carry::{ReportedConflict, UndoError, UndoOutcome, UndoRequest, ended, undo};
+pub use images::{KeepError, KeepMethod, RunImages, StoredSize, UndoLimits};
+pub use manifest::{CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, RunManifest, VERSION};
+pub use names::DirectoryNames;
 pub use path_map::PathMap;
-pub use points::{UndoPoint, newest_to_undo, points};
-pub use record::{Change, Recorder, TouchError};
-pub use snapshot::Snapshot;
-pub use store::{EvictedFiles, Store, StoreError, Summary, default_dir, no_point_for};
+pub use points::{ListedUndoPoint, newest_to_undo, points};
+pub use record::{ChangeJournal, ComingChange, JournalError};
+pub use snapshot::TreeSnapshot;
+pub use store::{EvictedFiles, PointSummary, UndoStore, UndoStoreError, default_dir, no_point_for};
 
 #[cfg(test)]
 mod speed_tests;

@@ -11,7 +11,9 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 use nix::sys::stat::SFlag;
 
-use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
+use super::node::{
+    ContentHash, ExtendedAttribute, FileIdentity, FileMeta, FileState, FileTime, KnownContents, PathState, UNSEEN,
+};
 use super::path_map::PathMap;
 use sys::Follow;
 
@@ -20,7 +22,7 @@ const TYPE: u32 = 0o170_000;
 
 /// A path, and the route to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At<'a> {
+pub struct RoutedPath<'a> {
     /// The path: absolute, without links in its directories.
     pub path: &'a Path,
     /// The path by which this process reaches the thing. It may begin at an open directory, so that it leads to no
@@ -30,7 +32,7 @@ pub struct At<'a> {
     pub is_vacant: bool,
 }
 
-impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for At<'a> {
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for RoutedPath<'a> {
     fn from(path: &'a P) -> Self {
         Self { path: path.as_ref(), reach: path.as_ref(), is_vacant: false }
     }
@@ -41,7 +43,7 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for At<'a> {
 ///
 /// # Errors
 /// If the system refuses to answer.
-pub fn look(path: &Path) -> io::Result<Node> {
+pub fn look(path: &Path) -> io::Result<PathState> {
     look_for(path, true)
 }
 
@@ -49,46 +51,46 @@ pub fn look(path: &Path) -> io::Result<Node> {
 ///
 /// # Errors
 /// As [`look`].
-pub fn look_roughly(path: &Path) -> io::Result<Node> {
+pub fn look_roughly(path: &Path) -> io::Result<PathState> {
     look_for(path, false)
 }
 
-fn look_for(path: &Path, all: bool) -> io::Result<Node> {
+fn look_for(path: &Path, all: bool) -> io::Result<PathState> {
     let status = match sys::path_status(path) {
         Ok(status) => status,
-        Err(error) if is_absent(&error) => return Ok(Node::Absent),
+        Err(error) if is_absent(&error) => return Ok(PathState::Absent),
         Err(error) => return Err(error),
     };
-    let meta = Meta {
+    let meta = FileMeta {
         mode: status.mode & 0o7777,
         uid: seen(status.uid, "/proc/self/uid_map"),
         gid: seen(status.gid, "/proc/self/gid_map"),
-        id: FileId { device: status.device, inode: status.inode },
+        id: FileIdentity { device: status.device, inode: status.inode },
         xattrs: if all { attributes(path)? } else { Vec::new() },
     };
-    let time = |(seconds, nanoseconds)| Time { seconds, nanoseconds };
+    let time = |(seconds, nanoseconds)| FileTime { seconds, nanoseconds };
     Ok(match SFlag::from_bits_truncate((status.mode & TYPE) as _) {
-        SFlag::S_IFREG => Node::File(File {
+        SFlag::S_IFREG => PathState::File(FileState {
             meta,
             size: status.size,
             mtime: time(status.mtime),
             ctime: time(status.ctime),
             links: status.links,
-            contents: Contents::Untouched,
+            contents: KnownContents::Untouched,
         }),
-        SFlag::S_IFDIR => Node::Directory(meta),
-        SFlag::S_IFLNK => Node::Link { target: fs::read_link(path)?, meta },
-        _ => Node::Other { kind: status.mode & TYPE, device: status.stands_for, meta },
+        SFlag::S_IFDIR => PathState::Directory(meta),
+        SFlag::S_IFLNK => PathState::Link { target: fs::read_link(path)?, meta },
+        _ => PathState::Other { kind: status.mode & TYPE, device: status.stands_for, meta },
     })
 }
 
-impl At<'_> {
+impl RoutedPath<'_> {
     /// Reads the thing that is there.
     ///
     /// # Errors
     /// As [`look`].
-    pub fn look(&self) -> io::Result<Node> {
-        if self.is_vacant { Ok(Node::Absent) } else { look(self.reach) }
+    pub fn look(&self) -> io::Result<PathState> {
+        if self.is_vacant { Ok(PathState::Absent) } else { look(self.reach) }
     }
 }
 
@@ -111,7 +113,7 @@ pub fn is_absent(error: &io::Error) -> bool {
 
 /// The kind of route to the entries of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum DirectoryReach {
     /// The path has no links in it.
     Plain,
     /// The path has links in it.
@@ -120,7 +122,7 @@ enum Reach {
     Nowhere,
 }
 
-impl Reach {
+impl DirectoryReach {
     fn to(directory: &Path) -> Self {
         let path = CString::new(directory.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL);
         match path.and_then(|path| sys::open_directory(AT_FDCWD, &path, Follow::Nothing)) {
@@ -143,30 +145,34 @@ impl Reach {
 
 /// Reports whether the paths of directories have no links in them. Remembers the answers.
 #[derive(Debug, Default)]
-pub struct Plain(PathMap<Reach>);
+pub struct LinkFreePaths(PathMap<DirectoryReach>);
 
-impl Plain {
+impl LinkFreePaths {
     /// Returns whether the directory of this path has no links in its own path. A missing directory has no links.
     pub fn has(&mut self, path: &Path) -> bool {
-        self.way_to(path) != Reach::Links
+        self.way_to(path) != DirectoryReach::Links
     }
 
     /// Reads the thing at a path, as [`look`]. Behind a link, nothing is there.
     ///
     /// # Errors
     /// As [`look`].
-    pub fn look(&mut self, path: &Path) -> io::Result<Node> {
-        if self.way_to(path) == Reach::Plain { look(path) } else { Ok(Node::Absent) }
+    pub fn look(&mut self, path: &Path) -> io::Result<PathState> {
+        if self.way_to(path) == DirectoryReach::Plain { look(path) } else { Ok(PathState::Absent) }
     }
 
     /// Returns the kind of route to the directory of a path.
-    fn way_to(&mut self, path: &Path) -> Reach {
-        let Some(directory) = path.parent() else { return Reach::Plain };
+    fn way_to(&mut self, path: &Path) -> DirectoryReach {
+        let Some(directory) = path.parent() else { return DirectoryReach::Plain };
         if let Some(known) = self.0.get(directory) {
             return *known;
         }
         let above = directory.parent().and_then(|above| self.0.get(above));
-        let way = if above == Some(&Reach::Nowhere) { Reach::Nowhere } else { Reach::to(directory) };
+        let way = if above == Some(&DirectoryReach::Nowhere) {
+            DirectoryReach::Nowhere
+        } else {
+            DirectoryReach::to(directory)
+        };
         self.0.insert(directory.to_owned(), way);
         way
     }
@@ -182,9 +188,9 @@ pub fn top_of(directory: &Path) -> &Path {
 /// left out are not entered.
 pub fn names_below(
     root: &Path,
-    is_wanted: impl Fn(FileId) -> bool,
+    is_wanted: impl Fn(FileIdentity) -> bool,
     is_left_out: impl Fn(&Path) -> bool,
-) -> Vec<(PathBuf, FileId)> {
+) -> Vec<(PathBuf, FileIdentity)> {
     const ENTRIES: usize = 100_000;
     let (mut found, mut directories, mut count) = (Vec::new(), vec![root.to_owned()], 0);
     while let Some(directory) = directories.pop() {
@@ -194,7 +200,7 @@ pub fn names_below(
                 return found;
             }
             let Ok(data) = entry.metadata() else { continue };
-            let (path, id) = (entry.path(), FileId { device: data.dev(), inode: data.ino() });
+            let (path, id) = (entry.path(), FileIdentity { device: data.dev(), inode: data.ino() });
             if data.is_dir() && !is_left_out(&path) {
                 directories.push(path);
             } else if is_wanted(id) {
@@ -205,9 +211,9 @@ pub fn names_below(
     found
 }
 
-fn attributes(path: &Path) -> io::Result<Vec<Attribute>> {
+fn attributes(path: &Path) -> io::Result<Vec<ExtendedAttribute>> {
     match sys::attributes(path) {
-        Ok(found) => Ok(found.into_iter().map(|(name, value)| Attribute { name, value }).collect()),
+        Ok(found) => Ok(found.into_iter().map(|(name, value)| ExtendedAttribute { name, value }).collect()),
         // A process without the right to look has no other answer for any of its files.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
         Err(error) => Err(error),
@@ -230,7 +236,7 @@ const HASHED: u64 = 64 << 20;
 ///
 /// # Errors
 /// If it cannot be read, or is larger than 64 MiB.
-pub fn hash(path: &Path) -> io::Result<Hash> {
+pub fn hash(path: &Path) -> io::Result<ContentHash> {
     let mut file = open(path)?;
     if file.metadata()?.len() > HASHED {
         return Err(io::ErrorKind::FileTooLarge.into());
@@ -239,7 +245,7 @@ pub fn hash(path: &Path) -> io::Result<Hash> {
     let mut buffer = vec![0; 128 * 1024];
     loop {
         match file.read(&mut buffer) {
-            Ok(0) => return Ok(Hash(hasher.finish_128())),
+            Ok(0) => return Ok(ContentHash(hasher.finish_128())),
             Ok(length) => hasher.write(&buffer[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -10,23 +10,23 @@ use crate::path_map::{PathMap, ancestors};
 /// An *earlier* path names a place in the tree before the command. A *current* path names a place in the current tree.
 /// Both are equal unless a directory above was moved or made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct DirectoryNames {
     /// Origins, by the current path.
-    current: PathMap<Origin>,
+    current: PathMap<DirectoryOrigin>,
     /// The current paths of the moved directories, by the earlier path.
     moved: PathMap<PathBuf>,
 }
 
 /// The origin of a listed directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Origin {
+enum DirectoryOrigin {
     /// The directory was moved from this earlier path.
     Moved(PathBuf),
     /// The command made the directory.
     Made,
 }
 
-impl Names {
+impl DirectoryNames {
     /// Returns the earlier path for a current path, and `None` below a directory that the command made.
     pub fn origin(&self, now: &Path) -> Option<PathBuf> {
         if self.current.is_empty() {
@@ -34,9 +34,9 @@ impl Names {
         }
         for above in ancestors(now) {
             match self.current.get(above) {
-                Some(Origin::Moved(before)) => return Some(joined(before, now, above)),
-                Some(Origin::Made) if above == now => {}
-                Some(Origin::Made) => return None,
+                Some(DirectoryOrigin::Moved(before)) => return Some(joined(before, now, above)),
+                Some(DirectoryOrigin::Made) if above == now => {}
+                Some(DirectoryOrigin::Made) => return None,
                 None => {}
             }
         }
@@ -99,24 +99,24 @@ impl Names {
 
     /// Returns whether the directory with this current path was moved.
     pub fn is_moved(&self, now: &Path) -> bool {
-        matches!(self.current.get(now), Some(Origin::Moved(_)))
+        matches!(self.current.get(now), Some(DirectoryOrigin::Moved(_)))
     }
 
     /// Returns whether the command made the directory with this current path.
     pub fn is_made(&self, now: &Path) -> bool {
-        matches!(self.current.get(now), Some(Origin::Made)) || self.origin(now).is_none()
+        matches!(self.current.get(now), Some(DirectoryOrigin::Made)) || self.origin(now).is_none()
     }
 
     /// Returns the current paths of the directories that the command made. Directories inside a new directory are not
     /// listed separately.
     pub fn made(&self) -> impl Iterator<Item = &Path> {
-        self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now)
+        self.current.iter().filter(|(_, origin)| **origin == DirectoryOrigin::Made).map(|(now, _)| now)
     }
 
     /// Records that a directory is made.
     pub fn make(&mut self, now: &Path) {
         self.forget(now);
-        self.current.insert(now.to_owned(), Origin::Made);
+        self.current.insert(now.to_owned(), DirectoryOrigin::Made);
     }
 
     /// Records that a directory is removed. Nothing is left below it.
@@ -144,17 +144,17 @@ impl Names {
     }
 
     /// Removes a directory from the lists and returns its origin.
-    fn taken(&mut self, now: &Path) -> Origin {
+    fn taken(&mut self, now: &Path) -> DirectoryOrigin {
         let origin = match self.current.get(now) {
-            Some(Origin::Made) => Origin::Made,
-            _ => self.origin(now).map_or(Origin::Made, Origin::Moved),
+            Some(DirectoryOrigin::Made) => DirectoryOrigin::Made,
+            _ => self.origin(now).map_or(DirectoryOrigin::Made, DirectoryOrigin::Moved),
         };
         self.forget(now);
         origin
     }
 
-    fn put(&mut self, now: &Path, origin: Origin) {
-        if let Origin::Moved(before) = &origin {
+    fn put(&mut self, now: &Path, origin: DirectoryOrigin) {
+        if let DirectoryOrigin::Moved(before) = &origin {
             // The directory is back at its earlier place, as far as the directories above are.
             if self.origin(now).as_ref() == Some(before) {
                 return;
@@ -165,20 +165,20 @@ impl Names {
     }
 
     fn forget(&mut self, now: &Path) {
-        if let Some(Origin::Moved(before)) = self.current.remove(now) {
+        if let Some(DirectoryOrigin::Moved(before)) = self.current.remove(now) {
             self.moved.remove(&before);
         }
     }
 
     /// Removes everything below a directory from the lists.
-    fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, Origin)> {
+    fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, DirectoryOrigin)> {
         self.current.take_below(from)
     }
 
-    fn lowered(&mut self, entries: Vec<(PathBuf, Origin)>, from: &Path, to: &Path) {
+    fn lowered(&mut self, entries: Vec<(PathBuf, DirectoryOrigin)>, from: &Path, to: &Path) {
         for (path, origin) in entries {
             let now = joined(to, &path, from);
-            if let Origin::Moved(before) = &origin {
+            if let DirectoryOrigin::Moved(before) = &origin {
                 self.moved.insert(before.clone(), now.clone());
             }
             self.current.insert(now, origin);
@@ -198,16 +198,16 @@ pub fn joined(base: &Path, path: &Path, above: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    enum Change {
+    enum DirectoryChange {
         Rename(&'static str, &'static str),
         Swap(&'static str, &'static str),
         Make(&'static str),
         Remove(&'static str),
     }
-    use Change::{Make, Remove, Rename, Swap};
+    use DirectoryChange::{Make, Remove, Rename, Swap};
 
-    fn after(changes: &[Change]) -> Names {
-        let mut names = Names::default();
+    fn after(changes: &[DirectoryChange]) -> DirectoryNames {
+        let mut names = DirectoryNames::default();
         for change in changes {
             match *change {
                 Rename(from, to) => names.rename(Path::new(from), Path::new(to)),

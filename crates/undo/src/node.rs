@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 /// A thing in the file system, or its absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Node {
+pub enum PathState {
     /// Nothing.
     Absent,
     /// A regular file.
-    File(File),
+    File(FileState),
     /// A directory, without its entries.
-    Directory(Meta),
+    Directory(FileMeta),
     /// A symbolic link.
     Link {
         /// The text of the link.
         #[serde(with = "protocol::plan::bytes::path")]
         target: PathBuf,
         /// Metadata of the link. The mode means nothing.
-        meta: Meta,
+        meta: FileMeta,
     },
     /// A named pipe, a socket or a device.
     Other {
@@ -30,35 +30,35 @@ pub enum Node {
         /// The device that it stands for, or 0.
         device: u64,
         #[expect(missing_docs, reason = "as for the others")]
-        meta: Meta,
+        meta: FileMeta,
     },
 }
 
 /// A regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct File {
+pub struct FileState {
     #[expect(missing_docs, reason = "as for the others")]
-    pub meta: Meta,
+    pub meta: FileMeta,
     /// Size in bytes.
     pub size: u64,
     /// Time of the last change of the contents.
-    pub mtime: Time,
+    pub mtime: FileTime,
     /// Time of the last change of anything about the file.
-    pub ctime: Time,
+    pub ctime: FileTime,
     /// Number of names.
     pub links: u64,
     /// Knowledge of the contents.
-    pub contents: Contents,
+    pub contents: KnownContents,
 }
 
 /// The knowledge of a file's contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Contents {
+pub enum KnownContents {
     /// Nothing was read or kept, as no change was about to happen. Size, time and identity distinguish the contents
     /// from others.
     Untouched,
     /// The hash of the contents.
-    Hash(Hash),
+    Hash(ContentHash),
     /// The store keeps the contents.
     Image(ImageId),
     /// The store should keep the contents, and does not.
@@ -73,7 +73,7 @@ pub enum Contents {
 
 /// The XXH3 hash of a file's contents, of 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Hash(pub u128);
+pub struct ContentHash(pub u128);
 
 /// The name of a kept file: the place of the run that has it, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ pub struct ImageId {
 
 /// Owner, mode and attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meta {
+pub struct FileMeta {
     /// The permission bits, and the bits for set-uid, set-gid and sticky.
     pub mode: u32,
     #[expect(missing_docs, reason = "the user")]
@@ -94,14 +94,14 @@ pub struct Meta {
     #[expect(missing_docs, reason = "the group")]
     pub gid: u32,
     /// Identity of the existing thing.
-    pub id: FileId,
+    pub id: FileIdentity,
     /// Extended attributes, access lists among them, by name.
-    pub xattrs: Vec<Attribute>,
+    pub xattrs: Vec<ExtendedAttribute>,
 }
 
 /// The identity of an existing thing. A later thing may have it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct FileId {
+pub struct FileIdentity {
     #[expect(missing_docs, reason = "the number of the file system")]
     pub device: u64,
     #[expect(missing_docs, reason = "the number of the inode")]
@@ -110,7 +110,7 @@ pub struct FileId {
 
 /// An extended attribute.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Attribute {
+pub struct ExtendedAttribute {
     #[expect(missing_docs, reason = "its name")]
     pub name: OsString,
     #[expect(missing_docs, reason = "its value")]
@@ -119,7 +119,7 @@ pub struct Attribute {
 
 /// A time of a file, since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Time {
+pub struct FileTime {
     #[expect(missing_docs, reason = "whole seconds")]
     pub seconds: i64,
     #[expect(missing_docs, reason = "the rest")]
@@ -128,7 +128,7 @@ pub struct Time {
 
 /// The kind of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum PathKind {
     #[expect(missing_docs, reason = "a regular file")]
     File,
     #[expect(missing_docs, reason = "a directory")]
@@ -139,7 +139,7 @@ pub enum Kind {
     Other,
 }
 
-impl Contents {
+impl KnownContents {
     /// Returns whether `other` is better knowledge: an image, or the reason for a missing image, beats a hash, and a
     /// hash beats none.
     pub fn is_weaker(&self, other: &Self) -> bool {
@@ -156,7 +156,7 @@ impl Contents {
 /// ordinary user.
 pub const UNSEEN: u32 = u32::MAX;
 
-impl Meta {
+impl FileMeta {
     /// Returns whether mode, owner and attributes are equal, of whatever things.
     pub fn is_same(&self, other: &Self) -> bool {
         self.mode == other.mode && self.has_owner_of(other) && self.xattrs == other.xattrs
@@ -169,12 +169,12 @@ impl Meta {
     }
 }
 
-impl Node {
+impl PathState {
     /// Returns the owner, mode and attributes, if anything exists.
-    pub fn meta(&self) -> Option<&Meta> {
+    pub fn meta(&self) -> Option<&FileMeta> {
         match self {
             Self::Absent => None,
-            Self::File(File { meta, .. })
+            Self::File(FileState { meta, .. })
             | Self::Directory(meta)
             | Self::Link { meta, .. }
             | Self::Other { meta, .. } => Some(meta),
@@ -182,18 +182,18 @@ impl Node {
     }
 
     /// Returns the identity, if anything exists.
-    pub fn id(&self) -> Option<FileId> {
+    pub fn id(&self) -> Option<FileIdentity> {
         self.meta().map(|meta| meta.id)
     }
 
     /// Returns the kind, if anything exists.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<PathKind> {
         match self {
             Self::Absent => None,
-            Self::File(_) => Some(Kind::File),
-            Self::Directory(_) => Some(Kind::Directory),
-            Self::Link { .. } => Some(Kind::Link),
-            Self::Other { .. } => Some(Kind::Other),
+            Self::File(_) => Some(PathKind::File),
+            Self::Directory(_) => Some(PathKind::Directory),
+            Self::Link { .. } => Some(PathKind::Link),
+            Self::Other { .. } => Some(PathKind::Other),
         }
     }
 
@@ -213,7 +213,7 @@ impl Node {
     }
 
     /// Returns the file, if this is one.
-    pub fn file(&self) -> Option<&File> {
+    pub fn file(&self) -> Option<&FileState> {
         if let Self::File(file) = self { Some(file) } else { None }
     }
 
@@ -240,7 +240,7 @@ impl Node {
     }
 }
 
-impl File {
+impl FileState {
     /// Returns whether both are the same file with the same contents, by identity, size and time. A program can set the
     /// time back.
     pub fn is_unwritten(&self, other: &Self) -> bool {
@@ -249,7 +249,7 @@ impl File {
 
     /// Returns whether `later`, the same file, has the same contents: by its time, or by their hashes.
     pub fn is_kept_as(&self, later: &Self) -> bool {
-        let has_hash = || matches!(self.contents, Contents::Hash(_)) && self.contents == later.contents;
+        let has_hash = || matches!(self.contents, KnownContents::Hash(_)) && self.contents == later.contents;
         self.is_unwritten(later) && !self.is_rewritten(later) || self.meta.id == later.meta.id && has_hash()
     }
 
@@ -260,11 +260,12 @@ impl File {
 
     /// Returns whether a comparison has found that a run has left other contents, whatever time the file has.
     pub fn is_rewritten(&self, left: &Self) -> bool {
-        self.ctime != left.ctime && matches!((&self.contents, &left.contents), (Contents::Image(_), Contents::Hash(_)))
+        self.ctime != left.ctime
+            && matches!((&self.contents, &left.contents), (KnownContents::Image(_), KnownContents::Hash(_)))
     }
 }
 
-impl Time {
+impl FileTime {
     /// Returns the current time.
     pub fn now() -> Self {
         SystemTime::now().into()
@@ -287,7 +288,7 @@ impl Time {
     }
 }
 
-impl From<SystemTime> for Time {
+impl From<SystemTime> for FileTime {
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos().into() }
@@ -302,11 +303,11 @@ mod tests {
     fn a_time_is_recent_for_two_steps_of_the_clock_that_dates_files() {
         let step = i64::try_from(sys::file_clock_step().as_nanos()).expect("a short time");
         assert!(step > 0);
-        let time = |ago: i64| Time { seconds: 9, nanoseconds: 999_999_999 - ago };
+        let time = |ago: i64| FileTime { seconds: 9, nanoseconds: 999_999_999 - ago };
         for (ago, is_recent) in [(-step, true), (0, true), (step, true), (2 * step - 1, true), (2 * step, false)] {
             assert_eq!(time(ago).is_recent(time(0)), is_recent, "{ago} ns of {step}");
         }
-        let next = Time { seconds: 10, nanoseconds: 0 };
+        let next = FileTime { seconds: 10, nanoseconds: 0 };
         assert!(time(0).is_recent(next));
     }
 }

@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 
-use super::images::{Images, Kept, Limits, set_mtime};
-use super::node::{self, Contents, ImageId};
+use super::images::{RunImage, RunImages, UndoLimits, set_mtime};
+use super::node::{self, ImageId, KnownContents};
 
-impl Images {
+impl RunImages {
     /// Returns the limits on kept files.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> UndoLimits {
         self.limits
     }
 
@@ -17,9 +17,9 @@ impl Images {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn put(&mut self, file: &node::File, mut pack: &File, at: u64) -> io::Result<Contents> {
+    pub fn put(&mut self, file: &node::FileState, mut pack: &File, at: u64) -> io::Result<KnownContents> {
         if let Some(kept) = self.kept.get(&file.meta.id) {
-            return Ok(Contents::Image(kept.id));
+            return Ok(KnownContents::Image(kept.id));
         }
         self.make_home()?;
         let id = ImageId { place: 0, number: self.next };
@@ -32,13 +32,13 @@ impl Images {
         set_mtime(&path, file.mtime)?;
         self.next += 1;
         self.add(file.size);
-        self.kept.insert(file.meta.id, Kept { id, linked: false });
-        Ok(Contents::Image(id))
+        self.kept.insert(file.meta.id, RunImage { id, linked: false });
+        Ok(KnownContents::Image(id))
     }
 
     /// Removes a kept file that the run has not changed.
-    pub fn discard(&mut self, file: &node::File) {
-        let Contents::Image(id) = file.contents else { return };
+    pub fn discard(&mut self, file: &node::FileState) {
+        let KnownContents::Image(id) = file.contents else { return };
         if self.kept.remove(&file.meta.id).is_some() {
             self.subtract(file.size);
             // A file that stays is removed with the run at the latest.

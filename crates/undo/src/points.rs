@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::carry::{UndoError, would_change};
-use super::store::{Store, StoreError, Summary};
+use super::store::{PointSummary, UndoStore, UndoStoreError};
 
 /// A run that can be undone, or could before its point was evicted. Undos are runs, too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoPoint {
+pub struct ListedUndoPoint {
     #[expect(missing_docs, reason = "its run")]
     pub run: String,
     #[expect(missing_docs, reason = "its command")]
@@ -32,8 +32,8 @@ pub struct UndoPoint {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn points(store: &Store, cwd: Option<&Path>) -> Result<Vec<UndoPoint>, StoreError> {
-    Ok(store.summaries(cwd)?.into_iter().map(UndoPoint::from).collect())
+pub fn points(store: &UndoStore, cwd: Option<&Path>) -> Result<Vec<ListedUndoPoint>, UndoStoreError> {
+    Ok(store.summaries(cwd)?.into_iter().map(ListedUndoPoint::from).collect())
 }
 
 /// Returns the newest run of a directory that changed something, was not undone and is no undo. With `paths`, something
@@ -41,11 +41,11 @@ pub fn points(store: &Store, cwd: Option<&Path>) -> Result<Vec<UndoPoint>, Store
 ///
 /// # Errors
 /// If the store cannot be read, or a run that an undo would have to look at.
-pub fn newest_to_undo(store: &Store, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
+pub fn newest_to_undo(store: &UndoStore, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
     let _lock = store.lock()?;
     let unended = store.unended()?;
     let mut undone = HashSet::new();
-    for Summary { run, of, changes, why, .. } in store.summaries(Some(cwd))? {
+    for PointSummary { run, of, changes, why, .. } in store.summaries(Some(cwd))? {
         if undone.contains(&run) {
             continue;
         }
@@ -60,9 +60,9 @@ pub fn newest_to_undo(store: &Store, cwd: &Path, paths: &[PathBuf]) -> Result<Op
     Ok(None)
 }
 
-impl Store {
+impl UndoStore {
     /// Returns the points, existing and evicted ones, the newest first.
-    fn summaries(&self, cwd: Option<&Path>) -> Result<Vec<Summary>, StoreError> {
+    fn summaries(&self, cwd: Option<&Path>) -> Result<Vec<PointSummary>, UndoStoreError> {
         let is_here = |directory: &str| cwd.is_none_or(|cwd| Path::new(directory).starts_with(cwd));
         // Runs that end after this have a line in the index.
         let runs: HashSet<String> = self.runs()?.into_iter().collect();
@@ -76,9 +76,9 @@ impl Store {
     }
 }
 
-impl From<Summary> for UndoPoint {
-    fn from(summary: Summary) -> Self {
-        let Summary { run, command, cwd, at, bytes, all, why, .. } = summary;
+impl From<PointSummary> for ListedUndoPoint {
+    fn from(summary: PointSummary) -> Self {
+        let PointSummary { run, command, cwd, at, bytes, all, why, .. } = summary;
         Self { run, command, cwd, at, all, bytes, evicted: (!why.is_empty()).then_some(why) }
     }
 }

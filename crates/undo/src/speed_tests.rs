@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::testing::Scene;
+use super::testing::UndoScene;
 
 const FILES: usize = 30_000;
 
@@ -17,7 +17,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 #[test]
 #[ignore = "prints figures"]
 fn removing_a_large_tree_and_undoing_that() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for file in 0..FILES {
         scene.write(&format!("t/{}/{file}", file % 300), "contents");
     }

@@ -11,36 +11,36 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{Frames, encode};
-use super::node::{File, FileId, Time};
+use super::manifest::{RecordFrames, encode};
+use super::node::{FileIdentity, FileState, FileTime};
 
 /// An action of an undo that other records must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Trace {
+enum UndoTrace {
     /// A file gets another time.
-    Dated { id: FileId, from: Time, to: Time },
+    Dated { id: FileIdentity, from: FileTime, to: FileTime },
     /// A directory is made again.
-    Again { was: FileId, now: FileId, at: Time },
+    Again { was: FileIdentity, now: FileIdentity, at: FileTime },
 }
 
 /// All traces of a store.
 #[derive(Debug, Default)]
-pub struct Traces {
-    dated: HashMap<(FileId, Time), Vec<Time>>,
-    again: HashMap<FileId, Vec<FileId>>,
-    newest: Option<Time>,
+pub struct UndoTraces {
+    dated: HashMap<(FileIdentity, FileTime), Vec<FileTime>>,
+    again: HashMap<FileIdentity, Vec<FileIdentity>>,
+    newest: Option<FileTime>,
     /// Bytes of the file that hold whole traces.
     length: u64,
     /// The file, once it is written to.
     file: Option<fs::File>,
 }
 
-impl Traces {
+impl UndoTraces {
     /// Reads the file of a store, which may be missing. A torn end is left out.
     pub fn read(path: &Path) -> Self {
         let mut traces = Self::default();
         let Ok(file) = fs::File::open(path) else { return traces };
-        let mut frames = Frames::new(BufReader::new(file));
+        let mut frames = RecordFrames::new(BufReader::new(file));
         while let Some(trace) = frames.next_one() {
             traces.add(trace);
         }
@@ -48,13 +48,13 @@ impl Traces {
         traces
     }
 
-    fn add(&mut self, trace: Trace) {
+    fn add(&mut self, trace: UndoTrace) {
         let at = match trace {
-            Trace::Dated { id, from, to } => {
+            UndoTrace::Dated { id, from, to } => {
                 self.dated.entry((id, from)).or_default().push(to);
                 to
             }
-            Trace::Again { was, now, at } => {
+            UndoTrace::Again { was, now, at } => {
                 self.again.entry(was).or_default().push(now);
                 at
             }
@@ -62,7 +62,7 @@ impl Traces {
         self.newest = self.newest.max(Some(at));
     }
 
-    fn append(&mut self, path: &Path, trace: Trace) -> io::Result<()> {
+    fn append(&mut self, path: &Path, trace: UndoTrace) -> io::Result<()> {
         let mut frame = Vec::new();
         encode(&trace, &mut frame)?;
         if self.file.is_none() {
@@ -84,35 +84,35 @@ impl Traces {
     ///
     /// # Errors
     /// If the file of the store cannot be written.
-    pub fn date(&mut self, path: &Path, id: FileId, from: Time, to: Time) -> io::Result<()> {
-        self.append(path, Trace::Dated { id, from, to })
+    pub fn date(&mut self, path: &Path, id: FileIdentity, from: FileTime, to: FileTime) -> io::Result<()> {
+        self.append(path, UndoTrace::Dated { id, from, to })
     }
 
     /// Records that an earlier directory is made again.
     ///
     /// # Errors
     /// If the file of the store cannot be written.
-    pub fn make_again(&mut self, path: &Path, was: FileId, now: FileId) -> io::Result<()> {
-        self.append(path, Trace::Again { was, now, at: Time::now() })
+    pub fn make_again(&mut self, path: &Path, was: FileIdentity, now: FileIdentity) -> io::Result<()> {
+        self.append(path, UndoTrace::Again { was, now, at: FileTime::now() })
     }
 
     /// Returns whether a file, recorded as `then`, can have the time of `now` without having been written to.
-    pub fn is_unwritten(&self, then: &File, now: &File) -> bool {
+    pub fn is_unwritten(&self, then: &FileState, now: &FileState) -> bool {
         (then.meta.id, then.size) == (now.meta.id, now.size) && self.leads(then.meta.id, then.mtime, now.mtime)
     }
 
     /// Returns whether undos alone can have changed the time of a file from the first time to the second.
-    pub fn leads(&self, id: FileId, from: Time, to: Time) -> bool {
+    pub fn leads(&self, id: FileIdentity, from: FileTime, to: FileTime) -> bool {
         is_reached(from, to, |time| self.dated.get(&(id, *time)))
     }
 
     /// Returns whether a directory is the recorded directory, or was made again in its place.
-    pub fn is_directory(&self, recorded: FileId, now: FileId) -> bool {
+    pub fn is_directory(&self, recorded: FileIdentity, now: FileIdentity) -> bool {
         is_reached(recorded, now, |id| self.again.get(id))
     }
 
     /// Returns the recorded directory, and the directories that were made again in its place.
-    pub fn again(&self, recorded: FileId) -> Vec<FileId> {
+    pub fn again(&self, recorded: FileIdentity) -> Vec<FileIdentity> {
         let mut found = vec![recorded];
         let mut at = 0;
         while let Some(id) = found.get(at).copied() {
@@ -124,7 +124,7 @@ impl Traces {
     }
 
     /// Removes the file if all traces are too old to matter.
-    pub fn sweep(path: &Path, oldest: Time) {
+    pub fn sweep(path: &Path, oldest: FileTime) {
         if Self::read(path).newest.is_some_and(|newest| newest < oldest) {
             let _none = fs::remove_file(path);
         }
@@ -153,23 +153,23 @@ fn is_reached<'a, T: Copy + Eq + std::hash::Hash + 'a>(
 mod tests {
     use super::*;
 
-    const fn at(seconds: i64) -> Time {
-        Time { seconds, nanoseconds: 7 }
+    const fn at(seconds: i64) -> FileTime {
+        FileTime { seconds, nanoseconds: 7 }
     }
 
-    const fn id(inode: u64) -> FileId {
-        FileId { device: 1, inode }
+    const fn id(inode: u64) -> FileIdentity {
+        FileIdentity { device: 1, inode }
     }
 
     #[test]
     fn times_lead_from_one_to_the_next_and_never_back() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
-        let mut traces = Traces::read(&path);
+        let mut traces = UndoTraces::read(&path);
         traces.date(&path, id(2), at(1), at(5)).expect("written");
         traces.date(&path, id(2), at(5), at(-6)).expect("written");
         traces.date(&path, id(3), at(1), at(1)).expect("written");
-        for traces in [&traces, &Traces::read(&path)] {
+        for traces in [&traces, &UndoTraces::read(&path)] {
             for (file, from, to, expected) in [
                 (2, 1, 5, true),
                 (2, 1, -6, true),
@@ -188,10 +188,10 @@ mod tests {
     fn a_directory_that_was_made_again_is_the_recorded_one() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
-        let mut traces = Traces::read(&path);
+        let mut traces = UndoTraces::read(&path);
         traces.make_again(&path, id(1), id(2)).expect("written");
         traces.make_again(&path, id(2), id(3)).expect("written");
-        let traces = Traces::read(&path);
+        let traces = UndoTraces::read(&path);
         let pairs = [(1, 1, true), (1, 2, true), (1, 3, true), (3, 1, false), (4, 1, false)];
         assert!(pairs.iter().all(|(was, now, same)| traces.is_directory(id(*was), id(*now)) == *same));
     }
@@ -200,23 +200,23 @@ mod tests {
     fn a_torn_end_is_left_out_and_the_next_trace_is_whole() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
-        Traces::default().date(&path, id(2), at(1), at(2)).expect("written");
+        UndoTraces::default().date(&path, id(2), at(1), at(2)).expect("written");
         let bytes = fs::read(&path).expect("read");
         fs::write(&path, [&bytes[..], &bytes[..bytes.len() - 1]].concat()).expect("written");
-        Traces::read(&path).date(&path, id(2), at(2), at(3)).expect("written");
-        assert!(Traces::read(&path).leads(id(2), at(1), at(3)));
+        UndoTraces::read(&path).date(&path, id(2), at(2), at(3)).expect("written");
+        assert!(UndoTraces::read(&path).leads(id(2), at(1), at(3)));
     }
 
     #[test]
     fn only_old_traces_are_swept() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
-        let mut traces = Traces::read(&path);
+        let mut traces = UndoTraces::read(&path);
         traces.date(&path, id(2), at(1), at(2)).expect("written");
         traces.date(&path, id(2), at(2), at(9)).expect("written");
-        Traces::sweep(&path, at(9));
+        UndoTraces::sweep(&path, at(9));
         assert!(path.exists());
-        Traces::sweep(&path, at(10));
+        UndoTraces::sweep(&path, at(10));
         assert!(!path.exists());
     }
 }

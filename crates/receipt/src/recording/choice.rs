@@ -80,10 +80,10 @@ pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), No
 mod tests {
     use super::*;
     use crate::recording::Undo;
-    use undo::Limits;
+    use undo::UndoLimits;
 
     fn wanted(receipt: Option<Detail>, undo: Option<(When, bool)>) -> Wanted {
-        let undo = undo.map(|(when, require)| Undo { when, require, limits: Limits::DEFAULT });
+        let undo = undo.map(|(when, require)| Undo { when, require, limits: UndoLimits::DEFAULT });
         Wanted { receipt, undo, store: None }
     }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::contents::Kept;
 use crate::Kind;
 use crate::net::{Contents, Effect, Listing, Metadata, Node, Replay};
-use undo::Point;
-use undo::node::{self, FileId, Meta};
+use undo::RunManifest;
+use undo::node::{self, FileIdentity, FileMeta};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";
@@ -45,7 +45,10 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
 }
 
 /// Returns the places that a run has touched, which has moved nothing, with the files of before and of now.
-fn places<'a>(point: &'a Point, after: &'a After<'a>) -> impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)> {
+fn places<'a>(
+    point: &'a RunManifest,
+    after: &'a After<'a>,
+) -> impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)> {
     let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
     let mut made = Made::default();
     let is_new = move |path: &&'a Path| !point.before.contains_key(path) && made.has(point, path);
@@ -58,7 +61,7 @@ struct Made<'a>(Option<(&'a Path, bool)>);
 
 impl<'a> Made<'a> {
     /// Returns whether the directory of a path has no earlier path.
-    fn has(&mut self, point: &Point, path: &'a Path) -> bool {
+    fn has(&mut self, point: &RunManifest, path: &'a Path) -> bool {
         let Some(directory) = path.parent() else { return false };
         let known = self.0.filter(|(known, _)| known.as_os_str() == directory.as_os_str());
         let (_, is_made) = known.unwrap_or_else(|| (directory, point.names.origin_of_directory(directory).is_none()));
@@ -73,11 +76,11 @@ fn is_in_git(path: &Path) -> bool {
 }
 
 /// Replays the renames. Returns the last paths of files that are gone.
-fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
-    let mut places: BTreeMap<PathBuf, FileId> = BTreeMap::new();
+fn moves(point: &RunManifest, replay: &mut Replay) -> Vec<PathBuf> {
+    let mut places: BTreeMap<PathBuf, FileIdentity> = BTreeMap::new();
     for moved in &point.moved {
         let (from, to) = (&moved.from, &moved.to);
-        let below = |places: &BTreeMap<PathBuf, FileId>, directory: &Path| -> Vec<PathBuf> {
+        let below = |places: &BTreeMap<PathBuf, FileIdentity>, directory: &Path| -> Vec<PathBuf> {
             let all = places.range(directory.to_owned()..).map(|(path, _)| path);
             all.take_while(|path| path.starts_with(directory)).cloned().collect()
         };
@@ -100,7 +103,7 @@ fn moves(point: &Point, replay: &mut Replay) -> Vec<PathBuf> {
         places.extend(next);
         places.insert(to.clone(), moved.id);
     }
-    let is_gone = |path: &Path, id: FileId| point.after.get(path).and_then(node::Node::id) != Some(id);
+    let is_gone = |path: &Path, id: FileIdentity| point.after.get(path).and_then(node::PathState::id) != Some(id);
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
@@ -115,7 +118,7 @@ struct After<'a> {
 struct Index<'a> {
     numbers: HashMap<&'a OsStr, u128>,
     /// An earlier path of each file.
-    by_id: HashMap<FileId, &'a Path>,
+    by_id: HashMap<FileIdentity, &'a Path>,
 }
 
 impl<'a> After<'a> {
@@ -124,7 +127,7 @@ impl<'a> After<'a> {
     }
 
     /// Returns the touched places of before without those of the store, with their numbers.
-    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::Node, u128)> {
+    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::PathState, u128)> {
         let (point, store) = (self.kept.point, self.store);
         let before = point.before.iter().filter(move |(path, _)| !point.is_own(store, path));
         before.zip(1..).map(|((path, node), number)| (path, node, number))
@@ -145,7 +148,7 @@ impl<'a> After<'a> {
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<Node> {
         let node = self.kept.point.after.get(path)?;
-        let node::Node::File(file) = node else { return shown(node, Contents::Unread) };
+        let node::PathState::File(file) = node else { return shown(node, Contents::Unread) };
         let partner = self.partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
@@ -160,7 +163,7 @@ impl<'a> After<'a> {
 
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
-    fn partner(&self, path: &Path, id: FileId) -> Option<(u128, &'a node::File)> {
+    fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a node::FileState)> {
         if self.kept.point.before.is_empty() {
             return None;
         }
@@ -169,31 +172,33 @@ impl<'a> After<'a> {
         own.or_else(|| self.file(self.index().by_id.get(&id)?)).or_else(|| self.file(path))
     }
 
-    fn file(&self, entry: &Path) -> Option<(u128, &'a node::File)> {
+    fn file(&self, entry: &Path) -> Option<(u128, &'a node::FileState)> {
         match self.kept.point.before.get(entry)? {
-            node::Node::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
+            node::PathState::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
             _ => None,
         }
     }
 }
 
 /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn shown(node: &node::Node, contents: Contents) -> Option<Node> {
+fn shown(node: &node::PathState, contents: Contents) -> Option<Node> {
     let metadata =
-        |meta: &Meta| Metadata { mode: meta.mode, uid: meta.uid, gid: meta.gid, attributes: hash(&meta.xattrs) };
+        |meta: &FileMeta| Metadata { mode: meta.mode, uid: meta.uid, gid: meta.gid, attributes: hash(&meta.xattrs) };
     Some(match node {
-        node::Node::Absent => return None,
-        node::Node::File(file) => Node { kind: Kind::File, bytes: file.size, metadata: metadata(&file.meta), contents },
-        node::Node::Directory(meta) => {
+        node::PathState::Absent => return None,
+        node::PathState::File(file) => {
+            Node { kind: Kind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
+        }
+        node::PathState::Directory(meta) => {
             Node { kind: Kind::Directory, bytes: 0, metadata: metadata(meta), contents: Contents::Unread }
         }
-        node::Node::Link { target, meta } => Node {
+        node::PathState::Link { target, meta } => Node {
             kind: Kind::Link,
             bytes: target.as_os_str().len() as u64,
             metadata: Metadata { uid: meta.uid, gid: meta.gid, ..Metadata::default() },
             contents: Contents::Hash(digest(target.as_os_str().as_encoded_bytes())),
         },
-        node::Node::Other { kind, device, meta } => Node {
+        node::PathState::Other { kind, device, meta } => Node {
             kind: Kind::Other,
             bytes: 0,
             metadata: metadata(meta),
@@ -207,7 +212,7 @@ fn digest(bytes: &[u8]) -> u128 {
 }
 
 /// Returns a hash of attributes, or 0 without attributes.
-fn hash(attributes: &[node::Attribute]) -> u64 {
+fn hash(attributes: &[node::ExtendedAttribute]) -> u64 {
     if attributes.is_empty() {
         return 0;
     }
@@ -219,7 +224,7 @@ fn hash(attributes: &[node::Attribute]) -> u64 {
 }
 
 /// Returns the tops of the work trees whose `.git` a run touched.
-pub fn repositories(point: &Point) -> BTreeSet<PathBuf> {
+pub fn repositories(point: &RunManifest) -> BTreeSet<PathBuf> {
     let moved = point.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
     let paths = point.before.keys().chain(point.after.keys()).chain(moved.map(PathBuf::as_path));
     let top = |path: &Path| {

@@ -12,7 +12,7 @@ use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
-use undo::{EvictedFiles, Limits, Store, StoreError, no_point_for};
+use undo::{EvictedFiles, UndoLimits, UndoStore, UndoStoreError, no_point_for};
 
 /// Time for which nothing is recorded after a failed record.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub struct Prepared {
     /// The directory of the command, and the directories in which it runs git.
     pub(super) directories: Vec<PathBuf>,
     /// The store of the record.
-    pub(super) store: Option<Store>,
+    pub(super) store: Option<UndoStore>,
 }
 
 /// Prepares the record of a run. Blocks.
@@ -71,7 +71,7 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoabl
     let point = matches!(way, Method::Exact { point: true } | Method::Snapshot);
     let store = store.ok().flatten().filter(|_| matches!(way, Method::Exact { .. } | Method::Snapshot));
     let record = store.as_ref().map(|store| {
-        let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
+        let UndoLimits { file_bytes, run_bytes, store_bytes } = undo.map_or(UndoLimits::DEFAULT, |undo| undo.limits);
         Record {
             purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
             store: store.path().to_owned(),
@@ -127,16 +127,16 @@ enum NoStore {
     #[error("its directory is in the undo store, whose own files are not recorded")]
     InStore,
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] UndoStoreError),
 }
 
 /// Opens the store, and makes room in it for the run.
-fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, NoStore> {
+fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<UndoStore, NoStore> {
     let dir = wanted.store.as_deref().ok_or(NoStore::NoDirectory)?;
     if is_below(cwd, dir) {
         return Err(NoStore::InStore);
     }
-    let store = Store::open(dir)?;
+    let store = UndoStore::open(dir)?;
     if let Some(undo) = undo {
         remove_behind(store.make_room(undo.limits, SystemTime::now())?)?;
     }
@@ -147,7 +147,7 @@ fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, No
 ///
 /// # Errors
 /// If the disk has no room, and something cannot be removed.
-pub fn remove_behind(evicted: EvictedFiles) -> Result<(), StoreError> {
+pub fn remove_behind(evicted: EvictedFiles) -> Result<(), UndoStoreError> {
     if evicted.is_urgent {
         return evicted.remove();
     }

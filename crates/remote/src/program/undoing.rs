@@ -4,12 +4,12 @@ use super::sessions::Answering;
 use crate::messages::{Answer, NewestAsk, PointsAsk, UndoAsk};
 use runner::error::Error;
 use runner::undoing::{newest_to_undo, undo_points, undo_run};
-use undo::Options;
+use undo::UndoRequest;
 
 /// Undoes a run.
 pub fn undo(UndoAsk { run, dry_run, paths, dir }: UndoAsk) -> Answering {
     blocking(move || {
-        let wanted = Options { dry_run, paths: &paths };
+        let wanted = UndoRequest { dry_run, paths: &paths };
         undo_run(&run, wanted, dir.as_deref(), &sys::environment()).map(Answer::Undone)
     })
 }

@@ -11,14 +11,14 @@ use super::raw::{RawOptions, RawUndo};
 use crate::{proof, reuse};
 use receipt::recording::{Detail, Undo, Wanted, When};
 use safety::decide::Commands;
-use undo::Limits;
+use undo::UndoLimits;
 
 /// The largest file that is copied for an undo, bytes.
-pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
+pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(UndoLimits::DEFAULT.file_bytes);
 /// The most bytes that are kept of one run.
-pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
+pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(UndoLimits::DEFAULT.run_bytes);
 /// The most bytes that are kept of all runs.
-pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
+pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(UndoLimits::DEFAULT.store_bytes);
 /// The highest age of a result that is given again, ms.
 pub const REUSE_AGE_MS: NumberOr = Number::from_one("reuse.maxAgeMs").or(3_600_000);
 /// The most bytes of the outputs of results that may be given again.
@@ -98,7 +98,7 @@ pub fn check_taps(raw: Option<&str>) -> Result<bool, RequestError> {
 }
 
 fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
-    let limits = Limits {
+    let limits = UndoLimits {
         file_bytes: UNDO_FILE_BYTES.get(raw.max_file_bytes)?,
         run_bytes: UNDO_RUN_BYTES.get(raw.max_bytes)?,
         store_bytes: UNDO_STORE_BYTES.get(raw.store_bytes)?,
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(*exact, Wanted { receipt: Some(Detail::Exact), undo: None, store: store.clone() });
         let raw = RawUndo { require: true, max_file_bytes: Some(3.0), ..undo("always") };
         let always = wanted(None, Some(raw)).expect("valid").expect("an undo");
-        let limits = Limits { file_bytes: 3, ..Limits::DEFAULT };
+        let limits = UndoLimits { file_bytes: 3, ..UndoLimits::DEFAULT };
         let expected = Undo { when: When::Always, require: true, limits };
         assert_eq!(*always, Wanted { receipt: None, undo: Some(expected), store });
         assert!(exact.needs_analysis() && always.needs_analysis());

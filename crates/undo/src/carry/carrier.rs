@@ -6,47 +6,47 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::tree::Tree;
-use super::trouble::Trouble;
-use super::types::{UndoError, Undone};
-use super::way::Route;
-use crate::look::{At, look};
-use crate::manifest::{Point, Record};
-use crate::node::{FileId, Node};
-use crate::plan::Plan;
-use crate::record::{Change, Recorder};
-use crate::store::Store;
+use super::tree::DiskTree;
+use super::trouble::StepFailure;
+use super::types::{UndoError, UndoOutcome};
+use super::way::OpenRoute;
+use crate::look::{RoutedPath, look};
+use crate::manifest::{ManifestRecord, RunManifest};
+use crate::node::{FileIdentity, PathState};
+use crate::plan::UndoPlan;
+use crate::record::{ChangeJournal, ComingChange};
+use crate::store::UndoStore;
 
 /// An undo at work.
-pub(super) struct Carrier<'a> {
-    pub point: &'a Point,
-    pub tree: &'a Tree<'a>,
-    recorder: Recorder,
+pub(super) struct UndoExecutor<'a> {
+    pub point: &'a RunManifest,
+    pub tree: &'a DiskTree<'a>,
+    recorder: ChangeJournal,
     stops: &'a mut dyn FnMut(&str) -> bool,
-    pub undone: Undone,
+    pub undone: UndoOutcome,
     /// The route to the thing that was restored last.
-    pub last: Option<Route>,
+    pub last: Option<OpenRoute>,
     /// Files with several names, by their identity before the run, with the current path of one name.
-    pub linked: HashMap<FileId, PathBuf>,
+    pub linked: HashMap<FileIdentity, PathBuf>,
     /// Files with several names whose contents this undo has changed through one name.
-    pub altered: HashSet<FileId>,
+    pub altered: HashSet<FileIdentity>,
     /// Files with a name that stays as it is.
-    pub contested: HashSet<FileId>,
+    pub contested: HashSet<FileIdentity>,
     /// The touched names of each file with several names, as they were before the run.
-    pub names_of: HashMap<FileId, Vec<PathBuf>>,
+    pub names_of: HashMap<FileIdentity, Vec<PathBuf>>,
 }
 
-impl<'a> Carrier<'a> {
+impl<'a> UndoExecutor<'a> {
     pub fn new(
-        point: &'a Point,
-        tree: &'a Tree<'a>,
-        plan: &Plan,
-        recorder: Recorder,
+        point: &'a RunManifest,
+        tree: &'a DiskTree<'a>,
+        plan: &UndoPlan,
+        recorder: ChangeJournal,
         stops: &'a mut dyn FnMut(&str) -> bool,
     ) -> Self {
-        let mut names_of: HashMap<FileId, Vec<PathBuf>> = HashMap::new();
+        let mut names_of: HashMap<FileIdentity, Vec<PathBuf>> = HashMap::new();
         for (path, node) in point.before.iter() {
-            if let Node::File(file) = node
+            if let PathState::File(file) = node
                 && file.links > 1
             {
                 names_of.entry(file.meta.id).or_default().push(path.to_owned());
@@ -57,7 +57,7 @@ impl<'a> Carrier<'a> {
             tree,
             recorder,
             stops,
-            undone: Undone::default(),
+            undone: UndoOutcome::default(),
             last: None,
             linked: HashMap::new(),
             altered: HashSet::new(),
@@ -67,17 +67,17 @@ impl<'a> Carrier<'a> {
     }
 
     /// Removes the files that a killed undo has left beside the files that it was restoring.
-    pub fn clean(&mut self, unfinished: &Point) {
+    pub fn clean(&mut self, unfinished: &RunManifest) {
         for path in unfinished.before.keys().chain(self.point.before.keys()) {
             for now in [path.to_owned(), self.point.names.entry(path)] {
-                let Ok(way) = Route::to(&now) else { continue };
+                let Ok(way) = OpenRoute::to(&now) else { continue };
                 let _none = remove_if_there(&self.beside(way.at()));
                 let _none = remove_if_there(&self.beside_lock(way.at()));
                 let _none = fs::remove_dir(self.beside(way.at()));
             }
         }
         for (path, id) in &unfinished.writing {
-            let Ok(way) = Route::to(path) else { continue };
+            let Ok(way) = OpenRoute::to(path) else { continue };
             let (is_lock, lock) = (path.extension().is_some_and(|extension| extension == "lock"), way.at().reach);
             if is_lock && look(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
                 let _none = remove_if_there(lock);
@@ -89,33 +89,33 @@ impl<'a> Carrier<'a> {
     ///
     /// # Errors
     /// If the record cannot be ended.
-    pub fn finish(self, undone: Undone) -> Result<Undone, UndoError> {
+    pub fn finish(self, undone: UndoOutcome) -> Result<UndoOutcome, UndoError> {
         if (self.stops)("finish") {
             return Err(UndoError::Stopped);
         }
         let run = self.recorder.header().run.clone();
         self.recorder.finish(Vec::new())?;
-        Ok(Undone { undo: run, not_covered: undone.not_covered, ..self.undone })
+        Ok(UndoOutcome { undo: run, not_covered: undone.not_covered, ..self.undone })
     }
 
-    pub(super) fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &UndoStore {
         self.recorder.store()
     }
 
-    pub(super) fn stop(&mut self, name: &str) -> Result<(), Trouble> {
-        if (self.stops)(name) { Err(Trouble::Stopped) } else { Ok(()) }
+    pub(super) fn stop(&mut self, name: &str) -> Result<(), StepFailure> {
+        if (self.stops)(name) { Err(StepFailure::Stopped) } else { Ok(()) }
     }
 
-    pub(super) fn touch(&mut self, at: At<'_>, change: Change<'_>) -> Result<(), Trouble> {
+    pub(super) fn touch(&mut self, at: RoutedPath<'_>, change: ComingChange<'_>) -> Result<(), StepFailure> {
         Ok(self.recorder.touch(at, change)?)
     }
 
-    pub(super) fn append(&mut self, record: &Record) -> Result<(), Trouble> {
+    pub(super) fn append(&mut self, record: &ManifestRecord) -> Result<(), StepFailure> {
         Ok(self.recorder.append(record)?)
     }
 
     /// Returns a name beside a path, for a thing that is not yet in its place.
-    pub(super) fn beside(&self, at: At<'_>) -> PathBuf {
+    pub(super) fn beside(&self, at: RoutedPath<'_>) -> PathBuf {
         let mut bytes = self.recorder.header().run.clone().into_bytes();
         bytes.extend_from_slice(at.path.as_os_str().as_bytes());
         let hash = twox_hash::XxHash3_128::oneshot(&bytes);
@@ -123,26 +123,26 @@ impl<'a> Carrier<'a> {
     }
 
     /// Returns a name beside git's lock of a path, like [`Self::beside`].
-    pub(super) fn beside_lock(&self, at: At<'_>) -> PathBuf {
-        self.beside(At { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
+    pub(super) fn beside_lock(&self, at: RoutedPath<'_>) -> PathBuf {
+        self.beside(RoutedPath { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
     }
 
     /// Returns whether a thing is as it was when the plan was made. The number of its names does not count, because our
     /// record adds a name.
-    pub(super) fn is_unchanged(&self, path: &Path, then: &Node) -> bool {
+    pub(super) fn is_unchanged(&self, path: &Path, then: &PathState) -> bool {
         look(path).is_ok_and(|now| match (&now, then) {
             _ if self.is_altered(&now) && now.id() == then.id() => true,
-            (Node::File(now), Node::File(then)) => self.tree.is_unwritten(then, now) && now.meta == then.meta,
+            (PathState::File(now), PathState::File(then)) => self.tree.is_unwritten(then, now) && now.meta == then.meta,
             _ => now == *then,
         })
     }
 
     /// Returns the number of names by which the record of this undo keeps a file.
-    pub(super) fn names_of(&self, id: FileId) -> u64 {
+    pub(super) fn names_of(&self, id: FileIdentity) -> u64 {
         self.recorder.names_of(id)
     }
 
-    pub(super) fn is_altered(&self, now: &Node) -> bool {
+    pub(super) fn is_altered(&self, now: &PathState) -> bool {
         now.id().is_some_and(|id| self.altered.contains(&id))
     }
 }

@@ -8,35 +8,40 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{Mode, SFlag, mknod};
 
-use super::carrier::{Carrier, remove_if_there};
-use super::image::Image;
+use super::carrier::{UndoExecutor, remove_if_there};
+use super::image::KeptImage;
 use super::meta;
-use super::trouble::Trouble;
-use super::way::Route;
+use super::trouble::StepFailure;
+use super::way::OpenRoute;
 use crate::images::{copy_file, set_mtime};
-use crate::look::{self, At, look};
-use crate::manifest::Record;
-use crate::node::{File, Node, Time};
-use crate::plan::Now;
+use crate::look::{self, RoutedPath, look};
+use crate::manifest::ManifestRecord;
+use crate::node::{FileState, FileTime, PathState};
+use crate::plan::CurrentTree;
 use crate::plan::git::{has_lock, is_index};
-use crate::record::Change;
+use crate::record::ComingChange;
 
-impl Carrier<'_> {
+impl UndoExecutor<'_> {
     /// Puts a thing that is no directory in the place of the current thing.
-    pub(super) fn restore(&mut self, at: At<'_>, before: &Node, now: &Node) -> Result<(), Trouble> {
+    pub(super) fn restore(
+        &mut self,
+        at: RoutedPath<'_>,
+        before: &PathState,
+        now: &PathState,
+    ) -> Result<(), StepFailure> {
         if !self.is_unchanged(at.reach, now) {
             // Another name of the same file may have been restored.
             let current = look(at.reach)?;
             let same = current.id() == before.id() && self.tree.is_same(before, at.reach, &current);
-            return if same { Ok(()) } else { Err(Trouble::Changed) };
+            return if same { Ok(()) } else { Err(StepFailure::Changed) };
         }
-        if let (Node::File(was), Node::File(current)) = (before, now)
+        if let (PathState::File(was), PathState::File(current)) = (before, now)
             && was.links > 1
             && was.meta.id == current.meta.id
         {
             return self.rewrite(at, was);
         }
-        if let Node::File(file) = before
+        if let PathState::File(file) = before
             && self.give_back(at, file, now)?
         {
             return Ok(());
@@ -49,21 +54,21 @@ impl Carrier<'_> {
         let made = look(&next)?;
         self.stop("meta")?;
         if !made.id().is_some_and(|id| self.contested.contains(&id)) {
-            meta::set(&next, &made, before.meta().ok_or(Trouble::Changed)?)?;
+            meta::set(&next, &made, before.meta().ok_or(StepFailure::Changed)?)?;
         }
         match before {
-            Node::File(file) if Some(file.meta.id) == made.id() => {}
-            Node::File(file) => set_mtime(&next, time_of(at.path, file))?,
-            _ => set_mtime(&next, Time::now())?,
+            PathState::File(file) if Some(file.meta.id) == made.id() => {}
+            PathState::File(file) => set_mtime(&next, time_of(at.path, file))?,
+            _ => set_mtime(&next, FileTime::now())?,
         }
         let lock = self.lock_git(at)?;
         self.stop("touch")?;
-        let change = if now.is_absent() { Change::Create } else { Change::Remove };
+        let change = if now.is_absent() { ComingChange::Create } else { ComingChange::Remove };
         self.touch(at, change)?;
         if !self.is_unchanged(at.reach, now) {
             remove_if_there(&next)?;
             self.unlock_git(lock)?;
-            return Err(Trouble::Changed);
+            return Err(StepFailure::Changed);
         }
         self.stop("rename")?;
         put(&next, at.reach, now)?;
@@ -71,7 +76,7 @@ impl Carrier<'_> {
         // A rename over another name of the same file does nothing.
         remove_if_there(&next)?;
         self.unlock_git(lock)?;
-        if let Node::File(file) = before
+        if let PathState::File(file) = before
             && file.links > 1
         {
             self.linked.insert(file.meta.id, at.path.to_owned());
@@ -80,37 +85,37 @@ impl Carrier<'_> {
     }
 
     /// Makes the thing under another name.
-    fn make(&mut self, next: &Path, before: &Node) -> Result<(), Trouble> {
+    fn make(&mut self, next: &Path, before: &PathState) -> Result<(), StepFailure> {
         match before {
-            Node::File(file) => self.make_file(next, file),
-            Node::Link { target, .. } => Ok(symlink(target, next)?),
-            Node::Other { kind, device, .. } => {
+            PathState::File(file) => self.make_file(next, file),
+            PathState::Link { target, .. } => Ok(symlink(target, next)?),
+            PathState::Other { kind, device, .. } => {
                 let kind = SFlag::from_bits_truncate(*kind as _);
                 mknod(next, kind, Mode::from_bits_truncate(0o600), *device as _).map_err(io::Error::from)?;
                 Ok(())
             }
-            Node::Absent | Node::Directory(_) => Err(Trouble::Changed),
+            PathState::Absent | PathState::Directory(_) => Err(StepFailure::Changed),
         }
     }
 
-    fn make_file(&mut self, next: &Path, file: &File) -> Result<(), Trouble> {
+    fn make_file(&mut self, next: &Path, file: &FileState) -> Result<(), StepFailure> {
         if let Some(other) = self.other_name(file)
             && fs::hard_link(other.at().reach, next).is_ok()
         {
             return Ok(());
         }
-        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
+        let image = self.tree.image(file).ok_or(StepFailure::Gone)?;
         self.stop("copy")?;
         Ok(copy_file(&image.path, next)?)
     }
 
     /// Returns whether a kept file can be put back itself: only this store has names of it, or it had several names.
-    fn is_free(&self, file: &File, image: &Image) -> bool {
+    fn is_free(&self, file: &FileState, image: &KeptImage) -> bool {
         image.linked && (file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id))
     }
 
     /// Gives a kept file that is put back itself its mode, its owner and its time.
-    fn refresh(&mut self, at: At<'_>, file: &File, image: &Image) -> Result<(), Trouble> {
+    fn refresh(&mut self, at: RoutedPath<'_>, file: &FileState, image: &KeptImage) -> Result<(), StepFailure> {
         if self.contested.contains(&file.meta.id) {
             return Ok(());
         }
@@ -121,30 +126,31 @@ impl Carrier<'_> {
         set_mtime(&image.path, now)?;
         if !image.file.meta.is_same(&file.meta) {
             self.stop("refresh")?;
-            meta::set(&image.path, &Node::File(image.file.clone()), &file.meta)?;
+            meta::set(&image.path, &PathState::File(image.file.clone()), &file.meta)?;
         }
         Ok(())
     }
 
     /// Puts a kept file itself back, in the place of the current thing. Returns whether that was possible.
-    fn give_back(&mut self, at: At<'_>, file: &File, now: &Node) -> Result<bool, Trouble> {
+    fn give_back(&mut self, at: RoutedPath<'_>, file: &FileState, now: &PathState) -> Result<bool, StepFailure> {
         if self.other_name(file).is_some() {
             return Ok(false);
         }
-        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
+        let image = self.tree.image(file).ok_or(StepFailure::Gone)?;
         if !self.is_free(file, &image) {
             return Ok(false);
         }
         self.refresh(at, file, &image)?;
         let lock = self.lock_git(at)?;
         self.stop("touch")?;
-        let (is_vacant, change) = (now.is_absent(), if now.is_absent() { Change::Create } else { Change::Remove });
-        self.touch(At { is_vacant, ..at }, change)?;
+        let (is_vacant, change) =
+            (now.is_absent(), if now.is_absent() { ComingChange::Create } else { ComingChange::Remove });
+        self.touch(RoutedPath { is_vacant, ..at }, change)?;
         self.stop("rename")?;
         let put = if is_vacant || self.is_unchanged(at.reach, now) {
             put(&image.path, at.reach, now)
         } else {
-            Err(Trouble::Changed)
+            Err(StepFailure::Changed)
         };
         if put.is_ok() {
             self.stop("renamed")?;
@@ -154,14 +160,14 @@ impl Carrier<'_> {
         self.unlock_git(lock)?;
         match put {
             Ok(()) => Ok(true),
-            Err(Trouble::Changed) => Err(Trouble::Changed),
+            Err(StepFailure::Changed) => Err(StepFailure::Changed),
             // Another mount may be there by now.
             Err(_) => Ok(false),
         }
     }
 
     /// Returns another name of the same file, which is as it was.
-    fn other_name(&self, file: &File) -> Option<Route> {
+    fn other_name(&self, file: &FileState) -> Option<OpenRoute> {
         if file.links < 2 {
             return None;
         }
@@ -169,24 +175,24 @@ impl Carrier<'_> {
         let restored = self.linked.get(&id).cloned();
         let names = self.names_of.get(&id).into_iter().flatten();
         restored.into_iter().chain(names.map(|path| self.point.names.entry(path))).find_map(|path| {
-            let way = Route::to(&path).ok()?;
+            let way = OpenRoute::to(&path).ok()?;
             let now = look(way.at().reach).ok()?;
             let restored = self.linked.get(&id) == Some(&path);
-            let is_original = || self.tree.is_same(&Node::File(file.clone()), way.at().reach, &now);
+            let is_original = || self.tree.is_same(&PathState::File(file.clone()), way.at().reach, &now);
             let is_it = restored || now.id() == Some(id) && is_original();
-            (is_it && matches!(now, Node::File(_))).then_some(way)
+            (is_it && matches!(now, PathState::File(_))).then_some(way)
         })
     }
 
     /// Writes the earlier contents into a file that has other names, all of which keep naming it.
-    fn rewrite(&mut self, at: At<'_>, was: &File) -> Result<(), Trouble> {
-        let image = self.tree.image(was).ok_or(Trouble::Gone)?;
+    fn rewrite(&mut self, at: RoutedPath<'_>, was: &FileState) -> Result<(), StepFailure> {
+        let image = self.tree.image(was).ok_or(StepFailure::Gone)?;
         if image.linked {
-            return Err(Trouble::Gone);
+            return Err(StepFailure::Gone);
         }
         self.stop("touch")?;
-        self.touch(at, Change::Rewrite)?;
-        self.append(&Record::Writing { path: at.path.to_owned(), id: was.meta.id })?;
+        self.touch(at, ComingChange::Rewrite)?;
+        self.append(&ManifestRecord::Writing { path: at.path.to_owned(), id: was.meta.id })?;
         self.altered.insert(was.meta.id);
         self.stop("open")?;
         let mut from = look::open(&image.path)?;
@@ -202,12 +208,12 @@ impl Carrier<'_> {
         let now = look(at.reach)?;
         meta::set(at.reach, &now, &was.meta)?;
         // Other records know the file with its earlier time.
-        let Node::File(now) = now else { return Err(Trouble::Changed) };
+        let PathState::File(now) = now else { return Err(StepFailure::Changed) };
         Ok(self.tree.note_time(was, now.mtime)?)
     }
 
     /// Takes git's own lock on a file in its directory, as git would.
-    pub(super) fn lock_git(&mut self, at: At<'_>) -> Result<Option<PathBuf>, Trouble> {
+    pub(super) fn lock_git(&mut self, at: RoutedPath<'_>) -> Result<Option<PathBuf>, StepFailure> {
         let (true, Some(parent), Some(name)) = (has_lock(at.path), at.path.parent(), at.path.file_name()) else {
             return Ok(None);
         };
@@ -216,20 +222,20 @@ impl Carrier<'_> {
         let (lock, next) = (at.reach.with_file_name(&name), self.beside_lock(at));
         remove_if_there(&next)?;
         let file = fs::File::options().write(true).create_new(true).mode(0o600).open(&next)?;
-        let id = look(&next)?.id().ok_or(Trouble::Changed)?;
+        let id = look(&next)?.id().ok_or(StepFailure::Changed)?;
         drop(file);
-        self.append(&Record::Writing { path: parent.join(name), id })?;
+        self.append(&ManifestRecord::Writing { path: parent.join(name), id })?;
         self.stop("lock")?;
         let linked = fs::hard_link(&next, &lock);
         remove_if_there(&next)?;
         match linked {
             Ok(()) => Ok(Some(lock)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::GitAtWork),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(StepFailure::GitAtWork),
             Err(error) => Err(error.into()),
         }
     }
 
-    pub(super) fn unlock_git(&mut self, lock: Option<PathBuf>) -> Result<(), Trouble> {
+    pub(super) fn unlock_git(&mut self, lock: Option<PathBuf>) -> Result<(), StepFailure> {
         let Some(lock) = lock else { return Ok(()) };
         self.stop("unlock")?;
         Ok(remove_if_there(&lock)?)
@@ -237,18 +243,18 @@ impl Carrier<'_> {
 }
 
 /// Moves a thing to its place, where `over` is now. Where nothing is now, nothing is replaced.
-pub(super) fn put(from: &Path, to: &Path, over: &Node) -> Result<(), Trouble> {
+pub(super) fn put(from: &Path, to: &Path, over: &PathState) -> Result<(), StepFailure> {
     if !over.is_absent() {
         return Ok(fs::rename(from, to)?);
     }
     match sys::rename_new(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::Changed),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(StepFailure::Changed),
         put => Ok(put?),
     }
 }
 
 /// Returns the time for a file that comes back: now, since an old time would deceive make. An index gets its old time,
 /// or git would trust its entries about files that changed in the same moment.
-fn time_of(path: &Path, file: &File) -> Time {
-    if is_index(path) { file.mtime } else { Time::now() }
+fn time_of(path: &Path, file: &FileState) -> FileTime {
+    if is_index(path) { file.mtime } else { FileTime::now() }
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::tree::Tree;
+use super::tree::DiskTree;
 use crate::images::copy_file;
-use crate::manifest::Point;
-use crate::node::{Contents, Node};
-use crate::store::Store;
+use crate::manifest::RunManifest;
+use crate::node::{KnownContents, PathState};
+use crate::store::UndoStore;
 
 /// Returns the place beside the points for the earlier thing at a path.
-fn place(store: &Store, point: &Point, path: &Path) -> Option<PathBuf> {
+fn place(store: &UndoStore, point: &RunManifest, path: &Path) -> Option<PathBuf> {
     let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
     fs::create_dir_all(&kept).ok()?;
     Some(kept.join(path.file_name()?))
@@ -21,22 +21,28 @@ fn place(store: &Store, point: &Point, path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If it cannot be copied.
-pub fn keep_from(store: &Store, point: &Point, from: &Path, path: &Path) -> io::Result<PathBuf> {
+pub fn keep_from(store: &UndoStore, point: &RunManifest, from: &Path, path: &Path) -> io::Result<PathBuf> {
     let to = place(store, point, path).ok_or(io::ErrorKind::NotFound)?;
     copy_file(from, &to).map(|()| to)
 }
 
 /// Copies an earlier thing to a place beside the points, at its whole path.
-pub fn keep(store: &Store, point: &Point, tree: &Tree<'_>, path: &Path, before: &Node) -> Option<PathBuf> {
+pub fn keep(
+    store: &UndoStore,
+    point: &RunManifest,
+    tree: &DiskTree<'_>,
+    path: &Path,
+    before: &PathState,
+) -> Option<PathBuf> {
     let directory = || place(store, point, path);
     match before {
-        Node::File(file) if matches!(file.contents, Contents::Image(_)) => {
+        PathState::File(file) if matches!(file.contents, KnownContents::Image(_)) => {
             let (image, to) = (tree.image(file)?, directory()?);
             let _replaced = fs::remove_file(&to);
             // A copy, because the kept file may change with the user's file.
             copy_file(&image.path, &to).ok().map(|()| to)
         }
-        Node::Link { target, .. } => {
+        PathState::Link { target, .. } => {
             let to = directory()?;
             let _replaced = fs::remove_file(&to);
             std::os::unix::fs::symlink(target, &to).ok().map(|()| to)

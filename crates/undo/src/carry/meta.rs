@@ -4,17 +4,17 @@ use std::io;
 use std::os::unix::fs::lchown;
 use std::path::Path;
 
-use crate::node::{Meta, Node, UNSEEN};
+use crate::node::{FileMeta, PathState, UNSEEN};
 
 /// Returns the number of differences.
-fn differences(now: &Meta, wanted: &Meta) -> usize {
+fn differences(now: &FileMeta, wanted: &FileMeta) -> usize {
     usize::from(now.mode != wanted.mode)
         + usize::from(!now.has_owner_of(wanted))
         + usize::from(now.xattrs != wanted.xattrs) * (now.xattrs.len() + wanted.xattrs.len())
 }
 
 /// Returns whether the change takes more than one system call.
-pub fn takes_steps(now: &Meta, wanted: &Meta) -> bool {
+pub fn takes_steps(now: &FileMeta, wanted: &FileMeta) -> bool {
     differences(now, wanted) > 1
 }
 
@@ -22,9 +22,9 @@ pub fn takes_steps(now: &Meta, wanted: &Meta) -> bool {
 ///
 /// # Errors
 /// If the system refuses it.
-pub fn set(path: &Path, now: &Node, wanted: &Meta) -> io::Result<()> {
+pub fn set(path: &Path, now: &PathState, wanted: &FileMeta) -> io::Result<()> {
     let Some(meta) = now.meta() else { return Err(io::ErrorKind::NotFound.into()) };
-    let is_link = matches!(now, Node::Link { .. });
+    let is_link = matches!(now, PathState::Link { .. });
     let owner = !meta.has_owner_of(wanted);
     if owner {
         let seen = |number: u32| Some(number).filter(|number| *number != UNSEEN);
@@ -40,7 +40,7 @@ pub fn set(path: &Path, now: &Node, wanted: &Meta) -> io::Result<()> {
     Ok(())
 }
 
-fn set_attributes(path: &Path, now: &Meta, wanted: &Meta) -> io::Result<()> {
+fn set_attributes(path: &Path, now: &FileMeta, wanted: &FileMeta) -> io::Result<()> {
     for attribute in &wanted.xattrs {
         // A new owner takes the capabilities of a program away.
         if !now.xattrs.contains(attribute) || attribute.name == "security.capability" {

@@ -20,17 +20,17 @@ use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
-use self::carrier::Carrier;
-pub use self::tree::Tree;
-pub use self::types::{Options, Stayed, UndoError, Undone};
+use self::carrier::UndoExecutor;
+pub use self::tree::DiskTree;
+pub use self::types::{ReportedConflict, UndoError, UndoOutcome, UndoRequest};
 use super::gaps::{gap, gaps};
-use super::images::Limits;
+use super::images::UndoLimits;
 use super::look::{names_below, top_of};
-use super::manifest::{self, Header, Point, Purpose, VERSION};
-use super::node::{FileId, Time};
-use super::plan::{Conflict, Plan, Step, plan};
-use super::record::Recorder;
-use super::store::{Store, StoreError, Summary};
+use super::manifest::{self, ManifestHeader, ManifestPurpose, RunManifest, VERSION};
+use super::node::{FileIdentity, FileTime};
+use super::plan::{PlannedConflict, UndoPlan, UndoStep, plan};
+use super::record::ChangeJournal;
+use super::store::{PointSummary, UndoStore, UndoStoreError};
 use protocol::plan::next_mark;
 use protocol::task::Machine;
 
@@ -38,7 +38,7 @@ use protocol::task::Machine;
 ///
 /// # Errors
 /// If there is no point, the run still goes on, or the store cannot be used. Nothing is touched then.
-pub fn undo(store: &Store, run: &str, options: Options<'_>) -> Result<Undone, UndoError> {
+pub fn undo(store: &UndoStore, run: &str, options: UndoRequest<'_>) -> Result<UndoOutcome, UndoError> {
     undo_with(store, run, options, &mut |_| false)
 }
 
@@ -47,17 +47,17 @@ pub fn undo(store: &Store, run: &str, options: Options<'_>) -> Result<Undone, Un
 /// # Errors
 /// As [`undo`], and [`UndoError::Stopped`].
 pub fn undo_with(
-    store: &Store,
+    store: &UndoStore,
     run: &str,
-    options: Options<'_>,
+    options: UndoRequest<'_>,
     stops: &mut dyn FnMut(&str) -> bool,
-) -> Result<Undone, UndoError> {
+) -> Result<UndoOutcome, UndoError> {
     if let Some(path) = options.paths.iter().find(|path| !path.is_absolute()) {
         return Err(UndoError::Relative(path.clone()));
     }
     let _lock = store.lock()?;
     let (point, unfinished) = read(store, run, &store.unended()?)?;
-    let tree = Tree::new(store, &point, unfinished.as_ref());
+    let tree = DiskTree::new(store, &point, unfinished.as_ref());
     let plan = plan(&point, &tree, options.paths);
     if options.dry_run {
         return Ok(report_only(store, &point, &plan));
@@ -66,19 +66,19 @@ pub fn undo_with(
         // Without the note, an older undo has a conflict.
         let _none = tree.note_again(*was, *now);
     }
-    let mut undone = Undone { not_covered: not_covered(store, &point, &plan), ..Undone::default() };
+    let mut undone = UndoOutcome { not_covered: not_covered(store, &point, &plan), ..UndoOutcome::default() };
     let copied = plan.conflicts.iter().map(|conflict| {
         let copy = |from: &PathBuf| kept::keep_from(store, &point, from, &conflict.path);
         conflict.found.as_ref().map(copy).transpose()
     });
     let path = store.path().to_owned();
-    let copied: Vec<_> = copied.collect::<io::Result<_>>().map_err(|source| StoreError::System { path, source })?;
+    let copied: Vec<_> = copied.collect::<io::Result<_>>().map_err(|source| UndoStoreError::System { path, source })?;
     if unfinished.is_some() || !plan.steps.is_empty() {
         let recorder = match &unfinished {
-            Some(unfinished) => Recorder::resume(store, unfinished)?,
-            None => Recorder::begin(store, header(&point), Limits::NONE)?,
+            Some(unfinished) => ChangeJournal::resume(store, unfinished)?,
+            None => ChangeJournal::begin(store, header(&point), UndoLimits::NONE)?,
         };
-        let mut carrier = Carrier::new(&point, &tree, &plan, recorder, stops);
+        let mut carrier = UndoExecutor::new(&point, &tree, &plan, recorder, stops);
         if let Some(unfinished) = &unfinished {
             carrier.clean(unfinished);
         }
@@ -88,13 +88,13 @@ pub fn undo_with(
         undone = carrier.finish(undone)?;
         if let Some(end) = &point.end {
             // The files that went back are no longer kept.
-            store.add(&Summary::of(&point.header, Some(end), store.measured(&point), point.before.len()))?;
+            store.add(&PointSummary::of(&point.header, Some(end), store.measured(&point), point.before.len()))?;
         }
     }
     show_names(&mut undone.restored, store, &point, &plan);
     let conflicts = plan.conflicts.iter().zip(copied);
     let conflicts = conflicts.filter(|(conflict, _)| !point.is_own(store.path(), &conflict.path));
-    let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
+    let keep = |conflict: &PlannedConflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
     undone.conflicts.extend(conflicts.map(|(conflict, copied)| stayed(conflict, copied.or_else(|| keep(conflict)))));
     if undone.conflicts.iter().any(|stayed| stayed.kept_at.is_some()) {
         store.add_kept(run)?;
@@ -104,15 +104,24 @@ pub fn undo_with(
 
 /// Returns whether an undo of a run for these paths would do something now, or leave a conflict. The caller holds the
 /// lock of the store. `unended` is [`Store::unended`].
-pub(crate) fn would_change(store: &Store, run: &str, paths: &[PathBuf], unended: &[Header]) -> Result<bool, UndoError> {
+pub(crate) fn would_change(
+    store: &UndoStore,
+    run: &str,
+    paths: &[PathBuf],
+    unended: &[ManifestHeader],
+) -> Result<bool, UndoError> {
     let (point, unfinished) = read(store, run, unended)?;
-    let tree = Tree::new(store, &point, unfinished.as_ref());
-    let Undone { restored, removed, conflicts, .. } = report_only(store, &point, &plan(&point, &tree, paths));
+    let tree = DiskTree::new(store, &point, unfinished.as_ref());
+    let UndoOutcome { restored, removed, conflicts, .. } = report_only(store, &point, &plan(&point, &tree, paths));
     Ok(restored.len() + removed.len() + conflicts.len() > 0)
 }
 
 /// Reads a point that has ended, and the record of its undo, if that undo was killed.
-fn read(store: &Store, run: &str, unended: &[Header]) -> Result<(Point, Option<Point>), StoreError> {
+fn read(
+    store: &UndoStore,
+    run: &str,
+    unended: &[ManifestHeader],
+) -> Result<(RunManifest, Option<RunManifest>), UndoStoreError> {
     let mut point = store.point(run)?;
     if point.end.is_none() {
         settle::settle(&mut point, store)?;
@@ -121,13 +130,13 @@ fn read(store: &Store, run: &str, unended: &[Header]) -> Result<(Point, Option<P
 }
 
 /// Adds the other names of files that are changed in place, without those of the store.
-fn show_names(restored: &mut Vec<PathBuf>, store: &Store, point: &Point, plan: &Plan) {
-    let in_place = |step: &Step| match step {
-        Step::Restore { before, now, .. } if before.has_names() && before.id() == now.id() => before.id(),
-        Step::SetMeta { before, .. } if before.has_names() => before.id(),
+fn show_names(restored: &mut Vec<PathBuf>, store: &UndoStore, point: &RunManifest, plan: &UndoPlan) {
+    let in_place = |step: &UndoStep| match step {
+        UndoStep::Restore { before, now, .. } if before.has_names() && before.id() == now.id() => before.id(),
+        UndoStep::SetMeta { before, .. } if before.has_names() => before.id(),
         _ => None,
     };
-    let changed: HashSet<FileId> = plan.steps.iter().filter_map(in_place).collect();
+    let changed: HashSet<FileIdentity> = plan.steps.iter().filter_map(in_place).collect();
     if !changed.is_empty() && !restored.is_empty() {
         let names =
             names_below(top_of(&point.header.cwd), |id| changed.contains(&id), |path| point.is_own(store.path(), path));
@@ -142,10 +151,10 @@ fn show_names(restored: &mut Vec<PathBuf>, store: &Store, point: &Point, plan: &
 ///
 /// # Errors
 /// If there is none, it cannot be read, or the run still goes on.
-pub fn ended(store: &Store, run: &str) -> Result<Point, StoreError> {
+pub fn ended(store: &UndoStore, run: &str) -> Result<RunManifest, UndoStoreError> {
     let path = store.manifest(run)?;
     if store.is_running(run) {
-        return Err(StoreError::Running(run.to_owned()));
+        return Err(UndoStoreError::Running(run.to_owned()));
     }
     let mut point = manifest::read(&path)?;
     if point.end.is_none() {
@@ -155,23 +164,27 @@ pub fn ended(store: &Store, run: &str) -> Result<Point, StoreError> {
     Ok(point)
 }
 
-fn header(point: &Point) -> Header {
-    let now = Time::now();
-    let Header { run, cwd, .. } = &point.header;
-    Header {
+fn header(point: &RunManifest) -> ManifestHeader {
+    let now = FileTime::now();
+    let ManifestHeader { run, cwd, .. } = &point.header;
+    ManifestHeader {
         version: VERSION,
         run: next_mark(),
         command: format!("undo {run}"),
         cwd: cwd.clone(),
         at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0),
         machine: Machine::here().clone(),
-        purpose: Purpose::Undone(run.clone()),
+        purpose: ManifestPurpose::Undone(run.clone()),
         tree: PathBuf::new(),
     }
 }
 
 /// Returns the record of the same undo, if that undo was killed.
-fn unfinished_of(store: &Store, run: &str, unended: &[Header]) -> Result<Option<Point>, StoreError> {
+fn unfinished_of(
+    store: &UndoStore,
+    run: &str,
+    unended: &[ManifestHeader],
+) -> Result<Option<RunManifest>, UndoStoreError> {
     for undo in store.undos_of(run, unended)? {
         let point = manifest::read(&store.manifest(&undo)?)?;
         if point.end.is_none() && !store.is_running(&undo) {
@@ -182,16 +195,18 @@ fn unfinished_of(store: &Store, run: &str, unended: &[Header]) -> Result<Option<
 }
 
 /// Returns the effect that the plan would have.
-fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
-    let mut undone = Undone { not_covered: not_covered(store, point, plan), ..Undone::default() };
+fn report_only(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> UndoOutcome {
+    let mut undone = UndoOutcome { not_covered: not_covered(store, point, plan), ..UndoOutcome::default() };
     for step in &plan.steps {
         match step {
-            Step::Remove { shown, .. } | Step::RemoveDirectory { shown, .. } => undone.removed.push(shown.clone()),
-            Step::Move { home: false, .. } => {}
-            Step::Move { to: path, .. }
-            | Step::MakeDirectory { path, .. }
-            | Step::Restore { path, .. }
-            | Step::SetMeta { path, .. } => undone.restored.push(path.clone()),
+            UndoStep::Remove { shown, .. } | UndoStep::RemoveDirectory { shown, .. } => {
+                undone.removed.push(shown.clone())
+            }
+            UndoStep::Move { home: false, .. } => {}
+            UndoStep::Move { to: path, .. }
+            | UndoStep::MakeDirectory { path, .. }
+            | UndoStep::Restore { path, .. }
+            | UndoStep::SetMeta { path, .. } => undone.restored.push(path.clone()),
         }
     }
     let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
@@ -200,15 +215,15 @@ fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
     undone
 }
 
-fn not_covered(store: &Store, point: &Point, plan: &Plan) -> Vec<String> {
+fn not_covered(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> Vec<String> {
     let end = point.end.iter().flat_map(|end| end.not_covered.iter().cloned());
     let lost = plan.lost.iter().filter(|(path, _)| !point.is_own(store.path(), path));
     gaps(end.chain(point.missing.iter().map(gap)).chain(lost.map(gap)))
 }
 
-fn stayed(conflict: &Conflict, kept: Option<PathBuf>) -> Stayed {
-    let Conflict { path, why, stays, .. } = conflict;
-    Stayed { path: path.clone(), why: why.clone(), kept_at: stays.clone().or(kept) }
+fn stayed(conflict: &PlannedConflict, kept: Option<PathBuf>) -> ReportedConflict {
+    let PlannedConflict { path, why, stays, .. } = conflict;
+    ReportedConflict { path: path.clone(), why: why.clone(), kept_at: stays.clone().or(kept) }
 }
 
 #[cfg(test)]

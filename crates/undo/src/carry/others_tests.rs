@@ -6,21 +6,23 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::*;
-use crate::testing::{Run, Scene};
+use crate::testing::{RecordedProgram, UndoScene};
 
 /// Longer than the clock that dates files may lag behind.
 const WHILE: Duration = Duration::from_millis(40);
 
 /// Returns what an undo leaves, and how many things others have changed.
-fn left(scene: &Scene) -> (Vec<String>, usize) {
+fn left(scene: &UndoScene) -> (Vec<String>, usize) {
     let point = scene.store.point("r").expect("read");
     let undone = scene.undo("r");
-    let name = |stayed: &Stayed| stayed.path.strip_prefix(&scene.root).expect("below").to_string_lossy().into_owned();
+    let name = |stayed: &ReportedConflict| {
+        stayed.path.strip_prefix(&scene.root).expect("below").to_string_lossy().into_owned()
+    };
     (undone.conflicts.iter().map(name).collect(), point.others.len())
 }
 
 /// Runs `others` while no process of the run can change a file.
-fn rested(run: &mut Run, open: HashSet<u64>, others: impl FnOnce()) {
+fn rested(run: &mut RecordedProgram, open: HashSet<u64>, others: impl FnOnce()) {
     sleep(WHILE);
     run.recorder.rest(open);
     sleep(WHILE);
@@ -31,7 +33,7 @@ fn rested(run: &mut Run, open: HashSet<u64>, others: impl FnOnce()) {
 
 #[test]
 fn a_file_that_another_program_changes_while_the_run_rests_stays() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["a", "b", "c", "d", "e"] {
         scene.write(name, "old");
     }
@@ -60,7 +62,7 @@ fn a_file_that_another_program_changes_while_the_run_rests_stays() {
 
 #[test]
 fn a_file_that_the_run_could_write_to_is_its_own() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "old");
     scene.run("r", |run| {
         run.recorder.tell_apart();
@@ -75,7 +77,7 @@ fn a_file_that_the_run_could_write_to_is_its_own() {
 #[test]
 fn what_another_program_makes_anew_stays() {
     for tells in [true, false] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         for name in ["d/f", "g", "k/l"] {
             scene.write(name, "old");
         }
@@ -102,7 +104,7 @@ fn what_another_program_makes_anew_stays() {
 
 #[test]
 fn what_fails_to_come_back_is_not_removed_by_others() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "old");
     scene.run("r", |run| {
         run.recorder.tell_apart();
@@ -115,7 +117,7 @@ fn what_fails_to_come_back_is_not_removed_by_others() {
 
 #[test]
 fn what_another_program_makes_in_a_directory_of_the_run_stays() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.run("r", |run| {
         run.recorder.tell_apart();
         run.make_directory("out").expect("done");

@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{Run, Scene, Snapshot};
+use crate::testing::{ObservedTree, RecordedProgram, UndoScene};
 
 /// Few names, so that changes meet.
 const NAMES: &[&str] = &[
@@ -17,7 +17,7 @@ const NAMES: &[&str] = &[
 ];
 
 #[derive(Debug, Clone)]
-enum Op {
+enum RandomOperation {
     Write(usize),
     Replace(usize),
     Remove(usize),
@@ -32,30 +32,30 @@ enum Op {
     Time(usize, i64),
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op() -> impl Strategy<Value = RandomOperation> {
     let name = || 0..NAMES.len();
     prop_oneof![
-        3 => name().prop_map(Op::Write),
-        2 => name().prop_map(Op::Replace),
-        2 => name().prop_map(Op::Remove),
-        1 => name().prop_map(Op::RemoveAll),
-        4 => (name(), name()).prop_map(|(from, to)| Op::Rename(from, to)),
-        1 => (name(), name()).prop_map(|(one, other)| Op::Swap(one, other)),
-        3 => name().prop_map(Op::MakeDirectory),
-        1 => (name(), name()).prop_map(|(from, to)| Op::Link(from, to)),
-        1 => name().prop_map(Op::Symlink),
-        1 => (name(), prop_oneof![Just(1_000), Just(4_000_000_000)]).prop_map(|(name, time)| Op::Time(name, time)),
-        1 => (name(), prop_oneof![Just(0o600), Just(0o755), Just(0o4755)]).prop_map(|(name, mode)| Op::Mode(name, mode)),
-        1 => name().prop_map(Op::Attribute),
+        3 => name().prop_map(RandomOperation::Write),
+        2 => name().prop_map(RandomOperation::Replace),
+        2 => name().prop_map(RandomOperation::Remove),
+        1 => name().prop_map(RandomOperation::RemoveAll),
+        4 => (name(), name()).prop_map(|(from, to)| RandomOperation::Rename(from, to)),
+        1 => (name(), name()).prop_map(|(one, other)| RandomOperation::Swap(one, other)),
+        3 => name().prop_map(RandomOperation::MakeDirectory),
+        1 => (name(), name()).prop_map(|(from, to)| RandomOperation::Link(from, to)),
+        1 => name().prop_map(RandomOperation::Symlink),
+        1 => (name(), prop_oneof![Just(1_000), Just(4_000_000_000)]).prop_map(|(name, time)| RandomOperation::Time(name, time)),
+        1 => (name(), prop_oneof![Just(0o600), Just(0o755), Just(0o4755)]).prop_map(|(name, mode)| RandomOperation::Mode(name, mode)),
+        1 => name().prop_map(RandomOperation::Attribute),
     ]
 }
 
-fn ops(most: usize) -> impl Strategy<Value = Vec<Op>> {
+fn ops(most: usize) -> impl Strategy<Value = Vec<RandomOperation>> {
     prop::collection::vec(op(), 1..=most)
 }
 
-fn begun() -> Scene {
-    let scene = Scene::new();
+fn begun() -> UndoScene {
+    let scene = UndoScene::new();
     for (name, text) in
         [("a", "one"), ("b", "two"), ("d/f", "three"), ("d/g", "four"), ("d/e/h", "five"), ("k/l", "six")]
     {
@@ -67,57 +67,57 @@ fn begun() -> Scene {
 }
 
 /// Returns whether no directory of a path is a link, since a recorder takes no other paths.
-fn is_plain(scene: &Scene, name: &str) -> bool {
+fn is_plain(scene: &UndoScene, name: &str) -> bool {
     let path = scene.path(name);
     let parent = path.parent().expect("a parent");
     fs::canonicalize(parent).is_ok_and(|real| real == parent)
 }
 
 /// Makes the changes that are possible, as a recorded run.
-fn run(scene: &Scene, run: &mut Run, ops: &[Op]) {
+fn run(scene: &UndoScene, run: &mut RecordedProgram, ops: &[RandomOperation]) {
     for (at, op) in ops.iter().enumerate() {
         let text = format!("run {at}");
         let plain = |index: &usize| is_plain(scene, NAMES[*index]);
         let _failed = match op {
-            Op::Write(name) if plain(name) => run.write(NAMES[*name], &text),
-            Op::Replace(name) if plain(name) => run.replace(NAMES[*name], &text),
-            Op::Remove(name) if plain(name) => run.remove(NAMES[*name]),
-            Op::RemoveAll(name) if plain(name) => run.remove_all(NAMES[*name]),
-            Op::Rename(from, to) if plain(from) && plain(to) => run.rename(NAMES[*from], NAMES[*to]),
-            Op::Swap(one, other) if plain(one) && plain(other) => run.swap(NAMES[*one], NAMES[*other]),
-            Op::MakeDirectory(name) if plain(name) => run.make_directory(NAMES[*name]),
-            Op::Link(from, to) if plain(from) && plain(to) => run.link(NAMES[*from], NAMES[*to]),
-            Op::Symlink(name) if plain(name) => run.symlink("a", NAMES[*name]),
-            Op::Mode(name, mode) if plain(name) => run.set_mode(NAMES[*name], *mode),
-            Op::Attribute(name) if plain(name) => run.set_attribute(NAMES[*name], "value"),
-            Op::Time(name, seconds) if plain(name) => run.set_time(NAMES[*name], *seconds),
+            RandomOperation::Write(name) if plain(name) => run.write(NAMES[*name], &text),
+            RandomOperation::Replace(name) if plain(name) => run.replace(NAMES[*name], &text),
+            RandomOperation::Remove(name) if plain(name) => run.remove(NAMES[*name]),
+            RandomOperation::RemoveAll(name) if plain(name) => run.remove_all(NAMES[*name]),
+            RandomOperation::Rename(from, to) if plain(from) && plain(to) => run.rename(NAMES[*from], NAMES[*to]),
+            RandomOperation::Swap(one, other) if plain(one) && plain(other) => run.swap(NAMES[*one], NAMES[*other]),
+            RandomOperation::MakeDirectory(name) if plain(name) => run.make_directory(NAMES[*name]),
+            RandomOperation::Link(from, to) if plain(from) && plain(to) => run.link(NAMES[*from], NAMES[*to]),
+            RandomOperation::Symlink(name) if plain(name) => run.symlink("a", NAMES[*name]),
+            RandomOperation::Mode(name, mode) if plain(name) => run.set_mode(NAMES[*name], *mode),
+            RandomOperation::Attribute(name) if plain(name) => run.set_attribute(NAMES[*name], "value"),
+            RandomOperation::Time(name, seconds) if plain(name) => run.set_time(NAMES[*name], *seconds),
             _ => Ok(()),
         };
     }
 }
 
 /// The same without a record, as a user.
-fn use_it(scene: &Scene, ops: &[Op]) {
+fn use_it(scene: &UndoScene, ops: &[RandomOperation]) {
     for (at, op) in ops.iter().enumerate() {
         let text = format!("user {at}");
         let path = |index: &usize| scene.path(NAMES[*index]);
         let _failed = match op {
-            Op::Write(name) => fs::write(path(name), text),
-            Op::Replace(name) => {
+            RandomOperation::Write(name) => fs::write(path(name), text),
+            RandomOperation::Replace(name) => {
                 fs::write(scene.path("tmp"), text).and_then(|()| fs::rename(scene.path("tmp"), path(name)))
             }
-            Op::Remove(name) => fs::remove_file(path(name)).or_else(|_| fs::remove_dir(path(name))),
-            Op::RemoveAll(name) => fs::remove_dir_all(path(name)),
-            Op::Rename(from, to) => fs::rename(path(from), path(to)),
-            Op::MakeDirectory(name) => fs::create_dir(path(name)),
-            Op::Mode(name, mode) => fs::set_permissions(path(name), fs::Permissions::from_mode(*mode)),
+            RandomOperation::Remove(name) => fs::remove_file(path(name)).or_else(|_| fs::remove_dir(path(name))),
+            RandomOperation::RemoveAll(name) => fs::remove_dir_all(path(name)),
+            RandomOperation::Rename(from, to) => fs::rename(path(from), path(to)),
+            RandomOperation::MakeDirectory(name) => fs::create_dir(path(name)),
+            RandomOperation::Mode(name, mode) => fs::set_permissions(path(name), fs::Permissions::from_mode(*mode)),
             _ => Ok(()),
         };
     }
     let _none = fs::remove_file(scene.path("tmp"));
 }
 
-fn users_texts(snapshot: &Snapshot) -> BTreeSet<&str> {
+fn users_texts(snapshot: &ObservedTree) -> BTreeSet<&str> {
     let texts = snapshot.values().map(|seen| seen.what.as_str());
     texts.filter(|what| what.starts_with("file user")).collect()
 }
@@ -128,7 +128,7 @@ fn is_related(one: &Path, other: &Path) -> bool {
 }
 
 /// Returns the places, before and after the run, that the user's changes concern.
-fn users_places(scene: &Scene, after: &Snapshot, used: &Snapshot) -> Vec<PathBuf> {
+fn users_places(scene: &UndoScene, after: &ObservedTree, used: &ObservedTree) -> Vec<PathBuf> {
     let point = manifest::read(&scene.store.manifest("r").expect("an id")).expect("read");
     let all: BTreeSet<&PathBuf> = after.keys().chain(used.keys()).collect();
     let changed = all.into_iter().filter(|path| after.get(*path) != used.get(*path));
@@ -180,7 +180,7 @@ proptest! {
         let undone = scene.undo("r");
         prop_assert_eq!((&undone.conflicts[..], &undone.not_covered[..]), (&[][..], &[][..]));
         prop_assert_eq!(&scene.snapshot(), &before);
-        prop_assert_eq!(scene.undo("r"), Undone::default());
+        prop_assert_eq!(scene.undo("r"), UndoOutcome::default());
         if !undone.undo.is_empty() {
             let redone = scene.undo(&undone.undo);
             prop_assert_eq!(redone.conflicts, []);
@@ -190,7 +190,7 @@ proptest! {
 
     #[test]
     fn what_a_user_did_stays_and_the_rest_comes_back(program in ops(8), user in ops(3)) {
-        let program: Vec<Op> = program.into_iter().filter(|op| !matches!(op, Op::Link(..))).collect();
+        let program: Vec<RandomOperation> = program.into_iter().filter(|op| !matches!(op, RandomOperation::Link(..))).collect();
         let scene = begun();
         let before = scene.snapshot();
         scene.run("r", |begun| run(&scene, begun, &program));

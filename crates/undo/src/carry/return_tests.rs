@@ -6,25 +6,25 @@ use std::path::Path;
 
 use super::*;
 use crate::images::set_mtime;
-use crate::testing::Scene;
+use crate::testing::UndoScene;
 
-fn undo_paths(scene: &Scene, run: &str, names: &[&str]) -> Undone {
+fn undo_paths(scene: &UndoScene, run: &str, names: &[&str]) -> UndoOutcome {
     let paths: Vec<PathBuf> = names.iter().map(|name| scene.path(name)).collect();
-    undo(&scene.store, run, Options { paths: &paths, ..Options::default() }).expect("undone")
+    undo(&scene.store, run, UndoRequest { paths: &paths, ..UndoRequest::default() }).expect("undone")
 }
 
-fn names_of(scene: &Scene, name: &str) -> u64 {
+fn names_of(scene: &UndoScene, name: &str) -> u64 {
     fs::metadata(scene.path(name)).expect("there").nlink()
 }
 
-fn relative(scene: &Scene, paths: &[PathBuf]) -> Vec<String> {
+fn relative(scene: &UndoScene, paths: &[PathBuf]) -> Vec<String> {
     let name = |path: &PathBuf| path.strip_prefix(&scene.root).map_or_else(|_| path.clone(), Path::to_owned);
     paths.iter().map(|path| name(path).display().to_string()).collect()
 }
 
 #[test]
 fn one_file_of_a_removed_directory_comes_back_in_its_directory() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["d/x", "d/y", "d/e/z"] {
         scene.write(name, name);
     }
@@ -41,7 +41,7 @@ fn one_file_of_a_removed_directory_comes_back_in_its_directory() {
 
 #[test]
 fn a_file_of_a_moved_directory_is_named_when_it_alone_is_wanted() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/x", "text");
     scene.run("r", |run| run.rename("d", "e").expect("done"));
     let undone = undo_paths(&scene, "r", &["d/x"]);
@@ -53,7 +53,7 @@ fn a_file_of_a_moved_directory_is_named_when_it_alone_is_wanted() {
 #[test]
 fn a_directory_that_was_made_again_with_another_mode_is_no_conflict() {
     for has_entries in [false, true] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         fs::create_dir_all(scene.path("d/e")).expect("made");
         if has_entries {
             scene.write("d/e/f", "text");
@@ -76,7 +76,7 @@ fn a_directory_that_was_made_again_with_another_mode_is_no_conflict() {
 
 #[test]
 fn what_is_removed_has_the_path_that_the_run_gave_to_it() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("src/a", "text");
     scene.run("r", |run| {
         run.write("src/n", "new").expect("done");
@@ -84,7 +84,7 @@ fn what_is_removed_has_the_path_that_the_run_gave_to_it() {
         run.rename("src", "all/src").expect("done");
     });
     for dry_run in [true, false] {
-        let undone = undo(&scene.store, "r", Options { dry_run, ..Options::default() }).expect("undone");
+        let undone = undo(&scene.store, "r", UndoRequest { dry_run, ..UndoRequest::default() }).expect("undone");
         let mut removed = relative(&scene, &undone.removed);
         removed.sort();
         assert_eq!(removed, ["all", "all/src/n"]);
@@ -93,12 +93,12 @@ fn what_is_removed_has_the_path_that_the_run_gave_to_it() {
 
 #[test]
 fn a_git_index_comes_back_with_its_time() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write(".git/index", "old");
     scene.write(".git/worktrees/w/index", "old");
     scene.write("VERSION", "old");
     let names = [".git/index", ".git/worktrees/w/index", "VERSION"];
-    let old = crate::node::Time { seconds: 1_000_000_000, nanoseconds: 0 };
+    let old = crate::node::FileTime { seconds: 1_000_000_000, nanoseconds: 0 };
     names.iter().for_each(|name| set_mtime(&scene.path(name), old).expect("set"));
     for way in ["replace", "write"] {
         scene.run(way, |run| {
@@ -115,7 +115,7 @@ fn a_git_index_comes_back_with_its_time() {
 
 #[test]
 fn a_file_that_came_back_has_no_other_name() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["a", "b", "c", "d"] {
         scene.write(name, name);
     }
@@ -143,7 +143,7 @@ fn a_file_that_came_back_has_no_other_name() {
 
 #[test]
 fn an_edit_that_hides_its_time_never_comes_back_as_the_earlier_file() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "RIGHT");
     scene.write("b", "other");
     scene.run("r", |run| {
@@ -157,11 +157,11 @@ fn an_edit_that_hides_its_time_never_comes_back_as_the_earlier_file() {
         }
         false
     };
-    let options = Options { paths: &[scene.path("a")], ..Options::default() };
+    let options = UndoRequest { paths: &[scene.path("a")], ..UndoRequest::default() };
     assert_eq!(undo_with(&scene.store, "r", options, &mut stops).expect("undone").conflicts, []);
     let back = fs::metadata(scene.path("a")).expect("there");
     scene.write("a", "WRONG");
-    let time = crate::node::Time { seconds: back.mtime(), nanoseconds: back.mtime_nsec() };
+    let time = crate::node::FileTime { seconds: back.mtime(), nanoseconds: back.mtime_nsec() };
     set_mtime(&scene.path("a"), time).expect("set");
     for is_recorded in [true, false] {
         if is_recorded {
@@ -180,7 +180,7 @@ fn an_edit_that_hides_its_time_never_comes_back_as_the_earlier_file() {
 
 #[test]
 fn an_older_undo_never_brings_back_what_the_user_wrote_since() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "RIGHT");
     scene.run("older", |run| run.rename("a", "c").expect("done"));
     scene.run("newer", |run| run.remove("c").expect("done"));
@@ -193,7 +193,7 @@ fn an_older_undo_never_brings_back_what_the_user_wrote_since() {
 #[test]
 fn a_file_moved_over_another_comes_back_with_it_when_either_is_wanted() {
     for wanted in ["a", "b"] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("a", "one");
         scene.write("b", "two");
         scene.write("c", "three");
@@ -211,7 +211,7 @@ fn a_file_moved_over_another_comes_back_with_it_when_either_is_wanted() {
 
 #[test]
 fn files_that_changed_places_change_them_back() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["a", "b", "c"] {
         scene.write(name, name);
     }
@@ -231,7 +231,7 @@ fn files_that_changed_places_change_them_back() {
 
 #[test]
 fn a_run_is_undone_again_after_its_undo_was_undone() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["a", "b", "d/c"] {
         scene.write(name, name);
     }
@@ -252,7 +252,7 @@ fn a_run_is_undone_again_after_its_undo_was_undone() {
 #[test]
 fn a_file_that_was_dated_and_moved_comes_back() {
     for is_killed in [false, true] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("a", "one");
         scene.write("b", "of another size");
         let before = scene.snapshot();
@@ -273,13 +273,13 @@ fn a_file_that_was_dated_and_moved_comes_back() {
 
 #[test]
 fn the_other_names_of_a_file_that_is_restored_in_place_are_listed() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("d/x", "two");
     fs::hard_link(scene.path("a"), scene.path("d/b")).expect("linked");
     scene.run("r", |run| run.write("a", "new").expect("done"));
     for dry_run in [true, false] {
-        let undone = undo(&scene.store, "r", Options { dry_run, ..Options::default() }).expect("undone");
+        let undone = undo(&scene.store, "r", UndoRequest { dry_run, ..UndoRequest::default() }).expect("undone");
         assert_eq!(relative(&scene, &undone.restored), ["a", "d/b"]);
     }
 }
@@ -287,7 +287,7 @@ fn the_other_names_of_a_file_that_is_restored_in_place_are_listed() {
 #[test]
 fn a_file_moved_over_another_comes_back_after_a_killed_undo() {
     for step in 0.. {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("a", "one");
         scene.write("b", "two");
         let before = scene.snapshot();
@@ -305,7 +305,7 @@ fn a_file_moved_over_another_comes_back_after_a_killed_undo() {
 #[test]
 fn a_file_moved_over_another_in_a_moved_directory_comes_back_after_a_killed_undo() {
     for step in 0..16 {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         for name in ["d/f", "d/g"] {
             scene.write(name, name);
         }
@@ -323,7 +323,7 @@ fn a_file_moved_over_another_in_a_moved_directory_comes_back_after_a_killed_undo
 #[test]
 fn a_directory_that_moved_comes_back_in_place_of_a_new_one_with_equal_files() {
     for step in 0.. {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("d/f", "old");
         let before = scene.snapshot();
         scene.run("r", |run| {

@@ -2,49 +2,49 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::image::{Image, image_at, leads, points};
+use super::image::{KeptImage, image_at, leads, points};
 use crate::look;
-use crate::manifest::{Point, Purpose};
-use crate::node::{Contents, File, FileId, Node};
+use crate::manifest::{ManifestPurpose, RunManifest};
+use crate::node::{FileIdentity, FileState, KnownContents, PathState};
 use crate::path_map::PathMap;
-use crate::store::Store;
-use crate::traces::Traces;
+use crate::store::UndoStore;
+use crate::traces::UndoTraces;
 
 /// The files of a point that went into the tree, and from the tree into another point.
-pub(super) struct Returned {
+pub(super) struct ReturnedFiles {
     /// The other points, without their files.
-    points: Vec<Point>,
+    points: Vec<RunManifest>,
     /// The states in which undos have left files, by the file and by the run that was undone.
-    left: HashMap<FileId, Vec<(String, File)>>,
+    left: HashMap<FileIdentity, Vec<(String, FileState)>>,
     /// The states in which runs have kept files, with the number of the point.
-    kept: HashMap<FileId, Vec<(usize, File)>>,
+    kept: HashMap<FileIdentity, Vec<(usize, FileState)>>,
 }
 
-impl Returned {
+impl ReturnedFiles {
     /// Reads the states of a point's kept files in all points of a store.
-    pub fn read(store: &Store, of: &Point) -> Self {
-        let is_kept = |file: &&File| matches!(file.contents, Contents::Image(_));
-        let files = of.before.values().filter_map(Node::file).filter(is_kept);
-        let wanted: HashSet<FileId> = files.map(|file| file.meta.id).collect();
-        let is_wanted = |file: &&File| wanted.contains(&file.meta.id);
+    pub fn read(store: &UndoStore, of: &RunManifest) -> Self {
+        let is_kept = |file: &&FileState| matches!(file.contents, KnownContents::Image(_));
+        let files = of.before.values().filter_map(PathState::file).filter(is_kept);
+        let wanted: HashSet<FileIdentity> = files.map(|file| file.meta.id).collect();
+        let is_wanted = |file: &&FileState| wanted.contains(&file.meta.id);
         let mut returned = Self { points: Vec::new(), left: HashMap::new(), kept: HashMap::new() };
         for point in points(store) {
-            if let Purpose::Undone(run) = &point.header.purpose {
-                for file in point.after.values().filter_map(Node::file).filter(is_wanted) {
+            if let ManifestPurpose::Undone(run) = &point.header.purpose {
+                for file in point.after.values().filter_map(PathState::file).filter(is_wanted) {
                     returned.left.entry(file.meta.id).or_default().push((run.clone(), file.clone()));
                 }
             }
-            for file in point.before.values().filter_map(Node::file).filter(is_wanted).filter(is_kept) {
+            for file in point.before.values().filter_map(PathState::file).filter(is_wanted).filter(is_kept) {
                 returned.kept.entry(file.meta.id).or_default().push((returned.points.len(), file.clone()));
             }
-            returned.points.push(Point { before: PathMap::new(), after: PathMap::new(), ..point });
+            returned.points.push(RunManifest { before: PathMap::new(), after: PathMap::new(), ..point });
         }
         returned
     }
 
     /// Returns a file that a run has kept, from the point that has it by now. Nothing has changed the file between the
     /// undo that put it back and the run that kept it again.
-    pub fn find(&self, store: &Store, traces: &Traces, run: &str, file: &File) -> Option<Image> {
+    pub fn find(&self, store: &UndoStore, traces: &UndoTraces, run: &str, file: &FileState) -> Option<KeptImage> {
         let (left, kept) = (self.left.get(&file.meta.id)?, self.kept.get(&file.meta.id)?);
         let (mut runs, mut seen) = (vec![run], HashSet::new());
         while let Some(run) = runs.pop().filter(|run| seen.insert(*run)) {
@@ -64,15 +64,15 @@ impl Returned {
     }
 }
 
-fn image_of(store: &Store, traces: &Traces, point: &Point, file: &File) -> Option<Image> {
-    let Contents::Image(id) = file.contents else { return None };
+fn image_of(store: &UndoStore, traces: &UndoTraces, point: &RunManifest, file: &FileState) -> Option<KeptImage> {
+    let KnownContents::Image(id) = file.contents else { return None };
     image_at(store, point, id, file).filter(|image| leads(traces, file, image))
 }
 
 /// Returns whether a kept file has the contents in which an undo has left it, as far as these were read.
-fn has_contents(image: &Image, left: &File) -> bool {
+fn has_contents(image: &KeptImage, left: &FileState) -> bool {
     match left.contents {
-        Contents::Hash(hash) => look::hash(&image.path).is_ok_and(|now| now == hash),
+        KnownContents::Hash(hash) => look::hash(&image.path).is_ok_and(|now| now == hash),
         _ => true,
     }
 }

@@ -5,13 +5,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::*;
-use crate::testing::{Scene, snapshot};
+use crate::testing::{UndoScene, snapshot};
 
 const NAMES: [&str; 5] = ["removed", "rewritten", "mode", "linked", "made"];
 
 /// Returns a tree that a run has changed in each way, and a directory beside it that has files of the same names.
-fn scene() -> (Scene, PathBuf) {
-    let scene = Scene::new();
+fn scene() -> (UndoScene, PathBuf) {
+    let scene = UndoScene::new();
     for name in &NAMES[..4] {
         scene.write(&format!("d/{name}"), &format!("old {name}"));
     }
@@ -34,7 +34,7 @@ fn scene() -> (Scene, PathBuf) {
 }
 
 /// Undoes the run once for each step of the undo. Right before that step `swap` exchanges something.
-fn try_all(swap: impl Fn(&Scene, &Path)) {
+fn try_all(swap: impl Fn(&UndoScene, &Path)) {
     for at in 0.. {
         let (scene, secret) = scene();
         let before = snapshot(&secret);
@@ -46,7 +46,7 @@ fn try_all(swap: impl Fn(&Scene, &Path)) {
             }
             false
         };
-        undo_with(&scene.store, "r", Options::default(), &mut on_step).expect("undone");
+        undo_with(&scene.store, "r", UndoRequest::default(), &mut on_step).expect("undone");
         assert_eq!(snapshot(&secret), before, "at step {at}");
         for entry in fs::read_dir(&scene.root).expect("read").flatten().filter(|entry| !entry.path().is_symlink()) {
             let texts = snapshot(&entry.path());

@@ -2,12 +2,12 @@ use std::fs::{self, File};
 use std::time::SystemTime;
 
 use super::*;
-use crate::testing::{Run, Scene};
+use crate::testing::{RecordedProgram, UndoScene};
 
-type Program = fn(&mut Run);
+type ScriptedProgram = fn(&mut RecordedProgram);
 
-fn begun() -> Scene {
-    let scene = Scene::new();
+fn begun() -> UndoScene {
+    let scene = UndoScene::new();
     for (name, text) in
         [("a", "one"), ("b", "two"), ("d/f", "three"), ("d/g", "four"), ("d/e/h", "five"), ("k/l", "six")]
     {
@@ -19,7 +19,7 @@ fn begun() -> Scene {
     scene
 }
 
-const PROGRAMS: &[(&str, Program)] = &[
+const PROGRAMS: &[(&str, ScriptedProgram)] = &[
     ("writes in place", |run| run.write("b", "changed").expect("done")),
     ("replaces", |run| run.replace("b", "changed").expect("done")),
     ("writes a hard-linked file", |run| run.write("a", "changed").expect("done")),
@@ -160,7 +160,7 @@ fn an_undo_restores_everything_and_is_itself_undone() {
         assert_eq!((&undone.conflicts[..], &undone.not_covered[..]), (&[][..], &[][..]), "{name}");
         assert_eq!(scene.snapshot(), before, "{name}");
         let again = scene.undo("r");
-        assert_eq!(again, Undone::default(), "{name}");
+        assert_eq!(again, UndoOutcome::default(), "{name}");
         if before == after {
             assert_eq!(undone.undo, "", "{name}");
             continue;
@@ -211,7 +211,7 @@ fn a_run_whose_recorder_was_killed_is_undone() {
 
 #[test]
 fn a_tree_that_was_made_removed_and_restored_is_taken_back() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let empty = scene.snapshot();
     scene.run("make", |run| {
         run.make_directory("t").expect("done");
@@ -229,7 +229,7 @@ fn a_tree_that_was_made_removed_and_restored_is_taken_back() {
 #[test]
 fn a_damaged_manifest_undoes_what_it_tells_and_touches_nothing_else() {
     let furnished = || {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         ["a", "b", "c", "d/e"].iter().for_each(|name| scene.write(name, &format!("{name} before")));
         scene.run("r", |begun| {
             begun.write("a", "a after").expect("written");
@@ -252,7 +252,7 @@ fn a_damaged_manifest_undoes_what_it_tells_and_touches_nothing_else() {
                 bytes[at] ^= 0x55
             }
             fs::write(&path, bytes).expect("written");
-            let done = undo_with(&scene.store, "r", Options::default(), &mut |_| false);
+            let done = undo_with(&scene.store, "r", UndoRequest::default(), &mut |_| false);
             let all = scene.snapshot();
             let of = |what: &str| all.values().any(|seen| seen.what == format!("file {what}"));
             assert!(of("a before") || of("a after"), "{at} {is_cut} {done:?}");
@@ -339,7 +339,7 @@ fn directories_that_were_in_each_other_come_back() {
 
 #[test]
 fn a_name_that_the_run_made_and_removed_is_kept_nowhere() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "old");
     scene.run("r", |run| {
         run.link("a", "b").expect("done");
@@ -362,7 +362,7 @@ fn a_name_that_the_run_made_and_removed_is_kept_nowhere() {
 
 #[test]
 fn a_file_that_moved_and_then_changed_is_named_after_its_recorder_was_killed() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/f", "text");
     let mut run = scene.begin("r");
     run.make_directory("n").expect("done");
@@ -372,6 +372,6 @@ fn a_file_that_moved_and_then_changed_is_named_after_its_recorder_was_killed() {
     manifest.set_modified(SystemTime::UNIX_EPOCH).expect("set");
     let undone = scene.undo("r");
     let why = format!("the run moved it to {}, and it changed since", scene.path("n/f").display());
-    let named = |conflict: &Stayed| (&conflict.path, &conflict.why) == (&scene.path("d/f"), &why);
+    let named = |conflict: &ReportedConflict| (&conflict.path, &conflict.why) == (&scene.path("d/f"), &why);
     assert!(undone.conflicts.iter().any(named), "{:?}", undone.conflicts);
 }

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use crate::record::TouchError;
+use crate::record::JournalError;
 
 /// Why a step was not taken.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(super) enum StepFailure {
     #[error("it changed while it was being undone")]
     Changed,
     #[error("git is at work on it: there is a lock beside it")]
@@ -21,11 +21,11 @@ pub(super) enum Trouble {
     Stopped,
 }
 
-impl From<TouchError> for Trouble {
-    fn from(error: TouchError) -> Self {
+impl From<JournalError> for StepFailure {
+    fn from(error: JournalError) -> Self {
         match error {
-            TouchError::NotKept(why) => Self::NotKept(why.to_string()),
-            TouchError::System(error) => Self::System(error),
+            JournalError::NotKept(why) => Self::NotKept(why.to_string()),
+            JournalError::System(error) => Self::System(error),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::StoreError;
+use crate::store::UndoStoreError;
 use protocol::plan::bytes;
 
 /// Why nothing was undone.
@@ -12,7 +12,7 @@ use protocol::plan::bytes;
 pub enum UndoError {
     /// There is no point that can be used.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] UndoStoreError),
     /// A path to undo is not absolute.
     #[error("{} is not an absolute path", .0.display())]
     Relative(PathBuf),
@@ -26,7 +26,7 @@ pub enum UndoError {
 
 /// The effect of an undo, or of a dry run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undone {
+pub struct UndoOutcome {
     /// Things that are as before the run again.
     #[serde(with = "bytes::paths")]
     pub restored: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Undone {
     #[serde(with = "bytes::paths")]
     pub removed: Vec<PathBuf>,
     /// Things that stay as they are.
-    pub conflicts: Vec<Stayed>,
+    pub conflicts: Vec<ReportedConflict>,
     /// Effects that no undo takes back, as sentences.
     pub not_covered: Vec<String>,
     /// The run by which this undo is undone. Empty if nothing changed.
@@ -43,7 +43,7 @@ pub struct Undone {
 
 /// A thing that stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stayed {
+pub struct ReportedConflict {
     #[expect(missing_docs, reason = "where it is")]
     #[serde(with = "bytes::path")]
     pub path: PathBuf,
@@ -56,7 +56,7 @@ pub struct Stayed {
 
 /// The extent of an undo.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct UndoRequest<'a> {
     /// Only reports what an undo would do.
     pub dry_run: bool,
     /// Limits the undo to these absolute paths and everything below them. Empty: no limit.

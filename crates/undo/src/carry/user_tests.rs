@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::*;
-use crate::manifest::Extent;
-use crate::testing::Scene;
+use crate::manifest::CoverageExtent;
+use crate::testing::UndoScene;
 
-fn conflicts(scene: &Scene, undone: &Undone) -> Vec<(String, bool)> {
+fn conflicts(scene: &UndoScene, undone: &UndoOutcome) -> Vec<(String, bool)> {
     let name = |path: &Path| path.strip_prefix(&scene.root).expect("below").to_str().expect("text").to_owned();
     undone.conflicts.iter().map(|stayed| (name(&stayed.path), stayed.kept_at.is_some())).collect()
 }
@@ -19,7 +19,7 @@ fn conflict(name: &str, kept: bool) -> (String, bool) {
 
 #[test]
 fn a_file_that_the_user_edited_stays_and_the_old_one_is_kept_beside_the_store() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("b", "two");
     scene.run("r", |run| {
@@ -36,7 +36,7 @@ fn a_file_that_the_user_edited_stays_and_the_old_one_is_kept_beside_the_store() 
 
 #[test]
 fn a_made_file_that_the_user_edited_stays_with_its_directory() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.run("r", |run| {
         run.make_directory("n").expect("done");
         run.write("n/a", "one").expect("done");
@@ -50,7 +50,7 @@ fn a_made_file_that_the_user_edited_stays_with_its_directory() {
 
 #[test]
 fn a_made_directory_in_which_the_user_put_something_stays() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.run("r", |run| {
         run.make_directory("n").expect("done");
         run.write("n/a", "one").expect("done");
@@ -63,7 +63,7 @@ fn a_made_directory_in_which_the_user_put_something_stays() {
 
 #[test]
 fn a_moved_directory_comes_back_with_what_the_user_did_in_it() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/f", "one");
     scene.write("d/g", "two");
     scene.run("r", |run| {
@@ -84,7 +84,7 @@ fn a_moved_directory_comes_back_with_what_the_user_did_in_it() {
 
 #[test]
 fn a_conflict_in_a_moved_directory_has_the_path_to_which_that_came_back() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/f", "one");
     fs::create_dir(scene.path("n")).expect("made");
     scene.run("r", |run| {
@@ -99,7 +99,7 @@ fn a_conflict_in_a_moved_directory_has_the_path_to_which_that_came_back() {
 
 #[test]
 fn a_moved_directory_stays_if_the_user_needs_its_place() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/f", "one");
     scene.run("r", |run| {
         run.rename("d", "e").expect("done");
@@ -114,7 +114,7 @@ fn a_moved_directory_stays_if_the_user_needs_its_place() {
 
 #[test]
 fn nothing_is_restored_into_a_directory_that_the_user_removed_or_replaced_by_a_link() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["gone/f", "link/f", "elsewhere/x"] {
         scene.write(name, "one");
     }
@@ -132,7 +132,7 @@ fn nothing_is_restored_into_a_directory_that_the_user_removed_or_replaced_by_a_l
 
 #[test]
 fn a_mode_that_the_user_changed_is_a_conflict_and_a_change_back_is_none() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("b", "two");
     scene.run("r", |run| {
@@ -148,11 +148,11 @@ fn a_mode_that_the_user_changed_is_a_conflict_and_a_change_back_is_none() {
 
 #[test]
 fn points_are_undone_newest_first_without_conflict() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("d/f", "two");
     let mut states = vec![scene.snapshot()];
-    let programs: [&dyn Fn(&mut crate::testing::Run); 5] = [
+    let programs: [&dyn Fn(&mut crate::testing::RecordedProgram); 5] = [
         &|run| run.write("a", "1").expect("done"),
         &|run| run.replace("a", "2").expect("done"),
         &|run| {
@@ -178,7 +178,7 @@ fn points_are_undone_newest_first_without_conflict() {
 
 #[test]
 fn an_older_point_alone_restores_what_later_ones_left_alone() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("b", "two");
     scene.run("old", |run| {
@@ -193,7 +193,7 @@ fn an_older_point_alone_restores_what_later_ones_left_alone() {
 
 #[test]
 fn only_the_wanted_paths_are_undone_and_a_dry_run_changes_nothing() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("d/f", "two");
     scene.run("r", |run| {
@@ -204,11 +204,11 @@ fn only_the_wanted_paths_are_undone_and_a_dry_run_changes_nothing() {
     });
     let after = scene.snapshot();
     let paths = [scene.path("d"), scene.path("n")];
-    let options = Options { dry_run: true, paths: &paths };
+    let options = UndoRequest { dry_run: true, paths: &paths };
     let dry = undo(&scene.store, "r", options).expect("undone");
     assert_eq!(scene.snapshot(), after);
     assert_eq!(scene.store.runs().expect("listed"), ["r"]);
-    let undone = undo(&scene.store, "r", Options { dry_run: false, ..options }).expect("undone");
+    let undone = undo(&scene.store, "r", UndoRequest { dry_run: false, ..options }).expect("undone");
     assert_eq!((&undone.restored, &undone.removed), (&dry.restored, &dry.removed));
     assert_eq!(undone.restored, [scene.path("d"), scene.path("d/f")]);
     assert_eq!(undone.removed, [scene.path("n/x"), scene.path("n")]);
@@ -216,13 +216,13 @@ fn only_the_wanted_paths_are_undone_and_a_dry_run_changes_nothing() {
     let rest = scene.undo("r");
     assert_eq!((rest.restored, rest.removed), (vec![scene.path("a")], vec![]));
     let relative = [PathBuf::from("a")];
-    let refused = undo(&scene.store, "r", Options { dry_run: false, paths: &relative });
+    let refused = undo(&scene.store, "r", UndoRequest { dry_run: false, paths: &relative });
     assert!(matches!(refused, Err(UndoError::Relative(_))));
 }
 
 #[test]
 fn a_path_concerns_the_other_names_of_its_file() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/a", "one");
     fs::hard_link(scene.path("d/a"), scene.path("b")).expect("linked");
     let before = scene.snapshot();
@@ -232,15 +232,15 @@ fn a_path_concerns_the_other_names_of_its_file() {
         run.write("d/a", "three").expect("done");
     });
     let paths = [scene.path("d")];
-    undo(&scene.store, "r", Options { paths: &paths, ..Options::default() }).expect("undone");
+    undo(&scene.store, "r", UndoRequest { paths: &paths, ..UndoRequest::default() }).expect("undone");
     assert_eq!(scene.snapshot(), before);
 }
 
 #[test]
 fn a_run_without_a_usable_point_is_refused() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
-    let undo = |run: &str| undo(&scene.store, run, Options::default()).expect_err("refused").to_string();
+    let undo = |run: &str| undo(&scene.store, run, UndoRequest::default()).expect_err("refused").to_string();
     assert_eq!(undo("none"), "there is no undo point of run none");
     assert_eq!(undo("../x"), "\"../x\" is not the id of a run");
     let mut running = scene.begin("r");
@@ -248,25 +248,25 @@ fn a_run_without_a_usable_point_is_refused() {
     assert_eq!(undo("r"), "run r still goes on");
     assert_eq!(scene.read("a").as_deref(), Some("two"));
     drop(running);
-    let header = Header { purpose: Purpose::Receipt, ..scene.header("receipt") };
-    Recorder::begin(&scene.store, header, Limits::NONE).expect("begun").finish(Vec::new()).expect("finished");
+    let header = ManifestHeader { purpose: ManifestPurpose::Receipt, ..scene.header("receipt") };
+    ChangeJournal::begin(&scene.store, header, UndoLimits::NONE).expect("begun").finish(Vec::new()).expect("finished");
     assert_eq!(undo("receipt"), "run receipt ran without undo");
 }
 
 #[test]
 fn what_is_too_large_to_keep_is_named_and_stays() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("large", "0123456789");
     scene.write("small", "x");
-    let limits = Limits { file_bytes: 5, ..Limits::default() };
-    let mut recorder = Recorder::begin(&scene.store, scene.header("r"), limits).expect("begun");
+    let limits = UndoLimits { file_bytes: 5, ..UndoLimits::default() };
+    let mut recorder = ChangeJournal::begin(&scene.store, scene.header("r"), limits).expect("begun");
     for name in ["large", "small"] {
-        let touched = recorder.touch(&scene.path(name), crate::Change::Rewrite);
+        let touched = recorder.touch(&scene.path(name), crate::ComingChange::Rewrite);
         assert_eq!(touched.is_ok(), name == "small");
         scene.write(name, "changed");
     }
     let end = recorder.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
-    assert_eq!((end.extent, end.not_covered.len()), (Extent::Part, 1));
+    assert_eq!((end.extent, end.not_covered.len()), (CoverageExtent::Part, 1));
     let undone = scene.undo("r");
     let large = format!("{}: the file has 10 bytes, and at most 5 are kept of one", scene.path("large").display());
     assert!(undone.not_covered.contains(&large), "{:?}", undone.not_covered);
@@ -275,7 +275,7 @@ fn what_is_too_large_to_keep_is_named_and_stays() {
 
 #[test]
 fn two_undos_at_once_wait_for_each_other() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.run("r", |run| run.write("a", "two").expect("done"));
     let lock = scene.store.lock().expect("locked");
@@ -289,11 +289,11 @@ fn two_undos_at_once_wait_for_each_other() {
 
 #[test]
 fn a_repository_comes_back_with_its_files() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for (name, text) in [(".git/HEAD", "ref: refs/heads/main"), (".git/refs/heads/main", "1"), (".git/index", "i1")] {
         scene.write(name, text);
     }
-    let commit = |run: &mut crate::testing::Run| {
+    let commit = |run: &mut crate::testing::RecordedProgram| {
         run.make_directory(".git/objects").expect("done");
         run.write(".git/objects/2", "object").expect("done");
         run.replace(".git/refs/heads/main", "2").expect("done");
@@ -320,7 +320,7 @@ fn a_repository_comes_back_with_its_files() {
 
 #[test]
 fn a_ref_is_left_alone_while_git_is_at_work_on_it() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write(".git/refs/heads/main", "1");
     scene.run("r", |run| run.replace(".git/refs/heads/main", "2").expect("done"));
     scene.write(".git/refs/heads/main.lock", "3");
@@ -333,7 +333,7 @@ fn a_ref_is_left_alone_while_git_is_at_work_on_it() {
 
 #[test]
 fn a_new_repository_that_was_used_since_stays_as_a_whole() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.run("r", |run| {
         run.make_directory("c").expect("done");
         run.write("c/a", "one").expect("done");
@@ -353,8 +353,8 @@ fn a_new_repository_that_was_used_since_stays_as_a_whole() {
 
 #[test]
 fn a_moved_file_that_cannot_go_back_stays_or_is_kept() {
-    type Program = fn(&mut crate::testing::Run);
-    let rows: [(Program, &[(&str, &str)]); 4] = [
+    type ScriptedProgram = fn(&mut crate::testing::RecordedProgram);
+    let rows: [(ScriptedProgram, &[(&str, &str)]); 4] = [
         (|run| run.rename("a", "h").expect("done"), &[("h", "a"), ("b", "b")]),
         (|run| run.rename("a", "b").expect("done"), &[("b", "b")]),
         (
@@ -374,7 +374,7 @@ fn a_moved_file_that_cannot_go_back_stays_or_is_kept() {
         ),
     ];
     for (program, expected) in rows {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         for name in ["a", "b", "c"] {
             scene.write(name, name);
         }

@@ -3,27 +3,27 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::trouble::Trouble;
-use crate::look::{At, is_absent};
+use super::trouble::StepFailure;
+use crate::look::{RoutedPath, is_absent};
 
 /// The route to a thing. It stays in the directory that was found, whatever other processes put into the path
 /// meanwhile.
-pub(super) struct Route {
+pub(super) struct OpenRoute {
     path: PathBuf,
     reach: PathBuf,
     /// The open directory, as long as the route is used.
     directory: Option<OwnedFd>,
 }
 
-impl Route {
+impl OpenRoute {
     /// Finds the route to a path.
     ///
     /// # Errors
     /// If its directory is gone, or a link leads to it.
-    pub fn to(path: &Path) -> Result<Self, Trouble> {
+    pub fn to(path: &Path) -> Result<Self, StepFailure> {
         match sys::reach(path) {
             Ok((directory, reach)) => Ok(Self { path: path.to_owned(), reach, directory }),
-            Err(error) if is_absent(&error) => Err(Trouble::Changed),
+            Err(error) if is_absent(&error) => Err(StepFailure::Changed),
             Err(error) => Err(error.into()),
         }
     }
@@ -36,7 +36,7 @@ impl Route {
     }
 
     /// Returns the path, and the route to it.
-    pub fn at(&self) -> At<'_> {
-        At { path: &self.path, reach: &self.reach, is_vacant: false }
+    pub fn at(&self) -> RoutedPath<'_> {
+        RoutedPath { path: &self.path, reach: &self.reach, is_vacant: false }
     }
 }

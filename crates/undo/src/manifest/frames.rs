@@ -34,14 +34,14 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// The records of a file, in order.
 #[derive(Debug)]
-pub struct Frames<R> {
+pub struct RecordFrames<R> {
     from: R,
     /// Bytes of the file up to the end of the last whole record.
     pub length: u64,
     buffer: Vec<u8>,
 }
 
-impl<R: Read> Frames<R> {
+impl<R: Read> RecordFrames<R> {
     /// Reads from the first record.
     pub fn new(from: R) -> Self {
         Self { from, length: 0, buffer: Vec::new() }

@@ -9,11 +9,13 @@ mod read;
 mod types;
 mod write;
 
-pub use frames::{Frames, encode};
-pub use point::{Point, RETENTION};
-pub use read::{ReadError, read, read_header};
-pub use types::{End, Extent, Header, Move, Purpose, Record, VERSION};
-pub use write::Writer;
+pub use frames::{RecordFrames, encode};
+pub use point::{RETENTION, RunManifest};
+pub use read::{ManifestReadError, read, read_header};
+pub use types::{
+    CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename, VERSION,
+};
+pub use write::ManifestWriter;
 
 #[cfg(test)]
 #[path = "tests.rs"]

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::types::{End, Header, Move, Purpose, Record};
-use crate::names::Names;
-use crate::node::{FileId, Node};
+use super::types::{ManifestEnd, ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename};
+use crate::names::DirectoryNames;
+use crate::node::{FileIdentity, PathState};
 use crate::path_map::{PathMap, is_within};
 
 /// Retention of a point.
@@ -14,36 +14,36 @@ pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// All known facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Point {
+pub struct RunManifest {
     #[expect(missing_docs, reason = "the run")]
-    pub header: Header,
+    pub header: ManifestHeader,
     /// The directories of kept files besides the store, by number.
     pub places: BTreeMap<u16, PathBuf>,
     /// The earlier things, by their earlier paths.
-    pub before: PathMap<Node>,
+    pub before: PathMap<PathState>,
     /// The things that the command left, by their current paths.
-    pub after: PathMap<Node>,
+    pub after: PathMap<PathState>,
     /// The renames that have happened, also of files.
-    pub moved: Vec<Move>,
+    pub moved: Vec<RecordedRename>,
     /// Renames that may or may not have happened. Only a run without an end has any.
-    pub moving: Vec<Move>,
+    pub moving: Vec<RecordedRename>,
     /// The directories that the command moved and made.
-    pub names: Names,
+    pub names: DirectoryNames,
     /// Things that are not covered: path and reason.
     pub missing: Vec<(PathBuf, String)>,
     /// Things that an undo was changing, by the current path.
-    pub writing: HashMap<PathBuf, FileId>,
+    pub writing: HashMap<PathBuf, FileIdentity>,
     /// Current paths of things that other programs made, or changed after the run.
     pub others: BTreeSet<PathBuf>,
     /// `None` if the run goes on, or its recorder was killed.
-    pub end: Option<End>,
+    pub end: Option<ManifestEnd>,
     /// Bytes of the file that hold whole records.
     pub length: u64,
 }
 
-impl Point {
+impl RunManifest {
     /// Returns a point of which only the run is known.
-    pub fn new(header: Header) -> Self {
+    pub fn new(header: ManifestHeader) -> Self {
         Self {
             header,
             places: BTreeMap::new(),
@@ -51,7 +51,7 @@ impl Point {
             after: PathMap::new(),
             moved: Vec::new(),
             moving: Vec::new(),
-            names: Names::default(),
+            names: DirectoryNames::default(),
             missing: Vec::new(),
             writing: HashMap::new(),
             others: BTreeSet::new(),
@@ -62,7 +62,7 @@ impl Point {
 
     /// Returns whether the run can be undone.
     pub fn is_undoable(&self) -> bool {
-        self.header.purpose != Purpose::Receipt
+        self.header.purpose != ManifestPurpose::Receipt
     }
 
     /// Returns whether a path leads to a file of the store, or to a kept file on another mount. Reports name such a
@@ -72,38 +72,38 @@ impl Point {
     }
 
     /// Adds a record.
-    pub fn add(&mut self, record: Record) {
+    pub fn add(&mut self, record: ManifestRecord) {
         match record {
-            Record::Header(_) => {}
-            Record::Place { number, path } => {
+            ManifestRecord::Header(_) => {}
+            ManifestRecord::Place { number, path } => {
                 self.places.insert(number, path);
             }
-            Record::Before { path, node } => {
+            ManifestRecord::Before { path, node } => {
                 self.before.add(path, node);
             }
-            Record::Kept { path, contents } => {
-                if let Some(Node::File(file)) = self.before.get_mut(&path) {
+            ManifestRecord::Kept { path, contents } => {
+                if let Some(PathState::File(file)) = self.before.get_mut(&path) {
                     file.contents = contents;
                 }
             }
-            Record::Moving(moving) => {
+            ManifestRecord::Moving(moving) => {
                 self.moving.retain(|earlier| !moving.replaces(earlier));
                 self.moving.push(moving);
             }
-            Record::Renamed(moved) => self.rename(moved),
-            Record::Made { path } => self.names.make(&path),
-            Record::Gone { path } => self.names.remove(&path),
-            Record::Missing { path, why } => self.missing.push((path, why)),
-            Record::Writing { path, id } => {
+            ManifestRecord::Renamed(moved) => self.rename(moved),
+            ManifestRecord::Made { path } => self.names.make(&path),
+            ManifestRecord::Gone { path } => self.names.remove(&path),
+            ManifestRecord::Missing { path, why } => self.missing.push((path, why)),
+            ManifestRecord::Writing { path, id } => {
                 self.writing.insert(path, id);
             }
-            Record::After { path, node } => {
+            ManifestRecord::After { path, node } => {
                 self.after.insert(path, node);
             }
-            Record::Others { path } => {
+            ManifestRecord::Others { path } => {
                 self.others.insert(path);
             }
-            Record::End(end) => {
+            ManifestRecord::End(end) => {
                 self.moving.clear();
                 self.end = Some(end);
             }
@@ -111,7 +111,7 @@ impl Point {
     }
 
     /// Records that a rename has happened.
-    pub fn rename(&mut self, moved: Move) {
+    pub fn rename(&mut self, moved: RecordedRename) {
         self.moving.retain(|moving| *moving != moved);
         moved.apply(&mut self.names);
         self.moved.push(moved);

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::frames::Frames;
-use super::point::Point;
-use super::types::{Header, Record, VERSION};
+use super::frames::RecordFrames;
+use super::point::RunManifest;
+use super::types::{ManifestHeader, ManifestRecord, VERSION};
 use super::write::MAGIC;
 
 /// Why a manifest cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum ManifestReadError {
     /// The system refuses it.
     #[error("{}: {source}", path.display())]
     System {
@@ -37,14 +37,14 @@ pub enum ReadError {
 ///
 /// # Errors
 /// If there is no header that can be read.
-pub fn read(path: &Path) -> Result<Point, ReadError> {
+pub fn read(path: &Path) -> Result<RunManifest, ManifestReadError> {
     let (mut records, header) = open(path)?;
-    let mut point = Point::new(header);
+    let mut point = RunManifest::new(header);
     // Sorting all at once is quicker than adding one after another.
     let mut after = Vec::new();
     while let Some(record) = records.next_one() {
         match record {
-            Record::After { path, node } => after.push((path, node)),
+            ManifestRecord::After { path, node } => after.push((path, node)),
             record => point.add(record),
         }
     }
@@ -57,24 +57,24 @@ pub fn read(path: &Path) -> Result<Point, ReadError> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_header(path: &Path) -> Result<Header, ReadError> {
+pub fn read_header(path: &Path) -> Result<ManifestHeader, ManifestReadError> {
     open(path).map(|(_, header)| header)
 }
 
-fn open(path: &Path) -> Result<(Frames<BufReader<File>>, Header), ReadError> {
+fn open(path: &Path) -> Result<(RecordFrames<BufReader<File>>, ManifestHeader), ManifestReadError> {
     #[cfg(test)]
     crate::work::add(crate::work::WorkKind::Manifest);
-    let failed = |source| ReadError::System { path: path.to_owned(), source };
+    let failed = |source| ManifestReadError::System { path: path.to_owned(), source };
     let file = sys::open_regular(path, File::options().read(true)).map_err(failed)?;
     let mut from = BufReader::with_capacity(128 * 1024, file);
     let mut magic = [0; MAGIC.len()];
     let begins = from.read_exact(&mut magic).is_ok() && magic == MAGIC;
-    let mut records = Frames::after(from, MAGIC.len() as u64);
+    let mut records = RecordFrames::after(from, MAGIC.len() as u64);
     match begins.then(|| records.next_one()) {
-        Some(Some(Record::Header(header))) if header.version == VERSION => Ok((records, header)),
-        Some(Some(Record::Header(header))) => {
-            Err(ReadError::Version { path: path.to_owned(), version: header.version })
+        Some(Some(ManifestRecord::Header(header))) if header.version == VERSION => Ok((records, header)),
+        Some(Some(ManifestRecord::Header(header))) => {
+            Err(ManifestReadError::Version { path: path.to_owned(), version: header.version })
         }
-        _ => Err(ReadError::Malformed(path.to_owned())),
+        _ => Err(ManifestReadError::Malformed(path.to_owned())),
     }
 }

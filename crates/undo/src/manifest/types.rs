@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::names::Names;
-use crate::node::{Contents, FileId, Node};
+use crate::names::DirectoryNames;
+use crate::node::{FileIdentity, KnownContents, PathState};
 use protocol::task::Machine;
 
 /// The format. A reader knows no other.
@@ -13,7 +13,7 @@ pub const VERSION: u32 = 1;
 
 /// The run that a manifest is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct ManifestHeader {
     /// [`VERSION`]
     pub version: u32,
     /// The id of the run, unique for ever.
@@ -29,13 +29,13 @@ pub struct Header {
     #[serde(with = "json")]
     pub machine: Machine,
     /// The reason for the manifest.
-    pub purpose: Purpose,
+    pub purpose: ManifestPurpose,
     /// The tree whose snapshot was compared after the run. Empty: each change was recorded.
     #[serde(with = "protocol::plan::bytes::path")]
     pub tree: PathBuf,
 }
 
-impl Header {
+impl ManifestHeader {
     /// Returns whether a snapshot was taken, because the changes could not be recorded.
     pub fn is_snapshot(&self) -> bool {
         !self.tree.as_os_str().is_empty()
@@ -66,7 +66,7 @@ mod json {
 
 /// The reason for a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Purpose {
+pub enum ManifestPurpose {
     /// The run can be undone.
     Undo,
     /// Only a receipt is wanted. No contents are kept.
@@ -77,9 +77,9 @@ pub enum Purpose {
 
 /// An entry of a manifest. *Earlier* and *current* paths are defined at [`crate::names::Names`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Record {
+pub enum ManifestRecord {
     /// The first entry.
-    Header(Header),
+    Header(ManifestHeader),
     /// A directory that keeps files of this run, on the mount that they came from. Number 0 is the store itself.
     Place {
         /// Number of the place, from 1.
@@ -94,7 +94,7 @@ pub enum Record {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
-        node: Node,
+        node: PathState,
     },
     /// The contents of a file, kept later than its `Before`.
     Kept {
@@ -102,12 +102,12 @@ pub enum Record {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The contents.
-        contents: Contents,
+        contents: KnownContents,
     },
     /// A directory or a file is about to be renamed.
-    Moving(Move),
+    Moving(RecordedRename),
     /// The rename has happened.
-    Renamed(Move),
+    Renamed(RecordedRename),
     /// A directory is about to be made where nothing is.
     Made {
         /// Current path.
@@ -134,7 +134,7 @@ pub enum Record {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
-        id: FileId,
+        id: FileIdentity,
     },
     /// The thing that the command left at a path.
     After {
@@ -142,10 +142,10 @@ pub enum Record {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
-        node: Node,
+        node: PathState,
     },
     /// The last entry.
-    End(End),
+    End(ManifestEnd),
     /// Another program made what is at a path, or changed it after the command.
     Others {
         /// Current path.
@@ -156,7 +156,7 @@ pub enum Record {
 
 /// A rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Move {
+pub struct RecordedRename {
     /// Current path before the rename.
     #[serde(with = "protocol::plan::bytes::path")]
     pub from: PathBuf,
@@ -164,14 +164,14 @@ pub struct Move {
     #[serde(with = "protocol::plan::bytes::path")]
     pub to: PathBuf,
     /// Id of the thing at `from`.
-    pub id: FileId,
+    pub id: FileIdentity,
     /// Whether the thing is a directory.
     pub directory: bool,
     /// For a swap: whether the thing that comes from `to` to `from` is a directory.
     pub swap: Option<bool>,
 }
 
-impl Move {
+impl RecordedRename {
     /// Returns whether this rename moves a directory that an earlier rename would have moved. The earlier rename had
     /// not happened when this rename began, so it has failed. A later place of its directory does not prove that it
     /// happened.
@@ -181,7 +181,7 @@ impl Move {
     }
 
     /// Applies the rename to the names of directories.
-    pub fn apply(&self, names: &mut Names) {
+    pub fn apply(&self, names: &mut DirectoryNames) {
         let (from, to) = (&self.from, &self.to);
         match (self.directory, self.swap) {
             (true, Some(true)) => names.swap(from, to),
@@ -194,20 +194,20 @@ impl Move {
 
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct ManifestEnd {
     /// When its effects were recorded, in ms since 1970.
     pub at: u64,
     /// Bytes of the kept files.
     pub bytes: u64,
     /// The changed files that an undo covers.
-    pub extent: Extent,
+    pub extent: CoverageExtent,
     /// Effects that an undo does not cover, as sentences.
     pub not_covered: Vec<String>,
 }
 
 /// The changed files that an undo covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Extent {
+pub enum CoverageExtent {
     /// All files.
     #[default]
     All,

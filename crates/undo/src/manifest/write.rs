@@ -6,13 +6,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::frames::encode;
-use super::types::{Header, Record};
+use super::types::{ManifestHeader, ManifestRecord};
 
 /// The beginning of the file.
 pub(super) const MAGIC: &[u8] = b"agent-bash undo\n";
 /// The writer of a manifest. It holds a lock on the file, which shows other processes that the run still goes on.
 #[derive(Debug)]
-pub struct Writer {
+pub struct ManifestWriter {
     file: File,
     buffer: Vec<u8>,
     /// Records that are written with the next record.
@@ -22,17 +22,17 @@ pub struct Writer {
 /// Bytes of queued records that are written at once.
 const QUEUED: usize = 64 * 1024;
 
-impl Writer {
+impl ManifestWriter {
     /// Creates a manifest, which must not exist.
     ///
     /// # Errors
     /// If the file cannot be created, locked or written.
-    pub fn create(path: &Path, header: Header) -> io::Result<Self> {
+    pub fn create(path: &Path, header: ManifestHeader) -> io::Result<Self> {
         let mut file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
         file.lock()?;
         file.write_all(MAGIC)?;
         let mut writer = Self { file, buffer: Vec::new(), queued: Vec::new() };
-        writer.append(&Record::Header(header))?;
+        writer.append(&ManifestRecord::Header(header))?;
         Ok(writer)
     }
 
@@ -56,7 +56,7 @@ impl Writer {
     ///
     /// # Errors
     /// If the record cannot be written, in whole or in part. Readers recognise a part.
-    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+    pub fn append(&mut self, record: &ManifestRecord) -> io::Result<()> {
         encode(record, &mut self.buffer)?;
         if self.queued.is_empty() {
             return self.file.write_all(&self.buffer);
@@ -69,7 +69,7 @@ impl Writer {
     ///
     /// # Errors
     /// As [`Writer::append`].
-    pub fn queue(&mut self, record: &Record) -> io::Result<()> {
+    pub fn queue(&mut self, record: &ManifestRecord) -> io::Result<()> {
         encode(record, &mut self.buffer)?;
         self.queued.extend_from_slice(&self.buffer);
         if self.queued.len() < QUEUED { Ok(()) } else { self.flush() }

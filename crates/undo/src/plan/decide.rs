@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::moved::At;
-use super::planner::{Action, Fate, Held, Planner};
+use super::moved::DirectoryPlace;
+use super::planner::{RemovalDecision, ReturnAction, StrandedFile, UndoPlanner};
 use crate::gaps::named;
-use crate::node::{Contents, File, FileId, Node};
+use crate::node::{FileIdentity, FileState, KnownContents, PathState};
 
-impl Planner<'_> {
+impl UndoPlanner<'_> {
     pub(super) fn decide(&mut self) {
         // A directory that cannot go back keeps others from being removed, and vice versa.
         loop {
@@ -33,19 +33,22 @@ impl Planner<'_> {
     /// there: nothing else has their contents.
     fn hold_moved(&mut self) {
         let held = self.renamed.iter().filter_map(|(before, after)| match self.actions.get(before) {
-            Some(Action::Conflict(why)) if self.as_left(after, after).is_some() => {
+            Some(ReturnAction::Conflict(why)) if self.as_left(after, after).is_some() => {
                 let comes = self.entries.get(after).and_then(|entry| self.actions.get(entry));
-                let is_needed = matches!(comes, Some(Action::Make | Action::Restore(_) | Action::Fetch { .. }));
+                let is_needed =
+                    matches!(comes, Some(ReturnAction::Make | ReturnAction::Restore(_) | ReturnAction::Fetch { .. }));
                 let copied = is_needed.then(|| self.here(after)).flatten();
-                Some((before.clone(), Action::Hold(why.clone(), Held { after: after.clone(), copied })))
+                Some((before.clone(), ReturnAction::Hold(why.clone(), StrandedFile { after: after.clone(), copied })))
             }
             _ => None,
         });
         for (before, action) in held.collect::<Vec<_>>() {
-            if let Action::Hold(_, Held { after, copied: None }) = &action {
+            if let ReturnAction::Hold(_, StrandedFile { after, copied: None }) = &action {
                 for place in after.ancestors() {
                     match self.fates.get_mut(place) {
-                        Some(fate @ Fate::Goes) => *fate = if place == after { Fate::Stays } else { Fate::Holds },
+                        Some(fate @ RemovalDecision::Goes) => {
+                            *fate = if place == after { RemovalDecision::Stays } else { RemovalDecision::Holds }
+                        }
                         Some(_) => {}
                         None => break,
                     }
@@ -57,8 +60,12 @@ impl Planner<'_> {
 
     /// Finds the things that stay as they are, before any of them is moved.
     fn find_contested(&mut self) {
-        let made = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Changed | Fate::Used));
-        let before = self.actions.iter().filter(|(_, action)| matches!(action, Action::Conflict(_) | Action::Hold(..)));
+        let made =
+            self.fates.iter().filter(|(_, fate)| matches!(fate, RemovalDecision::Changed | RemovalDecision::Used));
+        let before = self
+            .actions
+            .iter()
+            .filter(|(_, action)| matches!(action, ReturnAction::Conflict(_) | ReturnAction::Hold(..)));
         let place = |path: &PathBuf| match self.moved.of_before(path) {
             Some(moved) => self.here(&moved.after),
             None => self.spot(path),
@@ -86,7 +93,7 @@ impl Planner<'_> {
     }
 
     /// Returns the fates of all things that the run made. The entries of a directory are decided before the directory.
-    fn fates(&self) -> BTreeMap<PathBuf, Fate> {
+    fn fates(&self) -> BTreeMap<PathBuf, RemovalDecision> {
         let mut fates = BTreeMap::new();
         // A path sorts after its directory.
         for path in self.made.iter().rev() {
@@ -96,30 +103,32 @@ impl Planner<'_> {
         fates
     }
 
-    fn fate(&self, path: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
-        let Some(here) = self.here(path).filter(|_| self.is_in_its_directory(path)) else { return Fate::Gone };
+    fn fate(&self, path: &Path, below: &BTreeMap<PathBuf, RemovalDecision>) -> RemovalDecision {
+        let Some(here) = self.here(path).filter(|_| self.is_in_its_directory(path)) else {
+            return RemovalDecision::Gone;
+        };
         // No entry: the run has moved the directory of the earlier file, which is elsewhere now.
         let entry = self.entries.get(path).map(PathBuf::as_path);
         if !self.is_wanted([entry.unwrap_or(path), path]) || self.is_object(path) {
-            return Fate::Stays;
+            return RemovalDecision::Stays;
         }
-        let Some(now) = self.look(&here) else { return Fate::Changed };
+        let Some(now) = self.look(&here) else { return RemovalDecision::Changed };
         let after = self.after(path);
         // The earlier thing may be back already.
         let back = entry.is_some_and(|before| match self.moved.of_before(before) {
-            Some(moved) => moved.at == At::Home,
+            Some(moved) => moved.at == DirectoryPlace::Home,
             None => {
-                let was = self.point.before.get(before).unwrap_or(&Node::Absent);
+                let was = self.point.before.get(before).unwrap_or(&PathState::Absent);
                 !was.is_absent() && self.now.is_same(was, &here, &now)
             }
         });
         if now.is_absent() || back {
-            return Fate::Gone;
+            return RemovalDecision::Gone;
         }
         if !self.is_left(path, after, &here, &now) && !self.now.is_half_done(&here, &now) {
-            return Fate::Changed;
+            return RemovalDecision::Changed;
         }
-        if after.is_directory() { self.fate_of_directory(path, &here, below) } else { Fate::Goes }
+        if after.is_directory() { self.fate_of_directory(path, &here, below) } else { RemovalDecision::Goes }
     }
 
     /// Returns whether a made thing is still in its directory. A directory that the run made must still be there, or an
@@ -131,116 +140,131 @@ impl Planner<'_> {
         there.zip(made).is_some_and(|(there, made)| self.now.is_directory(made, &there))
     }
 
-    fn fate_of_directory(&self, path: &Path, here: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
-        let mut fate = Fate::Goes;
+    fn fate_of_directory(
+        &self,
+        path: &Path,
+        here: &Path,
+        below: &BTreeMap<PathBuf, RemovalDecision>,
+    ) -> RemovalDecision {
+        let mut fate = RemovalDecision::Goes;
         for name in self.now.entries(here) {
             let (entry, at) = (path.join(&name), here.join(&name));
             if let Some(moved) = self.moved.at(&at) {
                 if !moved.goes() {
-                    fate = Fate::Holds;
+                    fate = RemovalDecision::Holds;
                 }
                 continue;
             }
             match below.get(&entry) {
-                Some(Fate::Goes) => {}
-                Some(Fate::Changed | Fate::Used | Fate::Holds | Fate::Stays) => fate = Fate::Holds,
-                Some(Fate::Gone) | None => return Fate::Used,
+                Some(RemovalDecision::Goes) => {}
+                Some(
+                    RemovalDecision::Changed | RemovalDecision::Used | RemovalDecision::Holds | RemovalDecision::Stays,
+                ) => fate = RemovalDecision::Holds,
+                Some(RemovalDecision::Gone) | None => return RemovalDecision::Used,
             }
         }
         fate
     }
 
     /// Returns the action for an earlier thing.
-    fn action(&self, path: &Path, was: &Node) -> Action {
+    fn action(&self, path: &Path, was: &PathState) -> ReturnAction {
         let entry = self.entry(path);
         if was.is_absent() || !self.is_wanted([path, entry.as_deref().unwrap_or(path)]) {
-            return Action::Nothing;
+            return ReturnAction::Nothing;
         }
         if let Some(moved) = self.moved.of_before(path) {
             let place = self.here(&moved.after);
             let now = place.as_ref().and_then(|place| self.look(place));
             return match place.zip(now) {
                 Some((place, now)) => self.compared(path, was, self.after(&moved.after), (&place, now)),
-                None => Action::Conflict("the run moved it, and it is no longer there".into()),
+                None => ReturnAction::Conflict("the run moved it, and it is no longer there".into()),
             };
         }
         let Some(spot) = self.spot(path) else {
-            return Action::Conflict("the run moved its directory, which is no longer there".into());
+            return ReturnAction::Conflict("the run moved its directory, which is no longer there".into());
         };
         let left = self.left(path);
         if is_unchanged(was, left) {
-            return Action::Nothing;
+            return ReturnAction::Nothing;
         }
         match self.look_spot(path, &spot) {
             Some(now) => self.compared(path, was, left, (&spot, now)),
-            None => Action::Conflict("its place cannot be used now".into()),
+            None => ReturnAction::Conflict("its place cannot be used now".into()),
         }
     }
 
     /// Returns the action that follows from the three states of a thing.
-    fn compared(&self, path: &Path, was: &Node, left: &Node, (spot, now): (&Path, Node)) -> Action {
+    fn compared(
+        &self,
+        path: &Path,
+        was: &PathState,
+        left: &PathState,
+        (spot, now): (&Path, PathState),
+    ) -> ReturnAction {
         if is_unchanged(was, left) {
-            return Action::Nothing;
+            return ReturnAction::Nothing;
         }
         let same = self.now.is_same(was, spot, &now);
         if same && (!is_relinked(was, left) || now.id() == was.id()) {
-            return Action::Nothing;
+            return ReturnAction::Nothing;
         }
         let half = self.now.is_half_done(spot, &now);
         if left.is_directory() != was.is_directory() && !left.is_absent() && !half {
             let fate = self.entry(path).and_then(|entry| self.fates.get(&entry).copied());
             return match fate {
-                Some(Fate::Goes | Fate::Gone) => self.put(path, was, left, Node::Absent),
-                _ if same => Action::Nothing,
-                _ => Action::Conflict("it changed after the run".into()),
+                Some(RemovalDecision::Goes | RemovalDecision::Gone) => self.put(path, was, left, PathState::Absent),
+                _ if same => ReturnAction::Nothing,
+                _ => ReturnAction::Conflict("it changed after the run".into()),
             };
         }
         let entry = self.moved.of_before(path).map(|moved| moved.after.clone()).or_else(|| self.entry(path));
         if half || self.is_left(entry.as_deref().unwrap_or(path), left, spot, &now) {
             return self.put(path, was, left, now);
         }
-        if same { Action::Nothing } else { Action::Conflict(changed(&now).into()) }
+        if same { ReturnAction::Nothing } else { ReturnAction::Conflict(changed(&now).into()) }
     }
 
     /// Returns whether the current thing is as the run left it at this path after the run.
-    fn is_left(&self, path: &Path, left: &Node, here: &Path, now: &Node) -> bool {
+    fn is_left(&self, path: &Path, left: &PathState, here: &Path, now: &PathState) -> bool {
         !self.point.others.contains(path) && self.now.is_same(left, here, now)
     }
 
     /// Puts an earlier thing back, in the place of the current thing.
-    fn put(&self, path: &Path, was: &Node, left: &Node, now: Node) -> Action {
+    fn put(&self, path: &Path, was: &PathState, left: &PathState, now: PathState) -> ReturnAction {
         let is_there = path.parent().is_some_and(|parent| self.will_be_directory(parent));
         match (was, &now) {
-            (Node::Absent, _) => Action::Nothing,
-            (Node::Directory(_), Node::Directory(_)) => Action::SetMeta,
-            _ if !is_there => Action::Conflict("its directory is gone".into()),
-            (Node::Directory(_), _) => Action::Make,
-            (Node::File(file), Node::File(_)) if is_meta_only(file, left) => Action::SetMeta,
-            (Node::File(File { contents: Contents::Image(_), .. }), _) => Action::Restore(now),
-            (Node::File(file), _) => self.fetched(path, file, now),
-            _ => Action::Restore(now),
+            (PathState::Absent, _) => ReturnAction::Nothing,
+            (PathState::Directory(_), PathState::Directory(_)) => ReturnAction::SetMeta,
+            _ if !is_there => ReturnAction::Conflict("its directory is gone".into()),
+            (PathState::Directory(_), _) => ReturnAction::Make,
+            (PathState::File(file), PathState::File(_)) if is_meta_only(file, left) => ReturnAction::SetMeta,
+            (PathState::File(FileState { contents: KnownContents::Image(_), .. }), _) => ReturnAction::Restore(now),
+            (PathState::File(file), _) => self.fetched(path, file, now),
+            _ => ReturnAction::Restore(now),
         }
     }
 
     /// Returns the action for a file that was not kept. The run may only have moved it.
-    fn fetched(&self, path: &Path, file: &File, over: Node) -> Action {
+    fn fetched(&self, path: &Path, file: &FileState, over: PathState) -> ReturnAction {
         match (self.renamed.get(path), &file.contents) {
             (Some(after), _) => {
-                let is_put_back = self.fates.get(after).is_none_or(|fate| *fate == Fate::Goes);
+                let is_put_back = self.fates.get(after).is_none_or(|fate| *fate == RemovalDecision::Goes);
                 let places = [is_put_back.then(|| after.clone()), self.waiting_place(after, file.meta.id)];
                 let found = places.into_iter().flatten().find_map(|from| Some((self.as_left(&from, after)?, from)));
                 match found {
-                    Some((id, from)) => Action::Fetch { from, id, over },
-                    None => Action::Conflict(format!("the run moved it to {}, and it changed since", named(after))),
+                    Some((id, from)) => ReturnAction::Fetch { from, id, over },
+                    None => {
+                        ReturnAction::Conflict(format!("the run moved it to {}, and it changed since", named(after)))
+                    }
                 }
             }
-            (None, Contents::Nothing { why }) => Action::Lost(why.clone()),
-            _ => Action::Lost("its contents were not kept".into()),
+            (None, KnownContents::Nothing { why }) => ReturnAction::Lost(why.clone()),
+            _ => ReturnAction::Lost("its contents were not kept".into()),
         }
     }
 
     /// Returns the id of the file at a place, a path after the run, if it is as the run left it at this path.
-    fn as_left(&self, place: &Path, after: &Path) -> Option<FileId> {
+    fn as_left(&self, place: &Path, after: &Path) -> Option<FileIdentity> {
         let here = self.here(place)?;
         let now = self.look(&here)?;
         if self.is_left(after, self.after(after), &here, &now) { now.id() } else { None }
@@ -248,11 +272,12 @@ impl Planner<'_> {
 }
 
 /// Returns whether the run has left a thing as it was.
-fn is_unchanged(was: &Node, left: &Node) -> bool {
+fn is_unchanged(was: &PathState, left: &PathState) -> bool {
     match (was, left) {
-        (Node::File(one), Node::File(two)) => {
+        (PathState::File(one), PathState::File(two)) => {
             let same = one.is_unwritten(two)
-                || matches!(one.contents, Contents::Image(_) | Contents::Hash(_)) && one.contents == two.contents;
+                || matches!(one.contents, KnownContents::Image(_) | KnownContents::Hash(_))
+                    && one.contents == two.contents;
             was.is_alike(left) && same && !one.is_rewritten(two) && !is_relinked(was, left)
         }
         _ => was.is_alike(left),
@@ -260,18 +285,20 @@ fn is_unchanged(was: &Node, left: &Node) -> bool {
 }
 
 /// Returns whether the run has replaced a file by another file, and either has several names.
-fn is_relinked(was: &Node, left: &Node) -> bool {
+fn is_relinked(was: &PathState, left: &PathState) -> bool {
     match (was, left) {
-        (Node::File(was), Node::File(left)) => was.meta.id != left.meta.id && (was.links > 1 || left.links > 1),
+        (PathState::File(was), PathState::File(left)) => {
+            was.meta.id != left.meta.id && (was.links > 1 || left.links > 1)
+        }
         _ => false,
     }
 }
 
 /// Returns whether the run has changed mode, owner or attributes alone.
-fn is_meta_only(file: &File, left: &Node) -> bool {
-    matches!(left, Node::File(left) if file.is_kept_as(left))
+fn is_meta_only(file: &FileState, left: &PathState) -> bool {
+    matches!(left, PathState::File(left) if file.is_kept_as(left))
 }
 
-fn changed(now: &Node) -> &'static str {
+fn changed(now: &PathState) -> &'static str {
     if now.is_absent() { "it was removed after the run" } else { "it changed after the run" }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::planner::{Action, Fate, Planner};
+use super::planner::{RemovalDecision, ReturnAction, UndoPlanner};
 
 /// Splits a path in a git directory into that directory and the rest.
 pub fn repository(path: &Path) -> Option<(&Path, &Path)> {
@@ -29,7 +29,7 @@ fn is_ref(rest: &Path) -> bool {
     rest == Path::new("HEAD") || rest == Path::new("packed-refs") || rest.starts_with("refs")
 }
 
-impl Planner<'_> {
+impl UndoPlanner<'_> {
     /// Returns whether the run added this object to a repository that existed before. Other objects may refer to it by
     /// now.
     pub(super) fn is_object(&self, after: &Path) -> bool {
@@ -43,31 +43,33 @@ impl Planner<'_> {
         let made: Vec<PathBuf> = self.made.iter().filter(is_git).cloned().collect();
         for directory in made {
             let below = |path: &Path| path.starts_with(&directory);
-            let used = |(path, fate): (&PathBuf, &Fate)| below(path) && matches!(fate, Fate::Changed | Fate::Used);
+            let used = |(path, fate): (&PathBuf, &RemovalDecision)| {
+                below(path) && matches!(fate, RemovalDecision::Changed | RemovalDecision::Used)
+            };
             if !self.fates.iter().any(used) {
                 continue;
             }
             for (path, fate) in &mut self.fates {
                 if path.starts_with(&directory) {
-                    *fate = Fate::Stays;
-                } else if directory.starts_with(path) && *fate == Fate::Goes {
-                    *fate = Fate::Holds;
+                    *fate = RemovalDecision::Stays;
+                } else if directory.starts_with(path) && *fate == RemovalDecision::Goes {
+                    *fate = RemovalDecision::Holds;
                 }
             }
-            self.fates.insert(directory, Fate::Used);
+            self.fates.insert(directory, RemovalDecision::Used);
         }
     }
 
     /// Leaves an index alone if a ref of its repository stays.
     pub(super) fn hold_back_indexes(&mut self) {
-        let conflicts = |(path, action): (&PathBuf, &Action)| match (action, repository(path)) {
-            (Action::Conflict(_), Some((repository, rest))) if is_ref(rest) => Some(repository.to_owned()),
+        let conflicts = |(path, action): (&PathBuf, &ReturnAction)| match (action, repository(path)) {
+            (ReturnAction::Conflict(_), Some((repository, rest))) if is_ref(rest) => Some(repository.to_owned()),
             _ => None,
         };
         let stuck: Vec<PathBuf> = self.actions.iter().filter_map(conflicts).collect();
         for repository in stuck {
-            if let Some(action @ Action::Restore(_)) = self.actions.get_mut(&repository.join("index")) {
-                *action = Action::Conflict("a ref of its repository changed after the run".into());
+            if let Some(action @ ReturnAction::Restore(_)) = self.actions.get_mut(&repository.join("index")) {
+                *action = ReturnAction::Conflict("a ref of its repository changed after the run".into());
             }
         }
     }

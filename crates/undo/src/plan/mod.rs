@@ -14,13 +14,13 @@ mod types;
 
 use std::path::PathBuf;
 
-use self::planner::Planner;
-pub use self::types::{Conflict, Now, Plan, Step};
-use super::manifest::Point;
+use self::planner::UndoPlanner;
+pub use self::types::{CurrentTree, PlannedConflict, UndoPlan, UndoStep};
+use super::manifest::RunManifest;
 
 /// Plans the undo of a run for these paths and everything below them. Without paths, plans the undo of all of it.
-pub fn plan(point: &Point, now: &dyn Now, paths: &[PathBuf]) -> Plan {
-    let mut planner = Planner::new(point, now, paths);
+pub fn plan(point: &RunManifest, now: &dyn CurrentTree, paths: &[PathBuf]) -> UndoPlan {
+    let mut planner = UndoPlanner::new(point, now, paths);
     planner.decide();
     planner.emit();
     planner.plan

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use crate::names::joined;
-use crate::node::FileId;
+use crate::node::FileIdentity;
 
 /// A directory that the run moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,15 +14,15 @@ pub(super) struct MovedDirectory {
     pub before: PathBuf,
     /// Path after the run.
     pub after: PathBuf,
-    pub id: FileId,
-    pub at: At,
+    pub id: FileIdentity,
+    pub at: DirectoryPlace,
     /// The reason why the directory cannot go back. Empty if it is not wanted back.
     pub stuck: Option<String>,
 }
 
 /// The current place of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum DirectoryPlace {
     /// The place before the run.
     Home,
     /// Another place.
@@ -34,13 +34,13 @@ pub(super) enum At {
 impl MovedDirectory {
     /// Returns whether the directory is to go back.
     pub fn goes(&self) -> bool {
-        matches!(self.at, At::Away(_)) && self.stuck.is_none()
+        matches!(self.at, DirectoryPlace::Away(_)) && self.stuck.is_none()
     }
 }
 
 /// The moved directories, by each of their paths.
 #[derive(Debug, Default)]
-pub(super) struct Moved {
+pub(super) struct MovedDirectories {
     all: Vec<MovedDirectory>,
     before: HashMap<PathBuf, usize>,
     after: HashMap<PathBuf, usize>,
@@ -48,12 +48,12 @@ pub(super) struct Moved {
     away: BTreeMap<PathBuf, usize>,
 }
 
-impl Moved {
+impl MovedDirectories {
     pub fn push(&mut self, directory: MovedDirectory) {
         let number = self.all.len();
         self.before.insert(directory.before.clone(), number);
         self.after.insert(directory.after.clone(), number);
-        if let At::Away(at) = &directory.at {
+        if let DirectoryPlace::Away(at) = &directory.at {
             self.away.insert(at.clone(), number);
         }
         self.all.push(directory);
@@ -105,10 +105,10 @@ impl Moved {
             let now = joined(to, &path, from);
             let directory = &mut self.all[number];
             if now == directory.before {
-                directory.at = At::Home;
+                directory.at = DirectoryPlace::Home;
             } else {
                 self.away.insert(now.clone(), number);
-                directory.at = At::Away(now);
+                directory.at = DirectoryPlace::Away(now);
             }
         }
     }
@@ -122,9 +122,9 @@ impl Moved {
             return Some(after.to_owned());
         };
         match &directory.at {
-            At::Home => Some(joined(&directory.before, after, above)),
-            At::Away(path) => Some(joined(path, after, above)),
-            At::Lost => None,
+            DirectoryPlace::Home => Some(joined(&directory.before, after, above)),
+            DirectoryPlace::Away(path) => Some(joined(path, after, above)),
+            DirectoryPlace::Lost => None,
         }
     }
 
@@ -138,9 +138,9 @@ impl Moved {
             return Some(before.to_owned());
         };
         let base = match &directory.at {
-            At::Home => self.place(above.parent()?)?.join(above.file_name()?),
-            At::Away(path) => path.clone(),
-            At::Lost => return None,
+            DirectoryPlace::Home => self.place(above.parent()?)?.join(above.file_name()?),
+            DirectoryPlace::Away(path) => path.clone(),
+            DirectoryPlace::Lost => return None,
         };
         Some(joined(&base, before, above))
     }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::moved::{At, MovedDirectory};
-use super::planner::{Fate, Planner};
+use super::moved::{DirectoryPlace, MovedDirectory};
+use super::planner::{RemovalDecision, UndoPlanner};
 
-impl Planner<'_> {
+impl UndoPlanner<'_> {
     /// Finds the moved directories that cannot go back. Returns whether their number has grown.
     pub(super) fn find_stuck(&mut self) -> bool {
         let going = self.moved.iter().filter(|directory| directory.goes());
@@ -31,13 +31,13 @@ impl Planner<'_> {
     /// Returns whether the run's replacement for an earlier file is gone, or goes.
     fn is_cleared(&self, before: &Path) -> bool {
         let fate = self.entry(before).and_then(|entry| self.fates.get(&entry).copied());
-        matches!(fate, Some(Fate::Goes | Fate::Gone))
+        matches!(fate, Some(RemovalDecision::Goes | RemovalDecision::Gone))
     }
 
     /// Returns whether an earlier path will be a directory after the undo.
     pub(super) fn will_be_directory(&self, before: &Path) -> bool {
         if let Some(moved) = self.moved.of_before(before) {
-            return moved.at != At::Lost;
+            return moved.at != DirectoryPlace::Lost;
         }
         let there = self.spot(before).and_then(|spot| self.look_spot(before, &spot));
         let Some(was) = self.point.before.get(before) else {

@@ -5,15 +5,15 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::moved::{At, Moved, MovedDirectory};
-use super::types::{Conflict, Now, Plan, waiting_name};
-use crate::manifest::Point;
-use crate::node::{Contents, FileId, Node};
+use super::moved::{DirectoryPlace, MovedDirectories, MovedDirectory};
+use super::types::{CurrentTree, PlannedConflict, UndoPlan, waiting_name};
+use crate::manifest::RunManifest;
+use crate::node::{FileIdentity, KnownContents, PathState};
 use crate::path_map::{PathMap, split};
 
 /// The fate of a thing that the run made, by its path after the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum RemovalDecision {
     /// The thing is gone already.
     Gone,
     /// This undo removes the thing.
@@ -30,57 +30,57 @@ pub(super) enum Fate {
 
 /// The action for an earlier thing, by its path before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum ReturnAction {
     Nothing,
     Make,
-    Restore(Node),
+    Restore(PathState),
     SetMeta,
     /// A return of the file itself from a path after the run, in the place of the current thing.
     Fetch {
         from: PathBuf,
-        id: FileId,
-        over: Node,
+        id: FileIdentity,
+        over: PathState,
     },
     Conflict(String),
     /// A conflict about a file that nothing keeps.
-    Hold(String, Held),
+    Hold(String, StrandedFile),
     Lost(String),
 }
 
 /// What a planner knows of the current tree. Nothing changes while a plan is made.
 #[derive(Default)]
 struct SeenThings<'a> {
-    things: RefCell<PathMap<Option<Node>>>,
+    things: RefCell<PathMap<Option<PathState>>>,
     /// The directory that was asked about last, and whether it is displaced, in a plan without moved directories.
     displaced: RefCell<Option<(&'a Path, bool)>>,
 }
 
 /// A moved file that cannot go back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct StrandedFile {
     /// Its path after the run.
     pub after: PathBuf,
     /// Its current path, if another thing comes back there. Otherwise it stays.
     pub copied: Option<PathBuf>,
 }
 
-pub(super) struct Planner<'a> {
-    pub point: &'a Point,
-    pub now: &'a dyn Now,
+pub(super) struct UndoPlanner<'a> {
+    pub point: &'a RunManifest,
+    pub now: &'a dyn CurrentTree,
     pub paths: &'a [PathBuf],
     /// Earlier paths that have to come back with the wanted paths: the other names of files, including names in the
     /// store, the other ends of renames, and removed directories above.
     along: BTreeSet<&'a Path>,
-    pub moved: Moved,
+    pub moved: MovedDirectories,
     /// The files that the run moved: the path after the run, by the path before it.
     pub renamed: BTreeMap<PathBuf, PathBuf>,
     /// Paths after the run of the things that the run made.
     pub made: BTreeSet<PathBuf>,
     /// All touched entries: the path before the run, by the path after the run.
     pub entries: PathMap<PathBuf>,
-    pub fates: BTreeMap<PathBuf, Fate>,
-    pub actions: BTreeMap<PathBuf, Action>,
-    pub plan: Plan,
+    pub fates: BTreeMap<PathBuf, RemovalDecision>,
+    pub actions: BTreeMap<PathBuf, ReturnAction>,
+    pub plan: UndoPlan,
     seen: SeenThings<'a>,
 }
 
@@ -89,27 +89,28 @@ fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
 }
 
 /// Returns the other names, before the run, of files below these paths: a change through one name changes all.
-fn other_names<'a>(point: &'a Point, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
-    let linked = |node: &Node| matches!(node, Node::File(file) if file.links > 1).then(|| node.id()).flatten();
+fn other_names<'a>(point: &'a RunManifest, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
+    let linked =
+        |node: &PathState| matches!(node, PathState::File(file) if file.links > 1).then(|| node.id()).flatten();
     let files = || point.before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
-    let wanted: HashSet<FileId> = files().filter(|(path, _)| is_below(path, paths)).map(|(_, id)| id).collect();
+    let wanted: HashSet<FileIdentity> = files().filter(|(path, _)| is_below(path, paths)).map(|(_, id)| id).collect();
     files().filter(|(_, id)| wanted.contains(id)).map(|(path, _)| path).collect()
 }
 
-impl<'a> Planner<'a> {
-    pub fn new(point: &'a Point, now: &'a dyn Now, paths: &'a [PathBuf]) -> Self {
+impl<'a> UndoPlanner<'a> {
+    pub fn new(point: &'a RunManifest, now: &'a dyn CurrentTree, paths: &'a [PathBuf]) -> Self {
         let mut planner = Self {
             point,
             now,
             paths,
             along: other_names(point, paths),
-            moved: Moved::default(),
+            moved: MovedDirectories::default(),
             renamed: BTreeMap::new(),
             made: BTreeSet::new(),
             entries: PathMap::new(),
             fates: BTreeMap::new(),
             actions: BTreeMap::new(),
-            plan: Plan::default(),
+            plan: UndoPlan::default(),
             seen: SeenThings::default(),
         };
         let entries = point.before.keys().filter_map(|before| Some((planner.entry(before)?, before.to_owned())));
@@ -170,7 +171,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the current thing at a path.
-    pub fn look(&self, path: &Path) -> Option<Node> {
+    pub fn look(&self, path: &Path) -> Option<PathState> {
         if let Some(known) = self.seen.things.borrow().get(path) {
             return known.clone();
         }
@@ -185,8 +186,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the thing that the run left at a path.
-    pub fn after(&self, path: &Path) -> &'a Node {
-        self.point.after.get(path).unwrap_or(&Node::Absent)
+    pub fn after(&self, path: &Path) -> &'a PathState {
+        self.point.after.get(path).unwrap_or(&PathState::Absent)
     }
 
     /// Returns the place of a path after the run, now or after the steps so far. `None` if its directory is lost.
@@ -201,9 +202,9 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns what the run left of an earlier thing: nothing, if it moved another thing there.
-    pub fn left(&self, before: &Path) -> &'a Node {
+    pub fn left(&self, before: &Path) -> &'a PathState {
         let entry = self.entry(before).filter(|entry| self.moved.of_after(entry).is_none());
-        entry.map_or(&Node::Absent, |entry| self.after(&entry))
+        entry.map_or(&PathState::Absent, |entry| self.after(&entry))
     }
 
     /// Returns the place of the entry with this earlier path, now or after the steps so far.
@@ -218,18 +219,18 @@ impl<'a> Planner<'a> {
     }
 
     /// Returns the thing in that place. Nothing, if it is below a moved directory that goes away from there.
-    pub fn look_spot(&self, before: &Path, spot: &Path) -> Option<Node> {
+    pub fn look_spot(&self, before: &Path, spot: &Path) -> Option<PathState> {
         if self.moved.is_empty() {
-            return if self.is_displaced(before) { Some(Node::Absent) } else { self.look(spot) };
+            return if self.is_displaced(before) { Some(PathState::Absent) } else { self.look(spot) };
         }
         let innermost = spot.ancestors().find_map(|above| self.moved.at(above));
         // Of the moved directories that were around it, only the inner one is. Others may be in its way.
         let mut around = before.ancestors().skip(1).filter_map(|above| self.moved.of_before(above));
-        let inner = around.find(|moved| matches!(moved.at, At::Away(_)));
+        let inner = around.find(|moved| matches!(moved.at, DirectoryPlace::Away(_)));
         match innermost.filter(|moved| inner != Some(*moved)) {
-            Some(moved) if moved.goes() => Some(Node::Absent),
+            Some(moved) if moved.goes() => Some(PathState::Absent),
             Some(_) => None,
-            None if self.is_displaced(before) => Some(Node::Absent),
+            None if self.is_displaced(before) => Some(PathState::Absent),
             None => self.look(spot),
         }
     }
@@ -258,36 +259,38 @@ impl<'a> Planner<'a> {
 
     /// Returns the place in which a file or a directory waits that the run left at this path: beside itself, or beside
     /// the outermost new directory around it. The place is a path after the run, too.
-    pub fn waiting_place(&self, after: &Path, id: FileId) -> Option<PathBuf> {
+    pub fn waiting_place(&self, after: &Path, id: FileIdentity) -> Option<PathBuf> {
         Some(outermost_made(self, after).unwrap_or(after).parent()?.join(waiting_name(id)))
     }
 
-    pub fn conflict(&mut self, path: PathBuf, why: impl Into<String>, before: Node) {
-        self.plan.conflicts.push(Conflict { path, why: why.into(), before, stays: None, found: None });
+    pub fn conflict(&mut self, path: PathBuf, why: impl Into<String>, before: PathState) {
+        self.plan.conflicts.push(PlannedConflict { path, why: why.into(), before, stays: None, found: None });
     }
 }
 
 /// Finds the moved directories, outer directories first.
-fn find(planner: &Planner<'_>) -> Moved {
+fn find(planner: &UndoPlanner<'_>) -> MovedDirectories {
     let mut known: Vec<(&Path, &Path)> = planner.point.names.moved().collect();
     known.sort_by_key(|(_, after)| after.components().count());
-    let mut found = Moved::default();
+    let mut found = MovedDirectories::default();
     for (before, after) in known {
-        let Some(recorded) = planner.point.before.get(before).and_then(Node::id) else { continue };
+        let Some(recorded) = planner.point.before.get(before).and_then(PathState::id) else { continue };
         let id_at = |path: &Path| {
             let node = planner.look(path).filter(|node| planner.now.is_directory(recorded, node));
             node.and_then(|node| node.id())
         };
         let (id, at) = if let Some(id) = id_at(before) {
-            (id, At::Home)
+            (id, DirectoryPlace::Home)
         } else if let Some((id, path)) = found.here(after).and_then(|path| Some((id_at(&path)?, path))) {
-            (id, At::Away(path))
+            (id, DirectoryPlace::Away(path))
         } else {
             // A killed undo may have put it aside.
             let place = |id| found.here(&planner.waiting_place(after, id)?);
             let waits = |id| place(id).filter(|path| id_at(path) == Some(id));
             let ids = planner.now.again(recorded).into_iter();
-            ids.rev().find_map(|id| Some((id, At::Away(waits(id)?)))).unwrap_or((recorded, At::Lost))
+            ids.rev()
+                .find_map(|id| Some((id, DirectoryPlace::Away(waits(id)?))))
+                .unwrap_or((recorded, DirectoryPlace::Lost))
         };
         let wanted = planner.is_wanted([before, after]);
         let stuck = (!wanted).then(String::new);
@@ -297,24 +300,24 @@ fn find(planner: &Planner<'_>) -> Moved {
 }
 
 /// Finds the files that the run moved, and did not keep.
-fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
+fn find_renamed(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let point = planner.point;
-    let mut places: HashMap<FileId, Vec<&Path>> = HashMap::new();
+    let mut places: HashMap<FileIdentity, Vec<&Path>> = HashMap::new();
     for (path, node) in point.after.iter() {
         let entry = planner.entries.get(path).and_then(|entry| point.before.get(entry));
-        if let Node::File(file) = node
-            && entry.and_then(Node::id) != Some(file.meta.id)
+        if let PathState::File(file) = node
+            && entry.and_then(PathState::id) != Some(file.meta.id)
         {
             places.entry(file.meta.id).or_default().push(path);
         }
     }
     let mut found = BTreeMap::new();
     for (path, was) in point.before.iter() {
-        let Node::File(file) = was else { continue };
-        if matches!(file.contents, Contents::Image(_)) || planner.left(path).id() == was.id() {
+        let PathState::File(file) = was else { continue };
+        if matches!(file.contents, KnownContents::Image(_)) || planner.left(path).id() == was.id() {
             continue;
         }
-        let is_it = |after: &&Path| matches!(planner.after(after), Node::File(left) if file.is_kept_as(left));
+        let is_it = |after: &&Path| matches!(planner.after(after), PathState::File(left) if file.is_kept_as(left));
         let places = places.get_mut(&file.meta.id);
         if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(is_it)?))) {
             found.insert(path.to_owned(), after.to_owned());
@@ -324,6 +327,6 @@ fn find_renamed(planner: &Planner<'_>) -> BTreeMap<PathBuf, PathBuf> {
 }
 
 /// Returns the outermost new directory around a path, if only new directories are between them.
-pub(super) fn outermost_made<'p>(planner: &Planner<'_>, after: &'p Path) -> Option<&'p Path> {
+pub(super) fn outermost_made<'p>(planner: &UndoPlanner<'_>, after: &'p Path) -> Option<&'p Path> {
     after.ancestors().skip(1).take_while(|above| planner.made.contains(*above)).last()
 }

@@ -4,43 +4,43 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::node::{FileId, Node};
+use crate::node::{FileIdentity, PathState};
 
 /// The current tree.
-pub trait Now {
+pub trait CurrentTree {
     /// Returns the thing at a path. `None` if the system refuses to answer.
-    fn look(&self, path: &Path) -> Option<Node>;
+    fn look(&self, path: &Path) -> Option<PathState>;
     /// Returns whether the thing at a path, as `look` returned it, is the recorded thing. Contents count, times do not.
-    fn is_same(&self, recorded: &Node, path: &Path, now: &Node) -> bool;
+    fn is_same(&self, recorded: &PathState, path: &Path, now: &PathState) -> bool;
     /// Returns whether this is the recorded directory, or a directory that an undo has made again in its place.
-    fn is_directory(&self, recorded: FileId, now: &Node) -> bool;
+    fn is_directory(&self, recorded: FileIdentity, now: &PathState) -> bool;
     /// Returns the recorded directory, and the directories that undos have made again in its place, oldest first.
-    fn again(&self, recorded: FileId) -> Vec<FileId>;
+    fn again(&self, recorded: FileIdentity) -> Vec<FileIdentity>;
     /// Returns the names in a directory.
     fn entries(&self, directory: &Path) -> Vec<OsString>;
     /// Returns whether a killed undo was changing this thing.
-    fn is_half_done(&self, path: &Path, now: &Node) -> bool;
+    fn is_half_done(&self, path: &Path, now: &PathState) -> bool;
 }
 
 /// The actions of an undo, in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct UndoPlan {
     #[expect(missing_docs, reason = "the steps")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<UndoStep>,
     /// Things that stay.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<PlannedConflict>,
     /// Ids of the things in the conflicts. The paths of the conflicts are paths after the steps.
-    pub contested: HashSet<FileId>,
+    pub contested: HashSet<FileIdentity>,
     /// Directories that the run put in the place of removed directories, and that stay there: earlier id, and current
     /// id.
-    pub again: Vec<(FileId, FileId)>,
+    pub again: Vec<(FileIdentity, FileIdentity)>,
     /// Things that have changed and were not kept: path and reason.
     pub lost: Vec<(PathBuf, String)>,
 }
 
 /// A step of an undo. Paths are paths at the time of the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum UndoStep {
     /// Removes a new thing of the run that is no directory.
     Remove {
         #[expect(missing_docs, reason = "where")]
@@ -48,7 +48,7 @@ pub enum Step {
         /// Where the thing was before the first step, for the report.
         shown: PathBuf,
         /// The state of the thing after the run.
-        now: Node,
+        now: PathState,
     },
     /// Removes an empty directory that the run made.
     RemoveDirectory {
@@ -57,7 +57,7 @@ pub enum Step {
         /// Where the directory was before the first step, for the report.
         shown: PathBuf,
         /// The state of the directory after the run.
-        now: Node,
+        now: PathState,
     },
     /// Renames a thing that the run moved: out of the way, or back.
     Move {
@@ -66,38 +66,38 @@ pub enum Step {
         #[expect(missing_docs, reason = "to where")]
         to: PathBuf,
         #[expect(missing_docs, reason = "the thing")]
-        id: FileId,
+        id: FileIdentity,
         /// Whether the thing is at its original place then.
         home: bool,
         /// The file to replace, or nothing.
-        over: Node,
+        over: PathState,
     },
     /// Makes a directory that the run removed.
     MakeDirectory {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: Node,
+        before: PathState,
     },
     /// Puts back a thing that is no directory.
     Restore {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: Node,
+        before: PathState,
         /// The thing to replace.
-        now: Node,
+        now: PathState,
     },
     /// Sets mode, owner and attributes.
     SetMeta {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: Node,
+        before: PathState,
     },
 }
 
-impl Step {
+impl UndoStep {
     /// Returns the path that the step changes.
     pub fn path(&self) -> &Path {
         match self {
@@ -109,13 +109,13 @@ impl Step {
 
 /// A thing that stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct PlannedConflict {
     /// Path of the file, or its path before the run.
     pub path: PathBuf,
     /// The reason, as a sentence.
     pub why: String,
     /// State of the file before the run.
-    pub before: Node,
+    pub before: PathState,
     /// The place at which the moved thing stays, if it does.
     pub stays: Option<PathBuf>,
     /// Where the earlier file is before the first step, if nothing keeps it and another thing comes back there.
@@ -123,6 +123,6 @@ pub struct Conflict {
 }
 
 /// Returns the name under which a moved directory or file waits until its place is free.
-pub fn waiting_name(id: FileId) -> String {
+pub fn waiting_name(id: FileIdentity) -> String {
     format!(".agent-bash-undo-{}-{}", id.device, id.inode)
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Recorder;
+use super::ChangeJournal;
 use crate::path_map::split;
 
-impl Recorder {
+impl ChangeJournal {
     /// Returns the earlier path of an entry. `None` in a directory that the run made.
     pub(super) fn entry(&mut self, now: &Path) -> Option<PathBuf> {
         let Some((parent, name)) = split(now) else { return Some(now.to_owned()) };

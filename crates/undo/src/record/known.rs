@@ -3,17 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Recorder;
-use crate::images::Images;
-use crate::manifest::{Move, Record};
-use crate::node::Node;
+use super::ChangeJournal;
+use crate::images::RunImages;
+use crate::manifest::{ManifestRecord, RecordedRename};
+use crate::node::PathState;
 
-impl Recorder {
+impl ChangeJournal {
     /// Records the earlier thing at an earlier path.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn note(&mut self, path: PathBuf, node: Node) -> io::Result<()> {
+    pub(crate) fn note(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
         if self.before.contains_key(&path) { Ok(()) } else { self.write(path, node) }
     }
 
@@ -24,7 +24,7 @@ impl Recorder {
     pub(crate) fn note_made(&mut self, path: &Path, is_directory: bool) -> io::Result<()> {
         self.appear(path)?;
         if is_directory {
-            self.writer.append(&Record::Made { path: path.to_owned() })?;
+            self.writer.append(&ManifestRecord::Made { path: path.to_owned() })?;
             self.names.make(path);
             self.directory = None;
         }
@@ -35,9 +35,9 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn note_moved(&mut self, moved: Move) -> io::Result<()> {
+    pub(crate) fn note_moved(&mut self, moved: RecordedRename) -> io::Result<()> {
         self.appear(&moved.to)?;
-        self.writer.append(&Record::Renamed(moved.clone()))?;
+        self.writer.append(&ManifestRecord::Renamed(moved.clone()))?;
         moved.apply(&mut self.names);
         self.directory = None;
         Ok(())
@@ -49,7 +49,7 @@ impl Recorder {
     }
 
     /// Returns the kept files.
-    pub(crate) fn images(&mut self) -> &mut Images {
+    pub(crate) fn images(&mut self) -> &mut RunImages {
         &mut self.images
     }
 }

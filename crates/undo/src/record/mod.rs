@@ -13,18 +13,18 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::images::{Images, Keeping, Limits, NotKept};
-use crate::look::{self, At, look_roughly};
-use crate::manifest::{Header, Move, Point, Purpose, Record, Writer};
-use crate::names::Names;
-use crate::node::{Contents, File, FileId, Node};
+use crate::images::{KeepError, KeepMethod, RunImages, UndoLimits};
+use crate::look::{self, RoutedPath, look_roughly};
+use crate::manifest::{ManifestHeader, ManifestPurpose, ManifestRecord, ManifestWriter, RecordedRename, RunManifest};
+use crate::names::DirectoryNames;
+use crate::node::{FileIdentity, FileState, KnownContents, PathState};
 use crate::path_map::{PathMap, is_within};
-use crate::store::{Store, StoreError};
-use others::Others;
+use crate::store::{UndoStore, UndoStoreError};
+use others::ForeignChanges;
 
 /// A change that is about to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change<'a> {
+pub enum ComingChange<'a> {
     /// The contents of a file change: an open for writing, a truncation. Things of other kinds are left alone.
     Rewrite,
     /// The contents of a file change as in [`Change::Rewrite`], or a file may appear where nothing is.
@@ -40,16 +40,16 @@ pub enum Change<'a> {
     /// A directory may appear where nothing is.
     MakeDirectory,
     /// This path may become another name of the file.
-    Link(At<'a>),
+    Link(RoutedPath<'a>),
     /// A rename to this path.
-    Rename(At<'a>),
+    Rename(RoutedPath<'a>),
     /// A rename that swaps with this path.
-    Swap(At<'a>),
+    Swap(RoutedPath<'a>),
 }
 
 /// The part that an undo needs of a file that is about to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum NeededPart {
     /// Nothing but the knowledge of the thing: its name changes.
     Name,
     /// Mode, owner and attributes.
@@ -59,28 +59,28 @@ enum Need {
     /// For a receipt: the knowledge that the name goes.
     Absence,
     /// Contents.
-    Image(Keeping),
+    Image(KeepMethod),
 }
 
-impl Need {
+impl NeededPart {
     /// Returns whether the change concerns all names of a file whose contents are kept this way: the names share
     /// contents and mode. A copy, which is made before the time of a kept file changes, is no longer a name of the
     /// file.
-    fn concerns_all_names(self, contents: &Contents) -> bool {
+    fn concerns_all_names(self, contents: &KnownContents) -> bool {
         match self {
-            Self::Meta | Self::Image(Keeping::Copy) => true,
-            Self::Hash => matches!(contents, Contents::Image(_)),
-            Self::Name | Self::Absence | Self::Image(Keeping::Link) => false,
+            Self::Meta | Self::Image(KeepMethod::Copy) => true,
+            Self::Hash => matches!(contents, KnownContents::Image(_)),
+            Self::Name | Self::Absence | Self::Image(KeepMethod::Link) => false,
         }
     }
 }
 
 /// Why a change is not covered.
 #[derive(Debug, thiserror::Error)]
-pub enum TouchError {
+pub enum JournalError {
     /// The contents are not kept. That is recorded, and the run can go on.
     #[error(transparent)]
-    NotKept(#[from] NotKept),
+    NotKept(#[from] KeepError),
     /// The path cannot be read, or the manifest cannot be written.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -88,36 +88,36 @@ pub enum TouchError {
 
 /// The recorder of one run.
 #[derive(Debug)]
-pub struct Recorder {
-    store: Store,
-    header: Header,
-    writer: Writer,
-    images: Images,
+pub struct ChangeJournal {
+    store: UndoStore,
+    header: ManifestHeader,
+    writer: ManifestWriter,
+    images: RunImages,
     places: usize,
-    names: Names,
+    names: DirectoryNames,
     /// The earlier things, by the earlier path.
-    before: PathMap<Node>,
+    before: PathMap<PathState>,
     /// The earlier paths of each earlier file.
-    by_id: HashMap<FileId, Vec<PathBuf>>,
+    by_id: HashMap<FileIdentity, Vec<PathBuf>>,
     /// The directory of the last change, and its earlier path, unless the run made it.
     directory: Option<(PathBuf, Option<PathBuf>)>,
     /// Renames that may or may not have happened yet.
-    pending: Vec<Move>,
+    pending: Vec<RecordedRename>,
     missed: usize,
-    others: Others,
+    others: ForeignChanges,
 }
 
-impl Recorder {
+impl ChangeJournal {
     /// Begins the record of a run.
     ///
     /// # Errors
     /// If the point cannot be created.
-    pub fn begin(store: &Store, header: Header, limits: Limits) -> Result<Self, StoreError> {
+    pub fn begin(store: &UndoStore, header: ManifestHeader, limits: UndoLimits) -> Result<Self, UndoStoreError> {
         let (writer, images) = store.create(header.clone(), limits)?;
         Ok(Self::new(store.clone(), header, writer, images))
     }
 
-    fn new(store: Store, header: Header, writer: Writer, images: Images) -> Self {
+    fn new(store: UndoStore, header: ManifestHeader, writer: ManifestWriter, images: RunImages) -> Self {
         let places = images.places().count();
         Self {
             store,
@@ -125,13 +125,13 @@ impl Recorder {
             writer,
             images,
             places,
-            names: Names::default(),
+            names: DirectoryNames::default(),
             before: PathMap::new(),
             by_id: HashMap::new(),
             directory: None,
             pending: Vec::new(),
             missed: 0,
-            others: Others::default(),
+            others: ForeignChanges::default(),
         }
     }
 
@@ -139,14 +139,14 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn resume(store: &Store, point: &Point) -> Result<Self, StoreError> {
+    pub fn resume(store: &UndoStore, point: &RunManifest) -> Result<Self, UndoStoreError> {
         let (writer, images) = store.resume(point)?;
         let mut recorder = Self::new(store.clone(), point.header.clone(), writer, images);
         recorder.names = point.names.clone();
         recorder.missed = point.missing.len();
         recorder.pending = point.moving.clone();
         for (path, node) in point.before.iter() {
-            if let Node::File(file) = node {
+            if let PathState::File(file) = node {
                 recorder.images.adopt(file);
             }
             recorder.remember(path.to_owned(), node.clone());
@@ -155,22 +155,22 @@ impl Recorder {
     }
 
     #[expect(missing_docs, reason = "the store")]
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &UndoStore {
         &self.store
     }
 
     #[expect(missing_docs, reason = "the run")]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &ManifestHeader {
         &self.header
     }
 
     /// Returns the number of names by which this record keeps a file.
-    pub fn names_of(&self, id: FileId) -> u64 {
+    pub fn names_of(&self, id: FileIdentity) -> u64 {
         self.images.names_of(id)
     }
 
     /// Returns the directories that were moved and made so far.
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &DirectoryNames {
         &self.names
     }
 
@@ -178,7 +178,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+    pub fn append(&mut self, record: &ManifestRecord) -> io::Result<()> {
         self.writer.append(record)
     }
 
@@ -188,49 +188,54 @@ impl Recorder {
     /// If it cannot be written.
     pub fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
         self.missed += 1;
-        self.writer.append(&Record::Missing { path: path.to_owned(), why: why.to_owned() })
+        self.writer.append(&ManifestRecord::Missing { path: path.to_owned(), why: why.to_owned() })
     }
 
     /// Records a thing before it changes. The change need not happen.
     ///
     /// # Errors
     /// If an undo will not cover the change. Later changes can still be recorded.
-    pub fn touch<'a>(&mut self, at: impl Into<At<'a>>, change: Change<'_>) -> Result<(), TouchError> {
+    pub fn touch<'a>(&mut self, at: impl Into<RoutedPath<'a>>, change: ComingChange<'_>) -> Result<(), JournalError> {
         let at = at.into();
         self.confirm()?;
         match change {
-            Change::Write | Change::Create | Change::MakeDirectory => self.note_coming(at.path),
-            Change::Link(to) => self.note_coming(to.path),
-            Change::Swap(_) | Change::Rename(_) | Change::Rewrite | Change::Remove | Change::Meta | Change::Times => {}
+            ComingChange::Write | ComingChange::Create | ComingChange::MakeDirectory => self.note_coming(at.path),
+            ComingChange::Link(to) => self.note_coming(to.path),
+            ComingChange::Swap(_)
+            | ComingChange::Rename(_)
+            | ComingChange::Rewrite
+            | ComingChange::Remove
+            | ComingChange::Meta
+            | ComingChange::Times => {}
         }
         match change {
-            Change::Rewrite => self.keep(at, Need::Image(Keeping::Copy)),
-            Change::Write => match at.look()? {
-                Node::Absent => self.appear(at.path).map_err(Into::into),
-                node => self.keep_node(at, node, Need::Image(Keeping::Copy)),
+            ComingChange::Rewrite => self.keep(at, NeededPart::Image(KeepMethod::Copy)),
+            ComingChange::Write => match at.look()? {
+                PathState::Absent => self.appear(at.path).map_err(Into::into),
+                node => self.keep_node(at, node, NeededPart::Image(KeepMethod::Copy)),
             },
-            Change::Remove => self.remove(at),
-            Change::Meta => self.keep(at, Need::Meta),
-            Change::Times => self.keep(at, Need::Hash),
-            Change::Create => self.create(at).map(drop),
-            Change::MakeDirectory => {
+            ComingChange::Remove => self.remove(at),
+            ComingChange::Meta => self.keep(at, NeededPart::Meta),
+            ComingChange::Times => self.keep(at, NeededPart::Hash),
+            ComingChange::Create => self.create(at).map(drop),
+            ComingChange::MakeDirectory => {
                 if self.create(at)? {
-                    self.writer.append(&Record::Made { path: at.path.to_owned() })?;
+                    self.writer.append(&ManifestRecord::Made { path: at.path.to_owned() })?;
                     self.names.make(at.path);
                     self.directory = None;
                 }
                 Ok(())
             }
-            Change::Link(to) => {
-                self.keep(at, Need::Meta)?;
+            ComingChange::Link(to) => {
+                self.keep(at, NeededPart::Meta)?;
                 self.create(to).map(drop)
             }
-            Change::Rename(to) => self.rename(at, to, false),
-            Change::Swap(with) => self.rename(at, with, true),
+            ComingChange::Rename(to) => self.rename(at, to, false),
+            ComingChange::Swap(with) => self.rename(at, with, true),
         }
     }
 
-    fn remove(&mut self, at: At<'_>) -> Result<(), TouchError> {
+    fn remove(&mut self, at: RoutedPath<'_>) -> Result<(), JournalError> {
         if self.by_id.is_empty() && self.entry(at.path).is_none() {
             return Ok(());
         }
@@ -240,12 +245,16 @@ impl Recorder {
     }
 
     /// Returns the part of a file that has to be known before a name of it goes.
-    fn need_of_removal(&self) -> Need {
-        if self.header.purpose == Purpose::Receipt { Need::Absence } else { Need::Image(Keeping::Link) }
+    fn need_of_removal(&self) -> NeededPart {
+        if self.header.purpose == ManifestPurpose::Receipt {
+            NeededPart::Absence
+        } else {
+            NeededPart::Image(KeepMethod::Link)
+        }
     }
 
     /// Records that a thing may appear. Returns whether nothing is there.
-    fn create(&mut self, at: At<'_>) -> Result<bool, TouchError> {
+    fn create(&mut self, at: RoutedPath<'_>) -> Result<bool, JournalError> {
         if !at.look()?.is_absent() {
             return Ok(false);
         }
@@ -259,10 +268,10 @@ impl Recorder {
             self.note_gone(path)?;
         }
         let entry = self.new_entry(path);
-        entry.map_or(Ok(()), |entry| self.write(entry, Node::Absent))
+        entry.map_or(Ok(()), |entry| self.write(entry, PathState::Absent))
     }
 
-    fn rename(&mut self, from: At<'_>, to: At<'_>, swap: bool) -> Result<(), TouchError> {
+    fn rename(&mut self, from: RoutedPath<'_>, to: RoutedPath<'_>, swap: bool) -> Result<(), JournalError> {
         let (node, over) = (from.look()?, to.look()?);
         let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
         self.note_coming(to.path);
@@ -273,19 +282,20 @@ impl Recorder {
         }
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
         // Two files of one size differ only in their contents.
-        let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
+        let is_alike =
+            node.size().is_some() && node.size() == over.size() && self.header.purpose == ManifestPurpose::Receipt;
         let need = match swap {
-            _ if is_alike => Need::Hash,
-            Some(_) => Need::Name,
+            _ if is_alike => NeededPart::Hash,
+            Some(_) => NeededPart::Name,
             None => self.need_of_removal(),
         };
-        let first = self.keep_node(from, node, Need::Name);
+        let first = self.keep_node(from, node, NeededPart::Name);
         let second = match over {
-            Node::Absent => self.appear(to.path).map_err(Into::into),
+            PathState::Absent => self.appear(to.path).map_err(Into::into),
             over => self.keep_node(to, over, need),
         };
-        let moving = Move { from: from.path.to_owned(), to: to.path.to_owned(), id, directory, swap };
-        self.writer.append(&Record::Moving(moving.clone()))?;
+        let moving = RecordedRename { from: from.path.to_owned(), to: to.path.to_owned(), id, directory, swap };
+        self.writer.append(&ManifestRecord::Moving(moving.clone()))?;
         self.pending.retain(|earlier| !moving.replaces(earlier));
         self.pending.push(moving);
         self.give_up_failed();
@@ -293,7 +303,7 @@ impl Recorder {
     }
 
     /// Records the thing at a path, if it existed before the run.
-    fn keep(&mut self, at: At<'_>, need: Need) -> Result<(), TouchError> {
+    fn keep(&mut self, at: RoutedPath<'_>, need: NeededPart) -> Result<(), JournalError> {
         // No other name can belong to an earlier file.
         if self.by_id.is_empty() && self.new_entry(at.path).is_none() {
             return Ok(());
@@ -302,10 +312,10 @@ impl Recorder {
         self.keep_node(at, node, need)
     }
 
-    fn keep_node(&mut self, at: At<'_>, node: Node, need: Need) -> Result<(), TouchError> {
+    fn keep_node(&mut self, at: RoutedPath<'_>, node: PathState, need: NeededPart) -> Result<(), JournalError> {
         let entry = self.new_entry(at.path);
-        let Node::File(file) = &node else {
-            let has_contents = matches!(need, Need::Hash | Need::Image(Keeping::Copy));
+        let PathState::File(file) = &node else {
+            let has_contents = matches!(need, NeededPart::Hash | NeededPart::Image(KeepMethod::Copy));
             let entry = entry.filter(|_| !node.is_absent() && !has_contents);
             return entry.map_or(Ok(()), |entry| self.write(entry, node)).map_err(Into::into);
         };
@@ -313,39 +323,41 @@ impl Recorder {
         // A kept file is recognised by the time it had before the run, which another name of it cannot have.
         let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
         let need = match need {
-            Need::Image(Keeping::Link) if entry.is_none() && self.is_spare(at, known.as_ref()) => Need::Name,
-            Need::Image(Keeping::Link) if is_dated => Need::Image(Keeping::Copy),
+            NeededPart::Image(KeepMethod::Link) if entry.is_none() && self.is_spare(at, known.as_ref()) => {
+                NeededPart::Name
+            }
+            NeededPart::Image(KeepMethod::Link) if is_dated => NeededPart::Image(KeepMethod::Copy),
             need => need,
         };
         let is_of_before = entry.is_some() || known.is_some();
         let kept = if is_of_before {
             self.keep_contents(at, known.as_ref().unwrap_or(file), need)
         } else {
-            Ok(Contents::Untouched)
+            Ok(KnownContents::Untouched)
         };
         let contents = match &kept {
             Ok(contents) => contents.clone(),
-            Err(why) => Contents::Nothing { why: why.to_string() },
+            Err(why) => KnownContents::Nothing { why: why.to_string() },
         };
         if let Some(known) = &known {
             self.rekeep(known.meta.id, &contents)?;
         }
-        let file = File { contents, ..known.unwrap_or_else(|| file.clone()) };
+        let file = FileState { contents, ..known.unwrap_or_else(|| file.clone()) };
         // The names of a new file are all new, and recorded.
         if is_of_before
             && need.concerns_all_names(&file.contents)
             && let Some(held) = self.images.hold(at, &file)
         {
-            self.write(held, Node::File(file.clone()))?;
+            self.write(held, PathState::File(file.clone()))?;
         }
         if let Some(entry) = entry {
-            self.write(entry, Node::File(file))?;
+            self.write(entry, PathState::File(file))?;
         }
         kept.map(drop).map_err(Into::into)
     }
 
     /// Returns whether a name goes that is not of before, of a file that still has one of before.
-    fn is_spare(&self, at: At<'_>, known: Option<&File>) -> bool {
+    fn is_spare(&self, at: RoutedPath<'_>, known: Option<&FileState>) -> bool {
         let Some(known) = known else { return false };
         let is_of_before = |path: &Path| {
             let now = self.names.slot(path);
@@ -355,75 +367,88 @@ impl Recorder {
         };
         let places = self.by_id.get(&known.meta.id).into_iter().flatten();
         let is_new =
-            self.names.origin_of_entry(at.path).is_none_or(|entry| self.before.get(&entry) == Some(&Node::Absent));
+            self.names.origin_of_entry(at.path).is_none_or(|entry| self.before.get(&entry) == Some(&PathState::Absent));
         is_new && places.filter(|path| !is_within(path, self.store.path())).any(|path| is_of_before(path))
     }
 
     /// Returns the file as it was first recorded, if that was under another name, or before this change.
-    fn known(&self, at: At<'_>, file: &File) -> Option<File> {
+    fn known(&self, at: RoutedPath<'_>, file: &FileState) -> Option<FileState> {
         let first = self.by_id.get(&file.meta.id)?.first()?;
-        let is_unwritten = |known: &File| match known.contents {
+        let is_unwritten = |known: &FileState| match known.contents {
             // A program may have set the time.
-            Contents::Hash(hash) if self.header.purpose != Purpose::Receipt && !known.is_unwritten(file) => {
+            KnownContents::Hash(hash)
+                if self.header.purpose != ManifestPurpose::Receipt && !known.is_unwritten(file) =>
+            {
                 known.size == file.size && look::hash(at.reach).is_ok_and(|found| found == hash)
             }
             // Receipts keep no contents to compare. A recycled inode has one link, so two links on both sides mean the
             // same file.
-            _ if self.header.purpose == Purpose::Receipt && known.links > 1 && file.links > 1 => true,
+            _ if self.header.purpose == ManifestPurpose::Receipt && known.links > 1 && file.links > 1 => true,
             _ => known.is_unwritten(file),
         };
         match self.before.get(first)? {
             // A file whose contents are lost may by now be another file with the same inode.
-            Node::File(known) if matches!(known.contents, Contents::Image(_)) || is_unwritten(known) => {
+            PathState::File(known) if matches!(known.contents, KnownContents::Image(_)) || is_unwritten(known) => {
                 Some(known.clone())
             }
             _ => None,
         }
     }
 
-    fn keep_contents(&mut self, at: At<'_>, file: &File, need: Need) -> Result<Contents, NotKept> {
+    fn keep_contents(
+        &mut self,
+        at: RoutedPath<'_>,
+        file: &FileState,
+        need: NeededPart,
+    ) -> Result<KnownContents, KeepError> {
         let need = match need {
-            Need::Image(Keeping::Link) if self.header.purpose == Purpose::Receipt => Need::Meta,
-            Need::Image(Keeping::Copy) if self.header.purpose == Purpose::Receipt => Need::Hash,
+            NeededPart::Image(KeepMethod::Link) if self.header.purpose == ManifestPurpose::Receipt => NeededPart::Meta,
+            NeededPart::Image(KeepMethod::Copy) if self.header.purpose == ManifestPurpose::Receipt => NeededPart::Hash,
             need => need,
         };
         match (need, &file.contents) {
-            (Need::Hash, Contents::Untouched) => Ok(look::hash(at.reach).map_or(Contents::Untouched, Contents::Hash)),
-            (Need::Absence, Contents::Untouched) if file.links < 2 => Ok(Contents::Removed),
-            (Need::Image(way), Contents::Untouched | Contents::Hash(_)) => self.images.keep(at, file, way),
-            (Need::Hash | Need::Image(_), Contents::Nothing { why }) => Err(NotKept::Before(why.clone())),
-            (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
+            (NeededPart::Hash, KnownContents::Untouched) => {
+                Ok(look::hash(at.reach).map_or(KnownContents::Untouched, KnownContents::Hash))
+            }
+            (NeededPart::Absence, KnownContents::Untouched) if file.links < 2 => Ok(KnownContents::Removed),
+            (NeededPart::Image(way), KnownContents::Untouched | KnownContents::Hash(_)) => {
+                self.images.keep(at, file, way)
+            }
+            (NeededPart::Hash | NeededPart::Image(_), KnownContents::Nothing { why }) => {
+                Err(KeepError::Before(why.clone()))
+            }
+            (NeededPart::Image(way), KnownContents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
                 self.images.keep(at, file, way)
             }
             // All names of a file share its time.
-            (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Keeping::Copy) => {
-                self.images.keep(at, file, Keeping::Copy)
+            (NeededPart::Hash, KnownContents::Image(_)) if !self.images.is_safe(file.meta.id, KeepMethod::Copy) => {
+                self.images.keep(at, file, KeepMethod::Copy)
             }
             (_, contents) => Ok(contents.clone()),
         }
     }
 
     /// Gives contents that were kept later to all names of their file.
-    fn rekeep(&mut self, id: FileId, contents: &Contents) -> io::Result<()> {
-        if *contents == Contents::Untouched {
+    fn rekeep(&mut self, id: FileIdentity, contents: &KnownContents) -> io::Result<()> {
+        if *contents == KnownContents::Untouched {
             return Ok(());
         }
         self.write_places()?;
         for path in self.by_id.get(&id).cloned().unwrap_or_default() {
-            let Some(Node::File(file)) = self.before.get_mut(&path) else { continue };
+            let Some(PathState::File(file)) = self.before.get_mut(&path) else { continue };
             if file.contents.is_weaker(contents) {
                 file.contents = contents.clone();
-                self.writer.append(&Record::Kept { path, contents: contents.clone() })?;
+                self.writer.append(&ManifestRecord::Kept { path, contents: contents.clone() })?;
             }
         }
         Ok(())
     }
 
-    fn write(&mut self, path: PathBuf, node: Node) -> io::Result<()> {
+    fn write(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
         self.write_places()?;
-        let record = Record::Before { path, node };
+        let record = ManifestRecord::Before { path, node };
         self.writer.append(&record)?;
-        if let Record::Before { path, node } = record {
+        if let ManifestRecord::Before { path, node } = record {
             self.remember(path, node);
         }
         Ok(())
@@ -432,14 +457,14 @@ impl Recorder {
     fn write_places(&mut self) -> io::Result<()> {
         for (at, path) in self.images.places().enumerate().skip(self.places) {
             let number = u16::try_from(at + 1).map_err(io::Error::other)?;
-            self.writer.append(&Record::Place { number, path: path.to_owned() })?;
+            self.writer.append(&ManifestRecord::Place { number, path: path.to_owned() })?;
             self.places = at + 1;
         }
         Ok(())
     }
 
-    fn remember(&mut self, path: PathBuf, node: Node) {
-        if let Node::File(file) = &node {
+    fn remember(&mut self, path: PathBuf, node: PathState) {
+        if let PathState::File(file) = &node {
             self.by_id.entry(file.meta.id).or_insert_with(|| Vec::with_capacity(1)).push(path.clone());
         }
         self.before.insert(path, node);

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::node::{FileId, Time};
+use crate::node::{FileIdentity, FileTime};
 
 /// The most rests of a run that are known. What others do after that counts as the run's own.
 const KNOWN: usize = 10_000;
@@ -36,7 +36,7 @@ impl RestPeriods {
     fn now(&mut self) -> i64 {
         /// More than the two readings are apart, and less than anybody sets a clock by.
         const APART: i64 = 5_000_000;
-        let now = Time::now().since();
+        let now = FileTime::now().since();
         let lead = now.saturating_sub(i64::try_from(sys::monotonic_ns()).unwrap_or(0));
         self.is_lost |= self.lead.is_some_and(|known| lead < known.saturating_sub(APART));
         self.lead = Some(lead);
@@ -59,13 +59,13 @@ impl RestPeriods {
     pub fn end(&mut self) {
         if self.all.last().is_some_and(|rest| rest.until == i64::MAX) {
             // A file that changes right after this may have a time of the step before.
-            let until = self.now().saturating_sub(Time::lag());
+            let until = self.now().saturating_sub(FileTime::lag());
             self.all.last_mut().expect("the one above").until = until;
         }
     }
 
     /// Returns whether the run rested at this time, and could not write to this file.
-    pub fn covers(&self, time: Time, inode: u64) -> bool {
+    pub fn covers(&self, time: FileTime, inode: u64) -> bool {
         let time = time.since();
         let rest = self.all[..self.all.partition_point(|rest| rest.from <= time)].last();
         !self.is_lost && rest.is_some_and(|rest| time < rest.until && !rest.open.contains(&inode))
@@ -74,7 +74,7 @@ impl RestPeriods {
 
 /// What tells the changes of a run from those of others.
 #[derive(Debug, Default)]
-pub(super) struct Others {
+pub(super) struct ForeignChanges {
     /// Whether each change is told before it is made, and nothing else is a change of the run.
     pub tells: bool,
     /// Keys of the names that the run may have made in directories that it made. `None`: not all are known.
@@ -88,7 +88,7 @@ pub(super) struct Others {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RemovalKind {
     /// It removed this thing, or failed to.
-    Removed(Option<FileId>),
+    Removed(Option<FileIdentity>),
     /// It put something there, or failed to.
     Replaced,
 }

@@ -2,18 +2,18 @@
 
 use std::io;
 
-use super::Recorder;
+use super::ChangeJournal;
 use crate::look::look;
-use crate::manifest::{Move, Record};
+use crate::manifest::{ManifestRecord, RecordedRename};
 
 /// Renames of files that are checked before each change.
 const PENDING: usize = 32;
 
-impl Recorder {
+impl ChangeJournal {
     /// Gives up renames of files that have failed, because their calls were answered long ago. A rename across file
     /// systems fails for each file. Renames of directories stay, because they decide where later paths lead.
     pub(super) fn give_up_failed(&mut self) {
-        let is_of_file = |moving: &Move| !moving.directory && moving.swap != Some(true);
+        let is_of_file = |moving: &RecordedRename| !moving.directory && moving.swap != Some(true);
         let mut surplus = self.pending.iter().filter(|moving| is_of_file(moving)).count().saturating_sub(PENDING);
         self.pending.retain(|moving| {
             let goes = surplus > 0 && is_of_file(moving);
@@ -26,7 +26,7 @@ impl Recorder {
     pub(super) fn confirm(&mut self) -> io::Result<()> {
         for moving in std::mem::take(&mut self.pending) {
             if look(&moving.to)?.id() == Some(moving.id) {
-                self.writer.append(&Record::Renamed(moving.clone()))?;
+                self.writer.append(&ManifestRecord::Renamed(moving.clone()))?;
                 moving.apply(&mut self.names);
                 self.directory = None;
             } else {

@@ -1,19 +1,19 @@
 use super::*;
-use crate::manifest::{self, Extent};
-use crate::testing::{Run, Scene};
+use crate::manifest::{self, CoverageExtent};
+use crate::testing::{RecordedProgram, UndoScene};
 
-fn read(scene: &Scene) -> Point {
+fn read(scene: &UndoScene) -> RunManifest {
     manifest::read(&scene.store.manifest("r").expect("an id")).expect("read")
 }
 
-fn names(scene: &Scene, nodes: &PathMap<Node>) -> Vec<String> {
+fn names(scene: &UndoScene, nodes: &PathMap<PathState>) -> Vec<String> {
     let name = |path: &Path| path.strip_prefix(&scene.root).expect("below").to_str().expect("text").to_owned();
     nodes.keys().map(name).collect()
 }
 
 #[test]
 fn each_thing_is_recorded_once_and_as_it_was_first() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.run("r", |run| {
         run.set_mode("a", 0o600).expect("done");
@@ -22,15 +22,15 @@ fn each_thing_is_recorded_once_and_as_it_was_first() {
         run.write("a", "three").expect("done");
     });
     let point = read(&scene);
-    let Node::File(before) = &point.before[&scene.path("a")] else { panic!("no file") };
-    assert!(matches!(before.contents, Contents::Image(_)));
+    let PathState::File(before) = &point.before[&scene.path("a")] else { panic!("no file") };
+    assert!(matches!(before.contents, KnownContents::Image(_)));
     assert_eq!((before.size, before.meta.mode), (3, 0o644));
     assert_eq!((names(&scene, &point.before), names(&scene, &point.after)), (vec!["a".into()], vec!["a".into()]));
 }
 
 #[test]
 fn a_new_directory_is_recorded_with_all_that_is_in_it_at_the_end() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.run("r", |run| {
         run.make_directory("n").expect("done");
         run.make_directory("n/m").expect("done");
@@ -45,7 +45,7 @@ fn a_new_directory_is_recorded_with_all_that_is_in_it_at_the_end() {
 
 #[test]
 fn a_moved_directory_is_one_entry_and_what_changes_in_it_has_its_path_of_before() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for name in ["d/a", "d/b", "d/c/x"] {
         scene.write(name, "one");
     }
@@ -61,7 +61,7 @@ fn a_moved_directory_is_one_entry_and_what_changes_in_it_has_its_path_of_before(
 
 #[test]
 fn changes_that_fail_leave_no_trace() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("d/f", "one");
     scene.write("k/l", "two");
     scene.run("r", |run| {
@@ -78,7 +78,7 @@ fn changes_that_fail_leave_no_trace() {
 
 #[test]
 fn a_file_with_the_contents_of_before_is_recorded_as_such() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("b", "one");
     scene.run("r", |run| {
@@ -86,46 +86,46 @@ fn a_file_with_the_contents_of_before_is_recorded_as_such() {
         run.write("b", "two").expect("done");
     });
     let point = read(&scene);
-    let contents = |nodes: &PathMap<Node>, name: &str| match &nodes[&scene.path(name)] {
-        Node::File(file) => file.contents.clone(),
+    let contents = |nodes: &PathMap<PathState>, name: &str| match &nodes[&scene.path(name)] {
+        PathState::File(file) => file.contents.clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(contents(&point.before, "a"), contents(&point.after, "a"));
-    assert!(matches!(contents(&point.after, "b"), Contents::Hash(_)));
+    assert!(matches!(contents(&point.after, "b"), KnownContents::Hash(_)));
 }
 
 #[test]
 fn a_receipt_alone_keeps_no_contents() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     scene.write("b", "two");
-    let header = Header { purpose: Purpose::Receipt, ..scene.header("r") };
-    let mut recorder = Recorder::begin(&scene.store, header, Limits::default()).expect("begun");
-    recorder.touch(&scene.path("a"), Change::Rewrite).expect("recorded");
-    recorder.touch(&scene.path("b"), Change::Remove).expect("recorded");
+    let header = ManifestHeader { purpose: ManifestPurpose::Receipt, ..scene.header("r") };
+    let mut recorder = ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
+    recorder.touch(&scene.path("a"), ComingChange::Rewrite).expect("recorded");
+    recorder.touch(&scene.path("b"), ComingChange::Remove).expect("recorded");
     std::fs::remove_file(scene.path("b")).expect("removed");
     let end = recorder.finish(Vec::new()).expect("finished");
     assert_eq!((end.bytes, end.not_covered), (0, Vec::new()));
     let point = read(&scene);
-    let Node::File(rewritten) = &point.before[&scene.path("a")] else { panic!("no file") };
-    assert!(matches!(rewritten.contents, Contents::Hash(_)));
+    let PathState::File(rewritten) = &point.before[&scene.path("a")] else { panic!("no file") };
+    assert!(matches!(rewritten.contents, KnownContents::Hash(_)));
     assert!(!scene.store.files("r").expect("an id").exists());
 }
 
 #[test]
 fn what_is_not_covered_is_counted() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let mut run = scene.begin("r");
     run.recorder.miss(&scene.path("fifo"), "it was in use").expect("written");
     let end = run.recorder.finish(Vec::new()).expect("finished");
-    assert_eq!((end.extent, end.not_covered), (Extent::Part, Vec::new()));
+    assert_eq!((end.extent, end.not_covered), (CoverageExtent::Part, Vec::new()));
     assert_eq!(read(&scene).missing, [(scene.path("fifo"), "it was in use".to_owned())]);
 }
 
 #[test]
 fn a_file_whose_time_changed_before_it_went_comes_back() {
     for moved in [false, true] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("a", "one");
         let before = scene.snapshot();
         scene.run("r", |run| {
@@ -144,7 +144,7 @@ fn a_file_whose_time_changed_before_it_went_comes_back() {
 #[test]
 fn a_moved_directory_that_was_removed_comes_back_whatever_took_its_place() {
     for made in ["file", "directory"] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         scene.write("d/f", "one");
         let before = scene.snapshot();
         scene.run("r", |run| {
@@ -163,15 +163,15 @@ fn a_moved_directory_that_was_removed_comes_back_whatever_took_its_place() {
 
 #[test]
 fn renames_that_failed_are_not_looked_for_for_ever() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for at in 0..100 {
         scene.write(&format!("f{at}"), "one");
     }
     scene.write("d/x", "one");
     scene.run("r", |run| {
-        let touch = |run: &mut Run, from: &str, to: &str| {
+        let touch = |run: &mut RecordedProgram, from: &str, to: &str| {
             let (from, to) = (scene.path(from), scene.path(to));
-            run.touch(&from, Change::Rename((&*to).into()));
+            run.touch(&from, ComingChange::Rename((&*to).into()));
         };
         touch(run, "d", "e");
         for at in 0..100 {
@@ -192,7 +192,7 @@ fn renames_that_failed_are_not_looked_for_for_ever() {
 
 #[test]
 fn the_names_of_a_new_file_are_those_that_are_recorded() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     let before = scene.snapshot();
     scene.run("r", |run| {
@@ -209,7 +209,7 @@ fn the_names_of_a_new_file_are_those_that_are_recorded() {
 
 #[test]
 fn a_moved_file_whose_time_changed_keeps_its_other_names() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("a", "one");
     std::fs::hard_link(scene.path("a"), scene.path("other")).expect("linked");
     let before = scene.snapshot();
@@ -225,7 +225,7 @@ fn a_moved_file_whose_time_changed_keeps_its_other_names() {
 #[test]
 fn a_rename_that_failed_is_not_taken_for_a_later_one() {
     for killed in [false, true] {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         for name in ["d/f", "k/l", "p/x/y", "q/x/z"] {
             scene.write(name, name);
         }

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use confine::listener::name_key;
 
-use super::Recorder;
+use super::ChangeJournal;
 use super::others::RemovalKind;
-use crate::node::{FileId, Node, Time};
+use crate::node::{FileIdentity, FileTime, PathState};
 
 /// Whose the thing at a path is at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) enum ThingOwner {
     Others,
 }
 
-impl Recorder {
+impl ChangeJournal {
     /// From here on each change of the run is told before it is made, and so are the names that it may make in
     /// directories of its own, by [`Recorder::make_names`]. What is there at the end otherwise is another program's.
     pub fn tell_apart(&mut self) {
@@ -52,7 +52,7 @@ impl Recorder {
     }
 
     /// Records that the run is about to remove a thing, or to move it away.
-    pub(super) fn note_going(&mut self, path: &Path, thing: Option<FileId>) {
+    pub(super) fn note_going(&mut self, path: &Path, thing: Option<FileIdentity>) {
         if self.others.tells
             && let Some(entry) = self.entry(path)
         {
@@ -70,12 +70,12 @@ impl Recorder {
     }
 
     /// Returns whether another program removed the thing that was at an earlier path.
-    pub(super) fn is_removed_by_others(&self, entry: &Path, before: &Node) -> bool {
+    pub(super) fn is_removed_by_others(&self, entry: &Path, before: &PathState) -> bool {
         self.others.tells && !before.is_absent() && !self.others.gone.contains_key(entry)
     }
 
     /// Returns whose the thing at a path is. `directory` is the inode of its directory, if the run made that.
-    pub(super) fn whose(&mut self, path: &Path, node: &Node, directory: Option<u64>) -> ThingOwner {
+    pub(super) fn whose(&mut self, path: &Path, node: &PathState, directory: Option<u64>) -> ThingOwner {
         let entry = self.entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));
         let is_removed = match entry.as_ref().and_then(|entry| self.others.gone.get(entry)) {
@@ -87,14 +87,14 @@ impl Recorder {
         {
             return ThingOwner::Others;
         }
-        let Node::File(file) = node else { return ThingOwner::Own };
+        let PathState::File(file) = node else { return ThingOwner::Own };
         let inode = file.meta.id.inode;
-        let is_same = matches!(before, Some(Node::File(before)) if before.is_untouched(file));
+        let is_same = matches!(before, Some(PathState::File(before)) if before.is_untouched(file));
         if is_same || !self.others.rests.covers(file.ctime, inode) || !sys::has_own_clock(path) {
             return ThingOwner::Own;
         }
-        let is_new = before.is_none_or(Node::is_absent);
-        let born = || fs::symlink_metadata(path).and_then(|data| data.created()).ok().map(Time::from);
+        let is_new = before.is_none_or(PathState::is_absent);
+        let born = || fs::symlink_metadata(path).and_then(|data| data.created()).ok().map(FileTime::from);
         let is_made = is_removed || is_new && born().is_some_and(|born| self.others.rests.covers(born, inode));
         if is_made { ThingOwner::Others } else { ThingOwner::Changed }
     }

@@ -7,42 +7,42 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::directory::Directory;
-use super::places::Places;
-use super::tree::{Entry, Listing, Snapshot, Tree, is_own};
+use super::directory::OpenDirectory;
+use super::places::ArrivedThings;
+use super::tree::{DirectoryListing, SnapshotEntry, SnapshotTree, TreeSnapshot, is_own};
 use crate::look::{self, look};
-use crate::node::{Contents, File as Kept, FileId, Node};
-use crate::record::Recorder;
+use crate::node::{FileIdentity, FileState as Kept, KnownContents, PathState};
+use crate::record::ChangeJournal;
 
 /// Time that a comparison may take. A command may have made any number of things.
 const MOST: Duration = Duration::from_secs(10);
 
 /// A comparison at work.
-pub(super) struct Comparison<'a> {
-    pub recorder: &'a mut Recorder,
-    tree: Tree,
+pub(super) struct TreeComparison<'a> {
+    pub recorder: &'a mut ChangeJournal,
+    tree: SnapshotTree,
     pack: File,
     pub until: Instant,
     /// The directories that are to be read: the earlier path, and the current path.
     pub queue: VecDeque<(PathBuf, Option<PathBuf>)>,
-    pub places: Places,
+    pub places: ArrivedThings,
     /// Files that are not kept, and are not where they were.
-    pub unkept: HashSet<FileId>,
+    pub unkept: HashSet<FileIdentity>,
     /// Unchanged names of files with several names.
-    names: HashMap<FileId, Vec<(PathBuf, Entry)>>,
+    names: HashMap<FileIdentity, Vec<(PathBuf, SnapshotEntry)>>,
     /// Changed files with several names.
-    linked: HashSet<FileId>,
+    linked: HashSet<FileIdentity>,
 }
 
-pub fn compare(recorder: &mut Recorder, snapshot: Snapshot) -> io::Result<()> {
-    let Snapshot { tree, pack } = snapshot;
+pub fn compare(recorder: &mut ChangeJournal, snapshot: TreeSnapshot) -> io::Result<()> {
+    let TreeSnapshot { tree, pack } = snapshot;
     let root = tree.root.clone();
-    let mut comparison = Comparison {
+    let mut comparison = TreeComparison {
         recorder,
         pack,
         until: Instant::now() + MOST,
         queue: VecDeque::from([(root.clone(), Some(root.clone()))]),
-        places: Places::default(),
+        places: ArrivedThings::default(),
         unkept: HashSet::new(),
         names: HashMap::new(),
         linked: HashSet::new(),
@@ -58,7 +58,7 @@ pub fn compare(recorder: &mut Recorder, snapshot: Snapshot) -> io::Result<()> {
     comparison.write_new()
 }
 
-impl Comparison<'_> {
+impl TreeComparison<'_> {
     fn read_all(&mut self) -> io::Result<()> {
         loop {
             while let Some((before, now)) = self.queue.pop_front() {
@@ -77,8 +77,8 @@ impl Comparison<'_> {
     /// Compares the entries of a directory. `now` is `None` if the directory is gone.
     fn read(&mut self, before: &Path, now: Option<&Path>) -> io::Result<()> {
         // An unknown directory is already recorded as missing.
-        let Some(Listing { entries, is_whole }) = self.tree.directories.remove(before) else { return Ok(()) };
-        let opened = now.map(Directory::root).transpose();
+        let Some(DirectoryListing { entries, is_whole }) = self.tree.directories.remove(before) else { return Ok(()) };
+        let opened = now.map(OpenDirectory::root).transpose();
         let directory = match opened {
             Ok(directory) => directory,
             Err(error) if is_gone(&error) => None,
@@ -104,7 +104,7 @@ impl Comparison<'_> {
                 continue;
             }
             match look(&directory.reach(&name)) {
-                Ok(Node::Absent) => {}
+                Ok(PathState::Absent) => {}
                 Ok(node) => self.places.add(path, node, self.until),
                 Err(error) => self.recorder.miss(&path, &error.to_string())?,
             }
@@ -113,10 +113,10 @@ impl Comparison<'_> {
     }
 
     /// Compares an earlier entry with the current entry.
-    fn compare(&mut self, path: PathBuf, entry: &Entry, now: Option<Here<'_>>) -> io::Result<()> {
+    fn compare(&mut self, path: PathBuf, entry: &SnapshotEntry, now: Option<CurrentEntry<'_>>) -> io::Result<()> {
         let (here, node, directory) = match now {
             Some((here, node, there)) => (Some(here), node, there.map(|(_, directory)| directory)),
-            None => (None, Node::Absent, None),
+            None => (None, PathState::Absent, None),
         };
         if entry.node.is_directory() {
             if node.is_directory() {
@@ -130,7 +130,7 @@ impl Comparison<'_> {
         let reach = here.as_deref().and_then(Path::file_name).zip(directory);
         let reach = reach.map(|(name, directory)| directory.reach(name));
         if self.is_same(entry, &node, reach.as_deref()) {
-            if let Node::File(file) = &entry.node {
+            if let PathState::File(file) = &entry.node {
                 if file.links > 1 {
                     self.names.entry(file.meta.id).or_default().push((path, entry.clone()));
                 } else {
@@ -140,15 +140,15 @@ impl Comparison<'_> {
             return Ok(());
         }
         let before = match &entry.node {
-            Node::File(file) => Node::File(self.kept(file, entry.at, &node)?),
+            PathState::File(file) => PathState::File(self.kept(file, entry.at, &node)?),
             other => other.clone(),
         };
         self.recorder.note(path, before)
     }
 
-    fn is_same(&self, entry: &Entry, now: &Node, reach: Option<&Path>) -> bool {
+    fn is_same(&self, entry: &SnapshotEntry, now: &PathState, reach: Option<&Path>) -> bool {
         match (&entry.node, now) {
-            (Node::File(before), Node::File(now)) => {
+            (PathState::File(before), PathState::File(now)) => {
                 // A change in the same tick of the clock has the same time.
                 let is_certain = !before.ctime.is_recent(self.tree.began);
                 before.is_untouched(now)
@@ -179,10 +179,10 @@ impl Comparison<'_> {
     fn write_names(&mut self) -> io::Result<()> {
         for (id, names) in std::mem::take(&mut self.names) {
             for (path, entry) in names {
-                let Node::File(file) = &entry.node else { continue };
+                let PathState::File(file) = &entry.node else { continue };
                 if self.linked.contains(&id) {
                     let file = self.kept(file, entry.at, &entry.node)?;
-                    self.recorder.note(path, Node::File(file))?;
+                    self.recorder.note(path, PathState::File(file))?;
                 } else {
                     self.recorder.images().discard(file);
                 }
@@ -192,23 +192,23 @@ impl Comparison<'_> {
     }
 
     /// Returns an earlier file, with its contents as a kept file.
-    fn kept(&mut self, file: &Kept, at: Option<u64>, now: &Node) -> io::Result<Kept> {
+    fn kept(&mut self, file: &Kept, at: Option<u64>, now: &PathState) -> io::Result<Kept> {
         let contents = match (&file.contents, at) {
             (_, Some(at)) => match self.recorder.images().put(file, &self.pack, at) {
                 Ok(contents) => contents,
-                Err(error) => Contents::Nothing { why: error.to_string() },
+                Err(error) => KnownContents::Nothing { why: error.to_string() },
             },
-            (Contents::Image(_), _) if matches!(now, Node::File(now) if now.meta.id == file.meta.id && !file.is_unwritten(now)) =>
+            (KnownContents::Image(_), _) if matches!(now, PathState::File(now) if now.meta.id == file.meta.id && !file.is_unwritten(now)) =>
             {
                 self.recorder.images().discard(file);
-                Contents::Nothing { why: "it was too large for a copy, and was written to".to_owned() }
+                KnownContents::Nothing { why: "it was too large for a copy, and was written to".to_owned() }
             }
             (contents, _) => contents.clone(),
         };
         if file.links > 1 {
             self.linked.insert(file.meta.id);
         }
-        if matches!(contents, Contents::Nothing { .. }) {
+        if matches!(contents, KnownContents::Nothing { .. }) {
             self.unkept.insert(file.meta.id);
         }
         Ok(Kept { contents, ..file.clone() })
@@ -216,7 +216,7 @@ impl Comparison<'_> {
 }
 
 /// The path where an earlier entry is expected, the current node there, and its directory.
-type Here<'a> = (PathBuf, Node, Option<(&'a Path, &'a Directory)>);
+type CurrentEntry<'a> = (PathBuf, PathState, Option<(&'a Path, &'a OpenDirectory)>);
 
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) || error.raw_os_error() == Some(libc::ELOOP)

@@ -12,9 +12,9 @@ const PART: usize = 256;
 
 /// An open directory.
 #[derive(Debug)]
-pub struct Directory(File);
+pub struct OpenDirectory(File);
 
-impl Directory {
+impl OpenDirectory {
     /// Opens the root of a tree: a path without links.
     pub fn root(path: &Path) -> io::Result<Self> {
         let directory = Self(File::options().read(true).custom_flags(FLAGS).open("/")?);

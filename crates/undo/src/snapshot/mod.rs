@@ -25,26 +25,26 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::record::Recorder;
-pub use tree::Snapshot;
-use tree::{PACK, TREE, Tree};
+use super::record::ChangeJournal;
+pub use tree::TreeSnapshot;
+use tree::{PACK, SnapshotTree, TREE};
 
 /// Time limit of a snapshot before a command.
 pub const TIME: Duration = Duration::from_millis(300);
 
-impl Snapshot {
+impl TreeSnapshot {
     /// Takes the snapshot of a tree, in the directory of its run's kept files, in the given time. Blocks. Files for
     /// which there is no time or no room are recorded as missing.
     ///
     /// # Errors
     /// If the root cannot be read, or the store cannot be written.
-    pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<Self> {
+    pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<Self> {
         take::take(recorder, root, time)
     }
 
     /// Returns the snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
     pub(crate) fn left(directory: &Path) -> Option<Self> {
-        let tree = Tree::read(&directory.join(TREE))?;
+        let tree = SnapshotTree::read(&directory.join(TREE))?;
         Some(Self { tree, pack: fs::File::open(directory.join(PACK)).ok()? })
     }
 
@@ -52,7 +52,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub fn compare(self, recorder: &mut Recorder) -> io::Result<()> {
+    pub fn compare(self, recorder: &mut ChangeJournal) -> io::Result<()> {
         let directory = recorder.directory();
         compare::compare(recorder, self)?;
         for name in [TREE, PACK] {

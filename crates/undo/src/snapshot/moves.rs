@@ -5,18 +5,18 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::compare::Comparison;
-use super::directory::Directory;
-use super::places::Places;
+use super::compare::TreeComparison;
+use super::directory::OpenDirectory;
+use super::places::ArrivedThings;
 use crate::look::look;
-use crate::manifest::Move;
-use crate::node::Node;
+use crate::manifest::RecordedRename;
+use crate::node::PathState;
 
-impl Comparison<'_> {
+impl TreeComparison<'_> {
     /// Records the new things, outer things first.
     pub(super) fn write_new(&mut self) -> io::Result<()> {
-        let Places { new, mut moved, .. } = std::mem::take(&mut self.places);
-        let mut all: BTreeMap<PathBuf, Option<Node>> = moved.keys().map(|path| (path.clone(), None)).collect();
+        let ArrivedThings { new, mut moved, .. } = std::mem::take(&mut self.places);
+        let mut all: BTreeMap<PathBuf, Option<PathState>> = moved.keys().map(|path| (path.clone(), None)).collect();
         for (path, node) in new {
             all.entry(path).or_insert(Some(node));
         }
@@ -24,7 +24,7 @@ impl Comparison<'_> {
             match (moved.remove(&path), node) {
                 (Some((before, id)), _) => {
                     let from = self.recorder.names().place(&before);
-                    self.recorder.note_moved(Move { from, to: path, id, directory: true, swap: None })?;
+                    self.recorder.note_moved(RecordedRename { from, to: path, id, directory: true, swap: None })?;
                 }
                 (None, Some(node)) if self.holds_unkept(&path, &node) => {
                     self.recorder.miss(&path, "it has a file of before that is not kept, and stays")?;
@@ -38,22 +38,22 @@ impl Comparison<'_> {
 
     /// Returns whether a new entry is an earlier file that is not kept, or contains one. Such an entry must not be
     /// removed.
-    fn holds_unkept(&self, path: &Path, node: &Node) -> bool {
+    fn holds_unkept(&self, path: &Path, node: &PathState) -> bool {
         if self.unkept.is_empty() {
             return false;
         }
         match node {
-            Node::File(file) => self.unkept.contains(&file.meta.id),
-            Node::Directory(_) => Directory::root(path).is_ok_and(|directory| self.has_unkept(&directory)),
+            PathState::File(file) => self.unkept.contains(&file.meta.id),
+            PathState::Directory(_) => OpenDirectory::root(path).is_ok_and(|directory| self.has_unkept(&directory)),
             _ => false,
         }
     }
 
-    fn has_unkept(&self, directory: &Directory) -> bool {
+    fn has_unkept(&self, directory: &OpenDirectory) -> bool {
         let names = directory.names(self.until).ok().flatten();
         let is_unkept = |name: &OsStr| match look(&directory.reach(name)) {
-            Ok(Node::File(file)) => self.unkept.contains(&file.meta.id),
-            Ok(Node::Directory(_)) => directory.inside(name).is_ok_and(|inner| self.has_unkept(&inner)),
+            Ok(PathState::File(file)) => self.unkept.contains(&file.meta.id),
+            Ok(PathState::Directory(_)) => directory.inside(name).is_ok_and(|inner| self.has_unkept(&inner)),
             Ok(_) => false,
             Err(_) => true,
         };

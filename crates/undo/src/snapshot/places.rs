@@ -4,38 +4,38 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::directory::Directory;
+use super::directory::OpenDirectory;
 use crate::look::look;
-use crate::node::{FileId, Node};
+use crate::node::{FileIdentity, PathState};
 
 /// The current places of earlier directories.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct ArrivedThings {
     /// Directories that are not at their earlier place, by their earlier paths.
-    pub gone: BTreeMap<PathBuf, FileId>,
+    pub gone: BTreeMap<PathBuf, FileIdentity>,
     /// The new things, by their current paths.
-    pub new: BTreeMap<PathBuf, Node>,
+    pub new: BTreeMap<PathBuf, PathState>,
     /// The new directories, and the directories in them.
-    directories: HashMap<FileId, PathBuf>,
+    directories: HashMap<FileIdentity, PathBuf>,
     /// The earlier directories, by their current paths.
-    pub moved: BTreeMap<PathBuf, (PathBuf, FileId)>,
+    pub moved: BTreeMap<PathBuf, (PathBuf, FileIdentity)>,
 }
 
-impl Places {
+impl ArrivedThings {
     /// Adds a new thing.
-    pub fn add(&mut self, path: PathBuf, node: Node, until: Instant) {
-        if let Node::Directory(meta) = &node {
+    pub fn add(&mut self, path: PathBuf, node: PathState, until: Instant) {
+        if let PathState::Directory(meta) = &node {
             self.directories.insert(meta.id, path.clone());
-            if let Ok(directory) = Directory::root(&path) {
+            if let Ok(directory) = OpenDirectory::root(&path) {
                 self.add_below(&directory, &path, meta.id.device, until);
             }
         }
         self.new.insert(path, node);
     }
 
-    fn add_below(&mut self, directory: &Directory, path: &Path, device: u64, until: Instant) {
+    fn add_below(&mut self, directory: &OpenDirectory, path: &Path, device: u64, until: Instant) {
         for name in directory.names(until).ok().flatten().unwrap_or_default() {
-            let Ok(Node::Directory(meta)) = look(&directory.reach(&name)) else { continue };
+            let Ok(PathState::Directory(meta)) = look(&directory.reach(&name)) else { continue };
             let below = path.join(&name);
             if meta.id.device == device
                 && let Ok(inner) = directory.inside(&name)
@@ -47,7 +47,7 @@ impl Places {
     }
 
     /// Returns the current path of a directory that is not at its earlier place.
-    pub fn find(&mut self, before: &Path, id: FileId) -> Option<PathBuf> {
+    pub fn find(&mut self, before: &Path, id: FileIdentity) -> Option<PathBuf> {
         let now = self.directories.remove(&id)?;
         self.moved.insert(now.clone(), (before.to_owned(), id));
         Some(now)

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::directory::Directory;
-use super::tree::{Entry, Listing, PACK, Snapshot, TREE, Tree, is_own};
-use crate::images::{Keeping, NotKept, has_room};
-use crate::look::{self, At, look};
-use crate::node::{Contents, File as Kept, FileId, Node, Time};
-use crate::record::Recorder;
+use super::directory::OpenDirectory;
+use super::tree::{DirectoryListing, PACK, SnapshotEntry, SnapshotTree, TREE, TreeSnapshot, is_own};
+use crate::images::{KeepError, KeepMethod, has_room};
+use crate::look::{self, RoutedPath, look};
+use crate::node::{FileIdentity, FileState as Kept, FileTime, KnownContents, PathState};
+use crate::record::ChangeJournal;
 
 /// Objects of git never change. Larger objects are kept by another name.
 const LARGE_OBJECT: u64 = 64 * 1024;
@@ -23,64 +23,64 @@ const PART: u64 = 1 << 20;
 
 /// Directories that wait to be read, in the order of their worth.
 #[derive(Default)]
-struct Waiting {
-    next: Vec<(Rc<Directory>, OsString, PathBuf)>,
+struct DirectoryQueue {
+    next: Vec<(Rc<OpenDirectory>, OsString, PathBuf)>,
     /// Objects of git, and large directories that can be had again. They are opened when they are read, because each
     /// open directory takes a descriptor.
     later: [VecDeque<PathBuf>; 2],
 }
 
-struct Taker<'a> {
-    recorder: &'a mut Recorder,
+struct TreeSnapshotTaker<'a> {
+    recorder: &'a mut ChangeJournal,
     until: Instant,
-    tree: Tree,
+    tree: SnapshotTree,
     device: u64,
-    waiting: Waiting,
+    waiting: DirectoryQueue,
     directory: PathBuf,
     pack: BufWriter<File>,
     packed: u64,
     /// The byte count at which the disk is checked again.
     looked: u64,
     /// Files with several names that are in the pack.
-    linked: HashMap<FileId, u64>,
+    linked: HashMap<FileIdentity, u64>,
 }
 
-pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<Snapshot> {
+pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<TreeSnapshot> {
     let until = Instant::now() + time;
     let node = look(root)?;
-    let Node::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
+    let PathState::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
     recorder.images().make_home()?;
     let directory = recorder.directory();
     let pack = File::options().read(true).write(true).create_new(true).mode(0o600).open(directory.join(PACK))?;
     let device = meta.id.device;
-    let tree = Tree { root: root.to_owned(), node, began: Time::now(), directories: BTreeMap::new() };
-    let mut taker = Taker {
+    let tree = SnapshotTree { root: root.to_owned(), node, began: FileTime::now(), directories: BTreeMap::new() };
+    let mut taker = TreeSnapshotTaker {
         recorder,
         // The tree has to be written within the time, too.
         until: until.checked_sub(time / 6).unwrap_or(until),
         tree,
         device,
-        waiting: Waiting::default(),
+        waiting: DirectoryQueue::default(),
         directory,
         pack: BufWriter::with_capacity(256 * 1024, pack.try_clone()?),
         packed: 0,
         looked: 0,
         linked: HashMap::new(),
     };
-    taker.read(Directory::root(root)?, root.to_owned())?;
+    taker.read(OpenDirectory::root(root)?, root.to_owned())?;
     taker.read_all(time)?;
     taker.pack.flush()?;
     taker.tree.write(&taker.directory.join(TREE))?;
-    Ok(Snapshot { tree: taker.tree, pack })
+    Ok(TreeSnapshot { tree: taker.tree, pack })
 }
 
-impl Taker<'_> {
+impl TreeSnapshotTaker<'_> {
     fn read_all(&mut self, time: Duration) -> io::Result<()> {
         loop {
             let (opened, path) = if let Some((above, name, path)) = self.waiting.next.pop() {
                 (above.inside(&name), path)
             } else if let Some(path) = self.waiting.later.iter_mut().find_map(VecDeque::pop_front) {
-                (Directory::root(&path), path)
+                (OpenDirectory::root(&path), path)
             } else {
                 return Ok(());
             };
@@ -99,7 +99,7 @@ impl Taker<'_> {
         self.recorder.miss(path, why)
     }
 
-    fn read(&mut self, directory: Directory, path: PathBuf) -> io::Result<()> {
+    fn read(&mut self, directory: OpenDirectory, path: PathBuf) -> io::Result<()> {
         let names = match directory.names(self.until) {
             Ok(Some(names)) => names,
             Ok(None) => return self.miss(&path, "a snapshot had no time to read it"),
@@ -107,7 +107,7 @@ impl Taker<'_> {
         };
         let directory = Rc::new(directory);
         let is_of_objects = path.iter().any(|name| name == ".git") && path.iter().any(|name| name == "objects");
-        let mut listing = Listing { is_whole: true, ..Listing::default() };
+        let mut listing = DirectoryListing { is_whole: true, ..DirectoryListing::default() };
         for name in names {
             let below = path.join(&name);
             if is_own(&below, self.recorder.store().path()) {
@@ -119,10 +119,10 @@ impl Taker<'_> {
                 break;
             }
             let reach = directory.reach(&name);
-            let at = At { path: &below, reach: &reach, is_vacant: false };
+            let at = RoutedPath { path: &below, reach: &reach, is_vacant: false };
             match look(&reach) {
-                Ok(Node::Absent) => {}
-                Ok(Node::File(file)) => {
+                Ok(PathState::Absent) => {}
+                Ok(PathState::File(file)) => {
                     let entry = self.keep(at, file, is_of_objects)?;
                     listing.entries.insert(name, entry);
                 }
@@ -130,7 +130,7 @@ impl Taker<'_> {
                     if node.is_directory() {
                         self.wait(&directory, &name, &below, &node)?;
                     }
-                    listing.entries.insert(name, Entry { node, at: None });
+                    listing.entries.insert(name, SnapshotEntry { node, at: None });
                 }
                 Err(error) => self.miss(&below, &error.to_string())?,
             }
@@ -140,13 +140,13 @@ impl Taker<'_> {
     }
 
     /// Puts a directory on its list.
-    fn wait(&mut self, above: &Rc<Directory>, name: &OsString, path: &Path, node: &Node) -> io::Result<()> {
+    fn wait(&mut self, above: &Rc<OpenDirectory>, name: &OsString, path: &Path, node: &PathState) -> io::Result<()> {
         let is_of_git = path.parent().and_then(Path::file_name).is_some_and(|name| name == ".git");
         if node.id().is_some_and(|id| id.device != self.device) {
             self.miss(path, "it is on another file system")?;
         } else if is_of_git && name == "objects" {
             self.waiting.later[0].push_back(path.to_owned());
-        } else if Tree::is_large(name) {
+        } else if SnapshotTree::is_large(name) {
             self.waiting.later[1].push_back(path.to_owned());
         } else {
             self.waiting.next.push((Rc::clone(above), name.clone(), path.to_owned()));
@@ -155,44 +155,44 @@ impl Taker<'_> {
     }
 
     /// Keeps a file: in the pack, or by another name if it is too large for the pack.
-    fn keep(&mut self, at: At<'_>, mut file: Kept, is_object: bool) -> io::Result<Entry> {
+    fn keep(&mut self, at: RoutedPath<'_>, mut file: Kept, is_object: bool) -> io::Result<SnapshotEntry> {
         if file.links > 1
             && let Some(at) = self.linked.get(&file.meta.id)
         {
-            return Ok(Entry { node: Node::File(file), at: Some(*at) });
+            return Ok(SnapshotEntry { node: PathState::File(file), at: Some(*at) });
         }
         let limits = self.recorder.images().limits();
         let is_large = file.size > limits.file_bytes || is_object && file.size > LARGE_OBJECT;
         let kept = if is_large {
-            let kept = self.recorder.images().keep(at, &file, Keeping::Link);
+            let kept = self.recorder.images().keep(at, &file, KeepMethod::Link);
             kept.map(|contents| {
                 file.contents = contents;
                 None
             })
         } else if self.packed.saturating_add(file.size) > limits.run_bytes {
-            Err(NotKept::RunTooLarge { most: limits.run_bytes })
+            Err(KeepError::RunTooLarge { most: limits.run_bytes })
         } else {
             self.copy(at.reach, &file).map(Some)
         };
         let place = kept.unwrap_or_else(|why| {
-            file.contents = Contents::Nothing { why: why.to_string() };
+            file.contents = KnownContents::Nothing { why: why.to_string() };
             None
         });
         if let Some(place) = place.filter(|_| file.links > 1) {
             self.linked.insert(file.meta.id, place);
         }
-        Ok(Entry { node: Node::File(file), at: place })
+        Ok(SnapshotEntry { node: PathState::File(file), at: place })
     }
 
     /// Copies the contents of a file to the end of the pack.
-    fn copy(&mut self, reach: &Path, file: &Kept) -> Result<u64, NotKept> {
+    fn copy(&mut self, reach: &Path, file: &Kept) -> Result<u64, KeepError> {
         let place = self.packed;
         let mut from = look::open(reach)?;
         let mut left = file.size;
         while left > 0 {
             if self.packed >= self.looked {
                 if !has_room(&self.directory, PART)? {
-                    return Err(NotKept::DiskFull);
+                    return Err(KeepError::DiskFull);
                 }
                 self.looked = self.packed + PART;
             }

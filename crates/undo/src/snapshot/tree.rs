@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::images::PLACE;
-use crate::manifest::{Frames, encode};
-use crate::node::{Node, Time};
+use crate::manifest::{RecordFrames, encode};
+use crate::node::{FileTime, PathState};
 
 /// The file of the tree, beside the manifest.
 pub const TREE: &str = "tree";
@@ -20,51 +20,51 @@ pub const PACK: &str = "pack";
 
 /// A tree before a command.
 #[derive(Debug)]
-pub struct Snapshot {
-    pub(super) tree: Tree,
+pub struct TreeSnapshot {
+    pub(super) tree: SnapshotTree,
     /// The contents of its files.
     pub(super) pack: File,
 }
 
 /// The known entries of a tree.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Tree {
+pub struct SnapshotTree {
     /// Path of the root.
     pub root: PathBuf,
     /// State of the root.
-    pub node: Node,
+    pub node: PathState,
     /// When reading began.
-    pub began: Time,
+    pub began: FileTime,
     /// The directories that were read.
-    pub directories: BTreeMap<PathBuf, Listing>,
+    pub directories: BTreeMap<PathBuf, DirectoryListing>,
 }
 
 /// The entries of a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct DirectoryListing {
     /// The entries that were read.
-    pub entries: BTreeMap<OsString, Entry>,
+    pub entries: BTreeMap<OsString, SnapshotEntry>,
     /// Whether these are all entries.
     pub is_whole: bool,
 }
 
 /// An earlier thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct SnapshotEntry {
     /// The thing. A file that is kept by another name has an image.
-    pub node: Node,
+    pub node: PathState,
     /// The place of a file's contents in the pack.
     pub at: Option<u64>,
 }
 
 /// A part of the tree's file.
 #[derive(Serialize, Deserialize)]
-enum Part {
+enum SnapshotRecord {
     Root {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
-        node: Node,
-        began: Time,
+        node: PathState,
+        began: FileTime,
     },
     Directory {
         #[serde(with = "protocol::plan::bytes::path")]
@@ -75,52 +75,52 @@ enum Part {
     Entry {
         #[serde(with = "protocol::plan::bytes::path")]
         name: PathBuf,
-        node: Node,
+        node: PathState,
         at: Option<u64>,
     },
     /// The last part.
     End,
 }
 
-impl Tree {
+impl SnapshotTree {
     /// Writes the file.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut file = BufWriter::new(File::options().write(true).create_new(true).mode(0o600).open(path)?);
         let mut buffer = Vec::new();
-        let mut write = |part: Part| -> io::Result<()> {
+        let mut write = |part: SnapshotRecord| -> io::Result<()> {
             encode(&part, &mut buffer)?;
             file.write_all(&buffer)
         };
-        write(Part::Root { path: self.root.clone(), node: self.node.clone(), began: self.began })?;
+        write(SnapshotRecord::Root { path: self.root.clone(), node: self.node.clone(), began: self.began })?;
         for (path, listing) in &self.directories {
-            write(Part::Directory { path: path.clone(), is_whole: listing.is_whole })?;
-            for (name, Entry { node, at }) in &listing.entries {
-                write(Part::Entry { name: name.into(), node: node.clone(), at: *at })?;
+            write(SnapshotRecord::Directory { path: path.clone(), is_whole: listing.is_whole })?;
+            for (name, SnapshotEntry { node, at }) in &listing.entries {
+                write(SnapshotRecord::Entry { name: name.into(), node: node.clone(), at: *at })?;
             }
         }
-        write(Part::End)?;
+        write(SnapshotRecord::End)?;
         file.flush()
     }
 
     /// Reads the file. `None`: it is not complete.
     pub fn read(path: &Path) -> Option<Self> {
-        let mut parts = Frames::new(BufReader::new(File::open(path).ok()?));
-        let Part::Root { path: root, node, began } = parts.next_one()? else { return None };
+        let mut parts = RecordFrames::new(BufReader::new(File::open(path).ok()?));
+        let SnapshotRecord::Root { path: root, node, began } = parts.next_one()? else { return None };
         let mut tree = Self { root, node, began, directories: BTreeMap::new() };
-        let mut directory = (PathBuf::new(), Listing::default());
+        let mut directory = (PathBuf::new(), DirectoryListing::default());
         loop {
             match parts.next_one()? {
-                Part::Root { .. } => return None,
-                Part::Entry { name, node, at } => {
-                    directory.1.entries.insert(name.into_os_string(), Entry { node, at });
+                SnapshotRecord::Root { .. } => return None,
+                SnapshotRecord::Entry { name, node, at } => {
+                    directory.1.entries.insert(name.into_os_string(), SnapshotEntry { node, at });
                 }
                 next => {
                     let (path, listing) = directory;
                     if !path.as_os_str().is_empty() {
                         tree.directories.insert(path, listing);
                     }
-                    let Part::Directory { path, is_whole } = next else { return Some(tree) };
-                    directory = (path, Listing { is_whole, ..Listing::default() });
+                    let SnapshotRecord::Directory { path, is_whole } = next else { return Some(tree) };
+                    directory = (path, DirectoryListing { is_whole, ..DirectoryListing::default() });
                 }
             }
         }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::Summary;
+use super::summary::PointSummary;
 use crate::images::cost_of;
 use protocol::plan::next_mark;
 
@@ -79,7 +79,7 @@ pub(super) struct EvictedPoint {
 }
 
 /// Start of a run, and its id: the order of eviction.
-pub(super) type Age = (u64, Arc<str>);
+pub(super) type EvictionKey = (u64, Arc<str>);
 
 /// What this process has read of an index.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ pub(super) struct PointIndex {
     /// Bytes that were read: whole lines.
     length: u64,
     lines: usize,
-    living: BTreeMap<Age, IndexedPoint>,
+    living: BTreeMap<EvictionKey, IndexedPoint>,
     starts: HashMap<Arc<str>, u64>,
     evicted: VecDeque<EvictedPoint>,
     /// The undos of each run that has any, in the order of their ends.
@@ -189,15 +189,15 @@ impl PointIndex {
     }
 
     /// Returns the points that exist, the oldest first.
-    pub fn living(&self) -> impl DoubleEndedIterator<Item = (&Age, &IndexedPoint)> {
+    pub fn living(&self) -> impl DoubleEndedIterator<Item = (&EvictionKey, &IndexedPoint)> {
         self.living.iter()
     }
 
     /// Returns the oldest point that is younger than another.
-    pub fn after(&self, age: Option<&Age>) -> Option<(&Age, &IndexedPoint)> {
+    pub fn after(&self, age: Option<&EvictionKey>) -> Option<(&EvictionKey, &IndexedPoint)> {
         use std::ops::Bound::{Excluded, Unbounded};
         let from = age.map_or(Unbounded, Excluded);
-        self.living.range::<Age, _>((from, Unbounded)).next()
+        self.living.range::<EvictionKey, _>((from, Unbounded)).next()
     }
 
     /// Returns whether the index has a point.
@@ -236,11 +236,11 @@ impl PointIndex {
         file.lock()?;
         self.read_rest(&mut file)?;
         let old = whole(&file)?;
-        let mut new = line_of(&IndexLine::<&Summary>::Index(next_mark()))?;
+        let mut new = line_of(&IndexLine::<&PointSummary>::Index(next_mark()))?;
         for EvictedPoint { run, why, point, .. } in &self.evicted {
             new.extend_from_slice(&old[range(&point.line)]);
             let (run, why) = (run.to_string(), why.clone());
-            new.append(&mut line_of(&IndexLine::<&Summary>::Evicted { run, why })?);
+            new.append(&mut line_of(&IndexLine::<&PointSummary>::Evicted { run, why })?);
         }
         for point in self.living.values() {
             new.extend_from_slice(&old[range(&point.line)]);
@@ -257,19 +257,19 @@ impl PointIndex {
 pub(super) fn summaries<'a>(
     file: &File,
     points: impl Iterator<Item = (&'a IndexedPoint, &'a str)>,
-) -> io::Result<Vec<Summary>> {
+) -> io::Result<Vec<PointSummary>> {
     let text = whole(file)?;
     let read = points.filter_map(|(point, why)| {
         let IndexLine::Point(summary) = serde_json::from_slice(text.get(range(&point.line))?).ok()? else {
             return None;
         };
-        Some(Summary { why: why.to_owned(), ..summary })
+        Some(PointSummary { why: why.to_owned(), ..summary })
     });
     Ok(read.collect())
 }
 
 /// Adds a line. A line that cannot be added while the index is rewritten is left out.
-pub(super) fn append(path: &Path, line: &IndexLine<&Summary>) -> io::Result<()> {
+pub(super) fn append(path: &Path, line: &IndexLine<&PointSummary>) -> io::Result<()> {
     let line = line_of(line)?;
     for _ in 0..TRIES {
         let mut file =

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::index::{Age, IndexLine, PointIndex};
-use super::{INDEX, KEPT, LOCK, Store, StoreError, Summary, remove_tree};
-use crate::images::{BLOCK, Limits, cost_of, lacking};
+use super::index::{EvictionKey, IndexLine, PointIndex};
+use super::{INDEX, KEPT, LOCK, PointSummary, UndoStore, UndoStoreError, remove_tree};
+use crate::images::{BLOCK, UndoLimits, cost_of, lacking};
 use crate::manifest::RETENTION;
-use crate::node::Time;
-use crate::traces::Traces;
+use crate::node::FileTime;
+use crate::traces::UndoTraces;
 
 /// Time between two stocktakings of a store, by any process.
 const STOCKTAKING: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ const STOCKTAKING: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 #[must_use = "the files are still there"]
 pub struct EvictedFiles {
-    store: Option<(Store, fs::File)>,
+    store: Option<(UndoStore, fs::File)>,
     /// The runs, oldest first.
     pub runs: Vec<String>,
     /// Whether the disk lacks the room.
@@ -31,7 +31,7 @@ impl EvictedFiles {
     ///
     /// # Errors
     /// If something cannot be removed.
-    pub fn remove(self) -> Result<(), StoreError> {
+    pub fn remove(self) -> Result<(), UndoStoreError> {
         let Some((store, _lock)) = self.store else { return Ok(()) };
         for run in &self.runs {
             match run.strip_prefix(KEPT_RUN) {
@@ -43,13 +43,13 @@ impl EvictedFiles {
     }
 }
 
-impl Store {
+impl UndoStore {
     /// Evicts points that are too old, and then the oldest points until `limits` and the disk have room for a new run.
     /// Points of running commands stay. Does nothing while another process evicts or undoes.
     ///
     /// # Errors
     /// If the store cannot be read or written.
-    pub fn make_room(&self, limits: Limits, now: SystemTime) -> Result<EvictedFiles, StoreError> {
+    pub fn make_room(&self, limits: UndoLimits, now: SystemTime) -> Result<EvictedFiles, UndoStoreError> {
         self.known(|known| {
             known.limits = Some(limits);
             self.evict(&mut known.index, limits, None, now)
@@ -61,7 +61,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::make_room`].
-    pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<EvictedFiles, StoreError> {
+    pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<EvictedFiles, UndoStoreError> {
         self.known(|known| match known.limits {
             Some(limits) => self.evict(&mut known.index, limits, Some(run), now),
             None => Ok(EvictedFiles::default()),
@@ -71,13 +71,13 @@ impl Store {
     fn evict(
         &self,
         index: &mut PointIndex,
-        limits: Limits,
+        limits: UndoLimits,
         spared: Option<&str>,
         now: SystemTime,
-    ) -> Result<EvictedFiles, StoreError> {
+    ) -> Result<EvictedFiles, UndoStoreError> {
         self.refresh(index)?;
         let oldest = milliseconds(now).saturating_sub(milliseconds(SystemTime::UNIX_EPOCH + RETENTION));
-        let is_old = |(at, _): &Age| *at < oldest;
+        let is_old = |(at, _): &EvictionKey| *at < oldest;
         let is_due = self.is_stocktaking_due(now);
         let mut lacking = if index.bytes() > 0 { lacking(&self.path) } else { 0 };
         let is_too_much = index.cost() > limits.store_bytes || lacking > 0;
@@ -92,11 +92,11 @@ impl Store {
         self.refresh(index)?;
         if is_due {
             self.take_stock(index, now)?;
-            lock.set_modified(now).map_err(|source| StoreError::System { path: self.path.join(LOCK), source })?;
+            lock.set_modified(now).map_err(|source| UndoStoreError::System { path: self.path.join(LOCK), source })?;
         }
         let is_urgent = lacking > 0;
         let mut runs = Vec::new();
-        let mut last: Option<Age> = None;
+        let mut last: Option<EvictionKey> = None;
         while let Some((age, point)) = index.after(last.as_ref()) {
             let why = if is_old(age) {
                 "older than 7 days".to_owned()
@@ -120,14 +120,14 @@ impl Store {
         }
         if index.is_mostly_obsolete() {
             let path = self.path.join(INDEX);
-            index.rewrite(&path).map_err(|source| StoreError::System { path, source })?;
+            index.rewrite(&path).map_err(|source| UndoStoreError::System { path, source })?;
         }
         Ok(EvictedFiles { store: Some((self.clone(), lock)), runs, is_urgent })
     }
 
-    fn refresh(&self, index: &mut PointIndex) -> Result<(), StoreError> {
+    fn refresh(&self, index: &mut PointIndex) -> Result<(), UndoStoreError> {
         let path = self.path.join(INDEX);
-        index.refresh(&path).map(drop).map_err(|source| StoreError::System { path, source })
+        index.refresh(&path).map(drop).map_err(|source| UndoStoreError::System { path, source })
     }
 
     /// Returns whether no process has taken stock for a while.
@@ -138,7 +138,7 @@ impl Store {
 
     /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept.
     /// Forgets what was removed by others.
-    fn take_stock(&self, index: &mut PointIndex, now: SystemTime) -> Result<(), StoreError> {
+    fn take_stock(&self, index: &mut PointIndex, now: SystemTime) -> Result<(), UndoStoreError> {
         let runs: HashSet<String> = self.runs()?.into_iter().collect();
         for run in runs.iter().filter(|run| !index.has(run) && !self.is_running(run)) {
             match self.summary(run) {
@@ -166,7 +166,7 @@ impl Store {
         }
         let oldest = now.checked_sub(RETENTION).unwrap_or(SystemTime::UNIX_EPOCH);
         let seconds = i64::try_from(milliseconds(oldest) / 1000).unwrap_or(0);
-        Traces::sweep(&self.traces(), Time { seconds, nanoseconds: 0 });
+        UndoTraces::sweep(&self.traces(), FileTime { seconds, nanoseconds: 0 });
         self.refresh(index)
     }
 
@@ -174,7 +174,7 @@ impl Store {
     ///
     /// # Errors
     /// If the index cannot be written. The next stocktaking finds them.
-    pub(crate) fn add_kept(&self, run: &str) -> Result<(), StoreError> {
+    pub(crate) fn add_kept(&self, run: &str) -> Result<(), UndoStoreError> {
         let cost = disk_use(self.path.join(KEPT).join(run));
         self.add(&kept_files(format!("{KEPT_RUN}{run}"), milliseconds(SystemTime::now()), cost))
     }
@@ -184,9 +184,9 @@ impl Store {
 const KEPT_RUN: &str = "kept/";
 
 /// Returns the summary of files that conflicts have kept. They are in no list.
-fn kept_files(run: String, at: u64, cost: u64) -> Summary {
+fn kept_files(run: String, at: u64, cost: u64) -> PointSummary {
     let (command, cwd, why) = (String::new(), String::new(), String::new());
-    Summary { run, command, cwd, at, bytes: 0, cost, all: true, undoable: false, changes: 0, of: None, why }
+    PointSummary { run, command, cwd, at, bytes: 0, cost, all: true, undoable: false, changes: 0, of: None, why }
 }
 
 /// Returns the bytes of disk that a directory takes with everything in it.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::index::PointIndex;
 use super::tests::evicted;
 use super::*;
-use crate::testing::Scene;
+use crate::testing::UndoScene;
 use crate::work::{WorkCounts, work_of};
 use crate::{newest_to_undo, points};
 
@@ -16,14 +16,14 @@ fn now() -> SystemTime {
 }
 
 /// Runs commands that change nothing.
-fn idle(scene: &Scene, runs: impl IntoIterator<Item = usize>) {
+fn idle(scene: &UndoScene, runs: impl IntoIterator<Item = usize>) {
     for run in runs {
         scene.run(&format!("idle-{run:04}"), |_| {});
     }
 }
 
 /// Runs commands that each write to a file of 5 bytes.
-fn write(scene: &Scene, runs: impl IntoIterator<Item = usize>) {
+fn write(scene: &UndoScene, runs: impl IntoIterator<Item = usize>) {
     for run in runs {
         scene.write("f", "5byte");
         scene.run(&format!("write-{run:04}"), |it| it.write("f", &format!("{run}")).expect("written"));
@@ -31,10 +31,10 @@ fn write(scene: &Scene, runs: impl IntoIterator<Item = usize>) {
 }
 
 /// Returns the store by another path, of which this process remembers as little as another process.
-fn other(scene: &Scene) -> Store {
+fn other(scene: &UndoScene) -> UndoStore {
     let base = scene.root.parent().expect("a parent");
     let known = KNOWN.lock().expect("no panic").keys().filter(|path| path.starts_with(base)).count();
-    Store::open(&scene.root.join("../store/".repeat(known + 1))).expect("opened")
+    UndoStore::open(&scene.root.join("../store/".repeat(known + 1))).expect("opened")
 }
 
 /// Returns the bytes of disk of a directory with everything in it, and the number of its inodes.
@@ -53,7 +53,7 @@ fn disk(directory: &Path) -> (u64, u64) {
 #[test]
 fn finding_the_newest_run_with_an_effect_opens_the_manifests_of_none_but_the_candidates() {
     let opened = |with: usize, without: usize| {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         write(&scene, 0..with);
         idle(&scene, 0..without);
         let (work, found) = work_of(|| newest_to_undo(&other(&scene), &scene.root, &[]).expect("read"));
@@ -68,7 +68,7 @@ fn finding_the_newest_run_with_an_effect_opens_the_manifests_of_none_but_the_can
 #[test]
 fn a_run_whose_changes_are_gone_costs_one_manifest_on_the_way_to_the_newest_with_an_effect() {
     let opened = |without: usize| {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         write(&scene, 0..1);
         for run in 0..without {
             scene.run(&format!("z{run}"), |it| {
@@ -83,7 +83,7 @@ fn a_run_whose_changes_are_gone_costs_one_manifest_on_the_way_to_the_newest_with
 
 #[test]
 fn the_newest_run_goes_back_from_run_to_run() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let find = |paths: &[&str]| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| scene.path(path)).collect();
         newest_to_undo(&scene.store, &scene.root, &paths).expect("read")
@@ -103,11 +103,11 @@ fn the_newest_run_goes_back_from_run_to_run() {
 #[test]
 fn a_command_in_a_full_store_reads_only_what_was_added() {
     let work = |points: usize| -> BTreeSet<(usize, usize)> {
-        let scene = Scene::new();
+        let scene = UndoScene::new();
         write(&scene, 0..points);
         let store = other(&scene);
         let cost = store.indexed(|index, _| index.cost()).expect("read");
-        let limits = Limits { store_bytes: cost, ..Limits::DEFAULT };
+        let limits = UndoLimits { store_bytes: cost, ..UndoLimits::DEFAULT };
         assert_eq!(evicted(&store, limits, now()), [] as [&str; 0]);
         let command = |run: usize| {
             write(&scene, [run]);
@@ -124,8 +124,8 @@ fn a_command_in_a_full_store_reads_only_what_was_added() {
 
 #[test]
 fn a_store_takes_no_more_of_the_disk_than_its_limit() {
-    let (scene, storage) = (Scene::new(), 400_000);
-    let limits = Limits { store_bytes: storage, ..Limits::DEFAULT };
+    let (scene, storage) = (UndoScene::new(), 400_000);
+    let limits = UndoLimits { store_bytes: storage, ..UndoLimits::DEFAULT };
     for run in 0..100 {
         write(&scene, [run]);
         idle(&scene, [2 * run, 2 * run + 1]);
@@ -143,8 +143,8 @@ fn a_store_takes_no_more_of_the_disk_than_its_limit() {
 
 #[test]
 fn the_run_that_fills_a_store_stays_and_older_ones_go() {
-    let scene = Scene::new();
-    let limits = Limits { store_bytes: 20_000, ..Limits::DEFAULT };
+    let scene = UndoScene::new();
+    let limits = UndoLimits { store_bytes: 20_000, ..UndoLimits::DEFAULT };
     write(&scene, 0..1);
     assert_eq!(evicted(&scene.store, limits, now()), [] as [&str; 0]);
     scene.write("large", &"x".repeat(50_000));
@@ -155,8 +155,8 @@ fn the_run_that_fills_a_store_stays_and_older_ones_go() {
 
 #[test]
 fn what_conflicts_have_kept_counts_and_goes_in_its_turn() {
-    let scene = Scene::new();
-    let limits = |store_bytes| Limits { store_bytes, ..Limits::DEFAULT };
+    let scene = UndoScene::new();
+    let limits = |store_bytes| UndoLimits { store_bytes, ..UndoLimits::DEFAULT };
     evicted(&scene.store, limits(u64::MAX), now());
     scene.write("f", &"x".repeat(50_000));
     scene.run("1", |it| it.write("f", "run").expect("written"));
@@ -174,16 +174,16 @@ fn what_conflicts_have_kept_counts_and_goes_in_its_turn() {
 
 #[test]
 fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evicted_runs() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     write(&scene, 0..1);
     let summary = scene.store.summary("write-0000").expect("read");
     let lines = |count: usize| {
         for run in 0..count {
             let run = format!("{count}-{run}");
-            scene.store.add(&Summary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
+            scene.store.add(&PointSummary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
             scene.store.append(&IndexLine::Evicted { run, why: "full".into() }).expect("written");
         }
-        evicted(&scene.store, Limits::DEFAULT, now());
+        evicted(&scene.store, UndoLimits::DEFAULT, now());
         let text = fs::read_to_string(scene.store.path().join(INDEX)).expect("read");
         text.lines().filter(|line| !line.is_empty()).count()
     };
@@ -198,9 +198,9 @@ fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evi
 
 #[test]
 fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let store = other(&scene);
-    let listed = |store: &Store| -> Vec<(String, bool)> {
+    let listed = |store: &UndoStore| -> Vec<(String, bool)> {
         let all = points(store, None).expect("read").into_iter();
         all.map(|point| (point.run, point.evicted.is_some())).collect()
     };
@@ -211,20 +211,20 @@ fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
     index.refresh(&path).expect("read");
     index.rewrite(&path).expect("written");
     write(&scene, 3..4);
-    evicted(&scene.store, Limits { store_bytes: 40_000, ..Limits::DEFAULT }, now());
+    evicted(&scene.store, UndoLimits { store_bytes: 40_000, ..UndoLimits::DEFAULT }, now());
     assert_eq!(listed(&store), listed(&scene.store));
     assert!(listed(&store).iter().any(|(_, gone)| *gone));
     fs::remove_dir_all(store.path()).expect("removed");
-    Store::open(store.path()).expect("opened");
+    UndoStore::open(store.path()).expect("opened");
     assert_eq!(listed(&store), []);
 }
 
 #[test]
 fn a_lost_or_torn_index_costs_no_point() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let path = scene.store.path().join(INDEX);
     let runs =
-        |store: &Store| points(store, None).expect("read").into_iter().map(|point| point.run).collect::<Vec<_>>();
+        |store: &UndoStore| points(store, None).expect("read").into_iter().map(|point| point.run).collect::<Vec<_>>();
     write(&scene, 0..3);
     let all = runs(&scene.store);
     let text = fs::read(&path).expect("read");
@@ -237,29 +237,29 @@ fn a_lost_or_torn_index_costs_no_point() {
     }
     fs::remove_file(&path).expect("removed");
     let store = other(&scene);
-    let limits = Limits { store_bytes: 1, ..Limits::DEFAULT };
+    let limits = UndoLimits { store_bytes: 1, ..UndoLimits::DEFAULT };
     let gone: BTreeSet<String> = evicted(&store, limits, now()).into_iter().collect();
     assert_eq!(gone, all.into_iter().collect());
 }
 
 #[test]
 fn a_point_whose_recorder_was_killed_counts_after_a_stocktaking() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     scene.write("f", &"x".repeat(50_000));
     let mut run = scene.begin("killed");
     run.remove("f").expect("removed");
     drop(run);
-    evicted(&scene.store, Limits::DEFAULT, now());
+    evicted(&scene.store, UndoLimits::DEFAULT, now());
     assert!(scene.store.indexed(|index, _| index.cost()).expect("read") > 50_000);
-    let limits = Limits { store_bytes: 10_000, ..Limits::DEFAULT };
+    let limits = UndoLimits { store_bytes: 10_000, ..UndoLimits::DEFAULT };
     assert_eq!(evicted(&scene.store, limits, now()), ["killed"]);
 }
 
 #[test]
 fn a_point_whose_eviction_was_cut_short_is_evicted_again() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     write(&scene, 0..2);
-    let limits = Limits { store_bytes: 1, ..Limits::DEFAULT };
+    let limits = UndoLimits { store_bytes: 1, ..UndoLimits::DEFAULT };
     let cut = scene.store.make_room(limits, now()).expect("evicted");
     assert_eq!(cut.runs.len(), 2);
     assert!(scene.store.make_room(limits, now()).expect("evicted").runs.is_empty(), "another process is at work");
@@ -272,7 +272,7 @@ fn a_point_whose_eviction_was_cut_short_is_evicted_again() {
 
 #[test]
 fn what_an_earlier_build_has_left_goes_after_a_week() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     let left = |name: &str, age: Duration| {
         let path = scene.store.manifest(name).expect("an id");
         fs::create_dir(&path).expect("made");
@@ -281,7 +281,7 @@ fn what_an_earlier_build_has_left_goes_after_a_week() {
         path
     };
     let (old, new) = (left("old", 2 * manifest::RETENTION), left("new", Duration::ZERO));
-    evicted(&scene.store, Limits::DEFAULT, now());
+    evicted(&scene.store, UndoLimits::DEFAULT, now());
     assert_eq!((old.exists(), new.exists()), (false, true));
     assert_eq!(points(&scene.store, None).expect("read"), []);
 }

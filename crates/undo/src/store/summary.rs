@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::images::StoredSize;
-use crate::manifest::{End, Extent, Header, Purpose};
+use crate::manifest::{CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose};
 
 /// A point in lists, including evicted points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub struct PointSummary {
     #[expect(missing_docs, reason = "the run")]
     pub run: String,
     #[expect(missing_docs, reason = "its command")]
@@ -34,9 +34,14 @@ pub struct Summary {
     pub why: String,
 }
 
-impl Summary {
+impl PointSummary {
     /// Returns the summary of a run. `changes` is the number of paths that it may have changed.
-    pub fn of(header: &Header, end: Option<&End>, StoredSize { bytes, cost }: StoredSize, changes: usize) -> Self {
+    pub fn of(
+        header: &ManifestHeader,
+        end: Option<&ManifestEnd>,
+        StoredSize { bytes, cost }: StoredSize,
+        changes: usize,
+    ) -> Self {
         Self {
             run: header.run.clone(),
             command: header.command.clone(),
@@ -44,12 +49,12 @@ impl Summary {
             at: header.at,
             bytes,
             cost,
-            all: end.is_some_and(|end| end.extent == Extent::All),
-            undoable: header.purpose != Purpose::Receipt,
+            all: end.is_some_and(|end| end.extent == CoverageExtent::All),
+            undoable: header.purpose != ManifestPurpose::Receipt,
             changes: changes as u64,
             of: match &header.purpose {
-                Purpose::Undone(of) => Some(of.clone()),
-                Purpose::Undo | Purpose::Receipt => None,
+                ManifestPurpose::Undone(of) => Some(of.clone()),
+                ManifestPurpose::Undo | ManifestPurpose::Receipt => None,
             },
             why: String::new(),
         }

@@ -12,9 +12,9 @@ use nix::unistd::getpid;
 
 use crate::tree;
 use confine::listener::{Act, Change, Journal, Noted, Spot};
-use undo::look::At;
+use undo::look::RoutedPath;
 use undo::path_map::is_within;
-use undo::{Header, Limits, Purpose, Recorder, Store, StoreError, TouchError};
+use undo::{ChangeJournal, JournalError, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError};
 
 /// The most changes that are listed because they cannot be followed.
 const LISTED: usize = 100;
@@ -22,7 +22,7 @@ const LISTED: usize = 100;
 /// A record that has begun.
 pub struct Current {
     pub run: u64,
-    pub recorder: Recorder,
+    pub recorder: ChangeJournal,
     /// Effects that an undo does not cover, as sentences.
     pub beyond: Vec<String>,
     /// Whether a change must not be made that is not kept.
@@ -37,16 +37,16 @@ pub struct Current {
 pub struct Pending {
     pub run: u64,
     pub store: PathBuf,
-    pub header: Header,
-    pub limits: Limits,
+    pub header: ManifestHeader,
+    pub limits: UndoLimits,
     pub beyond: Vec<String>,
     pub require: bool,
 }
 
 impl Pending {
-    fn begin(self) -> Result<Current, StoreError> {
+    fn begin(self) -> Result<Current, UndoStoreError> {
         let Self { run, store, header, limits, beyond, require } = self;
-        let mut recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
+        let mut recorder = ChangeJournal::begin(&UndoStore::open(&store)?, header, limits)?;
         recorder.tell_apart();
         Ok(Current { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
     }
@@ -65,7 +65,7 @@ pub enum Slot {
     /// A record that has begun.
     Current(Box<Current>),
     /// A record that could not begin.
-    Failed(StoreError),
+    Failed(UndoStoreError),
 }
 
 impl Slot {
@@ -106,7 +106,7 @@ impl Shared {
     /// it could not begin.
     pub fn begin_point(&self) -> bool {
         let mut slot = lock(&self.current);
-        if matches!(&*slot, Slot::Pending(pending) if pending.header.purpose == Purpose::Undo) {
+        if matches!(&*slot, Slot::Pending(pending) if pending.header.purpose == ManifestPurpose::Undo) {
             slot.settle();
         }
         !matches!(*slot, Slot::Failed(_))
@@ -192,8 +192,8 @@ impl<'a> Paths<'a> {
         Self { path: spot.path(), reach: spot.reach_from_there(), is_vacant: spot.is_vacant }
     }
 
-    fn at(&self) -> At<'_> {
-        At { path: &self.path, reach: &self.reach, is_vacant: self.is_vacant }
+    fn at(&self) -> RoutedPath<'_> {
+        RoutedPath { path: &self.path, reach: &self.reach, is_vacant: self.is_vacant }
     }
 }
 
@@ -211,16 +211,16 @@ impl Current {
         }
         let other = other.as_ref().map_or_else(|| one.at(), Paths::at);
         let act = match &change.act {
-            Act::Rewrite => undo::Change::Rewrite,
-            Act::Write => undo::Change::Write,
-            Act::Create => undo::Change::Create,
-            Act::MakeDirectory => undo::Change::MakeDirectory,
-            Act::Remove | Act::Unlink => undo::Change::Remove,
-            Act::Meta => undo::Change::Meta,
-            Act::Times => undo::Change::Times,
-            Act::Link(_) => undo::Change::Link(other),
-            Act::Rename(_) => undo::Change::Rename(other),
-            Act::Swap(_) => undo::Change::Swap(other),
+            Act::Rewrite => undo::ComingChange::Rewrite,
+            Act::Write => undo::ComingChange::Write,
+            Act::Create => undo::ComingChange::Create,
+            Act::MakeDirectory => undo::ComingChange::MakeDirectory,
+            Act::Remove | Act::Unlink => undo::ComingChange::Remove,
+            Act::Meta => undo::ComingChange::Meta,
+            Act::Times => undo::ComingChange::Times,
+            Act::Link(_) => undo::ComingChange::Link(other),
+            Act::Rename(_) => undo::ComingChange::Rename(other),
+            Act::Swap(_) => undo::ComingChange::Swap(other),
         };
         let touched = self.recorder.touch(one.at(), act);
         touched.or_else(|error| self.on_error(&one.path, error))
@@ -249,12 +249,12 @@ impl Current {
         own
     }
 
-    fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
+    fn on_error(&mut self, path: &Path, error: JournalError) -> Result<(), Errno> {
         match error {
-            TouchError::NotKept(_) => self.unkept(),
+            JournalError::NotKept(_) => self.unkept(),
             // The call of the command fails in the same way.
-            TouchError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            TouchError::System(error) => {
+            JournalError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            JournalError::System(error) => {
                 if is_of_store(&error) {
                     self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
                 }

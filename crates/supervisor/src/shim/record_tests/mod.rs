@@ -12,7 +12,7 @@ use protocol::plan::{RecordPurpose, Recorded};
 use stage::{Finished, Stage};
 use sys::Exit;
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{UndoRequest, undo};
 
 /// The files of most commands.
 const TREE: &str = "mkdir -p d/sub e other; echo one > f; echo two > g; echo a > d/a; echo b > d/b; echo x > d/sub/x;
@@ -126,7 +126,7 @@ fn restores(stage: &mut Stage<'_>, what: &str, command: &str) {
     let run = stage.recorded(command);
     let changed = snapshot(stage.root());
     assert_ne!(before, changed, "{what} changes something");
-    let undone = undo(&stage.store(), &run, Options::default()).expect(what);
+    let undone = undo(&stage.store(), &run, UndoRequest::default()).expect(what);
     assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{what}");
     assert_eq!(snapshot(stage.root()), before, "{what}");
 }
@@ -171,7 +171,7 @@ fn what_a_command_changes_before_it_is_killed_is_restored() {
                 stage.run("echo x > f; rm -r d; mv g h; kill -9 $$; echo y > g", true);
             assert_eq!((ended.end, &ended.record), (Exit::Signal(9), &Recorded::Done), "{output}");
             assert!(!stage.root().join("d").exists() && stage.root().join("h").exists());
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(snapshot(stage.root()), before);
         });
@@ -194,7 +194,7 @@ fn a_large_tree_is_removed_and_restored() {
             let removed = stage.recorded("rm -rf t");
             assert_eq!(snapshot(stage.root()), empty);
             for (run, expected) in [(&removed, &full), (&made, &empty)] {
-                let undone = undo(&stage.store(), run, Options::default()).expect("undone");
+                let undone = undo(&stage.store(), run, UndoRequest::default()).expect("undone");
                 assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{confined}");
                 assert!(snapshot(stage.root()) == *expected, "{confined}");
             }
@@ -219,7 +219,7 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
                 })
                 .collect();
             for (before, run) in states.into_iter().rev() {
-                let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+                let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
                 assert_eq!(undone.conflicts, []);
                 stage.prepare(&format!("cp plain kept; echo {} > plain", run.len()));
                 stage.prepare("mv kept plain");
