@@ -26,7 +26,7 @@ pub fn undo_run(
 /// If the store cannot be used.
 pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<ListedUndoPoint>, Error> {
     let Some(store) = store(dir, environment)? else { return Ok(Vec::new()) };
-    Ok(undo::points(&store, cwd).map_err(UndoError::from)?)
+    Ok(undo::list_points(&store, cwd).map_err(UndoError::from)?)
 }
 
 /// Returns the newest run of a directory that an undo for these absolute paths would take back; see
@@ -51,7 +51,7 @@ pub fn newest_to_undo(
 pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<ListedUndoPoint>, Error> {
     let Some(store) = store(None, environment)? else { return Ok(Vec::new()) };
     let points = runs.iter().filter(|run| UndoStore::is_id(run) && !store.is_running(run));
-    let points = points.filter_map(|run| store.summary(run)).filter(|point| point.undoable);
+    let points = points.filter_map(|run| store.read_summary(run)).filter(|point| point.undoable);
     Ok(points.map(ListedUndoPoint::from).collect())
 }
 
@@ -67,5 +67,5 @@ fn no_point(run: &str) -> UndoError {
 /// Returns the store in a directory, or the user's store. `None` if there is no store.
 fn store(dir: Option<&str>, environment: &str) -> Result<Option<UndoStore>, Error> {
     let dir = undo_store(dir, environment).ok_or(UndoError::NoStore)?;
-    Ok(UndoStore::existing(&dir).map_err(UndoError::from)?)
+    Ok(UndoStore::open_existing(&dir).map_err(UndoError::from)?)
 }

@@ -181,13 +181,13 @@ impl RunImages {
         {
             let linked = (data.dev(), data.ino()) == (file.meta.id.device, file.meta.id.inode);
             if self.kept.insert(file.meta.id, RunImage { id, linked }).is_none() {
-                self.add(file.size);
+                self.add_size(file.size);
             }
         }
     }
 
     /// Returns the number of names that a file has here.
-    pub fn names_of(&self, id: FileIdentity) -> u64 {
+    pub fn name_count(&self, id: FileIdentity) -> u64 {
         u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
     }
 
@@ -198,13 +198,13 @@ impl RunImages {
     }
 
     /// Adds the size of a file that is kept now.
-    pub(super) fn add(&mut self, bytes: u64) {
+    pub(super) fn add_size(&mut self, bytes: u64) {
         self.size.bytes += bytes;
         self.size.cost = self.size.cost.saturating_add(cost_of(bytes));
     }
 
     /// Subtracts the size of a file that is no longer kept.
-    pub(super) fn subtract(&mut self, bytes: u64) {
+    pub(super) fn subtract_size(&mut self, bytes: u64) {
         self.size.bytes = self.size.bytes.saturating_sub(bytes);
         self.size.cost = self.size.cost.saturating_sub(cost_of(bytes));
     }
@@ -224,7 +224,7 @@ impl RunImages {
     }
 
     /// Returns whether a file, whatever its name, is kept, so that a later change of its contents needs no other copy.
-    pub fn is_safe(&self, id: FileIdentity, way: KeepMethod) -> bool {
+    pub fn is_kept_for(&self, id: FileIdentity, way: KeepMethod) -> bool {
         self.kept.get(&id).is_some_and(|kept| way == KeepMethod::Link || !kept.linked)
     }
 
@@ -242,36 +242,36 @@ impl RunImages {
         let id = file.meta.id;
         if let Some(kept) = self.kept.get(&id).copied() {
             if way == KeepMethod::Copy && kept.linked {
-                self.check(file, KeepMethod::Copy, false)?;
-                self.copy(at.reach, file, kept.id)?;
+                self.check_limits(file, KeepMethod::Copy, false)?;
+                self.keep_by_copy(at.reach, file, kept.id)?;
                 self.kept.insert(id, RunImage { linked: false, ..kept });
             }
             return Ok(KnownContents::Image(kept.id));
         }
         self.make_home()?;
         let kept = match way {
-            KeepMethod::Link => self.link(at, file)?,
+            KeepMethod::Link => self.keep_by_link(at, file)?,
             KeepMethod::Copy => None,
         };
         let kept = if let Some(kept) = kept {
             kept
         } else {
-            self.check(file, KeepMethod::Copy, true)?;
+            self.check_limits(file, KeepMethod::Copy, true)?;
             let image = ImageId { place: 0, number: self.next };
-            self.copy(at.reach, file, image)?;
+            self.keep_by_copy(at.reach, file, image)?;
             RunImage { id: image, linked: false }
         };
         self.next += 1;
-        self.add(file.size);
+        self.add_size(file.size);
         self.kept.insert(id, kept);
         Ok(KnownContents::Image(kept.id))
     }
 
     /// Returns the image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount
     /// has no place that took a link of this run.
-    pub fn room_for(&self, file: &FileState) -> Option<ImageId> {
+    pub fn next_image_for(&self, file: &FileState) -> Option<ImageId> {
         let place = self.open.as_ref().filter(|open| open.device == file.meta.id.device)?;
-        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, KeepMethod::Link, true).is_ok();
+        let is_new = !self.kept.contains_key(&file.meta.id) && self.check_limits(file, KeepMethod::Link, true).is_ok();
         is_new.then_some(ImageId { place: place.number, number: self.next })
     }
 
@@ -279,7 +279,7 @@ impl RunImages {
     ///
     /// # Errors
     /// If it stays where it is.
-    pub fn take(&mut self, at: RoutedPath<'_>, file: &FileState, image: ImageId) -> io::Result<()> {
+    pub fn take_file(&mut self, at: RoutedPath<'_>, file: &FileState, image: ImageId) -> io::Result<()> {
         let open = self.open.as_ref().filter(|open| open.number == image.place).ok_or(io::ErrorKind::NotFound)?;
         let (place, name) = (&open.directory, image.number.to_string());
         renameat(AT_FDCWD, at.reach, place, name.as_str())?;
@@ -289,14 +289,14 @@ impl RunImages {
             return Err(io::ErrorKind::NotFound.into());
         }
         self.next += 1;
-        self.add(file.size);
+        self.add_size(file.size);
         self.kept.insert(file.meta.id, RunImage { id: image, linked: true });
         Ok(())
     }
 
     /// Gives a file with several names one more name, by which its unknown names are reached, too. Returns that name,
     /// the first time. On a mount without links, the known names have to do.
-    pub fn hold(&mut self, at: RoutedPath<'_>, file: &FileState) -> Option<PathBuf> {
+    pub fn hold_all_names(&mut self, at: RoutedPath<'_>, file: &FileState) -> Option<PathBuf> {
         if file.links < 2 || !self.held.insert(file.meta.id) {
             return None;
         }
@@ -329,7 +329,7 @@ impl RunImages {
         found.and_then(|place| u16::try_from(place).ok()).unwrap_or(0)
     }
 
-    fn check(&self, file: &FileState, way: KeepMethod, new: bool) -> Result<(), KeepError> {
+    fn check_limits(&self, file: &FileState, way: KeepMethod, new: bool) -> Result<(), KeepError> {
         let (size, UndoLimits { file_bytes, run_bytes, .. }) = (file.size, self.limits);
         if way == KeepMethod::Copy && size > file_bytes {
             return Err(KeepError::FileTooLarge { size, most: file_bytes });
@@ -344,8 +344,8 @@ impl RunImages {
     }
 
     /// Gives a file another name in a place of its mount, if the mount has one.
-    fn link(&mut self, at: RoutedPath<'_>, file: &FileState) -> Result<Option<RunImage>, KeepError> {
-        self.check(file, KeepMethod::Link, true)?;
+    fn keep_by_link(&mut self, at: RoutedPath<'_>, file: &FileState) -> Result<Option<RunImage>, KeepError> {
+        self.check_limits(file, KeepMethod::Link, true)?;
         let device = file.meta.id.device;
         for again in [false, true] {
             if again && !self.make_place(at.path, device) {
@@ -383,7 +383,7 @@ impl RunImages {
         let made = allowed.into_iter().find_map(|path| {
             let parent = path.join(format!("{PLACE}{}", geteuid()));
             capture::open_private(&parent).ok()?;
-            sweep(&parent, SystemTime::now().checked_sub(2 * RETENTION)?);
+            sweep_place(&parent, SystemTime::now().checked_sub(2 * RETENTION)?);
             let place = parent.join(&self.run);
             DirBuilder::new().mode(0o700).create(&place).ok()?;
             Some(place)
@@ -396,7 +396,7 @@ impl RunImages {
     }
 
     /// Copies a file into the store. An image with this number is replaced as a whole.
-    fn copy(&self, at: &Path, file: &FileState, image: ImageId) -> io::Result<()> {
+    fn keep_by_copy(&self, at: &Path, file: &FileState, image: ImageId) -> io::Result<()> {
         let path = self.path(image);
         let next = path.with_extension("new");
         copy_file(at, &next)?;
@@ -410,7 +410,7 @@ impl RunImages {
 /// # Errors
 /// If either file cannot be read or written.
 pub fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    let mut from = look::open(from)?;
+    let mut from = look::open_file(from)?;
     match fs::remove_file(to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -434,17 +434,17 @@ pub fn set_mtime(path: &Path, time: FileTime) -> io::Result<()> {
 
 /// Returns whether the disk of a directory has room for so many bytes without its last tenth.
 pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
-    let (free, tenth) = room(directory)?;
+    let (free, tenth) = free_and_tenth(directory)?;
     Ok(free.saturating_sub(bytes) >= tenth)
 }
 
 /// Returns the bytes by which the free part of a directory's disk is smaller than a tenth.
-pub(crate) fn lacking(directory: &Path) -> u64 {
-    room(directory).map_or(0, |(free, tenth)| tenth.saturating_sub(free))
+pub(crate) fn lacking_bytes(directory: &Path) -> u64 {
+    free_and_tenth(directory).map_or(0, |(free, tenth)| tenth.saturating_sub(free))
 }
 
 /// Returns the free bytes of the disk of a directory, and a tenth of all its bytes.
-fn room(directory: &Path) -> io::Result<(u64, u64)> {
+fn free_and_tenth(directory: &Path) -> io::Result<(u64, u64)> {
     let disk = statvfs(directory)?;
     #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "of another size on macOS"))]
     let (free, all) = (u64::from(disk.blocks_available()), u64::from(disk.blocks()));
@@ -453,7 +453,7 @@ fn room(directory: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// Removes what runs have kept in a place before a time. No store has a point of such a run: its store is gone.
-fn sweep(place: &Path, before: SystemTime) {
+fn sweep_place(place: &Path, before: SystemTime) {
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {
         let changed = entry.metadata().and_then(|data| data.modified());
         if changed.is_ok_and(|changed| changed < before) {

@@ -1,11 +1,11 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::look::look;
+use crate::look::read_state;
 use crate::node::PathState;
 
 fn file(path: &Path) -> FileState {
-    match look(path).expect("read") {
+    match read_state(path).expect("read") {
         PathState::File(file) => file,
         other => panic!("{other:?}"),
     }
@@ -148,6 +148,6 @@ fn what_a_removed_store_has_left_on_a_mount_is_swept() {
             fs::File::open(&path).and_then(|opened| opened.set_modified(old)).expect("set");
         }
     }
-    sweep(dir.path(), SystemTime::now() - 2 * RETENTION);
+    sweep_place(dir.path(), SystemTime::now() - 2 * RETENTION);
     assert_eq!(["old", "new"].map(|name| dir.path().join(name).exists()), [false, true]);
 }

@@ -33,12 +33,12 @@ pub mod snapshot;
 pub mod store;
 pub mod traces;
 
-pub use carry::{ReportedConflict, UndoError, UndoOutcome, UndoRequest, ended, undo};
+pub use carry::{ReportedConflict, UndoError, UndoOutcome, UndoRequest, read_ended_run, undo};
 pub use images::{KeepError, KeepMethod, RunImages, StoredSize, UndoLimits};
 pub use manifest::{CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, RunManifest, VERSION};
 pub use names::DirectoryNames;
 pub use path_map::PathMap;
-pub use points::{ListedUndoPoint, newest_to_undo, points};
+pub use points::{ListedUndoPoint, list_points, newest_to_undo};
 pub use record::{ChangeJournal, ComingChange, JournalError};
 pub use snapshot::TreeSnapshot;
 pub use store::{EvictedFiles, PointSummary, UndoStore, UndoStoreError, default_dir, no_point_for};

@@ -43,19 +43,19 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for RoutedPath<'a> {
 ///
 /// # Errors
 /// If the system refuses to answer.
-pub fn look(path: &Path) -> io::Result<PathState> {
-    look_for(path, true)
+pub fn read_state(path: &Path) -> io::Result<PathState> {
+    read_state_with(path, true)
 }
 
 /// Like [`look`], without attributes, which are then empty.
 ///
 /// # Errors
 /// As [`look`].
-pub fn look_roughly(path: &Path) -> io::Result<PathState> {
-    look_for(path, false)
+pub fn read_state_roughly(path: &Path) -> io::Result<PathState> {
+    read_state_with(path, false)
 }
 
-fn look_for(path: &Path, all: bool) -> io::Result<PathState> {
+fn read_state_with(path: &Path, all: bool) -> io::Result<PathState> {
     let status = match sys::path_status(path) {
         Ok(status) => status,
         Err(error) if is_absent(&error) => return Ok(PathState::Absent),
@@ -63,8 +63,8 @@ fn look_for(path: &Path, all: bool) -> io::Result<PathState> {
     };
     let meta = FileMeta {
         mode: status.mode & 0o7777,
-        uid: seen(status.uid, "/proc/self/uid_map"),
-        gid: seen(status.gid, "/proc/self/gid_map"),
+        uid: visible_number(status.uid, "/proc/self/uid_map"),
+        gid: visible_number(status.gid, "/proc/self/gid_map"),
         id: FileIdentity { device: status.device, inode: status.inode },
         xattrs: if all { attributes(path)? } else { Vec::new() },
     };
@@ -89,13 +89,13 @@ impl RoutedPath<'_> {
     ///
     /// # Errors
     /// As [`look`].
-    pub fn look(&self) -> io::Result<PathState> {
-        if self.is_vacant { Ok(PathState::Absent) } else { look(self.reach) }
+    pub fn read_state(&self) -> io::Result<PathState> {
+        if self.is_vacant { Ok(PathState::Absent) } else { read_state(self.reach) }
     }
 }
 
 /// Returns the number of a user or a group, if this process sees it. `map` is the file that lists the visible numbers.
-fn seen(number: u32, map: &str) -> u32 {
+fn visible_number(number: u32, map: &str) -> u32 {
     /// The number that stands for all others.
     const OTHERS: u32 = 65_534;
     if number != OTHERS {
@@ -149,20 +149,20 @@ pub struct LinkFreePaths(PathMap<DirectoryReach>);
 
 impl LinkFreePaths {
     /// Returns whether the directory of this path has no links in its own path. A missing directory has no links.
-    pub fn has(&mut self, path: &Path) -> bool {
-        self.way_to(path) != DirectoryReach::Links
+    pub fn is_link_free(&mut self, path: &Path) -> bool {
+        self.reach_of(path) != DirectoryReach::Links
     }
 
     /// Reads the thing at a path, as [`look`]. Behind a link, nothing is there.
     ///
     /// # Errors
     /// As [`look`].
-    pub fn look(&mut self, path: &Path) -> io::Result<PathState> {
-        if self.way_to(path) == DirectoryReach::Plain { look(path) } else { Ok(PathState::Absent) }
+    pub fn read_state(&mut self, path: &Path) -> io::Result<PathState> {
+        if self.reach_of(path) == DirectoryReach::Plain { read_state(path) } else { Ok(PathState::Absent) }
     }
 
     /// Returns the kind of route to the directory of a path.
-    fn way_to(&mut self, path: &Path) -> DirectoryReach {
+    fn reach_of(&mut self, path: &Path) -> DirectoryReach {
         let Some(directory) = path.parent() else { return DirectoryReach::Plain };
         if let Some(known) = self.0.get(directory) {
             return *known;
@@ -224,7 +224,7 @@ fn attributes(path: &Path) -> io::Result<Vec<ExtendedAttribute>> {
 ///
 /// # Errors
 /// If it cannot be opened, or is something else.
-pub fn open(path: &Path) -> io::Result<fs::File> {
+pub fn open_file(path: &Path) -> io::Result<fs::File> {
     sys::open_regular(path, fs::File::options().read(true))
 }
 
@@ -236,8 +236,8 @@ const HASHED: u64 = 64 << 20;
 ///
 /// # Errors
 /// If it cannot be read, or is larger than 64 MiB.
-pub fn hash(path: &Path) -> io::Result<ContentHash> {
-    let mut file = open(path)?;
+pub fn hash_file(path: &Path) -> io::Result<ContentHash> {
+    let mut file = open_file(path)?;
     if file.metadata()?.len() > HASHED {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
@@ -257,8 +257,8 @@ pub fn hash(path: &Path) -> io::Result<ContentHash> {
 ///
 /// # Errors
 /// If either file cannot be read.
-pub fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
-    let (one, other) = (open(one)?, open(other)?);
+pub fn has_equal_contents(one: &Path, other: &Path) -> io::Result<bool> {
+    let (one, other) = (open_file(one)?, open_file(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
     }
@@ -291,8 +291,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("sparse");
         fs::File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("made");
-        assert_eq!(hash(&path).expect_err("too large").kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(hash_file(&path).expect_err("too large").kind(), io::ErrorKind::FileTooLarge);
         fs::write(&path, "x").expect("written");
-        assert!(hash(&path).is_ok());
+        assert!(hash_file(&path).is_ok());
     }
 }

@@ -28,13 +28,13 @@ enum DirectoryOrigin {
 
 impl DirectoryNames {
     /// Returns the earlier path for a current path, and `None` below a directory that the command made.
-    pub fn origin(&self, now: &Path) -> Option<PathBuf> {
+    pub fn earlier_path(&self, now: &Path) -> Option<PathBuf> {
         if self.current.is_empty() {
             return Some(now.to_owned());
         }
         for above in ancestors(now) {
             match self.current.get(above) {
-                Some(DirectoryOrigin::Moved(before)) => return Some(joined(before, now, above)),
+                Some(DirectoryOrigin::Moved(before)) => return Some(rebase_path(before, now, above)),
                 Some(DirectoryOrigin::Made) if above == now => {}
                 Some(DirectoryOrigin::Made) => return None,
                 None => {}
@@ -45,50 +45,50 @@ impl DirectoryNames {
 
     /// Returns the current path of the *entry* with this earlier path: its name in its directory, wherever that
     /// directory is now. The entry itself may have been moved away.
-    pub fn entry(&self, before: &Path) -> PathBuf {
+    pub fn current_entry(&self, before: &Path) -> PathBuf {
         match (before.parent(), before.file_name()) {
-            (Some(parent), Some(name)) if !self.moved.is_empty() => self.place(parent).join(name),
+            (Some(parent), Some(name)) if !self.moved.is_empty() => self.current_path(parent).join(name),
             _ => before.to_owned(),
         }
     }
 
     /// Like [`Self::entry`], if the directory of the entry still exists, or a new directory is in its place. `None` if
     /// another earlier directory was moved there.
-    pub fn slot<'a>(&self, before: &'a Path) -> Option<Cow<'a, Path>> {
+    pub fn current_slot<'a>(&self, before: &'a Path) -> Option<Cow<'a, Path>> {
         if self.moved.is_empty() {
             return Some(before.into());
         }
-        let entry = self.entry(before);
+        let entry = self.current_entry(before);
         let (Some(parent), Some(of)) = (before.parent(), entry.parent()) else { return Some(entry.into()) };
-        let is_there = self.is_made(of) || self.origin(of).as_deref() == Some(parent);
+        let is_there = self.is_made(of) || self.earlier_path(of).as_deref() == Some(parent);
         is_there.then_some(entry.into())
     }
 
     /// Returns the earlier path of a current entry: its name in its directory, wherever that directory was. `None` in a
     /// directory that the command made, and where a directory was until it was moved away.
-    pub fn origin_of_entry(&self, now: &Path) -> Option<PathBuf> {
+    pub fn earlier_path_of_entry(&self, now: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
-        self.origin_of_directory(parent).map(|of| of.join(name))
+        self.earlier_path_of_directory(parent).map(|of| of.join(name))
     }
 
     /// Returns where this directory was before the command. `None` if the command made the directory, or if another
     /// directory was there until it was moved away.
-    pub fn origin_of_directory(&self, now: &Path) -> Option<PathBuf> {
+    pub fn earlier_path_of_directory(&self, now: &Path) -> Option<PathBuf> {
         if self.is_made(now) {
             return None;
         }
-        self.origin(now).filter(|of| self.moved.is_empty() || self.place(of) == now)
+        self.earlier_path(now).filter(|of| self.moved.is_empty() || self.current_path(of) == now)
     }
 
     /// Returns the current path of the thing with this earlier path, which differs if the thing or a directory above
     /// was moved.
-    pub fn place(&self, before: &Path) -> PathBuf {
+    pub fn current_path(&self, before: &Path) -> PathBuf {
         let found = ancestors(before).find_map(|above| Some((above, self.moved.get(above)?)));
-        found.map_or_else(|| before.to_owned(), |(above, now)| joined(now, before, above))
+        found.map_or_else(|| before.to_owned(), |(above, now)| rebase_path(now, before, above))
     }
 
     /// Returns the moved directories: the earlier path, and the current path.
-    pub fn moved(&self) -> impl Iterator<Item = (&Path, &Path)> {
+    pub fn moved_directories(&self) -> impl Iterator<Item = (&Path, &Path)> {
         self.moved.iter().map(|(before, now)| (before, now.as_path()))
     }
 
@@ -104,12 +104,12 @@ impl DirectoryNames {
 
     /// Returns whether the command made the directory with this current path.
     pub fn is_made(&self, now: &Path) -> bool {
-        matches!(self.current.get(now), Some(DirectoryOrigin::Made)) || self.origin(now).is_none()
+        matches!(self.current.get(now), Some(DirectoryOrigin::Made)) || self.earlier_path(now).is_none()
     }
 
     /// Returns the current paths of the directories that the command made. Directories inside a new directory are not
     /// listed separately.
-    pub fn made(&self) -> impl Iterator<Item = &Path> {
+    pub fn made_directories(&self) -> impl Iterator<Item = &Path> {
         self.current.iter().filter(|(_, origin)| **origin == DirectoryOrigin::Made).map(|(now, _)| now)
     }
 
@@ -126,37 +126,37 @@ impl DirectoryNames {
 
     /// Records that a directory is renamed, over an empty directory or where nothing was.
     pub fn rename(&mut self, from: &Path, to: &Path) {
-        let origin = self.taken(from);
+        let origin = self.take_origin(from);
         self.forget(to);
-        let below = self.lifted(from);
-        self.put(to, origin);
-        self.lowered(below, from, to);
+        let below = self.take_entries_below(from);
+        self.set_origin(to, origin);
+        self.insert_entries_below(below, from, to);
     }
 
     /// Records that two directories swap their places.
     pub fn swap(&mut self, one: &Path, other: &Path) {
-        let (first, second) = (self.taken(one), self.taken(other));
-        let (below_one, below_other) = (self.lifted(one), self.lifted(other));
-        self.put(one, second);
-        self.put(other, first);
-        self.lowered(below_one, one, other);
-        self.lowered(below_other, other, one);
+        let (first, second) = (self.take_origin(one), self.take_origin(other));
+        let (below_one, below_other) = (self.take_entries_below(one), self.take_entries_below(other));
+        self.set_origin(one, second);
+        self.set_origin(other, first);
+        self.insert_entries_below(below_one, one, other);
+        self.insert_entries_below(below_other, other, one);
     }
 
     /// Removes a directory from the lists and returns its origin.
-    fn taken(&mut self, now: &Path) -> DirectoryOrigin {
+    fn take_origin(&mut self, now: &Path) -> DirectoryOrigin {
         let origin = match self.current.get(now) {
             Some(DirectoryOrigin::Made) => DirectoryOrigin::Made,
-            _ => self.origin(now).map_or(DirectoryOrigin::Made, DirectoryOrigin::Moved),
+            _ => self.earlier_path(now).map_or(DirectoryOrigin::Made, DirectoryOrigin::Moved),
         };
         self.forget(now);
         origin
     }
 
-    fn put(&mut self, now: &Path, origin: DirectoryOrigin) {
+    fn set_origin(&mut self, now: &Path, origin: DirectoryOrigin) {
         if let DirectoryOrigin::Moved(before) = &origin {
             // The directory is back at its earlier place, as far as the directories above are.
-            if self.origin(now).as_ref() == Some(before) {
+            if self.earlier_path(now).as_ref() == Some(before) {
                 return;
             }
             self.moved.insert(before.clone(), now.to_owned());
@@ -171,13 +171,13 @@ impl DirectoryNames {
     }
 
     /// Removes everything below a directory from the lists.
-    fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, DirectoryOrigin)> {
+    fn take_entries_below(&mut self, from: &Path) -> Vec<(PathBuf, DirectoryOrigin)> {
         self.current.take_below(from)
     }
 
-    fn lowered(&mut self, entries: Vec<(PathBuf, DirectoryOrigin)>, from: &Path, to: &Path) {
+    fn insert_entries_below(&mut self, entries: Vec<(PathBuf, DirectoryOrigin)>, from: &Path, to: &Path) {
         for (path, origin) in entries {
-            let now = joined(to, &path, from);
+            let now = rebase_path(to, &path, from);
             if let DirectoryOrigin::Moved(before) = &origin {
                 self.moved.insert(before.clone(), now.clone());
             }
@@ -187,7 +187,7 @@ impl DirectoryNames {
 }
 
 /// Returns `path`, which is `above` or below it, with `base` in the place of `above`.
-pub fn joined(base: &Path, path: &Path, above: &Path) -> PathBuf {
+pub fn rebase_path(base: &Path, path: &Path, above: &Path) -> PathBuf {
     match path.strip_prefix(above) {
         Ok(rest) if !rest.as_os_str().is_empty() => base.join(rest),
         _ => base.to_owned(),
@@ -240,7 +240,7 @@ mod tests {
             (&[Swap("/a", "/b"), Swap("/a", "/b")], "/a/f", Some("/a/f")),
             (&[Rename("/a/i", "/a/j"), Swap("/a", "/b")], "/b/j/f", Some("/a/i/f")),
         ] {
-            assert_eq!(after(changes).origin(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
+            assert_eq!(after(changes).earlier_path(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
             (&[Rename("/d", "/e"), Make("/d")], "/d/f", None),
             (&[Remove("/d"), Rename("/e", "/d")], "/d/f", Some("/e/f")),
         ] {
-            assert_eq!(after(changes).origin_of_entry(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
+            assert_eq!(after(changes).earlier_path_of_entry(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
         }
     }
 
@@ -270,7 +270,7 @@ mod tests {
             (&[Remove("/d"), Rename("/e", "/d")], "/e/f", Some("/d/f")),
             (&[Rename("/e", "/g"), Make("/d")], "/d/f", Some("/d/f")),
         ] {
-            assert_eq!(after(changes).slot(Path::new(before)).as_deref(), slot.map(Path::new), "{before}");
+            assert_eq!(after(changes).current_slot(Path::new(before)).as_deref(), slot.map(Path::new), "{before}");
         }
     }
 
@@ -287,8 +287,8 @@ mod tests {
             (&[Make("/n"), Rename("/d", "/n/d"), Rename("/n", "/m")], "/d/f", "/m/d/f", "/m/d/f"),
         ] {
             let names = after(changes);
-            assert_eq!(names.entry(Path::new(before)), Path::new(entry), "entry of {before}");
-            assert_eq!(names.place(Path::new(before)), Path::new(place), "place of {before}");
+            assert_eq!(names.current_entry(Path::new(before)), Path::new(entry), "entry of {before}");
+            assert_eq!(names.current_path(Path::new(before)), Path::new(place), "place of {before}");
         }
     }
 }

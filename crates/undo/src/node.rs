@@ -158,7 +158,7 @@ pub const UNSEEN: u32 = u32::MAX;
 
 impl FileMeta {
     /// Returns whether mode, owner and attributes are equal, of whatever things.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn has_same_metadata(&self, other: &Self) -> bool {
         self.mode == other.mode && self.has_owner_of(other) && self.xattrs == other.xattrs
     }
 
@@ -208,7 +208,7 @@ impl PathState {
     }
 
     /// Returns whether this is a file with several names.
-    pub fn has_names(&self) -> bool {
+    pub fn has_several_names(&self) -> bool {
         matches!(self, Self::File(file) if file.links > 1)
     }
 
@@ -227,13 +227,13 @@ impl PathState {
     pub fn is_alike(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
-            (Self::File(one), Self::File(two)) => one.size == two.size && one.meta.is_same(&two.meta),
-            (Self::Directory(one), Self::Directory(two)) => one.is_same(two),
+            (Self::File(one), Self::File(two)) => one.size == two.size && one.meta.has_same_metadata(&two.meta),
+            (Self::Directory(one), Self::Directory(two)) => one.has_same_metadata(two),
             (Self::Link { target: one, meta }, Self::Link { target: two, meta: other }) => {
                 one == two && meta.has_owner_of(other)
             }
             (Self::Other { kind, device, meta }, Self::Other { kind: other, device: number, meta: second }) => {
-                (kind, device) == (other, number) && meta.is_same(second)
+                (kind, device) == (other, number) && meta.has_same_metadata(second)
             }
             _ => false,
         }
@@ -272,19 +272,19 @@ impl FileTime {
     }
 
     /// Returns the nanoseconds since 1970.
-    pub fn since(self) -> i64 {
+    pub fn as_nanoseconds(self) -> i64 {
         self.seconds.saturating_mul(1_000_000_000).saturating_add(self.nanoseconds)
     }
 
     /// Returns the time, in nanoseconds, by which the clock that dates files may lag behind.
-    pub fn lag() -> i64 {
+    pub fn clock_lag() -> i64 {
         // A step of the clock more than is needed.
         2 * i64::try_from(sys::file_clock_step().as_nanos()).unwrap_or(0)
     }
 
     /// Returns whether the time may be in the same tick of the file clock as `now`.
     pub fn is_recent(self, now: Self) -> bool {
-        self.since().saturating_add(Self::lag()) > now.since()
+        self.as_nanoseconds().saturating_add(Self::clock_lag()) > now.as_nanoseconds()
     }
 }
 

@@ -17,7 +17,7 @@ impl RunImages {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn put(&mut self, file: &node::FileState, mut pack: &File, at: u64) -> io::Result<KnownContents> {
+    pub fn keep_from_pack(&mut self, file: &node::FileState, mut pack: &File, at: u64) -> io::Result<KnownContents> {
         if let Some(kept) = self.kept.get(&file.meta.id) {
             return Ok(KnownContents::Image(kept.id));
         }
@@ -31,16 +31,16 @@ impl RunImages {
         }
         set_mtime(&path, file.mtime)?;
         self.next += 1;
-        self.add(file.size);
+        self.add_size(file.size);
         self.kept.insert(file.meta.id, RunImage { id, linked: false });
         Ok(KnownContents::Image(id))
     }
 
     /// Removes a kept file that the run has not changed.
-    pub fn discard(&mut self, file: &node::FileState) {
+    pub fn discard_image(&mut self, file: &node::FileState) {
         let KnownContents::Image(id) = file.contents else { return };
         if self.kept.remove(&file.meta.id).is_some() {
-            self.subtract(file.size);
+            self.subtract_size(file.size);
             // A file that stays is removed with the run at the latest.
             let _stays = fs::remove_file(self.path(id));
         }

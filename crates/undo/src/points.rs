@@ -32,7 +32,7 @@ pub struct ListedUndoPoint {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn points(store: &UndoStore, cwd: Option<&Path>) -> Result<Vec<ListedUndoPoint>, UndoStoreError> {
+pub fn list_points(store: &UndoStore, cwd: Option<&Path>) -> Result<Vec<ListedUndoPoint>, UndoStoreError> {
     Ok(store.summaries(cwd)?.into_iter().map(ListedUndoPoint::from).collect())
 }
 
@@ -43,7 +43,7 @@ pub fn points(store: &UndoStore, cwd: Option<&Path>) -> Result<Vec<ListedUndoPoi
 /// If the store cannot be read, or a run that an undo would have to look at.
 pub fn newest_to_undo(store: &UndoStore, cwd: &Path, paths: &[PathBuf]) -> Result<Option<String>, UndoError> {
     let _lock = store.lock()?;
-    let unended = store.unended()?;
+    let unended = store.unended_headers()?;
     let mut undone = HashSet::new();
     for PointSummary { run, of, changes, why, .. } in store.summaries(Some(cwd))? {
         if undone.contains(&run) {
@@ -65,10 +65,10 @@ impl UndoStore {
     fn summaries(&self, cwd: Option<&Path>) -> Result<Vec<PointSummary>, UndoStoreError> {
         let is_here = |directory: &str| cwd.is_none_or(|cwd| Path::new(directory).starts_with(cwd));
         // Runs that end after this have a line in the index.
-        let runs: HashSet<String> = self.runs()?.into_iter().collect();
-        let (mut listed, unlisted) = self.listed(&runs, is_here)?;
+        let runs: HashSet<String> = self.list_runs()?.into_iter().collect();
+        let (mut listed, unlisted) = self.listed_points(&runs, is_here)?;
         let ended = unlisted.into_iter().filter(|run| !self.is_running(run));
-        listed.extend(ended.filter_map(|run| self.summary(run)).filter(|it| it.undoable && is_here(&it.cwd)));
+        listed.extend(ended.filter_map(|run| self.read_summary(run)).filter(|it| it.undoable && is_here(&it.cwd)));
         listed.sort_by(|one, two| (two.at, &two.run).cmp(&(one.at, &one.run)));
         // A point whose eviction was cut short was evicted twice.
         listed.dedup_by(|one, two| one.run == two.run);

@@ -139,7 +139,7 @@ pub fn snapshot(root: &Path) -> ObservedTree {
         } else {
             PathBuf::new()
         };
-        let xattrs = look::look(path).expect("read").meta().expect("there").xattrs.clone();
+        let xattrs = look::read_state(path).expect("read").meta().expect("there").xattrs.clone();
         let mode = if kind.is_symlink() { 0 } else { data.mode() };
         found.insert(relative, ObservedThing { what, mode, owner: (data.uid(), data.gid()), xattrs, first });
     });
@@ -170,7 +170,7 @@ impl RecordedProgram {
     }
 
     pub fn touch(&mut self, path: &Path, change: ComingChange<'_>) {
-        match self.recorder.touch(path, change) {
+        match self.recorder.record_before_change(path, change) {
             Ok(()) | Err(JournalError::NotKept(_)) => {}
             Err(JournalError::System(error)) => panic!("{}: {error}", path.display()),
         }

@@ -84,7 +84,7 @@ impl UndoTraces {
     ///
     /// # Errors
     /// If the file of the store cannot be written.
-    pub fn date(&mut self, path: &Path, id: FileIdentity, from: FileTime, to: FileTime) -> io::Result<()> {
+    pub fn note_time(&mut self, path: &Path, id: FileIdentity, from: FileTime, to: FileTime) -> io::Result<()> {
         self.append(path, UndoTrace::Dated { id, from, to })
     }
 
@@ -92,17 +92,18 @@ impl UndoTraces {
     ///
     /// # Errors
     /// If the file of the store cannot be written.
-    pub fn make_again(&mut self, path: &Path, was: FileIdentity, now: FileIdentity) -> io::Result<()> {
+    pub fn note_successor(&mut self, path: &Path, was: FileIdentity, now: FileIdentity) -> io::Result<()> {
         self.append(path, UndoTrace::Again { was, now, at: FileTime::now() })
     }
 
     /// Returns whether a file, recorded as `then`, can have the time of `now` without having been written to.
     pub fn is_unwritten(&self, then: &FileState, now: &FileState) -> bool {
-        (then.meta.id, then.size) == (now.meta.id, now.size) && self.leads(then.meta.id, then.mtime, now.mtime)
+        (then.meta.id, then.size) == (now.meta.id, now.size)
+            && self.is_time_reached(then.meta.id, then.mtime, now.mtime)
     }
 
     /// Returns whether undos alone can have changed the time of a file from the first time to the second.
-    pub fn leads(&self, id: FileIdentity, from: FileTime, to: FileTime) -> bool {
+    pub fn is_time_reached(&self, id: FileIdentity, from: FileTime, to: FileTime) -> bool {
         is_reached(from, to, |time| self.dated.get(&(id, *time)))
     }
 
@@ -112,7 +113,7 @@ impl UndoTraces {
     }
 
     /// Returns the recorded directory, and the directories that were made again in its place.
-    pub fn again(&self, recorded: FileIdentity) -> Vec<FileIdentity> {
+    pub fn successors_of(&self, recorded: FileIdentity) -> Vec<FileIdentity> {
         let mut found = vec![recorded];
         let mut at = 0;
         while let Some(id) = found.get(at).copied() {
@@ -124,7 +125,7 @@ impl UndoTraces {
     }
 
     /// Removes the file if all traces are too old to matter.
-    pub fn sweep(path: &Path, oldest: FileTime) {
+    pub fn remove_if_old(path: &Path, oldest: FileTime) {
         if Self::read(path).newest.is_some_and(|newest| newest < oldest) {
             let _none = fs::remove_file(path);
         }
@@ -166,9 +167,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
         let mut traces = UndoTraces::read(&path);
-        traces.date(&path, id(2), at(1), at(5)).expect("written");
-        traces.date(&path, id(2), at(5), at(-6)).expect("written");
-        traces.date(&path, id(3), at(1), at(1)).expect("written");
+        traces.note_time(&path, id(2), at(1), at(5)).expect("written");
+        traces.note_time(&path, id(2), at(5), at(-6)).expect("written");
+        traces.note_time(&path, id(3), at(1), at(1)).expect("written");
         for traces in [&traces, &UndoTraces::read(&path)] {
             for (file, from, to, expected) in [
                 (2, 1, 5, true),
@@ -179,7 +180,7 @@ mod tests {
                 (3, 1, 1, true),
                 (3, 9, 9, true),
             ] {
-                assert_eq!(traces.leads(id(file), at(from), at(to)), expected, "{file} {from} {to}");
+                assert_eq!(traces.is_time_reached(id(file), at(from), at(to)), expected, "{file} {from} {to}");
             }
         }
     }
@@ -189,8 +190,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
         let mut traces = UndoTraces::read(&path);
-        traces.make_again(&path, id(1), id(2)).expect("written");
-        traces.make_again(&path, id(2), id(3)).expect("written");
+        traces.note_successor(&path, id(1), id(2)).expect("written");
+        traces.note_successor(&path, id(2), id(3)).expect("written");
         let traces = UndoTraces::read(&path);
         let pairs = [(1, 1, true), (1, 2, true), (1, 3, true), (3, 1, false), (4, 1, false)];
         assert!(pairs.iter().all(|(was, now, same)| traces.is_directory(id(*was), id(*now)) == *same));
@@ -200,11 +201,11 @@ mod tests {
     fn a_torn_end_is_left_out_and_the_next_trace_is_whole() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
-        UndoTraces::default().date(&path, id(2), at(1), at(2)).expect("written");
+        UndoTraces::default().note_time(&path, id(2), at(1), at(2)).expect("written");
         let bytes = fs::read(&path).expect("read");
         fs::write(&path, [&bytes[..], &bytes[..bytes.len() - 1]].concat()).expect("written");
-        UndoTraces::read(&path).date(&path, id(2), at(2), at(3)).expect("written");
-        assert!(UndoTraces::read(&path).leads(id(2), at(1), at(3)));
+        UndoTraces::read(&path).note_time(&path, id(2), at(2), at(3)).expect("written");
+        assert!(UndoTraces::read(&path).is_time_reached(id(2), at(1), at(3)));
     }
 
     #[test]
@@ -212,11 +213,11 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("traces");
         let mut traces = UndoTraces::read(&path);
-        traces.date(&path, id(2), at(1), at(2)).expect("written");
-        traces.date(&path, id(2), at(2), at(9)).expect("written");
-        UndoTraces::sweep(&path, at(9));
+        traces.note_time(&path, id(2), at(1), at(2)).expect("written");
+        traces.note_time(&path, id(2), at(2), at(9)).expect("written");
+        UndoTraces::remove_if_old(&path, at(9));
         assert!(path.exists());
-        UndoTraces::sweep(&path, at(10));
+        UndoTraces::remove_if_old(&path, at(10));
         assert!(!path.exists());
     }
 }

@@ -37,12 +37,15 @@ impl Kept<'_> {
     /// Returns where a file is after the run, if nothing was written to it.
     fn place_of(&self, before: &FileState) -> Option<&Path> {
         let places = self.places.get_or_init(|| {
-            let files =
-                self.point.after.iter().filter_map(|(path, node)| Some((node.file()?.meta.id, path.to_owned())));
+            let files = self
+                .point
+                .states_after_run
+                .iter()
+                .filter_map(|(path, node)| Some((node.file()?.meta.id, path.to_owned())));
             files.collect()
         });
         let path = places.get(&before.meta.id)?;
-        let after = self.point.after.get(path)?.file()?;
+        let after = self.point.states_after_run.get(path)?.file()?;
         before.is_unwritten(after).then_some(path.as_path())
     }
 
@@ -61,14 +64,14 @@ impl Kept<'_> {
                 if (kept.dev(), kept.ino()) == (id.device, id.inode) {
                     return Some(true);
                 }
-                look::is_equal(&image, path).ok()
+                look::has_equal_contents(&image, path).ok()
             }
             (KnownContents::Hash(one), KnownContents::Hash(other)) => Some(one == other),
-            (KnownContents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
+            (KnownContents::Hash(hash), _) => Some(look::hash_file(path).ok()? == *hash),
             // No change was about to be made to the contents.
             (KnownContents::Untouched, _) if is_unwritten => Some(true),
             // The run may have moved the file, and another one to its place.
-            (KnownContents::Untouched, _) => look::is_equal(self.place_of(before)?, path).ok(),
+            (KnownContents::Untouched, _) => look::has_equal_contents(self.place_of(before)?, path).ok(),
             (KnownContents::Nothing { .. } | KnownContents::Removed, _) => None,
         }
     }

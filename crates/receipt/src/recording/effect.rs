@@ -33,13 +33,14 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     }
     for path in moves(point, &mut replay) {
         replay.remove(&path);
-        if point.after.contains_key(&path) {
+        if point.states_after_run.contains_key(&path) {
             replay.before(&path, None);
         }
     }
     // Files in new directories have no earlier entry.
     let is_own = |path: &Path| point.is_own(store, path);
-    let new = point.after.keys().filter(|path| !is_own(path) && point.names.origin_of_entry(path).is_none());
+    let new =
+        point.states_after_run.keys().filter(|path| !is_own(path) && point.names.earlier_path_of_entry(path).is_none());
     new.for_each(|path| replay.before(path, None));
     replay.effect(|path| after.node(path), place)
 }
@@ -51,8 +52,8 @@ fn places<'a>(
 ) -> impl Iterator<Item = (&'a Path, Option<Node>, Option<Node>)> {
     let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
     let mut made = Made::default();
-    let is_new = move |path: &&'a Path| !point.before.contains_key(path) && made.has(point, path);
-    there.chain(point.after.keys().filter(is_new).map(|path| (path, None, after.node(path))))
+    let is_new = move |path: &&'a Path| !point.states_before.contains_key(path) && made.has(point, path);
+    there.chain(point.states_after_run.keys().filter(is_new).map(|path| (path, None, after.node(path))))
 }
 
 /// The directory that was asked about last, and whether the run made it. Neighbours are asked about one after another.
@@ -64,7 +65,8 @@ impl<'a> Made<'a> {
     fn has(&mut self, point: &RunManifest, path: &'a Path) -> bool {
         let Some(directory) = path.parent() else { return false };
         let known = self.0.filter(|(known, _)| known.as_os_str() == directory.as_os_str());
-        let (_, is_made) = known.unwrap_or_else(|| (directory, point.names.origin_of_directory(directory).is_none()));
+        let (_, is_made) =
+            known.unwrap_or_else(|| (directory, point.names.earlier_path_of_directory(directory).is_none()));
         self.0 = Some((directory, is_made));
         is_made
     }
@@ -103,7 +105,8 @@ fn moves(point: &RunManifest, replay: &mut Replay) -> Vec<PathBuf> {
         places.extend(next);
         places.insert(to.clone(), moved.id);
     }
-    let is_gone = |path: &Path, id: FileIdentity| point.after.get(path).and_then(node::PathState::id) != Some(id);
+    let is_gone =
+        |path: &Path, id: FileIdentity| point.states_after_run.get(path).and_then(node::PathState::id) != Some(id);
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
@@ -129,7 +132,7 @@ impl<'a> After<'a> {
     /// Returns the touched places of before without those of the store, with their numbers.
     fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::PathState, u128)> {
         let (point, store) = (self.kept.point, self.store);
-        let before = point.before.iter().filter(move |(path, _)| !point.is_own(store, path));
+        let before = point.states_before.iter().filter(move |(path, _)| !point.is_own(store, path));
         before.zip(1..).map(|((path, node), number)| (path, node, number))
     }
 
@@ -147,7 +150,7 @@ impl<'a> After<'a> {
 
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<Node> {
-        let node = self.kept.point.after.get(path)?;
+        let node = self.kept.point.states_after_run.get(path)?;
         let node::PathState::File(file) = node else { return shown(node, Contents::Unread) };
         let partner = self.partner(path, file.meta.id);
         let contents = match partner {
@@ -164,16 +167,16 @@ impl<'a> After<'a> {
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
     fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a node::FileState)> {
-        if self.kept.point.before.is_empty() {
+        if self.kept.point.states_before.is_empty() {
             return None;
         }
-        let own = self.kept.point.names.origin_of_entry(path);
+        let own = self.kept.point.names.earlier_path_of_entry(path);
         let own = own.and_then(|entry| self.file(&entry));
         own.or_else(|| self.file(self.index().by_id.get(&id)?)).or_else(|| self.file(path))
     }
 
     fn file(&self, entry: &Path) -> Option<(u128, &'a node::FileState)> {
-        match self.kept.point.before.get(entry)? {
+        match self.kept.point.states_before.get(entry)? {
             node::PathState::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
             _ => None,
         }
@@ -226,7 +229,7 @@ fn hash(attributes: &[node::ExtendedAttribute]) -> u64 {
 /// Returns the tops of the work trees whose `.git` a run touched.
 pub fn repositories(point: &RunManifest) -> BTreeSet<PathBuf> {
     let moved = point.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
-    let paths = point.before.keys().chain(point.after.keys()).chain(moved.map(PathBuf::as_path));
+    let paths = point.states_before.keys().chain(point.states_after_run.keys()).chain(moved.map(PathBuf::as_path));
     let top = |path: &Path| {
         let outermost = path.ancestors().filter(|above| above.file_name().is_some_and(|name| name == GIT)).last();
         outermost.and_then(Path::parent).map(Path::to_owned)

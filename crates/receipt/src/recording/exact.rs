@@ -73,7 +73,7 @@ impl Exact {
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
     pub fn read(&self, tree: &[Pid]) -> RunRecord {
-        let point = match undo::ended(&self.store, &self.run) {
+        let point = match undo::read_ended_run(&self.store, &self.run) {
             Ok(point) => point,
             Err(error) => return lost(&error.to_string()),
         };
@@ -111,7 +111,7 @@ impl Exact {
 
     /// Removes the record, unless the run can be undone.
     pub fn forget(&self) {
-        let purpose = self.store.manifest(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
+        let purpose = self.store.manifest_path(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
         if purpose.is_some_and(|header| header.purpose == ManifestPurpose::Receipt) {
             // A record that stays is evicted later.
             let _stays = self.store.remove(&self.run);
@@ -120,14 +120,14 @@ impl Exact {
 
     fn receipt(&self, point: &RunManifest, tree: &[Pid]) -> Receipt {
         let mut receipt = Receipt::new(attribution(point));
-        let files = self.store.files(&self.run).unwrap_or_default();
+        let files = self.store.image_directory(&self.run).unwrap_or_default();
         let kept = Kept { point, files, places: OnceCell::new() };
         let mut effect = effect(&kept, self.store.path());
         let root = Watch::root_of(&point.header.cwd).ok();
         let unfound = other_names::add(&mut effect, &kept, root.as_deref());
         let doubt = effect.doubt().or(unfound);
         effect.fill(&mut receipt);
-        for why in point.missing.iter().take(1).map(gap).chain(doubt) {
+        for why in point.uncovered.iter().take(1).map(gap).chain(doubt) {
             receipt.lower(Completeness::Partial, why);
         }
         if point.end.as_ref().is_some_and(|end| end.extent == CoverageExtent::Guessed) {
@@ -182,7 +182,7 @@ impl Exact {
             let now = Repository::open(&top);
             let known = self.git.iter().find(|before| before.top == top);
             let git = top.join(".git");
-            let is_new = point.names.is_made(&git) || point.before.get(&git).is_some_and(PathState::is_absent);
+            let is_new = point.names.is_made(&git) || point.states_before.get(&git).is_some_and(PathState::is_absent);
             let repository = known.and_then(|known| known.repository.as_ref());
             let directories = repository.map_or([&git, &git], |repository| [&repository.own, &repository.common]);
             let directories = directories.map(PathBuf::as_path);
@@ -209,12 +209,16 @@ impl Exact {
 /// Returns whose changes a record shows. A snapshot shows the changes of other processes, too, and where others have
 /// changed the same things, not all of it can be told apart.
 fn attribution(point: &RunManifest) -> Attribution {
-    if point.header.is_snapshot() || !point.others.is_empty() { Attribution::Window } else { Attribution::Command }
+    if point.header.is_snapshot() || !point.foreign_paths.is_empty() {
+        Attribution::Window
+    } else {
+        Attribution::Command
+    }
 }
 
 fn coverage(point: &RunManifest, store: &Path) -> Coverage {
     let end = point.end.clone().unwrap_or_default();
-    let missing = point.missing.iter().map(gap);
+    let missing = point.uncovered.iter().map(gap);
     let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point, store)).chain(missing));
     Coverage { all: end.extent == CoverageExtent::All, not_covered, bytes: end.bytes }
 }
@@ -230,7 +234,7 @@ impl Before {
     fn is_touched(&self, point: &RunManifest) -> bool {
         let Some(repository) = &self.repository else { return false };
         let is_in = |path: &Path| is_within(path, &repository.own) || is_within(path, &repository.common);
-        point.before.keys().chain(point.after.keys()).any(is_in)
+        point.states_before.keys().chain(point.states_after_run.keys()).any(is_in)
     }
 }
 
@@ -248,13 +252,13 @@ fn has_changed(point: &RunManifest, directories: [&Path; 2], is_its: impl Fn(&Pa
             && is_its(path)
     };
     let is_alike = |path: &Path, node: &PathState| {
-        let now = point.after.get(path).unwrap_or(&PathState::Absent);
+        let now = point.states_after_run.get(path).unwrap_or(&PathState::Absent);
         match (node, now) {
             (PathState::File(before), PathState::File(now)) => before.is_unwritten(now),
             _ => node.is_alike(now),
         }
     };
-    point.before.iter().any(|(path, node)| counts(path) && !is_alike(path, node))
+    point.states_before.iter().any(|(path, node)| counts(path) && !is_alike(path, node))
 }
 
 /// Reads a repository. An index file that is unchanged since the last snapshot is not read again.
@@ -273,10 +277,10 @@ fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
 /// Returns the changed files that the store does not keep, with the reasons. Its own names of files are left out.
 fn lost_files<'a>(point: &'a RunManifest, store: &'a Path) -> impl Iterator<Item = String> + 'a {
     let is_same = |path: &Path, before: &FileState| {
-        let after = point.names.slot(path).and_then(|now| point.after.get(&now));
+        let after = point.names.current_slot(path).and_then(|now| point.states_after_run.get(&now));
         matches!(after, Some(PathState::File(after)) if before.is_untouched(after))
     };
-    point.before.iter().filter_map(move |(path, node)| match node {
+    point.states_before.iter().filter_map(move |(path, node)| match node {
         PathState::File(file @ FileState { contents: KnownContents::Nothing { why }, .. })
             if !is_same(path, file) && !point.is_own(store, path) =>
         {

@@ -33,7 +33,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
     let found = root.map(|root| names_below(root, |id| linked.contains_key(&id), |path| kept.is_own(path)));
     for (path, id) in found.unwrap_or_default() {
         let Some(file) = linked.get_mut(&id) else { continue };
-        let Ok(PathState::File(now)) = look::look(&path) else { continue };
+        let Ok(PathState::File(now)) = look::read_state(&path) else { continue };
         let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
         if is_changed && file.names.insert(path.clone()) {
             let (bytes, bytes_before) = (Some(now.size), Some(file.before.size));
@@ -59,9 +59,9 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
 /// Returns the files with several names that the run touched.
 fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileIdentity, Linked<'a>> {
     let mut linked: HashMap<FileIdentity, Linked<'a>> = HashMap::new();
-    for (path, node) in kept.point.before.iter() {
+    for (path, node) in kept.point.states_before.iter() {
         if let PathState::File(before) = node
-            && node.has_names()
+            && node.has_several_names()
             && !kept.is_own(path)
         {
             let new = || Linked { before, path, names: HashSet::new(), is_changed: None };
@@ -71,7 +71,7 @@ fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileIdentity, Linked<'a>> {
     if linked.is_empty() {
         return linked;
     }
-    for (path, node) in kept.point.after.iter() {
+    for (path, node) in kept.point.states_after_run.iter() {
         if let PathState::File(now) = node
             && let Some(file) = linked.get_mut(&now.meta.id)
             && !kept.is_own(path)
@@ -84,13 +84,13 @@ fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileIdentity, Linked<'a>> {
 }
 
 fn has_changed(kept: &Kept<'_>, before: &FileState, now: &FileState, path: &Path) -> bool {
-    let is_alike = before.size == now.size && before.meta.is_same(&now.meta);
+    let is_alike = before.size == now.size && before.meta.has_same_metadata(&now.meta);
     !is_alike || kept.is_same(before, now, path) != Some(true)
 }
 
 /// Returns the number of names that a file is known to have had.
 fn known_before(kept: &Kept<'_>, id: FileIdentity) -> u64 {
-    kept.point.before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
+    kept.point.states_before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
 }
 
 /// Returns the number of names that the store has of each file.

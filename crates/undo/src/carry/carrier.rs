@@ -10,7 +10,7 @@ use super::tree::DiskTree;
 use super::trouble::StepFailure;
 use super::types::{UndoError, UndoOutcome};
 use super::way::OpenRoute;
-use crate::look::{RoutedPath, look};
+use crate::look::{RoutedPath, read_state};
 use crate::manifest::{ManifestRecord, RunManifest};
 use crate::node::{FileIdentity, PathState};
 use crate::plan::UndoPlan;
@@ -45,7 +45,7 @@ impl<'a> UndoExecutor<'a> {
         stops: &'a mut dyn FnMut(&str) -> bool,
     ) -> Self {
         let mut names_of: HashMap<FileIdentity, Vec<PathBuf>> = HashMap::new();
-        for (path, node) in point.before.iter() {
+        for (path, node) in point.states_before.iter() {
             if let PathState::File(file) = node
                 && file.links > 1
             {
@@ -67,19 +67,20 @@ impl<'a> UndoExecutor<'a> {
     }
 
     /// Removes the files that a killed undo has left beside the files that it was restoring.
-    pub fn clean(&mut self, unfinished: &RunManifest) {
-        for path in unfinished.before.keys().chain(self.point.before.keys()) {
-            for now in [path.to_owned(), self.point.names.entry(path)] {
-                let Ok(way) = OpenRoute::to(&now) else { continue };
-                let _none = remove_if_there(&self.beside(way.at()));
-                let _none = remove_if_there(&self.beside_lock(way.at()));
-                let _none = fs::remove_dir(self.beside(way.at()));
+    pub fn remove_leftovers(&mut self, unfinished: &RunManifest) {
+        for path in unfinished.states_before.keys().chain(self.point.states_before.keys()) {
+            for now in [path.to_owned(), self.point.names.current_entry(path)] {
+                let Ok(way) = OpenRoute::open(&now) else { continue };
+                let _none = remove_if_there(&self.temporary_path(way.as_routed_path()));
+                let _none = remove_if_there(&self.temporary_lock_path(way.as_routed_path()));
+                let _none = fs::remove_dir(self.temporary_path(way.as_routed_path()));
             }
         }
-        for (path, id) in &unfinished.writing {
-            let Ok(way) = OpenRoute::to(path) else { continue };
-            let (is_lock, lock) = (path.extension().is_some_and(|extension| extension == "lock"), way.at().reach);
-            if is_lock && look(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
+        for (path, id) in &unfinished.half_changed {
+            let Ok(way) = OpenRoute::open(path) else { continue };
+            let (is_lock, lock) =
+                (path.extension().is_some_and(|extension| extension == "lock"), way.as_routed_path().reach);
+            if is_lock && read_state(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
                 let _none = remove_if_there(lock);
             }
         }
@@ -102,20 +103,20 @@ impl<'a> UndoExecutor<'a> {
         self.recorder.store()
     }
 
-    pub(super) fn stop(&mut self, name: &str) -> Result<(), StepFailure> {
+    pub(super) fn offer_stop(&mut self, name: &str) -> Result<(), StepFailure> {
         if (self.stops)(name) { Err(StepFailure::Stopped) } else { Ok(()) }
     }
 
-    pub(super) fn touch(&mut self, at: RoutedPath<'_>, change: ComingChange<'_>) -> Result<(), StepFailure> {
-        Ok(self.recorder.touch(at, change)?)
+    pub(super) fn record_change(&mut self, at: RoutedPath<'_>, change: ComingChange<'_>) -> Result<(), StepFailure> {
+        Ok(self.recorder.record_before_change(at, change)?)
     }
 
-    pub(super) fn append(&mut self, record: &ManifestRecord) -> Result<(), StepFailure> {
-        Ok(self.recorder.append(record)?)
+    pub(super) fn append_record(&mut self, record: &ManifestRecord) -> Result<(), StepFailure> {
+        Ok(self.recorder.append_record(record)?)
     }
 
     /// Returns a name beside a path, for a thing that is not yet in its place.
-    pub(super) fn beside(&self, at: RoutedPath<'_>) -> PathBuf {
+    pub(super) fn temporary_path(&self, at: RoutedPath<'_>) -> PathBuf {
         let mut bytes = self.recorder.header().run.clone().into_bytes();
         bytes.extend_from_slice(at.path.as_os_str().as_bytes());
         let hash = twox_hash::XxHash3_128::oneshot(&bytes);
@@ -123,14 +124,14 @@ impl<'a> UndoExecutor<'a> {
     }
 
     /// Returns a name beside git's lock of a path, like [`Self::beside`].
-    pub(super) fn beside_lock(&self, at: RoutedPath<'_>) -> PathBuf {
-        self.beside(RoutedPath { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
+    pub(super) fn temporary_lock_path(&self, at: RoutedPath<'_>) -> PathBuf {
+        self.temporary_path(RoutedPath { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
     }
 
     /// Returns whether a thing is as it was when the plan was made. The number of its names does not count, because our
     /// record adds a name.
     pub(super) fn is_unchanged(&self, path: &Path, then: &PathState) -> bool {
-        look(path).is_ok_and(|now| match (&now, then) {
+        read_state(path).is_ok_and(|now| match (&now, then) {
             _ if self.is_altered(&now) && now.id() == then.id() => true,
             (PathState::File(now), PathState::File(then)) => self.tree.is_unwritten(then, now) && now.meta == then.meta,
             _ => now == *then,
@@ -138,7 +139,7 @@ impl<'a> UndoExecutor<'a> {
     }
 
     /// Returns the number of names by which the record of this undo keeps a file.
-    pub(super) fn names_of(&self, id: FileIdentity) -> u64 {
+    pub(super) fn journal_names_of(&self, id: FileIdentity) -> u64 {
         self.recorder.names_of(id)
     }
 

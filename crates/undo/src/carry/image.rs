@@ -21,18 +21,26 @@ pub struct KeptImage {
 
 /// Returns the kept file of a point, if it still has the recorded size.
 pub(super) fn image_at(store: &UndoStore, point: &RunManifest, id: ImageId, file: &FileState) -> Option<KeptImage> {
-    let place = if id.place == 0 { store.files(&point.header.run).ok()? } else { point.places.get(&id.place)?.clone() };
+    let place = if id.place == 0 {
+        store.image_directory(&point.header.run).ok()?
+    } else {
+        point.places.get(&id.place)?.clone()
+    };
     let path = place.join(id.number.to_string());
-    let Ok(PathState::File(kept)) = look::look(&path) else { return None };
+    let Ok(PathState::File(kept)) = look::read_state(&path) else { return None };
     (kept.size == file.size).then(|| KeptImage { path, linked: kept.meta.id == file.meta.id, file: kept })
 }
 
 /// Returns whether a kept file was not written to since, by its time.
-pub(super) fn leads(traces: &UndoTraces, file: &FileState, image: &KeptImage) -> bool {
-    traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
+pub(super) fn is_image_unwritten(traces: &UndoTraces, file: &FileState, image: &KeptImage) -> bool {
+    traces.is_time_reached(image.file.meta.id, file.mtime, image.file.mtime)
 }
 
 /// Reads all points of a store.
-pub(super) fn points(store: &UndoStore) -> impl Iterator<Item = RunManifest> {
-    store.runs().unwrap_or_default().into_iter().filter_map(|run| manifest::read(&store.manifest(&run).ok()?).ok())
+pub(super) fn read_all_runs(store: &UndoStore) -> impl Iterator<Item = RunManifest> {
+    store
+        .list_runs()
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|run| manifest::read(&store.manifest_path(&run).ok()?).ok())
 }

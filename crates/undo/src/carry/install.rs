@@ -14,11 +14,11 @@ use super::meta;
 use super::trouble::StepFailure;
 use super::way::OpenRoute;
 use crate::images::{copy_file, set_mtime};
-use crate::look::{self, RoutedPath, look};
+use crate::look::{self, RoutedPath, read_state};
 use crate::manifest::ManifestRecord;
 use crate::node::{FileState, FileTime, PathState};
 use crate::plan::CurrentTree;
-use crate::plan::git::{has_lock, is_index};
+use crate::plan::git::{is_git_index, is_locked_by_git};
 use crate::record::ComingChange;
 
 impl UndoExecutor<'_> {
@@ -31,48 +31,48 @@ impl UndoExecutor<'_> {
     ) -> Result<(), StepFailure> {
         if !self.is_unchanged(at.reach, now) {
             // Another name of the same file may have been restored.
-            let current = look(at.reach)?;
-            let same = current.id() == before.id() && self.tree.is_same(before, at.reach, &current);
+            let current = read_state(at.reach)?;
+            let same = current.id() == before.id() && self.tree.is_recorded_state(before, at.reach, &current);
             return if same { Ok(()) } else { Err(StepFailure::Changed) };
         }
         if let (PathState::File(was), PathState::File(current)) = (before, now)
             && was.links > 1
             && was.meta.id == current.meta.id
         {
-            return self.rewrite(at, was);
+            return self.rewrite_in_place(at, was);
         }
         if let PathState::File(file) = before
-            && self.give_back(at, file, now)?
+            && self.return_kept_file(at, file, now)?
         {
             return Ok(());
         }
-        let next = self.beside(at);
-        self.stop("clear")?;
+        let next = self.temporary_path(at);
+        self.offer_stop("clear")?;
         remove_if_there(&next)?;
-        self.stop("make")?;
-        self.make(&next, before)?;
-        let made = look(&next)?;
-        self.stop("meta")?;
+        self.offer_stop("make")?;
+        self.make_thing(&next, before)?;
+        let made = read_state(&next)?;
+        self.offer_stop("meta")?;
         if !made.id().is_some_and(|id| self.contested.contains(&id)) {
-            meta::set(&next, &made, before.meta().ok_or(StepFailure::Changed)?)?;
+            meta::apply_metadata(&next, &made, before.meta().ok_or(StepFailure::Changed)?)?;
         }
         match before {
             PathState::File(file) if Some(file.meta.id) == made.id() => {}
-            PathState::File(file) => set_mtime(&next, time_of(at.path, file))?,
+            PathState::File(file) => set_mtime(&next, returned_time(at.path, file))?,
             _ => set_mtime(&next, FileTime::now())?,
         }
         let lock = self.lock_git(at)?;
-        self.stop("touch")?;
+        self.offer_stop("touch")?;
         let change = if now.is_absent() { ComingChange::Create } else { ComingChange::Remove };
-        self.touch(at, change)?;
+        self.record_change(at, change)?;
         if !self.is_unchanged(at.reach, now) {
             remove_if_there(&next)?;
             self.unlock_git(lock)?;
             return Err(StepFailure::Changed);
         }
-        self.stop("rename")?;
-        put(&next, at.reach, now)?;
-        self.stop("renamed")?;
+        self.offer_stop("rename")?;
+        rename_into_place(&next, at.reach, now)?;
+        self.offer_stop("renamed")?;
         // A rename over another name of the same file does nothing.
         remove_if_there(&next)?;
         self.unlock_git(lock)?;
@@ -85,7 +85,7 @@ impl UndoExecutor<'_> {
     }
 
     /// Makes the thing under another name.
-    fn make(&mut self, next: &Path, before: &PathState) -> Result<(), StepFailure> {
+    fn make_thing(&mut self, next: &Path, before: &PathState) -> Result<(), StepFailure> {
         match before {
             PathState::File(file) => self.make_file(next, file),
             PathState::Link { target, .. } => Ok(symlink(target, next)?),
@@ -100,60 +100,60 @@ impl UndoExecutor<'_> {
 
     fn make_file(&mut self, next: &Path, file: &FileState) -> Result<(), StepFailure> {
         if let Some(other) = self.other_name(file)
-            && fs::hard_link(other.at().reach, next).is_ok()
+            && fs::hard_link(other.as_routed_path().reach, next).is_ok()
         {
             return Ok(());
         }
-        let image = self.tree.image(file).ok_or(StepFailure::Gone)?;
-        self.stop("copy")?;
+        let image = self.tree.kept_image(file).ok_or(StepFailure::Gone)?;
+        self.offer_stop("copy")?;
         Ok(copy_file(&image.path, next)?)
     }
 
     /// Returns whether a kept file can be put back itself: only this store has names of it, or it had several names.
     fn is_free(&self, file: &FileState, image: &KeptImage) -> bool {
-        image.linked && (file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id))
+        image.linked && (file.links > 1 || image.file.links <= 1 + self.journal_names_of(file.meta.id))
     }
 
     /// Gives a kept file that is put back itself its mode, its owner and its time.
-    fn refresh(&mut self, at: RoutedPath<'_>, file: &FileState, image: &KeptImage) -> Result<(), StepFailure> {
+    fn refresh_metadata(&mut self, at: RoutedPath<'_>, file: &FileState, image: &KeptImage) -> Result<(), StepFailure> {
         if self.contested.contains(&file.meta.id) {
             return Ok(());
         }
-        let now = time_of(at.path, file);
-        self.stop("date")?;
-        self.tree.note_date(&image.file, now)?;
-        self.stop("set date")?;
+        let now = returned_time(at.path, file);
+        self.offer_stop("date")?;
+        self.tree.note_returned_time(&image.file, now)?;
+        self.offer_stop("set date")?;
         set_mtime(&image.path, now)?;
-        if !image.file.meta.is_same(&file.meta) {
-            self.stop("refresh")?;
-            meta::set(&image.path, &PathState::File(image.file.clone()), &file.meta)?;
+        if !image.file.meta.has_same_metadata(&file.meta) {
+            self.offer_stop("refresh")?;
+            meta::apply_metadata(&image.path, &PathState::File(image.file.clone()), &file.meta)?;
         }
         Ok(())
     }
 
     /// Puts a kept file itself back, in the place of the current thing. Returns whether that was possible.
-    fn give_back(&mut self, at: RoutedPath<'_>, file: &FileState, now: &PathState) -> Result<bool, StepFailure> {
+    fn return_kept_file(&mut self, at: RoutedPath<'_>, file: &FileState, now: &PathState) -> Result<bool, StepFailure> {
         if self.other_name(file).is_some() {
             return Ok(false);
         }
-        let image = self.tree.image(file).ok_or(StepFailure::Gone)?;
+        let image = self.tree.kept_image(file).ok_or(StepFailure::Gone)?;
         if !self.is_free(file, &image) {
             return Ok(false);
         }
-        self.refresh(at, file, &image)?;
+        self.refresh_metadata(at, file, &image)?;
         let lock = self.lock_git(at)?;
-        self.stop("touch")?;
+        self.offer_stop("touch")?;
         let (is_vacant, change) =
             (now.is_absent(), if now.is_absent() { ComingChange::Create } else { ComingChange::Remove });
-        self.touch(RoutedPath { is_vacant, ..at }, change)?;
-        self.stop("rename")?;
+        self.record_change(RoutedPath { is_vacant, ..at }, change)?;
+        self.offer_stop("rename")?;
         let put = if is_vacant || self.is_unchanged(at.reach, now) {
-            put(&image.path, at.reach, now)
+            rename_into_place(&image.path, at.reach, now)
         } else {
             Err(StepFailure::Changed)
         };
         if put.is_ok() {
-            self.stop("renamed")?;
+            self.offer_stop("renamed")?;
             self.altered.insert(file.meta.id);
             self.linked.insert(file.meta.id, at.path.to_owned());
         }
@@ -174,58 +174,60 @@ impl UndoExecutor<'_> {
         let id = file.meta.id;
         let restored = self.linked.get(&id).cloned();
         let names = self.names_of.get(&id).into_iter().flatten();
-        restored.into_iter().chain(names.map(|path| self.point.names.entry(path))).find_map(|path| {
-            let way = OpenRoute::to(&path).ok()?;
-            let now = look(way.at().reach).ok()?;
+        restored.into_iter().chain(names.map(|path| self.point.names.current_entry(path))).find_map(|path| {
+            let way = OpenRoute::open(&path).ok()?;
+            let now = read_state(way.as_routed_path().reach).ok()?;
             let restored = self.linked.get(&id) == Some(&path);
-            let is_original = || self.tree.is_same(&PathState::File(file.clone()), way.at().reach, &now);
+            let is_original =
+                || self.tree.is_recorded_state(&PathState::File(file.clone()), way.as_routed_path().reach, &now);
             let is_it = restored || now.id() == Some(id) && is_original();
             (is_it && matches!(now, PathState::File(_))).then_some(way)
         })
     }
 
     /// Writes the earlier contents into a file that has other names, all of which keep naming it.
-    fn rewrite(&mut self, at: RoutedPath<'_>, was: &FileState) -> Result<(), StepFailure> {
-        let image = self.tree.image(was).ok_or(StepFailure::Gone)?;
+    fn rewrite_in_place(&mut self, at: RoutedPath<'_>, was: &FileState) -> Result<(), StepFailure> {
+        let image = self.tree.kept_image(was).ok_or(StepFailure::Gone)?;
         if image.linked {
             return Err(StepFailure::Gone);
         }
-        self.stop("touch")?;
-        self.touch(at, ComingChange::Rewrite)?;
-        self.append(&ManifestRecord::Writing { path: at.path.to_owned(), id: was.meta.id })?;
+        self.offer_stop("touch")?;
+        self.record_change(at, ComingChange::Rewrite)?;
+        self.append_record(&ManifestRecord::Writing { path: at.path.to_owned(), id: was.meta.id })?;
         self.altered.insert(was.meta.id);
-        self.stop("open")?;
-        let mut from = look::open(&image.path)?;
+        self.offer_stop("open")?;
+        let mut from = look::open_file(&image.path)?;
         let mut to =
             fs::File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(at.reach)?;
         to.seek(SeekFrom::Start(0))?;
-        self.stop("write")?;
+        self.offer_stop("write")?;
         io::copy(&mut from, &mut to)?;
-        self.stop("cut")?;
+        self.offer_stop("cut")?;
         to.set_len(was.size)?;
         to.flush()?;
-        self.stop("meta")?;
-        let now = look(at.reach)?;
-        meta::set(at.reach, &now, &was.meta)?;
+        self.offer_stop("meta")?;
+        let now = read_state(at.reach)?;
+        meta::apply_metadata(at.reach, &now, &was.meta)?;
         // Other records know the file with its earlier time.
         let PathState::File(now) = now else { return Err(StepFailure::Changed) };
-        Ok(self.tree.note_time(was, now.mtime)?)
+        Ok(self.tree.note_rewritten_time(was, now.mtime)?)
     }
 
     /// Takes git's own lock on a file in its directory, as git would.
     pub(super) fn lock_git(&mut self, at: RoutedPath<'_>) -> Result<Option<PathBuf>, StepFailure> {
-        let (true, Some(parent), Some(name)) = (has_lock(at.path), at.path.parent(), at.path.file_name()) else {
+        let (true, Some(parent), Some(name)) = (is_locked_by_git(at.path), at.path.parent(), at.path.file_name())
+        else {
             return Ok(None);
         };
         let mut name = name.to_owned();
         name.push(".lock");
-        let (lock, next) = (at.reach.with_file_name(&name), self.beside_lock(at));
+        let (lock, next) = (at.reach.with_file_name(&name), self.temporary_lock_path(at));
         remove_if_there(&next)?;
         let file = fs::File::options().write(true).create_new(true).mode(0o600).open(&next)?;
-        let id = look(&next)?.id().ok_or(StepFailure::Changed)?;
+        let id = read_state(&next)?.id().ok_or(StepFailure::Changed)?;
         drop(file);
-        self.append(&ManifestRecord::Writing { path: parent.join(name), id })?;
-        self.stop("lock")?;
+        self.append_record(&ManifestRecord::Writing { path: parent.join(name), id })?;
+        self.offer_stop("lock")?;
         let linked = fs::hard_link(&next, &lock);
         remove_if_there(&next)?;
         match linked {
@@ -237,13 +239,13 @@ impl UndoExecutor<'_> {
 
     pub(super) fn unlock_git(&mut self, lock: Option<PathBuf>) -> Result<(), StepFailure> {
         let Some(lock) = lock else { return Ok(()) };
-        self.stop("unlock")?;
+        self.offer_stop("unlock")?;
         Ok(remove_if_there(&lock)?)
     }
 }
 
 /// Moves a thing to its place, where `over` is now. Where nothing is now, nothing is replaced.
-pub(super) fn put(from: &Path, to: &Path, over: &PathState) -> Result<(), StepFailure> {
+pub(super) fn rename_into_place(from: &Path, to: &Path, over: &PathState) -> Result<(), StepFailure> {
     if !over.is_absent() {
         return Ok(fs::rename(from, to)?);
     }
@@ -255,6 +257,6 @@ pub(super) fn put(from: &Path, to: &Path, over: &PathState) -> Result<(), StepFa
 
 /// Returns the time for a file that comes back: now, since an old time would deceive make. An index gets its old time,
 /// or git would trust its entries about files that changed in the same moment.
-fn time_of(path: &Path, file: &FileState) -> FileTime {
-    if is_index(path) { file.mtime } else { FileTime::now() }
+fn returned_time(path: &Path, file: &FileState) -> FileTime {
+    if is_git_index(path) { file.mtime } else { FileTime::now() }
 }

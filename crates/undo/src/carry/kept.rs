@@ -11,8 +11,8 @@ use crate::node::{KnownContents, PathState};
 use crate::store::UndoStore;
 
 /// Returns the place beside the points for the earlier thing at a path.
-fn place(store: &UndoStore, point: &RunManifest, path: &Path) -> Option<PathBuf> {
-    let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
+fn conflict_copy_path(store: &UndoStore, point: &RunManifest, path: &Path) -> Option<PathBuf> {
+    let kept = store.conflict_directory(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
     fs::create_dir_all(&kept).ok()?;
     Some(kept.join(path.file_name()?))
 }
@@ -21,23 +21,23 @@ fn place(store: &UndoStore, point: &RunManifest, path: &Path) -> Option<PathBuf>
 ///
 /// # Errors
 /// If it cannot be copied.
-pub fn keep_from(store: &UndoStore, point: &RunManifest, from: &Path, path: &Path) -> io::Result<PathBuf> {
-    let to = place(store, point, path).ok_or(io::ErrorKind::NotFound)?;
+pub fn copy_current_file(store: &UndoStore, point: &RunManifest, from: &Path, path: &Path) -> io::Result<PathBuf> {
+    let to = conflict_copy_path(store, point, path).ok_or(io::ErrorKind::NotFound)?;
     copy_file(from, &to).map(|()| to)
 }
 
 /// Copies an earlier thing to a place beside the points, at its whole path.
-pub fn keep(
+pub fn copy_earlier_state(
     store: &UndoStore,
     point: &RunManifest,
     tree: &DiskTree<'_>,
     path: &Path,
     before: &PathState,
 ) -> Option<PathBuf> {
-    let directory = || place(store, point, path);
+    let directory = || conflict_copy_path(store, point, path);
     match before {
         PathState::File(file) if matches!(file.contents, KnownContents::Image(_)) => {
-            let (image, to) = (tree.image(file)?, directory()?);
+            let (image, to) = (tree.kept_image(file)?, directory()?);
             let _replaced = fs::remove_file(&to);
             // A copy, because the kept file may change with the user's file.
             copy_file(&image.path, &to).ok().map(|()| to)

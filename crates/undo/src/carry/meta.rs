@@ -14,7 +14,7 @@ fn differences(now: &FileMeta, wanted: &FileMeta) -> usize {
 }
 
 /// Returns whether the change takes more than one system call.
-pub fn takes_steps(now: &FileMeta, wanted: &FileMeta) -> bool {
+pub fn takes_several_calls(now: &FileMeta, wanted: &FileMeta) -> bool {
     differences(now, wanted) > 1
 }
 
@@ -22,7 +22,7 @@ pub fn takes_steps(now: &FileMeta, wanted: &FileMeta) -> bool {
 ///
 /// # Errors
 /// If the system refuses it.
-pub fn set(path: &Path, now: &PathState, wanted: &FileMeta) -> io::Result<()> {
+pub fn apply_metadata(path: &Path, now: &PathState, wanted: &FileMeta) -> io::Result<()> {
     let Some(meta) = now.meta() else { return Err(io::ErrorKind::NotFound.into()) };
     let is_link = matches!(now, PathState::Link { .. });
     let owner = !meta.has_owner_of(wanted);

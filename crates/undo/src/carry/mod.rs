@@ -28,7 +28,7 @@ use super::images::UndoLimits;
 use super::look::{names_below, top_of};
 use super::manifest::{self, ManifestHeader, ManifestPurpose, RunManifest, VERSION};
 use super::node::{FileIdentity, FileTime};
-use super::plan::{PlannedConflict, UndoPlan, UndoStep, plan};
+use super::plan::{PlannedConflict, UndoPlan, UndoStep, plan_undo};
 use super::record::ChangeJournal;
 use super::store::{PointSummary, UndoStore, UndoStoreError};
 use protocol::plan::next_mark;
@@ -56,46 +56,55 @@ pub fn undo_with(
         return Err(UndoError::Relative(path.clone()));
     }
     let _lock = store.lock()?;
-    let (point, unfinished) = read(store, run, &store.unended()?)?;
+    let (point, unfinished) = read_run_to_undo(store, run, &store.unended_headers()?)?;
     let tree = DiskTree::new(store, &point, unfinished.as_ref());
-    let plan = plan(&point, &tree, options.paths);
+    let plan = plan_undo(&point, &tree, options.paths);
     if options.dry_run {
-        return Ok(report_only(store, &point, &plan));
+        return Ok(report_plan(store, &point, &plan));
     }
-    for (was, now) in &plan.again {
+    for (was, now) in &plan.remade_directories {
         // Without the note, an older undo has a conflict.
-        let _none = tree.note_again(*was, *now);
+        let _none = tree.note_remade_directory(*was, *now);
     }
     let mut undone = UndoOutcome { not_covered: not_covered(store, &point, &plan), ..UndoOutcome::default() };
     let copied = plan.conflicts.iter().map(|conflict| {
-        let copy = |from: &PathBuf| kept::keep_from(store, &point, from, &conflict.path);
-        conflict.found.as_ref().map(copy).transpose()
+        let copy = |from: &PathBuf| kept::copy_current_file(store, &point, from, &conflict.path);
+        conflict.copy_from.as_ref().map(copy).transpose()
     });
     let path = store.path().to_owned();
     let copied: Vec<_> = copied.collect::<io::Result<_>>().map_err(|source| UndoStoreError::System { path, source })?;
     if unfinished.is_some() || !plan.steps.is_empty() {
         let recorder = match &unfinished {
             Some(unfinished) => ChangeJournal::resume(store, unfinished)?,
-            None => ChangeJournal::begin(store, header(&point), UndoLimits::NONE)?,
+            None => ChangeJournal::begin(store, undo_header(&point), UndoLimits::NONE)?,
         };
         let mut carrier = UndoExecutor::new(&point, &tree, &plan, recorder, stops);
         if let Some(unfinished) = &unfinished {
-            carrier.clean(unfinished);
+            carrier.remove_leftovers(unfinished);
         }
         for step in &plan.steps {
-            carrier.carry(step)?;
+            carrier.take_step(step)?;
         }
         undone = carrier.finish(undone)?;
         if let Some(end) = &point.end {
             // The files that went back are no longer kept.
-            store.add(&PointSummary::of(&point.header, Some(end), store.measured(&point), point.before.len()))?;
+            store.add_summary(&PointSummary::of(
+                &point.header,
+                Some(end),
+                store.measure_point(&point),
+                point.states_before.len(),
+            ))?;
         }
     }
-    show_names(&mut undone.restored, store, &point, &plan);
+    complete_restored_names(&mut undone.restored, store, &point, &plan);
     let conflicts = plan.conflicts.iter().zip(copied);
     let conflicts = conflicts.filter(|(conflict, _)| !point.is_own(store.path(), &conflict.path));
-    let keep = |conflict: &PlannedConflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
-    undone.conflicts.extend(conflicts.map(|(conflict, copied)| stayed(conflict, copied.or_else(|| keep(conflict)))));
+    let keep = |conflict: &PlannedConflict| {
+        kept::copy_earlier_state(store, &point, &tree, &conflict.path, &conflict.state_before)
+    };
+    undone
+        .conflicts
+        .extend(conflicts.map(|(conflict, copied)| reported_conflict(conflict, copied.or_else(|| keep(conflict)))));
     if undone.conflicts.iter().any(|stayed| stayed.kept_at.is_some()) {
         store.add_kept(run)?;
     }
@@ -110,30 +119,34 @@ pub(crate) fn would_change(
     paths: &[PathBuf],
     unended: &[ManifestHeader],
 ) -> Result<bool, UndoError> {
-    let (point, unfinished) = read(store, run, unended)?;
+    let (point, unfinished) = read_run_to_undo(store, run, unended)?;
     let tree = DiskTree::new(store, &point, unfinished.as_ref());
-    let UndoOutcome { restored, removed, conflicts, .. } = report_only(store, &point, &plan(&point, &tree, paths));
+    let UndoOutcome { restored, removed, conflicts, .. } = report_plan(store, &point, &plan_undo(&point, &tree, paths));
     Ok(restored.len() + removed.len() + conflicts.len() > 0)
 }
 
 /// Reads a point that has ended, and the record of its undo, if that undo was killed.
-fn read(
+fn read_run_to_undo(
     store: &UndoStore,
     run: &str,
     unended: &[ManifestHeader],
 ) -> Result<(RunManifest, Option<RunManifest>), UndoStoreError> {
-    let mut point = store.point(run)?;
+    let mut point = store.read_undoable_run(run)?;
     if point.end.is_none() {
-        settle::settle(&mut point, store)?;
+        settle::complete_killed_run(&mut point, store)?;
     }
-    Ok((point, unfinished_of(store, run, unended)?))
+    Ok((point, read_unfinished_undo(store, run, unended)?))
 }
 
 /// Adds the other names of files that are changed in place, without those of the store.
-fn show_names(restored: &mut Vec<PathBuf>, store: &UndoStore, point: &RunManifest, plan: &UndoPlan) {
+fn complete_restored_names(restored: &mut Vec<PathBuf>, store: &UndoStore, point: &RunManifest, plan: &UndoPlan) {
     let in_place = |step: &UndoStep| match step {
-        UndoStep::Restore { before, now, .. } if before.has_names() && before.id() == now.id() => before.id(),
-        UndoStep::SetMeta { before, .. } if before.has_names() => before.id(),
+        UndoStep::Restore { state_before: before, state_now: now, .. }
+            if before.has_several_names() && before.id() == now.id() =>
+        {
+            before.id()
+        }
+        UndoStep::SetMeta { state_before: before, .. } if before.has_several_names() => before.id(),
         _ => None,
     };
     let changed: HashSet<FileIdentity> = plan.steps.iter().filter_map(in_place).collect();
@@ -151,20 +164,20 @@ fn show_names(restored: &mut Vec<PathBuf>, store: &UndoStore, point: &RunManifes
 ///
 /// # Errors
 /// If there is none, it cannot be read, or the run still goes on.
-pub fn ended(store: &UndoStore, run: &str) -> Result<RunManifest, UndoStoreError> {
-    let path = store.manifest(run)?;
+pub fn read_ended_run(store: &UndoStore, run: &str) -> Result<RunManifest, UndoStoreError> {
+    let path = store.manifest_path(run)?;
     if store.is_running(run) {
         return Err(UndoStoreError::Running(run.to_owned()));
     }
     let mut point = manifest::read(&path)?;
     if point.end.is_none() {
         let _lock = store.lock()?;
-        settle::settle(&mut point, store)?;
+        settle::complete_killed_run(&mut point, store)?;
     }
     Ok(point)
 }
 
-fn header(point: &RunManifest) -> ManifestHeader {
+fn undo_header(point: &RunManifest) -> ManifestHeader {
     let now = FileTime::now();
     let ManifestHeader { run, cwd, .. } = &point.header;
     ManifestHeader {
@@ -180,13 +193,13 @@ fn header(point: &RunManifest) -> ManifestHeader {
 }
 
 /// Returns the record of the same undo, if that undo was killed.
-fn unfinished_of(
+fn read_unfinished_undo(
     store: &UndoStore,
     run: &str,
     unended: &[ManifestHeader],
 ) -> Result<Option<RunManifest>, UndoStoreError> {
     for undo in store.undos_of(run, unended)? {
-        let point = manifest::read(&store.manifest(&undo)?)?;
+        let point = manifest::read(&store.manifest_path(&undo)?)?;
         if point.end.is_none() && !store.is_running(&undo) {
             return Ok(Some(point));
         }
@@ -195,14 +208,14 @@ fn unfinished_of(
 }
 
 /// Returns the effect that the plan would have.
-fn report_only(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> UndoOutcome {
+fn report_plan(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> UndoOutcome {
     let mut undone = UndoOutcome { not_covered: not_covered(store, point, plan), ..UndoOutcome::default() };
     for step in &plan.steps {
         match step {
             UndoStep::Remove { shown, .. } | UndoStep::RemoveDirectory { shown, .. } => {
                 undone.removed.push(shown.clone())
             }
-            UndoStep::Move { home: false, .. } => {}
+            UndoStep::Move { is_final: false, .. } => {}
             UndoStep::Move { to: path, .. }
             | UndoStep::MakeDirectory { path, .. }
             | UndoStep::Restore { path, .. }
@@ -210,19 +223,19 @@ fn report_only(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> UndoO
         }
     }
     let conflicts = plan.conflicts.iter().filter(|conflict| !point.is_own(store.path(), &conflict.path));
-    undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, None)));
-    show_names(&mut undone.restored, store, point, plan);
+    undone.conflicts.extend(conflicts.map(|conflict| reported_conflict(conflict, None)));
+    complete_restored_names(&mut undone.restored, store, point, plan);
     undone
 }
 
 fn not_covered(store: &UndoStore, point: &RunManifest, plan: &UndoPlan) -> Vec<String> {
     let end = point.end.iter().flat_map(|end| end.not_covered.iter().cloned());
     let lost = plan.lost.iter().filter(|(path, _)| !point.is_own(store.path(), path));
-    gaps(end.chain(point.missing.iter().map(gap)).chain(lost.map(gap)))
+    gaps(end.chain(point.uncovered.iter().map(gap)).chain(lost.map(gap)))
 }
 
-fn stayed(conflict: &PlannedConflict, kept: Option<PathBuf>) -> ReportedConflict {
-    let PlannedConflict { path, why, stays, .. } = conflict;
+fn reported_conflict(conflict: &PlannedConflict, kept: Option<PathBuf>) -> ReportedConflict {
+    let PlannedConflict { path, why, stays_at: stays, .. } = conflict;
     ReportedConflict { path: path.clone(), why: why.clone(), kept_at: stays.clone().or(kept) }
 }
 

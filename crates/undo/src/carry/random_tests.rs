@@ -129,18 +129,18 @@ fn is_related(one: &Path, other: &Path) -> bool {
 
 /// Returns the places, before and after the run, that the user's changes concern.
 fn users_places(scene: &UndoScene, after: &ObservedTree, used: &ObservedTree) -> Vec<PathBuf> {
-    let point = manifest::read(&scene.store.manifest("r").expect("an id")).expect("read");
+    let point = manifest::read(&scene.store.manifest_path("r").expect("an id")).expect("read");
     let all: BTreeSet<&PathBuf> = after.keys().chain(used.keys()).collect();
     let changed = all.into_iter().filter(|path| after.get(*path) != used.get(*path));
     let mut places: Vec<PathBuf> = Vec::new();
     for path in changed.map(|path| scene.root.join(path)) {
-        places.extend(point.names.origin_of_entry(&path));
+        places.extend(point.names.earlier_path_of_entry(&path));
         places.push(path);
     }
     loop {
         let count = places.len();
         let files = point.moved.iter().map(|moved| (moved.from.as_path(), moved.to.as_path()));
-        for (before, now) in point.names.moved().chain(files) {
+        for (before, now) in point.names.moved_directories().chain(files) {
             let related = places.iter().any(|place| is_related(place, before) || is_related(place, now));
             if related {
                 let new = [before, now].map(Path::to_owned).into_iter().filter(|path| !places.contains(path));
@@ -232,7 +232,7 @@ proptest! {
         let undone = scene.undo("r");
         prop_assert_eq!(undone.conflicts, []);
         prop_assert_eq!(&scene.snapshot(), &before);
-        let unended = scene.store.unended().expect("read");
+        let unended = scene.store.unended_headers().expect("read");
         let undos = scene.store.undos_of("r", &unended).expect("listed");
         prop_assert!(undos.len() <= 1);
         if let Some(undo) = undos.first() {

@@ -126,7 +126,7 @@ fn a_file_that_came_back_has_no_other_name() {
         run.rename("d", "a").expect("done");
     });
     assert_eq!(["a", "moved"].map(|name| names_of(&scene, name)), [1, 1]);
-    let bytes = || scene.store.summary("r").expect("a point").bytes;
+    let bytes = || scene.store.read_summary("r").expect("a point").bytes;
     assert_eq!(bytes(), 2);
     let (mut last, before) = (scene.undo("r"), scene.snapshot());
     assert_eq!(bytes(), 0);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::image::{KeptImage, image_at, leads, points};
+use super::image::{KeptImage, image_at, is_image_unwritten, read_all_runs};
 use crate::look;
 use crate::manifest::{ManifestPurpose, RunManifest};
 use crate::node::{FileIdentity, FileState, KnownContents, PathState};
@@ -24,27 +24,31 @@ impl ReturnedFiles {
     /// Reads the states of a point's kept files in all points of a store.
     pub fn read(store: &UndoStore, of: &RunManifest) -> Self {
         let is_kept = |file: &&FileState| matches!(file.contents, KnownContents::Image(_));
-        let files = of.before.values().filter_map(PathState::file).filter(is_kept);
+        let files = of.states_before.values().filter_map(PathState::file).filter(is_kept);
         let wanted: HashSet<FileIdentity> = files.map(|file| file.meta.id).collect();
         let is_wanted = |file: &&FileState| wanted.contains(&file.meta.id);
         let mut returned = Self { points: Vec::new(), left: HashMap::new(), kept: HashMap::new() };
-        for point in points(store) {
+        for point in read_all_runs(store) {
             if let ManifestPurpose::Undone(run) = &point.header.purpose {
-                for file in point.after.values().filter_map(PathState::file).filter(is_wanted) {
+                for file in point.states_after_run.values().filter_map(PathState::file).filter(is_wanted) {
                     returned.left.entry(file.meta.id).or_default().push((run.clone(), file.clone()));
                 }
             }
-            for file in point.before.values().filter_map(PathState::file).filter(is_wanted).filter(is_kept) {
+            for file in point.states_before.values().filter_map(PathState::file).filter(is_wanted).filter(is_kept) {
                 returned.kept.entry(file.meta.id).or_default().push((returned.points.len(), file.clone()));
             }
-            returned.points.push(RunManifest { before: PathMap::new(), after: PathMap::new(), ..point });
+            returned.points.push(RunManifest {
+                states_before: PathMap::new(),
+                states_after_run: PathMap::new(),
+                ..point
+            });
         }
         returned
     }
 
     /// Returns a file that a run has kept, from the point that has it by now. Nothing has changed the file between the
     /// undo that put it back and the run that kept it again.
-    pub fn find(&self, store: &UndoStore, traces: &UndoTraces, run: &str, file: &FileState) -> Option<KeptImage> {
+    pub fn find_image(&self, store: &UndoStore, traces: &UndoTraces, run: &str, file: &FileState) -> Option<KeptImage> {
         let (left, kept) = (self.left.get(&file.meta.id)?, self.kept.get(&file.meta.id)?);
         let (mut runs, mut seen) = (vec![run], HashSet::new());
         while let Some(run) = runs.pop().filter(|run| seen.insert(*run)) {
@@ -66,13 +70,13 @@ impl ReturnedFiles {
 
 fn image_of(store: &UndoStore, traces: &UndoTraces, point: &RunManifest, file: &FileState) -> Option<KeptImage> {
     let KnownContents::Image(id) = file.contents else { return None };
-    image_at(store, point, id, file).filter(|image| leads(traces, file, image))
+    image_at(store, point, id, file).filter(|image| is_image_unwritten(traces, file, image))
 }
 
 /// Returns whether a kept file has the contents in which an undo has left it, as far as these were read.
 fn has_contents(image: &KeptImage, left: &FileState) -> bool {
     match left.contents {
-        KnownContents::Hash(hash) => look::hash(&image.path).is_ok_and(|now| now == hash),
+        KnownContents::Hash(hash) => look::hash_file(&image.path).is_ok_and(|now| now == hash),
         _ => true,
     }
 }

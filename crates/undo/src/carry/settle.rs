@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::TreeSnapshot;
-use crate::look::{self, LinkFreePaths, look};
+use crate::look::{self, LinkFreePaths, read_state};
 use crate::manifest::{self, CoverageExtent, ManifestEnd, ManifestRecord, ManifestWriter, RunManifest};
 use crate::node::{FileIdentity, FileMeta, FileState, KnownContents, PathState};
 use crate::record::ChangeJournal;
@@ -21,32 +21,32 @@ const SLACK: i64 = 50_000_000;
 ///
 /// # Errors
 /// If the manifest cannot be read or written.
-pub fn settle(point: &mut RunManifest, store: &UndoStore) -> Result<(), UndoStoreError> {
-    let path = store.manifest(&point.header.run)?;
+pub fn complete_killed_run(point: &mut RunManifest, store: &UndoStore) -> Result<(), UndoStoreError> {
+    let path = store.manifest_path(&point.header.run)?;
     let failed = |source| UndoStoreError::System { path: path.clone(), source };
     let data = fs::metadata(&path).map_err(failed)?;
     let last = nanoseconds(data.mtime(), data.mtime_nsec()).saturating_add(SLACK);
-    compare(point, store, &path).map_err(failed)?;
+    record_snapshot_changes(point, store, &path).map_err(failed)?;
     let mut writer = ManifestWriter::resume(&path, point.length).map_err(failed)?;
     for moving in point.moving.clone() {
-        if look(&moving.to).is_ok_and(|node| node.id() == Some(moving.id)) {
+        if read_state(&moving.to).is_ok_and(|node| node.id() == Some(moving.id)) {
             writer.append(&ManifestRecord::Renamed(moving.clone())).map_err(failed)?;
             point.rename(moving);
         }
     }
     let moved: Vec<(PathBuf, PathBuf)> =
-        point.names.moved().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
+        point.names.moved_directories().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
     for (before, path) in moved {
-        let id = point.before.get(&before).and_then(PathState::id);
-        if look(&path).map_err(failed)?.id() != id {
+        let id = point.states_before.get(&before).and_then(PathState::id);
+        if read_state(&path).map_err(failed)?.id() != id {
             writer.append(&ManifestRecord::Gone { path: path.clone() }).map_err(failed)?;
             point.names.remove(&path);
         }
     }
-    let (left, late) = left(point, last);
+    let (left, late) = collect_left_states(point, last);
     for (path, node) in left {
         writer.append(&ManifestRecord::After { path: path.clone(), node: node.clone() }).map_err(failed)?;
-        point.after.insert(path, node);
+        point.states_after_run.insert(path, node);
     }
     for path in late {
         writer.append(&ManifestRecord::Others { path: path.clone() }).map_err(failed)?;
@@ -54,17 +54,17 @@ pub fn settle(point: &mut RunManifest, store: &UndoStore) -> Result<(), UndoStor
     }
     let mut not_covered = vec!["what the run changed at its very end, as its recorder was killed".to_owned()];
     not_covered.extend(point.header.beyond());
-    let size = store.measured(point);
+    let size = store.measure_point(point);
     let end = ManifestEnd { at: point.header.at, bytes: size.bytes, extent: CoverageExtent::Guessed, not_covered };
     writer.append(&ManifestRecord::End(end.clone())).map_err(failed)?;
-    store.add(&PointSummary::of(&point.header, Some(&end), size, point.before.len()))?;
+    store.add_summary(&PointSummary::of(&point.header, Some(&end), size, point.states_before.len()))?;
     point.add(ManifestRecord::End(end));
     Ok(())
 }
 
 /// Records the changes since the snapshot of a run, if it has one. Nothing tells which of them the run made.
-fn compare(point: &mut RunManifest, store: &UndoStore, manifest: &Path) -> io::Result<()> {
-    let directory = store.files(&point.header.run).map_err(io::Error::other)?;
+fn record_snapshot_changes(point: &mut RunManifest, store: &UndoStore, manifest: &Path) -> io::Result<()> {
+    let directory = store.image_directory(&point.header.run).map_err(io::Error::other)?;
     let Some(snapshot) = TreeSnapshot::left(&directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };
     let mut recorder = ChangeJournal::resume(store, point).map_err(io::Error::other)?;
     snapshot.compare(&mut recorder)?;
@@ -75,23 +75,26 @@ fn compare(point: &mut RunManifest, store: &UndoStore, manifest: &Path) -> io::R
 
 /// Returns what the run left, and the places of earlier files that the run moved and that changed after the last
 /// record.
-fn left(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, PathState>, Vec<PathBuf>) {
+fn collect_left_states(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, PathState>, Vec<PathBuf>) {
     let (mut left, mut late) = (BTreeMap::new(), Vec::new());
     let names = &point.names;
     let mut plain = LinkFreePaths::default();
-    let before: HashMap<PathBuf, &PathState> =
-        point.before.iter().filter_map(|(path, node)| Some((names.slot(path)?.into_owned(), node))).collect();
+    let before: HashMap<PathBuf, &PathState> = point
+        .states_before
+        .iter()
+        .filter_map(|(path, node)| Some((names.current_slot(path)?.into_owned(), node)))
+        .collect();
     // The times of these files changed, and their contents were not kept.
     let is_hashed = |file: &&FileState| matches!(file.contents, KnownContents::Hash(_));
-    let files = point.before.values().filter_map(PathState::file).filter(is_hashed);
+    let files = point.states_before.values().filter_map(PathState::file).filter(is_hashed);
     let hashed: HashSet<FileIdentity> = files.map(|file| file.meta.id).collect();
     let earlier: HashSet<FileIdentity> =
-        point.before.values().filter_map(PathState::file).map(|file| file.meta.id).collect();
-    let directories = names.moved().map(|(_, now)| now).chain(names.made()).map(Path::to_owned);
+        point.states_before.values().filter_map(PathState::file).map(|file| file.meta.id).collect();
+    let directories = names.moved_directories().map(|(_, now)| now).chain(names.made_directories()).map(Path::to_owned);
     let mut places: BTreeSet<PathBuf> = before.keys().cloned().chain(directories).collect();
     while let Some(path) = places.pop_first() {
-        let Ok(node) = look(&path) else { continue };
-        if !plain.has(&path) {
+        let Ok(node) = read_state(&path) else { continue };
+        if !plain.is_link_free(&path) {
             continue;
         }
         let was = before.get(&path).copied().unwrap_or(&PathState::Absent);
@@ -106,7 +109,7 @@ fn left(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, PathState>, Vec<Pa
                 if let PathState::File(file) = &mut node
                     && hashed.contains(&file.meta.id)
                 {
-                    file.contents = look::hash(&path).map_or(KnownContents::Untouched, KnownContents::Hash);
+                    file.contents = look::hash_file(&path).map_or(KnownContents::Untouched, KnownContents::Hash);
                 }
                 left.insert(path, node);
             }
@@ -115,7 +118,7 @@ fn left(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, PathState>, Vec<Pa
                 late.push(path);
             }
             _ if was.is_absent() => {}
-            _ => drop(left.insert(path, unlike_any())),
+            _ => drop(left.insert(path, unmatchable_state())),
         }
     }
     (left, late)
@@ -129,7 +132,7 @@ fn nanoseconds(seconds: i64, rest: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
-fn unlike_any() -> PathState {
+fn unmatchable_state() -> PathState {
     let id = FileIdentity { device: 0, inode: 0 };
     PathState::Other { kind: 0, device: u64::MAX, meta: FileMeta { mode: 0, uid: 0, gid: 0, id, xattrs: Vec::new() } }
 }

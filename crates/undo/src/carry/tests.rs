@@ -239,11 +239,11 @@ fn a_damaged_manifest_undoes_what_it_tells_and_touches_nothing_else() {
         });
         scene
     };
-    let length = fs::metadata(furnished().store.manifest("r").expect("an id")).expect("there").len();
+    let length = fs::metadata(furnished().store.manifest_path("r").expect("an id")).expect("there").len();
     for at in (0..length).step_by(23) {
         for is_cut in [false, true] {
             let scene = furnished();
-            let path = scene.store.manifest("r").expect("an id");
+            let path = scene.store.manifest_path("r").expect("an id");
             let mut bytes = fs::read(&path).expect("read");
             let at = usize::try_from(at).expect("small").min(bytes.len() - 1);
             if is_cut {
@@ -259,7 +259,7 @@ fn a_damaged_manifest_undoes_what_it_tells_and_touches_nothing_else() {
             assert!(of("c before") && of("d/e before"), "{at} {is_cut} {done:?}");
             assert!(scene.read("b").is_none_or(|text| text == "b before"), "{at} {is_cut} {done:?}");
             // The kept content is still in the store, or back in its place.
-            let files = scene.store.files("r").expect("an id");
+            let files = scene.store.image_directory("r").expect("an id");
             let is_kept = fs::read_dir(files)
                 .into_iter()
                 .flatten()
@@ -368,7 +368,7 @@ fn a_file_that_moved_and_then_changed_is_named_after_its_recorder_was_killed() {
     run.make_directory("n").expect("done");
     run.rename("d/f", "n/f").expect("done");
     drop(run);
-    let manifest = File::open(scene.store.manifest("r").expect("a path")).expect("opened");
+    let manifest = File::open(scene.store.manifest_path("r").expect("a path")).expect("opened");
     manifest.set_modified(SystemTime::UNIX_EPOCH).expect("set");
     let undone = scene.undo("r");
     let why = format!("the run moved it to {}, and it changed since", scene.path("n/f").display());

@@ -207,7 +207,7 @@ fn only_the_wanted_paths_are_undone_and_a_dry_run_changes_nothing() {
     let options = UndoRequest { dry_run: true, paths: &paths };
     let dry = undo(&scene.store, "r", options).expect("undone");
     assert_eq!(scene.snapshot(), after);
-    assert_eq!(scene.store.runs().expect("listed"), ["r"]);
+    assert_eq!(scene.store.list_runs().expect("listed"), ["r"]);
     let undone = undo(&scene.store, "r", UndoRequest { dry_run: false, ..options }).expect("undone");
     assert_eq!((&undone.restored, &undone.removed), (&dry.restored, &dry.removed));
     assert_eq!(undone.restored, [scene.path("d"), scene.path("d/f")]);
@@ -261,7 +261,7 @@ fn what_is_too_large_to_keep_is_named_and_stays() {
     let limits = UndoLimits { file_bytes: 5, ..UndoLimits::default() };
     let mut recorder = ChangeJournal::begin(&scene.store, scene.header("r"), limits).expect("begun");
     for name in ["large", "small"] {
-        let touched = recorder.touch(&scene.path(name), crate::ComingChange::Rewrite);
+        let touched = recorder.record_before_change(&scene.path(name), crate::ComingChange::Rewrite);
         assert_eq!(touched.is_ok(), name == "small");
         scene.write(name, "changed");
     }

@@ -20,7 +20,7 @@ impl OpenRoute {
     ///
     /// # Errors
     /// If its directory is gone, or a link leads to it.
-    pub fn to(path: &Path) -> Result<Self, StepFailure> {
+    pub fn open(path: &Path) -> Result<Self, StepFailure> {
         match sys::reach(path) {
             Ok((directory, reach)) => Ok(Self { path: path.to_owned(), reach, directory }),
             Err(error) if is_absent(&error) => Err(StepFailure::Changed),
@@ -36,7 +36,7 @@ impl OpenRoute {
     }
 
     /// Returns the path, and the route to it.
-    pub fn at(&self) -> RoutedPath<'_> {
+    pub fn as_routed_path(&self) -> RoutedPath<'_> {
         RoutedPath { path: &self.path, reach: &self.reach, is_vacant: false }
     }
 }

@@ -20,9 +20,9 @@ pub struct RunManifest {
     /// The directories of kept files besides the store, by number.
     pub places: BTreeMap<u16, PathBuf>,
     /// The earlier things, by their earlier paths.
-    pub before: PathMap<PathState>,
+    pub states_before: PathMap<PathState>,
     /// The things that the command left, by their current paths.
-    pub after: PathMap<PathState>,
+    pub states_after_run: PathMap<PathState>,
     /// The renames that have happened, also of files.
     pub moved: Vec<RecordedRename>,
     /// Renames that may or may not have happened. Only a run without an end has any.
@@ -30,11 +30,11 @@ pub struct RunManifest {
     /// The directories that the command moved and made.
     pub names: DirectoryNames,
     /// Things that are not covered: path and reason.
-    pub missing: Vec<(PathBuf, String)>,
+    pub uncovered: Vec<(PathBuf, String)>,
     /// Things that an undo was changing, by the current path.
-    pub writing: HashMap<PathBuf, FileIdentity>,
+    pub half_changed: HashMap<PathBuf, FileIdentity>,
     /// Current paths of things that other programs made, or changed after the run.
-    pub others: BTreeSet<PathBuf>,
+    pub foreign_paths: BTreeSet<PathBuf>,
     /// `None` if the run goes on, or its recorder was killed.
     pub end: Option<ManifestEnd>,
     /// Bytes of the file that hold whole records.
@@ -47,14 +47,14 @@ impl RunManifest {
         Self {
             header,
             places: BTreeMap::new(),
-            before: PathMap::new(),
-            after: PathMap::new(),
+            states_before: PathMap::new(),
+            states_after_run: PathMap::new(),
             moved: Vec::new(),
             moving: Vec::new(),
             names: DirectoryNames::default(),
-            missing: Vec::new(),
-            writing: HashMap::new(),
-            others: BTreeSet::new(),
+            uncovered: Vec::new(),
+            half_changed: HashMap::new(),
+            foreign_paths: BTreeSet::new(),
             end: None,
             length: 0,
         }
@@ -79,10 +79,10 @@ impl RunManifest {
                 self.places.insert(number, path);
             }
             ManifestRecord::Before { path, node } => {
-                self.before.add(path, node);
+                self.states_before.add(path, node);
             }
             ManifestRecord::Kept { path, contents } => {
-                if let Some(PathState::File(file)) = self.before.get_mut(&path) {
+                if let Some(PathState::File(file)) = self.states_before.get_mut(&path) {
                     file.contents = contents;
                 }
             }
@@ -93,15 +93,15 @@ impl RunManifest {
             ManifestRecord::Renamed(moved) => self.rename(moved),
             ManifestRecord::Made { path } => self.names.make(&path),
             ManifestRecord::Gone { path } => self.names.remove(&path),
-            ManifestRecord::Missing { path, why } => self.missing.push((path, why)),
+            ManifestRecord::Missing { path, why } => self.uncovered.push((path, why)),
             ManifestRecord::Writing { path, id } => {
-                self.writing.insert(path, id);
+                self.half_changed.insert(path, id);
             }
             ManifestRecord::After { path, node } => {
-                self.after.insert(path, node);
+                self.states_after_run.insert(path, node);
             }
             ManifestRecord::Others { path } => {
-                self.others.insert(path);
+                self.foreign_paths.insert(path);
             }
             ManifestRecord::End(end) => {
                 self.moving.clear();

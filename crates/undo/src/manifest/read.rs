@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> Result<RunManifest, ManifestReadError> {
             record => point.add(record),
         }
     }
-    point.after = after.into_iter().collect();
+    point.states_after_run = after.into_iter().collect();
     point.length = records.length;
     Ok(point)
 }

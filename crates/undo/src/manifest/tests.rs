@@ -64,10 +64,10 @@ fn what_was_written_is_read() {
     let point = written(&dir.path().join("m"));
     assert_eq!(point.header, header("r", ManifestPurpose::Undo));
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/w/\xff"));
-    assert_eq!(point.before[path], file(KnownContents::Image(ImageId { place: 1, number: 7 })));
-    assert_eq!(point.after[path], file(KnownContents::Hash(ContentHash(u128::MAX))));
-    assert_eq!(point.names.origin(Path::new("/b/x")).as_deref(), Some(Path::new("/a/x")));
-    assert_eq!((point.moved.len(), point.moving.len(), point.missing.len()), (1, 0, 1));
+    assert_eq!(point.states_before[path], file(KnownContents::Image(ImageId { place: 1, number: 7 })));
+    assert_eq!(point.states_after_run[path], file(KnownContents::Hash(ContentHash(u128::MAX))));
+    assert_eq!(point.names.earlier_path(Path::new("/b/x")).as_deref(), Some(Path::new("/a/x")));
+    assert_eq!((point.moved.len(), point.moving.len(), point.uncovered.len()), (1, 0, 1));
     assert_eq!(point.end.map(|end| end.bytes), Some(3));
     assert_eq!(point.length, fs::metadata(dir.path().join("m")).expect("there").len());
 }
@@ -80,7 +80,7 @@ fn a_torn_end_is_left_out_and_a_resumed_manifest_goes_on_before_it() {
     let bytes = fs::read(&path).expect("read");
     fs::write(&path, &bytes[..bytes.len() - 1]).expect("cut");
     let torn = read(&path).expect("read");
-    assert!(torn.end.is_none() && torn.after == whole.after && torn.length < whole.length);
+    assert!(torn.end.is_none() && torn.states_after_run == whole.states_after_run && torn.length < whole.length);
     let mut writer = ManifestWriter::resume(&path, torn.length).expect("resumed");
     writer.append(records().last().expect("some")).expect("written");
     drop(writer);

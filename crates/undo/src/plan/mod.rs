@@ -19,10 +19,10 @@ pub use self::types::{CurrentTree, PlannedConflict, UndoPlan, UndoStep};
 use super::manifest::RunManifest;
 
 /// Plans the undo of a run for these paths and everything below them. Without paths, plans the undo of all of it.
-pub fn plan(point: &RunManifest, now: &dyn CurrentTree, paths: &[PathBuf]) -> UndoPlan {
+pub fn plan_undo(point: &RunManifest, now: &dyn CurrentTree, paths: &[PathBuf]) -> UndoPlan {
     let mut planner = UndoPlanner::new(point, now, paths);
     planner.decide();
-    planner.emit();
+    planner.emit_steps();
     planner.plan
 }
 

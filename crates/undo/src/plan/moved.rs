@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-use crate::names::joined;
+use crate::names::rebase_path;
 use crate::node::FileIdentity;
 
 /// A directory that the run moved.
@@ -33,7 +33,7 @@ pub(super) enum DirectoryPlace {
 
 impl MovedDirectory {
     /// Returns whether the directory is to go back.
-    pub fn goes(&self) -> bool {
+    pub fn goes_back(&self) -> bool {
         matches!(self.at, DirectoryPlace::Away(_)) && self.stuck.is_none()
     }
 }
@@ -68,22 +68,22 @@ impl MovedDirectories {
     }
 
     /// Returns the moved directory with this path before the run.
-    pub fn of_before(&self, path: &Path) -> Option<&MovedDirectory> {
+    pub fn by_path_before(&self, path: &Path) -> Option<&MovedDirectory> {
         self.before.get(path).map(|number| &self.all[*number])
     }
 
     /// Returns the moved directory with this path after the run.
-    pub fn of_after(&self, path: &Path) -> Option<&MovedDirectory> {
+    pub fn by_path_after_run(&self, path: &Path) -> Option<&MovedDirectory> {
         self.after.get(path).map(|number| &self.all[*number])
     }
 
     /// Returns the moved directory that is at this path now.
-    pub fn at(&self, path: &Path) -> Option<&MovedDirectory> {
+    pub fn by_current_path(&self, path: &Path) -> Option<&MovedDirectory> {
         self.away.get(path).map(|number| &self.all[*number])
     }
 
     /// Sets the reasons why directories cannot go back.
-    pub fn hold(&mut self, stuck: Vec<(PathBuf, String)>) {
+    pub fn mark_stuck(&mut self, stuck: Vec<(PathBuf, String)>) {
         for (before, why) in stuck {
             if let Some(number) = self.before.get(&before) {
                 self.all[*number].stuck = Some(why);
@@ -92,7 +92,7 @@ impl MovedDirectories {
     }
 
     /// Records that everything below `from` is below `to` from now on.
-    pub fn shift(&mut self, from: &Path, to: &Path) {
+    pub fn rebase_below(&mut self, from: &Path, to: &Path) {
         let below = self
             .away
             .range::<Path, _>((Bound::Included(from), Bound::Unbounded))
@@ -102,7 +102,7 @@ impl MovedDirectories {
             self.away.remove(path);
         }
         for (path, number) in below {
-            let now = joined(to, &path, from);
+            let now = rebase_path(to, &path, from);
             let directory = &mut self.all[number];
             if now == directory.before {
                 directory.at = DirectoryPlace::Home;
@@ -114,34 +114,36 @@ impl MovedDirectories {
     }
 
     /// Returns the current place of a path after the run.
-    pub fn here(&self, after: &Path) -> Option<PathBuf> {
+    pub fn current_path(&self, after: &Path) -> Option<PathBuf> {
         if self.is_empty() {
             return Some(after.to_owned());
         }
-        let Some((above, directory)) = after.ancestors().find_map(|above| Some((above, self.of_after(above)?))) else {
+        let Some((above, directory)) =
+            after.ancestors().find_map(|above| Some((above, self.by_path_after_run(above)?)))
+        else {
             return Some(after.to_owned());
         };
         match &directory.at {
-            DirectoryPlace::Home => Some(joined(&directory.before, after, above)),
-            DirectoryPlace::Away(path) => Some(joined(path, after, above)),
+            DirectoryPlace::Home => Some(rebase_path(&directory.before, after, above)),
+            DirectoryPlace::Away(path) => Some(rebase_path(path, after, above)),
             DirectoryPlace::Lost => None,
         }
     }
 
     /// Returns the place of an earlier directory, or its future place if the run has removed it.
-    pub fn place(&self, before: &Path) -> Option<PathBuf> {
+    pub fn current_place(&self, before: &Path) -> Option<PathBuf> {
         if self.is_empty() {
             return Some(before.to_owned());
         }
-        let Some((above, directory)) = before.ancestors().find_map(|above| Some((above, self.of_before(above)?)))
+        let Some((above, directory)) = before.ancestors().find_map(|above| Some((above, self.by_path_before(above)?)))
         else {
             return Some(before.to_owned());
         };
         let base = match &directory.at {
-            DirectoryPlace::Home => self.place(above.parent()?)?.join(above.file_name()?),
+            DirectoryPlace::Home => self.current_place(above.parent()?)?.join(above.file_name()?),
             DirectoryPlace::Away(path) => path.clone(),
             DirectoryPlace::Lost => return None,
         };
-        Some(joined(&base, before, above))
+        Some(rebase_path(&base, before, above))
     }
 }

@@ -66,25 +66,25 @@ pub(super) struct StrandedFile {
 
 pub(super) struct UndoPlanner<'a> {
     pub point: &'a RunManifest,
-    pub now: &'a dyn CurrentTree,
-    pub paths: &'a [PathBuf],
+    pub current_tree: &'a dyn CurrentTree,
+    pub requested_paths: &'a [PathBuf],
     /// Earlier paths that have to come back with the wanted paths: the other names of files, including names in the
     /// store, the other ends of renames, and removed directories above.
-    along: BTreeSet<&'a Path>,
+    also_requested: BTreeSet<&'a Path>,
     pub moved: MovedDirectories,
     /// The files that the run moved: the path after the run, by the path before it.
-    pub renamed: BTreeMap<PathBuf, PathBuf>,
+    pub renamed_files: BTreeMap<PathBuf, PathBuf>,
     /// Paths after the run of the things that the run made.
-    pub made: BTreeSet<PathBuf>,
+    pub made_paths: BTreeSet<PathBuf>,
     /// All touched entries: the path before the run, by the path after the run.
-    pub entries: PathMap<PathBuf>,
-    pub fates: BTreeMap<PathBuf, RemovalDecision>,
-    pub actions: BTreeMap<PathBuf, ReturnAction>,
+    pub before_by_after: PathMap<PathBuf>,
+    pub removal_decisions: BTreeMap<PathBuf, RemovalDecision>,
+    pub return_actions: BTreeMap<PathBuf, ReturnAction>,
     pub plan: UndoPlan,
     seen: SeenThings<'a>,
 }
 
-fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
+fn is_below_any(path: &Path, directories: &[PathBuf]) -> bool {
     directories.iter().any(|directory| path.starts_with(directory))
 }
 
@@ -92,8 +92,9 @@ fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
 fn other_names<'a>(point: &'a RunManifest, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked =
         |node: &PathState| matches!(node, PathState::File(file) if file.links > 1).then(|| node.id()).flatten();
-    let files = || point.before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
-    let wanted: HashSet<FileIdentity> = files().filter(|(path, _)| is_below(path, paths)).map(|(_, id)| id).collect();
+    let files = || point.states_before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
+    let wanted: HashSet<FileIdentity> =
+        files().filter(|(path, _)| is_below_any(path, paths)).map(|(_, id)| id).collect();
     files().filter(|(_, id)| wanted.contains(id)).map(|(path, _)| path).collect()
 }
 
@@ -101,147 +102,152 @@ impl<'a> UndoPlanner<'a> {
     pub fn new(point: &'a RunManifest, now: &'a dyn CurrentTree, paths: &'a [PathBuf]) -> Self {
         let mut planner = Self {
             point,
-            now,
-            paths,
-            along: other_names(point, paths),
+            current_tree: now,
+            requested_paths: paths,
+            also_requested: other_names(point, paths),
             moved: MovedDirectories::default(),
-            renamed: BTreeMap::new(),
-            made: BTreeSet::new(),
-            entries: PathMap::new(),
-            fates: BTreeMap::new(),
-            actions: BTreeMap::new(),
+            renamed_files: BTreeMap::new(),
+            made_paths: BTreeSet::new(),
+            before_by_after: PathMap::new(),
+            removal_decisions: BTreeMap::new(),
+            return_actions: BTreeMap::new(),
             plan: UndoPlan::default(),
             seen: SeenThings::default(),
         };
-        let entries = point.before.keys().filter_map(|before| Some((planner.entry(before)?, before.to_owned())));
-        planner.entries = entries.collect();
-        let homes: BTreeSet<&Path> = point.names.moved().map(|(_, now)| now).collect();
+        let entries =
+            point.states_before.keys().filter_map(|before| Some((planner.path_after_run(before)?, before.to_owned())));
+        planner.before_by_after = entries.collect();
+        let homes: BTreeSet<&Path> = point.names.moved_directories().map(|(_, now)| now).collect();
         let is_made = |path: &&Path| !homes.contains(path) && planner.is_made(path);
-        planner.made = point.after.keys().filter(is_made).map(Path::to_owned).collect();
-        planner.moved = find(&planner);
-        planner.renamed = find_renamed(&planner);
+        planner.made_paths = point.states_after_run.keys().filter(is_made).map(Path::to_owned).collect();
+        planner.moved = find_moved_directories(&planner);
+        planner.renamed_files = find_renamed_files(&planner);
         if !paths.is_empty() {
-            planner.add_renamed();
-            planner.add_directories();
+            planner.request_rename_ends();
+            planner.request_removed_parents();
         }
         planner
     }
 
     /// Adds the other ends of renames: a file comes back from where it is now, and the file comes back that was there.
-    fn add_renamed(&mut self) {
-        let before = &self.point.before;
-        let ends = self.renamed.iter().map(|(from, to)| [(from, to), (self.entries.get(to).unwrap_or(to), to)]);
+    fn request_rename_ends(&mut self) {
+        let before = &self.point.states_before;
+        let ends =
+            self.renamed_files.iter().map(|(from, to)| [(from, to), (self.before_by_after.get(to).unwrap_or(to), to)]);
         let mut ends: Vec<_> = ends.collect();
         loop {
-            let (wanted, rest): (Vec<_>, Vec<_>) =
-                ends.into_iter().partition(|ends| ends.iter().any(|(before, after)| self.is_wanted([before, after])));
+            let (wanted, rest): (Vec<_>, Vec<_>) = ends
+                .into_iter()
+                .partition(|ends| ends.iter().any(|(before, after)| self.is_requested([before, after])));
             if wanted.is_empty() {
                 return;
             }
             let earlier = wanted.into_iter().flatten().filter_map(|(path, _)| before.get_key_value(path));
-            self.along.extend(earlier.map(|(path, _)| path));
+            self.also_requested.extend(earlier.map(|(path, _)| path));
             ends = rest;
         }
     }
 
     /// Adds the removed directories above the wanted things.
-    fn add_directories(&mut self) {
-        let before = &self.point.before;
+    fn request_removed_parents(&mut self) {
+        let before = &self.point.states_before;
         let is_gone = |path: &Path| match before.get_key_value(path) {
-            Some((path, was)) if was.is_directory() && !self.left(path).is_directory() => Some(path),
+            Some((path, was)) if was.is_directory() && !self.state_after_run_of(path).is_directory() => Some(path),
             _ => None,
         };
         let wanted = before.iter().filter(|(path, was)| {
-            !was.is_absent() && self.is_wanted([path, self.entry(path).as_deref().unwrap_or(path)])
+            !was.is_absent() && self.is_requested([path, self.path_after_run(path).as_deref().unwrap_or(path)])
         });
         let above: Vec<&Path> = wanted.flat_map(|(path, _)| path.ancestors().skip(1).filter_map(is_gone)).collect();
-        self.along.extend(above);
+        self.also_requested.extend(above);
     }
 
     /// Returns whether the run made the thing that it left at this path. A directory that it moved there does not
     /// count, and neither does a directory that it made again in the place of a removed one.
     fn is_made(&self, path: &Path) -> bool {
-        let origin = self.point.names.origin_of_entry(path);
-        let Some(before) = origin.as_ref().or_else(|| self.entries.get(path)) else { return true };
+        let origin = self.point.names.earlier_path_of_entry(path);
+        let Some(before) = origin.as_ref().or_else(|| self.before_by_after.get(path)) else { return true };
         // A thing that the run never touched is not its own.
-        let Some(was) = self.point.before.get(before) else { return false };
+        let Some(was) = self.point.states_before.get(before) else { return false };
         let went = self.point.names.has_moved(before);
-        let is_directory = self.point.after[path].is_directory();
+        let is_directory = self.point.states_after_run[path].is_directory();
         was.is_absent() || went || was.is_directory() != is_directory || origin.is_none() && !is_directory
     }
 
     /// Returns the current thing at a path.
-    pub fn look(&self, path: &Path) -> Option<PathState> {
+    pub fn read_state(&self, path: &Path) -> Option<PathState> {
         if let Some(known) = self.seen.things.borrow().get(path) {
             return known.clone();
         }
-        let found = self.now.look(path);
+        let found = self.current_tree.read_state(path);
         self.seen.things.borrow_mut().insert(path.to_owned(), found.clone());
         found
     }
 
     /// Returns whether the undo concerns one of these paths.
-    pub fn is_wanted(&self, paths: [&Path; 2]) -> bool {
-        self.paths.is_empty() || paths.iter().any(|path| is_below(path, self.paths) || self.along.contains(path))
+    pub fn is_requested(&self, paths: [&Path; 2]) -> bool {
+        self.requested_paths.is_empty()
+            || paths.iter().any(|path| is_below_any(path, self.requested_paths) || self.also_requested.contains(path))
     }
 
     /// Returns the thing that the run left at a path.
-    pub fn after(&self, path: &Path) -> &'a PathState {
-        self.point.after.get(path).unwrap_or(&PathState::Absent)
+    pub fn state_after_run_at(&self, path: &Path) -> &'a PathState {
+        self.point.states_after_run.get(path).unwrap_or(&PathState::Absent)
     }
 
     /// Returns the place of a path after the run, now or after the steps so far. `None` if its directory is lost.
-    pub fn here(&self, after: &Path) -> Option<PathBuf> {
-        self.moved.here(after)
+    pub fn current_path(&self, after: &Path) -> Option<PathBuf> {
+        self.moved.current_path(after)
     }
 
     /// Returns the path after the run of the entry with this earlier path. `None` if the run has removed its directory
     /// and moved another directory there.
-    pub fn entry(&self, before: &Path) -> Option<PathBuf> {
-        self.point.names.slot(before).map(Cow::into_owned)
+    pub fn path_after_run(&self, before: &Path) -> Option<PathBuf> {
+        self.point.names.current_slot(before).map(Cow::into_owned)
     }
 
     /// Returns what the run left of an earlier thing: nothing, if it moved another thing there.
-    pub fn left(&self, before: &Path) -> &'a PathState {
-        let entry = self.entry(before).filter(|entry| self.moved.of_after(entry).is_none());
-        entry.map_or(&PathState::Absent, |entry| self.after(&entry))
+    pub fn state_after_run_of(&self, before: &Path) -> &'a PathState {
+        let entry = self.path_after_run(before).filter(|entry| self.moved.by_path_after_run(entry).is_none());
+        entry.map_or(&PathState::Absent, |entry| self.state_after_run_at(&entry))
     }
 
     /// Returns the place of the entry with this earlier path, now or after the steps so far.
-    pub fn spot(&self, before: &Path) -> Option<PathBuf> {
+    pub fn current_place(&self, before: &Path) -> Option<PathBuf> {
         if self.moved.is_empty() {
             return Some(before.to_owned());
         }
         match (before.parent(), before.file_name()) {
-            (Some(parent), Some(name)) => Some(self.moved.place(parent)?.join(name)),
+            (Some(parent), Some(name)) => Some(self.moved.current_place(parent)?.join(name)),
             _ => Some(before.to_owned()),
         }
     }
 
     /// Returns the thing in that place. Nothing, if it is below a moved directory that goes away from there.
-    pub fn look_spot(&self, before: &Path, spot: &Path) -> Option<PathState> {
+    pub fn read_current_place(&self, before: &Path, spot: &Path) -> Option<PathState> {
         if self.moved.is_empty() {
-            return if self.is_displaced(before) { Some(PathState::Absent) } else { self.look(spot) };
+            return if self.is_displaced(before) { Some(PathState::Absent) } else { self.read_state(spot) };
         }
-        let innermost = spot.ancestors().find_map(|above| self.moved.at(above));
+        let innermost = spot.ancestors().find_map(|above| self.moved.by_current_path(above));
         // Of the moved directories that were around it, only the inner one is. Others may be in its way.
-        let mut around = before.ancestors().skip(1).filter_map(|above| self.moved.of_before(above));
+        let mut around = before.ancestors().skip(1).filter_map(|above| self.moved.by_path_before(above));
         let inner = around.find(|moved| matches!(moved.at, DirectoryPlace::Away(_)));
         match innermost.filter(|moved| inner != Some(*moved)) {
-            Some(moved) if moved.goes() => Some(PathState::Absent),
+            Some(moved) if moved.goes_back() => Some(PathState::Absent),
             Some(_) => None,
             None if self.is_displaced(before) => Some(PathState::Absent),
-            None => self.look(spot),
+            None => self.read_state(spot),
         }
     }
 
     /// Returns whether something else is in the place of an earlier thing's directory, because the run has removed that
     /// directory.
     fn is_displaced(&self, before: &Path) -> bool {
-        let Some((parent, _)) = split(before).and_then(|(parent, _)| self.point.before.get_key_value(parent)) else {
+        let Some((parent, _)) = split(before).and_then(|(parent, _)| self.point.states_before.get_key_value(parent))
+        else {
             return false;
         };
-        if self.moved.of_before(parent).is_some() {
+        if self.moved.by_path_before(parent).is_some() {
             return false;
         }
         // Files of one directory follow each other.
@@ -251,7 +257,7 @@ impl<'a> UndoPlanner<'a> {
         {
             return is_displaced;
         }
-        let there = self.spot(parent).and_then(|spot| self.look_spot(parent, &spot));
+        let there = self.current_place(parent).and_then(|spot| self.read_current_place(parent, &spot));
         let is_displaced = there.is_some_and(|node| !node.is_directory());
         *self.seen.displaced.borrow_mut() = Some((parent, is_displaced));
         is_displaced
@@ -260,39 +266,46 @@ impl<'a> UndoPlanner<'a> {
     /// Returns the place in which a file or a directory waits that the run left at this path: beside itself, or beside
     /// the outermost new directory around it. The place is a path after the run, too.
     pub fn waiting_place(&self, after: &Path, id: FileIdentity) -> Option<PathBuf> {
-        Some(outermost_made(self, after).unwrap_or(after).parent()?.join(waiting_name(id)))
+        Some(outermost_made_directory(self, after).unwrap_or(after).parent()?.join(waiting_name(id)))
     }
 
-    pub fn conflict(&mut self, path: PathBuf, why: impl Into<String>, before: PathState) {
-        self.plan.conflicts.push(PlannedConflict { path, why: why.into(), before, stays: None, found: None });
+    pub fn report_conflict(&mut self, path: PathBuf, why: impl Into<String>, before: PathState) {
+        self.plan.conflicts.push(PlannedConflict {
+            path,
+            why: why.into(),
+            state_before: before,
+            stays_at: None,
+            copy_from: None,
+        });
     }
 }
 
 /// Finds the moved directories, outer directories first.
-fn find(planner: &UndoPlanner<'_>) -> MovedDirectories {
-    let mut known: Vec<(&Path, &Path)> = planner.point.names.moved().collect();
+fn find_moved_directories(planner: &UndoPlanner<'_>) -> MovedDirectories {
+    let mut known: Vec<(&Path, &Path)> = planner.point.names.moved_directories().collect();
     known.sort_by_key(|(_, after)| after.components().count());
     let mut found = MovedDirectories::default();
     for (before, after) in known {
-        let Some(recorded) = planner.point.before.get(before).and_then(PathState::id) else { continue };
+        let Some(recorded) = planner.point.states_before.get(before).and_then(PathState::id) else { continue };
         let id_at = |path: &Path| {
-            let node = planner.look(path).filter(|node| planner.now.is_directory(recorded, node));
+            let node =
+                planner.read_state(path).filter(|node| planner.current_tree.is_recorded_directory(recorded, node));
             node.and_then(|node| node.id())
         };
         let (id, at) = if let Some(id) = id_at(before) {
             (id, DirectoryPlace::Home)
-        } else if let Some((id, path)) = found.here(after).and_then(|path| Some((id_at(&path)?, path))) {
+        } else if let Some((id, path)) = found.current_path(after).and_then(|path| Some((id_at(&path)?, path))) {
             (id, DirectoryPlace::Away(path))
         } else {
             // A killed undo may have put it aside.
-            let place = |id| found.here(&planner.waiting_place(after, id)?);
+            let place = |id| found.current_path(&planner.waiting_place(after, id)?);
             let waits = |id| place(id).filter(|path| id_at(path) == Some(id));
-            let ids = planner.now.again(recorded).into_iter();
+            let ids = planner.current_tree.successors_of(recorded).into_iter();
             ids.rev()
                 .find_map(|id| Some((id, DirectoryPlace::Away(waits(id)?))))
                 .unwrap_or((recorded, DirectoryPlace::Lost))
         };
-        let wanted = planner.is_wanted([before, after]);
+        let wanted = planner.is_requested([before, after]);
         let stuck = (!wanted).then(String::new);
         found.push(MovedDirectory { before: before.to_owned(), after: after.to_owned(), id, at, stuck });
     }
@@ -300,11 +313,11 @@ fn find(planner: &UndoPlanner<'_>) -> MovedDirectories {
 }
 
 /// Finds the files that the run moved, and did not keep.
-fn find_renamed(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
+fn find_renamed_files(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let point = planner.point;
     let mut places: HashMap<FileIdentity, Vec<&Path>> = HashMap::new();
-    for (path, node) in point.after.iter() {
-        let entry = planner.entries.get(path).and_then(|entry| point.before.get(entry));
+    for (path, node) in point.states_after_run.iter() {
+        let entry = planner.before_by_after.get(path).and_then(|entry| point.states_before.get(entry));
         if let PathState::File(file) = node
             && entry.and_then(PathState::id) != Some(file.meta.id)
         {
@@ -312,12 +325,13 @@ fn find_renamed(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
         }
     }
     let mut found = BTreeMap::new();
-    for (path, was) in point.before.iter() {
+    for (path, was) in point.states_before.iter() {
         let PathState::File(file) = was else { continue };
-        if matches!(file.contents, KnownContents::Image(_)) || planner.left(path).id() == was.id() {
+        if matches!(file.contents, KnownContents::Image(_)) || planner.state_after_run_of(path).id() == was.id() {
             continue;
         }
-        let is_it = |after: &&Path| matches!(planner.after(after), PathState::File(left) if file.is_kept_as(left));
+        let is_it =
+            |after: &&Path| matches!(planner.state_after_run_at(after), PathState::File(left) if file.is_kept_as(left));
         let places = places.get_mut(&file.meta.id);
         if let Some(after) = places.and_then(|places| Some(places.remove(places.iter().position(is_it)?))) {
             found.insert(path.to_owned(), after.to_owned());
@@ -327,6 +341,6 @@ fn find_renamed(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
 }
 
 /// Returns the outermost new directory around a path, if only new directories are between them.
-pub(super) fn outermost_made<'p>(planner: &UndoPlanner<'_>, after: &'p Path) -> Option<&'p Path> {
-    after.ancestors().skip(1).take_while(|above| planner.made.contains(*above)).last()
+pub(super) fn outermost_made_directory<'p>(planner: &UndoPlanner<'_>, after: &'p Path) -> Option<&'p Path> {
+    after.ancestors().skip(1).take_while(|above| planner.made_paths.contains(*above)).last()
 }

@@ -12,11 +12,11 @@ use protocol::task::Machine;
 struct TableTree(BTreeMap<PathBuf, PathState>);
 
 impl CurrentTree for TableTree {
-    fn look(&self, path: &Path) -> Option<PathState> {
+    fn read_state(&self, path: &Path) -> Option<PathState> {
         Some(self.0.get(path).cloned().unwrap_or(PathState::Absent))
     }
 
-    fn is_same(&self, recorded: &PathState, _: &Path, now: &PathState) -> bool {
+    fn is_recorded_state(&self, recorded: &PathState, _: &Path, now: &PathState) -> bool {
         let number = |node: &PathState| match node {
             PathState::File(FileState { contents: KnownContents::Hash(ContentHash(number)), .. }) => *number,
             PathState::File(FileState { contents: KnownContents::Image(image), .. }) => image.number.into(),
@@ -25,20 +25,20 @@ impl CurrentTree for TableTree {
         recorded.is_alike(now) && number(recorded) == number(now)
     }
 
-    fn is_directory(&self, recorded: FileIdentity, now: &PathState) -> bool {
+    fn is_recorded_directory(&self, recorded: FileIdentity, now: &PathState) -> bool {
         now.is_directory() && now.id() == Some(recorded)
     }
 
-    fn again(&self, recorded: FileIdentity) -> Vec<FileIdentity> {
+    fn successors_of(&self, recorded: FileIdentity) -> Vec<FileIdentity> {
         vec![recorded]
     }
 
-    fn entries(&self, directory: &Path) -> Vec<OsString> {
+    fn entry_names(&self, directory: &Path) -> Vec<OsString> {
         let below = self.0.keys().filter(|path| path.parent() == Some(directory));
         below.filter_map(|path| path.file_name().map(OsString::from)).collect()
     }
 
-    fn is_half_done(&self, _: &Path, _: &PathState) -> bool {
+    fn is_half_undone(&self, _: &Path, _: &PathState) -> bool {
         false
     }
 }
@@ -95,7 +95,7 @@ fn planned(
         tree: PathBuf::new(),
     };
     let mut point = RunManifest::new(header);
-    point.before = before.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
+    point.states_before = before.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
     for (path, _) in before.iter().filter(|(_, node)| node.is_absent()) {
         if after.iter().any(|(left, node)| left == path && node.is_directory()) {
             point.add(ManifestRecord::Made { path: path.into() });
@@ -111,8 +111,8 @@ fn planned(
             swap: None,
         }));
     }
-    point.after = after.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
-    let UndoPlan { steps, conflicts, .. } = plan(&point, &TableTree(nodes(now)), &[]);
+    point.states_after_run = after.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
+    let UndoPlan { steps, conflicts, .. } = plan_undo(&point, &TableTree(nodes(now)), &[]);
     let step = |step: &UndoStep| match step {
         UndoStep::Remove { path, .. } => format!("remove {}", path.display()),
         UndoStep::RemoveDirectory { path, .. } => format!("rmdir {}", path.display()),

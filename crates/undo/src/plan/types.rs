@@ -9,17 +9,17 @@ use crate::node::{FileIdentity, PathState};
 /// The current tree.
 pub trait CurrentTree {
     /// Returns the thing at a path. `None` if the system refuses to answer.
-    fn look(&self, path: &Path) -> Option<PathState>;
+    fn read_state(&self, path: &Path) -> Option<PathState>;
     /// Returns whether the thing at a path, as `look` returned it, is the recorded thing. Contents count, times do not.
-    fn is_same(&self, recorded: &PathState, path: &Path, now: &PathState) -> bool;
+    fn is_recorded_state(&self, recorded: &PathState, path: &Path, now: &PathState) -> bool;
     /// Returns whether this is the recorded directory, or a directory that an undo has made again in its place.
-    fn is_directory(&self, recorded: FileIdentity, now: &PathState) -> bool;
+    fn is_recorded_directory(&self, recorded: FileIdentity, now: &PathState) -> bool;
     /// Returns the recorded directory, and the directories that undos have made again in its place, oldest first.
-    fn again(&self, recorded: FileIdentity) -> Vec<FileIdentity>;
+    fn successors_of(&self, recorded: FileIdentity) -> Vec<FileIdentity>;
     /// Returns the names in a directory.
-    fn entries(&self, directory: &Path) -> Vec<OsString>;
+    fn entry_names(&self, directory: &Path) -> Vec<OsString>;
     /// Returns whether a killed undo was changing this thing.
-    fn is_half_done(&self, path: &Path, now: &PathState) -> bool;
+    fn is_half_undone(&self, path: &Path, now: &PathState) -> bool;
 }
 
 /// The actions of an undo, in this order.
@@ -33,7 +33,7 @@ pub struct UndoPlan {
     pub contested: HashSet<FileIdentity>,
     /// Directories that the run put in the place of removed directories, and that stay there: earlier id, and current
     /// id.
-    pub again: Vec<(FileIdentity, FileIdentity)>,
+    pub remade_directories: Vec<(FileIdentity, FileIdentity)>,
     /// Things that have changed and were not kept: path and reason.
     pub lost: Vec<(PathBuf, String)>,
 }
@@ -48,7 +48,7 @@ pub enum UndoStep {
         /// Where the thing was before the first step, for the report.
         shown: PathBuf,
         /// The state of the thing after the run.
-        now: PathState,
+        state_after_run: PathState,
     },
     /// Removes an empty directory that the run made.
     RemoveDirectory {
@@ -57,7 +57,7 @@ pub enum UndoStep {
         /// Where the directory was before the first step, for the report.
         shown: PathBuf,
         /// The state of the directory after the run.
-        now: PathState,
+        state_after_run: PathState,
     },
     /// Renames a thing that the run moved: out of the way, or back.
     Move {
@@ -68,32 +68,32 @@ pub enum UndoStep {
         #[expect(missing_docs, reason = "the thing")]
         id: FileIdentity,
         /// Whether the thing is at its original place then.
-        home: bool,
+        is_final: bool,
         /// The file to replace, or nothing.
-        over: PathState,
+        replaced: PathState,
     },
     /// Makes a directory that the run removed.
     MakeDirectory {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: PathState,
+        state_before: PathState,
     },
     /// Puts back a thing that is no directory.
     Restore {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: PathState,
+        state_before: PathState,
         /// The thing to replace.
-        now: PathState,
+        state_now: PathState,
     },
     /// Sets mode, owner and attributes.
     SetMeta {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
         #[expect(missing_docs, reason = "how it was")]
-        before: PathState,
+        state_before: PathState,
     },
 }
 
@@ -115,11 +115,11 @@ pub struct PlannedConflict {
     /// The reason, as a sentence.
     pub why: String,
     /// State of the file before the run.
-    pub before: PathState,
+    pub state_before: PathState,
     /// The place at which the moved thing stays, if it does.
-    pub stays: Option<PathBuf>,
+    pub stays_at: Option<PathBuf>,
     /// Where the earlier file is before the first step, if nothing keeps it and another thing comes back there.
-    pub found: Option<PathBuf>,
+    pub copy_from: Option<PathBuf>,
 }
 
 /// Returns the name under which a moved directory or file waits until its place is free.

@@ -12,7 +12,7 @@ use nix::fcntl::AT_FDCWD;
 use super::ChangeJournal;
 use super::whose::ThingOwner;
 use crate::images::{StoredSize, cost_of};
-use crate::look::{self, LinkFreePaths, look, look_roughly};
+use crate::look::{self, LinkFreePaths, read_state, read_state_roughly};
 use crate::manifest::{CoverageExtent, ManifestEnd, ManifestPurpose, ManifestRecord};
 use crate::node::{FileIdentity, FileState, FileTime, KnownContents, PathState};
 use crate::path_map::{PathMap, is_within};
@@ -21,10 +21,11 @@ use crate::store::{PointSummary, UndoStoreError};
 impl ChangeJournal {
     /// Records which moved directories were removed afterwards.
     fn confirm_gone(&mut self) -> io::Result<()> {
-        let moved: Vec<_> = self.names.moved().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
+        let moved: Vec<_> =
+            self.names.moved_directories().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
         for (before, path) in moved {
             let id = self.before.get(&before).and_then(PathState::id);
-            let node = look(&path)?;
+            let node = read_state(&path)?;
             // A new file may have the inode of the directory.
             if node.id() != id || !node.is_directory() {
                 self.note_gone(&path)?;
@@ -53,16 +54,17 @@ impl ChangeJournal {
             let StoredSize { bytes, cost } = self.images.size();
             let size = StoredSize { bytes, cost: cost.saturating_add(cost_of(self.writer.length().unwrap_or(0))) };
             // The record is whole without a line in the index, and gets one at the next stocktaking.
-            let _listed_later = self.store.add(&PointSummary::of(&self.header, Some(&end), size, self.before.len()));
+            let _listed_later =
+                self.store.add_summary(&PointSummary::of(&self.header, Some(&end), size, self.before.len()));
         }
         Ok(end)
     }
 
     fn write_end(&mut self, mut not_covered: Vec<String>) -> io::Result<ManifestEnd> {
-        self.confirm()?;
+        self.confirm_renames()?;
         self.confirm_gone()?;
         let now = FileTime::now();
-        self.write_left(now)?;
+        self.write_states_after_run(now)?;
         let mut plain = LinkFreePaths::default();
         let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &mut plain)).count();
         not_covered.extend(self.header.beyond());
@@ -80,7 +82,7 @@ impl ChangeJournal {
         if !matches!(before.contents, KnownContents::Nothing { .. }) {
             return false;
         }
-        let after = self.names.slot(path).and_then(|now| plain.look(&now).ok());
+        let after = self.names.current_slot(path).and_then(|now| plain.read_state(&now).ok());
         let is_same = matches!(after, Some(PathState::File(after)) if before.is_untouched(&after));
         !is_same
     }
@@ -92,9 +94,9 @@ impl ChangeJournal {
     }
 
     /// Records the current state of every touched place and of everything in new directories, by the current path.
-    fn write_left(&mut self, now: FileTime) -> io::Result<()> {
+    fn write_states_after_run(&mut self, now: FileTime) -> io::Result<()> {
         let mut walked = PathMap::new();
-        let left = self.left()?;
+        let left = self.read_touched_places()?;
         for path in self.removed_by_others(&left) {
             self.writer.queue(&ManifestRecord::Others { path })?;
         }
@@ -106,7 +108,7 @@ impl ChangeJournal {
             if node.is_directory() && self.names.is_made(&path) {
                 self.write_below(&path, &mut walked, now)?;
             }
-            self.write_after(path, node, now, None)?;
+            self.write_state_after_run(path, node, now, None)?;
         }
         Ok(())
     }
@@ -118,20 +120,21 @@ impl ChangeJournal {
             is_within(path, self.store.path()) || self.images.places().any(|place| is_within(path, place))
         };
         let gone = self.before.iter().filter(|(entry, node)| self.is_removed_by_others(entry, node));
-        let places = gone.filter_map(|(entry, _)| self.names.slot(entry));
+        let places = gone.filter_map(|(entry, _)| self.names.current_slot(entry));
         places.filter(|path| !is_there(path) && !is_kept(path)).map(Cow::into_owned).collect()
     }
 
     /// Returns what is at the touched places, a directory before everything in it.
-    fn left(&self) -> io::Result<Vec<(PathBuf, PathState)>> {
-        let entries = self.before.keys().filter_map(|path| self.names.slot(path));
-        let moved = self.names.moved().map(|(_, now)| now);
-        let mut places: Vec<Cow<'_, Path>> = entries.chain(moved.chain(self.names.made()).map(Cow::from)).collect();
+    fn read_touched_places(&self) -> io::Result<Vec<(PathBuf, PathState)>> {
+        let entries = self.before.keys().filter_map(|path| self.names.current_slot(path));
+        let moved = self.names.moved_directories().map(|(_, now)| now);
+        let mut places: Vec<Cow<'_, Path>> =
+            entries.chain(moved.chain(self.names.made_directories()).map(Cow::from)).collect();
         // Most are in order.
         places.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
         places.dedup();
         let mut plain = LinkFreePaths::default();
-        let looked = places.into_iter().map(|path| plain.look(&path).map(|node| (path, node)));
+        let looked = places.into_iter().map(|path| plain.read_state(&path).map(|node| (path, node)));
         let there = looked.filter(|looked| !matches!(looked, Ok((_, PathState::Absent))));
         there.map(|looked| looked.map(|(path, node)| (path.into_owned(), node))).collect()
     }
@@ -142,21 +145,21 @@ impl ChangeJournal {
         let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
             if is_mount(&directory) {
-                self.miss(&directory, "another file system is mounted there")?;
+                self.record_gap(&directory, "another file system is mounted there")?;
                 continue;
             }
             let entries = match fs::read_dir(&directory) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries?,
             };
-            let inode = look_roughly(&directory)?.id().map(|id| id.inode);
+            let inode = read_state_roughly(&directory)?.id().map(|id| id.inode);
             for entry in entries {
                 let path = entry?.path();
-                let node = self.look_below_made(&path)?;
+                let node = self.read_below_made(&path)?;
                 if node.is_directory() && !self.names.is_moved(&path) {
                     directories.push(path.clone());
                 }
-                self.write_after(path, node, now, inode)?;
+                self.write_state_after_run(path, node, now, inode)?;
             }
             walked.insert(directory, ());
         }
@@ -165,11 +168,17 @@ impl ChangeJournal {
 
     /// Records the thing at a path, if it is the run's. `directory` is the inode of its directory, if the run made
     /// that.
-    fn write_after(&mut self, path: PathBuf, node: PathState, now: FileTime, directory: Option<u64>) -> io::Result<()> {
+    fn write_state_after_run(
+        &mut self,
+        path: PathBuf,
+        node: PathState,
+        now: FileTime,
+        directory: Option<u64>,
+    ) -> io::Result<()> {
         if node.is_absent() {
             return Ok(());
         }
-        let whose = self.whose(&path, &node, directory);
+        let whose = self.owner_of(&path, &node, directory);
         if whose != ThingOwner::Own {
             self.writer.queue(&ManifestRecord::Others { path: path.clone() })?;
         }
@@ -182,20 +191,20 @@ impl ChangeJournal {
     }
 
     /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.
-    fn look_below_made(&self, path: &Path) -> io::Result<PathState> {
+    fn read_below_made(&self, path: &Path) -> io::Result<PathState> {
         if self.header.purpose == ManifestPurpose::Receipt
-            && let node @ PathState::File(_) = look_roughly(path)?
+            && let node @ PathState::File(_) = read_state_roughly(path)?
             && node.id().is_some_and(|id| !self.by_id.contains_key(&id))
         {
             return Ok(node);
         }
-        look(path)
+        read_state(path)
     }
 
     /// Adds a hash or image of a file's contents where size and time cannot tell them from later or earlier contents.
     fn with_contents(&mut self, path: &Path, mut node: PathState, now: FileTime) -> PathState {
         let PathState::File(file) = &mut node else { return node };
-        let entry = self.entry(path);
+        let entry = self.earlier_entry(path);
         let before = entry.and_then(|entry| self.before.get(&entry));
         // A program can set the modification time back, but not the time of the last change.
         let is_kept = |before: &FileState| matches!(before.contents, KnownContents::Image(_));
@@ -207,17 +216,17 @@ impl ChangeJournal {
             }
             Some(PathState::File(before)) if before.size == file.size && !is_untouched(before) => match before.contents
             {
-                KnownContents::Image(id) if look::is_equal(&self.images.path(id), path).unwrap_or(false) => {
+                KnownContents::Image(id) if look::has_equal_contents(&self.images.path(id), path).unwrap_or(false) => {
                     file.contents = KnownContents::Image(id);
                 }
-                _ => file.contents = look::hash(path).map_or(KnownContents::Untouched, KnownContents::Hash),
+                _ => file.contents = look::hash_file(path).map_or(KnownContents::Untouched, KnownContents::Hash),
             },
             // A later change in the same tick of the clock has the same time. A moved file whose times the run has
             // changed is known by its contents. Both matter to an undo only.
             _ if (file.ctime.is_recent(now) || self.has_hash(file.meta.id))
                 && self.header.purpose != ManifestPurpose::Receipt =>
             {
-                file.contents = look::hash(path).map_or(KnownContents::Untouched, KnownContents::Hash);
+                file.contents = look::hash_file(path).map_or(KnownContents::Untouched, KnownContents::Hash);
             }
             _ => {}
         }

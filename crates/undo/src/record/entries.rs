@@ -7,7 +7,7 @@ use crate::path_map::split;
 
 impl ChangeJournal {
     /// Returns the earlier path of an entry. `None` in a directory that the run made.
-    pub(super) fn entry(&mut self, now: &Path) -> Option<PathBuf> {
+    pub(super) fn earlier_entry(&mut self, now: &Path) -> Option<PathBuf> {
         let Some((parent, name)) = split(now) else { return Some(now.to_owned()) };
         let earlier = self.earlier_directory(parent)?;
         // Most directories are where they were.
@@ -18,7 +18,7 @@ impl ChangeJournal {
     /// Returns the earlier path of a directory. `None`: the run made it, or nothing of before is there.
     fn earlier_directory(&mut self, now: &Path) -> Option<&Path> {
         if self.directory.as_ref().is_none_or(|(directory, _)| directory.as_os_str() != now.as_os_str()) {
-            self.directory = Some((now.to_owned(), self.names.origin_of_directory(now)));
+            self.directory = Some((now.to_owned(), self.names.earlier_path_of_directory(now)));
         }
         self.directory.as_ref()?.1.as_deref()
     }
@@ -29,7 +29,7 @@ impl ChangeJournal {
     }
 
     /// Like [`Self::entry`], if the entry is not recorded yet.
-    pub(super) fn new_entry(&mut self, now: &Path) -> Option<PathBuf> {
-        self.entry(now).filter(|entry| !self.before.contains_key(entry))
+    pub(super) fn unrecorded_entry(&mut self, now: &Path) -> Option<PathBuf> {
+        self.earlier_entry(now).filter(|entry| !self.before.contains_key(entry))
     }
 }

@@ -13,8 +13,8 @@ impl ChangeJournal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn note(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
-        if self.before.contains_key(&path) { Ok(()) } else { self.write(path, node) }
+    pub(crate) fn note_before(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
+        if self.before.contains_key(&path) { Ok(()) } else { self.write_before(path, node) }
     }
 
     /// Records that the run has made a thing at a path where nothing was.
@@ -22,7 +22,7 @@ impl ChangeJournal {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn note_made(&mut self, path: &Path, is_directory: bool) -> io::Result<()> {
-        self.appear(path)?;
+        self.record_appearance(path)?;
         if is_directory {
             self.writer.append(&ManifestRecord::Made { path: path.to_owned() })?;
             self.names.make(path);
@@ -36,7 +36,7 @@ impl ChangeJournal {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn note_moved(&mut self, moved: RecordedRename) -> io::Result<()> {
-        self.appear(&moved.to)?;
+        self.record_appearance(&moved.to)?;
         self.writer.append(&ManifestRecord::Renamed(moved.clone()))?;
         moved.apply(&mut self.names);
         self.directory = None;
@@ -44,8 +44,8 @@ impl ChangeJournal {
     }
 
     /// Returns the directory of the kept files in the store.
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.store.files(&self.header.run).unwrap_or_default()
+    pub(crate) fn image_directory(&self) -> PathBuf {
+        self.store.image_directory(&self.header.run).unwrap_or_default()
     }
 
     /// Returns the kept files.

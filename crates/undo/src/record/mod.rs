@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::images::{KeepError, KeepMethod, RunImages, UndoLimits};
-use crate::look::{self, RoutedPath, look_roughly};
+use crate::look::{self, RoutedPath, read_state_roughly};
 use crate::manifest::{ManifestHeader, ManifestPurpose, ManifestRecord, ManifestWriter, RecordedRename, RunManifest};
 use crate::names::DirectoryNames;
 use crate::node::{FileIdentity, FileState, KnownContents, PathState};
@@ -143,13 +143,13 @@ impl ChangeJournal {
         let (writer, images) = store.resume(point)?;
         let mut recorder = Self::new(store.clone(), point.header.clone(), writer, images);
         recorder.names = point.names.clone();
-        recorder.missed = point.missing.len();
+        recorder.missed = point.uncovered.len();
         recorder.pending = point.moving.clone();
-        for (path, node) in point.before.iter() {
+        for (path, node) in point.states_before.iter() {
             if let PathState::File(file) = node {
                 recorder.images.adopt(file);
             }
-            recorder.remember(path.to_owned(), node.clone());
+            recorder.remember_before(path.to_owned(), node.clone());
         }
         Ok(recorder)
     }
@@ -166,7 +166,7 @@ impl ChangeJournal {
 
     /// Returns the number of names by which this record keeps a file.
     pub fn names_of(&self, id: FileIdentity) -> u64 {
-        self.images.names_of(id)
+        self.images.name_count(id)
     }
 
     /// Returns the directories that were moved and made so far.
@@ -178,7 +178,7 @@ impl ChangeJournal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn append(&mut self, record: &ManifestRecord) -> io::Result<()> {
+    pub fn append_record(&mut self, record: &ManifestRecord) -> io::Result<()> {
         self.writer.append(record)
     }
 
@@ -186,7 +186,7 @@ impl ChangeJournal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
+    pub fn record_gap(&mut self, path: &Path, why: &str) -> io::Result<()> {
         self.missed += 1;
         self.writer.append(&ManifestRecord::Missing { path: path.to_owned(), why: why.to_owned() })
     }
@@ -195,9 +195,13 @@ impl ChangeJournal {
     ///
     /// # Errors
     /// If an undo will not cover the change. Later changes can still be recorded.
-    pub fn touch<'a>(&mut self, at: impl Into<RoutedPath<'a>>, change: ComingChange<'_>) -> Result<(), JournalError> {
+    pub fn record_before_change<'a>(
+        &mut self,
+        at: impl Into<RoutedPath<'a>>,
+        change: ComingChange<'_>,
+    ) -> Result<(), JournalError> {
         let at = at.into();
-        self.confirm()?;
+        self.confirm_renames()?;
         match change {
             ComingChange::Write | ComingChange::Create | ComingChange::MakeDirectory => self.note_coming(at.path),
             ComingChange::Link(to) => self.note_coming(to.path),
@@ -209,17 +213,17 @@ impl ChangeJournal {
             | ComingChange::Times => {}
         }
         match change {
-            ComingChange::Rewrite => self.keep(at, NeededPart::Image(KeepMethod::Copy)),
-            ComingChange::Write => match at.look()? {
-                PathState::Absent => self.appear(at.path).map_err(Into::into),
-                node => self.keep_node(at, node, NeededPart::Image(KeepMethod::Copy)),
+            ComingChange::Rewrite => self.keep_before_change(at, NeededPart::Image(KeepMethod::Copy)),
+            ComingChange::Write => match at.read_state()? {
+                PathState::Absent => self.record_appearance(at.path).map_err(Into::into),
+                node => self.keep_state(at, node, NeededPart::Image(KeepMethod::Copy)),
             },
-            ComingChange::Remove => self.remove(at),
-            ComingChange::Meta => self.keep(at, NeededPart::Meta),
-            ComingChange::Times => self.keep(at, NeededPart::Hash),
-            ComingChange::Create => self.create(at).map(drop),
+            ComingChange::Remove => self.record_removal(at),
+            ComingChange::Meta => self.keep_before_change(at, NeededPart::Meta),
+            ComingChange::Times => self.keep_before_change(at, NeededPart::Hash),
+            ComingChange::Create => self.record_creation(at).map(drop),
             ComingChange::MakeDirectory => {
-                if self.create(at)? {
+                if self.record_creation(at)? {
                     self.writer.append(&ManifestRecord::Made { path: at.path.to_owned() })?;
                     self.names.make(at.path);
                     self.directory = None;
@@ -227,21 +231,21 @@ impl ChangeJournal {
                 Ok(())
             }
             ComingChange::Link(to) => {
-                self.keep(at, NeededPart::Meta)?;
-                self.create(to).map(drop)
+                self.keep_before_change(at, NeededPart::Meta)?;
+                self.record_creation(to).map(drop)
             }
-            ComingChange::Rename(to) => self.rename(at, to, false),
-            ComingChange::Swap(with) => self.rename(at, with, true),
+            ComingChange::Rename(to) => self.record_rename(at, to, false),
+            ComingChange::Swap(with) => self.record_rename(at, with, true),
         }
     }
 
-    fn remove(&mut self, at: RoutedPath<'_>) -> Result<(), JournalError> {
-        if self.by_id.is_empty() && self.entry(at.path).is_none() {
+    fn record_removal(&mut self, at: RoutedPath<'_>) -> Result<(), JournalError> {
+        if self.by_id.is_empty() && self.earlier_entry(at.path).is_none() {
             return Ok(());
         }
-        let node = at.look()?;
+        let node = at.read_state()?;
         self.note_going(at.path, node.id());
-        self.keep_node(at, node, self.need_of_removal())
+        self.keep_state(at, node, self.need_of_removal())
     }
 
     /// Returns the part of a file that has to be known before a name of it goes.
@@ -254,25 +258,25 @@ impl ChangeJournal {
     }
 
     /// Records that a thing may appear. Returns whether nothing is there.
-    fn create(&mut self, at: RoutedPath<'_>) -> Result<bool, JournalError> {
-        if !at.look()?.is_absent() {
+    fn record_creation(&mut self, at: RoutedPath<'_>) -> Result<bool, JournalError> {
+        if !at.read_state()?.is_absent() {
             return Ok(false);
         }
-        self.appear(at.path)?;
+        self.record_appearance(at.path)?;
         Ok(true)
     }
 
     /// Records that nothing is at a path.
-    fn appear(&mut self, path: &Path) -> io::Result<()> {
+    fn record_appearance(&mut self, path: &Path) -> io::Result<()> {
         if self.names.is_moved(path) {
             self.note_gone(path)?;
         }
-        let entry = self.new_entry(path);
-        entry.map_or(Ok(()), |entry| self.write(entry, PathState::Absent))
+        let entry = self.unrecorded_entry(path);
+        entry.map_or(Ok(()), |entry| self.write_before(entry, PathState::Absent))
     }
 
-    fn rename(&mut self, from: RoutedPath<'_>, to: RoutedPath<'_>, swap: bool) -> Result<(), JournalError> {
-        let (node, over) = (from.look()?, to.look()?);
+    fn record_rename(&mut self, from: RoutedPath<'_>, to: RoutedPath<'_>, swap: bool) -> Result<(), JournalError> {
+        let (node, over) = (from.read_state()?, to.read_state()?);
         let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
         self.note_coming(to.path);
         if swap {
@@ -289,41 +293,41 @@ impl ChangeJournal {
             Some(_) => NeededPart::Name,
             None => self.need_of_removal(),
         };
-        let first = self.keep_node(from, node, NeededPart::Name);
+        let first = self.keep_state(from, node, NeededPart::Name);
         let second = match over {
-            PathState::Absent => self.appear(to.path).map_err(Into::into),
-            over => self.keep_node(to, over, need),
+            PathState::Absent => self.record_appearance(to.path).map_err(Into::into),
+            over => self.keep_state(to, over, need),
         };
         let moving = RecordedRename { from: from.path.to_owned(), to: to.path.to_owned(), id, directory, swap };
         self.writer.append(&ManifestRecord::Moving(moving.clone()))?;
         self.pending.retain(|earlier| !moving.replaces(earlier));
         self.pending.push(moving);
-        self.give_up_failed();
+        self.drop_failed_renames();
         first.and(second)
     }
 
     /// Records the thing at a path, if it existed before the run.
-    fn keep(&mut self, at: RoutedPath<'_>, need: NeededPart) -> Result<(), JournalError> {
+    fn keep_before_change(&mut self, at: RoutedPath<'_>, need: NeededPart) -> Result<(), JournalError> {
         // No other name can belong to an earlier file.
-        if self.by_id.is_empty() && self.new_entry(at.path).is_none() {
+        if self.by_id.is_empty() && self.unrecorded_entry(at.path).is_none() {
             return Ok(());
         }
-        let node = at.look()?;
-        self.keep_node(at, node, need)
+        let node = at.read_state()?;
+        self.keep_state(at, node, need)
     }
 
-    fn keep_node(&mut self, at: RoutedPath<'_>, node: PathState, need: NeededPart) -> Result<(), JournalError> {
-        let entry = self.new_entry(at.path);
+    fn keep_state(&mut self, at: RoutedPath<'_>, node: PathState, need: NeededPart) -> Result<(), JournalError> {
+        let entry = self.unrecorded_entry(at.path);
         let PathState::File(file) = &node else {
             let has_contents = matches!(need, NeededPart::Hash | NeededPart::Image(KeepMethod::Copy));
             let entry = entry.filter(|_| !node.is_absent() && !has_contents);
-            return entry.map_or(Ok(()), |entry| self.write(entry, node)).map_err(Into::into);
+            return entry.map_or(Ok(()), |entry| self.write_before(entry, node)).map_err(Into::into);
         };
-        let known = self.known(at, file);
+        let known = self.first_recorded_state(at, file);
         // A kept file is recognised by the time it had before the run, which another name of it cannot have.
         let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
         let need = match need {
-            NeededPart::Image(KeepMethod::Link) if entry.is_none() && self.is_spare(at, known.as_ref()) => {
+            NeededPart::Image(KeepMethod::Link) if entry.is_none() && self.is_surplus_name(at, known.as_ref()) => {
                 NeededPart::Name
             }
             NeededPart::Image(KeepMethod::Link) if is_dated => NeededPart::Image(KeepMethod::Copy),
@@ -340,46 +344,48 @@ impl ChangeJournal {
             Err(why) => KnownContents::Nothing { why: why.to_string() },
         };
         if let Some(known) = &known {
-            self.rekeep(known.meta.id, &contents)?;
+            self.update_kept_contents(known.meta.id, &contents)?;
         }
         let file = FileState { contents, ..known.unwrap_or_else(|| file.clone()) };
         // The names of a new file are all new, and recorded.
         if is_of_before
             && need.concerns_all_names(&file.contents)
-            && let Some(held) = self.images.hold(at, &file)
+            && let Some(held) = self.images.hold_all_names(at, &file)
         {
-            self.write(held, PathState::File(file.clone()))?;
+            self.write_before(held, PathState::File(file.clone()))?;
         }
         if let Some(entry) = entry {
-            self.write(entry, PathState::File(file))?;
+            self.write_before(entry, PathState::File(file))?;
         }
         kept.map(drop).map_err(Into::into)
     }
 
     /// Returns whether a name goes that is not of before, of a file that still has one of before.
-    fn is_spare(&self, at: RoutedPath<'_>, known: Option<&FileState>) -> bool {
+    fn is_surplus_name(&self, at: RoutedPath<'_>, known: Option<&FileState>) -> bool {
         let Some(known) = known else { return false };
         let is_of_before = |path: &Path| {
-            let now = self.names.slot(path);
+            let now = self.names.current_slot(path);
             now.is_some_and(|now| {
-                now != at.path && look_roughly(&now).is_ok_and(|node| node.id() == Some(known.meta.id))
+                now != at.path && read_state_roughly(&now).is_ok_and(|node| node.id() == Some(known.meta.id))
             })
         };
         let places = self.by_id.get(&known.meta.id).into_iter().flatten();
-        let is_new =
-            self.names.origin_of_entry(at.path).is_none_or(|entry| self.before.get(&entry) == Some(&PathState::Absent));
+        let is_new = self
+            .names
+            .earlier_path_of_entry(at.path)
+            .is_none_or(|entry| self.before.get(&entry) == Some(&PathState::Absent));
         is_new && places.filter(|path| !is_within(path, self.store.path())).any(|path| is_of_before(path))
     }
 
     /// Returns the file as it was first recorded, if that was under another name, or before this change.
-    fn known(&self, at: RoutedPath<'_>, file: &FileState) -> Option<FileState> {
+    fn first_recorded_state(&self, at: RoutedPath<'_>, file: &FileState) -> Option<FileState> {
         let first = self.by_id.get(&file.meta.id)?.first()?;
         let is_unwritten = |known: &FileState| match known.contents {
             // A program may have set the time.
             KnownContents::Hash(hash)
                 if self.header.purpose != ManifestPurpose::Receipt && !known.is_unwritten(file) =>
             {
-                known.size == file.size && look::hash(at.reach).is_ok_and(|found| found == hash)
+                known.size == file.size && look::hash_file(at.reach).is_ok_and(|found| found == hash)
             }
             // Receipts keep no contents to compare. A recycled inode has one link, so two links on both sides mean the
             // same file.
@@ -408,7 +414,7 @@ impl ChangeJournal {
         };
         match (need, &file.contents) {
             (NeededPart::Hash, KnownContents::Untouched) => {
-                Ok(look::hash(at.reach).map_or(KnownContents::Untouched, KnownContents::Hash))
+                Ok(look::hash_file(at.reach).map_or(KnownContents::Untouched, KnownContents::Hash))
             }
             (NeededPart::Absence, KnownContents::Untouched) if file.links < 2 => Ok(KnownContents::Removed),
             (NeededPart::Image(way), KnownContents::Untouched | KnownContents::Hash(_)) => {
@@ -417,11 +423,11 @@ impl ChangeJournal {
             (NeededPart::Hash | NeededPart::Image(_), KnownContents::Nothing { why }) => {
                 Err(KeepError::Before(why.clone()))
             }
-            (NeededPart::Image(way), KnownContents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
+            (NeededPart::Image(way), KnownContents::Image(_)) if !self.images.is_kept_for(file.meta.id, way) => {
                 self.images.keep(at, file, way)
             }
             // All names of a file share its time.
-            (NeededPart::Hash, KnownContents::Image(_)) if !self.images.is_safe(file.meta.id, KeepMethod::Copy) => {
+            (NeededPart::Hash, KnownContents::Image(_)) if !self.images.is_kept_for(file.meta.id, KeepMethod::Copy) => {
                 self.images.keep(at, file, KeepMethod::Copy)
             }
             (_, contents) => Ok(contents.clone()),
@@ -429,11 +435,11 @@ impl ChangeJournal {
     }
 
     /// Gives contents that were kept later to all names of their file.
-    fn rekeep(&mut self, id: FileIdentity, contents: &KnownContents) -> io::Result<()> {
+    fn update_kept_contents(&mut self, id: FileIdentity, contents: &KnownContents) -> io::Result<()> {
         if *contents == KnownContents::Untouched {
             return Ok(());
         }
-        self.write_places()?;
+        self.write_new_places()?;
         for path in self.by_id.get(&id).cloned().unwrap_or_default() {
             let Some(PathState::File(file)) = self.before.get_mut(&path) else { continue };
             if file.contents.is_weaker(contents) {
@@ -444,17 +450,17 @@ impl ChangeJournal {
         Ok(())
     }
 
-    fn write(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
-        self.write_places()?;
+    fn write_before(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
+        self.write_new_places()?;
         let record = ManifestRecord::Before { path, node };
         self.writer.append(&record)?;
         if let ManifestRecord::Before { path, node } = record {
-            self.remember(path, node);
+            self.remember_before(path, node);
         }
         Ok(())
     }
 
-    fn write_places(&mut self) -> io::Result<()> {
+    fn write_new_places(&mut self) -> io::Result<()> {
         for (at, path) in self.images.places().enumerate().skip(self.places) {
             let number = u16::try_from(at + 1).map_err(io::Error::other)?;
             self.writer.append(&ManifestRecord::Place { number, path: path.to_owned() })?;
@@ -463,7 +469,7 @@ impl ChangeJournal {
         Ok(())
     }
 
-    fn remember(&mut self, path: PathBuf, node: PathState) {
+    fn remember_before(&mut self, path: PathBuf, node: PathState) {
         if let PathState::File(file) = &node {
             self.by_id.entry(file.meta.id).or_insert_with(|| Vec::with_capacity(1)).push(path.clone());
         }

@@ -36,7 +36,7 @@ impl RestPeriods {
     fn now(&mut self) -> i64 {
         /// More than the two readings are apart, and less than anybody sets a clock by.
         const APART: i64 = 5_000_000;
-        let now = FileTime::now().since();
+        let now = FileTime::now().as_nanoseconds();
         let lead = now.saturating_sub(i64::try_from(sys::monotonic_ns()).unwrap_or(0));
         self.is_lost |= self.lead.is_some_and(|known| lead < known.saturating_sub(APART));
         self.lead = Some(lead);
@@ -59,14 +59,14 @@ impl RestPeriods {
     pub fn end(&mut self) {
         if self.all.last().is_some_and(|rest| rest.until == i64::MAX) {
             // A file that changes right after this may have a time of the step before.
-            let until = self.now().saturating_sub(FileTime::lag());
+            let until = self.now().saturating_sub(FileTime::clock_lag());
             self.all.last_mut().expect("the one above").until = until;
         }
     }
 
     /// Returns whether the run rested at this time, and could not write to this file.
     pub fn covers(&self, time: FileTime, inode: u64) -> bool {
-        let time = time.since();
+        let time = time.as_nanoseconds();
         let rest = self.all[..self.all.partition_point(|rest| rest.from <= time)].last();
         !self.is_lost && rest.is_some_and(|rest| time < rest.until && !rest.open.contains(&inode))
     }

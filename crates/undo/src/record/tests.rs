@@ -3,7 +3,7 @@ use crate::manifest::{self, CoverageExtent};
 use crate::testing::{RecordedProgram, UndoScene};
 
 fn read(scene: &UndoScene) -> RunManifest {
-    manifest::read(&scene.store.manifest("r").expect("an id")).expect("read")
+    manifest::read(&scene.store.manifest_path("r").expect("an id")).expect("read")
 }
 
 fn names(scene: &UndoScene, nodes: &PathMap<PathState>) -> Vec<String> {
@@ -22,10 +22,13 @@ fn each_thing_is_recorded_once_and_as_it_was_first() {
         run.write("a", "three").expect("done");
     });
     let point = read(&scene);
-    let PathState::File(before) = &point.before[&scene.path("a")] else { panic!("no file") };
+    let PathState::File(before) = &point.states_before[&scene.path("a")] else { panic!("no file") };
     assert!(matches!(before.contents, KnownContents::Image(_)));
     assert_eq!((before.size, before.meta.mode), (3, 0o644));
-    assert_eq!((names(&scene, &point.before), names(&scene, &point.after)), (vec!["a".into()], vec!["a".into()]));
+    assert_eq!(
+        (names(&scene, &point.states_before), names(&scene, &point.states_after_run)),
+        (vec!["a".into()], vec!["a".into()])
+    );
 }
 
 #[test]
@@ -39,8 +42,8 @@ fn a_new_directory_is_recorded_with_all_that_is_in_it_at_the_end() {
         run.remove("n/gone").expect("done");
     });
     let point = read(&scene);
-    assert_eq!(names(&scene, &point.before), ["n"]);
-    assert_eq!(names(&scene, &point.after), ["n", "n/m", "n/m/x"]);
+    assert_eq!(names(&scene, &point.states_before), ["n"]);
+    assert_eq!(names(&scene, &point.states_after_run), ["n", "n/m", "n/m/x"]);
 }
 
 #[test]
@@ -54,8 +57,8 @@ fn a_moved_directory_is_one_entry_and_what_changes_in_it_has_its_path_of_before(
         run.write("e/a", "two").expect("done");
     });
     let point = read(&scene);
-    assert_eq!(names(&scene, &point.before), ["d", "d/a", "e"]);
-    assert_eq!(names(&scene, &point.after), ["e", "e/a"]);
+    assert_eq!(names(&scene, &point.states_before), ["d", "d/a", "e"]);
+    assert_eq!(names(&scene, &point.states_after_run), ["e", "e/a"]);
     assert_eq!(point.moved.len(), 1);
 }
 
@@ -70,9 +73,11 @@ fn changes_that_fail_leave_no_trace() {
         run.make_directory("d").expect_err("there");
     });
     let point = read(&scene);
-    assert_eq!((point.moved.len(), point.names.moved().count()), (0, 0));
-    let unchanged =
-        point.before.iter().all(|(path, node)| point.after.get(path).is_some_and(|left| left.is_alike(node)));
+    assert_eq!((point.moved.len(), point.names.moved_directories().count()), (0, 0));
+    let unchanged = point
+        .states_before
+        .iter()
+        .all(|(path, node)| point.states_after_run.get(path).is_some_and(|left| left.is_alike(node)));
     assert!(unchanged);
 }
 
@@ -90,8 +95,8 @@ fn a_file_with_the_contents_of_before_is_recorded_as_such() {
         PathState::File(file) => file.contents.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(contents(&point.before, "a"), contents(&point.after, "a"));
-    assert!(matches!(contents(&point.after, "b"), KnownContents::Hash(_)));
+    assert_eq!(contents(&point.states_before, "a"), contents(&point.states_after_run, "a"));
+    assert!(matches!(contents(&point.states_after_run, "b"), KnownContents::Hash(_)));
 }
 
 #[test]
@@ -101,25 +106,25 @@ fn a_receipt_alone_keeps_no_contents() {
     scene.write("b", "two");
     let header = ManifestHeader { purpose: ManifestPurpose::Receipt, ..scene.header("r") };
     let mut recorder = ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
-    recorder.touch(&scene.path("a"), ComingChange::Rewrite).expect("recorded");
-    recorder.touch(&scene.path("b"), ComingChange::Remove).expect("recorded");
+    recorder.record_before_change(&scene.path("a"), ComingChange::Rewrite).expect("recorded");
+    recorder.record_before_change(&scene.path("b"), ComingChange::Remove).expect("recorded");
     std::fs::remove_file(scene.path("b")).expect("removed");
     let end = recorder.finish(Vec::new()).expect("finished");
     assert_eq!((end.bytes, end.not_covered), (0, Vec::new()));
     let point = read(&scene);
-    let PathState::File(rewritten) = &point.before[&scene.path("a")] else { panic!("no file") };
+    let PathState::File(rewritten) = &point.states_before[&scene.path("a")] else { panic!("no file") };
     assert!(matches!(rewritten.contents, KnownContents::Hash(_)));
-    assert!(!scene.store.files("r").expect("an id").exists());
+    assert!(!scene.store.image_directory("r").expect("an id").exists());
 }
 
 #[test]
 fn what_is_not_covered_is_counted() {
     let scene = UndoScene::new();
     let mut run = scene.begin("r");
-    run.recorder.miss(&scene.path("fifo"), "it was in use").expect("written");
+    run.recorder.record_gap(&scene.path("fifo"), "it was in use").expect("written");
     let end = run.recorder.finish(Vec::new()).expect("finished");
     assert_eq!((end.extent, end.not_covered), (CoverageExtent::Part, Vec::new()));
-    assert_eq!(read(&scene).missing, [(scene.path("fifo"), "it was in use".to_owned())]);
+    assert_eq!(read(&scene).uncovered, [(scene.path("fifo"), "it was in use".to_owned())]);
 }
 
 #[test]
@@ -183,7 +188,7 @@ fn renames_that_failed_are_not_looked_for_for_ever() {
         run.write("e/x", "two").expect("done");
         run.rename("f0", "g0").expect("done");
     });
-    let before = names(&scene, &read(&scene).before);
+    let before = names(&scene, &read(&scene).states_before);
     assert!(before.contains(&"d/x".to_owned()), "{before:?}");
     let undone = scene.undo("r");
     assert_eq!((undone.conflicts, scene.read("d/x").as_deref()), (Vec::new(), Some("one")));
@@ -201,7 +206,7 @@ fn the_names_of_a_new_file_are_those_that_are_recorded() {
         run.link("b", "c").expect("done");
         run.write("c", "three").expect("done");
     });
-    assert_eq!(names(&scene, &read(&scene).before), ["a", "b", "c"]);
+    assert_eq!(names(&scene, &read(&scene).states_before), ["a", "b", "c"]);
     let undone = scene.undo("r");
     assert_eq!((undone.conflicts, undone.not_covered), (Vec::new(), Vec::new()));
     assert_eq!(scene.snapshot(), before);

@@ -25,36 +25,36 @@ pub(super) enum ThingOwner {
 impl ChangeJournal {
     /// From here on each change of the run is told before it is made, and so are the names that it may make in
     /// directories of its own, by [`Recorder::make_names`]. What is there at the end otherwise is another program's.
-    pub fn tell_apart(&mut self) {
+    pub fn expect_announced_changes(&mut self) {
         (self.others.tells, self.others.names) = (true, Some(HashSet::new()));
     }
 
     /// Records names that the run may make in directories of its own, by their keys.
-    pub fn make_names(&mut self, keys: impl IntoIterator<Item = u64>) {
+    pub fn announce_names(&mut self, keys: impl IntoIterator<Item = u64>) {
         if let Some(names) = &mut self.others.names {
             names.extend(keys);
         }
     }
 
     /// Records that the run may make and remove names which are not told.
-    pub fn lose_names(&mut self) {
+    pub fn stop_announcements(&mut self) {
         (self.others.tells, self.others.names) = (false, None);
     }
 
     /// Records that no process of the run will change a file without another call, apart from these inodes.
-    pub fn rest(&mut self, open: HashSet<u64>) {
+    pub fn begin_rest(&mut self, open: HashSet<u64>) {
         self.others.rests.begin(open);
     }
 
     /// Records that a process of the run is about to change a file again.
-    pub fn wake(&mut self) {
+    pub fn end_rest(&mut self) {
         self.others.rests.end();
     }
 
     /// Records that the run is about to remove a thing, or to move it away.
     pub(super) fn note_going(&mut self, path: &Path, thing: Option<FileIdentity>) {
         if self.others.tells
-            && let Some(entry) = self.entry(path)
+            && let Some(entry) = self.earlier_entry(path)
         {
             self.others.gone.insert(entry, RemovalKind::Removed(thing));
         }
@@ -63,7 +63,7 @@ impl ChangeJournal {
     /// Records that the run may put something at a path.
     pub(super) fn note_coming(&mut self, path: &Path) {
         if !self.others.gone.is_empty()
-            && let Some(entry) = self.entry(path)
+            && let Some(entry) = self.earlier_entry(path)
         {
             self.others.gone.entry(entry).and_modify(|going| *going = RemovalKind::Replaced);
         }
@@ -75,8 +75,8 @@ impl ChangeJournal {
     }
 
     /// Returns whose the thing at a path is. `directory` is the inode of its directory, if the run made that.
-    pub(super) fn whose(&mut self, path: &Path, node: &PathState, directory: Option<u64>) -> ThingOwner {
-        let entry = self.entry(path);
+    pub(super) fn owner_of(&mut self, path: &Path, node: &PathState, directory: Option<u64>) -> ThingOwner {
+        let entry = self.earlier_entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));
         let is_removed = match entry.as_ref().and_then(|entry| self.others.gone.get(entry)) {
             Some(RemovalKind::Removed(thing)) if self.others.tells && *thing != node.id() => return ThingOwner::Others,

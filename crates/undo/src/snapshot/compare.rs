@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::directory::OpenDirectory;
 use super::places::ArrivedThings;
-use super::tree::{DirectoryListing, SnapshotEntry, SnapshotTree, TreeSnapshot, is_own};
-use crate::look::{self, look};
+use super::tree::{DirectoryListing, SnapshotEntry, SnapshotTree, TreeSnapshot, belongs_to_store};
+use crate::look::{self, read_state};
 use crate::node::{FileIdentity, FileState as Kept, KnownContents, PathState};
 use crate::record::ChangeJournal;
 
@@ -48,10 +48,10 @@ pub fn compare(recorder: &mut ChangeJournal, snapshot: TreeSnapshot) -> io::Resu
         linked: HashSet::new(),
         tree,
     };
-    let now = look(&root)?;
+    let now = read_state(&root)?;
     if !now.is_alike(&comparison.tree.node) {
         let before = comparison.tree.node.clone();
-        comparison.recorder.note(root, before)?;
+        comparison.recorder.note_before(root, before)?;
     }
     comparison.read_all()?;
     comparison.write_names()?;
@@ -63,7 +63,7 @@ impl TreeComparison<'_> {
         loop {
             while let Some((before, now)) = self.queue.pop_front() {
                 if Instant::now() > self.until {
-                    self.recorder.miss(&before, "there was no time to compare it with the snapshot")?;
+                    self.recorder.record_gap(&before, "there was no time to compare it with the snapshot")?;
                     continue;
                 }
                 self.read(&before, now.as_deref())?;
@@ -82,31 +82,31 @@ impl TreeComparison<'_> {
         let directory = match opened {
             Ok(directory) => directory,
             Err(error) if is_gone(&error) => None,
-            Err(error) => return self.recorder.miss(before, &error.to_string()),
+            Err(error) => return self.recorder.record_gap(before, &error.to_string()),
         };
         let there = now.zip(directory.as_ref());
         for (name, entry) in &entries {
             let path = before.join(name);
-            let found = there.map(|(now, directory)| (now.join(name), look(&directory.reach(name))));
+            let found = there.map(|(now, directory)| (now.join(name), read_state(&directory.reach(name))));
             match found {
                 None => self.compare(path, entry, None)?,
-                Some((_, Err(error))) => self.recorder.miss(&path, &error.to_string())?,
+                Some((_, Err(error))) => self.recorder.record_gap(&path, &error.to_string())?,
                 Some((here, Ok(node))) => self.compare(path, entry, Some((here, node, there)))?,
             }
         }
         let Some((now, directory)) = there.filter(|_| is_whole) else { return Ok(()) };
         let Some(names) = directory.names(self.until)? else {
-            return self.recorder.miss(now, "there was no time to look for new things in it");
+            return self.recorder.record_gap(now, "there was no time to look for new things in it");
         };
         for name in names.into_iter().filter(|name| !entries.contains_key(name)) {
             let path = now.join(&name);
-            if is_own(&path, self.recorder.store().path()) {
+            if belongs_to_store(&path, self.recorder.store().path()) {
                 continue;
             }
-            match look(&directory.reach(&name)) {
+            match read_state(&directory.reach(&name)) {
                 Ok(PathState::Absent) => {}
                 Ok(node) => self.places.add(path, node, self.until),
-                Err(error) => self.recorder.miss(&path, &error.to_string())?,
+                Err(error) => self.recorder.record_gap(&path, &error.to_string())?,
             }
         }
         Ok(())
@@ -134,16 +134,16 @@ impl TreeComparison<'_> {
                 if file.links > 1 {
                     self.names.entry(file.meta.id).or_default().push((path, entry.clone()));
                 } else {
-                    self.recorder.images().discard(file);
+                    self.recorder.images().discard_image(file);
                 }
             }
             return Ok(());
         }
         let before = match &entry.node {
-            PathState::File(file) => PathState::File(self.kept(file, entry.at, &node)?),
+            PathState::File(file) => PathState::File(self.keep_changed_file(file, entry.at, &node)?),
             other => other.clone(),
         };
-        self.recorder.note(path, before)
+        self.recorder.note_before(path, before)
     }
 
     fn is_same(&self, entry: &SnapshotEntry, now: &PathState, reach: Option<&Path>) -> bool {
@@ -160,7 +160,7 @@ impl TreeComparison<'_> {
     }
 
     fn has_contents(&self, file: &Kept, at: Option<u64>, reach: Option<&Path>) -> Option<bool> {
-        let now = look::open(reach?).ok()?;
+        let now = look::open_file(reach?).ok()?;
         let (mut one, mut other) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
         let mut done = 0;
         while done < file.size {
@@ -181,10 +181,10 @@ impl TreeComparison<'_> {
             for (path, entry) in names {
                 let PathState::File(file) = &entry.node else { continue };
                 if self.linked.contains(&id) {
-                    let file = self.kept(file, entry.at, &entry.node)?;
-                    self.recorder.note(path, PathState::File(file))?;
+                    let file = self.keep_changed_file(file, entry.at, &entry.node)?;
+                    self.recorder.note_before(path, PathState::File(file))?;
                 } else {
-                    self.recorder.images().discard(file);
+                    self.recorder.images().discard_image(file);
                 }
             }
         }
@@ -192,15 +192,15 @@ impl TreeComparison<'_> {
     }
 
     /// Returns an earlier file, with its contents as a kept file.
-    fn kept(&mut self, file: &Kept, at: Option<u64>, now: &PathState) -> io::Result<Kept> {
+    fn keep_changed_file(&mut self, file: &Kept, at: Option<u64>, now: &PathState) -> io::Result<Kept> {
         let contents = match (&file.contents, at) {
-            (_, Some(at)) => match self.recorder.images().put(file, &self.pack, at) {
+            (_, Some(at)) => match self.recorder.images().keep_from_pack(file, &self.pack, at) {
                 Ok(contents) => contents,
                 Err(error) => KnownContents::Nothing { why: error.to_string() },
             },
             (KnownContents::Image(_), _) if matches!(now, PathState::File(now) if now.meta.id == file.meta.id && !file.is_unwritten(now)) =>
             {
-                self.recorder.images().discard(file);
+                self.recorder.images().discard_image(file);
                 KnownContents::Nothing { why: "it was too large for a copy, and was written to".to_owned() }
             }
             (contents, _) => contents.clone(),

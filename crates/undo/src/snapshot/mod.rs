@@ -53,7 +53,7 @@ impl TreeSnapshot {
     /// # Errors
     /// If the record cannot be written.
     pub fn compare(self, recorder: &mut ChangeJournal) -> io::Result<()> {
-        let directory = recorder.directory();
+        let directory = recorder.image_directory();
         compare::compare(recorder, self)?;
         for name in [TREE, PACK] {
             // Files that stay are removed with the run at the latest.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::compare::TreeComparison;
 use super::directory::OpenDirectory;
 use super::places::ArrivedThings;
-use crate::look::look;
+use crate::look::read_state;
 use crate::manifest::RecordedRename;
 use crate::node::PathState;
 
@@ -23,11 +23,11 @@ impl TreeComparison<'_> {
         for (path, node) in all {
             match (moved.remove(&path), node) {
                 (Some((before, id)), _) => {
-                    let from = self.recorder.names().place(&before);
+                    let from = self.recorder.names().current_path(&before);
                     self.recorder.note_moved(RecordedRename { from, to: path, id, directory: true, swap: None })?;
                 }
                 (None, Some(node)) if self.holds_unkept(&path, &node) => {
-                    self.recorder.miss(&path, "it has a file of before that is not kept, and stays")?;
+                    self.recorder.record_gap(&path, "it has a file of before that is not kept, and stays")?;
                 }
                 (None, Some(node)) => self.recorder.note_made(&path, node.is_directory())?,
                 (None, None) => {}
@@ -51,7 +51,7 @@ impl TreeComparison<'_> {
 
     fn has_unkept(&self, directory: &OpenDirectory) -> bool {
         let names = directory.names(self.until).ok().flatten();
-        let is_unkept = |name: &OsStr| match look(&directory.reach(name)) {
+        let is_unkept = |name: &OsStr| match read_state(&directory.reach(name)) {
             Ok(PathState::File(file)) => self.unkept.contains(&file.meta.id),
             Ok(PathState::Directory(_)) => directory.inside(name).is_ok_and(|inner| self.has_unkept(&inner)),
             Ok(_) => false,

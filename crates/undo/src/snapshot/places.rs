@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::directory::OpenDirectory;
-use crate::look::look;
+use crate::look::read_state;
 use crate::node::{FileIdentity, PathState};
 
 /// The current places of earlier directories.
@@ -35,7 +35,7 @@ impl ArrivedThings {
 
     fn add_below(&mut self, directory: &OpenDirectory, path: &Path, device: u64, until: Instant) {
         for name in directory.names(until).ok().flatten().unwrap_or_default() {
-            let Ok(PathState::Directory(meta)) = look(&directory.reach(&name)) else { continue };
+            let Ok(PathState::Directory(meta)) = read_state(&directory.reach(&name)) else { continue };
             let below = path.join(&name);
             if meta.id.device == device
                 && let Ok(inner) = directory.inside(&name)

@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::directory::OpenDirectory;
-use super::tree::{DirectoryListing, PACK, SnapshotEntry, SnapshotTree, TREE, TreeSnapshot, is_own};
+use super::tree::{DirectoryListing, PACK, SnapshotEntry, SnapshotTree, TREE, TreeSnapshot, belongs_to_store};
 use crate::images::{KeepError, KeepMethod, has_room};
-use crate::look::{self, RoutedPath, look};
+use crate::look::{self, RoutedPath, read_state};
 use crate::node::{FileIdentity, FileState as Kept, FileTime, KnownContents, PathState};
 use crate::record::ChangeJournal;
 
@@ -47,10 +47,10 @@ struct TreeSnapshotTaker<'a> {
 
 pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<TreeSnapshot> {
     let until = Instant::now() + time;
-    let node = look(root)?;
+    let node = read_state(root)?;
     let PathState::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
     recorder.images().make_home()?;
-    let directory = recorder.directory();
+    let directory = recorder.image_directory();
     let pack = File::options().read(true).write(true).create_new(true).mode(0o600).open(directory.join(PACK))?;
     let device = meta.id.device;
     let tree = SnapshotTree { root: root.to_owned(), node, began: FileTime::now(), directories: BTreeMap::new() };
@@ -96,7 +96,7 @@ impl TreeSnapshotTaker<'_> {
     }
 
     fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
-        self.recorder.miss(path, why)
+        self.recorder.record_gap(path, why)
     }
 
     fn read(&mut self, directory: OpenDirectory, path: PathBuf) -> io::Result<()> {
@@ -110,7 +110,7 @@ impl TreeSnapshotTaker<'_> {
         let mut listing = DirectoryListing { is_whole: true, ..DirectoryListing::default() };
         for name in names {
             let below = path.join(&name);
-            if is_own(&below, self.recorder.store().path()) {
+            if belongs_to_store(&below, self.recorder.store().path()) {
                 continue;
             }
             if Instant::now() > self.until {
@@ -120,7 +120,7 @@ impl TreeSnapshotTaker<'_> {
             }
             let reach = directory.reach(&name);
             let at = RoutedPath { path: &below, reach: &reach, is_vacant: false };
-            match look(&reach) {
+            match read_state(&reach) {
                 Ok(PathState::Absent) => {}
                 Ok(PathState::File(file)) => {
                     let entry = self.keep(at, file, is_of_objects)?;
@@ -187,7 +187,7 @@ impl TreeSnapshotTaker<'_> {
     /// Copies the contents of a file to the end of the pack.
     fn copy(&mut self, reach: &Path, file: &Kept) -> Result<u64, KeepError> {
         let place = self.packed;
-        let mut from = look::open(reach)?;
+        let mut from = look::open_file(reach)?;
         let mut left = file.size;
         while left > 0 {
             if self.packed >= self.looked {

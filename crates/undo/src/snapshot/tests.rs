@@ -10,7 +10,7 @@ use crate::images::UndoLimits;
 use crate::manifest::{CoverageExtent, ManifestHeader, RunManifest};
 use crate::record::ChangeJournal;
 use crate::testing::UndoScene;
-use crate::{TreeSnapshot, ended};
+use crate::{TreeSnapshot, read_ended_run};
 
 /// More than any test takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ fn run_with(scene: &UndoScene, run: &str, limits: UndoLimits, text: &str) -> Run
     script(scene, text);
     snapshot.compare(&mut recorder).expect("compared");
     recorder.finish(Vec::new()).expect("finished");
-    ended(&scene.store, run).expect("a record")
+    read_ended_run(&scene.store, run).expect("a record")
 }
 
 fn run(scene: &UndoScene, run: &str, text: &str) -> RunManifest {
@@ -78,7 +78,12 @@ fn what_a_run_changed_comes_back_and_nothing_else_is_recorded() {
         let id = format!("r{at}");
         let point = run(&scene, &id, text);
         let is_quiet = *text == ":";
-        assert_eq!(point.before.is_empty() && point.after.is_empty(), is_quiet, "{text}: {:?}", point.before);
+        assert_eq!(
+            point.states_before.is_empty() && point.states_after_run.is_empty(),
+            is_quiet,
+            "{text}: {:?}",
+            point.states_before
+        );
         let end = point.end.as_ref().expect("an end");
         assert_eq!((end.extent, end.not_covered.len()), (CoverageExtent::Part, 1), "{text}");
         assert!(end.not_covered[0].contains(scene.root.to_str().expect("text")), "{text}");
@@ -91,7 +96,7 @@ fn what_a_run_changed_comes_back_and_nothing_else_is_recorded() {
             panic!("{text}: {now:?}");
         }
         // Only what changed is kept.
-        let directory = scene.store.files(&id).expect("an id");
+        let directory = scene.store.image_directory(&id).expect("an id");
         assert!(!directory.join("pack").exists() && !directory.join("tree").exists());
     }
 }
@@ -101,7 +106,7 @@ fn a_run_without_changes_keeps_no_file() {
     let scene = furnished();
     let end = run(&scene, "r", "cat a b > /dev/null").end.expect("an end");
     assert_eq!(end.bytes, 0);
-    let kept = fs::read_dir(scene.store.files("r").expect("an id")).map_or(0, Iterator::count);
+    let kept = fs::read_dir(scene.store.image_directory("r").expect("an id")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
 }
 
@@ -110,7 +115,7 @@ fn a_file_that_was_rewritten_in_the_same_tick_of_the_clock_is_found() {
     let scene = furnished();
     let before = scene.snapshot();
     let point = run(&scene, "r", "time=$(stat -c %.Y a); echo b > a; touch -d @$time a");
-    assert!(point.before.contains_key(&scene.path("a")));
+    assert!(point.states_before.contains_key(&scene.path("a")));
     scene.undo("r");
     assert_eq!(scene.snapshot(), before);
 }
@@ -120,7 +125,7 @@ fn a_moved_directory_is_one_move() {
     let scene = furnished();
     let point = run(&scene, "r", "mv d g");
     assert_eq!(point.moved.len(), 1);
-    assert!(!point.before.contains_key(&scene.path("d/x")));
+    assert!(!point.states_before.contains_key(&scene.path("d/x")));
 }
 
 #[test]
@@ -162,8 +167,8 @@ fn without_time_what_is_missing_is_named_and_nothing_is_taken_for_new() {
     script(&scene, "rm a; echo x > new");
     snapshot.compare(&mut recorder).expect("compared");
     recorder.finish(Vec::new()).expect("finished");
-    let point = ended(&scene.store, "r").expect("a record");
-    assert!(!point.missing.is_empty());
+    let point = read_ended_run(&scene.store, "r").expect("a record");
+    assert!(!point.uncovered.is_empty());
     scene.undo("r");
     assert_eq!(scene.read("new").as_deref(), Some("x\n"));
 }
@@ -194,7 +199,7 @@ fn links_in_the_way_lead_nowhere() {
     let secret = secret.display();
     let before = scene.snapshot();
     let point = run(&scene, "r", &format!("rm -r d; ln -s {secret} d"));
-    assert!(!point.before.values().any(|node| node.size() == Some(13)));
+    assert!(!point.states_before.values().any(|node| node.size() == Some(13)));
     scene.undo("r");
     assert_eq!(scene.snapshot(), before);
     assert_eq!(fs::read_to_string(Path::new(&format!("{secret}/x"))).expect("read"), "a long secret");

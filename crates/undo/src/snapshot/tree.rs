@@ -135,7 +135,7 @@ impl SnapshotTree {
 }
 
 /// Returns whether a path belongs to a store.
-pub fn is_own(path: &Path, store: &Path) -> bool {
+pub fn belongs_to_store(path: &Path, store: &Path) -> bool {
     let is_place = |name: &OsStr| name.as_encoded_bytes().starts_with(PLACE.as_bytes());
     path.starts_with(store) || path.file_name().is_some_and(is_place)
 }

@@ -103,7 +103,7 @@ impl UndoStore {
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn existing(dir: &Path) -> Result<Option<Self>, UndoStoreError> {
+    pub fn open_existing(dir: &Path) -> Result<Option<Self>, UndoStoreError> {
         let is_empty = |entries: fs::ReadDir| entries.take(1).count() == 0;
         match fs::read_dir(dir).map(is_empty) {
             Ok(true) if !dir.is_symlink() => Ok(None),
@@ -123,7 +123,7 @@ impl UndoStore {
         !run.is_empty() && run.len() <= 128 && !run.starts_with('.') && run.bytes().all(is_plain)
     }
 
-    fn entry(&self, directory: &str, run: &str) -> Result<PathBuf, UndoStoreError> {
+    fn entry_path(&self, directory: &str, run: &str) -> Result<PathBuf, UndoStoreError> {
         if Self::is_id(run) {
             Ok(self.path.join(directory).join(run))
         } else {
@@ -135,16 +135,16 @@ impl UndoStore {
     ///
     /// # Errors
     /// [`StoreError::NoId`]
-    pub fn manifest(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
-        self.entry(POINTS, run)
+    pub fn manifest_path(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
+        self.entry_path(POINTS, run)
     }
 
     /// Returns the directory with the kept files of a run. It is made with the first one.
     ///
     /// # Errors
     /// [`StoreError::NoId`]
-    pub fn files(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
-        self.entry(FILES, run)
+    pub fn image_directory(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
+        self.entry_path(FILES, run)
     }
 
     /// Creates the point of a run.
@@ -156,7 +156,7 @@ impl UndoStore {
         header: ManifestHeader,
         limits: UndoLimits,
     ) -> Result<(ManifestWriter, RunImages), UndoStoreError> {
-        let (path, files) = (self.manifest(&header.run)?, self.files(&header.run)?);
+        let (path, files) = (self.manifest_path(&header.run)?, self.image_directory(&header.run)?);
         let failed = |source| UndoStoreError::System { path: path.clone(), source };
         let images = RunImages::new(files, &header.run, &header.cwd, limits).map_err(failed)?;
         let writer = ManifestWriter::create(&path, header).map_err(failed)?;
@@ -168,7 +168,7 @@ impl UndoStore {
     /// # Errors
     /// If it cannot be written, or another process writes it.
     pub fn resume(&self, point: &RunManifest) -> Result<(ManifestWriter, RunImages), UndoStoreError> {
-        let (path, files) = (self.manifest(&point.header.run)?, self.files(&point.header.run)?);
+        let (path, files) = (self.manifest_path(&point.header.run)?, self.image_directory(&point.header.run)?);
         let failed = |source| UndoStoreError::System { path: path.clone(), source };
         let writer = ManifestWriter::resume(&path, point.length).map_err(failed)?;
         let mut images =
@@ -178,7 +178,7 @@ impl UndoStore {
     }
 
     /// Returns the path of the file of [`super::traces::Traces`].
-    pub fn traces(&self) -> PathBuf {
+    pub fn traces_path(&self) -> PathBuf {
         self.path.join(TRACES)
     }
 
@@ -186,12 +186,12 @@ impl UndoStore {
     ///
     /// # Errors
     /// If there is none, it cannot be read, or the run still goes on.
-    pub fn point(&self, run: &str) -> Result<RunManifest, UndoStoreError> {
-        let path = self.manifest(run)?;
+    pub fn read_undoable_run(&self, run: &str) -> Result<RunManifest, UndoStoreError> {
+        let path = self.manifest_path(run)?;
         if !path.exists() {
             let run = run.to_owned();
-            let why =
-                self.indexed(|index, _| index.evicted().find(|gone| *gone.run == *run).map(|gone| gone.why.clone()))?;
+            let why = self
+                .with_index(|index, _| index.evicted().find(|gone| *gone.run == *run).map(|gone| gone.why.clone()))?;
             return Err(why.map_or_else(
                 || UndoStoreError::NoPoint(run.clone()),
                 |why| UndoStoreError::Evicted { run: run.clone(), why },
@@ -206,21 +206,21 @@ impl UndoStore {
 
     /// Returns whether the manifest of a run is still written.
     pub fn is_running(&self, run: &str) -> bool {
-        let Ok(path) = self.manifest(run) else { return false };
+        let Ok(path) = self.manifest_path(run) else { return false };
         let file = fs::File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
     /// Returns whether a point exists, readable or not.
     pub fn has(&self, run: &str) -> bool {
-        self.manifest(run).is_ok_and(|path| path.exists())
+        self.manifest_path(run).is_ok_and(|path| path.exists())
     }
 
     /// Returns the runs with a manifest, in no order.
     ///
     /// # Errors
     /// If the directory cannot be read.
-    pub fn runs(&self) -> Result<Vec<String>, UndoStoreError> {
+    pub fn list_runs(&self) -> Result<Vec<String>, UndoStoreError> {
         let path = self.path.join(POINTS);
         let entries = fs::read_dir(&path).map_err(|source| UndoStoreError::System { path, source })?;
         Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
@@ -230,11 +230,11 @@ impl UndoStore {
     ///
     /// # Errors
     /// As [`Store::runs`], or if the index cannot be read.
-    pub(crate) fn unended(&self) -> Result<Vec<ManifestHeader>, UndoStoreError> {
+    pub(crate) fn unended_headers(&self) -> Result<Vec<ManifestHeader>, UndoStoreError> {
         // Runs that end between the two are in the index.
-        let mut runs = self.runs()?;
-        self.indexed(|index, _| runs.retain(|run| !index.has(run)))?;
-        Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest(run).ok()?).ok()).collect())
+        let mut runs = self.list_runs()?;
+        self.with_index(|index, _| runs.retain(|run| !index.has(run)))?;
+        Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest_path(run).ok()?).ok()).collect())
     }
 
     /// Returns the undos of a run that may not have been completed, newest first. `unended` is [`Store::unended`].
@@ -246,19 +246,19 @@ impl UndoStore {
         let mut unended: Vec<&ManifestHeader> = unended.iter().filter(is_undo).collect();
         unended.sort_by_key(|header| std::cmp::Reverse(header.at));
         let mut undos: Vec<String> = unended.into_iter().map(|header| header.run.clone()).collect();
-        self.indexed(|index, _| undos.extend(index.undos_of(run).map(|undo| undo.to_string())))?;
+        self.with_index(|index, _| undos.extend(index.undos_of(run).map(|undo| undo.to_string())))?;
         Ok(undos)
     }
 
     /// Returns the summaries of the existing and the evicted points of some directories, in no order, and of these runs
     /// those that the index lacks.
-    pub(crate) fn listed<'a>(
+    pub(crate) fn listed_points<'a>(
         &self,
         runs: &'a HashSet<String>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<(Vec<PointSummary>, Vec<&'a str>), UndoStoreError> {
         let path = self.path.join(INDEX);
-        self.indexed(|index, file| {
+        self.with_index(|index, file| {
             let unlisted = runs.iter().map(String::as_str).filter(|run| !index.has(run)).collect();
             let is_listed = |point: &IndexedPoint| point.undoable && is_wanted(&point.cwd);
             let living = index.living().filter(|((_, run), point)| is_listed(point) && runs.contains(&**run));
@@ -270,15 +270,15 @@ impl UndoStore {
     }
 
     /// Lets a function use the index, as it is now, and the file that it was read from.
-    fn indexed<T>(&self, read: impl FnOnce(&PointIndex, Option<&File>) -> T) -> Result<T, UndoStoreError> {
-        self.known(|known| {
+    fn with_index<T>(&self, read: impl FnOnce(&PointIndex, Option<&File>) -> T) -> Result<T, UndoStoreError> {
+        self.with_memory(|known| {
             let path = self.path.join(INDEX);
             let file = known.index.refresh(&path).map_err(|source| UndoStoreError::System { path, source })?;
             Ok(read(&known.index, file.as_ref()))
         })
     }
 
-    fn known<T>(&self, act: impl FnOnce(&mut StoreMemory) -> T) -> T {
+    fn with_memory<T>(&self, act: impl FnOnce(&mut StoreMemory) -> T) -> T {
         let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = Arc::clone(all.entry(self.path.clone()).or_default());
         drop(all);
@@ -305,7 +305,7 @@ impl UndoStore {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn kept(&self, undo: &str) -> Result<PathBuf, UndoStoreError> {
+    pub fn conflict_directory(&self, undo: &str) -> Result<PathBuf, UndoStoreError> {
         let path = self.path.join(KEPT).join(undo);
         match DirBuilder::new().mode(0o700).create(&path) {
             Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
@@ -319,7 +319,7 @@ impl UndoStore {
     ///
     /// # Errors
     /// If the index cannot be written. The next stocktaking finds the point.
-    pub fn add(&self, summary: &PointSummary) -> Result<(), UndoStoreError> {
+    pub fn add_summary(&self, summary: &PointSummary) -> Result<(), UndoStoreError> {
         self.append(&IndexLine::Point(summary))
     }
 
@@ -329,18 +329,18 @@ impl UndoStore {
     }
 
     /// Reads the part of a point that lists and evictions need from its manifest.
-    pub fn summary(&self, run: &str) -> Option<PointSummary> {
-        let point = manifest::read(&self.manifest(run).ok()?).ok()?;
-        Some(PointSummary::of(&point.header, point.end.as_ref(), self.measured(&point), point.before.len()))
+    pub fn read_summary(&self, run: &str) -> Option<PointSummary> {
+        let point = manifest::read(&self.manifest_path(run).ok()?).ok()?;
+        Some(PointSummary::of(&point.header, point.end.as_ref(), self.measure_point(&point), point.states_before.len()))
     }
 
     /// Returns the size of a point, as it is now.
-    pub fn measured(&self, point: &RunManifest) -> StoredSize {
-        let length = self.manifest(&point.header.run).and_then(|path| {
+    pub fn measure_point(&self, point: &RunManifest) -> StoredSize {
+        let length = self.manifest_path(&point.header.run).and_then(|path| {
             fs::metadata(&path).map(|data| data.len()).map_err(|source| UndoStoreError::System { path, source })
         });
         let mut size = StoredSize { bytes: 0, cost: cost_of(length.unwrap_or(0)) };
-        let home = self.files(&point.header.run).ok();
+        let home = self.image_directory(&point.header.run).ok();
         for place in home.into_iter().chain(point.places.values().cloned()) {
             let Ok(entries) = fs::read_dir(place) else { continue };
             size.cost += cost_of(BLOCK);
@@ -357,7 +357,7 @@ impl UndoStore {
     /// # Errors
     /// If something cannot be removed.
     pub fn remove(&self, run: &str) -> Result<(), UndoStoreError> {
-        let (path, files) = (self.manifest(run)?, self.files(run)?);
+        let (path, files) = (self.manifest_path(run)?, self.image_directory(run)?);
         if let Ok(point) = manifest::read(&path) {
             for place in point.places.values().filter(|place| place.ends_with(run)) {
                 let _gone = fs::remove_dir_all(place);

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::index::{EvictionKey, IndexLine, PointIndex};
 use super::{INDEX, KEPT, LOCK, PointSummary, UndoStore, UndoStoreError, remove_tree};
-use crate::images::{BLOCK, UndoLimits, cost_of, lacking};
+use crate::images::{BLOCK, UndoLimits, cost_of, lacking_bytes};
 use crate::manifest::RETENTION;
 use crate::node::FileTime;
 use crate::traces::UndoTraces;
@@ -50,7 +50,7 @@ impl UndoStore {
     /// # Errors
     /// If the store cannot be read or written.
     pub fn make_room(&self, limits: UndoLimits, now: SystemTime) -> Result<EvictedFiles, UndoStoreError> {
-        self.known(|known| {
+        self.with_memory(|known| {
             known.limits = Some(limits);
             self.evict(&mut known.index, limits, None, now)
         })
@@ -62,7 +62,7 @@ impl UndoStore {
     /// # Errors
     /// As [`Store::make_room`].
     pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<EvictedFiles, UndoStoreError> {
-        self.known(|known| match known.limits {
+        self.with_memory(|known| match known.limits {
             Some(limits) => self.evict(&mut known.index, limits, Some(run), now),
             None => Ok(EvictedFiles::default()),
         })
@@ -79,7 +79,7 @@ impl UndoStore {
         let oldest = milliseconds(now).saturating_sub(milliseconds(SystemTime::UNIX_EPOCH + RETENTION));
         let is_old = |(at, _): &EvictionKey| *at < oldest;
         let is_due = self.is_stocktaking_due(now);
-        let mut lacking = if index.bytes() > 0 { lacking(&self.path) } else { 0 };
+        let mut lacking = if index.bytes() > 0 { lacking_bytes(&self.path) } else { 0 };
         let is_too_much = index.cost() > limits.store_bytes || lacking > 0;
         let has_old = index.after(None).is_some_and(|(age, _)| is_old(age));
         if !(is_due || is_too_much || has_old || index.is_mostly_obsolete()) {
@@ -139,12 +139,14 @@ impl UndoStore {
     /// Writes down what the index lacks: points whose recorders were killed, and files that conflicts have kept.
     /// Forgets what was removed by others.
     fn take_stock(&self, index: &mut PointIndex, now: SystemTime) -> Result<(), UndoStoreError> {
-        let runs: HashSet<String> = self.runs()?.into_iter().collect();
+        let runs: HashSet<String> = self.list_runs()?.into_iter().collect();
         for run in runs.iter().filter(|run| !index.has(run) && !self.is_running(run)) {
-            match self.summary(run) {
-                Some(summary) => self.add(&summary)?,
+            match self.read_summary(run) {
+                Some(summary) => self.add_summary(&summary)?,
                 // A recorder may be about to write it, or another version of agent-bash has written it.
-                None if self.manifest(run).is_ok_and(|path| is_older(&path, RETENTION, now)) => self.remove(run)?,
+                None if self.manifest_path(run).is_ok_and(|path| is_older(&path, RETENTION, now)) => {
+                    self.remove(run)?
+                }
                 None => {}
             }
         }
@@ -154,7 +156,7 @@ impl UndoStore {
             let run = format!("{KEPT_RUN}{name}");
             if !index.has(&run) {
                 let at = entry.metadata().and_then(|data| data.modified()).map_or(0, milliseconds);
-                self.add(&kept_files(run.clone(), at, disk_use(entry.path())))?;
+                self.add_summary(&kept_files(run.clone(), at, disk_use(entry.path())))?;
             }
             kept.insert(run);
         }
@@ -166,7 +168,7 @@ impl UndoStore {
         }
         let oldest = now.checked_sub(RETENTION).unwrap_or(SystemTime::UNIX_EPOCH);
         let seconds = i64::try_from(milliseconds(oldest) / 1000).unwrap_or(0);
-        UndoTraces::sweep(&self.traces(), FileTime { seconds, nanoseconds: 0 });
+        UndoTraces::remove_if_old(&self.traces_path(), FileTime { seconds, nanoseconds: 0 });
         self.refresh(index)
     }
 
@@ -176,7 +178,7 @@ impl UndoStore {
     /// If the index cannot be written. The next stocktaking finds them.
     pub(crate) fn add_kept(&self, run: &str) -> Result<(), UndoStoreError> {
         let cost = disk_use(self.path.join(KEPT).join(run));
-        self.add(&kept_files(format!("{KEPT_RUN}{run}"), milliseconds(SystemTime::now()), cost))
+        self.add_summary(&kept_files(format!("{KEPT_RUN}{run}"), milliseconds(SystemTime::now()), cost))
     }
 }
 

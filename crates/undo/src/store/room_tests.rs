@@ -9,7 +9,7 @@ use super::tests::evicted;
 use super::*;
 use crate::testing::UndoScene;
 use crate::work::{WorkCounts, work_of};
-use crate::{newest_to_undo, points};
+use crate::{list_points, newest_to_undo};
 
 fn now() -> SystemTime {
     SystemTime::now()
@@ -106,7 +106,7 @@ fn a_command_in_a_full_store_reads_only_what_was_added() {
         let scene = UndoScene::new();
         write(&scene, 0..points);
         let store = other(&scene);
-        let cost = store.indexed(|index, _| index.cost()).expect("read");
+        let cost = store.with_index(|index, _| index.cost()).expect("read");
         let limits = UndoLimits { store_bytes: cost, ..UndoLimits::DEFAULT };
         assert_eq!(evicted(&store, limits, now()), [] as [&str; 0]);
         let command = |run: usize| {
@@ -135,7 +135,7 @@ fn a_store_takes_no_more_of_the_disk_than_its_limit() {
     }
     let (bytes, inodes) = disk(scene.store.path());
     assert!(bytes * 10 <= storage * 11, "{bytes}");
-    let left = scene.store.runs().expect("read").len() as u64;
+    let left = scene.store.list_runs().expect("read").len() as u64;
     assert!(left > 40 && bytes * 10 >= storage * 8, "{left} {bytes}");
     // A third of the runs keep a file in a directory.
     assert!(inodes <= 8 + left * 5 / 3, "{inodes} for {left}");
@@ -160,27 +160,27 @@ fn what_conflicts_have_kept_counts_and_goes_in_its_turn() {
     evicted(&scene.store, limits(u64::MAX), now());
     scene.write("f", &"x".repeat(50_000));
     scene.run("1", |it| it.write("f", "run").expect("written"));
-    let before = scene.store.indexed(|index, _| index.cost()).expect("read");
+    let before = scene.store.with_index(|index, _| index.cost()).expect("read");
     scene.write("f", "user");
     let kept = scene.undo("1").conflicts[0].kept_at.clone().expect("kept");
-    let cost = scene.store.indexed(|index, _| index.cost()).expect("read");
+    let cost = scene.store.with_index(|index, _| index.cost()).expect("read");
     assert!(cost >= before + 50_000 && kept.exists());
     let gone = evicted(&scene.store, limits(cost - 10_000), now());
     assert_eq!((gone, kept.exists()), (vec!["1".to_owned()], true), "the older run goes first");
     let gone = evicted(&scene.store, limits(10_000), now());
     assert_eq!((gone, kept.exists()), (vec!["kept/1".to_owned()], false));
-    assert_eq!(points(&scene.store, None).expect("read").len(), 1, "only the run is listed, as evicted");
+    assert_eq!(list_points(&scene.store, None).expect("read").len(), 1, "only the run is listed, as evicted");
 }
 
 #[test]
 fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evicted_runs() {
     let scene = UndoScene::new();
     write(&scene, 0..1);
-    let summary = scene.store.summary("write-0000").expect("read");
+    let summary = scene.store.read_summary("write-0000").expect("read");
     let lines = |count: usize| {
         for run in 0..count {
             let run = format!("{count}-{run}");
-            scene.store.add(&PointSummary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
+            scene.store.add_summary(&PointSummary { run: run.clone(), at: 1, ..summary.clone() }).expect("written");
             scene.store.append(&IndexLine::Evicted { run, why: "full".into() }).expect("written");
         }
         evicted(&scene.store, UndoLimits::DEFAULT, now());
@@ -190,7 +190,7 @@ fn the_index_is_rewritten_once_most_of_it_is_obsolete_and_forgets_the_oldest_evi
     let (some, more) = (lines(3_000), lines(9_000));
     assert!(some <= 2_510 && more <= 2_510, "{some} {more}");
     for store in [&scene.store, &other(&scene)] {
-        let listed = points(store, None).expect("read");
+        let listed = list_points(store, None).expect("read");
         assert_eq!((listed.len(), listed[0].run.as_str()), (1_001, "write-0000"));
         assert!(listed.iter().skip(1).all(|point| point.evicted.as_deref() == Some("full")));
     }
@@ -201,7 +201,7 @@ fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
     let scene = UndoScene::new();
     let store = other(&scene);
     let listed = |store: &UndoStore| -> Vec<(String, bool)> {
-        let all = points(store, None).expect("read").into_iter();
+        let all = list_points(store, None).expect("read").into_iter();
         all.map(|point| (point.run, point.evicted.is_some())).collect()
     };
     write(&scene, 0..3);
@@ -223,8 +223,9 @@ fn what_one_process_adds_evicts_or_rewrites_another_one_knows() {
 fn a_lost_or_torn_index_costs_no_point() {
     let scene = UndoScene::new();
     let path = scene.store.path().join(INDEX);
-    let runs =
-        |store: &UndoStore| points(store, None).expect("read").into_iter().map(|point| point.run).collect::<Vec<_>>();
+    let runs = |store: &UndoStore| {
+        list_points(store, None).expect("read").into_iter().map(|point| point.run).collect::<Vec<_>>()
+    };
     write(&scene, 0..3);
     let all = runs(&scene.store);
     let text = fs::read(&path).expect("read");
@@ -250,7 +251,7 @@ fn a_point_whose_recorder_was_killed_counts_after_a_stocktaking() {
     run.remove("f").expect("removed");
     drop(run);
     evicted(&scene.store, UndoLimits::DEFAULT, now());
-    assert!(scene.store.indexed(|index, _| index.cost()).expect("read") > 50_000);
+    assert!(scene.store.with_index(|index, _| index.cost()).expect("read") > 50_000);
     let limits = UndoLimits { store_bytes: 10_000, ..UndoLimits::DEFAULT };
     assert_eq!(evicted(&scene.store, limits, now()), ["killed"]);
 }
@@ -266,15 +267,15 @@ fn a_point_whose_eviction_was_cut_short_is_evicted_again() {
     drop(cut);
     let later = now() + 2 * Duration::from_secs(60);
     assert_eq!(evicted(&scene.store, limits, later).len(), 2);
-    assert_eq!(scene.store.runs().expect("read"), [] as [&str; 0]);
-    assert_eq!(points(&scene.store, None).expect("read").len(), 2);
+    assert_eq!(scene.store.list_runs().expect("read"), [] as [&str; 0]);
+    assert_eq!(list_points(&scene.store, None).expect("read").len(), 2);
 }
 
 #[test]
 fn what_an_earlier_build_has_left_goes_after_a_week() {
     let scene = UndoScene::new();
     let left = |name: &str, age: Duration| {
-        let path = scene.store.manifest(name).expect("an id");
+        let path = scene.store.manifest_path(name).expect("an id");
         fs::create_dir(&path).expect("made");
         fs::write(path.join("manifest"), "x").expect("written");
         File::open(&path).and_then(|file| file.set_modified(now() - age)).expect("set");
@@ -283,5 +284,5 @@ fn what_an_earlier_build_has_left_goes_after_a_week() {
     let (old, new) = (left("old", 2 * manifest::RETENTION), left("new", Duration::ZERO));
     evicted(&scene.store, UndoLimits::DEFAULT, now());
     assert_eq!((old.exists(), new.exists()), (false, true));
-    assert_eq!(points(&scene.store, None).expect("read"), []);
+    assert_eq!(list_points(&scene.store, None).expect("read"), []);
 }

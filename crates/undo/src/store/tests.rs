@@ -3,8 +3,8 @@ use std::time::SystemTime;
 
 use super::*;
 use crate::carry::{UndoError, UndoRequest, undo};
+use crate::list_points;
 use crate::manifest::RETENTION;
-use crate::points;
 use crate::testing::UndoScene;
 
 fn mode(path: &Path) -> u32 {
@@ -15,7 +15,7 @@ fn point(scene: &UndoScene, run: &str, at: u64, bytes: usize) {
     scene.write(run, &"x".repeat(bytes));
     let header = ManifestHeader { at, ..scene.header(run) };
     let mut recorder = crate::ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
-    recorder.touch(&scene.path(run), crate::ComingChange::Remove).expect("recorded");
+    recorder.record_before_change(&scene.path(run), crate::ComingChange::Remove).expect("recorded");
     fs::remove_file(scene.path(run)).expect("removed");
     recorder.finish(Vec::new()).expect("finished");
 }
@@ -53,7 +53,7 @@ fn a_directory_with_other_files_is_no_store_and_stays_as_it_is() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("set");
     fs::write(dir.path().join("notes"), "").expect("written");
     assert!(matches!(UndoStore::open(dir.path()), Err(UndoStoreError::NoStore(_))));
-    assert!(matches!(UndoStore::existing(dir.path()), Err(UndoStoreError::NoStore(_))));
+    assert!(matches!(UndoStore::open_existing(dir.path()), Err(UndoStoreError::NoStore(_))));
     assert_eq!((mode(dir.path()), fs::read_dir(dir.path()).expect("read").count()), (0o755, 1));
 }
 
@@ -68,11 +68,11 @@ fn a_store_that_another_process_is_about_to_create_is_opened() {
 fn looking_for_a_store_creates_none() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("state/undo");
-    assert_eq!(UndoStore::existing(&path).expect("looked"), None);
-    assert_eq!(UndoStore::existing(dir.path()).expect("looked"), None);
+    assert_eq!(UndoStore::open_existing(&path).expect("looked"), None);
+    assert_eq!(UndoStore::open_existing(dir.path()).expect("looked"), None);
     assert_eq!(fs::read_dir(dir.path()).expect("read").count(), 0);
     let store = UndoStore::open(&path).expect("opened");
-    assert_eq!(UndoStore::existing(&path).expect("looked"), Some(store));
+    assert_eq!(UndoStore::open_existing(&path).expect("looked"), Some(store));
 }
 
 #[test]
@@ -95,10 +95,10 @@ fn old_points_and_the_oldest_of_too_many_are_evicted_and_told() {
     {
         point(&scene, run, at, bytes);
     }
-    let cost = scene.store.summary("b").expect("listed").cost;
+    let cost = scene.store.read_summary("b").expect("listed").cost;
     let limits = UndoLimits { store_bytes: 3 * cost - 1, ..UndoLimits::default() };
     assert_eq!(evicted(&scene.store, limits, time), ["old", "a"]);
-    let listed: Vec<_> = points(&scene.store, None)
+    let listed: Vec<_> = list_points(&scene.store, None)
         .expect("listed")
         .into_iter()
         .map(|point| (point.run, point.bytes, point.evicted))
@@ -142,12 +142,12 @@ fn points_are_listed_newest_first_by_directory_and_with_their_undos() {
     point(&scene, "two", ms - 1000, 1);
     let undone = scene.undo("one");
     let runs = |cwd: Option<&Path>| -> Vec<String> {
-        points(&scene.store, cwd).expect("listed").into_iter().map(|point| point.run).collect()
+        list_points(&scene.store, cwd).expect("listed").into_iter().map(|point| point.run).collect()
     };
     assert_eq!(runs(None), [undone.undo.clone(), "two".into(), "one".into()]);
     assert_eq!(runs(scene.root.parent()).len(), 3);
     assert_eq!(runs(Some(&scene.root.join("below"))), [] as [&str; 0]);
-    let listed = points(&scene.store, None).expect("listed");
+    let listed = list_points(&scene.store, None).expect("listed");
     assert_eq!((listed[0].command.as_str(), listed[0].all), ("undo one", true));
     assert_eq!(listed[2].command, "test");
 }
@@ -157,7 +157,7 @@ fn what_a_run_did_not_cover_is_told() {
     let scene = UndoScene::new();
     let run = scene.begin("r");
     run.recorder.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
-    let listed = points(&scene.store, None).expect("listed");
+    let listed = list_points(&scene.store, None).expect("listed");
     assert!(listed[0].all, "of files");
     assert_eq!(scene.undo("r").not_covered, ["git push: what was pushed stays pushed"]);
 }

@@ -47,7 +47,7 @@ impl Pending {
     fn begin(self) -> Result<Current, UndoStoreError> {
         let Self { run, store, header, limits, beyond, require } = self;
         let mut recorder = ChangeJournal::begin(&UndoStore::open(&store)?, header, limits)?;
-        recorder.tell_apart();
+        recorder.expect_announced_changes();
         Ok(Current { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
     }
 }
@@ -134,7 +134,7 @@ impl Shared {
             Slot::Awaited(awaited) => *awaited == run,
             Slot::Pending(pending) => pending.run == run,
             Slot::Current(current) if current.run == run => {
-                current.recorder.wake();
+                current.recorder.end_rest();
                 true
             }
             Slot::Current(_) | Slot::Empty | Slot::Failed(_) => false,
@@ -153,14 +153,14 @@ impl Shared {
         let Some(open) = open else { return true };
         let open: HashSet<u64> = open.into_iter().flatten().collect();
         let is_open = !open.is_empty();
-        current.recorder.rest(open);
+        current.recorder.begin_rest(open);
         is_open
     }
 
     /// Records that names may be missing which the command has made in directories of its own.
     pub fn lose_names(&self) {
         if let Slot::Current(current) = &mut *lock(&self.current) {
-            current.recorder.lose_names();
+            current.recorder.stop_announcements();
         }
     }
 }
@@ -222,7 +222,7 @@ impl Current {
             Act::Rename(_) => undo::ComingChange::Rename(other),
             Act::Swap(_) => undo::ComingChange::Swap(other),
         };
-        let touched = self.recorder.touch(one.at(), act);
+        let touched = self.recorder.record_before_change(one.at(), act);
         touched.or_else(|error| self.on_error(&one.path, error))
     }
 
@@ -232,7 +232,7 @@ impl Current {
         if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
         }
-        let taken = self.recorder.take(one.at());
+        let taken = self.recorder.take_removed_file(one.at());
         taken.or_else(|error| self.on_error(&one.path, error).map(|()| false))
     }
 
@@ -245,7 +245,7 @@ impl Current {
         let own = [Some(&change.spot), other].map(|spot| spot.is_some_and(|spot| self.recorder.has_made(&spot.parent)));
         let makes = matches!(change.act, Act::Write | Act::Create | Act::MakeDirectory | Act::Swap(_));
         let named = [Some(&change.spot).filter(|_| own[0] && makes), other.filter(|_| own[1])];
-        self.recorder.make_names(named.into_iter().flatten().filter_map(Spot::key));
+        self.recorder.announce_names(named.into_iter().flatten().filter_map(Spot::key));
         own
     }
 
@@ -264,14 +264,14 @@ impl Current {
     }
 
     fn miss(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
-        self.recorder.lose_names();
+        self.recorder.stop_announcements();
         // The change is not made.
         if self.require {
             return self.unkept();
         }
         if self.missed.len() < LISTED
             && self.missed.insert((path.to_owned(), why.to_owned()))
-            && let Err(error) = self.recorder.miss(path, why)
+            && let Err(error) = self.recorder.record_gap(path, why)
         {
             self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
         }
@@ -296,7 +296,7 @@ impl RunJournal<'_> {
         slot.settle();
         match &mut *slot {
             Slot::Current(current) if current.run == self.run => {
-                current.recorder.wake();
+                current.recorder.end_rest();
                 note(current)
             }
             _ => Ok(T::default()),
@@ -319,7 +319,7 @@ impl Journal for RunJournal<'_> {
 
     fn make_names(&self, keys: Vec<u64>) {
         let _always = self.with(|current| {
-            current.recorder.make_names(keys);
+            current.recorder.announce_names(keys);
             Ok(())
         });
     }

@@ -247,7 +247,7 @@ fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
                 assert_eq!(ended.record, expected, "{confined}");
                 assert_eq!(stage.store().has(&run), expected == Recorded::Done);
                 let run = stage.recorded("echo x > f");
-                assert!(stage.point(&run).before.contains_key(&stage.root().join("f")));
+                assert!(stage.point(&run).states_before.contains_key(&stage.root().join("f")));
             }
         });
     }
@@ -265,12 +265,12 @@ fn a_record_names_only_what_changed_on_the_host() {
                  rm /tmp/agent-bash-record-test; cat g > /dev/stderr",
             );
             let point = stage.point(&run);
-            let names: Vec<_> = point.before.keys().filter(|path| !path.starts_with(&scene.state)).collect();
+            let names: Vec<_> = point.states_before.keys().filter(|path| !path.starts_with(&scene.state)).collect();
             let expected: &[&str] = if confined { &["f"] } else { &["/tmp/agent-bash-record-test", "f"] };
             let expected: Vec<_> = expected.iter().map(|name| scene.root.join(name)).collect();
             // The other name of the file is found by its inode.
             assert_eq!(names, expected.iter().collect::<Vec<_>>(), "{confined}");
-            assert!(point.missing.is_empty() && point.end.is_some());
+            assert!(point.uncovered.is_empty() && point.end.is_some());
         });
     }
 }

@@ -104,7 +104,7 @@ impl<'a> Stage<'a> {
     }
 
     pub fn point(&self, run: &str) -> RunManifest {
-        manifest::read(&self.store().manifest(run).expect("an id")).expect("a manifest")
+        manifest::read(&self.store().manifest_path(run).expect("an id")).expect("a manifest")
     }
 
     /// Starts a command, with a record or without. Returns its run.

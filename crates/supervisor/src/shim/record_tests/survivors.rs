@@ -63,7 +63,7 @@ fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
         let point = stage.point(&run);
-        assert!(point.end.is_some() && !point.before.contains_key(&scene.root.join("late")));
+        assert!(point.end.is_some() && !point.states_before.contains_key(&scene.root.join("late")));
     });
 }
 

@@ -36,7 +36,7 @@ fn a_removed_file_is_the_kept_one_and_comes_back() {
         };
         let (before, files) = (snapshot(&scene.root), numbers(&scene.root.join("d")));
         let run = stage.recorded("rm -rf d");
-        let kept = numbers(&stage.store().files(&run).expect("an id"));
+        let kept = numbers(&stage.store().image_directory(&run).expect("an id"));
         assert!(files.iter().all(|number| kept.contains(number)), "{files:?} {kept:?}");
         let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
         assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()));

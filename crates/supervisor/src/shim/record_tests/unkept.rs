@@ -47,7 +47,7 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
             stage.prepare("echo 0123456789abcdef > large; echo small > small");
             let run = stage.recorded("echo x > small; echo y >> large");
             let point = stage.point(&run);
-            let PathState::File(large) = &point.before[&scene.root.join("large")] else { panic!("a file") };
+            let PathState::File(large) = &point.states_before[&scene.root.join("large")] else { panic!("a file") };
             assert!(matches!(large.contents, KnownContents::Nothing { .. }));
             stage.record.require = true;
             let Finished { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
@@ -160,10 +160,10 @@ os.chroot(\"d\"); open(\"/a\", \"w\").write(\"x\")'",
             let Finished { run, ended, output } = stage.run(command, true);
             assert_eq!((ended.end, &ended.record), (Exit::Code(0), &Recorded::Done), "{output}");
             let point = stage.point(&run);
-            assert!(point.missing.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.missing);
+            assert!(point.uncovered.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.uncovered);
         }
         let undone = stage.recorded("chroot / sh -c 'cd /; true'; unshare -U true; echo x > f");
-        assert!(stage.point(&undone).missing.is_empty());
+        assert!(stage.point(&undone).uncovered.is_empty());
     });
 }
 
@@ -176,12 +176,12 @@ fn a_receipt_keeps_no_contents() {
             stage.record.purpose = RecordPurpose::Receipt;
             stage.prepare(TREE);
             let run = stage.recorded("echo x > f; echo x >> f; rm g; mv d m; echo y > m/a");
-            let files = stage.store().files(&run).expect("an id");
+            let files = stage.store().image_directory(&run).expect("an id");
             let kept: Vec<_> =
                 fs::read_dir(files).expect("listed").map(|entry| entry.expect("one").file_name()).collect();
             assert!(kept.iter().all(|name| name.to_string_lossy().ends_with("held")), "{kept:?}");
             let point = stage.point(&run);
-            assert!(point.end.is_some() && point.missing.is_empty());
+            assert!(point.end.is_some() && point.uncovered.is_empty());
             assert_eq!(point.moved.len(), 1);
         });
     }
@@ -211,7 +211,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
         };
         RunJournal { shared: &shared, run: 1 }.before(&Change { spot, act }).expect("noted");
     }
-    let kept = undo::UndoStore::open(&store).expect("a store").files("run").expect("an id");
+    let kept = undo::UndoStore::open(&store).expect("a store").image_directory("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
         assert_eq!(fs::read_to_string(entry.expect("one").path()).expect("read"), "d");
     }
@@ -270,7 +270,7 @@ fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_k
         let command = "unshare -m /bin/sh -c 'echo x > f'";
         let run = stage.recorded(command);
         let point = stage.point(&run);
-        let [(program, why)] = &point.missing[..] else { panic!("{:?}", point.missing) };
+        let [(program, why)] = &point.uncovered[..] else { panic!("{:?}", point.uncovered) };
         assert!(why.contains("other mounts"), "{program:?}: {why}");
         assert_eq!(point.end.expect("an end").extent, undo::CoverageExtent::Part);
         fs::remove_file(scene.root.join("f")).expect("there");
@@ -297,13 +297,13 @@ fn a_command_whose_calls_do_not_come_is_compared_with_a_snapshot() {
             assert_eq!(undone.not_covered.len(), 1, "{:?}", undone.not_covered);
             assert_eq!(snapshot(stage.root()), before);
             // A command that is not started leaves no run.
-            let runs = stage.store().runs().expect("listed").len();
+            let runs = stage.store().list_runs().expect("listed").len();
             stage.record.store = scene.state.join("undo");
             stage.record.require = true;
             stage.start("echo x > g", true);
             let FromShim::Failed(failure) = stage.next(&mut String::new()) else { panic!("it was started") };
             assert_eq!(failure.step, LaunchStep::Record);
-            assert_eq!(stage.store().runs().expect("listed").len(), runs);
+            assert_eq!(stage.store().list_runs().expect("listed").len(), runs);
         });
     }
 }
