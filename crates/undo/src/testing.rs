@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::carry::undo_with;
-use super::images::{UndoLimits, set_mtime};
-use super::look::RoutedPath;
+use super::change_journal::{ChangeJournal, ComingChange, JournalError};
+use super::execution::undo_with;
 use super::manifest::{ManifestHeader, ManifestPurpose, VERSION};
-use super::node::{ExtendedAttribute, FileTime};
-use super::record::{ChangeJournal, ComingChange, JournalError};
+use super::path_lookup::RoutedPath;
+use super::path_state::{ExtendedAttribute, FileTime};
+use super::run_images::{UndoLimits, set_mtime};
 use super::store::UndoStore;
-use super::{UndoError, UndoOutcome, UndoRequest, look, undo};
+use super::{UndoError, UndoOutcome, UndoRequest, path_lookup, undo};
 use protocol::task::Machine;
 
 pub struct UndoScene {
@@ -139,7 +139,7 @@ pub fn snapshot(root: &Path) -> ObservedTree {
         } else {
             PathBuf::new()
         };
-        let xattrs = look::read_state(path).expect("read").meta().expect("there").xattrs.clone();
+        let xattrs = path_lookup::read_state(path).expect("read").meta().expect("there").xattrs.clone();
         let mode = if kind.is_symlink() { 0 } else { data.mode() };
         found.insert(relative, ObservedThing { what, mode, owner: (data.uid(), data.gid()), xattrs, first });
     });

@@ -9,7 +9,7 @@ use super::index::{Entries, Index};
 use super::references;
 use super::repository::{LARGEST, Repository, short_file};
 use crate::{GitChange, GitState};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 /// The most directories of a repository that are read.
 const DIRECTORIES: usize = 20_000;

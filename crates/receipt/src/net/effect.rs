@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::node::{Comparison, Node};
 use super::replay::{Bytes, Origin, Replay};
 use crate::{Change, Counts, LISTED, Receipt, Rename};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 use undo::path_map::prefixes;
 
 /// The place of a path in a receipt.

@@ -7,9 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use undo::RunManifest;
-use undo::look;
-use undo::node::{FileIdentity, FileState, ImageId, KnownContents};
+use undo::path_lookup;
 use undo::path_map::is_within;
+use undo::path_state::{FileIdentity, FileState, ImageId, KnownContents};
 
 /// The kept files of one run.
 #[derive(Debug)]
@@ -64,14 +64,14 @@ impl Kept<'_> {
                 if (kept.dev(), kept.ino()) == (id.device, id.inode) {
                     return Some(true);
                 }
-                look::has_equal_contents(&image, path).ok()
+                path_lookup::has_equal_contents(&image, path).ok()
             }
             (KnownContents::Hash(one), KnownContents::Hash(other)) => Some(one == other),
-            (KnownContents::Hash(hash), _) => Some(look::hash_file(path).ok()? == *hash),
+            (KnownContents::Hash(hash), _) => Some(path_lookup::hash_file(path).ok()? == *hash),
             // No change was about to be made to the contents.
             (KnownContents::Untouched, _) if is_unwritten => Some(true),
             // The run may have moved the file, and another one to its place.
-            (KnownContents::Untouched, _) => look::has_equal_contents(self.place_of(before)?, path).ok(),
+            (KnownContents::Untouched, _) => path_lookup::has_equal_contents(self.place_of(before)?, path).ok(),
             (KnownContents::Nothing { .. } | KnownContents::Removed, _) => None,
         }
     }

@@ -11,7 +11,7 @@ use super::contents::Kept;
 use crate::Kind;
 use crate::net::{Contents, Effect, Listing, Metadata, Node, Replay};
 use undo::RunManifest;
-use undo::node::{self, FileIdentity, FileMeta};
+use undo::path_state::{self, FileIdentity, FileMeta};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";
@@ -105,8 +105,9 @@ fn moves(point: &RunManifest, replay: &mut Replay) -> Vec<PathBuf> {
         places.extend(next);
         places.insert(to.clone(), moved.id);
     }
-    let is_gone =
-        |path: &Path, id: FileIdentity| point.states_after_run.get(path).and_then(node::PathState::id) != Some(id);
+    let is_gone = |path: &Path, id: FileIdentity| {
+        point.states_after_run.get(path).and_then(path_state::PathState::id) != Some(id)
+    };
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
@@ -130,7 +131,7 @@ impl<'a> After<'a> {
     }
 
     /// Returns the touched places of before without those of the store, with their numbers.
-    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::PathState, u128)> {
+    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a path_state::PathState, u128)> {
         let (point, store) = (self.kept.point, self.store);
         let before = point.states_before.iter().filter(move |(path, _)| !point.is_own(store, path));
         before.zip(1..).map(|((path, node), number)| (path, node, number))
@@ -151,7 +152,7 @@ impl<'a> After<'a> {
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<Node> {
         let node = self.kept.point.states_after_run.get(path)?;
-        let node::PathState::File(file) = node else { return shown(node, Contents::Unread) };
+        let path_state::PathState::File(file) = node else { return shown(node, Contents::Unread) };
         let partner = self.partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
@@ -166,7 +167,7 @@ impl<'a> After<'a> {
 
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
-    fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a node::FileState)> {
+    fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a path_state::FileState)> {
         if self.kept.point.states_before.is_empty() {
             return None;
         }
@@ -175,33 +176,33 @@ impl<'a> After<'a> {
         own.or_else(|| self.file(self.index().by_id.get(&id)?)).or_else(|| self.file(path))
     }
 
-    fn file(&self, entry: &Path) -> Option<(u128, &'a node::FileState)> {
+    fn file(&self, entry: &Path) -> Option<(u128, &'a path_state::FileState)> {
         match self.kept.point.states_before.get(entry)? {
-            node::PathState::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
+            path_state::PathState::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
             _ => None,
         }
     }
 }
 
 /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn shown(node: &node::PathState, contents: Contents) -> Option<Node> {
+fn shown(node: &path_state::PathState, contents: Contents) -> Option<Node> {
     let metadata =
         |meta: &FileMeta| Metadata { mode: meta.mode, uid: meta.uid, gid: meta.gid, attributes: hash(&meta.xattrs) };
     Some(match node {
-        node::PathState::Absent => return None,
-        node::PathState::File(file) => {
+        path_state::PathState::Absent => return None,
+        path_state::PathState::File(file) => {
             Node { kind: Kind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
         }
-        node::PathState::Directory(meta) => {
+        path_state::PathState::Directory(meta) => {
             Node { kind: Kind::Directory, bytes: 0, metadata: metadata(meta), contents: Contents::Unread }
         }
-        node::PathState::Link { target, meta } => Node {
+        path_state::PathState::Link { target, meta } => Node {
             kind: Kind::Link,
             bytes: target.as_os_str().len() as u64,
             metadata: Metadata { uid: meta.uid, gid: meta.gid, ..Metadata::default() },
             contents: Contents::Hash(digest(target.as_os_str().as_encoded_bytes())),
         },
-        node::PathState::Other { kind, device, meta } => Node {
+        path_state::PathState::Other { kind, device, meta } => Node {
             kind: Kind::Other,
             bytes: 0,
             metadata: metadata(meta),
@@ -215,7 +216,7 @@ fn digest(bytes: &[u8]) -> u128 {
 }
 
 /// Returns a hash of attributes, or 0 without attributes.
-fn hash(attributes: &[node::ExtendedAttribute]) -> u64 {
+fn hash(attributes: &[path_state::ExtendedAttribute]) -> u64 {
     if attributes.is_empty() {
         return 0;
     }

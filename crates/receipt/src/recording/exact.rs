@@ -17,9 +17,9 @@ use crate::git::{Repository, Snapshot, compare};
 use crate::ports::{Listeners, Owners};
 use crate::watch::Watch;
 use crate::{Attribution, Completeness, Receipt};
-use undo::gaps::{gap, gaps, named};
-use undo::node::{FileState, KnownContents, PathState};
+use undo::coverage_gaps::{gap, gaps, named};
 use undo::path_map::is_within;
+use undo::path_state::{FileState, KnownContents, PathState};
 use undo::{CoverageExtent, ManifestPurpose, RunManifest, UndoStore};
 
 /// The most repositories whose last snapshot is remembered.

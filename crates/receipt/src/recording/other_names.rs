@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::contents::Kept;
 use crate::net::Effect;
 use crate::{Change, Kind};
-use undo::gaps::named;
-use undo::look::{self, names_below};
-use undo::node::{FileIdentity, FileState, KnownContents, PathState};
+use undo::coverage_gaps::named;
+use undo::path_lookup::{self, names_below};
+use undo::path_state::{FileIdentity, FileState, KnownContents, PathState};
 
 /// A file that had several names, and may have changed.
 struct Linked<'a> {
@@ -33,7 +33,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
     let found = root.map(|root| names_below(root, |id| linked.contains_key(&id), |path| kept.is_own(path)));
     for (path, id) in found.unwrap_or_default() {
         let Some(file) = linked.get_mut(&id) else { continue };
-        let Ok(PathState::File(now)) = look::read_state(&path) else { continue };
+        let Ok(PathState::File(now)) = path_lookup::read_state(&path) else { continue };
         let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
         if is_changed && file.names.insert(path.clone()) {
             let (bytes, bytes_before) = (Some(now.size), Some(file.before.size));

@@ -19,7 +19,7 @@ use super::rules::Rules;
 use super::tree::{Lost, Tree, Watched};
 use super::window::renamed;
 use sys::TreeWatchId;
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 impl Tree {
     /// Watches and reads the root.

@@ -11,7 +11,7 @@ use super::limits::COMPARED;
 use super::marks::Mark;
 use super::tree::Tree;
 use crate::Completeness;
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 impl Tree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet

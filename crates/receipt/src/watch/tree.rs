@@ -17,7 +17,7 @@ use super::window::{Reports, Window, Windows};
 use crate::net::{Effect, Listing, Node};
 use crate::{Attribution, Completeness, Kind, Receipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 /// The target of a watch of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

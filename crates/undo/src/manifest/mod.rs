@@ -3,19 +3,19 @@
 //! Each record has its length and a checksum, so that readers recognise the torn end of a killed writer. The first
 //! record is the [`Header`].
 
-mod frames;
-mod point;
-mod read;
-mod types;
-mod write;
+mod manifest_reader;
+mod manifest_records;
+mod manifest_writer;
+mod record_frames;
+mod run_manifest;
 
-pub use frames::{RecordFrames, encode};
-pub use point::{RETENTION, RunManifest};
-pub use read::{ManifestReadError, read, read_header};
-pub use types::{
+pub use manifest_reader::{ManifestReadError, read, read_header};
+pub use manifest_records::{
     CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename, VERSION,
 };
-pub use write::ManifestWriter;
+pub use manifest_writer::ManifestWriter;
+pub use record_frames::{RecordFrames, encode};
+pub use run_manifest::{RETENTION, RunManifest};
 
 #[cfg(test)]
 #[path = "tests.rs"]

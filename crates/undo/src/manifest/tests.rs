@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::frames::FRAME;
-use super::write::MAGIC;
+use super::manifest_writer::MAGIC;
+use super::record_frames::FRAME;
 use super::*;
-use crate::node::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
+use crate::path_state::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
 use protocol::task::Machine;
 
 pub(crate) fn header(run: &str, purpose: ManifestPurpose) -> ManifestHeader {

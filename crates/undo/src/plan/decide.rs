@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::moved::DirectoryPlace;
-use super::planner::{RemovalDecision, ReturnAction, StrandedFile, UndoPlanner};
-use crate::gaps::named;
-use crate::node::{FileIdentity, FileState, KnownContents, PathState};
+use super::moved_directories::DirectoryPlace;
+use super::undo_planner::{RemovalDecision, ReturnAction, StrandedFile, UndoPlanner};
+use crate::coverage_gaps::named;
+use crate::path_state::{FileIdentity, FileState, KnownContents, PathState};
 
 impl UndoPlanner<'_> {
     pub(super) fn decide(&mut self) {

@@ -5,17 +5,17 @@
 //! is as before, nothing is done. Anything else is a conflict, and stays.
 
 mod decide;
-pub mod git;
-mod moved;
-mod obstacles;
-mod planner;
-mod steps;
-mod types;
+pub mod git_repositories;
+mod move_obstacles;
+mod moved_directories;
+mod step_order;
+mod undo_plan;
+mod undo_planner;
 
 use std::path::PathBuf;
 
-use self::planner::UndoPlanner;
-pub use self::types::{CurrentTree, PlannedConflict, UndoPlan, UndoStep};
+pub use self::undo_plan::{CurrentTree, PlannedConflict, UndoPlan, UndoStep};
+use self::undo_planner::UndoPlanner;
 use super::manifest::RunManifest;
 
 /// Plans the undo of a run for these paths and everything below them. Without paths, plans the undo of all of it.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::manifest::{ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename, VERSION};
-use crate::node::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
+use crate::path_state::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
 use protocol::task::Machine;
 
 /// A tree of plain data. Contents are the hash or the number of the image.

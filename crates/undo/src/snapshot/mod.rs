@@ -6,28 +6,28 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | tree | `tree.rs` | the known entries of the tree, in memory and in a file |
-//! | directory | `directory.rs` | an open directory, even if another takes its place |
-//! | take | `take.rs` | reads the tree before the command |
-//! | compare | `compare.rs`, `places.rs`, `moves.rs` | finds what changed |
+//! | tree | `snapshot_tree.rs` | the known entries of the tree, in memory and in a file |
+//! | directory | `open_directory.rs` | an open directory, even if another takes its place |
+//! | take | `tree_snapshot_taker.rs` | reads the tree before the command |
+//! | compare | `tree_comparison.rs`, `arrived_things.rs`, `new_things.rs` | finds what changed |
 
-mod compare;
-mod directory;
-mod moves;
-mod places;
-mod take;
+mod arrived_things;
+mod new_things;
+mod open_directory;
+mod snapshot_tree;
 #[cfg(test)]
 mod tests;
-mod tree;
+mod tree_comparison;
+mod tree_snapshot_taker;
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::record::ChangeJournal;
-pub use tree::TreeSnapshot;
-use tree::{PACK, SnapshotTree, TREE};
+use super::change_journal::ChangeJournal;
+pub use snapshot_tree::TreeSnapshot;
+use snapshot_tree::{PACK, SnapshotTree, TREE};
 
 /// Time limit of a snapshot before a command.
 pub const TIME: Duration = Duration::from_millis(300);
@@ -39,7 +39,7 @@ impl TreeSnapshot {
     /// # Errors
     /// If the root cannot be read, or the store cannot be written.
     pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<Self> {
-        take::take(recorder, root, time)
+        tree_snapshot_taker::take(recorder, root, time)
     }
 
     /// Returns the snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
@@ -54,7 +54,7 @@ impl TreeSnapshot {
     /// If the record cannot be written.
     pub fn compare(self, recorder: &mut ChangeJournal) -> io::Result<()> {
         let directory = recorder.image_directory();
-        compare::compare(recorder, self)?;
+        tree_comparison::compare(recorder, self)?;
         for name in [TREE, PACK] {
             // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::images::UndoLimits;
+use crate::change_journal::ChangeJournal;
 use crate::manifest::{CoverageExtent, ManifestHeader, RunManifest};
-use crate::record::ChangeJournal;
+use crate::run_images::UndoLimits;
 use crate::testing::UndoScene;
 use crate::{TreeSnapshot, read_ended_run};
 

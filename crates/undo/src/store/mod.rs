@@ -5,14 +5,14 @@
 //! | `points/RUN` | the manifest of a run |
 //! | `files/RUN/` | the files that the run keeps, if it keeps any |
 //! | `kept/RUN/` | files that conflicts have kept from being put back |
-//! | `index` | what lists and evictions need of each point, and the evicted points (`index.rs`) |
+//! | `index` | what lists and evictions need of each point, and the evicted points (`point_index.rs`) |
 //! | `traces` | the traces of undos |
-//! | `lock` | the lock of the process that undoes or evicts. Its time is that of the last stocktaking (`room.rs`) |
+//! | `lock` | the lock of the process that undoes or evicts. Its time is that of the last stocktaking (`eviction.rs`) |
 
 mod error;
-mod index;
-mod room;
-mod summary;
+mod eviction;
+mod point_index;
+mod point_summary;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File};
@@ -22,11 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 pub use self::error::UndoStoreError;
-use self::index::{IndexLine, IndexedPoint, PointIndex};
-pub use self::room::EvictedFiles;
-pub use self::summary::PointSummary;
-use crate::images::{BLOCK, RunImages, StoredSize, UndoLimits, cost_of};
+pub use self::eviction::EvictedFiles;
+use self::point_index::{IndexLine, IndexedPoint, PointIndex};
+pub use self::point_summary::PointSummary;
 use crate::manifest::{self, ManifestHeader, ManifestPurpose, ManifestWriter, RunManifest};
+use crate::run_images::{BLOCK, RunImages, StoredSize, UndoLimits, cost_of};
 
 const POINTS: &str = "points";
 const FILES: &str = "files";
@@ -264,7 +264,7 @@ impl UndoStore {
             let living = index.living().filter(|((_, run), point)| is_listed(point) && runs.contains(&**run));
             let gone = index.evicted().filter(|gone| is_listed(&gone.point) && !index.has(&gone.run));
             let points = living.map(|(_, point)| (point, "")).chain(gone.map(|gone| (&gone.point, gone.why.as_str())));
-            let summaries = file.map_or_else(|| Ok(Vec::new()), |file| index::summaries(file, points));
+            let summaries = file.map_or_else(|| Ok(Vec::new()), |file| point_index::summaries(file, points));
             summaries.map(|summaries| (summaries, unlisted)).map_err(|source| UndoStoreError::System { path, source })
         })?
     }
@@ -325,7 +325,7 @@ impl UndoStore {
 
     fn append(&self, line: &IndexLine<&PointSummary>) -> Result<(), UndoStoreError> {
         let path = self.path.join(INDEX);
-        index::append(&path, line).map_err(|source| UndoStoreError::System { path, source })
+        point_index::append(&path, line).map_err(|source| UndoStoreError::System { path, source })
     }
 
     /// Reads the part of a point that lists and evictions need from its manifest.
@@ -384,7 +384,7 @@ fn remove_tree(path: PathBuf) -> Result<(), UndoStoreError> {
 }
 
 #[cfg(test)]
-mod room_tests;
+mod eviction_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

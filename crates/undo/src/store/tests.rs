@@ -2,7 +2,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::SystemTime;
 
 use super::*;
-use crate::carry::{UndoError, UndoRequest, undo};
+use crate::execution::{UndoError, UndoRequest, undo};
 use crate::list_points;
 use crate::manifest::RETENTION;
 use crate::testing::UndoScene;

@@ -12,7 +12,7 @@ use nix::unistd::getpid;
 
 use crate::tree;
 use confine::listener::{Act, Change, Journal, Noted, Spot};
-use undo::look::RoutedPath;
+use undo::path_lookup::RoutedPath;
 use undo::path_map::is_within;
 use undo::{ChangeJournal, JournalError, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError};
 

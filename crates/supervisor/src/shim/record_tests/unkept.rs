@@ -9,7 +9,7 @@ use confine::world::testing::{Scene, isolated};
 use protocol::FromShim;
 use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
-use undo::node::{KnownContents, PathState};
+use undo::path_state::{KnownContents, PathState};
 use undo::testing::snapshot;
 use undo::{ManifestPurpose, UndoRequest, undo};
 
