@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::undo_planner::{RemovalDecision, ReturnAction, UndoPlanner};
+use super::decision_tables::RemovalDecision;
+use super::undo_planner::{ReturnAction, UndoPlanner};
 
 /// Splits a path in a git directory into that directory and the rest.
 pub fn split_repository(path: &Path) -> Option<(&Path, &Path)> {
@@ -37,26 +38,25 @@ impl UndoPlanner<'_> {
         split_repository(after).filter(objects).is_some_and(|(repository, _)| !self.made_paths.contains(repository))
     }
 
-    /// Keeps each repository that the run made and that was used since, as a whole.
-    pub(super) fn spare_used_repositories(&mut self) {
+    /// Keeps each repository that the run made and that was used since, as a whole: without the files of the run, the
+    /// later commits in it would be lost, too.
+    pub(super) fn keep_used_repositories(&mut self) {
         let is_git = |path: &&PathBuf| path.extension() == Some(OsStr::new("git")) || path.ends_with(".git");
         let made: Vec<PathBuf> = self.made_paths.iter().filter(is_git).cloned().collect();
         for directory in made {
             let below = |path: &Path| path.starts_with(&directory);
-            let used = |(path, fate): (&PathBuf, &RemovalDecision)| {
-                below(path) && matches!(fate, RemovalDecision::Changed | RemovalDecision::Used)
-            };
+            let used = |(path, decision): (&PathBuf, &RemovalDecision)| below(path) && decision.is_conflict();
             if !self.removal_decisions.iter().any(used) {
                 continue;
             }
-            for (path, fate) in &mut self.removal_decisions {
+            for (path, decision) in &mut self.removal_decisions {
                 if path.starts_with(&directory) {
-                    *fate = RemovalDecision::Stays;
-                } else if directory.starts_with(path) && *fate == RemovalDecision::Goes {
-                    *fate = RemovalDecision::Holds;
+                    *decision = RemovalDecision::KeepUsedRepository;
+                } else if directory.starts_with(path) && *decision == RemovalDecision::Remove {
+                    *decision = RemovalDecision::KeepNonEmpty;
                 }
             }
-            self.removal_decisions.insert(directory, RemovalDecision::Used);
+            self.removal_decisions.insert(directory, RemovalDecision::KeepForeignContent);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::decision_tables::RemovalDecision;
 use super::moved_directories::{DirectoryPlace, MovedDirectory};
-use super::undo_planner::{RemovalDecision, UndoPlanner};
+use super::undo_planner::UndoPlanner;
 
 impl UndoPlanner<'_> {
     /// Finds the moved directories that cannot go back. Returns whether their number has grown.
@@ -18,21 +19,21 @@ impl UndoPlanner<'_> {
 
     fn find_obstacle(&self, directory: &MovedDirectory) -> Option<String> {
         let before = &directory.before;
-        let (Some(parent), Some(spot)) = (before.parent(), self.current_place(before)) else {
+        let (Some(parent), Some(place)) = (before.parent(), self.current_place(before)) else {
             return Some("its directory is gone".into());
         };
         if !self.will_be_directory(parent) {
             return Some("its directory is gone".into());
         }
-        let free = self.read_current_place(before, &spot).is_some_and(|there| there.is_absent())
+        let free = self.read_current_place(before, &place).is_some_and(|there| there.is_absent())
             || self.is_place_cleared(before);
         (!free).then(|| "something else is in its place".into())
     }
 
     /// Returns whether the run's replacement for an earlier file is gone, or goes.
-    fn is_place_cleared(&self, before: &Path) -> bool {
-        let fate = self.path_after_run(before).and_then(|entry| self.removal_decisions.get(&entry).copied());
-        matches!(fate, Some(RemovalDecision::Goes | RemovalDecision::Gone))
+    pub(super) fn is_place_cleared(&self, before: &Path) -> bool {
+        let decision = self.path_after_run(before).and_then(|path| self.removal_decisions.get(&path).copied());
+        decision.is_some_and(RemovalDecision::clears_place)
     }
 
     /// Returns whether an earlier path will be a directory after the undo.
@@ -40,12 +41,12 @@ impl UndoPlanner<'_> {
         if let Some(moved) = self.moved.by_path_before(before) {
             return moved.at != DirectoryPlace::Lost;
         }
-        let there = self.current_place(before).and_then(|spot| self.read_current_place(before, &spot));
-        let Some(was) = self.point.states_before.get(before) else {
+        let there = self.current_place(before).and_then(|place| self.read_current_place(before, &place));
+        let Some(state_before) = self.run.states_before.get(before) else {
             return there.is_some_and(|node| node.is_directory());
         };
         match there {
-            _ if !was.is_directory() => false,
+            _ if !state_before.is_directory() => false,
             Some(node) if node.is_directory() => true,
             // Another process removed the directory.
             Some(node) if node.is_absent() && self.state_after_run_of(before).is_directory() => false,

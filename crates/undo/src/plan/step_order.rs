@@ -1,12 +1,17 @@
 //! From decisions to steps: remove the new files of the run, move directories back, restore from the top, and set the
 //! modes of directories last.
+//!
+//! The order follows from what a step needs. A place must be empty before a thing comes back there, a directory must be
+//! empty before it is removed, and a directory that comes back may have a mode that forbids writing into it. What comes
+//! back and is inside of a directory that goes, or in another's place, first waits beside it under a name of its own.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::decision_tables::RemovalDecision;
 use super::moved_directories::{DirectoryPlace, MovedDirectory};
 use super::undo_plan::{PlannedConflict, UndoStep, waiting_name};
-use super::undo_planner::{RemovalDecision, ReturnAction, StrandedFile, UndoPlanner, outermost_made_directory};
+use super::undo_planner::{ReturnAction, StrandedFile, UndoPlanner, outermost_made_directory};
 use crate::coverage_gaps::named;
 use crate::path_state::{FileIdentity, PathState};
 
@@ -27,13 +32,13 @@ impl UndoPlanner<'_> {
     fn emit_rewrites(&mut self) {
         for (path, action) in &self.return_actions {
             let ReturnAction::Restore(now) = action else { continue };
-            let before = &self.point.states_before[path];
+            let before = &self.run.states_before[path];
             if before.has_several_names()
                 && before.id() == now.id()
-                && let Some(spot) = self.current_place(path)
+                && let Some(place) = self.current_place(path)
             {
                 self.plan.steps.push(UndoStep::Restore {
-                    path: spot,
+                    path: place,
                     state_before: before.clone(),
                     state_now: now.clone(),
                 });
@@ -43,16 +48,18 @@ impl UndoPlanner<'_> {
 
     /// Moves files that come back out of directories that are removed, and out of places where other things come back.
     fn emit_files_aside(&mut self) {
-        let left = |(before, action): (&PathBuf, &ReturnAction)| match action {
-            ReturnAction::Fetch { from, id, .. } if self.renamed_files.get(before) == Some(from) => {
+        let moved_back = |(before, action): (&PathBuf, &ReturnAction)| match action {
+            ReturnAction::MoveBack { from, id, .. } if self.renamed_files.get(before) == Some(from) => {
                 Some((before.clone(), from.clone(), *id))
             }
             _ => None,
         };
-        let fetched: Vec<(PathBuf, PathBuf, FileIdentity)> = self.return_actions.iter().filter_map(left).collect();
-        for (before, after, id) in fetched {
+        let moved_back: Vec<(PathBuf, PathBuf, FileIdentity)> =
+            self.return_actions.iter().filter_map(moved_back).collect();
+        for (before, after, id) in moved_back {
+            // The file goes back by a move. A removal of its place would remove the file itself.
             if self.removal_decisions.contains_key(&after) {
-                self.removal_decisions.insert(after.clone(), RemovalDecision::Gone);
+                self.removal_decisions.insert(after.clone(), RemovalDecision::AlreadyGone);
             }
             let entry = self.before_by_after.get(&after);
             let directory = entry.and_then(|entry| self.moved.by_path_before(entry));
@@ -60,16 +67,16 @@ impl UndoPlanner<'_> {
             if !is_in_the_way && outermost_made_directory(self, &after).is_none() {
                 continue;
             }
-            let place = self.point.states_before[&before].id().and_then(|id| self.waiting_place(&after, id));
+            let place = self.run.states_before[&before].id().and_then(|id| self.waiting_place(&after, id));
             let Some(waits) = place else { continue };
             let (Some(from), Some(to)) = (self.current_path(&after), self.current_path(&waits)) else { continue };
             self.plan.steps.push(UndoStep::Move { from, to, id, is_final: false, replaced: PathState::Absent });
-            if let Some(ReturnAction::Fetch { from, .. }) = self.return_actions.get_mut(&before) {
+            if let Some(ReturnAction::MoveBack { from, .. }) = self.return_actions.get_mut(&before) {
                 *from = waits;
             }
             let place = entry.and_then(|entry| self.return_actions.get_mut(entry));
-            if let Some(ReturnAction::Restore(over) | ReturnAction::Fetch { over, .. }) = place {
-                *over = PathState::Absent;
+            if let Some(ReturnAction::Restore(replaced) | ReturnAction::MoveBack { replaced, .. }) = place {
+                *replaced = PathState::Absent;
             }
         }
     }
@@ -97,19 +104,16 @@ impl UndoPlanner<'_> {
     /// Returns whether an earlier thing other than a moved directory comes back in this place.
     fn is_in_the_way(&self, after: &Path) -> bool {
         let Some(before) = self.before_by_after.get(after) else { return false };
-        let comes = matches!(
-            self.return_actions.get(before),
-            Some(ReturnAction::Make | ReturnAction::Restore(_) | ReturnAction::Fetch { .. })
-        );
-        comes && self.moved.by_path_before(before).is_none()
+        let returns = self.return_actions.get(before).is_some_and(ReturnAction::fills_place);
+        returns && self.moved.by_path_before(before).is_none()
     }
 
-    fn emit_move(&mut self, from: &Path, to: &Path, id: FileIdentity, home: bool) {
+    fn emit_move(&mut self, from: &Path, to: &Path, id: FileIdentity, is_final: bool) {
         self.plan.steps.push(UndoStep::Move {
             from: from.to_owned(),
             to: to.to_owned(),
             id,
-            is_final: home,
+            is_final,
             replaced: PathState::Absent,
         });
         self.moved.rebase_below(from, to);
@@ -119,24 +123,31 @@ impl UndoPlanner<'_> {
     /// files that stay, and why.
     fn emit_removals(&mut self, places: &HashMap<PathBuf, PathBuf>) -> Vec<(PathBuf, &'static str)> {
         let mut stay = Vec::new();
-        let fates: Vec<(PathBuf, RemovalDecision)> =
-            self.removal_decisions.iter().rev().map(|(path, fate)| (path.clone(), *fate)).collect();
-        for (path, fate) in fates {
-            let Some(here) = self.current_path(&path) else { continue };
-            let (now, shown) = (self.state_after_run_at(&path).clone(), places.get(&path).unwrap_or(&here).clone());
-            match fate {
-                RemovalDecision::Goes if now.is_directory() => {
-                    self.plan.steps.push(UndoStep::RemoveDirectory { path: here, shown, state_after_run: now });
+        let decisions: Vec<(PathBuf, RemovalDecision)> =
+            self.removal_decisions.iter().rev().map(|(path, decision)| (path.clone(), *decision)).collect();
+        for (path, decision) in decisions {
+            let Some(place) = self.current_path(&path) else { continue };
+            let state_after_run = self.state_after_run_at(&path).clone();
+            let shown = places.get(&path).unwrap_or(&place).clone();
+            match decision {
+                RemovalDecision::Remove if state_after_run.is_directory() => {
+                    self.plan.steps.push(UndoStep::RemoveDirectory { path: place, shown, state_after_run });
                 }
-                RemovalDecision::Goes if self.is_replaced_at_once(&path) => {}
-                RemovalDecision::Goes => {
-                    self.plan.steps.push(UndoStep::Remove { path: here, shown, state_after_run: now })
+                RemovalDecision::Remove if self.is_replaced_at_once(&path) => {}
+                RemovalDecision::Remove => {
+                    self.plan.steps.push(UndoStep::Remove { path: place, shown, state_after_run })
                 }
                 // The earlier file at this place reports the conflict, if there is one.
-                RemovalDecision::Changed | RemovalDecision::Used if self.has_conflict_of_its_own(&path) => {}
-                RemovalDecision::Changed => stay.push((path, "the run made it, and it changed since")),
-                RemovalDecision::Used => stay.push((path, "the run made it, and it is in use since")),
-                RemovalDecision::Gone | RemovalDecision::Holds | RemovalDecision::Stays => {}
+                RemovalDecision::KeepModified | RemovalDecision::KeepForeignContent
+                    if self.has_conflict_at_earlier_path(&path) => {}
+                RemovalDecision::KeepModified => stay.push((path, "the run made it, and it changed since")),
+                RemovalDecision::KeepForeignContent => stay.push((path, "the run made it, and it is in use since")),
+                RemovalDecision::AlreadyGone
+                | RemovalDecision::KeepNonEmpty
+                | RemovalDecision::KeepNotRequested
+                | RemovalDecision::KeepSharedGitObject
+                | RemovalDecision::KeepOnlyCopy
+                | RemovalDecision::KeepUsedRepository => {}
             }
         }
         stay
@@ -145,8 +156,8 @@ impl UndoPlanner<'_> {
     /// Reports the new files that stay, at their places after all moves.
     fn report_kept_made_things(&mut self, stay: Vec<(PathBuf, &'static str)>) {
         for (path, why) in stay {
-            if let Some(here) = self.current_path(&path) {
-                self.report_conflict(here, why, PathState::Absent);
+            if let Some(place) = self.current_path(&path) {
+                self.report_conflict(place, why, PathState::Absent);
             }
         }
     }
@@ -154,12 +165,12 @@ impl UndoPlanner<'_> {
     /// Returns whether another thing takes the place of a new file at once.
     fn is_replaced_at_once(&self, after: &Path) -> bool {
         let action = self.before_by_after.get(after).and_then(|before| self.return_actions.get(before));
-        matches!(action, Some(ReturnAction::Restore(over) | ReturnAction::Fetch { over, .. }) if !over.is_absent())
+        matches!(action, Some(ReturnAction::Restore(replaced) | ReturnAction::MoveBack { replaced, .. }) if !replaced.is_absent())
     }
 
-    fn has_conflict_of_its_own(&self, after: &Path) -> bool {
+    fn has_conflict_at_earlier_path(&self, after: &Path) -> bool {
         let action = self.before_by_after.get(after).and_then(|before| self.return_actions.get(before));
-        matches!(action, Some(ReturnAction::Conflict(_) | ReturnAction::Hold(..)))
+        action.is_some_and(ReturnAction::is_conflict)
     }
 
     /// Puts the earlier things back, from the top.
@@ -168,43 +179,43 @@ impl UndoPlanner<'_> {
         let mut directories = Vec::new();
         for (path, action) in &actions {
             self.emit_directory_return(path);
-            let before = self.point.states_before[path].clone();
+            let before = self.run.states_before[path].clone();
             let moved = self.moved.by_path_before(path).map(|moved| moved.after.clone());
             let place = moved.map_or_else(|| self.current_place(path), |after| self.current_path(&after));
-            let Some(spot) = place else {
-                if let ReturnAction::Conflict(why) | ReturnAction::Hold(why, _) = action {
+            let Some(place) = place else {
+                if let ReturnAction::Conflict(why) | ReturnAction::ConflictOfStrandedFile(why, _) = action {
                     self.report_conflict(path.clone(), why.clone(), before);
                 }
                 continue;
             };
             match action {
                 ReturnAction::Nothing => {}
-                ReturnAction::Make => {
-                    directories.push(UndoStep::SetMeta { path: spot.clone(), state_before: before.clone() });
-                    self.plan.steps.push(UndoStep::MakeDirectory { path: spot, state_before: before });
+                ReturnAction::MakeDirectory => {
+                    directories.push(UndoStep::SetMeta { path: place.clone(), state_before: before.clone() });
+                    self.plan.steps.push(UndoStep::MakeDirectory { path: place, state_before: before });
                 }
                 ReturnAction::Restore(now) if before.has_several_names() && before.id() == now.id() => {}
                 ReturnAction::Restore(now) => {
                     self.plan.steps.push(UndoStep::Restore {
-                        path: spot,
+                        path: place,
                         state_before: before,
                         state_now: now.clone(),
                     });
                 }
                 ReturnAction::SetMeta if before.is_directory() => {
-                    directories.push(UndoStep::SetMeta { path: spot, state_before: before })
+                    directories.push(UndoStep::SetMeta { path: place, state_before: before })
                 }
-                ReturnAction::SetMeta => self.plan.steps.push(UndoStep::SetMeta { path: spot, state_before: before }),
-                ReturnAction::Fetch { from, id, over } => {
+                ReturnAction::SetMeta => self.plan.steps.push(UndoStep::SetMeta { path: place, state_before: before }),
+                ReturnAction::MoveBack { from, id, replaced } => {
                     let Some(from) = self.current_path(from) else { continue };
-                    let (to, over) = (spot.clone(), over.clone());
-                    self.plan.steps.push(UndoStep::Move { from, to, id: *id, is_final: true, replaced: over });
-                    self.plan.steps.push(UndoStep::SetMeta { path: spot, state_before: before });
+                    let (to, replaced) = (place.clone(), replaced.clone());
+                    self.plan.steps.push(UndoStep::Move { from, to, id: *id, is_final: true, replaced });
+                    self.plan.steps.push(UndoStep::SetMeta { path: place, state_before: before });
                 }
-                ReturnAction::Conflict(why) => self.report_conflict(spot, why.clone(), before),
-                ReturnAction::Hold(why, StrandedFile { after, copied }) => {
+                ReturnAction::Conflict(why) => self.report_conflict(place, why.clone(), before),
+                ReturnAction::ConflictOfStrandedFile(why, StrandedFile { after, copied }) => {
                     let stays = self.current_path(after).filter(|_| copied.is_none());
-                    let (path, why, found) = (spot, why.clone(), copied.clone());
+                    let (path, why, found) = (place, why.clone(), copied.clone());
                     self.plan.conflicts.push(PlannedConflict {
                         path,
                         why,
@@ -213,7 +224,7 @@ impl UndoPlanner<'_> {
                         copy_from: found,
                     });
                 }
-                ReturnAction::Lost(why) => self.plan.lost.push((spot, why.clone())),
+                ReturnAction::NotKept(why) => self.plan.lost.push((place, why.clone())),
             }
         }
         self.plan.steps.extend(directories.into_iter().rev());

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::path_state::{FileIdentity, PathState};
 
-/// The current tree.
+/// The tree as it is now. A trait, so that each rule of a plan is tested on trees of plain data.
 pub trait CurrentTree {
     /// Returns the thing at a path. `None` if the system refuses to answer.
     fn read_state(&self, path: &Path) -> Option<PathState>;
-    /// Returns whether the thing at a path, as `look` returned it, is the recorded thing. Contents count, times do not.
+    /// Returns whether the thing at a path, as `read_state` returned it, is the recorded thing. Contents count, times
+    /// do not.
     fn is_recorded_state(&self, recorded: &PathState, path: &Path, now: &PathState) -> bool;
     /// Returns whether this is the recorded directory, or a directory that an undo has made again in its place.
     fn is_recorded_directory(&self, recorded: FileIdentity, now: &PathState) -> bool;

@@ -5,46 +5,45 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::decision_tables::RemovalDecision;
 use super::moved_directories::{DirectoryPlace, MovedDirectories, MovedDirectory};
 use super::undo_plan::{CurrentTree, PlannedConflict, UndoPlan, waiting_name};
 use crate::manifest::RunManifest;
 use crate::path_map::{PathMap, split};
 use crate::path_state::{FileIdentity, KnownContents, PathState};
 
-/// The fate of a thing that the run made, by its path after the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RemovalDecision {
-    /// The thing is gone already.
-    Gone,
-    /// This undo removes the thing.
-    Goes,
-    /// The thing has changed since.
-    Changed,
-    /// A directory in which another process made something.
-    Used,
-    /// A directory in which something stays.
-    Holds,
-    /// Left on purpose, and no conflict.
-    Stays,
-}
-
 /// The action for an earlier thing, by its path before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReturnAction {
     Nothing,
-    Make,
+    MakeDirectory,
+    /// A return of the kept file, or a new thing like the earlier one, in the place of the current thing.
     Restore(PathState),
     SetMeta,
     /// A return of the file itself from a path after the run, in the place of the current thing.
-    Fetch {
+    MoveBack {
         from: PathBuf,
         id: FileIdentity,
-        over: PathState,
+        replaced: PathState,
     },
+    /// The reason why the current thing stays, as a sentence.
     Conflict(String),
     /// A conflict about a file that nothing keeps.
-    Hold(String, StrandedFile),
-    Lost(String),
+    ConflictOfStrandedFile(String, StrandedFile),
+    /// The contents are lost, for this reason. No conflict, because nothing stays.
+    NotKept(String),
+}
+
+impl ReturnAction {
+    /// Returns whether a thing comes to the place that may not be there now.
+    pub fn fills_place(&self) -> bool {
+        matches!(self, Self::MakeDirectory | Self::Restore(_) | Self::MoveBack { .. })
+    }
+
+    /// Returns whether the current thing stays, and is reported.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Conflict(_) | Self::ConflictOfStrandedFile(..))
+    }
 }
 
 /// What a planner knows of the current tree. Nothing changes while a plan is made.
@@ -65,7 +64,8 @@ pub(super) struct StrandedFile {
 }
 
 pub(super) struct UndoPlanner<'a> {
-    pub point: &'a RunManifest,
+    /// What the run left behind: its manifest.
+    pub run: &'a RunManifest,
     pub current_tree: &'a dyn CurrentTree,
     pub requested_paths: &'a [PathBuf],
     /// Earlier paths that have to come back with the wanted paths: the other names of files, including names in the
@@ -89,22 +89,22 @@ fn is_below_any(path: &Path, directories: &[PathBuf]) -> bool {
 }
 
 /// Returns the other names, before the run, of files below these paths: a change through one name changes all.
-fn other_names<'a>(point: &'a RunManifest, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
+fn other_names<'a>(run: &'a RunManifest, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked =
         |node: &PathState| matches!(node, PathState::File(file) if file.links > 1).then(|| node.id()).flatten();
-    let files = || point.states_before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
+    let files = || run.states_before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
     let wanted: HashSet<FileIdentity> =
         files().filter(|(path, _)| is_below_any(path, paths)).map(|(_, id)| id).collect();
     files().filter(|(_, id)| wanted.contains(id)).map(|(path, _)| path).collect()
 }
 
 impl<'a> UndoPlanner<'a> {
-    pub fn new(point: &'a RunManifest, now: &'a dyn CurrentTree, paths: &'a [PathBuf]) -> Self {
+    pub fn new(run: &'a RunManifest, current_tree: &'a dyn CurrentTree, paths: &'a [PathBuf]) -> Self {
         let mut planner = Self {
-            point,
-            current_tree: now,
+            run,
+            current_tree,
             requested_paths: paths,
-            also_requested: other_names(point, paths),
+            also_requested: other_names(run, paths),
             moved: MovedDirectories::default(),
             renamed_files: BTreeMap::new(),
             made_paths: BTreeSet::new(),
@@ -115,11 +115,11 @@ impl<'a> UndoPlanner<'a> {
             seen: SeenThings::default(),
         };
         let entries =
-            point.states_before.keys().filter_map(|before| Some((planner.path_after_run(before)?, before.to_owned())));
+            run.states_before.keys().filter_map(|before| Some((planner.path_after_run(before)?, before.to_owned())));
         planner.before_by_after = entries.collect();
-        let homes: BTreeSet<&Path> = point.names.moved_directories().map(|(_, now)| now).collect();
+        let homes: BTreeSet<&Path> = run.names.moved_directories().map(|(_, now)| now).collect();
         let is_made = |path: &&Path| !homes.contains(path) && planner.is_made(path);
-        planner.made_paths = point.states_after_run.keys().filter(is_made).map(Path::to_owned).collect();
+        planner.made_paths = run.states_after_run.keys().filter(is_made).map(Path::to_owned).collect();
         planner.moved = find_moved_directories(&planner);
         planner.renamed_files = find_renamed_files(&planner);
         if !paths.is_empty() {
@@ -131,7 +131,7 @@ impl<'a> UndoPlanner<'a> {
 
     /// Adds the other ends of renames: a file comes back from where it is now, and the file comes back that was there.
     fn request_rename_ends(&mut self) {
-        let before = &self.point.states_before;
+        let before = &self.run.states_before;
         let ends =
             self.renamed_files.iter().map(|(from, to)| [(from, to), (self.before_by_after.get(to).unwrap_or(to), to)]);
         let mut ends: Vec<_> = ends.collect();
@@ -150,13 +150,17 @@ impl<'a> UndoPlanner<'a> {
 
     /// Adds the removed directories above the wanted things.
     fn request_removed_parents(&mut self) {
-        let before = &self.point.states_before;
+        let before = &self.run.states_before;
         let is_gone = |path: &Path| match before.get_key_value(path) {
-            Some((path, was)) if was.is_directory() && !self.state_after_run_of(path).is_directory() => Some(path),
+            Some((path, state_before))
+                if state_before.is_directory() && !self.state_after_run_of(path).is_directory() =>
+            {
+                Some(path)
+            }
             _ => None,
         };
-        let wanted = before.iter().filter(|(path, was)| {
-            !was.is_absent() && self.is_requested([path, self.path_after_run(path).as_deref().unwrap_or(path)])
+        let wanted = before.iter().filter(|(path, state_before)| {
+            !state_before.is_absent() && self.is_requested([path, self.path_after_run(path).as_deref().unwrap_or(path)])
         });
         let above: Vec<&Path> = wanted.flat_map(|(path, _)| path.ancestors().skip(1).filter_map(is_gone)).collect();
         self.also_requested.extend(above);
@@ -165,13 +169,16 @@ impl<'a> UndoPlanner<'a> {
     /// Returns whether the run made the thing that it left at this path. A directory that it moved there does not
     /// count, and neither does a directory that it made again in the place of a removed one.
     fn is_made(&self, path: &Path) -> bool {
-        let origin = self.point.names.earlier_path_of_entry(path);
+        let origin = self.run.names.earlier_path_of_entry(path);
         let Some(before) = origin.as_ref().or_else(|| self.before_by_after.get(path)) else { return true };
         // A thing that the run never touched is not its own.
-        let Some(was) = self.point.states_before.get(before) else { return false };
-        let went = self.point.names.has_moved(before);
-        let is_directory = self.point.states_after_run[path].is_directory();
-        was.is_absent() || went || was.is_directory() != is_directory || origin.is_none() && !is_directory
+        let Some(state_before) = self.run.states_before.get(before) else { return false };
+        let went = self.run.names.has_moved(before);
+        let is_directory = self.run.states_after_run[path].is_directory();
+        state_before.is_absent()
+            || went
+            || state_before.is_directory() != is_directory
+            || origin.is_none() && !is_directory
     }
 
     /// Returns the current thing at a path.
@@ -192,7 +199,7 @@ impl<'a> UndoPlanner<'a> {
 
     /// Returns the thing that the run left at a path.
     pub fn state_after_run_at(&self, path: &Path) -> &'a PathState {
-        self.point.states_after_run.get(path).unwrap_or(&PathState::Absent)
+        self.run.states_after_run.get(path).unwrap_or(&PathState::Absent)
     }
 
     /// Returns the place of a path after the run, now or after the steps so far. `None` if its directory is lost.
@@ -203,7 +210,7 @@ impl<'a> UndoPlanner<'a> {
     /// Returns the path after the run of the entry with this earlier path. `None` if the run has removed its directory
     /// and moved another directory there.
     pub fn path_after_run(&self, before: &Path) -> Option<PathBuf> {
-        self.point.names.current_slot(before).map(Cow::into_owned)
+        self.run.names.current_slot(before).map(Cow::into_owned)
     }
 
     /// Returns what the run left of an earlier thing: nothing, if it moved another thing there.
@@ -224,11 +231,11 @@ impl<'a> UndoPlanner<'a> {
     }
 
     /// Returns the thing in that place. Nothing, if it is below a moved directory that goes away from there.
-    pub fn read_current_place(&self, before: &Path, spot: &Path) -> Option<PathState> {
+    pub fn read_current_place(&self, before: &Path, place: &Path) -> Option<PathState> {
         if self.moved.is_empty() {
-            return if self.is_displaced(before) { Some(PathState::Absent) } else { self.read_state(spot) };
+            return if self.is_displaced(before) { Some(PathState::Absent) } else { self.read_state(place) };
         }
-        let innermost = spot.ancestors().find_map(|above| self.moved.by_current_path(above));
+        let innermost = place.ancestors().find_map(|above| self.moved.by_current_path(above));
         // Of the moved directories that were around it, only the inner one is. Others may be in its way.
         let mut around = before.ancestors().skip(1).filter_map(|above| self.moved.by_path_before(above));
         let inner = around.find(|moved| matches!(moved.at, DirectoryPlace::Away(_)));
@@ -236,14 +243,14 @@ impl<'a> UndoPlanner<'a> {
             Some(moved) if moved.goes_back() => Some(PathState::Absent),
             Some(_) => None,
             None if self.is_displaced(before) => Some(PathState::Absent),
-            None => self.read_state(spot),
+            None => self.read_state(place),
         }
     }
 
     /// Returns whether something else is in the place of an earlier thing's directory, because the run has removed that
     /// directory.
     fn is_displaced(&self, before: &Path) -> bool {
-        let Some((parent, _)) = split(before).and_then(|(parent, _)| self.point.states_before.get_key_value(parent))
+        let Some((parent, _)) = split(before).and_then(|(parent, _)| self.run.states_before.get_key_value(parent))
         else {
             return false;
         };
@@ -257,7 +264,7 @@ impl<'a> UndoPlanner<'a> {
         {
             return is_displaced;
         }
-        let there = self.current_place(parent).and_then(|spot| self.read_current_place(parent, &spot));
+        let there = self.current_place(parent).and_then(|place| self.read_current_place(parent, &place));
         let is_displaced = there.is_some_and(|node| !node.is_directory());
         *self.seen.displaced.borrow_mut() = Some((parent, is_displaced));
         is_displaced
@@ -282,11 +289,11 @@ impl<'a> UndoPlanner<'a> {
 
 /// Finds the moved directories, outer directories first.
 fn find_moved_directories(planner: &UndoPlanner<'_>) -> MovedDirectories {
-    let mut known: Vec<(&Path, &Path)> = planner.point.names.moved_directories().collect();
+    let mut known: Vec<(&Path, &Path)> = planner.run.names.moved_directories().collect();
     known.sort_by_key(|(_, after)| after.components().count());
     let mut found = MovedDirectories::default();
     for (before, after) in known {
-        let Some(recorded) = planner.point.states_before.get(before).and_then(PathState::id) else { continue };
+        let Some(recorded) = planner.run.states_before.get(before).and_then(PathState::id) else { continue };
         let id_at = |path: &Path| {
             let node =
                 planner.read_state(path).filter(|node| planner.current_tree.is_recorded_directory(recorded, node));
@@ -314,10 +321,10 @@ fn find_moved_directories(planner: &UndoPlanner<'_>) -> MovedDirectories {
 
 /// Finds the files that the run moved, and did not keep.
 fn find_renamed_files(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
-    let point = planner.point;
+    let run = planner.run;
     let mut places: HashMap<FileIdentity, Vec<&Path>> = HashMap::new();
-    for (path, node) in point.states_after_run.iter() {
-        let entry = planner.before_by_after.get(path).and_then(|entry| point.states_before.get(entry));
+    for (path, node) in run.states_after_run.iter() {
+        let entry = planner.before_by_after.get(path).and_then(|entry| run.states_before.get(entry));
         if let PathState::File(file) = node
             && entry.and_then(PathState::id) != Some(file.meta.id)
         {
@@ -325,9 +332,11 @@ fn find_renamed_files(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
         }
     }
     let mut found = BTreeMap::new();
-    for (path, was) in point.states_before.iter() {
-        let PathState::File(file) = was else { continue };
-        if matches!(file.contents, KnownContents::Image(_)) || planner.state_after_run_of(path).id() == was.id() {
+    for (path, state_before) in run.states_before.iter() {
+        let PathState::File(file) = state_before else { continue };
+        if matches!(file.contents, KnownContents::Image(_))
+            || planner.state_after_run_of(path).id() == state_before.id()
+        {
             continue;
         }
         let is_it =
