@@ -67,34 +67,10 @@ pub fn undo_with(
         let _none = tree.note_remade_directory(*was, *now);
     }
     let mut undone = UndoOutcome { not_covered: not_covered(store, &point, &plan), ..UndoOutcome::default() };
-    let copied = plan.conflicts.iter().map(|conflict| {
-        let copy = |from: &PathBuf| conflict_copies::copy_current_file(store, &point, from, &conflict.path);
-        conflict.copy_from.as_ref().map(copy).transpose()
-    });
-    let path = store.path().to_owned();
-    let copied: Vec<_> = copied.collect::<io::Result<_>>().map_err(|source| UndoStoreError::System { path, source })?;
+    // Before the first step, which may put another thing in the place of such a file.
+    let copied = copy_stranded_files(store, &point, &plan)?;
     if unfinished.is_some() || !plan.steps.is_empty() {
-        let recorder = match &unfinished {
-            Some(unfinished) => ChangeJournal::resume(store, unfinished)?,
-            None => ChangeJournal::begin(store, undo_header(&point), UndoLimits::NONE)?,
-        };
-        let mut carrier = UndoExecutor::new(&point, &tree, &plan, recorder, stops);
-        if let Some(unfinished) = &unfinished {
-            carrier.remove_leftovers(unfinished);
-        }
-        for step in &plan.steps {
-            carrier.take_step(step)?;
-        }
-        undone = carrier.finish(undone)?;
-        if let Some(end) = &point.end {
-            // The files that went back are no longer kept.
-            store.add_summary(&PointSummary::of(
-                &point.header,
-                Some(end),
-                store.measure_point(&point),
-                point.states_before.len(),
-            ))?;
-        }
+        undone = take_steps(store, (&point, unfinished.as_ref()), &tree, &plan, stops, undone)?;
     }
     complete_restored_names(&mut undone.restored, store, &point, &plan);
     let conflicts = plan.conflicts.iter().zip(copied);
@@ -111,8 +87,51 @@ pub fn undo_with(
     Ok(undone)
 }
 
+/// Copies the files that nothing keeps and whose places are needed. Returns the copy of each conflict that has one.
+fn copy_stranded_files(
+    store: &UndoStore,
+    point: &RunManifest,
+    plan: &UndoPlan,
+) -> Result<Vec<Option<PathBuf>>, UndoStoreError> {
+    let copied = plan.conflicts.iter().map(|conflict| {
+        let copy = |from: &PathBuf| conflict_copies::copy_current_file(store, point, from, &conflict.path);
+        conflict.copy_from.as_ref().map(copy).transpose()
+    });
+    let failed = |source| UndoStoreError::System { path: store.path().to_owned(), source };
+    copied.collect::<io::Result<_>>().map_err(failed)
+}
+
+/// Takes the steps of a plan, with a journal of their own. A killed undo of the same run has one already.
+fn take_steps(
+    store: &UndoStore,
+    (point, unfinished): (&RunManifest, Option<&RunManifest>),
+    tree: &DiskTree<'_>,
+    plan: &UndoPlan,
+    stops: &mut dyn FnMut(&str) -> bool,
+    undone: UndoOutcome,
+) -> Result<UndoOutcome, UndoError> {
+    let journal = match unfinished {
+        Some(unfinished) => ChangeJournal::resume(store, unfinished)?,
+        None => ChangeJournal::begin(store, undo_header(point), UndoLimits::NONE)?,
+    };
+    let mut executor = UndoExecutor::new(point, tree, plan, journal, stops);
+    if let Some(unfinished) = unfinished {
+        executor.remove_leftovers(unfinished);
+    }
+    for step in &plan.steps {
+        executor.take_step(step)?;
+    }
+    let undone = executor.finish(undone)?;
+    if let Some(end) = &point.end {
+        // The files that went back are no longer kept.
+        let (size, changes) = (store.measure_point(point), point.states_before.len());
+        store.add_summary(&PointSummary::of(&point.header, Some(end), size, changes))?;
+    }
+    Ok(undone)
+}
+
 /// Returns whether an undo of a run for these paths would do something now, or leave a conflict. The caller holds the
-/// lock of the store. `unended` is [`Store::unended`].
+/// lock of the store. `unended` is [`UndoStore::unended_headers`].
 pub(crate) fn would_change(
     store: &UndoStore,
     run: &str,
