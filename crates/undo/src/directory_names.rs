@@ -52,8 +52,8 @@ impl DirectoryNames {
         }
     }
 
-    /// Like [`Self::entry`], if the directory of the entry still exists, or a new directory is in its place. `None` if
-    /// another earlier directory was moved there.
+    /// Like [`Self::current_entry`], if the directory of the entry still exists, or a new directory is in its place.
+    /// `None` if another earlier directory was moved there.
     pub fn current_slot<'a>(&self, before: &'a Path) -> Option<Cow<'a, Path>> {
         if self.moved.is_empty() {
             return Some(before.into());

@@ -16,8 +16,8 @@
 //! | coverage gaps | `coverage_gaps.rs` | sentences about paths that are not covered; pure |
 //! | undo points | `undo_points.rs` | lists the runs that can be undone |
 //!
-//! Runs in the shim, which records, and in the host, which takes runs back. What an undo removes, puts back and keeps is
-//! decided in `plan/decision_tables.rs`: begin there, then read `change_journal/mod.rs` and `execution/mod.rs`.
+//! Runs in the shim, which records, and in the host, which takes runs back. `plan/decision_tables.rs` decides what an
+//! undo removes, puts back and keeps: begin there, then read `change_journal/mod.rs` and `execution/mod.rs`.
 
 pub mod change_journal;
 pub mod coverage_gaps;

@@ -47,10 +47,10 @@ pub fn read_state(path: &Path) -> io::Result<PathState> {
     read_state_with(path, true)
 }
 
-/// Like [`look`], without attributes, which are then empty.
+/// Like [`read_state`], without attributes, which are then empty.
 ///
 /// # Errors
-/// As [`look`].
+/// As [`read_state`].
 pub fn read_state_roughly(path: &Path) -> io::Result<PathState> {
     read_state_with(path, false)
 }
@@ -88,7 +88,7 @@ impl RoutedPath<'_> {
     /// Reads the thing that is there.
     ///
     /// # Errors
-    /// As [`look`].
+    /// As [`read_state`].
     pub fn read_state(&self) -> io::Result<PathState> {
         if self.is_vacant { Ok(PathState::Absent) } else { read_state(self.reach) }
     }
@@ -153,10 +153,10 @@ impl LinkFreePaths {
         self.reach_of(path) != DirectoryReach::Links
     }
 
-    /// Reads the thing at a path, as [`look`]. Behind a link, nothing is there.
+    /// Reads the thing at a path, as [`read_state`]. Behind a link, nothing is there.
     ///
     /// # Errors
-    /// As [`look`].
+    /// As [`read_state`].
     pub fn read_state(&mut self, path: &Path) -> io::Result<PathState> {
         if self.reach_of(path) == DirectoryReach::Plain { read_state(path) } else { Ok(PathState::Absent) }
     }

@@ -78,7 +78,7 @@ pub struct ContentHash(pub u128);
 /// The name of a kept file: the place of the run that has it, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ImageId {
-    /// The number of a [`super::manifest::Record::Place`]; 0 is the store itself.
+    /// The number of a [`super::manifest::ManifestRecord::Place`]; 0 is the store itself.
     pub place: u16,
     /// Counted from 0 in each run.
     pub number: u64,

@@ -76,7 +76,7 @@ pub enum KeepMethod {
 /// Why a file is not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// The file is larger than [`Limits::file_bytes`].
+    /// The file is larger than [`UndoLimits::file_bytes`].
     #[error("the file has {size} bytes, and at most {most} are kept of one")]
     FileTooLarge {
         #[expect(missing_docs, reason = "its size")]
@@ -84,7 +84,7 @@ pub enum KeepError {
         #[expect(missing_docs, reason = "the limit")]
         most: u64,
     },
-    /// The run has reached [`Limits::run_bytes`].
+    /// The run has reached [`UndoLimits::run_bytes`].
     #[error("{most} bytes of this run are kept already, and no more")]
     RunTooLarge {
         #[expect(missing_docs, reason = "the limit")]
@@ -267,15 +267,15 @@ impl RunImages {
         Ok(KnownContents::Image(kept.id))
     }
 
-    /// Returns the image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount
-    /// has no place that took a link of this run.
+    /// Returns the image that a file would become by [`RunImages::take_file`]. `None`: the file is kept already, or its
+    /// mount has no place that took a link of this run.
     pub fn next_image_for(&self, file: &FileState) -> Option<ImageId> {
         let place = self.open.as_ref().filter(|open| open.device == file.meta.id.device)?;
         let is_new = !self.kept.contains_key(&file.meta.id) && self.check_limits(file, KeepMethod::Link, true).is_ok();
         is_new.then_some(ImageId { place: place.number, number: self.next })
     }
 
-    /// Moves a file here, as the image that [`Images::room_for`] has named.
+    /// Moves a file here, as the image that [`RunImages::next_image_for`] has named.
     ///
     /// # Errors
     /// If it stays where it is.

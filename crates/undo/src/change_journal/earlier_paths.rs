@@ -28,7 +28,7 @@ impl ChangeJournal {
         self.earlier_directory(directory).is_none()
     }
 
-    /// Like [`Self::entry`], if the entry is not recorded yet.
+    /// Like [`Self::earlier_entry`], if the entry is not recorded yet.
     pub(super) fn unrecorded_entry(&mut self, now: &Path) -> Option<PathBuf> {
         self.earlier_entry(now).filter(|entry| !self.before.contains_key(entry))
     }

@@ -27,7 +27,7 @@ use foreign_changes::ForeignChanges;
 pub enum ComingChange<'a> {
     /// The contents of a file change: an open for writing, a truncation. Things of other kinds are left alone.
     Rewrite,
-    /// The contents of a file change as in [`Change::Rewrite`], or a file may appear where nothing is.
+    /// The contents of a file change as in [`ComingChange::Rewrite`], or a file may appear where nothing is.
     Write,
     /// A name goes: by an unlink, an rmdir, or another thing that replaces it.
     Remove,

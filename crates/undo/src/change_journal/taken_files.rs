@@ -11,7 +11,7 @@ impl ChangeJournal {
     /// the store. Returns whether it was. The caller makes all other removals.
     ///
     /// # Errors
-    /// As [`Recorder::touch`]. The removal is not made then.
+    /// As [`ChangeJournal::record_before_change`]. The removal is not made then.
     pub fn take_removed_file<'a>(&mut self, at: impl Into<RoutedPath<'a>>) -> Result<bool, JournalError> {
         let at = at.into();
         self.confirm_renames()?;

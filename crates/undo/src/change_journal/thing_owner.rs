@@ -1,4 +1,4 @@
-//! Whose the things are that are there at the end of a run: see [`super::others`].
+//! Whose the things are that are there at the end of a run: see [`super::foreign_changes`].
 
 use std::collections::HashSet;
 use std::fs;
@@ -24,7 +24,8 @@ pub(super) enum ThingOwner {
 
 impl ChangeJournal {
     /// From here on each change of the run is told before it is made, and so are the names that it may make in
-    /// directories of its own, by [`Recorder::make_names`]. What is there at the end otherwise is another program's.
+    /// directories of its own, by [`ChangeJournal::announce_names`]. What is there at the end otherwise is another
+    /// program's.
     pub fn expect_announced_changes(&mut self) {
         (self.others.tells, self.others.names) = (true, Some(HashSet::new()));
     }

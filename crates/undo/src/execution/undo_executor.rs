@@ -123,7 +123,7 @@ impl<'a> UndoExecutor<'a> {
         at.reach.with_file_name(format!(".agent-bash-undo-{hash:032x}"))
     }
 
-    /// Returns a name beside git's lock of a path, like [`Self::beside`].
+    /// Returns a name beside git's lock of a path, like [`Self::temporary_path`].
     pub(super) fn temporary_lock_path(&self, at: RoutedPath<'_>) -> PathBuf {
         self.temporary_path(RoutedPath { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
     }

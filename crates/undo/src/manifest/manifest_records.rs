@@ -75,7 +75,7 @@ pub enum ManifestPurpose {
     Undone(String),
 }
 
-/// An entry of a manifest. *Earlier* and *current* paths are defined at [`crate::names::Names`].
+/// An entry of a manifest. *Earlier* and *current* paths are defined at [`crate::directory_names::DirectoryNames`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ManifestRecord {
     /// The first entry.

@@ -39,7 +39,7 @@ impl ManifestWriter {
     /// Continues a manifest after its last whole record, which ends at `length`.
     ///
     /// # Errors
-    /// As [`Writer::create`], and if another process writes the manifest.
+    /// As [`ManifestWriter::create`], and if another process writes the manifest.
     pub fn resume(path: &Path, length: u64) -> io::Result<Self> {
         let file = File::options().append(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
         file.try_lock().map_err(|error| match error {
@@ -65,10 +65,10 @@ impl ManifestWriter {
         self.flush()
     }
 
-    /// Adds a record that may be lost until another record is added with [`Writer::append`].
+    /// Adds a record that may be lost until another record is added with [`ManifestWriter::append`].
     ///
     /// # Errors
-    /// As [`Writer::append`].
+    /// As [`ManifestWriter::append`].
     pub fn queue(&mut self, record: &ManifestRecord) -> io::Result<()> {
         encode(record, &mut self.buffer)?;
         self.queued.extend_from_slice(&self.buffer);

@@ -1,7 +1,7 @@
 //! The manifest of a run: the state of each path before the command and after it. One file that is only appended to.
 //!
 //! Each record has its length and a checksum, so that readers recognise the torn end of a killed writer. The first
-//! record is the [`Header`].
+//! record is the [`ManifestHeader`].
 
 mod manifest_reader;
 mod manifest_records;

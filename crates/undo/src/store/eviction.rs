@@ -56,11 +56,11 @@ impl UndoStore {
         })
     }
 
-    /// Makes room after a run that has added a point, within the limits of this process's last [`Store::make_room`].
-    /// The point of that run stays.
+    /// Makes room after a run that has added a point, within the limits of this process's last
+    /// [`UndoStore::make_room`]. The point of that run stays.
     ///
     /// # Errors
-    /// As [`Store::make_room`].
+    /// As [`UndoStore::make_room`].
     pub fn make_room_after(&self, run: &str, now: SystemTime) -> Result<EvictedFiles, UndoStoreError> {
         self.with_memory(|known| match known.limits {
             Some(limits) => self.evict(&mut known.index, limits, Some(run), now),

@@ -102,7 +102,7 @@ impl UndoStore {
     /// Opens the store if it exists. Creates nothing.
     ///
     /// # Errors
-    /// As [`Store::open`].
+    /// As [`UndoStore::open`].
     pub fn open_existing(dir: &Path) -> Result<Option<Self>, UndoStoreError> {
         let is_empty = |entries: fs::ReadDir| entries.take(1).count() == 0;
         match fs::read_dir(dir).map(is_empty) {
@@ -134,7 +134,7 @@ impl UndoStore {
     /// Returns the path of a run's manifest.
     ///
     /// # Errors
-    /// [`StoreError::NoId`]
+    /// [`UndoStoreError::NoId`]
     pub fn manifest_path(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
         self.entry_path(POINTS, run)
     }
@@ -142,7 +142,7 @@ impl UndoStore {
     /// Returns the directory with the kept files of a run. It is made with the first one.
     ///
     /// # Errors
-    /// [`StoreError::NoId`]
+    /// [`UndoStoreError::NoId`]
     pub fn image_directory(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
         self.entry_path(FILES, run)
     }
@@ -177,7 +177,7 @@ impl UndoStore {
         Ok((writer, images))
     }
 
-    /// Returns the path of the file of [`super::traces::Traces`].
+    /// Returns the path of the file of [`super::undo_traces::UndoTraces`].
     pub fn traces_path(&self) -> PathBuf {
         self.path.join(TRACES)
     }
@@ -229,7 +229,7 @@ impl UndoStore {
     /// Returns the headers of the runs that still go on, or whose recorders were killed, in no order.
     ///
     /// # Errors
-    /// As [`Store::runs`], or if the index cannot be read.
+    /// As [`UndoStore::list_runs`], or if the index cannot be read.
     pub(crate) fn unended_headers(&self) -> Result<Vec<ManifestHeader>, UndoStoreError> {
         // Runs that end between the two are in the index.
         let mut runs = self.list_runs()?;
@@ -237,7 +237,8 @@ impl UndoStore {
         Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest_path(run).ok()?).ok()).collect())
     }
 
-    /// Returns the undos of a run that may not have been completed, newest first. `unended` is [`Store::unended`].
+    /// Returns the undos of a run that may not have been completed, newest first. `unended` is
+    /// [`UndoStore::unended_headers`].
     ///
     /// # Errors
     /// If the index cannot be read.
