@@ -28,7 +28,7 @@ pub struct RoutedPath<'a> {
     /// The path by which this process reaches the thing. It may begin at an open directory, so that it leads to no
     /// other thing when the directories of the path are exchanged meanwhile.
     pub reach: &'a Path,
-    /// Whether nothing was there a moment ago. `false` if that is not known.
+    /// Whether a caller has just found nothing at the path. `false`: it has not looked.
     pub is_vacant: bool,
 }
 

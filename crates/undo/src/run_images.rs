@@ -1,4 +1,7 @@
 //! Keeps files as they were: by another name on the same mount, by a clone, or by a copy.
+//!
+//! Another name costs nothing and keeps a file of any size, but changes with the file. So it serves where a name is
+//! removed or replaced, and a clone or a copy where the contents change.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder};
@@ -119,7 +122,7 @@ pub struct RunImages {
     pub(super) next: u64,
     size: StoredSize,
     pub(super) kept: HashMap<FileIdentity, RunImage>,
-    /// Files that have a second name here besides the kept name.
+    /// Files that have a second name in this store besides the kept name.
     held: HashSet<FileIdentity>,
 }
 
@@ -186,7 +189,7 @@ impl RunImages {
         }
     }
 
-    /// Returns the number of names that a file has here.
+    /// Returns the number of names that a file has in this store.
     pub fn name_count(&self, id: FileIdentity) -> u64 {
         u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
     }
@@ -275,7 +278,7 @@ impl RunImages {
         is_new.then_some(ImageId { place: place.number, number: self.next })
     }
 
-    /// Moves a file here, as the image that [`RunImages::next_image_for`] has named.
+    /// Moves a file into the store, as the image that [`RunImages::next_image_for`] has named.
     ///
     /// # Errors
     /// If it stays where it is.

@@ -80,7 +80,7 @@ impl UndoTraces {
         Ok(())
     }
 
-    /// Records, here and in the file of the store, that a file is about to get another time.
+    /// Records, in memory and in the file of the store, that a file is about to get another time.
     ///
     /// # Errors
     /// If the file of the store cannot be written.

@@ -1,15 +1,15 @@
 //! Changes of other programs in the places that a run changes.
 //!
-//! The kernel does not say who made a file. What is known of a run tells most of it: the names that its calls could
-//! make in directories of its own, the names that it has removed, and the times at which none of its processes could
-//! change a file. Pure, apart from the clock.
+//! The kernel does not say which process made a file. Three facts about a run tell most of it: the names that its calls
+//! could make in directories of its own, the names that it has removed, and the times at which none of its processes
+//! could change a file. Pure, apart from the clock.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::path_state::{FileIdentity, FileTime};
 
-/// The most rests of a run that are known. What others do after that counts as the run's own.
+/// The most rests of a run that are remembered. Changes of other programs after that count as the run's own.
 const KNOWN: usize = 10_000;
 
 /// A time in which no process of the run made a call that changes a file.
@@ -72,10 +72,10 @@ impl RestPeriods {
     }
 }
 
-/// What tells the changes of a run from those of others.
+/// The facts that tell the changes of a run from those of other programs.
 #[derive(Debug, Default)]
 pub(super) struct ForeignChanges {
-    /// Whether each change is told before it is made, and nothing else is a change of the run.
+    /// Whether each change of the run is announced before it is made, so that all other changes are another program's.
     pub tells: bool,
     /// Keys of the names that the run may have made in directories that it made. `None`: not all are known.
     pub names: Option<HashSet<u64>>,
@@ -87,8 +87,8 @@ pub(super) struct ForeignChanges {
 /// The last that a run did where it removed a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RemovalKind {
-    /// It removed this thing, or failed to.
+    /// The run removed this thing, or tried to.
     Removed(Option<FileIdentity>),
-    /// It put something there, or failed to.
+    /// The run put something there afterwards, or tried to.
     Replaced,
 }

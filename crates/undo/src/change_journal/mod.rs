@@ -1,5 +1,17 @@
-//! Records the changes of a run: each file as it was before its first change, and at the end the state that the run
-//! left.
+//! The journal of a run's changes: each thing as it was before its first change (`state_before`), and at the end the
+//! state that the run left (`state_after_run`).
+//!
+//! Each entry is written before the call that changes the thing is let go on. The alternative, to compare the tree
+//! before and after the run, reads files that the run never touches, cannot tell the run's changes from those of
+//! others, and finds no contents that are gone. [`crate::snapshot`] does so where no call is seen.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | before a change | `mod.rs`, `taken_files.rs`, `pending_renames.rs` | keeps what an undo needs of a thing |
+//! | after the run | `states_after_run.rs` | reads the state that the run left |
+//! | owners | `thing_owner.rs`, `foreign_changes.rs` | tells the run's changes from those of other programs |
+//! | paths | `earlier_paths.rs` | the path before the run of a current path |
+//! | comparisons | `compared_changes.rs` | entries that a snapshot finds after the run |
 
 mod compared_changes;
 mod earlier_paths;
@@ -50,7 +62,7 @@ pub enum ComingChange<'a> {
 /// The part that an undo needs of a file that is about to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NeededPart {
-    /// Nothing but the knowledge of the thing: its name changes.
+    /// Nothing but identity and metadata: its name changes.
     Name,
     /// Mode, owner and attributes.
     Meta,
@@ -248,7 +260,7 @@ impl ChangeJournal {
         self.keep_state(at, node, self.need_of_removal())
     }
 
-    /// Returns the part of a file that has to be known before a name of it goes.
+    /// Returns the part of a file that an undo or a receipt needs before a name of the file is removed.
     fn need_of_removal(&self) -> NeededPart {
         if self.header.purpose == ManifestPurpose::Receipt {
             NeededPart::Absence
@@ -360,7 +372,8 @@ impl ChangeJournal {
         kept.map(drop).map_err(Into::into)
     }
 
-    /// Returns whether a name goes that is not of before, of a file that still has one of before.
+    /// Returns whether a name is removed that the run has given to an earlier file, which still has an earlier name.
+    /// Such a file loses nothing, so nothing is kept.
     fn is_surplus_name(&self, at: RoutedPath<'_>, known: Option<&FileState>) -> bool {
         let Some(known) = known else { return false };
         let is_of_before = |path: &Path| {

@@ -1,4 +1,5 @@
-//! Whose the things are that are there at the end of a run: see [`super::foreign_changes`].
+//! The owner of each thing that is at a touched path at the end of a run: the run, or another program. An undo removes
+//! only the run's own. [`super::foreign_changes`] has the evidence.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +12,7 @@ use super::ChangeJournal;
 use super::foreign_changes::RemovalKind;
 use crate::path_state::{FileIdentity, FileTime, PathState};
 
-/// Whose the thing at a path is at the end of a run.
+/// The owner of the thing at a path at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThingOwner {
     /// The run's, as far as can be told.
@@ -23,9 +24,9 @@ pub(super) enum ThingOwner {
 }
 
 impl ChangeJournal {
-    /// From here on each change of the run is told before it is made, and so are the names that it may make in
-    /// directories of its own, by [`ChangeJournal::announce_names`]. What is there at the end otherwise is another
-    /// program's.
+    /// Records that from now on each change of the run is announced before it is made, and so are the names that it may
+    /// make in directories of its own, by [`ChangeJournal::announce_names`]. Whatever else is there at the end belongs
+    /// to another program.
     pub fn expect_announced_changes(&mut self) {
         (self.others.tells, self.others.names) = (true, Some(HashSet::new()));
     }
@@ -37,7 +38,7 @@ impl ChangeJournal {
         }
     }
 
-    /// Records that the run may make and remove names which are not told.
+    /// Records that the run may make and remove names without an announcement. Everything counts as its own then.
     pub fn stop_announcements(&mut self) {
         (self.others.tells, self.others.names) = (false, None);
     }
@@ -75,7 +76,7 @@ impl ChangeJournal {
         self.others.tells && !before.is_absent() && !self.others.gone.contains_key(entry)
     }
 
-    /// Returns whose the thing at a path is. `directory` is the inode of its directory, if the run made that.
+    /// Returns the owner of the thing at a path. `directory` is the inode of its directory, if the run made that.
     pub(super) fn owner_of(&mut self, path: &Path, node: &PathState, directory: Option<u64>) -> ThingOwner {
         let entry = self.earlier_entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));

@@ -1,4 +1,4 @@
-//! The end of a record whose recorder was killed.
+//! A run whose recorder was killed: its manifest gets the end that is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -16,8 +16,8 @@ use crate::store::{PointSummary, UndoStore, UndoStoreError};
 /// A change this soon after the last record, in nanoseconds, is attributed to the run. Each change follows its record.
 const SLACK: i64 = 50_000_000;
 
-/// Fills in the state that the run left, here and in its manifest. A file that did not change after the last record is
-/// as the run left it. A later change may be the run's or the user's, so the filled-in state equals no other.
+/// Fills in the state that the run left, in memory and in its manifest. A file that did not change after the last
+/// record is as the run left it. A later change may be the run's or the user's, so the filled-in state equals no other.
 ///
 /// # Errors
 /// If the manifest cannot be read or written.

@@ -1,7 +1,19 @@
-//! Carries out an undo: under a lock, with a record of its own, one atomic step after the other.
+//! Carries out an undo: under a lock, with a journal of its own, one atomic step after the other.
 //!
-//! The undo is recorded like any run, so it can itself be undone. A killed undo continues with the same record when it
+//! The undo is recorded like any run, so it can itself be undone. A killed undo continues with the same journal when it
 //! is run again.
+//!
+//! A plan is made from a tree that other processes change meanwhile. So each step reads its path once more, below an
+//! open directory that no link can replace, and leaves the thing alone if it is not as planned. A thing is made under
+//! another name first and renamed into its place, so that a crash leaves either the old thing or the new one.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | the current tree | `disk_tree.rs`, `returned_files.rs`, `kept_image.rs` | compares files with what any run has kept of them |
+//! | steps | `undo_executor.rs`, `steps.rs`, `put_back.rs`, `metadata.rs` | take a step, or say why not |
+//! | routes | `open_route.rs` | reach a thing through its open directory |
+//! | conflicts | `conflict_copies.rs` | keep the earlier state beside the store |
+//! | killed runs | `killed_run.rs` | complete a manifest without an end |
 
 mod conflict_copies;
 mod disk_tree;

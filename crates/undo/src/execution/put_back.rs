@@ -1,5 +1,8 @@
 //! Puts an earlier thing back under its name, atomically. A kept file goes back itself: the store keeps no name of it.
 //! Another thing is made beside the name, and renamed over it.
+//!
+//! The file itself goes back wherever it can: a copy takes time and room, has another inode, and would part the file
+//! from its other names. A file that has other names is rewritten in place, for the same reason.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};

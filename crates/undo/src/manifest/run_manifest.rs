@@ -12,7 +12,7 @@ use crate::path_state::{FileIdentity, PathState};
 /// Retention of a point.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// All known facts of a run.
+/// The manifest of a run, as it was read: the undo point of the run, with its first two states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunManifest {
     #[expect(missing_docs, reason = "the run")]
@@ -42,7 +42,7 @@ pub struct RunManifest {
 }
 
 impl RunManifest {
-    /// Returns a point of which only the run is known.
+    /// Returns a manifest that has nothing but its header.
     pub fn new(header: ManifestHeader) -> Self {
         Self {
             header,

@@ -1,4 +1,5 @@
-//! Decides which moved directories can go back.
+//! Decides which moved directories can go back. A directory goes back whole, by one rename, with whatever others have
+//! put into it since. Taking its files back one by one would tear those from the rest.
 
 use std::path::{Path, PathBuf};
 

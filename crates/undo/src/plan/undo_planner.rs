@@ -1,4 +1,6 @@
-//! The state of a plan that is being made.
+//! The planner: the manifest of a run, the current tree, and what is decided so far. Each path has three spellings,
+//! which differ where the run moved a directory: its path before the run, its path after the run, and its current path,
+//! now or after the steps so far.
 
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -59,7 +59,7 @@ impl TreeSnapshot {
             // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));
         }
-        // It stays if the run has kept files.
+        // A directory with kept files is not empty, and stays.
         let _stays = fs::remove_dir(directory);
         Ok(())
     }
