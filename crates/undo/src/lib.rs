@@ -2,7 +2,7 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | states, names | `path_state.rs`, `directory_names.rs` | the thing at a path, and the directories that moved; pure |
+//! | states, names | `path_state.rs`, `directory_names.rs` | the thing at a path, and moved directories; pure |
 //! | path map | `path_map.rs` | maps from paths; pure |
 //! | path lookup | `path_lookup.rs` | reads the thing at a path |
 //! | manifest | `manifest/` | the record of one run, in a file |

@@ -76,15 +76,15 @@ impl UndoScene {
     }
 
     pub fn begin(&self, run: &str) -> RecordedProgram {
-        let recorder = ChangeJournal::begin(&self.store, self.header(run), UndoLimits::default()).expect("begun");
-        RecordedProgram { root: self.root.clone(), recorder }
+        let journal = ChangeJournal::begin(&self.store, self.header(run), UndoLimits::default()).expect("begun");
+        RecordedProgram { root: self.root.clone(), journal }
     }
 
     /// Runs a program and ends its record.
     pub fn run(&self, run: &str, program: impl FnOnce(&mut RecordedProgram)) {
         let mut begun = self.begin(run);
         program(&mut begun);
-        begun.recorder.finish(Vec::new()).expect("finished");
+        begun.journal.finish(Vec::new()).expect("finished");
     }
 
     pub fn undo(&self, run: &str) -> UndoOutcome {
@@ -161,7 +161,7 @@ fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
 /// A program that records each change before it makes it.
 pub struct RecordedProgram {
     root: PathBuf,
-    pub recorder: ChangeJournal,
+    pub journal: ChangeJournal,
 }
 
 impl RecordedProgram {
@@ -170,7 +170,7 @@ impl RecordedProgram {
     }
 
     pub fn touch(&mut self, path: &Path, change: ComingChange<'_>) {
-        match self.recorder.record_before_change(path, change) {
+        match self.journal.record_before_change(path, change) {
             Ok(()) | Err(JournalError::NotKept(_)) => {}
             Err(JournalError::System(error)) => panic!("{}: {error}", path.display()),
         }

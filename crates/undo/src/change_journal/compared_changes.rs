@@ -13,8 +13,8 @@ impl ChangeJournal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn note_before(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
-        if self.before.contains_key(&path) { Ok(()) } else { self.write_before(path, node) }
+    pub(crate) fn note_before(&mut self, path: PathBuf, state: PathState) -> io::Result<()> {
+        if self.before.contains_key(&path) { Ok(()) } else { self.write_before(path, state) }
     }
 
     /// Records that the run has made a thing at a path where nothing was.

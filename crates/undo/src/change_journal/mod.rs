@@ -153,17 +153,17 @@ impl ChangeJournal {
     /// If it cannot be written.
     pub fn resume(store: &UndoStore, point: &RunManifest) -> Result<Self, UndoStoreError> {
         let (writer, images) = store.resume(point)?;
-        let mut recorder = Self::new(store.clone(), point.header.clone(), writer, images);
-        recorder.names = point.names.clone();
-        recorder.missed = point.uncovered.len();
-        recorder.pending = point.moving.clone();
-        for (path, node) in point.states_before.iter() {
-            if let PathState::File(file) = node {
-                recorder.images.adopt(file);
+        let mut journal = Self::new(store.clone(), point.header.clone(), writer, images);
+        journal.names = point.names.clone();
+        journal.missed = point.uncovered.len();
+        journal.pending = point.moving.clone();
+        for (path, state) in point.states_before.iter() {
+            if let PathState::File(file) = state {
+                journal.images.adopt(file);
             }
-            recorder.remember_before(path.to_owned(), node.clone());
+            journal.remember_before(path.to_owned(), state.clone());
         }
-        Ok(recorder)
+        Ok(journal)
     }
 
     #[expect(missing_docs, reason = "the store")]
@@ -228,7 +228,7 @@ impl ChangeJournal {
             ComingChange::Rewrite => self.keep_before_change(at, NeededPart::Image(KeepMethod::Copy)),
             ComingChange::Write => match at.read_state()? {
                 PathState::Absent => self.record_appearance(at.path).map_err(Into::into),
-                node => self.keep_state(at, node, NeededPart::Image(KeepMethod::Copy)),
+                state => self.keep_state(at, state, NeededPart::Image(KeepMethod::Copy)),
             },
             ComingChange::Remove => self.record_removal(at),
             ComingChange::Meta => self.keep_before_change(at, NeededPart::Meta),
@@ -255,9 +255,9 @@ impl ChangeJournal {
         if self.by_id.is_empty() && self.earlier_entry(at.path).is_none() {
             return Ok(());
         }
-        let node = at.read_state()?;
-        self.note_going(at.path, node.id());
-        self.keep_state(at, node, self.need_of_removal())
+        let state = at.read_state()?;
+        self.note_going(at.path, state.id());
+        self.keep_state(at, state, self.need_of_removal())
     }
 
     /// Returns the part of a file that an undo or a receipt needs before a name of the file is removed.
@@ -288,24 +288,24 @@ impl ChangeJournal {
     }
 
     fn record_rename(&mut self, from: RoutedPath<'_>, to: RoutedPath<'_>, swap: bool) -> Result<(), JournalError> {
-        let (node, over) = (from.read_state()?, to.read_state()?);
-        let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
+        let (state, over) = (from.read_state()?, to.read_state()?);
+        let Some(id) = state.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
         self.note_coming(to.path);
         if swap {
             self.note_coming(from.path);
         } else {
             self.note_going(from.path, Some(id));
         }
-        let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
+        let (directory, swap) = (state.is_directory(), swap.then(|| over.is_directory()));
         // Two files of one size differ only in their contents.
         let is_alike =
-            node.size().is_some() && node.size() == over.size() && self.header.purpose == ManifestPurpose::Receipt;
+            state.size().is_some() && state.size() == over.size() && self.header.purpose == ManifestPurpose::Receipt;
         let need = match swap {
             _ if is_alike => NeededPart::Hash,
             Some(_) => NeededPart::Name,
             None => self.need_of_removal(),
         };
-        let first = self.keep_state(from, node, NeededPart::Name);
+        let first = self.keep_state(from, state, NeededPart::Name);
         let second = match over {
             PathState::Absent => self.record_appearance(to.path).map_err(Into::into),
             over => self.keep_state(to, over, need),
@@ -324,16 +324,16 @@ impl ChangeJournal {
         if self.by_id.is_empty() && self.unrecorded_entry(at.path).is_none() {
             return Ok(());
         }
-        let node = at.read_state()?;
-        self.keep_state(at, node, need)
+        let state = at.read_state()?;
+        self.keep_state(at, state, need)
     }
 
-    fn keep_state(&mut self, at: RoutedPath<'_>, node: PathState, need: NeededPart) -> Result<(), JournalError> {
+    fn keep_state(&mut self, at: RoutedPath<'_>, state: PathState, need: NeededPart) -> Result<(), JournalError> {
         let entry = self.unrecorded_entry(at.path);
-        let PathState::File(file) = &node else {
+        let PathState::File(file) = &state else {
             let has_contents = matches!(need, NeededPart::Hash | NeededPart::Image(KeepMethod::Copy));
-            let entry = entry.filter(|_| !node.is_absent() && !has_contents);
-            return entry.map_or(Ok(()), |entry| self.write_before(entry, node)).map_err(Into::into);
+            let entry = entry.filter(|_| !state.is_absent() && !has_contents);
+            return entry.map_or(Ok(()), |entry| self.write_before(entry, state)).map_err(Into::into);
         };
         let known = self.first_recorded_state(at, file);
         // A kept file is recognised by the time it had before the run, which another name of it cannot have.
@@ -379,7 +379,7 @@ impl ChangeJournal {
         let is_of_before = |path: &Path| {
             let now = self.names.current_slot(path);
             now.is_some_and(|now| {
-                now != at.path && read_state_roughly(&now).is_ok_and(|node| node.id() == Some(known.meta.id))
+                now != at.path && read_state_roughly(&now).is_ok_and(|state| state.id() == Some(known.meta.id))
             })
         };
         let places = self.by_id.get(&known.meta.id).into_iter().flatten();
@@ -463,12 +463,12 @@ impl ChangeJournal {
         Ok(())
     }
 
-    fn write_before(&mut self, path: PathBuf, node: PathState) -> io::Result<()> {
+    fn write_before(&mut self, path: PathBuf, state: PathState) -> io::Result<()> {
         self.write_new_places()?;
-        let record = ManifestRecord::Before { path, node };
+        let record = ManifestRecord::Before { path, state };
         self.writer.append(&record)?;
-        if let ManifestRecord::Before { path, node } = record {
-            self.remember_before(path, node);
+        if let ManifestRecord::Before { path, state } = record {
+            self.remember_before(path, state);
         }
         Ok(())
     }
@@ -482,11 +482,11 @@ impl ChangeJournal {
         Ok(())
     }
 
-    fn remember_before(&mut self, path: PathBuf, node: PathState) {
-        if let PathState::File(file) = &node {
+    fn remember_before(&mut self, path: PathBuf, state: PathState) {
+        if let PathState::File(file) = &state {
             self.by_id.entry(file.meta.id).or_insert_with(|| Vec::with_capacity(1)).push(path.clone());
         }
-        self.before.insert(path, node);
+        self.before.insert(path, state);
     }
 }
 

@@ -25,9 +25,9 @@ impl ChangeJournal {
             self.names.moved_directories().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
         for (before, path) in moved {
             let id = self.before.get(&before).and_then(PathState::id);
-            let node = read_state(&path)?;
+            let state = read_state(&path)?;
             // A new file may have the inode of the directory.
-            if node.id() != id || !node.is_directory() {
+            if state.id() != id || !state.is_directory() {
                 self.note_gone(&path)?;
             }
         }
@@ -66,7 +66,7 @@ impl ChangeJournal {
         let now = FileTime::now();
         self.write_states_after_run(now)?;
         let mut plain = LinkFreePaths::default();
-        let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &mut plain)).count();
+        let lost = self.before.iter().filter(|(path, state)| self.is_lost(path, state, &mut plain)).count();
         not_covered.extend(self.header.beyond());
         let is_all = self.missed + lost == 0 && !self.header.is_snapshot();
         let extent = if is_all { CoverageExtent::All } else { CoverageExtent::Part };
@@ -77,8 +77,8 @@ impl ChangeJournal {
     }
 
     /// Returns whether the contents of a file are not kept, and the file has changed. A refused change does not count.
-    fn is_lost(&self, path: &Path, node: &PathState, plain: &mut LinkFreePaths) -> bool {
-        let PathState::File(before) = node else { return false };
+    fn is_lost(&self, path: &Path, state: &PathState, plain: &mut LinkFreePaths) -> bool {
+        let PathState::File(before) = state else { return false };
         if !matches!(before.contents, KnownContents::Nothing { .. }) {
             return false;
         }
@@ -100,15 +100,15 @@ impl ChangeJournal {
         for path in self.removed_by_others(&left) {
             self.writer.queue(&ManifestRecord::Others { path })?;
         }
-        for (path, node) in left {
+        for (path, state) in left {
             // The walk through a new directory above has read it.
             if path.parent().is_some_and(|directory| walked.contains_key(directory)) {
                 continue;
             }
-            if node.is_directory() && self.names.is_made(&path) {
+            if state.is_directory() && self.names.is_made(&path) {
                 self.write_below(&path, &mut walked, now)?;
             }
-            self.write_state_after_run(path, node, now, None)?;
+            self.write_state_after_run(path, state, now, None)?;
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl ChangeJournal {
         let is_kept = |path: &Path| {
             is_within(path, self.store.path()) || self.images.places().any(|place| is_within(path, place))
         };
-        let gone = self.before.iter().filter(|(entry, node)| self.is_removed_by_others(entry, node));
+        let gone = self.before.iter().filter(|(entry, state)| self.is_removed_by_others(entry, state));
         let places = gone.filter_map(|(entry, _)| self.names.current_slot(entry));
         places.filter(|path| !is_there(path) && !is_kept(path)).map(Cow::into_owned).collect()
     }
@@ -134,9 +134,9 @@ impl ChangeJournal {
         places.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
         places.dedup();
         let mut plain = LinkFreePaths::default();
-        let looked = places.into_iter().map(|path| plain.read_state(&path).map(|node| (path, node)));
+        let looked = places.into_iter().map(|path| plain.read_state(&path).map(|state| (path, state)));
         let there = looked.filter(|looked| !matches!(looked, Ok((_, PathState::Absent))));
-        there.map(|looked| looked.map(|(path, node)| (path.into_owned(), node))).collect()
+        there.map(|looked| looked.map(|(path, state)| (path.into_owned(), state))).collect()
     }
 
     /// Records everything below a new directory, and adds the directories that were read to `walked`. Those in which
@@ -155,11 +155,11 @@ impl ChangeJournal {
             let inode = read_state_roughly(&directory)?.id().map(|id| id.inode);
             for entry in entries {
                 let path = entry?.path();
-                let node = self.read_below_made(&path)?;
-                if node.is_directory() && !self.names.is_moved(&path) {
+                let state = self.read_below_made(&path)?;
+                if state.is_directory() && !self.names.is_moved(&path) {
                     directories.push(path.clone());
                 }
-                self.write_state_after_run(path, node, now, inode)?;
+                self.write_state_after_run(path, state, now, inode)?;
             }
             walked.insert(directory, ());
         }
@@ -171,39 +171,39 @@ impl ChangeJournal {
     fn write_state_after_run(
         &mut self,
         path: PathBuf,
-        node: PathState,
+        state: PathState,
         now: FileTime,
         directory: Option<u64>,
     ) -> io::Result<()> {
-        if node.is_absent() {
+        if state.is_absent() {
             return Ok(());
         }
-        let whose = self.owner_of(&path, &node, directory);
+        let whose = self.owner_of(&path, &state, directory);
         if whose != ThingOwner::Own {
             self.writer.queue(&ManifestRecord::Others { path: path.clone() })?;
         }
         if whose == ThingOwner::Others {
             return Ok(());
         }
-        let node = self.with_contents(&path, node, now);
+        let state = self.with_contents(&path, state, now);
         // These records are worthless without an end.
-        self.writer.queue(&ManifestRecord::After { path, node })
+        self.writer.queue(&ManifestRecord::After { path, state })
     }
 
     /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.
     fn read_below_made(&self, path: &Path) -> io::Result<PathState> {
         if self.header.purpose == ManifestPurpose::Receipt
-            && let node @ PathState::File(_) = read_state_roughly(path)?
-            && node.id().is_some_and(|id| !self.by_id.contains_key(&id))
+            && let state @ PathState::File(_) = read_state_roughly(path)?
+            && state.id().is_some_and(|id| !self.by_id.contains_key(&id))
         {
-            return Ok(node);
+            return Ok(state);
         }
         read_state(path)
     }
 
     /// Adds a hash or image of a file's contents where size and time cannot tell them from later or earlier contents.
-    fn with_contents(&mut self, path: &Path, mut node: PathState, now: FileTime) -> PathState {
-        let PathState::File(file) = &mut node else { return node };
+    fn with_contents(&mut self, path: &Path, mut state: PathState, now: FileTime) -> PathState {
+        let PathState::File(file) = &mut state else { return state };
         let entry = self.earlier_entry(path);
         let before = entry.and_then(|entry| self.before.get(&entry));
         // A program can set the modification time back, but not the time of the last change.
@@ -232,7 +232,7 @@ impl ChangeJournal {
             }
             _ => {}
         }
-        node
+        state
     }
 }
 

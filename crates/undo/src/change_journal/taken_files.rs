@@ -15,16 +15,16 @@ impl ChangeJournal {
     pub fn take_removed_file<'a>(&mut self, at: impl Into<RoutedPath<'a>>) -> Result<bool, JournalError> {
         let at = at.into();
         self.confirm_renames()?;
-        let node = at.read_state()?;
-        self.note_going(at.path, node.id());
-        let room = match &node {
+        let state = at.read_state()?;
+        self.note_going(at.path, state.id());
+        let room = match &state {
             PathState::File(file) if self.first_recorded_state(at, file).is_none() => self.images.next_image_for(file),
             _ => None,
         };
         let (Some(id), PathState::File(file)) =
-            (room.filter(|_| self.header.purpose != ManifestPurpose::Receipt), &node)
+            (room.filter(|_| self.header.purpose != ManifestPurpose::Receipt), &state)
         else {
-            return self.keep_state(at, node, self.need_of_removal()).map(|()| false);
+            return self.keep_state(at, state, self.need_of_removal()).map(|()| false);
         };
         let Some(entry) = self.unrecorded_entry(at.path) else { return Ok(false) };
         let file = file.clone();

@@ -77,7 +77,7 @@ fn changes_that_fail_leave_no_trace() {
     let unchanged = point
         .states_before
         .iter()
-        .all(|(path, node)| point.states_after_run.get(path).is_some_and(|left| left.is_alike(node)));
+        .all(|(path, state)| point.states_after_run.get(path).is_some_and(|left| left.is_alike(state)));
     assert!(unchanged);
 }
 
@@ -105,11 +105,11 @@ fn a_receipt_alone_keeps_no_contents() {
     scene.write("a", "one");
     scene.write("b", "two");
     let header = ManifestHeader { purpose: ManifestPurpose::Receipt, ..scene.header("r") };
-    let mut recorder = ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
-    recorder.record_before_change(&scene.path("a"), ComingChange::Rewrite).expect("recorded");
-    recorder.record_before_change(&scene.path("b"), ComingChange::Remove).expect("recorded");
+    let mut journal = ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
+    journal.record_before_change(&scene.path("a"), ComingChange::Rewrite).expect("recorded");
+    journal.record_before_change(&scene.path("b"), ComingChange::Remove).expect("recorded");
     std::fs::remove_file(scene.path("b")).expect("removed");
-    let end = recorder.finish(Vec::new()).expect("finished");
+    let end = journal.finish(Vec::new()).expect("finished");
     assert_eq!((end.bytes, end.not_covered), (0, Vec::new()));
     let point = read(&scene);
     let PathState::File(rewritten) = &point.states_before[&scene.path("a")] else { panic!("no file") };
@@ -121,8 +121,8 @@ fn a_receipt_alone_keeps_no_contents() {
 fn what_is_not_covered_is_counted() {
     let scene = UndoScene::new();
     let mut run = scene.begin("r");
-    run.recorder.record_gap(&scene.path("fifo"), "it was in use").expect("written");
-    let end = run.recorder.finish(Vec::new()).expect("finished");
+    run.journal.record_gap(&scene.path("fifo"), "it was in use").expect("written");
+    let end = run.journal.finish(Vec::new()).expect("finished");
     assert_eq!((end.extent, end.not_covered), (CoverageExtent::Part, Vec::new()));
     assert_eq!(read(&scene).uncovered, [(scene.path("fifo"), "it was in use".to_owned())]);
 }
@@ -182,7 +182,7 @@ fn renames_that_failed_are_not_looked_for_for_ever() {
         for at in 0..100 {
             touch(run, &format!("f{at}"), &format!("g{at}"));
         }
-        assert_eq!(run.recorder.pending.len(), 33, "the directory, and the last files");
+        assert_eq!(run.journal.pending.len(), 33, "the directory, and the last files");
         // The call of the directory was answered last.
         std::fs::rename(scene.path("d"), scene.path("e")).expect("moved");
         run.write("e/x", "two").expect("done");
@@ -244,7 +244,7 @@ fn a_rename_that_failed_is_not_taken_for_a_later_one() {
         if killed {
             drop(run);
         } else {
-            run.recorder.finish(Vec::new()).expect("finished");
+            run.journal.finish(Vec::new()).expect("finished");
         }
         assert_eq!(read(&scene).moved.len(), if killed { 1 } else { 2 });
         assert_eq!(scene.undo("r").conflicts, []);

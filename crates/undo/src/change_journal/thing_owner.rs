@@ -77,11 +77,13 @@ impl ChangeJournal {
     }
 
     /// Returns the owner of the thing at a path. `directory` is the inode of its directory, if the run made that.
-    pub(super) fn owner_of(&mut self, path: &Path, node: &PathState, directory: Option<u64>) -> ThingOwner {
+    pub(super) fn owner_of(&mut self, path: &Path, state: &PathState, directory: Option<u64>) -> ThingOwner {
         let entry = self.earlier_entry(path);
         let before = entry.as_ref().and_then(|entry| self.before.get(entry));
         let is_removed = match entry.as_ref().and_then(|entry| self.others.gone.get(entry)) {
-            Some(RemovalKind::Removed(thing)) if self.others.tells && *thing != node.id() => return ThingOwner::Others,
+            Some(RemovalKind::Removed(thing)) if self.others.tells && *thing != state.id() => {
+                return ThingOwner::Others;
+            }
             going => matches!(going, Some(RemovalKind::Removed(_))),
         };
         if let (Some(names), Some(directory), Some(name)) = (&self.others.names, directory, path.file_name())
@@ -89,7 +91,7 @@ impl ChangeJournal {
         {
             return ThingOwner::Others;
         }
-        let PathState::File(file) = node else { return ThingOwner::Own };
+        let PathState::File(file) = state else { return ThingOwner::Own };
         let inode = file.meta.id.inode;
         let is_same = matches!(before, Some(PathState::File(before)) if before.is_untouched(file));
         if is_same || !self.others.rests.covers(file.ctime, inode) || !sys::has_own_clock(path) {

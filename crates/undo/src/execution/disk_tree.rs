@@ -190,7 +190,7 @@ impl CurrentTree for DiskTree<'_> {
 fn names_after_moves(unfinished: &RunManifest) -> DirectoryNames {
     let mut names = unfinished.names.clone();
     for moving in &unfinished.moving {
-        if read_state(&moving.to).is_ok_and(|node| node.id() == Some(moving.id)) {
+        if read_state(&moving.to).is_ok_and(|state| state.id() == Some(moving.id)) {
             moving.apply(&mut names);
         }
     }
@@ -204,8 +204,8 @@ fn file_stamp(file: &FileState) -> FileStamp {
 fn all_hashes(store: &UndoStore) -> HashMap<FileStamp, ContentHash> {
     let mut all = HashMap::new();
     for point in read_all_runs(store) {
-        for node in point.states_before.values() {
-            if let PathState::File(file @ FileState { contents: KnownContents::Hash(hash), .. }) = node {
+        for state in point.states_before.values() {
+            if let PathState::File(file @ FileState { contents: KnownContents::Hash(hash), .. }) = state {
                 all.insert(file_stamp(file), *hash);
             }
         }
@@ -216,8 +216,8 @@ fn all_hashes(store: &UndoStore) -> HashMap<FileStamp, ContentHash> {
 fn all_images(store: &UndoStore, traces: &UndoTraces) -> HashMap<FileStamp, KeptImage> {
     let mut all = HashMap::new();
     for point in read_all_runs(store) {
-        for node in point.states_before.values() {
-            let PathState::File(file) = node else { continue };
+        for state in point.states_before.values() {
+            let PathState::File(file) = state else { continue };
             let KnownContents::Image(id) = file.contents else { continue };
             if let Some(image) =
                 image_at(store, &point, id, file).filter(|image| is_image_unwritten(traces, file, image))

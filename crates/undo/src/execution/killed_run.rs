@@ -29,7 +29,7 @@ pub fn complete_killed_run(point: &mut RunManifest, store: &UndoStore) -> Result
     record_snapshot_changes(point, store, &path).map_err(failed)?;
     let mut writer = ManifestWriter::resume(&path, point.length).map_err(failed)?;
     for moving in point.moving.clone() {
-        if read_state(&moving.to).is_ok_and(|node| node.id() == Some(moving.id)) {
+        if read_state(&moving.to).is_ok_and(|state| state.id() == Some(moving.id)) {
             writer.append(&ManifestRecord::Renamed(moving.clone())).map_err(failed)?;
             point.rename(moving);
         }
@@ -44,9 +44,9 @@ pub fn complete_killed_run(point: &mut RunManifest, store: &UndoStore) -> Result
         }
     }
     let (left, late) = collect_left_states(point, last);
-    for (path, node) in left {
-        writer.append(&ManifestRecord::After { path: path.clone(), node: node.clone() }).map_err(failed)?;
-        point.states_after_run.insert(path, node);
+    for (path, state) in left {
+        writer.append(&ManifestRecord::After { path: path.clone(), state: state.clone() }).map_err(failed)?;
+        point.states_after_run.insert(path, state);
     }
     for path in late {
         writer.append(&ManifestRecord::Others { path: path.clone() }).map_err(failed)?;
@@ -66,9 +66,9 @@ pub fn complete_killed_run(point: &mut RunManifest, store: &UndoStore) -> Result
 fn record_snapshot_changes(point: &mut RunManifest, store: &UndoStore, manifest: &Path) -> io::Result<()> {
     let directory = store.image_directory(&point.header.run).map_err(io::Error::other)?;
     let Some(snapshot) = TreeSnapshot::left(&directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };
-    let mut recorder = ChangeJournal::resume(store, point).map_err(io::Error::other)?;
-    snapshot.compare(&mut recorder)?;
-    drop(recorder);
+    let mut journal = ChangeJournal::resume(store, point).map_err(io::Error::other)?;
+    snapshot.compare(&mut journal)?;
+    drop(journal);
     *point = manifest::read(manifest).map_err(io::Error::other)?;
     Ok(())
 }
@@ -82,7 +82,7 @@ fn collect_left_states(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, Pat
     let before: HashMap<PathBuf, &PathState> = point
         .states_before
         .iter()
-        .filter_map(|(path, node)| Some((names.current_slot(path)?.into_owned(), node)))
+        .filter_map(|(path, state)| Some((names.current_slot(path)?.into_owned(), state)))
         .collect();
     // The times of these files changed, and their contents were not kept.
     let is_hashed = |file: &&FileState| matches!(file.contents, KnownContents::Hash(_));
@@ -93,25 +93,25 @@ fn collect_left_states(point: &RunManifest, last: i64) -> (BTreeMap<PathBuf, Pat
     let directories = names.moved_directories().map(|(_, now)| now).chain(names.made_directories()).map(Path::to_owned);
     let mut places: BTreeSet<PathBuf> = before.keys().cloned().chain(directories).collect();
     while let Some(path) = places.pop_first() {
-        let Ok(node) = read_state(&path) else { continue };
+        let Ok(state) = read_state(&path) else { continue };
         if !plain.is_link_free(&path) {
             continue;
         }
         let was = before.get(&path).copied().unwrap_or(&PathState::Absent);
-        if node.is_directory() && names.is_made(&path) && !names.is_moved(&path) {
+        if state.is_directory() && names.is_made(&path) && !names.is_moved(&path) {
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
             places.extend(entries.map(|entry| entry.path()).filter(|path| !left.contains_key(path)));
         }
-        let settled = node.is_directory() || is_before(&path, last);
-        match node {
+        let settled = state.is_directory() || is_before(&path, last);
+        match state {
             PathState::Absent => {}
-            mut node if settled => {
-                if let PathState::File(file) = &mut node
+            mut state if settled => {
+                if let PathState::File(file) = &mut state
                     && hashed.contains(&file.meta.id)
                 {
                     file.contents = path_lookup::hash_file(&path).map_or(KnownContents::Untouched, KnownContents::Hash);
                 }
-                left.insert(path, node);
+                left.insert(path, state);
             }
             PathState::File(file) if was.is_absent() && earlier.contains(&file.meta.id) => {
                 left.insert(path.clone(), PathState::File(file));

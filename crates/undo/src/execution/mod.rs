@@ -9,7 +9,7 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | the current tree | `disk_tree.rs`, `returned_files.rs`, `kept_image.rs` | compares files with what any run has kept of them |
+//! | the current tree | `disk_tree.rs`, `returned_files.rs`, `kept_image.rs` | compares files with what runs have kept |
 //! | steps | `undo_executor.rs`, `steps.rs`, `put_back.rs`, `metadata.rs` | take a step, or say why not |
 //! | routes | `open_route.rs` | reach a thing through its open directory |
 //! | conflicts | `conflict_copies.rs` | keep the earlier state beside the store |

@@ -24,11 +24,11 @@ fn left(scene: &UndoScene) -> (Vec<String>, usize) {
 /// Runs `others` while no process of the run can change a file.
 fn rested(run: &mut RecordedProgram, open: HashSet<u64>, others: impl FnOnce()) {
     sleep(WHILE);
-    run.recorder.begin_rest(open);
+    run.journal.begin_rest(open);
     sleep(WHILE);
     others();
     sleep(WHILE);
-    run.recorder.end_rest();
+    run.journal.end_rest();
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_file_that_another_program_changes_while_the_run_rests_stays() {
         scene.write(name, "old");
     }
     scene.run("r", |run| {
-        run.recorder.expect_announced_changes();
+        run.journal.expect_announced_changes();
         for name in ["a", "b", "d", "new"] {
             run.write(name, "by the run").expect("done");
         }
@@ -65,7 +65,7 @@ fn a_file_that_the_run_could_write_to_is_its_own() {
     let scene = UndoScene::new();
     scene.write("a", "old");
     scene.run("r", |run| {
-        run.recorder.expect_announced_changes();
+        run.journal.expect_announced_changes();
         run.write("a", "one").expect("done");
         let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(scene.path("a")).expect("there"));
         rested(run, HashSet::from([inode]), || scene.write("a", "through an open descriptor"));
@@ -82,7 +82,7 @@ fn what_another_program_makes_anew_stays() {
             scene.write(name, "old");
         }
         scene.run("r", |run| {
-            run.recorder.expect_announced_changes();
+            run.journal.expect_announced_changes();
             run.remove_all("d").expect("done");
             run.rename("g", "h").expect("done");
             // A removal that fails leaves what was there.
@@ -90,7 +90,7 @@ fn what_another_program_makes_anew_stays() {
             scene.write("d/f", "anew");
             scene.write("g", "anew");
             if !tells {
-                run.recorder.stop_announcements();
+                run.journal.stop_announcements();
             }
         });
         let (conflicts, count) = left(&scene);
@@ -107,7 +107,7 @@ fn what_fails_to_come_back_is_not_removed_by_others() {
     let scene = UndoScene::new();
     scene.write("a", "old");
     scene.run("r", |run| {
-        run.recorder.expect_announced_changes();
+        run.journal.expect_announced_changes();
         run.remove("a").expect("done");
         run.link("nothing", "a").expect_err("nothing there");
     });
@@ -119,7 +119,7 @@ fn what_fails_to_come_back_is_not_removed_by_others() {
 fn what_another_program_makes_in_a_directory_of_the_run_stays() {
     let scene = UndoScene::new();
     scene.run("r", |run| {
-        run.recorder.expect_announced_changes();
+        run.journal.expect_announced_changes();
         run.make_directory("out").expect("done");
         run.make_directory("out/in").expect("done");
         run.write("out/own", "new").expect("done");
@@ -129,7 +129,7 @@ fn what_another_program_makes_in_a_directory_of_the_run_stays() {
             let inode = std::os::unix::fs::MetadataExt::ino(&directory);
             confine::listener::name_key(inode, path.file_name().expect("a name").as_encoded_bytes())
         };
-        run.recorder.announce_names(["out/own", "out/in"].map(key));
+        run.journal.announce_names(["out/own", "out/in"].map(key));
         scene.write("out/in/report", "by another");
     });
     assert_eq!(left(&scene), (vec!["out/in".into()], 1));

@@ -264,7 +264,7 @@ fn a_file_that_was_dated_and_moved_comes_back() {
         if is_killed {
             drop(run);
         } else {
-            run.recorder.finish(Vec::new()).expect("finished");
+            run.journal.finish(Vec::new()).expect("finished");
         }
         let undone = scene.undo("r");
         assert_eq!((undone.conflicts, scene.snapshot()), (Vec::new(), before), "{is_killed}");

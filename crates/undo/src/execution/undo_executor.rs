@@ -21,7 +21,7 @@ use crate::store::UndoStore;
 pub(super) struct UndoExecutor<'a> {
     pub point: &'a RunManifest,
     pub tree: &'a DiskTree<'a>,
-    recorder: ChangeJournal,
+    journal: ChangeJournal,
     stops: &'a mut dyn FnMut(&str) -> bool,
     pub undone: UndoOutcome,
     /// The route to the thing that was restored last.
@@ -41,12 +41,12 @@ impl<'a> UndoExecutor<'a> {
         point: &'a RunManifest,
         tree: &'a DiskTree<'a>,
         plan: &UndoPlan,
-        recorder: ChangeJournal,
+        journal: ChangeJournal,
         stops: &'a mut dyn FnMut(&str) -> bool,
     ) -> Self {
         let mut names_of: HashMap<FileIdentity, Vec<PathBuf>> = HashMap::new();
-        for (path, node) in point.states_before.iter() {
-            if let PathState::File(file) = node
+        for (path, state) in point.states_before.iter() {
+            if let PathState::File(file) = state
                 && file.links > 1
             {
                 names_of.entry(file.meta.id).or_default().push(path.to_owned());
@@ -55,7 +55,7 @@ impl<'a> UndoExecutor<'a> {
         Self {
             point,
             tree,
-            recorder,
+            journal,
             stops,
             undone: UndoOutcome::default(),
             last: None,
@@ -80,7 +80,7 @@ impl<'a> UndoExecutor<'a> {
             let Ok(way) = OpenRoute::open(path) else { continue };
             let (is_lock, lock) =
                 (path.extension().is_some_and(|extension| extension == "lock"), way.as_routed_path().reach);
-            if is_lock && read_state(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
+            if is_lock && read_state(lock).is_ok_and(|state| state.id() == Some(*id) && state.size() == Some(0)) {
                 let _none = remove_if_there(lock);
             }
         }
@@ -94,13 +94,13 @@ impl<'a> UndoExecutor<'a> {
         if (self.stops)("finish") {
             return Err(UndoError::Stopped);
         }
-        let run = self.recorder.header().run.clone();
-        self.recorder.finish(Vec::new())?;
+        let run = self.journal.header().run.clone();
+        self.journal.finish(Vec::new())?;
         Ok(UndoOutcome { undo: run, not_covered: undone.not_covered, ..self.undone })
     }
 
     pub(super) fn store(&self) -> &UndoStore {
-        self.recorder.store()
+        self.journal.store()
     }
 
     pub(super) fn offer_stop(&mut self, name: &str) -> Result<(), StepFailure> {
@@ -108,16 +108,16 @@ impl<'a> UndoExecutor<'a> {
     }
 
     pub(super) fn record_change(&mut self, at: RoutedPath<'_>, change: ComingChange<'_>) -> Result<(), StepFailure> {
-        Ok(self.recorder.record_before_change(at, change)?)
+        Ok(self.journal.record_before_change(at, change)?)
     }
 
     pub(super) fn append_record(&mut self, record: &ManifestRecord) -> Result<(), StepFailure> {
-        Ok(self.recorder.append_record(record)?)
+        Ok(self.journal.append_record(record)?)
     }
 
     /// Returns a name beside a path, for a thing that is not yet in its place.
     pub(super) fn temporary_path(&self, at: RoutedPath<'_>) -> PathBuf {
-        let mut bytes = self.recorder.header().run.clone().into_bytes();
+        let mut bytes = self.journal.header().run.clone().into_bytes();
         bytes.extend_from_slice(at.path.as_os_str().as_bytes());
         let hash = twox_hash::XxHash3_128::oneshot(&bytes);
         at.reach.with_file_name(format!(".agent-bash-undo-{hash:032x}"))
@@ -140,7 +140,7 @@ impl<'a> UndoExecutor<'a> {
 
     /// Returns the number of names by which the record of this undo keeps a file.
     pub(super) fn journal_names_of(&self, id: FileIdentity) -> u64 {
-        self.recorder.names_of(id)
+        self.journal.names_of(id)
     }
 
     pub(super) fn is_altered(&self, now: &PathState) -> bool {

@@ -259,13 +259,13 @@ fn what_is_too_large_to_keep_is_named_and_stays() {
     scene.write("large", "0123456789");
     scene.write("small", "x");
     let limits = UndoLimits { file_bytes: 5, ..UndoLimits::default() };
-    let mut recorder = ChangeJournal::begin(&scene.store, scene.header("r"), limits).expect("begun");
+    let mut journal = ChangeJournal::begin(&scene.store, scene.header("r"), limits).expect("begun");
     for name in ["large", "small"] {
-        let touched = recorder.record_before_change(&scene.path(name), crate::ComingChange::Rewrite);
+        let touched = journal.record_before_change(&scene.path(name), crate::ComingChange::Rewrite);
         assert_eq!(touched.is_ok(), name == "small");
         scene.write(name, "changed");
     }
-    let end = recorder.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
+    let end = journal.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
     assert_eq!((end.extent, end.not_covered.len()), (CoverageExtent::Part, 1));
     let undone = scene.undo("r");
     let large = format!("{}: the file has 10 bytes, and at most 5 are kept of one", scene.path("large").display());

@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> Result<RunManifest, ManifestReadError> {
     let mut after = Vec::new();
     while let Some(record) = records.next_one() {
         match record {
-            ManifestRecord::After { path, node } => after.push((path, node)),
+            ManifestRecord::After { path, state } => after.push((path, state)),
             record => point.add(record),
         }
     }

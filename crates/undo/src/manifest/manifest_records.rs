@@ -94,7 +94,7 @@ pub enum ManifestRecord {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
-        node: PathState,
+        state: PathState,
     },
     /// The contents of a file, kept later than its `Before`.
     Kept {
@@ -142,7 +142,7 @@ pub enum ManifestRecord {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
-        node: PathState,
+        state: PathState,
     },
     /// The last entry.
     End(ManifestEnd),

@@ -78,8 +78,8 @@ impl RunManifest {
             ManifestRecord::Place { number, path } => {
                 self.places.insert(number, path);
             }
-            ManifestRecord::Before { path, node } => {
-                self.states_before.add(path, node);
+            ManifestRecord::Before { path, state } => {
+                self.states_before.add(path, state);
             }
             ManifestRecord::Kept { path, contents } => {
                 if let Some(PathState::File(file)) = self.states_before.get_mut(&path) {
@@ -97,8 +97,8 @@ impl RunManifest {
             ManifestRecord::Writing { path, id } => {
                 self.half_changed.insert(path, id);
             }
-            ManifestRecord::After { path, node } => {
-                self.states_after_run.insert(path, node);
+            ManifestRecord::After { path, state } => {
+                self.states_after_run.insert(path, state);
             }
             ManifestRecord::Others { path } => {
                 self.foreign_paths.insert(path);

@@ -35,12 +35,12 @@ fn records() -> Vec<ManifestRecord> {
     let id = FileIdentity { device: 1, inode: 2 };
     vec![
         ManifestRecord::Place { number: 1, path: "/m/.u".into() },
-        ManifestRecord::Before { path: path(), node: file(KnownContents::Untouched) },
+        ManifestRecord::Before { path: path(), state: file(KnownContents::Untouched) },
         ManifestRecord::Kept { path: path(), contents: KnownContents::Image(image) },
         ManifestRecord::Moving(RecordedRename { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
         ManifestRecord::Renamed(RecordedRename { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
         ManifestRecord::Missing { path: path(), why: "too large".into() },
-        ManifestRecord::After { path: path(), node: file(KnownContents::Hash(ContentHash(u128::MAX))) },
+        ManifestRecord::After { path: path(), state: file(KnownContents::Hash(ContentHash(u128::MAX))) },
         ManifestRecord::End(ManifestEnd {
             at: 2,
             bytes: 3,

@@ -8,10 +8,10 @@
 //! |---|---|---|
 //! | compare | `path_views.rs` | the three states of a path become facts |
 //! | decide | `decision_tables.rs` | the facts of a path become a decision; the contract of an undo |
-//! | | `decisions.rs`, `move_obstacles.rs`, `git_repositories.rs` | what paths decide for each other: only to keep more |
+//! | | `decisions.rs`, `move_obstacles.rs`, `git_repositories.rs` | rules about several paths |
 //! | order | `step_order.rs` | decisions become steps |
 //!
-//! All stages share an [`undo_planner::UndoPlanner`].
+//! Rules about several paths only ever keep more than the tables. All stages share an [`undo_planner::UndoPlanner`].
 
 mod decision_tables;
 mod decisions;

@@ -44,16 +44,16 @@ impl UndoPlanner<'_> {
         }
         let there = self.current_place(before).and_then(|place| self.read_current_place(before, &place));
         let Some(state_before) = self.run.states_before.get(before) else {
-            return there.is_some_and(|node| node.is_directory());
+            return there.is_some_and(|state| state.is_directory());
         };
         match there {
             _ if !state_before.is_directory() => false,
-            Some(node) if node.is_directory() => true,
+            Some(state) if state.is_directory() => true,
             // Another process removed the directory.
-            Some(node) if node.is_absent() && self.state_after_run_of(before).is_directory() => false,
-            Some(node) => {
+            Some(state) if state.is_absent() && self.state_after_run_of(before).is_directory() => false,
+            Some(state) => {
                 let above = before.parent().is_some_and(|parent| self.will_be_directory(parent));
-                above && (node.is_absent() || self.is_place_cleared(before))
+                above && (state.is_absent() || self.is_place_cleared(before))
             }
             None => false,
         }

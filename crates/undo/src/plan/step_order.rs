@@ -164,8 +164,10 @@ impl UndoPlanner<'_> {
 
     /// Returns whether another thing takes the place of a new file at once.
     fn is_replaced_at_once(&self, after: &Path) -> bool {
-        let action = self.before_by_after.get(after).and_then(|before| self.return_actions.get(before));
-        matches!(action, Some(ReturnAction::Restore(replaced) | ReturnAction::MoveBack { replaced, .. }) if !replaced.is_absent())
+        match self.before_by_after.get(after).and_then(|before| self.return_actions.get(before)) {
+            Some(ReturnAction::Restore(replaced) | ReturnAction::MoveBack { replaced, .. }) => !replaced.is_absent(),
+            _ => false,
+        }
     }
 
     fn has_conflict_at_earlier_path(&self, after: &Path) -> bool {
@@ -256,7 +258,7 @@ impl UndoPlanner<'_> {
                 let below = self.requested_paths.iter().filter(|path| path.starts_with(&moved.before));
                 below.filter_map(|path| {
                     let (at, place) = (self.current_path(&moved.after)?, self.moved.current_place(path)?);
-                    let is_there = self.current_tree.read_state(&place).is_some_and(|node| !node.is_absent());
+                    let is_there = self.current_tree.read_state(&place).is_some_and(|state| !state.is_absent());
                     let why = format!("the run moved its directory to {}, which is not to come back", named(&at));
                     let (path, before) = (path.clone(), PathState::Absent);
                     is_there.then_some(PlannedConflict {

@@ -17,7 +17,7 @@ impl CurrentTree for TableTree {
     }
 
     fn is_recorded_state(&self, recorded: &PathState, _: &Path, now: &PathState) -> bool {
-        let number = |node: &PathState| match node {
+        let number = |state: &PathState| match state {
             PathState::File(FileState { contents: KnownContents::Hash(ContentHash(number)), .. }) => *number,
             PathState::File(FileState { contents: KnownContents::Image(image), .. }) => image.number.into(),
             _ => 0,
@@ -73,7 +73,7 @@ fn seen(number: u64) -> PathState {
 
 fn nodes(nodes: &[(&str, PathState)]) -> BTreeMap<PathBuf, PathState> {
     let root = [("/".into(), directory(0))];
-    root.into_iter().chain(nodes.iter().map(|(path, node)| (PathBuf::from(path), node.clone()))).collect()
+    root.into_iter().chain(nodes.iter().map(|(path, state)| (PathBuf::from(path), state.clone()))).collect()
 }
 
 type ListedStates<'a> = &'a [(&'a str, PathState)];
@@ -95,9 +95,9 @@ fn planned(
         tree: PathBuf::new(),
     };
     let mut point = RunManifest::new(header);
-    point.states_before = before.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
-    for (path, _) in before.iter().filter(|(_, node)| node.is_absent()) {
-        if after.iter().any(|(left, node)| left == path && node.is_directory()) {
+    point.states_before = before.iter().map(|(path, state)| (PathBuf::from(path), state.clone())).collect();
+    for (path, _) in before.iter().filter(|(_, state)| state.is_absent()) {
+        if after.iter().any(|(left, state)| left == path && state.is_directory()) {
             point.add(ManifestRecord::Made { path: path.into() });
         }
     }
@@ -111,7 +111,7 @@ fn planned(
             swap: None,
         }));
     }
-    point.states_after_run = after.iter().map(|(path, node)| (PathBuf::from(path), node.clone())).collect();
+    point.states_after_run = after.iter().map(|(path, state)| (PathBuf::from(path), state.clone())).collect();
     let UndoPlan { steps, conflicts, .. } = plan_undo(&point, &TableTree(nodes(now)), &[]);
     let step = |step: &UndoStep| match step {
         UndoStep::Remove { path, .. } => format!("remove {}", path.display()),
@@ -142,7 +142,7 @@ fn three_states_of_a_file_decide() {
         (PathState::Absent, &absent, &three, &[], &[]),
         (kept(1), &one, &three, &[], &[]),
     ] {
-        let present = |node: &PathState| if node.is_absent() { vec![] } else { vec![("/f", node.clone())] };
+        let present = |state: &PathState| if state.is_absent() { vec![] } else { vec![("/f", state.clone())] };
         let found = planned(&[("/f", before.clone())], &[], &present(after), &present(now));
         let expected =
             (steps.iter().map(ToString::to_string).collect(), conflicts.iter().map(ToString::to_string).collect());

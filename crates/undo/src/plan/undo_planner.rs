@@ -93,8 +93,8 @@ fn is_below_any(path: &Path, directories: &[PathBuf]) -> bool {
 /// Returns the other names, before the run, of files below these paths: a change through one name changes all.
 fn other_names<'a>(run: &'a RunManifest, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked =
-        |node: &PathState| matches!(node, PathState::File(file) if file.links > 1).then(|| node.id()).flatten();
-    let files = || run.states_before.iter().filter_map(|(path, node)| Some((path, linked(node)?)));
+        |state: &PathState| matches!(state, PathState::File(file) if file.links > 1).then(|| state.id()).flatten();
+    let files = || run.states_before.iter().filter_map(|(path, state)| Some((path, linked(state)?)));
     let wanted: HashSet<FileIdentity> =
         files().filter(|(path, _)| is_below_any(path, paths)).map(|(_, id)| id).collect();
     files().filter(|(_, id)| wanted.contains(id)).map(|(path, _)| path).collect()
@@ -267,7 +267,7 @@ impl<'a> UndoPlanner<'a> {
             return is_displaced;
         }
         let there = self.current_place(parent).and_then(|place| self.read_current_place(parent, &place));
-        let is_displaced = there.is_some_and(|node| !node.is_directory());
+        let is_displaced = there.is_some_and(|state| !state.is_directory());
         *self.seen.displaced.borrow_mut() = Some((parent, is_displaced));
         is_displaced
     }
@@ -297,9 +297,9 @@ fn find_moved_directories(planner: &UndoPlanner<'_>) -> MovedDirectories {
     for (before, after) in known {
         let Some(recorded) = planner.run.states_before.get(before).and_then(PathState::id) else { continue };
         let id_at = |path: &Path| {
-            let node =
-                planner.read_state(path).filter(|node| planner.current_tree.is_recorded_directory(recorded, node));
-            node.and_then(|node| node.id())
+            let state =
+                planner.read_state(path).filter(|state| planner.current_tree.is_recorded_directory(recorded, state));
+            state.and_then(|state| state.id())
         };
         let (id, at) = if let Some(id) = id_at(before) {
             (id, DirectoryPlace::Home)
@@ -325,9 +325,9 @@ fn find_moved_directories(planner: &UndoPlanner<'_>) -> MovedDirectories {
 fn find_renamed_files(planner: &UndoPlanner<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let run = planner.run;
     let mut places: HashMap<FileIdentity, Vec<&Path>> = HashMap::new();
-    for (path, node) in run.states_after_run.iter() {
+    for (path, state) in run.states_after_run.iter() {
         let entry = planner.before_by_after.get(path).and_then(|entry| run.states_before.get(entry));
-        if let PathState::File(file) = node
+        if let PathState::File(file) = state
             && entry.and_then(PathState::id) != Some(file.meta.id)
         {
             places.entry(file.meta.id).or_default().push(path);

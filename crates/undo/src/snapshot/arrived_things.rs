@@ -23,14 +23,14 @@ pub(super) struct ArrivedThings {
 
 impl ArrivedThings {
     /// Adds a new thing.
-    pub fn add(&mut self, path: PathBuf, node: PathState, until: Instant) {
-        if let PathState::Directory(meta) = &node {
+    pub fn add(&mut self, path: PathBuf, state: PathState, until: Instant) {
+        if let PathState::Directory(meta) = &state {
             self.directories.insert(meta.id, path.clone());
             if let Ok(directory) = OpenDirectory::root(&path) {
                 self.add_below(&directory, &path, meta.id.device, until);
             }
         }
-        self.new.insert(path, node);
+        self.new.insert(path, state);
     }
 
     fn add_below(&mut self, directory: &OpenDirectory, path: &Path, device: u64, until: Instant) {

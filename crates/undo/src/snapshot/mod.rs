@@ -38,8 +38,8 @@ impl TreeSnapshot {
     ///
     /// # Errors
     /// If the root cannot be read, or the store cannot be written.
-    pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<Self> {
-        tree_snapshot_taker::take(recorder, root, time)
+    pub fn take(journal: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<Self> {
+        tree_snapshot_taker::take(journal, root, time)
     }
 
     /// Returns the snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
@@ -52,9 +52,9 @@ impl TreeSnapshot {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub fn compare(self, recorder: &mut ChangeJournal) -> io::Result<()> {
-        let directory = recorder.image_directory();
-        tree_comparison::compare(recorder, self)?;
+    pub fn compare(self, journal: &mut ChangeJournal) -> io::Result<()> {
+        let directory = journal.image_directory();
+        tree_comparison::compare(journal, self)?;
         for name in [TREE, PACK] {
             // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));

@@ -17,19 +17,19 @@ impl TreeComparison<'_> {
     pub(super) fn write_new(&mut self) -> io::Result<()> {
         let ArrivedThings { new, mut moved, .. } = std::mem::take(&mut self.places);
         let mut all: BTreeMap<PathBuf, Option<PathState>> = moved.keys().map(|path| (path.clone(), None)).collect();
-        for (path, node) in new {
-            all.entry(path).or_insert(Some(node));
+        for (path, state) in new {
+            all.entry(path).or_insert(Some(state));
         }
-        for (path, node) in all {
-            match (moved.remove(&path), node) {
+        for (path, state) in all {
+            match (moved.remove(&path), state) {
                 (Some((before, id)), _) => {
-                    let from = self.recorder.names().current_path(&before);
-                    self.recorder.note_moved(RecordedRename { from, to: path, id, directory: true, swap: None })?;
+                    let from = self.journal.names().current_path(&before);
+                    self.journal.note_moved(RecordedRename { from, to: path, id, directory: true, swap: None })?;
                 }
-                (None, Some(node)) if self.holds_unkept(&path, &node) => {
-                    self.recorder.record_gap(&path, "it has a file of before that is not kept, and stays")?;
+                (None, Some(state)) if self.holds_unkept(&path, &state) => {
+                    self.journal.record_gap(&path, "it has a file of before that is not kept, and stays")?;
                 }
-                (None, Some(node)) => self.recorder.note_made(&path, node.is_directory())?,
+                (None, Some(state)) => self.journal.note_made(&path, state.is_directory())?,
                 (None, None) => {}
             }
         }
@@ -38,11 +38,11 @@ impl TreeComparison<'_> {
 
     /// Returns whether a new entry is an earlier file that is not kept, or contains one. Such an entry must not be
     /// removed.
-    fn holds_unkept(&self, path: &Path, node: &PathState) -> bool {
+    fn holds_unkept(&self, path: &Path, state: &PathState) -> bool {
         if self.unkept.is_empty() {
             return false;
         }
-        match node {
+        match state {
             PathState::File(file) => self.unkept.contains(&file.meta.id),
             PathState::Directory(_) => OpenDirectory::root(path).is_ok_and(|directory| self.has_unkept(&directory)),
             _ => false,

@@ -32,7 +32,7 @@ pub struct SnapshotTree {
     /// Path of the root.
     pub root: PathBuf,
     /// State of the root.
-    pub node: PathState,
+    pub state: PathState,
     /// When reading began.
     pub began: FileTime,
     /// The directories that were read.
@@ -52,7 +52,7 @@ pub struct DirectoryListing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotEntry {
     /// The thing. A file that is kept by another name has an image.
-    pub node: PathState,
+    pub state: PathState,
     /// The place of a file's contents in the pack.
     pub at: Option<u64>,
 }
@@ -63,7 +63,7 @@ enum SnapshotRecord {
     Root {
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
-        node: PathState,
+        state: PathState,
         began: FileTime,
     },
     Directory {
@@ -75,7 +75,7 @@ enum SnapshotRecord {
     Entry {
         #[serde(with = "protocol::plan::bytes::path")]
         name: PathBuf,
-        node: PathState,
+        state: PathState,
         at: Option<u64>,
     },
     /// The last part.
@@ -91,11 +91,11 @@ impl SnapshotTree {
             encode(&part, &mut buffer)?;
             file.write_all(&buffer)
         };
-        write(SnapshotRecord::Root { path: self.root.clone(), node: self.node.clone(), began: self.began })?;
+        write(SnapshotRecord::Root { path: self.root.clone(), state: self.state.clone(), began: self.began })?;
         for (path, listing) in &self.directories {
             write(SnapshotRecord::Directory { path: path.clone(), is_whole: listing.is_whole })?;
-            for (name, SnapshotEntry { node, at }) in &listing.entries {
-                write(SnapshotRecord::Entry { name: name.into(), node: node.clone(), at: *at })?;
+            for (name, SnapshotEntry { state, at }) in &listing.entries {
+                write(SnapshotRecord::Entry { name: name.into(), state: state.clone(), at: *at })?;
             }
         }
         write(SnapshotRecord::End)?;
@@ -105,14 +105,14 @@ impl SnapshotTree {
     /// Reads the file. `None`: it is not complete.
     pub fn read(path: &Path) -> Option<Self> {
         let mut parts = RecordFrames::new(BufReader::new(File::open(path).ok()?));
-        let SnapshotRecord::Root { path: root, node, began } = parts.next_one()? else { return None };
-        let mut tree = Self { root, node, began, directories: BTreeMap::new() };
+        let SnapshotRecord::Root { path: root, state, began } = parts.next_one()? else { return None };
+        let mut tree = Self { root, state, began, directories: BTreeMap::new() };
         let mut directory = (PathBuf::new(), DirectoryListing::default());
         loop {
             match parts.next_one()? {
                 SnapshotRecord::Root { .. } => return None,
-                SnapshotRecord::Entry { name, node, at } => {
-                    directory.1.entries.insert(name.into_os_string(), SnapshotEntry { node, at });
+                SnapshotRecord::Entry { name, state, at } => {
+                    directory.1.entries.insert(name.into_os_string(), SnapshotEntry { state, at });
                 }
                 next => {
                     let (path, listing) = directory;

@@ -17,9 +17,9 @@ const LONG: Duration = Duration::from_secs(60);
 
 fn begin(scene: &UndoScene, run: &str, limits: UndoLimits, time: Duration) -> (ChangeJournal, TreeSnapshot) {
     let header = ManifestHeader { tree: scene.root.clone(), ..scene.header(run) };
-    let mut recorder = ChangeJournal::begin(&scene.store, header, limits).expect("begun");
-    let snapshot = TreeSnapshot::take(&mut recorder, &scene.root, time).expect("taken");
-    (recorder, snapshot)
+    let mut journal = ChangeJournal::begin(&scene.store, header, limits).expect("begun");
+    let snapshot = TreeSnapshot::take(&mut journal, &scene.root, time).expect("taken");
+    (journal, snapshot)
 }
 
 fn script(scene: &UndoScene, script: &str) {
@@ -29,10 +29,10 @@ fn script(scene: &UndoScene, script: &str) {
 
 /// Runs a script between a snapshot and a comparison.
 fn run_with(scene: &UndoScene, run: &str, limits: UndoLimits, text: &str) -> RunManifest {
-    let (mut recorder, snapshot) = begin(scene, run, limits, LONG);
+    let (mut journal, snapshot) = begin(scene, run, limits, LONG);
     script(scene, text);
-    snapshot.compare(&mut recorder).expect("compared");
-    recorder.finish(Vec::new()).expect("finished");
+    snapshot.compare(&mut journal).expect("compared");
+    journal.finish(Vec::new()).expect("finished");
     read_ended_run(&scene.store, run).expect("a record")
 }
 
@@ -163,10 +163,10 @@ fn a_file_that_is_not_kept_is_never_removed_where_it_was_moved() {
 #[test]
 fn without_time_what_is_missing_is_named_and_nothing_is_taken_for_new() {
     let scene = furnished();
-    let (mut recorder, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, Duration::ZERO);
+    let (mut journal, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, Duration::ZERO);
     script(&scene, "rm a; echo x > new");
-    snapshot.compare(&mut recorder).expect("compared");
-    recorder.finish(Vec::new()).expect("finished");
+    snapshot.compare(&mut journal).expect("compared");
+    journal.finish(Vec::new()).expect("finished");
     let point = read_ended_run(&scene.store, "r").expect("a record");
     assert!(!point.uncovered.is_empty());
     scene.undo("r");
@@ -176,8 +176,8 @@ fn without_time_what_is_missing_is_named_and_nothing_is_taken_for_new() {
 #[test]
 fn a_run_whose_recorder_was_killed_loses_nothing() {
     let scene = furnished();
-    let (recorder, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, LONG);
-    drop((recorder, snapshot));
+    let (journal, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, LONG);
+    drop((journal, snapshot));
     std::thread::sleep(Duration::from_millis(60));
     script(&scene, "rm -r d; echo other > b; echo x > new");
     let undone = scene.undo("r");
@@ -199,7 +199,7 @@ fn links_in_the_way_lead_nowhere() {
     let secret = secret.display();
     let before = scene.snapshot();
     let point = run(&scene, "r", &format!("rm -r d; ln -s {secret} d"));
-    assert!(!point.states_before.values().any(|node| node.size() == Some(13)));
+    assert!(!point.states_before.values().any(|state| state.size() == Some(13)));
     scene.undo("r");
     assert_eq!(scene.snapshot(), before);
     assert_eq!(fs::read_to_string(Path::new(&format!("{secret}/x"))).expect("read"), "a long secret");

@@ -19,7 +19,7 @@ const MOST: Duration = Duration::from_secs(10);
 
 /// A comparison at work.
 pub(super) struct TreeComparison<'a> {
-    pub recorder: &'a mut ChangeJournal,
+    pub journal: &'a mut ChangeJournal,
     tree: SnapshotTree,
     pack: File,
     pub until: Instant,
@@ -34,11 +34,11 @@ pub(super) struct TreeComparison<'a> {
     linked: HashSet<FileIdentity>,
 }
 
-pub fn compare(recorder: &mut ChangeJournal, snapshot: TreeSnapshot) -> io::Result<()> {
+pub fn compare(journal: &mut ChangeJournal, snapshot: TreeSnapshot) -> io::Result<()> {
     let TreeSnapshot { tree, pack } = snapshot;
     let root = tree.root.clone();
     let mut comparison = TreeComparison {
-        recorder,
+        journal,
         pack,
         until: Instant::now() + MOST,
         queue: VecDeque::from([(root.clone(), Some(root.clone()))]),
@@ -49,9 +49,9 @@ pub fn compare(recorder: &mut ChangeJournal, snapshot: TreeSnapshot) -> io::Resu
         tree,
     };
     let now = read_state(&root)?;
-    if !now.is_alike(&comparison.tree.node) {
-        let before = comparison.tree.node.clone();
-        comparison.recorder.note_before(root, before)?;
+    if !now.is_alike(&comparison.tree.state) {
+        let before = comparison.tree.state.clone();
+        comparison.journal.note_before(root, before)?;
     }
     comparison.read_all()?;
     comparison.write_names()?;
@@ -63,7 +63,7 @@ impl TreeComparison<'_> {
         loop {
             while let Some((before, now)) = self.queue.pop_front() {
                 if Instant::now() > self.until {
-                    self.recorder.record_gap(&before, "there was no time to compare it with the snapshot")?;
+                    self.journal.record_gap(&before, "there was no time to compare it with the snapshot")?;
                     continue;
                 }
                 self.read(&before, now.as_deref())?;
@@ -82,7 +82,7 @@ impl TreeComparison<'_> {
         let directory = match opened {
             Ok(directory) => directory,
             Err(error) if is_gone(&error) => None,
-            Err(error) => return self.recorder.record_gap(before, &error.to_string()),
+            Err(error) => return self.journal.record_gap(before, &error.to_string()),
         };
         let there = now.zip(directory.as_ref());
         for (name, entry) in &entries {
@@ -90,23 +90,23 @@ impl TreeComparison<'_> {
             let found = there.map(|(now, directory)| (now.join(name), read_state(&directory.reach(name))));
             match found {
                 None => self.compare(path, entry, None)?,
-                Some((_, Err(error))) => self.recorder.record_gap(&path, &error.to_string())?,
-                Some((here, Ok(node))) => self.compare(path, entry, Some((here, node, there)))?,
+                Some((_, Err(error))) => self.journal.record_gap(&path, &error.to_string())?,
+                Some((here, Ok(state))) => self.compare(path, entry, Some((here, state, there)))?,
             }
         }
         let Some((now, directory)) = there.filter(|_| is_whole) else { return Ok(()) };
         let Some(names) = directory.names(self.until)? else {
-            return self.recorder.record_gap(now, "there was no time to look for new things in it");
+            return self.journal.record_gap(now, "there was no time to look for new things in it");
         };
         for name in names.into_iter().filter(|name| !entries.contains_key(name)) {
             let path = now.join(&name);
-            if belongs_to_store(&path, self.recorder.store().path()) {
+            if belongs_to_store(&path, self.journal.store().path()) {
                 continue;
             }
             match read_state(&directory.reach(&name)) {
                 Ok(PathState::Absent) => {}
-                Ok(node) => self.places.add(path, node, self.until),
-                Err(error) => self.recorder.record_gap(&path, &error.to_string())?,
+                Ok(state) => self.places.add(path, state, self.until),
+                Err(error) => self.journal.record_gap(&path, &error.to_string())?,
             }
         }
         Ok(())
@@ -114,40 +114,40 @@ impl TreeComparison<'_> {
 
     /// Compares an earlier entry with the current entry.
     fn compare(&mut self, path: PathBuf, entry: &SnapshotEntry, now: Option<CurrentEntry<'_>>) -> io::Result<()> {
-        let (here, node, directory) = match now {
-            Some((here, node, there)) => (Some(here), node, there.map(|(_, directory)| directory)),
+        let (here, state, directory) = match now {
+            Some((here, state, there)) => (Some(here), state, there.map(|(_, directory)| directory)),
             None => (None, PathState::Absent, None),
         };
-        if entry.node.is_directory() {
-            if node.is_directory() {
+        if entry.state.is_directory() {
+            if state.is_directory() {
                 self.queue.push_back((path.clone(), here.clone()));
-            } else if let Some(id) = entry.node.id() {
+            } else if let Some(id) = entry.state.id() {
                 self.places.gone.insert(path.clone(), id);
             }
-        } else if let Some(here) = here.as_ref().filter(|_| node.is_directory()) {
-            self.places.add(here.clone(), node.clone(), self.until);
+        } else if let Some(here) = here.as_ref().filter(|_| state.is_directory()) {
+            self.places.add(here.clone(), state.clone(), self.until);
         }
         let reach = here.as_deref().and_then(Path::file_name).zip(directory);
         let reach = reach.map(|(name, directory)| directory.reach(name));
-        if self.is_same(entry, &node, reach.as_deref()) {
-            if let PathState::File(file) = &entry.node {
+        if self.is_same(entry, &state, reach.as_deref()) {
+            if let PathState::File(file) = &entry.state {
                 if file.links > 1 {
                     self.names.entry(file.meta.id).or_default().push((path, entry.clone()));
                 } else {
-                    self.recorder.images().discard_image(file);
+                    self.journal.images().discard_image(file);
                 }
             }
             return Ok(());
         }
-        let before = match &entry.node {
-            PathState::File(file) => PathState::File(self.keep_changed_file(file, entry.at, &node)?),
+        let before = match &entry.state {
+            PathState::File(file) => PathState::File(self.keep_changed_file(file, entry.at, &state)?),
             other => other.clone(),
         };
-        self.recorder.note_before(path, before)
+        self.journal.note_before(path, before)
     }
 
     fn is_same(&self, entry: &SnapshotEntry, now: &PathState, reach: Option<&Path>) -> bool {
-        match (&entry.node, now) {
+        match (&entry.state, now) {
             (PathState::File(before), PathState::File(now)) => {
                 // A change in the same tick of the clock has the same time.
                 let is_certain = !before.ctime.is_recent(self.tree.began);
@@ -179,12 +179,12 @@ impl TreeComparison<'_> {
     fn write_names(&mut self) -> io::Result<()> {
         for (id, names) in std::mem::take(&mut self.names) {
             for (path, entry) in names {
-                let PathState::File(file) = &entry.node else { continue };
+                let PathState::File(file) = &entry.state else { continue };
                 if self.linked.contains(&id) {
-                    let file = self.keep_changed_file(file, entry.at, &entry.node)?;
-                    self.recorder.note_before(path, PathState::File(file))?;
+                    let file = self.keep_changed_file(file, entry.at, &entry.state)?;
+                    self.journal.note_before(path, PathState::File(file))?;
                 } else {
-                    self.recorder.images().discard_image(file);
+                    self.journal.images().discard_image(file);
                 }
             }
         }
@@ -194,13 +194,13 @@ impl TreeComparison<'_> {
     /// Returns an earlier file, with its contents as a kept file.
     fn keep_changed_file(&mut self, file: &Kept, at: Option<u64>, now: &PathState) -> io::Result<Kept> {
         let contents = match (&file.contents, at) {
-            (_, Some(at)) => match self.recorder.images().keep_from_pack(file, &self.pack, at) {
+            (_, Some(at)) => match self.journal.images().keep_from_pack(file, &self.pack, at) {
                 Ok(contents) => contents,
                 Err(error) => KnownContents::Nothing { why: error.to_string() },
             },
             (KnownContents::Image(_), _) if matches!(now, PathState::File(now) if now.meta.id == file.meta.id && !file.is_unwritten(now)) =>
             {
-                self.recorder.images().discard_image(file);
+                self.journal.images().discard_image(file);
                 KnownContents::Nothing { why: "it was too large for a copy, and was written to".to_owned() }
             }
             (contents, _) => contents.clone(),

@@ -31,7 +31,7 @@ struct DirectoryQueue {
 }
 
 struct TreeSnapshotTaker<'a> {
-    recorder: &'a mut ChangeJournal,
+    journal: &'a mut ChangeJournal,
     until: Instant,
     tree: SnapshotTree,
     device: u64,
@@ -45,17 +45,17 @@ struct TreeSnapshotTaker<'a> {
     linked: HashMap<FileIdentity, u64>,
 }
 
-pub fn take(recorder: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<TreeSnapshot> {
+pub fn take(journal: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<TreeSnapshot> {
     let until = Instant::now() + time;
-    let node = read_state(root)?;
-    let PathState::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
-    recorder.images().make_home()?;
-    let directory = recorder.image_directory();
+    let state = read_state(root)?;
+    let PathState::Directory(meta) = &state else { return Err(io::ErrorKind::NotADirectory.into()) };
+    journal.images().make_home()?;
+    let directory = journal.image_directory();
     let pack = File::options().read(true).write(true).create_new(true).mode(0o600).open(directory.join(PACK))?;
     let device = meta.id.device;
-    let tree = SnapshotTree { root: root.to_owned(), node, began: FileTime::now(), directories: BTreeMap::new() };
+    let tree = SnapshotTree { root: root.to_owned(), state, began: FileTime::now(), directories: BTreeMap::new() };
     let mut taker = TreeSnapshotTaker {
-        recorder,
+        journal,
         // The tree has to be written within the time, too.
         until: until.checked_sub(time / 6).unwrap_or(until),
         tree,
@@ -96,7 +96,7 @@ impl TreeSnapshotTaker<'_> {
     }
 
     fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
-        self.recorder.record_gap(path, why)
+        self.journal.record_gap(path, why)
     }
 
     fn read(&mut self, directory: OpenDirectory, path: PathBuf) -> io::Result<()> {
@@ -110,7 +110,7 @@ impl TreeSnapshotTaker<'_> {
         let mut listing = DirectoryListing { is_whole: true, ..DirectoryListing::default() };
         for name in names {
             let below = path.join(&name);
-            if belongs_to_store(&below, self.recorder.store().path()) {
+            if belongs_to_store(&below, self.journal.store().path()) {
                 continue;
             }
             if Instant::now() > self.until {
@@ -126,11 +126,11 @@ impl TreeSnapshotTaker<'_> {
                     let entry = self.keep(at, file, is_of_objects)?;
                     listing.entries.insert(name, entry);
                 }
-                Ok(node) => {
-                    if node.is_directory() {
-                        self.wait(&directory, &name, &below, &node)?;
+                Ok(state) => {
+                    if state.is_directory() {
+                        self.wait(&directory, &name, &below, &state)?;
                     }
-                    listing.entries.insert(name, SnapshotEntry { node, at: None });
+                    listing.entries.insert(name, SnapshotEntry { state, at: None });
                 }
                 Err(error) => self.miss(&below, &error.to_string())?,
             }
@@ -140,9 +140,9 @@ impl TreeSnapshotTaker<'_> {
     }
 
     /// Puts a directory on its list.
-    fn wait(&mut self, above: &Rc<OpenDirectory>, name: &OsString, path: &Path, node: &PathState) -> io::Result<()> {
+    fn wait(&mut self, above: &Rc<OpenDirectory>, name: &OsString, path: &Path, state: &PathState) -> io::Result<()> {
         let is_of_git = path.parent().and_then(Path::file_name).is_some_and(|name| name == ".git");
-        if node.id().is_some_and(|id| id.device != self.device) {
+        if state.id().is_some_and(|id| id.device != self.device) {
             self.miss(path, "it is on another file system")?;
         } else if is_of_git && name == "objects" {
             self.waiting.later[0].push_back(path.to_owned());
@@ -159,12 +159,12 @@ impl TreeSnapshotTaker<'_> {
         if file.links > 1
             && let Some(at) = self.linked.get(&file.meta.id)
         {
-            return Ok(SnapshotEntry { node: PathState::File(file), at: Some(*at) });
+            return Ok(SnapshotEntry { state: PathState::File(file), at: Some(*at) });
         }
-        let limits = self.recorder.images().limits();
+        let limits = self.journal.images().limits();
         let is_large = file.size > limits.file_bytes || is_object && file.size > LARGE_OBJECT;
         let kept = if is_large {
-            let kept = self.recorder.images().keep(at, &file, KeepMethod::Link);
+            let kept = self.journal.images().keep(at, &file, KeepMethod::Link);
             kept.map(|contents| {
                 file.contents = contents;
                 None
@@ -181,7 +181,7 @@ impl TreeSnapshotTaker<'_> {
         if let Some(place) = place.filter(|_| file.links > 1) {
             self.linked.insert(file.meta.id, place);
         }
-        Ok(SnapshotEntry { node: PathState::File(file), at: place })
+        Ok(SnapshotEntry { state: PathState::File(file), at: place })
     }
 
     /// Copies the contents of a file to the end of the pack.

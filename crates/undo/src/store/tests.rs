@@ -14,10 +14,10 @@ fn mode(path: &Path) -> u32 {
 fn point(scene: &UndoScene, run: &str, at: u64, bytes: usize) {
     scene.write(run, &"x".repeat(bytes));
     let header = ManifestHeader { at, ..scene.header(run) };
-    let mut recorder = crate::ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
-    recorder.record_before_change(&scene.path(run), crate::ComingChange::Remove).expect("recorded");
+    let mut journal = crate::ChangeJournal::begin(&scene.store, header, UndoLimits::default()).expect("begun");
+    journal.record_before_change(&scene.path(run), crate::ComingChange::Remove).expect("recorded");
     fs::remove_file(scene.path(run)).expect("removed");
-    recorder.finish(Vec::new()).expect("finished");
+    journal.finish(Vec::new()).expect("finished");
 }
 
 fn now() -> (SystemTime, u64) {
@@ -156,7 +156,7 @@ fn points_are_listed_newest_first_by_directory_and_with_their_undos() {
 fn what_a_run_did_not_cover_is_told() {
     let scene = UndoScene::new();
     let run = scene.begin("r");
-    run.recorder.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
+    run.journal.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
     let listed = list_points(&scene.store, None).expect("listed");
     assert!(listed[0].all, "of files");
     assert_eq!(scene.undo("r").not_covered, ["git push: what was pushed stays pushed"]);
