@@ -16,7 +16,7 @@ use safety::{
     AnalysisContext, CommandAnalysis, ConfinementReach, EnvironmentBlock, RULES, SafetyPolicy, SafetyVerdict,
     analyze as judge, assess, json as text_of,
 };
-use undo::Limits;
+use undo::UndoLimits;
 
 /// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` has the
 /// command's variables, `NAME=VALUE`, each terminated by a NUL; null for the variables of this process. `options` is
@@ -104,7 +104,7 @@ pub fn undoable(
     let snapshot = tree.filter(|_| why.is_some());
     let snapshot = snapshot.map(|tree| format!("changes outside of {}, of which a snapshot is taken", tree.display()));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and at least 1")]
-    let most = most.map_or(Limits::DEFAULT.file_bytes, |most| most as u64);
+    let most = most.map_or(UndoLimits::DEFAULT.file_bytes, |most| most as u64);
     let mut not_covered = risk.reversal.beyond.clone();
     not_covered.extend(risk.too_large(most));
     json(&Undoable { risky: risk.is_risky(), why, not_covered, snapshot })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use napi_derive::napi;
 
-use undo::Stayed;
+use undo::ReportedConflict;
 
 /// The effect of an undo, or of a dry run.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -64,7 +64,7 @@ fn number(value: u64) -> f64 {
 }
 
 impl Undone {
-    pub(super) fn of(run_id: String, undone: undo::Undone) -> Self {
+    pub(super) fn of(run_id: String, undone: undo::UndoOutcome) -> Self {
         let texts = |paths: Vec<PathBuf>| paths.iter().map(|path| text(path)).collect();
         Self {
             run_id,
@@ -77,14 +77,14 @@ impl Undone {
     }
 }
 
-impl From<Stayed> for UndoConflict {
-    fn from(stayed: Stayed) -> Self {
+impl From<ReportedConflict> for UndoConflict {
+    fn from(stayed: ReportedConflict) -> Self {
         Self { path: text(&stayed.path), why: stayed.why, kept_at: stayed.kept_at.as_deref().map(text) }
     }
 }
 
-impl From<undo::UndoPoint> for UndoPoint {
-    fn from(point: undo::UndoPoint) -> Self {
+impl From<undo::ListedUndoPoint> for UndoPoint {
+    fn from(point: undo::ListedUndoPoint) -> Self {
         Self {
             run_id: point.run,
             command: point.command,

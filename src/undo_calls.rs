@@ -8,7 +8,7 @@ use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
 use runner::undoing::{newest_to_undo, undo_points, undo_points_of, undo_run};
-use undo::Options;
+use undo::UndoRequest;
 
 /// The options of an undo.
 #[napi(object, object_to_js = false)]
@@ -30,7 +30,7 @@ impl Bridge {
         let options = options.unwrap_or_default();
         self.blocking("undo", move || {
             let paths: Vec<PathBuf> = options.paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
-            let wanted = Options { dry_run: options.dry_run.unwrap_or(false), paths: &paths };
+            let wanted = UndoRequest { dry_run: options.dry_run.unwrap_or(false), paths: &paths };
             let undone = undo_run(&run_id, wanted, options.dir.as_deref(), &environment(host_env))?;
             Ok(NativeEvent::Undone { undone: Undone::of(run_id, undone) })
         })

@@ -4,13 +4,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RunError;
 use crate::request::undo_store;
-use undo::{Options, Store, StoreError, UndoError, UndoPoint, Undone};
+use undo::{ListedUndoPoint, UndoError, UndoOutcome, UndoRequest, UndoStore, UndoStoreError};
 
 /// Undoes a run. `dir`: the directory of the store. Without it, the environment names the user's store.
 ///
 /// # Errors
 /// If the run has no undo point, or the store cannot be used.
-pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: &str) -> Result<Undone, RunError> {
+pub fn undo_run(
+    run: &str,
+    wanted: UndoRequest<'_>,
+    dir: Option<&str>,
+    environment: &str,
+) -> Result<UndoOutcome, RunError> {
     let Some(store) = store(dir, environment)? else { return Err(no_point(run).into()) };
     Ok(undo::undo(&store, run, wanted)?)
 }
@@ -19,9 +24,9 @@ pub fn undo_run(run: &str, wanted: Options<'_>, dir: Option<&str>, environment: 
 ///
 /// # Errors
 /// If the store cannot be used.
-pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<UndoPoint>, RunError> {
+pub fn undo_points(cwd: Option<&Path>, dir: Option<&str>, environment: &str) -> Result<Vec<ListedUndoPoint>, RunError> {
     let Some(store) = store(dir, environment)? else { return Ok(Vec::new()) };
-    Ok(undo::points(&store, cwd).map_err(UndoError::from)?)
+    Ok(undo::list_points(&store, cwd).map_err(UndoError::from)?)
 }
 
 /// Returns the newest run of a directory that an undo for these absolute paths would take back; see
@@ -43,24 +48,24 @@ pub fn newest_to_undo(
 ///
 /// # Errors
 /// If the store cannot be used.
-pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<UndoPoint>, RunError> {
+pub fn undo_points_of(runs: &[String], environment: &str) -> Result<Vec<ListedUndoPoint>, RunError> {
     let Some(store) = store(None, environment)? else { return Ok(Vec::new()) };
-    let points = runs.iter().filter(|run| Store::is_id(run) && !store.is_running(run));
-    let points = points.filter_map(|run| store.summary(run)).filter(|point| point.undoable);
-    Ok(points.map(UndoPoint::from).collect())
+    let points = runs.iter().filter(|run| UndoStore::is_id(run) && !store.is_running(run));
+    let points = points.filter_map(|run| store.read_summary(run)).filter(|point| point.undoable);
+    Ok(points.map(ListedUndoPoint::from).collect())
 }
 
 /// The error for a run without a store.
 fn no_point(run: &str) -> UndoError {
-    UndoError::Store(if Store::is_id(run) {
-        StoreError::NoPoint(run.to_owned())
+    UndoError::Store(if UndoStore::is_id(run) {
+        UndoStoreError::NoPoint(run.to_owned())
     } else {
-        StoreError::NoId(run.to_owned())
+        UndoStoreError::NoId(run.to_owned())
     })
 }
 
 /// Returns the store in a directory, or the user's store. `None` if there is no store.
-fn store(dir: Option<&str>, environment: &str) -> Result<Option<Store>, RunError> {
+fn store(dir: Option<&str>, environment: &str) -> Result<Option<UndoStore>, RunError> {
     let dir = undo_store(dir, environment).ok_or(UndoError::NoStore)?;
-    Ok(Store::existing(&dir).map_err(UndoError::from)?)
+    Ok(UndoStore::open_existing(&dir).map_err(UndoError::from)?)
 }

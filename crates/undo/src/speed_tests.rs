@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::testing::Scene;
+use super::testing::UndoScene;
 
 const FILES: usize = 30_000;
 
@@ -17,7 +17,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 #[test]
 #[ignore = "prints figures"]
 fn removing_a_large_tree_and_undoing_that() {
-    let scene = Scene::new();
+    let scene = UndoScene::new();
     for file in 0..FILES {
         scene.write(&format!("t/{}/{file}", file % 300), "contents");
     }
@@ -30,7 +30,7 @@ fn removing_a_large_tree_and_undoing_that() {
     let (plain, ()) = timed(|| fs::remove_dir_all(base.join("copy")).expect("removed"));
     let mut run = scene.begin("r");
     let (removing, ()) = timed(|| run.remove_all("t").expect("done"));
-    let (ending, _) = timed(|| run.recorder.finish(Vec::new()).expect("finished"));
+    let (ending, _) = timed(|| run.journal.finish(Vec::new()).expect("finished"));
     let (undoing, undone) = timed(|| scene.undo("r"));
     assert_eq!((undone.conflicts.len(), undone.restored.len()), (0, FILES + 301));
     println!("cp -al {linking:?}, rm -r {plain:?}, recorded {removing:?} + {ending:?}, undo {undoing:?}");

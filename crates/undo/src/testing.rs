@@ -8,42 +8,42 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::carry::undo_with;
-use super::images::{Limits, set_mtime};
-use super::look::At;
-use super::manifest::{Header, Purpose, VERSION};
-use super::node::{Attribute, Time};
-use super::record::{Change, Recorder, TouchError};
-use super::store::Store;
-use super::{Options, UndoError, Undone, look, undo};
+use super::change_journal::{ChangeJournal, ComingChange, JournalError};
+use super::execution::undo_with;
+use super::manifest::{ManifestHeader, ManifestPurpose, VERSION};
+use super::path_lookup::RoutedPath;
+use super::path_state::{ExtendedAttribute, FileTime};
+use super::run_images::{UndoLimits, set_mtime};
+use super::store::UndoStore;
+use super::{UndoError, UndoOutcome, UndoRequest, path_lookup, undo};
 use protocol::task::Machine;
 
-pub struct Scene {
+pub struct UndoScene {
     _dir: TempDir,
     pub root: PathBuf,
-    pub store: Store,
+    pub store: UndoStore,
 }
 
 /// The thing at a path, as far as an undo restores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedThing {
     pub what: String,
     mode: u32,
     owner: (u32, u32),
-    xattrs: Vec<Attribute>,
+    xattrs: Vec<ExtendedAttribute>,
     /// The first of all names of the same file.
     first: PathBuf,
 }
 
-pub type Snapshot = BTreeMap<PathBuf, Seen>;
+pub type ObservedTree = BTreeMap<PathBuf, ObservedThing>;
 
-impl Scene {
+impl UndoScene {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let base = dir.path().canonicalize().expect("real");
         let root = base.join("tree");
         fs::create_dir(&root).expect("made");
-        let store = Store::open(&base.join("store")).expect("opened");
+        let store = UndoStore::open(&base.join("store")).expect("opened");
         Self { _dir: dir, root, store }
     }
 
@@ -61,34 +61,34 @@ impl Scene {
         fs::read_to_string(self.path(name)).ok()
     }
 
-    pub fn header(&self, run: &str) -> Header {
-        let now = Time::now();
-        Header {
+    pub fn header(&self, run: &str) -> ManifestHeader {
+        let now = FileTime::now();
+        ManifestHeader {
             version: VERSION,
             run: run.into(),
             command: "test".into(),
             cwd: self.root.clone(),
             at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).expect("after 1970"),
             machine: Machine::default(),
-            purpose: Purpose::Undo,
+            purpose: ManifestPurpose::Undo,
             tree: PathBuf::new(),
         }
     }
 
-    pub fn begin(&self, run: &str) -> Run {
-        let recorder = Recorder::begin(&self.store, self.header(run), Limits::default()).expect("begun");
-        Run { root: self.root.clone(), recorder }
+    pub fn begin(&self, run: &str) -> RecordedProgram {
+        let journal = ChangeJournal::begin(&self.store, self.header(run), UndoLimits::default()).expect("begun");
+        RecordedProgram { root: self.root.clone(), journal }
     }
 
     /// Runs a program and ends its record.
-    pub fn run(&self, run: &str, program: impl FnOnce(&mut Run)) {
+    pub fn run(&self, run: &str, program: impl FnOnce(&mut RecordedProgram)) {
         let mut begun = self.begin(run);
         program(&mut begun);
-        begun.recorder.finish(Vec::new()).expect("finished");
+        begun.journal.finish(Vec::new()).expect("finished");
     }
 
-    pub fn undo(&self, run: &str) -> Undone {
-        undo(&self.store, run, Options::default()).expect("undone")
+    pub fn undo(&self, run: &str) -> UndoOutcome {
+        undo(&self.store, run, UndoRequest::default()).expect("undone")
     }
 
     /// Stops an undo before this step, counted from 0. Returns whether it has so many.
@@ -98,7 +98,7 @@ impl Scene {
             count += 1;
             count > step
         };
-        match undo_with(&self.store, run, Options::default(), &mut stops) {
+        match undo_with(&self.store, run, UndoRequest::default(), &mut stops) {
             Ok(_) => false,
             Err(UndoError::Stopped) => true,
             Err(error) => panic!("{error}"),
@@ -112,14 +112,14 @@ impl Scene {
         names
     }
 
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> ObservedTree {
         snapshot(&self.root)
     }
 }
 
 /// All that is below a directory.
-pub fn snapshot(root: &Path) -> Snapshot {
-    let mut found = Snapshot::new();
+pub fn snapshot(root: &Path) -> ObservedTree {
+    let mut found = ObservedTree::new();
     let mut firsts = HashMap::new();
     walk(root, &mut |path| {
         let data = fs::symlink_metadata(path).expect("there");
@@ -139,9 +139,9 @@ pub fn snapshot(root: &Path) -> Snapshot {
         } else {
             PathBuf::new()
         };
-        let xattrs = look::look(path).expect("read").meta().expect("there").xattrs.clone();
+        let xattrs = path_lookup::read_state(path).expect("read").meta().expect("there").xattrs.clone();
         let mode = if kind.is_symlink() { 0 } else { data.mode() };
-        found.insert(relative, Seen { what, mode, owner: (data.uid(), data.gid()), xattrs, first });
+        found.insert(relative, ObservedThing { what, mode, owner: (data.uid(), data.gid()), xattrs, first });
     });
     found
 }
@@ -159,20 +159,20 @@ fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
 }
 
 /// A program that records each change before it makes it.
-pub struct Run {
+pub struct RecordedProgram {
     root: PathBuf,
-    pub recorder: Recorder,
+    pub journal: ChangeJournal,
 }
 
-impl Run {
+impl RecordedProgram {
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    pub fn touch(&mut self, path: &Path, change: Change<'_>) {
-        match self.recorder.touch(path, change) {
-            Ok(()) | Err(TouchError::NotKept(_)) => {}
-            Err(TouchError::System(error)) => panic!("{}: {error}", path.display()),
+    pub fn touch(&mut self, path: &Path, change: ComingChange<'_>) {
+        match self.journal.record_before_change(path, change) {
+            Ok(()) | Err(JournalError::NotKept(_)) => {}
+            Err(JournalError::System(error)) => panic!("{}: {error}", path.display()),
         }
     }
 
@@ -182,7 +182,7 @@ impl Run {
         if path.is_symlink() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        self.touch(&path, if path.exists() { Change::Rewrite } else { Change::Create });
+        self.touch(&path, if path.exists() { ComingChange::Rewrite } else { ComingChange::Create });
         fs::write(path, text)
     }
 
@@ -195,7 +195,7 @@ impl Run {
 
     pub fn remove(&mut self, name: &str) -> io::Result<()> {
         let path = self.path(name);
-        self.touch(&path, Change::Remove);
+        self.touch(&path, ComingChange::Remove);
         if path.is_dir() && !path.is_symlink() { fs::remove_dir(path) } else { fs::remove_file(path) }
     }
 
@@ -213,7 +213,7 @@ impl Run {
 
     pub fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let (from, to) = (self.path(from), self.path(to));
-        self.touch(&from, Change::Rename(At::from(&to)));
+        self.touch(&from, ComingChange::Rename(RoutedPath::from(&to)));
         fs::rename(from, to)
     }
 
@@ -224,7 +224,7 @@ impl Run {
         if !one.exists() || !other.exists() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        self.touch(&one, Change::Swap(At::from(&other)));
+        self.touch(&one, ComingChange::Swap(RoutedPath::from(&other)));
         let c_string = |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no NUL");
         let here = fs::File::open(&self.root)?;
         let (first, second) = (c_string(&one), c_string(&other));
@@ -239,19 +239,19 @@ impl Run {
 
     pub fn make_directory(&mut self, name: &str) -> io::Result<()> {
         let path = self.path(name);
-        self.touch(&path, Change::MakeDirectory);
+        self.touch(&path, ComingChange::MakeDirectory);
         fs::create_dir(path)
     }
 
     pub fn link(&mut self, from: &str, to: &str) -> io::Result<()> {
         let (from, to) = (self.path(from), self.path(to));
-        self.touch(&from, Change::Link(At::from(&to)));
+        self.touch(&from, ComingChange::Link(RoutedPath::from(&to)));
         fs::hard_link(from, to)
     }
 
     pub fn symlink(&mut self, target: &str, name: &str) -> io::Result<()> {
         let path = self.path(name);
-        self.touch(&path, Change::Create);
+        self.touch(&path, ComingChange::Create);
         symlink(target, path)
     }
 
@@ -260,15 +260,15 @@ impl Run {
         if path.is_symlink() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        self.touch(&path, Change::Meta);
+        self.touch(&path, ComingChange::Meta);
         fs::set_permissions(path, Permissions::from_mode(mode))
     }
 
     /// Sets the time of a file, in seconds since 1970, and nothing else of it.
     pub fn set_time(&mut self, name: &str, seconds: i64) -> io::Result<()> {
         let path = self.path(name);
-        self.touch(&path, Change::Times);
-        set_mtime(&path, Time { seconds, nanoseconds: 0 })
+        self.touch(&path, ComingChange::Times);
+        set_mtime(&path, FileTime { seconds, nanoseconds: 0 })
     }
 
     pub fn set_attribute(&mut self, name: &str, value: &str) -> io::Result<()> {
@@ -276,7 +276,7 @@ impl Run {
         if path.is_symlink() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        self.touch(&path, Change::Meta);
+        self.touch(&path, ComingChange::Meta);
         sys::set_attribute(&path, "user.test".as_ref(), value.as_bytes())
     }
 }

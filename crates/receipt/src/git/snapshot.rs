@@ -9,7 +9,7 @@ use super::index::{GitIndex, GitIndexEntries};
 use super::references;
 use super::repository::{GitRepository, LARGEST, short_file};
 use crate::{GitState, RepositoryChange};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 /// The most directories of a repository that are read.
 const DIRECTORIES: usize = 20_000;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::node::{FileComparison, ObservedFile};
 use super::replay::{ChangeReplay, FileOrigin, PathBytes};
 use crate::{FileChange, FileRename, LISTED, ReceiptCounts, RunReceipt};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 use undo::path_map::prefixes;
 
 /// The place of a path in a receipt.

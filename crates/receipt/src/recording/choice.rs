@@ -80,10 +80,10 @@ pub fn choose(wanted: &RecordingRequest, known: RecordingFacts) -> Result<(Recor
 mod tests {
     use super::*;
     use crate::recording::RequestedUndo;
-    use undo::Limits;
+    use undo::UndoLimits;
 
     fn wanted(receipt: Option<ReceiptSource>, undo: Option<(UndoCondition, bool)>) -> RecordingRequest {
-        let undo = undo.map(|(when, require)| RequestedUndo { when, require, limits: Limits::DEFAULT });
+        let undo = undo.map(|(when, require)| RequestedUndo { when, require, limits: UndoLimits::DEFAULT });
         RecordingRequest { receipt, undo, store: None }
     }
 

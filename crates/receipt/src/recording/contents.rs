@@ -6,20 +6,20 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use undo::Point;
-use undo::look;
-use undo::node::{Contents, File, FileId, ImageId};
+use undo::RunManifest;
+use undo::path_lookup;
 use undo::path_map::is_within;
+use undo::path_state::{FileIdentity, FileState, ImageId, KnownContents};
 
 /// The kept files of one run.
 #[derive(Debug)]
 pub struct KeptRunFiles<'a> {
     /// The record.
-    pub point: &'a Point,
+    pub point: &'a RunManifest,
     /// The directory of the run's files in the store.
     pub files: PathBuf,
     /// A path after the run of each file, once one is looked for.
-    pub places: OnceCell<HashMap<FileId, PathBuf>>,
+    pub places: OnceCell<HashMap<FileIdentity, PathBuf>>,
 }
 
 impl KeptRunFiles<'_> {
@@ -35,41 +35,44 @@ impl KeptRunFiles<'_> {
     }
 
     /// Returns where a file is after the run, if nothing was written to it.
-    fn place_of(&self, before: &File) -> Option<&Path> {
+    fn place_of(&self, before: &FileState) -> Option<&Path> {
         let places = self.places.get_or_init(|| {
-            let files =
-                self.point.after.iter().filter_map(|(path, node)| Some((node.file()?.meta.id, path.to_owned())));
+            let files = self
+                .point
+                .states_after_run
+                .iter()
+                .filter_map(|(path, node)| Some((node.file()?.meta.id, path.to_owned())));
             files.collect()
         });
         let path = places.get(&before.meta.id)?;
-        let after = self.point.after.get(path)?.file()?;
+        let after = self.point.states_after_run.get(path)?.file()?;
         before.is_unwritten(after).then_some(path.as_path())
     }
 
     /// Returns whether the file of equal size at this path has the contents of before the run. `None`: unknown.
-    pub fn is_same(&self, before: &File, after: &File, path: &Path) -> Option<bool> {
+    pub fn is_same(&self, before: &FileState, after: &FileState, path: &Path) -> Option<bool> {
         let is_unwritten = before.is_unwritten(after);
         if before.size == 0 || (is_unwritten && before.ctime == after.ctime) {
             return Some(true);
         }
         match (&before.contents, &after.contents) {
-            (Contents::Image(one), Contents::Image(other)) if one == other => Some(true),
-            (Contents::Image(image), _) => {
+            (KnownContents::Image(one), KnownContents::Image(other)) if one == other => Some(true),
+            (KnownContents::Image(image), _) => {
                 let image = self.path(*image)?;
                 let kept = fs::symlink_metadata(&image).ok()?;
                 let id = after.meta.id;
                 if (kept.dev(), kept.ino()) == (id.device, id.inode) {
                     return Some(true);
                 }
-                look::is_equal(&image, path).ok()
+                path_lookup::has_equal_contents(&image, path).ok()
             }
-            (Contents::Hash(one), Contents::Hash(other)) => Some(one == other),
-            (Contents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
+            (KnownContents::Hash(one), KnownContents::Hash(other)) => Some(one == other),
+            (KnownContents::Hash(hash), _) => Some(path_lookup::hash_file(path).ok()? == *hash),
             // No change was about to be made to the contents.
-            (Contents::Untouched, _) if is_unwritten => Some(true),
+            (KnownContents::Untouched, _) if is_unwritten => Some(true),
             // The run may have moved the file, and another one to its place.
-            (Contents::Untouched, _) => look::is_equal(self.place_of(before)?, path).ok(),
-            (Contents::Nothing { .. } | Contents::Removed, _) => None,
+            (KnownContents::Untouched, _) => path_lookup::has_equal_contents(self.place_of(before)?, path).ok(),
+            (KnownContents::Nothing { .. } | KnownContents::Removed, _) => None,
         }
     }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::contents::KeptRunFiles;
 use crate::ChangedFileKind;
 use crate::net::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
-use undo::Point;
-use undo::node::{self, FileId, Meta};
+use undo::RunManifest;
+use undo::path_state::{self, FileIdentity, FileMeta};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";
@@ -33,26 +33,27 @@ pub fn effect(kept: &KeptRunFiles<'_>, store: &Path) -> NetEffect {
     }
     for path in moves(point, &mut replay) {
         replay.remove(&path);
-        if point.after.contains_key(&path) {
+        if point.states_after_run.contains_key(&path) {
             replay.before(&path, None);
         }
     }
     // Files in new directories have no earlier entry.
     let is_own = |path: &Path| point.is_own(store, path);
-    let new = point.after.keys().filter(|path| !is_own(path) && point.names.origin_of_entry(path).is_none());
+    let new =
+        point.states_after_run.keys().filter(|path| !is_own(path) && point.names.earlier_path_of_entry(path).is_none());
     new.for_each(|path| replay.before(path, None));
     replay.effect(|path| after.node(path), place)
 }
 
 /// Returns the places that a run has touched, which has moved nothing, with the files of before and of now.
 fn places<'a>(
-    point: &'a Point,
+    point: &'a RunManifest,
     after: &'a CurrentFiles<'a>,
 ) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>, Option<ObservedFile>)> {
     let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
     let mut made = MadeDirectoryCheck::default();
-    let is_new = move |path: &&'a Path| !point.before.contains_key(path) && made.has(point, path);
-    there.chain(point.after.keys().filter(is_new).map(|path| (path, None, after.node(path))))
+    let is_new = move |path: &&'a Path| !point.states_before.contains_key(path) && made.has(point, path);
+    there.chain(point.states_after_run.keys().filter(is_new).map(|path| (path, None, after.node(path))))
 }
 
 /// The directory that was asked about last, and whether the run made it. Neighbours are asked about one after another.
@@ -61,10 +62,11 @@ struct MadeDirectoryCheck<'a>(Option<(&'a Path, bool)>);
 
 impl<'a> MadeDirectoryCheck<'a> {
     /// Returns whether the directory of a path has no earlier path.
-    fn has(&mut self, point: &Point, path: &'a Path) -> bool {
+    fn has(&mut self, point: &RunManifest, path: &'a Path) -> bool {
         let Some(directory) = path.parent() else { return false };
         let known = self.0.filter(|(known, _)| known.as_os_str() == directory.as_os_str());
-        let (_, is_made) = known.unwrap_or_else(|| (directory, point.names.origin_of_directory(directory).is_none()));
+        let (_, is_made) =
+            known.unwrap_or_else(|| (directory, point.names.earlier_path_of_directory(directory).is_none()));
         self.0 = Some((directory, is_made));
         is_made
     }
@@ -76,11 +78,11 @@ fn is_in_git(path: &Path) -> bool {
 }
 
 /// Replays the renames. Returns the last paths of files that are gone.
-fn moves(point: &Point, replay: &mut ChangeReplay) -> Vec<PathBuf> {
-    let mut places: BTreeMap<PathBuf, FileId> = BTreeMap::new();
+fn moves(point: &RunManifest, replay: &mut ChangeReplay) -> Vec<PathBuf> {
+    let mut places: BTreeMap<PathBuf, FileIdentity> = BTreeMap::new();
     for moved in &point.moved {
         let (from, to) = (&moved.from, &moved.to);
-        let below = |places: &BTreeMap<PathBuf, FileId>, directory: &Path| -> Vec<PathBuf> {
+        let below = |places: &BTreeMap<PathBuf, FileIdentity>, directory: &Path| -> Vec<PathBuf> {
             let all = places.range(directory.to_owned()..).map(|(path, _)| path);
             all.take_while(|path| path.starts_with(directory)).cloned().collect()
         };
@@ -103,7 +105,9 @@ fn moves(point: &Point, replay: &mut ChangeReplay) -> Vec<PathBuf> {
         places.extend(next);
         places.insert(to.clone(), moved.id);
     }
-    let is_gone = |path: &Path, id: FileId| point.after.get(path).and_then(node::Node::id) != Some(id);
+    let is_gone = |path: &Path, id: FileIdentity| {
+        point.states_after_run.get(path).and_then(path_state::PathState::id) != Some(id)
+    };
     places.into_iter().filter(|(path, id)| is_gone(path, *id)).map(|(path, _)| path).collect()
 }
 
@@ -118,7 +122,7 @@ struct CurrentFiles<'a> {
 struct EarlierFiles<'a> {
     numbers: HashMap<&'a OsStr, u128>,
     /// An earlier path of each file.
-    by_id: HashMap<FileId, &'a Path>,
+    by_id: HashMap<FileIdentity, &'a Path>,
 }
 
 impl<'a> CurrentFiles<'a> {
@@ -127,9 +131,9 @@ impl<'a> CurrentFiles<'a> {
     }
 
     /// Returns the touched places of before without those of the store, with their numbers.
-    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a node::Node, u128)> {
+    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a path_state::PathState, u128)> {
         let (point, store) = (self.kept.point, self.store);
-        let before = point.before.iter().filter(move |(path, _)| !point.is_own(store, path));
+        let before = point.states_before.iter().filter(move |(path, _)| !point.is_own(store, path));
         before.zip(1..).map(|((path, node), number)| (path, node, number))
     }
 
@@ -147,8 +151,8 @@ impl<'a> CurrentFiles<'a> {
 
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<ObservedFile> {
-        let node = self.kept.point.after.get(path)?;
-        let node::Node::File(file) = node else { return shown(node, ContentIdentity::Unread) };
+        let node = self.kept.point.states_after_run.get(path)?;
+        let path_state::PathState::File(file) = node else { return shown(node, ContentIdentity::Unread) };
         let partner = self.partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
@@ -163,49 +167,49 @@ impl<'a> CurrentFiles<'a> {
 
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
-    fn partner(&self, path: &Path, id: FileId) -> Option<(u128, &'a node::File)> {
-        if self.kept.point.before.is_empty() {
+    fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a path_state::FileState)> {
+        if self.kept.point.states_before.is_empty() {
             return None;
         }
-        let own = self.kept.point.names.origin_of_entry(path);
+        let own = self.kept.point.names.earlier_path_of_entry(path);
         let own = own.and_then(|entry| self.file(&entry));
         own.or_else(|| self.file(self.index().by_id.get(&id)?)).or_else(|| self.file(path))
     }
 
-    fn file(&self, entry: &Path) -> Option<(u128, &'a node::File)> {
-        match self.kept.point.before.get(entry)? {
-            node::Node::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
+    fn file(&self, entry: &Path) -> Option<(u128, &'a path_state::FileState)> {
+        match self.kept.point.states_before.get(entry)? {
+            path_state::PathState::File(file) => Some((*self.index().numbers.get(entry.as_os_str())?, file)),
             _ => None,
         }
     }
 }
 
 /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn shown(node: &node::Node, contents: ContentIdentity) -> Option<ObservedFile> {
-    let metadata = |meta: &Meta| ObservedMetadata {
+fn shown(node: &path_state::PathState, contents: ContentIdentity) -> Option<ObservedFile> {
+    let metadata = |meta: &FileMeta| ObservedMetadata {
         mode: meta.mode,
         uid: meta.uid,
         gid: meta.gid,
         attributes: hash(&meta.xattrs),
     };
     Some(match node {
-        node::Node::Absent => return None,
-        node::Node::File(file) => {
+        path_state::PathState::Absent => return None,
+        path_state::PathState::File(file) => {
             ObservedFile { kind: ChangedFileKind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
         }
-        node::Node::Directory(meta) => ObservedFile {
+        path_state::PathState::Directory(meta) => ObservedFile {
             kind: ChangedFileKind::Directory,
             bytes: 0,
             metadata: metadata(meta),
             contents: ContentIdentity::Unread,
         },
-        node::Node::Link { target, meta } => ObservedFile {
+        path_state::PathState::Link { target, meta } => ObservedFile {
             kind: ChangedFileKind::Link,
             bytes: target.as_os_str().len() as u64,
             metadata: ObservedMetadata { uid: meta.uid, gid: meta.gid, ..ObservedMetadata::default() },
             contents: ContentIdentity::Hash(digest(target.as_os_str().as_encoded_bytes())),
         },
-        node::Node::Other { kind, device, meta } => ObservedFile {
+        path_state::PathState::Other { kind, device, meta } => ObservedFile {
             kind: ChangedFileKind::Other,
             bytes: 0,
             metadata: metadata(meta),
@@ -219,7 +223,7 @@ fn digest(bytes: &[u8]) -> u128 {
 }
 
 /// Returns a hash of attributes, or 0 without attributes.
-fn hash(attributes: &[node::Attribute]) -> u64 {
+fn hash(attributes: &[path_state::ExtendedAttribute]) -> u64 {
     if attributes.is_empty() {
         return 0;
     }
@@ -231,9 +235,9 @@ fn hash(attributes: &[node::Attribute]) -> u64 {
 }
 
 /// Returns the tops of the work trees whose `.git` a run touched.
-pub fn repositories(point: &Point) -> BTreeSet<PathBuf> {
+pub fn repositories(point: &RunManifest) -> BTreeSet<PathBuf> {
     let moved = point.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
-    let paths = point.before.keys().chain(point.after.keys()).chain(moved.map(PathBuf::as_path));
+    let paths = point.states_before.keys().chain(point.states_after_run.keys()).chain(moved.map(PathBuf::as_path));
     let top = |path: &Path| {
         let outermost = path.ancestors().filter(|above| above.file_name().is_some_and(|name| name == GIT)).last();
         outermost.and_then(Path::parent).map(Path::to_owned)

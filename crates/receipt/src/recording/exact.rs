@@ -17,10 +17,10 @@ use crate::git::{GitRepository, RepositorySnapshot, compare};
 use crate::ports::{PortListeners, SocketOwners};
 use crate::watch::WatchedTrees;
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
-use undo::gaps::{gap, gaps, named};
-use undo::node::{Contents, File, Node};
+use undo::coverage_gaps::{gap, gaps, named};
 use undo::path_map::is_within;
-use undo::{Extent, Point, Purpose, Store};
+use undo::path_state::{FileState, KnownContents, PathState};
+use undo::{CoverageExtent, ManifestPurpose, RunManifest, UndoStore};
 
 /// The most repositories whose last snapshot is remembered.
 const KNOWN: usize = 64;
@@ -31,7 +31,7 @@ static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<RepositorySnapshot>>>> = L
 /// The facts about such a run that its record does not have.
 #[derive(Debug)]
 pub struct ExactRecording {
-    store: Store,
+    store: UndoStore,
     pub(super) run: String,
     /// Whether the record begins with the first change, as only a receipt is wanted.
     pub(super) begins_late: bool,
@@ -58,7 +58,7 @@ impl ExactRecording {
 
     /// Returns a run of which only the record is known.
     #[must_use]
-    pub fn alone(store: Store, run: String) -> Self {
+    pub fn alone(store: UndoStore, run: String) -> Self {
         Self { store, run, begins_late: false, git: Vec::new(), ports: None }
     }
 
@@ -73,7 +73,7 @@ impl ExactRecording {
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
     pub fn read(&self, tree: &[Pid]) -> RunRecord {
-        let point = match undo::ended(&self.store, &self.run) {
+        let point = match undo::read_ended_run(&self.store, &self.run) {
             Ok(point) => point,
             Err(error) => return lost(&error.to_string()),
         };
@@ -111,26 +111,26 @@ impl ExactRecording {
 
     /// Removes the record, unless the run can be undone.
     pub fn forget(&self) {
-        let purpose = self.store.manifest(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
-        if purpose.is_some_and(|header| header.purpose == Purpose::Receipt) {
+        let purpose = self.store.manifest_path(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
+        if purpose.is_some_and(|header| header.purpose == ManifestPurpose::Receipt) {
             // A record that stays is evicted later.
             let _stays = self.store.remove(&self.run);
         }
     }
 
-    fn receipt(&self, point: &Point, tree: &[Pid]) -> RunReceipt {
+    fn receipt(&self, point: &RunManifest, tree: &[Pid]) -> RunReceipt {
         let mut receipt = RunReceipt::new(attribution(point));
-        let files = self.store.files(&self.run).unwrap_or_default();
+        let files = self.store.image_directory(&self.run).unwrap_or_default();
         let kept = KeptRunFiles { point, files, places: OnceCell::new() };
         let mut effect = effect(&kept, self.store.path());
         let root = WatchedTrees::root_of(&point.header.cwd).ok();
         let unfound = other_names::add(&mut effect, &kept, root.as_deref());
         let doubt = effect.doubt().or(unfound);
         effect.fill(&mut receipt);
-        for why in point.missing.iter().take(1).map(gap).chain(doubt) {
+        for why in point.uncovered.iter().take(1).map(gap).chain(doubt) {
             receipt.lower(ReceiptCompleteness::Partial, why);
         }
-        if point.end.as_ref().is_some_and(|end| end.extent == Extent::Guessed) {
+        if point.end.as_ref().is_some_and(|end| end.extent == CoverageExtent::Guessed) {
             receipt.lower(
                 ReceiptCompleteness::Partial,
                 "its recorder was killed, so what it changed at its very end may be missing",
@@ -175,14 +175,14 @@ impl ExactRecording {
         !known().filter(|other| other.is_linked()).any(has)
     }
 
-    fn compare_repositories(&self, point: &Point, receipt: &mut RunReceipt) {
+    fn compare_repositories(&self, point: &RunManifest, receipt: &mut RunReceipt) {
         let mut tops = repositories(point);
         tops.extend(self.git.iter().filter(|before| before.is_touched(point)).map(|before| before.top.clone()));
         for top in tops {
             let now = GitRepository::open(&top);
             let known = self.git.iter().find(|before| before.top == top);
             let git = top.join(".git");
-            let is_new = point.names.is_made(&git) || point.before.get(&git).is_some_and(Node::is_absent);
+            let is_new = point.names.is_made(&git) || point.states_before.get(&git).is_some_and(PathState::is_absent);
             let repository = known.and_then(|known| known.repository.as_ref());
             let directories = repository.map_or([&git, &git], |repository| [&repository.own, &repository.common]);
             let directories = directories.map(PathBuf::as_path);
@@ -208,19 +208,19 @@ impl ExactRecording {
 
 /// Returns whose changes a record shows. A snapshot shows the changes of other processes, too, and where others have
 /// changed the same things, not all of it can be told apart.
-fn attribution(point: &Point) -> ChangeAttribution {
-    if point.header.is_snapshot() || !point.others.is_empty() {
+fn attribution(point: &RunManifest) -> ChangeAttribution {
+    if point.header.is_snapshot() || !point.foreign_paths.is_empty() {
         ChangeAttribution::Window
     } else {
         ChangeAttribution::Command
     }
 }
 
-fn coverage(point: &Point, store: &Path) -> RunUndoCoverage {
+fn coverage(point: &RunManifest, store: &Path) -> RunUndoCoverage {
     let end = point.end.clone().unwrap_or_default();
-    let missing = point.missing.iter().map(gap);
+    let missing = point.uncovered.iter().map(gap);
     let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point, store)).chain(missing));
-    RunUndoCoverage { all: end.extent == Extent::All, not_covered, bytes: end.bytes }
+    RunUndoCoverage { all: end.extent == CoverageExtent::All, not_covered, bytes: end.bytes }
 }
 
 impl WorkTreeBefore {
@@ -231,16 +231,16 @@ impl WorkTreeBefore {
     }
 
     /// Returns whether a run touched a file in its own directories, which may lie elsewhere.
-    fn is_touched(&self, point: &Point) -> bool {
+    fn is_touched(&self, point: &RunManifest) -> bool {
         let Some(repository) = &self.repository else { return false };
         let is_in = |path: &Path| is_within(path, &repository.own) || is_within(path, &repository.common);
-        point.before.keys().chain(point.after.keys()).any(is_in)
+        point.states_before.keys().chain(point.states_after_run.keys()).any(is_in)
     }
 }
 
 /// Returns whether a run changed a file of a repository in a way that a receipt mentions. `directories` are its own
 /// directory and the one that it shares. Added objects do not count.
-fn has_changed(point: &Point, directories: [&Path; 2], is_its: impl Fn(&Path) -> bool) -> bool {
+fn has_changed(point: &RunManifest, directories: [&Path; 2], is_its: impl Fn(&Path) -> bool) -> bool {
     let counts = |path: &Path| {
         let Some(rest) = directories.iter().find_map(|directory| path.strip_prefix(directory).ok()) else {
             return false;
@@ -251,14 +251,14 @@ fn has_changed(point: &Point, directories: [&Path; 2], is_its: impl Fn(&Path) ->
             && rest != Path::new("index")
             && is_its(path)
     };
-    let is_alike = |path: &Path, node: &Node| {
-        let now = point.after.get(path).unwrap_or(&Node::Absent);
+    let is_alike = |path: &Path, node: &PathState| {
+        let now = point.states_after_run.get(path).unwrap_or(&PathState::Absent);
         match (node, now) {
-            (Node::File(before), Node::File(now)) => before.is_unwritten(now),
+            (PathState::File(before), PathState::File(now)) => before.is_unwritten(now),
             _ => node.is_alike(now),
         }
     };
-    point.before.iter().any(|(path, node)| counts(path) && !is_alike(path, node))
+    point.states_before.iter().any(|(path, node)| counts(path) && !is_alike(path, node))
 }
 
 /// Reads a repository. An index file that is unchanged since the last snapshot is not read again.
@@ -275,13 +275,13 @@ fn snapshot_of(top: &Path, repository: &GitRepository) -> Arc<RepositorySnapshot
 }
 
 /// Returns the changed files that the store does not keep, with the reasons. Its own names of files are left out.
-fn lost_files<'a>(point: &'a Point, store: &'a Path) -> impl Iterator<Item = String> + 'a {
-    let is_same = |path: &Path, before: &File| {
-        let after = point.names.slot(path).and_then(|now| point.after.get(&now));
-        matches!(after, Some(Node::File(after)) if before.is_untouched(after))
+fn lost_files<'a>(point: &'a RunManifest, store: &'a Path) -> impl Iterator<Item = String> + 'a {
+    let is_same = |path: &Path, before: &FileState| {
+        let after = point.names.current_slot(path).and_then(|now| point.states_after_run.get(&now));
+        matches!(after, Some(PathState::File(after)) if before.is_untouched(after))
     };
-    point.before.iter().filter_map(move |(path, node)| match node {
-        Node::File(file @ File { contents: Contents::Nothing { why }, .. })
+    point.states_before.iter().filter_map(move |(path, node)| match node {
+        PathState::File(file @ FileState { contents: KnownContents::Nothing { why }, .. })
             if !is_same(path, file) && !point.is_own(store, path) =>
         {
             Some(format!("{}: {why}", named(path)))

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use super::contents::KeptRunFiles;
 use crate::net::NetEffect;
 use crate::{ChangedFileKind, FileChange};
-use undo::gaps::named;
-use undo::look::{self, names_below};
-use undo::node::{Contents, File, FileId, Node};
+use undo::coverage_gaps::named;
+use undo::path_lookup::{self, names_below};
+use undo::path_state::{FileIdentity, FileState, KnownContents, PathState};
 
 /// A file that had several names, and may have changed.
 struct MultiNamedFile<'a> {
-    before: &'a File,
+    before: &'a FileState,
     /// A path of the file.
     path: &'a Path,
     /// Current names that the record knows.
@@ -33,7 +33,7 @@ pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>)
     let found = root.map(|root| names_below(root, |id| linked.contains_key(&id), |path| kept.is_own(path)));
     for (path, id) in found.unwrap_or_default() {
         let Some(file) = linked.get_mut(&id) else { continue };
-        let Ok(Node::File(now)) = look::look(&path) else { continue };
+        let Ok(PathState::File(now)) = path_lookup::read_state(&path) else { continue };
         let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
         if is_changed && file.names.insert(path.clone()) {
             let (bytes, bytes_before) = (Some(now.size), Some(file.before.size));
@@ -42,7 +42,7 @@ pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>)
     }
     effect.modified.sort_by(|one, other| one.path.cmp(&other.path));
     let stored = stored(kept);
-    let is_incomplete = |(id, file): &(&FileId, &MultiNamedFile<'_>)| match file.is_changed {
+    let is_incomplete = |(id, file): &(&FileIdentity, &MultiNamedFile<'_>)| match file.is_changed {
         Some(false) => false,
         Some(true) => {
             let known = file.names.len() as u64 + stored.get(id).copied().unwrap_or(0);
@@ -57,11 +57,11 @@ pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>)
 }
 
 /// Returns the files with several names that the run touched.
-fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileId, MultiNamedFile<'a>> {
-    let mut linked: HashMap<FileId, MultiNamedFile<'a>> = HashMap::new();
-    for (path, node) in kept.point.before.iter() {
-        if let Node::File(before) = node
-            && node.has_names()
+fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileIdentity, MultiNamedFile<'a>> {
+    let mut linked: HashMap<FileIdentity, MultiNamedFile<'a>> = HashMap::new();
+    for (path, node) in kept.point.states_before.iter() {
+        if let PathState::File(before) = node
+            && node.has_several_names()
             && !kept.is_own(path)
         {
             let new = || MultiNamedFile { before, path, names: HashSet::new(), is_changed: None };
@@ -71,8 +71,8 @@ fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileId, MultiNamedFile<'a>>
     if linked.is_empty() {
         return linked;
     }
-    for (path, node) in kept.point.after.iter() {
-        if let Node::File(now) = node
+    for (path, node) in kept.point.states_after_run.iter() {
+        if let PathState::File(now) = node
             && let Some(file) = linked.get_mut(&now.meta.id)
             && !kept.is_own(path)
         {
@@ -83,34 +83,34 @@ fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileId, MultiNamedFile<'a>>
     linked
 }
 
-fn has_changed(kept: &KeptRunFiles<'_>, before: &File, now: &File, path: &Path) -> bool {
-    let is_alike = before.size == now.size && before.meta.is_same(&now.meta);
+fn has_changed(kept: &KeptRunFiles<'_>, before: &FileState, now: &FileState, path: &Path) -> bool {
+    let is_alike = before.size == now.size && before.meta.has_same_metadata(&now.meta);
     !is_alike || kept.is_same(before, now, path) != Some(true)
 }
 
 /// Returns the number of names that a file is known to have had.
-fn known_before(kept: &KeptRunFiles<'_>, id: FileId) -> u64 {
-    kept.point.before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
+fn known_before(kept: &KeptRunFiles<'_>, id: FileIdentity) -> u64 {
+    kept.point.states_before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
 }
 
 /// Returns the number of names that the store has of each file.
-fn stored(kept: &KeptRunFiles<'_>) -> HashMap<FileId, u64> {
-    let mut stored: HashMap<FileId, u64> = HashMap::new();
+fn stored(kept: &KeptRunFiles<'_>) -> HashMap<FileIdentity, u64> {
+    let mut stored: HashMap<FileIdentity, u64> = HashMap::new();
     for place in std::iter::once(&kept.files).chain(kept.point.places.values()) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             let Ok(data) = entry.metadata() else { continue };
-            *stored.entry(FileId { device: data.dev(), inode: data.ino() }).or_default() += 1;
+            *stored.entry(FileIdentity { device: data.dev(), inode: data.ino() }).or_default() += 1;
         }
     }
     stored
 }
 
 /// Returns whether a file was opened for writing before its last known name went.
-fn is_rewritten(kept: &KeptRunFiles<'_>, file: &File) -> bool {
+fn is_rewritten(kept: &KeptRunFiles<'_>, file: &FileState) -> bool {
     match &file.contents {
-        Contents::Untouched => false,
-        Contents::Hash(_) | Contents::Nothing { .. } | Contents::Removed => true,
-        Contents::Image(image) => {
+        KnownContents::Untouched => false,
+        KnownContents::Hash(_) | KnownContents::Nothing { .. } | KnownContents::Removed => true,
+        KnownContents::Image(image) => {
             let data = kept.path(*image).and_then(|path| fs::symlink_metadata(path).ok());
             data.is_none_or(|data| (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode))
         }

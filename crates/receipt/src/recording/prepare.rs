@@ -12,7 +12,7 @@ use super::wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoConditio
 use crate::watch::WatchedTrees;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
-use undo::{EvictedFiles, Limits, Store, StoreError, no_point_for};
+use undo::{EvictedFiles, UndoLimits, UndoStore, UndoStoreError, no_point_for};
 
 /// Time for which nothing is recorded after a failed record.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ pub struct PreparedRecording {
     /// The directory of the command, and the directories in which it runs git.
     pub(super) directories: Vec<PathBuf>,
     /// The store of the record.
-    pub(super) store: Option<Store>,
+    pub(super) store: Option<UndoStore>,
 }
 
 /// Prepares the record of a run. Blocks.
@@ -72,7 +72,7 @@ pub fn prepare(wanted: &RecordingRequest, subject: RecordedCommand) -> Result<Pr
     let store =
         store.ok().flatten().filter(|_| matches!(way, RecordingMethod::Exact { .. } | RecordingMethod::Snapshot));
     let record = store.as_ref().map(|store| {
-        let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
+        let UndoLimits { file_bytes, run_bytes, store_bytes } = undo.map_or(UndoLimits::DEFAULT, |undo| undo.limits);
         Record {
             purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
             store: store.path().to_owned(),
@@ -128,16 +128,16 @@ enum NoUndoStore {
     #[error("its directory is in the undo store, whose own files are not recorded")]
     InStore,
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] UndoStoreError),
 }
 
 /// Opens the store, and makes room in it for the run.
-fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) -> Result<Store, NoUndoStore> {
+fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) -> Result<UndoStore, NoUndoStore> {
     let dir = wanted.store.as_deref().ok_or(NoUndoStore::NoDirectory)?;
     if is_below(cwd, dir) {
         return Err(NoUndoStore::InStore);
     }
-    let store = Store::open(dir)?;
+    let store = UndoStore::open(dir)?;
     if let Some(undo) = undo {
         remove_behind(store.make_room(undo.limits, SystemTime::now())?)?;
     }
@@ -148,7 +148,7 @@ fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) 
 ///
 /// # Errors
 /// If the disk has no room, and something cannot be removed.
-pub fn remove_behind(evicted: EvictedFiles) -> Result<(), StoreError> {
+pub fn remove_behind(evicted: EvictedFiles) -> Result<(), UndoStoreError> {
     if evicted.is_urgent {
         return evicted.remove();
     }

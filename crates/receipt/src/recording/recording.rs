@@ -15,7 +15,7 @@ use crate::{ReceiptCompleteness, RunReceipt};
 use protocol::Survivor;
 use protocol::plan::Recorded;
 use protocol::task::Task;
-use undo::Store;
+use undo::UndoStore;
 
 /// The trees that this process watches.
 static WATCH: LazyLock<WatchedTrees> = LazyLock::new(WatchedTrees::new);
@@ -76,7 +76,7 @@ impl RunRecording {
 
     /// Returns the recording of a task of which only the record is known. Blocks.
     pub fn of_task(store: &Path, run: String) -> Self {
-        match Store::open(store) {
+        match UndoStore::open(store) {
             Ok(store) => Self::Exact(Box::new(ExactRecording::alone(store, run))),
             Err(error) => Self::Lost(error.to_string()),
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use undo::Limits;
+use undo::UndoLimits;
 
 /// The wishes of a caller: a receipt of a run, and an undo. At least one of both is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct RequestedUndo {
     /// Whether a run is refused that its undo would not cover in full.
     pub require: bool,
     /// Limits on kept files.
-    pub limits: Limits,
+    pub limits: UndoLimits,
 }
 
 /// The runs for which an undo is wanted.

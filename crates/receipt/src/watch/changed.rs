@@ -65,7 +65,7 @@ pub(super) fn without_ignored(mut effect: NetEffect, root: &Path) -> NetEffect {
 /// Returns whether the changes of a tree tell of a directory: it lies in the tree, is in no other repository, and git
 /// does not ignore it.
 pub(super) fn covers(root: &Path, directory: &Path) -> bool {
-    let is_own = directory.starts_with(root) && undo::look::top_of(directory) == undo::look::top_of(root);
+    let is_own = directory.starts_with(root) && undo::path_lookup::top_of(directory) == undo::path_lookup::top_of(root);
     let mut ignored = IgnoredFiles { root, known: HashMap::new() };
     is_own && (directory == root || !ignored.directory(directory).1)
 }

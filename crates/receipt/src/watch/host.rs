@@ -124,7 +124,7 @@ impl WatchedTrees {
     /// # Errors
     /// If the directory does not exist.
     pub fn root_of(directory: &Path) -> io::Result<PathBuf> {
-        fs::canonicalize(directory).map(|directory| undo::look::top_of(&directory).to_owned())
+        fs::canonicalize(directory).map(|directory| undo::path_lookup::top_of(&directory).to_owned())
     }
 
     /// Begins a command in a directory, right before it starts. The first command in a tree starts watching the tree,

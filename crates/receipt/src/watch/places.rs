@@ -19,7 +19,7 @@ use super::rules::IgnoreRules;
 use super::tree::{FollowedTree, LostReports, WatchTarget};
 use super::window::renamed;
 use sys::TreeWatchId;
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 impl FollowedTree {
     /// Watches and reads the root.

@@ -11,7 +11,7 @@ use super::limits::COMPARED;
 use super::marks::FileReports;
 use super::tree::FollowedTree;
 use crate::ReceiptCompleteness;
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 impl FollowedTree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet

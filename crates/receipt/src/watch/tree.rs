@@ -17,7 +17,7 @@ use super::window::{ChangeWindow, ChangeWindows, ReportCounts};
 use crate::net::{NetEffect, ObservedFile, PathListing};
 use crate::{ChangeAttribution, ChangedFileKind, ReceiptCompleteness, RunReceipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
-use undo::gaps::named;
+use undo::coverage_gaps::named;
 
 /// The target of a watch of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

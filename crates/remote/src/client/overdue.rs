@@ -74,7 +74,7 @@ mod tests {
             background: false,
         };
         let since = Instant::now();
-        let run = target.run(order, judge_distant).expect("an open target");
+        let run = target.run(order, judged).expect("an open target");
         let (_replies, inbox) = unbounded_channel();
         let DistantRunEnd::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else {
             panic!("it has an outcome")

@@ -8,7 +8,7 @@ use super::file::{TargetFileRequest, TargetFileResponse};
 use super::order::TargetCommand;
 use super::registry::{TargetRegistryRequest, TargetRegistryResponse};
 use super::undoing::{NewestUndoRequest, TargetUndoRequest, UndoPointsRequest};
-use undo::{UndoPoint, Undone};
+use undo::{ListedUndoPoint, UndoOutcome};
 
 /// What a host asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,9 +80,9 @@ pub enum TargetResponse {
     /// The answer of a registry.
     Registry(TargetRegistryResponse),
     /// The effect of an undo.
-    Undone(Undone),
+    Undone(UndoOutcome),
     /// The runs that can be undone, the newest first.
-    UndoPoints(Vec<UndoPoint>),
+    UndoPoints(Vec<ListedUndoPoint>),
     /// The run that an undo would take back, if there is one.
     NewestToUndo(Option<String>),
     /// Whether a warm shell is ready.

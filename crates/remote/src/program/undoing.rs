@@ -4,12 +4,12 @@ use super::sessions::ResponseFuture;
 use crate::messages::{NewestUndoRequest, TargetResponse, TargetUndoRequest, UndoPointsRequest};
 use runner::error::RunError;
 use runner::undoing::{newest_to_undo, undo_points, undo_run};
-use undo::Options;
+use undo::UndoRequest;
 
 /// Undoes a run.
 pub fn undo(TargetUndoRequest { run, dry_run, paths, dir }: TargetUndoRequest) -> ResponseFuture {
     blocking(move || {
-        let wanted = Options { dry_run, paths: &paths };
+        let wanted = UndoRequest { dry_run, paths: &paths };
         undo_run(&run, wanted, dir.as_deref(), &sys::environment()).map(TargetResponse::Undone)
     })
 }

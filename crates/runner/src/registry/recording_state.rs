@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::task::Task;
 use receipt::recording::{ExactRecording, RunRecord, RunRecording};
-use undo::Store;
+use undo::UndoStore;
 
 /// The record of a task.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) enum TaskRecordingState {
 pub(super) fn forget_records(tasks: &[Task]) {
     for task in tasks {
         let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };
-        if let Ok(store) = Store::open(&record.store) {
+        if let Ok(store) = UndoStore::open(&record.store) {
             ExactRecording::alone(store, task.mark.clone()).forget();
         }
     }

@@ -11,17 +11,17 @@ use super::raw_options::{RawOptions, RawUndo};
 use crate::{proof, reuse};
 use receipt::recording::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
 use safety::decide::NamedCommandRules;
-use undo::Limits;
+use undo::UndoLimits;
 
 /// The largest file that is copied for an undo, bytes.
 pub const UNDO_FILE_BYTES: NumberWithDefault =
-    NumberOption::from_one("undo.maxFileBytes").with_default(Limits::DEFAULT.file_bytes);
+    NumberOption::from_one("undo.maxFileBytes").with_default(UndoLimits::DEFAULT.file_bytes);
 /// The most bytes that are kept of one run.
 pub const UNDO_RUN_BYTES: NumberWithDefault =
-    NumberOption::from_one("undo.maxBytes").with_default(Limits::DEFAULT.run_bytes);
+    NumberOption::from_one("undo.maxBytes").with_default(UndoLimits::DEFAULT.run_bytes);
 /// The most bytes that are kept of all runs.
 pub const UNDO_STORE_BYTES: NumberWithDefault =
-    NumberOption::from_one("undo.storeBytes").with_default(Limits::DEFAULT.store_bytes);
+    NumberOption::from_one("undo.storeBytes").with_default(UndoLimits::DEFAULT.store_bytes);
 /// The highest age of a result that is given again, ms.
 pub const REUSE_AGE_MS: NumberWithDefault = NumberOption::from_one("reuse.maxAgeMs").with_default(3_600_000);
 /// The most bytes of the outputs of results that may be given again.
@@ -101,7 +101,7 @@ pub fn check_taps(raw: Option<&str>) -> Result<bool, RequestError> {
 }
 
 fn check_undo(raw: &RawUndo) -> Result<Option<RequestedUndo>, RequestError> {
-    let limits = Limits {
+    let limits = UndoLimits {
         file_bytes: UNDO_FILE_BYTES.get(raw.max_file_bytes)?,
         run_bytes: UNDO_RUN_BYTES.get(raw.max_bytes)?,
         store_bytes: UNDO_STORE_BYTES.get(raw.store_bytes)?,
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(*exact, RecordingRequest { receipt: Some(ReceiptSource::Exact), undo: None, store: store.clone() });
         let raw = RawUndo { require: true, max_file_bytes: Some(3.0), ..undo("always") };
         let always = wanted(None, Some(raw)).expect("valid").expect("an undo");
-        let limits = Limits { file_bytes: 3, ..Limits::DEFAULT };
+        let limits = UndoLimits { file_bytes: 3, ..UndoLimits::DEFAULT };
         let expected = RequestedUndo { when: UndoCondition::Always, require: true, limits };
         assert_eq!(*always, RecordingRequest { receipt: None, undo: Some(expected), store });
         assert!(exact.needs_analysis() && always.needs_analysis());

@@ -1,19 +1,21 @@
 //! The manifest of a run: the state of each path before the command and after it. One file that is only appended to.
 //!
 //! Each record has its length and a checksum, so that readers recognise the torn end of a killed writer. The first
-//! record is the [`Header`].
+//! record is the [`ManifestHeader`].
 
-mod frames;
-mod point;
-mod read;
-mod types;
-mod write;
+mod manifest_reader;
+mod manifest_records;
+mod manifest_writer;
+mod record_frames;
+mod run_manifest;
 
-pub use frames::{Frames, encode};
-pub use point::{Point, RETENTION};
-pub use read::{ReadError, read, read_header};
-pub use types::{End, Extent, Header, Move, Purpose, Record, VERSION};
-pub use write::Writer;
+pub use manifest_reader::{ManifestReadError, read, read_header};
+pub use manifest_records::{
+    CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename, VERSION,
+};
+pub use manifest_writer::ManifestWriter;
+pub use record_frames::{RecordFrames, encode};
+pub use run_manifest::{RETENTION, RunManifest};
 
 #[cfg(test)]
 #[path = "tests.rs"]

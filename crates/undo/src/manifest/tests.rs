@@ -3,14 +3,14 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use super::frames::FRAME;
-use super::write::MAGIC;
+use super::manifest_writer::MAGIC;
+use super::record_frames::FRAME;
 use super::*;
-use crate::node::{Contents, File, FileId, Hash, ImageId, Meta, Node, Time};
+use crate::path_state::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
 use protocol::task::Machine;
 
-pub(crate) fn header(run: &str, purpose: Purpose) -> Header {
-    Header {
+pub(crate) fn header(run: &str, purpose: ManifestPurpose) -> ManifestHeader {
+    ManifestHeader {
         version: VERSION,
         run: run.into(),
         command: "rm -r x".into(),
@@ -22,32 +22,37 @@ pub(crate) fn header(run: &str, purpose: Purpose) -> Header {
     }
 }
 
-fn file(contents: Contents) -> Node {
-    let id = FileId { device: 1, inode: u64::MAX };
-    let time = Time { seconds: -1, nanoseconds: 999_999_999 };
-    let meta = Meta { mode: 0o4755, uid: 1, gid: 2, id, xattrs: Vec::new() };
-    Node::File(File { meta, size: 3, mtime: time, ctime: time, links: 2, contents })
+fn file(contents: KnownContents) -> PathState {
+    let id = FileIdentity { device: 1, inode: u64::MAX };
+    let time = FileTime { seconds: -1, nanoseconds: 999_999_999 };
+    let meta = FileMeta { mode: 0o4755, uid: 1, gid: 2, id, xattrs: Vec::new() };
+    PathState::File(FileState { meta, size: 3, mtime: time, ctime: time, links: 2, contents })
 }
 
-fn records() -> Vec<Record> {
+fn records() -> Vec<ManifestRecord> {
     let path = || PathBuf::from(std::ffi::OsStr::from_bytes(b"/w/\xff"));
     let image = ImageId { place: 1, number: 7 };
-    let id = FileId { device: 1, inode: 2 };
+    let id = FileIdentity { device: 1, inode: 2 };
     vec![
-        Record::Place { number: 1, path: "/m/.u".into() },
-        Record::Before { path: path(), node: file(Contents::Untouched) },
-        Record::Kept { path: path(), contents: Contents::Image(image) },
-        Record::Moving(Move { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
-        Record::Renamed(Move { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
-        Record::Missing { path: path(), why: "too large".into() },
-        Record::After { path: path(), node: file(Contents::Hash(Hash(u128::MAX))) },
-        Record::End(End { at: 2, bytes: 3, extent: Extent::Part, not_covered: vec!["a push".into()] }),
+        ManifestRecord::Place { number: 1, path: "/m/.u".into() },
+        ManifestRecord::Before { path: path(), state: file(KnownContents::Untouched) },
+        ManifestRecord::Kept { path: path(), contents: KnownContents::Image(image) },
+        ManifestRecord::Moving(RecordedRename { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
+        ManifestRecord::Renamed(RecordedRename { from: "/a".into(), to: "/b".into(), id, directory: true, swap: None }),
+        ManifestRecord::Missing { path: path(), why: "too large".into() },
+        ManifestRecord::After { path: path(), state: file(KnownContents::Hash(ContentHash(u128::MAX))) },
+        ManifestRecord::End(ManifestEnd {
+            at: 2,
+            bytes: 3,
+            extent: CoverageExtent::Part,
+            not_covered: vec!["a push".into()],
+        }),
     ]
 }
 use std::os::unix::ffi::OsStrExt as _;
 
-fn written(path: &Path) -> Point {
-    let mut writer = Writer::create(path, header("r", Purpose::Undo)).expect("created");
+fn written(path: &Path) -> RunManifest {
+    let mut writer = ManifestWriter::create(path, header("r", ManifestPurpose::Undo)).expect("created");
     records().iter().for_each(|record| writer.append(record).expect("written"));
     drop(writer);
     read(path).expect("read")
@@ -57,12 +62,12 @@ fn written(path: &Path) -> Point {
 fn what_was_written_is_read() {
     let dir = tempfile::tempdir().expect("a folder");
     let point = written(&dir.path().join("m"));
-    assert_eq!(point.header, header("r", Purpose::Undo));
+    assert_eq!(point.header, header("r", ManifestPurpose::Undo));
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/w/\xff"));
-    assert_eq!(point.before[path], file(Contents::Image(ImageId { place: 1, number: 7 })));
-    assert_eq!(point.after[path], file(Contents::Hash(Hash(u128::MAX))));
-    assert_eq!(point.names.origin(Path::new("/b/x")).as_deref(), Some(Path::new("/a/x")));
-    assert_eq!((point.moved.len(), point.moving.len(), point.missing.len()), (1, 0, 1));
+    assert_eq!(point.states_before[path], file(KnownContents::Image(ImageId { place: 1, number: 7 })));
+    assert_eq!(point.states_after_run[path], file(KnownContents::Hash(ContentHash(u128::MAX))));
+    assert_eq!(point.names.earlier_path(Path::new("/b/x")).as_deref(), Some(Path::new("/a/x")));
+    assert_eq!((point.moved.len(), point.moving.len(), point.uncovered.len()), (1, 0, 1));
     assert_eq!(point.end.map(|end| end.bytes), Some(3));
     assert_eq!(point.length, fs::metadata(dir.path().join("m")).expect("there").len());
 }
@@ -75,8 +80,8 @@ fn a_torn_end_is_left_out_and_a_resumed_manifest_goes_on_before_it() {
     let bytes = fs::read(&path).expect("read");
     fs::write(&path, &bytes[..bytes.len() - 1]).expect("cut");
     let torn = read(&path).expect("read");
-    assert!(torn.end.is_none() && torn.after == whole.after && torn.length < whole.length);
-    let mut writer = Writer::resume(&path, torn.length).expect("resumed");
+    assert!(torn.end.is_none() && torn.states_after_run == whole.states_after_run && torn.length < whole.length);
+    let mut writer = ManifestWriter::resume(&path, torn.length).expect("resumed");
     writer.append(records().last().expect("some")).expect("written");
     drop(writer);
     assert_eq!(fs::read(&path).expect("read"), bytes);
@@ -86,9 +91,9 @@ fn a_torn_end_is_left_out_and_a_resumed_manifest_goes_on_before_it() {
 fn a_manifest_that_is_being_written_cannot_be_resumed() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("m");
-    let _writer = Writer::create(&path, header("r", Purpose::Undo)).expect("created");
-    assert!(Writer::resume(&path, 0).is_err());
-    assert!(Writer::create(&path, header("r", Purpose::Undo)).is_err());
+    let _writer = ManifestWriter::create(&path, header("r", ManifestPurpose::Undo)).expect("created");
+    assert!(ManifestWriter::resume(&path, 0).is_err());
+    assert!(ManifestWriter::create(&path, header("r", ManifestPurpose::Undo)).is_err());
 }
 
 #[test]
@@ -97,13 +102,13 @@ fn other_files_are_no_manifests() {
     let path = dir.path().join("m");
     for bytes in [&b""[..], b"agent-bash", b"agent-bash undo\n", b"agent-bash undo\n\x01\0\0\0\0\0\0\0\0"] {
         fs::write(&path, bytes).expect("written");
-        assert!(matches!(read(&path), Err(ReadError::Malformed(_))), "{bytes:?}");
+        assert!(matches!(read(&path), Err(ManifestReadError::Malformed(_))), "{bytes:?}");
     }
     drop(fs::remove_file(&path));
-    let newer = Header { version: VERSION + 1, ..header("r", Purpose::Undo) };
-    drop(Writer::create(&path, newer).expect("created"));
-    assert!(matches!(read(&path), Err(ReadError::Version { version: 2, .. })));
-    assert!(matches!(read(&dir.path().join("none")), Err(ReadError::System { .. })));
+    let newer = ManifestHeader { version: VERSION + 1, ..header("r", ManifestPurpose::Undo) };
+    drop(ManifestWriter::create(&path, newer).expect("created"));
+    assert!(matches!(read(&path), Err(ManifestReadError::Version { version: 2, .. })));
+    assert!(matches!(read(&dir.path().join("none")), Err(ManifestReadError::System { .. })));
 }
 
 proptest! {

@@ -6,45 +6,45 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | tree | `tree.rs` | the known entries of the tree, in memory and in a file |
-//! | directory | `directory.rs` | an open directory, even if another takes its place |
-//! | take | `take.rs` | reads the tree before the command |
-//! | compare | `compare.rs`, `places.rs`, `moves.rs` | finds what changed |
+//! | tree | `snapshot_tree.rs` | the known entries of the tree, in memory and in a file |
+//! | directory | `open_directory.rs` | an open directory, even if another takes its place |
+//! | take | `tree_snapshot_taker.rs` | reads the tree before the command |
+//! | compare | `tree_comparison.rs`, `arrived_things.rs`, `new_things.rs` | finds what changed |
 
-mod compare;
-mod directory;
-mod moves;
-mod places;
-mod take;
+mod arrived_things;
+mod new_things;
+mod open_directory;
+mod snapshot_tree;
 #[cfg(test)]
 mod tests;
-mod tree;
+mod tree_comparison;
+mod tree_snapshot_taker;
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::record::Recorder;
-pub use tree::Snapshot;
-use tree::{PACK, TREE, Tree};
+use super::change_journal::ChangeJournal;
+pub use snapshot_tree::TreeSnapshot;
+use snapshot_tree::{PACK, SnapshotTree, TREE};
 
 /// Time limit of a snapshot before a command.
 pub const TIME: Duration = Duration::from_millis(300);
 
-impl Snapshot {
+impl TreeSnapshot {
     /// Takes the snapshot of a tree, in the directory of its run's kept files, in the given time. Blocks. Files for
     /// which there is no time or no room are recorded as missing.
     ///
     /// # Errors
     /// If the root cannot be read, or the store cannot be written.
-    pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<Self> {
-        take::take(recorder, root, time)
+    pub fn take(journal: &mut ChangeJournal, root: &Path, time: Duration) -> io::Result<Self> {
+        tree_snapshot_taker::take(journal, root, time)
     }
 
     /// Returns the snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
     pub(crate) fn left(directory: &Path) -> Option<Self> {
-        let tree = Tree::read(&directory.join(TREE))?;
+        let tree = SnapshotTree::read(&directory.join(TREE))?;
         Some(Self { tree, pack: fs::File::open(directory.join(PACK)).ok()? })
     }
 
@@ -52,14 +52,14 @@ impl Snapshot {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub fn compare(self, recorder: &mut Recorder) -> io::Result<()> {
-        let directory = recorder.directory();
-        compare::compare(recorder, self)?;
+    pub fn compare(self, journal: &mut ChangeJournal) -> io::Result<()> {
+        let directory = journal.image_directory();
+        tree_comparison::compare(journal, self)?;
         for name in [TREE, PACK] {
             // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));
         }
-        // It stays if the run has kept files.
+        // A directory with kept files is not empty, and stays.
         let _stays = fs::remove_dir(directory);
         Ok(())
     }

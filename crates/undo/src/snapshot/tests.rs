@@ -6,42 +6,42 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::images::Limits;
-use crate::manifest::{Extent, Header, Point};
-use crate::record::Recorder;
-use crate::testing::Scene;
-use crate::{Snapshot, ended};
+use crate::change_journal::ChangeJournal;
+use crate::manifest::{CoverageExtent, ManifestHeader, RunManifest};
+use crate::run_images::UndoLimits;
+use crate::testing::UndoScene;
+use crate::{TreeSnapshot, read_ended_run};
 
 /// More than any test takes.
 const LONG: Duration = Duration::from_secs(60);
 
-fn begin(scene: &Scene, run: &str, limits: Limits, time: Duration) -> (Recorder, Snapshot) {
-    let header = Header { tree: scene.root.clone(), ..scene.header(run) };
-    let mut recorder = Recorder::begin(&scene.store, header, limits).expect("begun");
-    let snapshot = Snapshot::take(&mut recorder, &scene.root, time).expect("taken");
-    (recorder, snapshot)
+fn begin(scene: &UndoScene, run: &str, limits: UndoLimits, time: Duration) -> (ChangeJournal, TreeSnapshot) {
+    let header = ManifestHeader { tree: scene.root.clone(), ..scene.header(run) };
+    let mut journal = ChangeJournal::begin(&scene.store, header, limits).expect("begun");
+    let snapshot = TreeSnapshot::take(&mut journal, &scene.root, time).expect("taken");
+    (journal, snapshot)
 }
 
-fn script(scene: &Scene, script: &str) {
+fn script(scene: &UndoScene, script: &str) {
     let output = Command::new("/bin/bash").args(["-ec", script]).current_dir(&scene.root).output().expect("bash");
     assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Runs a script between a snapshot and a comparison.
-fn run_with(scene: &Scene, run: &str, limits: Limits, text: &str) -> Point {
-    let (mut recorder, snapshot) = begin(scene, run, limits, LONG);
+fn run_with(scene: &UndoScene, run: &str, limits: UndoLimits, text: &str) -> RunManifest {
+    let (mut journal, snapshot) = begin(scene, run, limits, LONG);
     script(scene, text);
-    snapshot.compare(&mut recorder).expect("compared");
-    recorder.finish(Vec::new()).expect("finished");
-    ended(&scene.store, run).expect("a record")
+    snapshot.compare(&mut journal).expect("compared");
+    journal.finish(Vec::new()).expect("finished");
+    read_ended_run(&scene.store, run).expect("a record")
 }
 
-fn run(scene: &Scene, run: &str, text: &str) -> Point {
-    run_with(scene, run, Limits::DEFAULT, text)
+fn run(scene: &UndoScene, run: &str, text: &str) -> RunManifest {
+    run_with(scene, run, UndoLimits::DEFAULT, text)
 }
 
-fn furnished() -> Scene {
-    let scene = Scene::new();
+fn furnished() -> UndoScene {
+    let scene = UndoScene::new();
     for name in ["a", "b", "d/x", "d/y", "d/e/z", ".git/HEAD", ".git/objects/aa/1", "node_modules/m/index.js"] {
         scene.write(name, &format!("{name}\n"));
     }
@@ -78,9 +78,14 @@ fn what_a_run_changed_comes_back_and_nothing_else_is_recorded() {
         let id = format!("r{at}");
         let point = run(&scene, &id, text);
         let is_quiet = *text == ":";
-        assert_eq!(point.before.is_empty() && point.after.is_empty(), is_quiet, "{text}: {:?}", point.before);
+        assert_eq!(
+            point.states_before.is_empty() && point.states_after_run.is_empty(),
+            is_quiet,
+            "{text}: {:?}",
+            point.states_before
+        );
         let end = point.end.as_ref().expect("an end");
-        assert_eq!((end.extent, end.not_covered.len()), (Extent::Part, 1), "{text}");
+        assert_eq!((end.extent, end.not_covered.len()), (CoverageExtent::Part, 1), "{text}");
         assert!(end.not_covered[0].contains(scene.root.to_str().expect("text")), "{text}");
         let undone = scene.undo(&id);
         assert_eq!(undone.conflicts, [], "{text}");
@@ -91,7 +96,7 @@ fn what_a_run_changed_comes_back_and_nothing_else_is_recorded() {
             panic!("{text}: {now:?}");
         }
         // Only what changed is kept.
-        let directory = scene.store.files(&id).expect("an id");
+        let directory = scene.store.image_directory(&id).expect("an id");
         assert!(!directory.join("pack").exists() && !directory.join("tree").exists());
     }
 }
@@ -101,7 +106,7 @@ fn a_run_without_changes_keeps_no_file() {
     let scene = furnished();
     let end = run(&scene, "r", "cat a b > /dev/null").end.expect("an end");
     assert_eq!(end.bytes, 0);
-    let kept = fs::read_dir(scene.store.files("r").expect("an id")).map_or(0, Iterator::count);
+    let kept = fs::read_dir(scene.store.image_directory("r").expect("an id")).map_or(0, Iterator::count);
     assert_eq!(kept, 0);
 }
 
@@ -110,7 +115,7 @@ fn a_file_that_was_rewritten_in_the_same_tick_of_the_clock_is_found() {
     let scene = furnished();
     let before = scene.snapshot();
     let point = run(&scene, "r", "time=$(stat -c %.Y a); echo b > a; touch -d @$time a");
-    assert!(point.before.contains_key(&scene.path("a")));
+    assert!(point.states_before.contains_key(&scene.path("a")));
     scene.undo("r");
     assert_eq!(scene.snapshot(), before);
 }
@@ -120,12 +125,12 @@ fn a_moved_directory_is_one_move() {
     let scene = furnished();
     let point = run(&scene, "r", "mv d g");
     assert_eq!(point.moved.len(), 1);
-    assert!(!point.before.contains_key(&scene.path("d/x")));
+    assert!(!point.states_before.contains_key(&scene.path("d/x")));
 }
 
 #[test]
 fn a_large_file_is_kept_by_another_name() {
-    let limits = Limits { file_bytes: 10, ..Limits::DEFAULT };
+    let limits = UndoLimits { file_bytes: 10, ..UndoLimits::DEFAULT };
     let scene = furnished();
     scene.write("large", &"x".repeat(100));
     scene.write("written", &"x".repeat(100));
@@ -134,13 +139,13 @@ fn a_large_file_is_kept_by_another_name() {
     assert_eq!(scene.read("large").map(|text| text.len()), Some(100));
     assert_eq!(scene.read("written").map(|text| text.len()), Some(102));
     assert_eq!(scene.read("a").as_deref(), Some("a\n"));
-    assert_eq!(point.end.map(|end| end.extent), Some(Extent::Part));
+    assert_eq!(point.end.map(|end| end.extent), Some(CoverageExtent::Part));
     assert!(undone.not_covered.iter().any(|what| what.contains("written")), "{:?}", undone.not_covered);
 }
 
 #[test]
 fn a_file_that_is_not_kept_is_never_removed_where_it_was_moved() {
-    let limits = Limits { run_bytes: 10, ..Limits::DEFAULT };
+    let limits = UndoLimits { run_bytes: 10, ..UndoLimits::DEFAULT };
     for text in ["mv large there", "mkdir n; mv large n/", "mv d n"] {
         let scene = furnished();
         scene.write("large", &"x".repeat(100));
@@ -158,12 +163,12 @@ fn a_file_that_is_not_kept_is_never_removed_where_it_was_moved() {
 #[test]
 fn without_time_what_is_missing_is_named_and_nothing_is_taken_for_new() {
     let scene = furnished();
-    let (mut recorder, snapshot) = begin(&scene, "r", Limits::DEFAULT, Duration::ZERO);
+    let (mut journal, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, Duration::ZERO);
     script(&scene, "rm a; echo x > new");
-    snapshot.compare(&mut recorder).expect("compared");
-    recorder.finish(Vec::new()).expect("finished");
-    let point = ended(&scene.store, "r").expect("a record");
-    assert!(!point.missing.is_empty());
+    snapshot.compare(&mut journal).expect("compared");
+    journal.finish(Vec::new()).expect("finished");
+    let point = read_ended_run(&scene.store, "r").expect("a record");
+    assert!(!point.uncovered.is_empty());
     scene.undo("r");
     assert_eq!(scene.read("new").as_deref(), Some("x\n"));
 }
@@ -171,8 +176,8 @@ fn without_time_what_is_missing_is_named_and_nothing_is_taken_for_new() {
 #[test]
 fn a_run_whose_recorder_was_killed_loses_nothing() {
     let scene = furnished();
-    let (recorder, snapshot) = begin(&scene, "r", Limits::DEFAULT, LONG);
-    drop((recorder, snapshot));
+    let (journal, snapshot) = begin(&scene, "r", UndoLimits::DEFAULT, LONG);
+    drop((journal, snapshot));
     std::thread::sleep(Duration::from_millis(60));
     script(&scene, "rm -r d; echo other > b; echo x > new");
     let undone = scene.undo("r");
@@ -194,7 +199,7 @@ fn links_in_the_way_lead_nowhere() {
     let secret = secret.display();
     let before = scene.snapshot();
     let point = run(&scene, "r", &format!("rm -r d; ln -s {secret} d"));
-    assert!(!point.before.values().any(|node| node.size() == Some(13)));
+    assert!(!point.states_before.values().any(|state| state.size() == Some(13)));
     scene.undo("r");
     assert_eq!(scene.snapshot(), before);
     assert_eq!(fs::read_to_string(Path::new(&format!("{secret}/x"))).expect("read"), "a long secret");

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::manifest::ReadError;
+use crate::manifest::ManifestReadError;
 use capture::SpillError;
 
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum UndoStoreError {
     /// The system refuses access.
     #[error("the undo store {}: {source}", path.display())]
     System {
@@ -39,7 +39,7 @@ pub enum StoreError {
     },
     /// The manifest of the run cannot be read.
     #[error(transparent)]
-    Manifest(#[from] ReadError),
+    Manifest(#[from] ManifestReadError),
     /// The run still goes on.
     #[error("run {0} still goes on")]
     Running(String),
@@ -57,7 +57,7 @@ fn shortened(id: &str) -> String {
     format!("{start:?}{}", if rest.is_empty() { "" } else { "…" })
 }
 
-impl From<SpillError> for StoreError {
+impl From<SpillError> for UndoStoreError {
     fn from(error: SpillError) -> Self {
         match error {
             SpillError::NotOurs { path } => Self::NotOurs(path),

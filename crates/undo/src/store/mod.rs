@@ -5,14 +5,14 @@
 //! | `points/RUN` | the manifest of a run |
 //! | `files/RUN/` | the files that the run keeps, if it keeps any |
 //! | `kept/RUN/` | files that conflicts have kept from being put back |
-//! | `index` | what lists and evictions need of each point, and the evicted points (`index.rs`) |
+//! | `index` | what lists and evictions need of each point, and the evicted points (`point_index.rs`) |
 //! | `traces` | the traces of undos |
-//! | `lock` | the lock of the process that undoes or evicts. Its time is that of the last stocktaking (`room.rs`) |
+//! | `lock` | the lock of the process that undoes or evicts. Its time is that of the last stocktaking (`eviction.rs`) |
 
 mod error;
-mod index;
-mod room;
-mod summary;
+mod eviction;
+mod point_index;
+mod point_summary;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File};
@@ -21,12 +21,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-pub use self::error::StoreError;
-use self::index::{IndexLine, IndexedPoint, PointIndex};
-pub use self::room::EvictedFiles;
-pub use self::summary::Summary;
-use crate::images::{BLOCK, Images, Limits, StoredSize, cost_of};
-use crate::manifest::{self, Header, Point, Purpose, Writer};
+pub use self::error::UndoStoreError;
+pub use self::eviction::EvictedFiles;
+use self::point_index::{IndexLine, IndexedPoint, PointIndex};
+pub use self::point_summary::PointSummary;
+use crate::manifest::{self, ManifestHeader, ManifestPurpose, ManifestWriter, RunManifest};
+use crate::run_images::{BLOCK, RunImages, StoredSize, UndoLimits, cost_of};
 
 const POINTS: &str = "points";
 const FILES: &str = "files";
@@ -40,14 +40,14 @@ const LOCK: &str = "lock";
 struct StoreMemory {
     index: PointIndex,
     /// The limits of the last command.
-    limits: Option<Limits>,
+    limits: Option<UndoLimits>,
 }
 
 static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<StoreMemory>>>>> = LazyLock::new(Mutex::default);
 
 /// The directory of the store. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Store {
+pub struct UndoStore {
     path: PathBuf,
 }
 
@@ -77,17 +77,17 @@ fn has_other_files(dir: &Path) -> bool {
     fs::read_dir(dir).is_ok_and(|entries| entries.flatten().any(is_other))
 }
 
-impl Store {
+impl UndoStore {
     /// Opens the store, and creates it with mode 0700 if it is missing.
     ///
     /// # Errors
     /// If it cannot be created, is a link, belongs to another user, or is a directory with other files.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let failed = |source| StoreError::System { path: dir.to_owned(), source };
+    pub fn open(dir: &Path) -> Result<Self, UndoStoreError> {
+        let failed = |source| UndoStoreError::System { path: dir.to_owned(), source };
         let dir = std::path::absolute(dir).map_err(failed)?;
         if !is_store(&dir) {
             if has_other_files(&dir) {
-                return Err(StoreError::NoStore(dir));
+                return Err(UndoStoreError::NoStore(dir));
             }
             if let Some(parent) = dir.parent() {
                 DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
@@ -102,8 +102,8 @@ impl Store {
     /// Opens the store if it exists. Creates nothing.
     ///
     /// # Errors
-    /// As [`Store::open`].
-    pub fn existing(dir: &Path) -> Result<Option<Self>, StoreError> {
+    /// As [`UndoStore::open`].
+    pub fn open_existing(dir: &Path) -> Result<Option<Self>, UndoStoreError> {
         let is_empty = |entries: fs::ReadDir| entries.take(1).count() == 0;
         match fs::read_dir(dir).map(is_empty) {
             Ok(true) if !dir.is_symlink() => Ok(None),
@@ -123,35 +123,43 @@ impl Store {
         !run.is_empty() && run.len() <= 128 && !run.starts_with('.') && run.bytes().all(is_plain)
     }
 
-    fn entry(&self, directory: &str, run: &str) -> Result<PathBuf, StoreError> {
-        if Self::is_id(run) { Ok(self.path.join(directory).join(run)) } else { Err(StoreError::NoId(run.to_owned())) }
+    fn entry_path(&self, directory: &str, run: &str) -> Result<PathBuf, UndoStoreError> {
+        if Self::is_id(run) {
+            Ok(self.path.join(directory).join(run))
+        } else {
+            Err(UndoStoreError::NoId(run.to_owned()))
+        }
     }
 
     /// Returns the path of a run's manifest.
     ///
     /// # Errors
-    /// [`StoreError::NoId`]
-    pub fn manifest(&self, run: &str) -> Result<PathBuf, StoreError> {
-        self.entry(POINTS, run)
+    /// [`UndoStoreError::NoId`]
+    pub fn manifest_path(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
+        self.entry_path(POINTS, run)
     }
 
     /// Returns the directory with the kept files of a run. It is made with the first one.
     ///
     /// # Errors
-    /// [`StoreError::NoId`]
-    pub fn files(&self, run: &str) -> Result<PathBuf, StoreError> {
-        self.entry(FILES, run)
+    /// [`UndoStoreError::NoId`]
+    pub fn image_directory(&self, run: &str) -> Result<PathBuf, UndoStoreError> {
+        self.entry_path(FILES, run)
     }
 
     /// Creates the point of a run.
     ///
     /// # Errors
     /// If the point exists already, or cannot be created.
-    pub fn create(&self, header: Header, limits: Limits) -> Result<(Writer, Images), StoreError> {
-        let (path, files) = (self.manifest(&header.run)?, self.files(&header.run)?);
-        let failed = |source| StoreError::System { path: path.clone(), source };
-        let images = Images::new(files, &header.run, &header.cwd, limits).map_err(failed)?;
-        let writer = Writer::create(&path, header).map_err(failed)?;
+    pub fn create(
+        &self,
+        header: ManifestHeader,
+        limits: UndoLimits,
+    ) -> Result<(ManifestWriter, RunImages), UndoStoreError> {
+        let (path, files) = (self.manifest_path(&header.run)?, self.image_directory(&header.run)?);
+        let failed = |source| UndoStoreError::System { path: path.clone(), source };
+        let images = RunImages::new(files, &header.run, &header.cwd, limits).map_err(failed)?;
+        let writer = ManifestWriter::create(&path, header).map_err(failed)?;
         Ok((writer, images))
     }
 
@@ -159,17 +167,18 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written, or another process writes it.
-    pub fn resume(&self, point: &Point) -> Result<(Writer, Images), StoreError> {
-        let (path, files) = (self.manifest(&point.header.run)?, self.files(&point.header.run)?);
-        let failed = |source| StoreError::System { path: path.clone(), source };
-        let writer = Writer::resume(&path, point.length).map_err(failed)?;
-        let mut images = Images::new(files, &point.header.run, &point.header.cwd, Limits::NONE).map_err(failed)?;
+    pub fn resume(&self, point: &RunManifest) -> Result<(ManifestWriter, RunImages), UndoStoreError> {
+        let (path, files) = (self.manifest_path(&point.header.run)?, self.image_directory(&point.header.run)?);
+        let failed = |source| UndoStoreError::System { path: path.clone(), source };
+        let writer = ManifestWriter::resume(&path, point.length).map_err(failed)?;
+        let mut images =
+            RunImages::new(files, &point.header.run, &point.header.cwd, UndoLimits::NONE).map_err(failed)?;
         images.resume(point.places.values().cloned());
         Ok((writer, images))
     }
 
-    /// Returns the path of the file of [`super::traces::Traces`].
-    pub fn traces(&self) -> PathBuf {
+    /// Returns the path of the file of [`super::undo_traces::UndoTraces`].
+    pub fn traces_path(&self) -> PathBuf {
         self.path.join(TRACES)
     }
 
@@ -177,99 +186,100 @@ impl Store {
     ///
     /// # Errors
     /// If there is none, it cannot be read, or the run still goes on.
-    pub fn point(&self, run: &str) -> Result<Point, StoreError> {
-        let path = self.manifest(run)?;
+    pub fn read_undoable_run(&self, run: &str) -> Result<RunManifest, UndoStoreError> {
+        let path = self.manifest_path(run)?;
         if !path.exists() {
             let run = run.to_owned();
-            let why =
-                self.indexed(|index, _| index.evicted().find(|gone| *gone.run == *run).map(|gone| gone.why.clone()))?;
+            let why = self
+                .with_index(|index, _| index.evicted().find(|gone| *gone.run == *run).map(|gone| gone.why.clone()))?;
             return Err(why.map_or_else(
-                || StoreError::NoPoint(run.clone()),
-                |why| StoreError::Evicted { run: run.clone(), why },
+                || UndoStoreError::NoPoint(run.clone()),
+                |why| UndoStoreError::Evicted { run: run.clone(), why },
             ));
         }
         if self.is_running(run) {
-            return Err(StoreError::Running(run.to_owned()));
+            return Err(UndoStoreError::Running(run.to_owned()));
         }
         let point = manifest::read(&path)?;
-        if point.is_undoable() { Ok(point) } else { Err(StoreError::NoUndo(run.to_owned())) }
+        if point.is_undoable() { Ok(point) } else { Err(UndoStoreError::NoUndo(run.to_owned())) }
     }
 
     /// Returns whether the manifest of a run is still written.
     pub fn is_running(&self, run: &str) -> bool {
-        let Ok(path) = self.manifest(run) else { return false };
+        let Ok(path) = self.manifest_path(run) else { return false };
         let file = fs::File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
     /// Returns whether a point exists, readable or not.
     pub fn has(&self, run: &str) -> bool {
-        self.manifest(run).is_ok_and(|path| path.exists())
+        self.manifest_path(run).is_ok_and(|path| path.exists())
     }
 
     /// Returns the runs with a manifest, in no order.
     ///
     /// # Errors
     /// If the directory cannot be read.
-    pub fn runs(&self) -> Result<Vec<String>, StoreError> {
+    pub fn list_runs(&self) -> Result<Vec<String>, UndoStoreError> {
         let path = self.path.join(POINTS);
-        let entries = fs::read_dir(&path).map_err(|source| StoreError::System { path, source })?;
+        let entries = fs::read_dir(&path).map_err(|source| UndoStoreError::System { path, source })?;
         Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
     /// Returns the headers of the runs that still go on, or whose recorders were killed, in no order.
     ///
     /// # Errors
-    /// As [`Store::runs`], or if the index cannot be read.
-    pub(crate) fn unended(&self) -> Result<Vec<Header>, StoreError> {
+    /// As [`UndoStore::list_runs`], or if the index cannot be read.
+    pub(crate) fn unended_headers(&self) -> Result<Vec<ManifestHeader>, UndoStoreError> {
         // Runs that end between the two are in the index.
-        let mut runs = self.runs()?;
-        self.indexed(|index, _| runs.retain(|run| !index.has(run)))?;
-        Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest(run).ok()?).ok()).collect())
+        let mut runs = self.list_runs()?;
+        self.with_index(|index, _| runs.retain(|run| !index.has(run)))?;
+        Ok(runs.iter().filter_map(|run| manifest::read_header(&self.manifest_path(run).ok()?).ok()).collect())
     }
 
-    /// Returns the undos of a run that may not have been completed, newest first. `unended` is [`Store::unended`].
+    /// Returns the undos of a run that may not have been completed, newest first. `unended` is
+    /// [`UndoStore::unended_headers`].
     ///
     /// # Errors
     /// If the index cannot be read.
-    pub(crate) fn undos_of(&self, run: &str, unended: &[Header]) -> Result<Vec<String>, StoreError> {
-        let is_undo = |header: &&Header| matches!(&header.purpose, Purpose::Undone(of) if of == run);
-        let mut unended: Vec<&Header> = unended.iter().filter(is_undo).collect();
+    pub(crate) fn undos_of(&self, run: &str, unended: &[ManifestHeader]) -> Result<Vec<String>, UndoStoreError> {
+        let is_undo = |header: &&ManifestHeader| matches!(&header.purpose, ManifestPurpose::Undone(of) if of == run);
+        let mut unended: Vec<&ManifestHeader> = unended.iter().filter(is_undo).collect();
         unended.sort_by_key(|header| std::cmp::Reverse(header.at));
         let mut undos: Vec<String> = unended.into_iter().map(|header| header.run.clone()).collect();
-        self.indexed(|index, _| undos.extend(index.undos_of(run).map(|undo| undo.to_string())))?;
+        self.with_index(|index, _| undos.extend(index.undos_of(run).map(|undo| undo.to_string())))?;
         Ok(undos)
     }
 
     /// Returns the summaries of the existing and the evicted points of some directories, in no order, and of these runs
     /// those that the index lacks.
-    pub(crate) fn listed<'a>(
+    pub(crate) fn listed_points<'a>(
         &self,
         runs: &'a HashSet<String>,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<(Vec<Summary>, Vec<&'a str>), StoreError> {
+    ) -> Result<(Vec<PointSummary>, Vec<&'a str>), UndoStoreError> {
         let path = self.path.join(INDEX);
-        self.indexed(|index, file| {
+        self.with_index(|index, file| {
             let unlisted = runs.iter().map(String::as_str).filter(|run| !index.has(run)).collect();
             let is_listed = |point: &IndexedPoint| point.undoable && is_wanted(&point.cwd);
             let living = index.living().filter(|((_, run), point)| is_listed(point) && runs.contains(&**run));
             let gone = index.evicted().filter(|gone| is_listed(&gone.point) && !index.has(&gone.run));
             let points = living.map(|(_, point)| (point, "")).chain(gone.map(|gone| (&gone.point, gone.why.as_str())));
-            let summaries = file.map_or_else(|| Ok(Vec::new()), |file| index::summaries(file, points));
-            summaries.map(|summaries| (summaries, unlisted)).map_err(|source| StoreError::System { path, source })
+            let summaries = file.map_or_else(|| Ok(Vec::new()), |file| point_index::summaries(file, points));
+            summaries.map(|summaries| (summaries, unlisted)).map_err(|source| UndoStoreError::System { path, source })
         })?
     }
 
     /// Lets a function use the index, as it is now, and the file that it was read from.
-    fn indexed<T>(&self, read: impl FnOnce(&PointIndex, Option<&File>) -> T) -> Result<T, StoreError> {
-        self.known(|known| {
+    fn with_index<T>(&self, read: impl FnOnce(&PointIndex, Option<&File>) -> T) -> Result<T, UndoStoreError> {
+        self.with_memory(|known| {
             let path = self.path.join(INDEX);
-            let file = known.index.refresh(&path).map_err(|source| StoreError::System { path, source })?;
+            let file = known.index.refresh(&path).map_err(|source| UndoStoreError::System { path, source })?;
             Ok(read(&known.index, file.as_ref()))
         })
     }
 
-    fn known<T>(&self, act: impl FnOnce(&mut StoreMemory) -> T) -> T {
+    fn with_memory<T>(&self, act: impl FnOnce(&mut StoreMemory) -> T) -> T {
         let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let known = Arc::clone(all.entry(self.path.clone()).or_default());
         drop(all);
@@ -280,26 +290,28 @@ impl Store {
     ///
     /// # Errors
     /// If the file cannot be opened or locked.
-    pub fn lock(&self) -> Result<fs::File, StoreError> {
+    pub fn lock(&self) -> Result<fs::File, UndoStoreError> {
         let file = self.lock_file()?;
-        file.lock().map_err(|source| StoreError::System { path: self.path.join(LOCK), source })?;
+        file.lock().map_err(|source| UndoStoreError::System { path: self.path.join(LOCK), source })?;
         Ok(file)
     }
 
-    fn lock_file(&self) -> Result<fs::File, StoreError> {
+    fn lock_file(&self) -> Result<fs::File, UndoStoreError> {
         let path = self.path.join(LOCK);
         let opened = fs::File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        opened.map_err(|source| StoreError::System { path, source })
+        opened.map_err(|source| UndoStoreError::System { path, source })
     }
 
     /// Makes a directory beside the points, for the files of one undo that conflicts keep from being put back.
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn kept(&self, undo: &str) -> Result<PathBuf, StoreError> {
+    pub fn conflict_directory(&self, undo: &str) -> Result<PathBuf, UndoStoreError> {
         let path = self.path.join(KEPT).join(undo);
         match DirBuilder::new().mode(0o700).create(&path) {
-            Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(StoreError::System { path, source }),
+            Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+                Err(UndoStoreError::System { path, source })
+            }
             _ => Ok(path),
         }
     }
@@ -308,28 +320,28 @@ impl Store {
     ///
     /// # Errors
     /// If the index cannot be written. The next stocktaking finds the point.
-    pub fn add(&self, summary: &Summary) -> Result<(), StoreError> {
+    pub fn add_summary(&self, summary: &PointSummary) -> Result<(), UndoStoreError> {
         self.append(&IndexLine::Point(summary))
     }
 
-    fn append(&self, line: &IndexLine<&Summary>) -> Result<(), StoreError> {
+    fn append(&self, line: &IndexLine<&PointSummary>) -> Result<(), UndoStoreError> {
         let path = self.path.join(INDEX);
-        index::append(&path, line).map_err(|source| StoreError::System { path, source })
+        point_index::append(&path, line).map_err(|source| UndoStoreError::System { path, source })
     }
 
     /// Reads the part of a point that lists and evictions need from its manifest.
-    pub fn summary(&self, run: &str) -> Option<Summary> {
-        let point = manifest::read(&self.manifest(run).ok()?).ok()?;
-        Some(Summary::of(&point.header, point.end.as_ref(), self.measured(&point), point.before.len()))
+    pub fn read_summary(&self, run: &str) -> Option<PointSummary> {
+        let point = manifest::read(&self.manifest_path(run).ok()?).ok()?;
+        Some(PointSummary::of(&point.header, point.end.as_ref(), self.measure_point(&point), point.states_before.len()))
     }
 
     /// Returns the size of a point, as it is now.
-    pub fn measured(&self, point: &Point) -> StoredSize {
-        let length = self.manifest(&point.header.run).and_then(|path| {
-            fs::metadata(&path).map(|data| data.len()).map_err(|source| StoreError::System { path, source })
+    pub fn measure_point(&self, point: &RunManifest) -> StoredSize {
+        let length = self.manifest_path(&point.header.run).and_then(|path| {
+            fs::metadata(&path).map(|data| data.len()).map_err(|source| UndoStoreError::System { path, source })
         });
         let mut size = StoredSize { bytes: 0, cost: cost_of(length.unwrap_or(0)) };
-        let home = self.files(&point.header.run).ok();
+        let home = self.image_directory(&point.header.run).ok();
         for place in home.into_iter().chain(point.places.values().cloned()) {
             let Ok(entries) = fs::read_dir(place) else { continue };
             size.cost += cost_of(BLOCK);
@@ -345,8 +357,8 @@ impl Store {
     ///
     /// # Errors
     /// If something cannot be removed.
-    pub fn remove(&self, run: &str) -> Result<(), StoreError> {
-        let (path, files) = (self.manifest(run)?, self.files(run)?);
+    pub fn remove(&self, run: &str) -> Result<(), UndoStoreError> {
+        let (path, files) = (self.manifest_path(run)?, self.image_directory(run)?);
         if let Ok(point) = manifest::read(&path) {
             for place in point.places.values().filter(|place| place.ends_with(run)) {
                 let _gone = fs::remove_dir_all(place);
@@ -359,21 +371,21 @@ impl Store {
         match fs::remove_file(&path) {
             // An earlier build has made it.
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => remove_tree(path),
-            removed => removed.map_err(|source| StoreError::System { path, source }),
+            removed => removed.map_err(|source| UndoStoreError::System { path, source }),
         }
     }
 }
 
 /// Removes a directory that may be missing, with everything in it.
-fn remove_tree(path: PathBuf) -> Result<(), StoreError> {
+fn remove_tree(path: PathBuf) -> Result<(), UndoStoreError> {
     match fs::remove_dir_all(&path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StoreError::System { path, source }),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(UndoStoreError::System { path, source }),
         _ => Ok(()),
     }
 }
 
 #[cfg(test)]
-mod room_tests;
+mod eviction_tests;
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

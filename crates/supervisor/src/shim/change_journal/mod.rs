@@ -53,7 +53,7 @@ pub use run_journal::SharedJournal;
 pub use run_journal::{JournalSlot, PendingJournal, RunJournal};
 use snapshot_comparison::{SnapshotComparison, TreeSnapshotError};
 use sys::{Filter, Filtered, Machine};
-use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
+use undo::{ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
 
 /// Why the changes of a command cannot be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ pub enum ChangeJournalError {
     Filter(io::Error),
     /// The store cannot be written.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] UndoStoreError),
     /// A snapshot could not be taken either.
     #[error(transparent)]
     Snapshot(#[from] TreeSnapshotError),
@@ -90,7 +90,7 @@ impl ChangeJournalError {
         let number = match self {
             Self::NoListener | Self::Unreadable | Self::Unheard | Self::NoMark => None,
             Self::Filter(error) | Self::System(error) => error.raw_os_error(),
-            Self::Store(StoreError::System { source, .. }) => source.raw_os_error(),
+            Self::Store(UndoStoreError::System { source, .. }) => source.raw_os_error(),
             Self::Store(_) | Self::Snapshot(_) => None,
         };
         number.unwrap_or(libc::ENOTSUP)
@@ -324,7 +324,7 @@ impl ChangeJournals {
 
     /// Removes the record of a command that only wanted a receipt and whose host is gone: no process will read it.
     pub fn forget_unread(store: &Path, run: &str) {
-        if let Ok(store) = Store::open(store) {
+        if let Ok(store) = UndoStore::open(store) {
             let _left = store.remove(run);
         }
     }
@@ -354,13 +354,13 @@ fn obstacle_here(world: Option<bool>) -> Option<ChangeJournalError> {
     (world == Some(false)).then_some(ChangeJournalError::Unheard)
 }
 
-fn limits(limits: RecordLimits) -> Limits {
+fn limits(limits: RecordLimits) -> UndoLimits {
     let RecordLimits { file_bytes, run_bytes, store_bytes } = limits;
-    Limits { file_bytes, run_bytes, store_bytes }
+    UndoLimits { file_bytes, run_bytes, store_bytes }
 }
 
-fn header(record: &Record, plan: &Plan) -> Result<Header, ChangeJournalError> {
-    Ok(Header {
+fn header(record: &Record, plan: &Plan) -> Result<ManifestHeader, ChangeJournalError> {
+    Ok(ManifestHeader {
         version: VERSION,
         run: mark_of(&plan.env).ok_or(ChangeJournalError::NoMark)?,
         command: record.command.clone(),
@@ -368,8 +368,8 @@ fn header(record: &Record, plan: &Plan) -> Result<Header, ChangeJournalError> {
         at: record.at,
         machine: TaskMachine::here().clone(),
         purpose: match record.purpose {
-            RecordPurpose::Undo => Purpose::Undo,
-            RecordPurpose::Receipt => Purpose::Receipt,
+            RecordPurpose::Undo => ManifestPurpose::Undo,
+            RecordPurpose::Receipt => ManifestPurpose::Receipt,
         },
         tree: PathBuf::new(),
     })

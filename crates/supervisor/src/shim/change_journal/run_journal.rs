@@ -14,9 +14,9 @@ use crate::tree;
 use confine::listener::{
     DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange,
 };
-use undo::look::At;
+use undo::path_lookup::RoutedPath;
 use undo::path_map::is_within;
-use undo::{Header, Limits, Purpose, Recorder, Store, StoreError, TouchError};
+use undo::{ChangeJournal, JournalError, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError};
 
 /// The most changes that are listed because they cannot be followed.
 const LISTED: usize = 100;
@@ -24,7 +24,7 @@ const LISTED: usize = 100;
 /// A record that has begun.
 pub struct BegunJournal {
     pub run: u64,
-    pub recorder: Recorder,
+    pub recorder: ChangeJournal,
     /// Effects that an undo does not cover, as sentences.
     pub beyond: Vec<String>,
     /// Whether a change must not be made that is not kept.
@@ -39,17 +39,17 @@ pub struct BegunJournal {
 pub struct PendingJournal {
     pub run: u64,
     pub store: PathBuf,
-    pub header: Header,
-    pub limits: Limits,
+    pub header: ManifestHeader,
+    pub limits: UndoLimits,
     pub beyond: Vec<String>,
     pub require: bool,
 }
 
 impl PendingJournal {
-    fn begin(self) -> Result<BegunJournal, StoreError> {
+    fn begin(self) -> Result<BegunJournal, UndoStoreError> {
         let Self { run, store, header, limits, beyond, require } = self;
-        let mut recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
-        recorder.tell_apart();
+        let mut recorder = ChangeJournal::begin(&UndoStore::open(&store)?, header, limits)?;
+        recorder.expect_announced_changes();
         Ok(BegunJournal { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
     }
 }
@@ -67,7 +67,7 @@ pub enum JournalSlot {
     /// A record that has begun.
     Current(Box<BegunJournal>),
     /// A record that could not begin.
-    Failed(StoreError),
+    Failed(UndoStoreError),
 }
 
 impl JournalSlot {
@@ -108,7 +108,7 @@ impl SharedJournal {
     /// it could not begin.
     pub fn begin_point(&self) -> bool {
         let mut slot = lock(&self.current);
-        if matches!(&*slot, JournalSlot::Pending(pending) if pending.header.purpose == Purpose::Undo) {
+        if matches!(&*slot, JournalSlot::Pending(pending)if pending.header.purpose==ManifestPurpose::Undo) {
             slot.settle();
         }
         !matches!(*slot, JournalSlot::Failed(_))
@@ -136,7 +136,7 @@ impl SharedJournal {
             JournalSlot::Awaited(awaited) => *awaited == run,
             JournalSlot::Pending(pending) => pending.run == run,
             JournalSlot::Current(current) if current.run == run => {
-                current.recorder.wake();
+                current.recorder.end_rest();
                 true
             }
             JournalSlot::Current(_) | JournalSlot::Empty | JournalSlot::Failed(_) => false,
@@ -155,14 +155,14 @@ impl SharedJournal {
         let Some(open) = open else { return true };
         let open: HashSet<u64> = open.into_iter().flatten().collect();
         let is_open = !open.is_empty();
-        current.recorder.rest(open);
+        current.recorder.begin_rest(open);
         is_open
     }
 
     /// Records that names may be missing which the command has made in directories of its own.
     pub fn lose_names(&self) {
         if let JournalSlot::Current(current) = &mut *lock(&self.current) {
-            current.recorder.lose_names();
+            current.recorder.stop_announcements();
         }
     }
 }
@@ -194,8 +194,8 @@ impl<'a> LocationPaths<'a> {
         Self { path: spot.path(), reach: spot.reach_from_there(), is_vacant: spot.is_vacant }
     }
 
-    fn at(&self) -> At<'_> {
-        At { path: &self.path, reach: &self.reach, is_vacant: self.is_vacant }
+    fn at(&self) -> RoutedPath<'_> {
+        RoutedPath { path: &self.path, reach: &self.reach, is_vacant: self.is_vacant }
     }
 }
 
@@ -216,18 +216,18 @@ impl BegunJournal {
         }
         let other = other.as_ref().map_or_else(|| one.at(), LocationPaths::at);
         let act = match &change.act {
-            PendingChangeKind::Rewrite => undo::Change::Rewrite,
-            PendingChangeKind::Write => undo::Change::Write,
-            PendingChangeKind::Create => undo::Change::Create,
-            PendingChangeKind::MakeDirectory => undo::Change::MakeDirectory,
-            PendingChangeKind::Remove | PendingChangeKind::Unlink => undo::Change::Remove,
-            PendingChangeKind::Meta => undo::Change::Meta,
-            PendingChangeKind::Times => undo::Change::Times,
-            PendingChangeKind::Link(_) => undo::Change::Link(other),
-            PendingChangeKind::Rename(_) => undo::Change::Rename(other),
-            PendingChangeKind::Swap(_) => undo::Change::Swap(other),
+            PendingChangeKind::Rewrite => undo::ComingChange::Rewrite,
+            PendingChangeKind::Write => undo::ComingChange::Write,
+            PendingChangeKind::Create => undo::ComingChange::Create,
+            PendingChangeKind::MakeDirectory => undo::ComingChange::MakeDirectory,
+            PendingChangeKind::Remove | PendingChangeKind::Unlink => undo::ComingChange::Remove,
+            PendingChangeKind::Meta => undo::ComingChange::Meta,
+            PendingChangeKind::Times => undo::ComingChange::Times,
+            PendingChangeKind::Link(_) => undo::ComingChange::Link(other),
+            PendingChangeKind::Rename(_) => undo::ComingChange::Rename(other),
+            PendingChangeKind::Swap(_) => undo::ComingChange::Swap(other),
         };
-        let touched = self.recorder.touch(one.at(), act);
+        let touched = self.recorder.record_before_change(one.at(), act);
         touched.or_else(|error| self.on_error(&one.path, error))
     }
 
@@ -237,7 +237,7 @@ impl BegunJournal {
         if is_within(&one.path, self.recorder.store().path()) {
             return Ok(false);
         }
-        let taken = self.recorder.take(one.at());
+        let taken = self.recorder.take_removed_file(one.at());
         taken.or_else(|error| self.on_error(&one.path, error).map(|()| false))
     }
 
@@ -256,16 +256,16 @@ impl BegunJournal {
                 | PendingChangeKind::Swap(_)
         );
         let named = [Some(&change.spot).filter(|_| own[0] && makes), other.filter(|_| own[1])];
-        self.recorder.make_names(named.into_iter().flatten().filter_map(DirectoryEntryLocation::key_of_name));
+        self.recorder.announce_names(named.into_iter().flatten().filter_map(DirectoryEntryLocation::key_of_name));
         own
     }
 
-    fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
+    fn on_error(&mut self, path: &Path, error: JournalError) -> Result<(), Errno> {
         match error {
-            TouchError::NotKept(_) => self.refuse_if_required(),
+            JournalError::NotKept(_) => self.refuse_if_required(),
             // The call of the command fails in the same way.
-            TouchError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            TouchError::System(error) => {
+            JournalError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            JournalError::System(error) => {
                 if is_of_store(&error) {
                     self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
                 }
@@ -275,14 +275,14 @@ impl BegunJournal {
     }
 
     fn note_missed(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
-        self.recorder.lose_names();
+        self.recorder.stop_announcements();
         // The change is not made.
         if self.require {
             return self.refuse_if_required();
         }
         if self.missed.len() < LISTED
             && self.missed.insert((path.to_owned(), why.to_owned()))
-            && let Err(error) = self.recorder.miss(path, why)
+            && let Err(error) = self.recorder.record_gap(path, why)
         {
             self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
         }
@@ -310,7 +310,7 @@ impl RunJournal<'_> {
         slot.settle();
         match &mut *slot {
             JournalSlot::Current(current) if current.run == self.run => {
-                current.recorder.wake();
+                current.recorder.end_rest();
                 note(current)
             }
             _ => Ok(T::default()),
@@ -337,7 +337,7 @@ impl FileChangeJournal for RunJournal<'_> {
 
     fn record_own_names(&self, keys: Vec<u64>) {
         let _always = self.with_begun_journal(|current| {
-            current.recorder.make_names(keys);
+            current.recorder.announce_names(keys);
             Ok(())
         });
     }

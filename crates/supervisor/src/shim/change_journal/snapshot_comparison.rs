@@ -4,14 +4,14 @@ use std::io;
 
 use protocol::plan::{Record, RecordPurpose, Recorded};
 use undo::snapshot::TIME;
-use undo::{Header, Limits, Recorder, Snapshot, Store, StoreError};
+use undo::{ChangeJournal, ManifestHeader, TreeSnapshot, UndoLimits, UndoStore, UndoStoreError};
 
 /// Why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeSnapshotError {
     /// The store cannot be used.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] UndoStoreError),
     /// The tree cannot be read, or the snapshot cannot be written.
     #[error("no snapshot of its tree could be taken: {0}")]
     System(#[from] io::Error),
@@ -19,8 +19,8 @@ pub enum TreeSnapshotError {
 
 /// A tree that is compared after the command.
 pub struct SnapshotComparison {
-    recorder: Recorder,
-    snapshot: Snapshot,
+    recorder: ChangeJournal,
+    snapshot: TreeSnapshot,
     /// Effects that an undo does not cover, as sentences.
     beyond: Vec<String>,
 }
@@ -32,10 +32,10 @@ impl SnapshotComparison {
     }
 
     /// Takes the snapshot. Blocks for [`TIME`] at most.
-    pub fn begin(record: &Record, header: Header, limits: Limits) -> Result<Self, TreeSnapshotError> {
-        let header = Header { tree: record.tree.clone(), ..header };
-        let mut recorder = Recorder::begin(&Store::open(&record.store)?, header, limits)?;
-        match Snapshot::take(&mut recorder, &record.tree, TIME) {
+    pub fn begin(record: &Record, header: ManifestHeader, limits: UndoLimits) -> Result<Self, TreeSnapshotError> {
+        let header = ManifestHeader { tree: record.tree.clone(), ..header };
+        let mut recorder = ChangeJournal::begin(&UndoStore::open(&record.store)?, header, limits)?;
+        match TreeSnapshot::take(&mut recorder, &record.tree, TIME) {
             Ok(snapshot) => Ok(Self { recorder, snapshot, beyond: record.beyond.clone() }),
             Err(source) => {
                 discard(recorder);
@@ -63,7 +63,7 @@ impl SnapshotComparison {
 }
 
 /// Removes a record of a command that was not started.
-pub fn discard(recorder: Recorder) {
+pub fn discard(recorder: ChangeJournal) {
     let (store, run) = (recorder.store().clone(), recorder.header().run.clone());
     drop(recorder);
     // A record that stays is listed as a run without an end, and evicted with the others.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use confine::world::testing::{WorldTestScene, isolated};
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{UndoRequest, undo};
 
 use super::stage::JournalTestShim;
 
@@ -37,7 +37,7 @@ fn an_undo_writes_nothing_outside_of_the_tree_through_links_in_its_way() {
                 stage.prepare("rm -rf *; mkdir -p d/e; echo one > d/f; echo two > d/e/g");
                 let run = stage.recorded(command);
                 stage.prepare(&trap.replace("OUT", outside.to_str().expect("text")));
-                let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+                let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
                 assert_eq!(snapshot(&outside), theirs, "{command}; {trap}: {undone:?}");
             }
         });
@@ -61,7 +61,7 @@ fn names_of_any_bytes_and_lengths_come_back() {
         let before = names(&stage);
         stage.record.limits.run_bytes = u64::MAX;
         let run = stage.recorded("rm -rf -- *; [ -z \"$(ls)\" ]");
-        let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+        let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
         assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()));
         assert_eq!(names(&stage), before);
     });

@@ -12,7 +12,7 @@ use protocol::plan::{RecordPurpose, Recorded};
 use stage::{FinishedCommand, JournalTestShim};
 use sys::Exit;
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{UndoRequest, undo};
 
 /// The files of most commands.
 const TREE: &str = "mkdir -p d/sub e other; echo one > f; echo two > g; echo a > d/a; echo b > d/b; echo x > d/sub/x;
@@ -126,7 +126,7 @@ fn restores(stage: &mut JournalTestShim<'_>, what: &str, command: &str) {
     let run = stage.recorded(command);
     let changed = snapshot(stage.root());
     assert_ne!(before, changed, "{what} changes something");
-    let undone = undo(&stage.store(), &run, Options::default()).expect(what);
+    let undone = undo(&stage.store(), &run, UndoRequest::default()).expect(what);
     assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{what}");
     assert_eq!(snapshot(stage.root()), before, "{what}");
 }
@@ -171,7 +171,7 @@ fn what_a_command_changes_before_it_is_killed_is_restored() {
                 stage.run("echo x > f; rm -r d; mv g h; kill -9 $$; echo y > g", true);
             assert_eq!((ended.end, &ended.record), (Exit::Signal(9), &Recorded::Done), "{output}");
             assert!(!stage.root().join("d").exists() && stage.root().join("h").exists());
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(snapshot(stage.root()), before);
         });
@@ -194,7 +194,7 @@ fn a_large_tree_is_removed_and_restored() {
             let removed = stage.recorded("rm -rf t");
             assert_eq!(snapshot(stage.root()), empty);
             for (run, expected) in [(&removed, &full), (&made, &empty)] {
-                let undone = undo(&stage.store(), run, Options::default()).expect("undone");
+                let undone = undo(&stage.store(), run, UndoRequest::default()).expect("undone");
                 assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{confined}");
                 assert!(snapshot(stage.root()) == *expected, "{confined}");
             }
@@ -219,7 +219,7 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
                 })
                 .collect();
             for (before, run) in states.into_iter().rev() {
-                let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+                let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
                 assert_eq!(undone.conflicts, []);
                 stage.prepare(&format!("cp plain kept; echo {} > plain", run.len()));
                 stage.prepare("mv kept plain");
@@ -247,7 +247,7 @@ fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
                 assert_eq!(ended.record, expected, "{confined}");
                 assert_eq!(stage.store().has(&run), expected == Recorded::Done);
                 let run = stage.recorded("echo x > f");
-                assert!(stage.point(&run).before.contains_key(&stage.root().join("f")));
+                assert!(stage.point(&run).states_before.contains_key(&stage.root().join("f")));
             }
         });
     }
@@ -265,12 +265,12 @@ fn a_record_names_only_what_changed_on_the_host() {
                  rm /tmp/agent-bash-record-test; cat g > /dev/stderr",
             );
             let point = stage.point(&run);
-            let names: Vec<_> = point.before.keys().filter(|path| !path.starts_with(&scene.state)).collect();
+            let names: Vec<_> = point.states_before.keys().filter(|path| !path.starts_with(&scene.state)).collect();
             let expected: &[&str] = if confined { &["f"] } else { &["/tmp/agent-bash-record-test", "f"] };
             let expected: Vec<_> = expected.iter().map(|name| scene.root.join(name)).collect();
             // The other name of the file is found by its inode.
             assert_eq!(names, expected.iter().collect::<Vec<_>>(), "{confined}");
-            assert!(point.missing.is_empty() && point.end.is_some());
+            assert!(point.uncovered.is_empty() && point.end.is_some());
         });
     }
 }

@@ -23,7 +23,7 @@ use protocol::task::{Machine, TaskSpec, now_ms};
 use protocol::{Ended, FrameReader, FromShim, Received, Released, ShimOrder, ToShim};
 use protocol::{Order, Pipes};
 use sys::{Exit, Fork};
-use undo::{Point, Store, manifest};
+use undo::{RunManifest, UndoStore, manifest};
 
 const WORLD: WorldId = WorldId(1);
 /// Bound against a hang, ms.
@@ -99,12 +99,12 @@ impl<'a> JournalTestShim<'a> {
         &self.scene.root
     }
 
-    pub fn store(&self) -> Store {
-        Store::open(&self.record.store).expect("a store")
+    pub fn store(&self) -> UndoStore {
+        UndoStore::open(&self.record.store).expect("a store")
     }
 
-    pub fn point(&self, run: &str) -> Point {
-        manifest::read(&self.store().manifest(run).expect("an id")).expect("a manifest")
+    pub fn point(&self, run: &str) -> RunManifest {
+        manifest::read(&self.store().manifest_path(run).expect("an id")).expect("a manifest")
     }
 
     /// Starts a command, with a record or without. Returns its run.

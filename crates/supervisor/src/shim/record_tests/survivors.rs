@@ -7,7 +7,7 @@ use protocol::Released;
 use protocol::plan::Recorded;
 use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{UndoRequest, undo};
 
 use super::TREE;
 use super::stage::{FinishedCommand, JournalTestShim};
@@ -42,7 +42,7 @@ fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
         stage.shim_exits();
-        let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+        let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
         assert_eq!(undone.conflicts, []);
         stage.prepare("rm -r late made go; echo two > g; chmod 640 g");
         let after = snapshot(stage.root());
@@ -63,7 +63,7 @@ fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
         let point = stage.point(&run);
-        assert!(point.end.is_some() && !point.before.contains_key(&scene.root.join("late")));
+        assert!(point.end.is_some() && !point.states_before.contains_key(&scene.root.join("late")));
     });
 }
 
@@ -83,7 +83,7 @@ fn what_runs_until_it_is_listed_is_recorded() {
             stage.prepare("touch go");
             until("the process changes files", || !scene.root.join("d").exists() && !scene.root.join("go").exists());
             assert_eq!(stage.released(), Released { survivors: Vec::new(), record: Recorded::Done });
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!((undone.conflicts, undone.not_covered), (Vec::new(), Vec::new()));
             stage.prepare("rm go");
             assert_eq!(snapshot(stage.root()), before);
@@ -111,7 +111,7 @@ fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
             let task = || Store::at(folder.clone()).read(&spec.id).expect("read");
             until("the task has ended", || task().is_some_and(|task| !task.is_running()));
             assert_eq!(!task().expect("a task").left.is_empty(), is_left, "{command}");
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(snapshot(stage.root()), before, "{command}");
             stage.prepare("touch go");
@@ -130,7 +130,7 @@ fn a_record_ends_with_a_command_that_ends_with_its_host() {
             let run = stage.start("rm -r d; echo x > f; : > ready; exec sleep 1000", true);
             until("the command has changed files", || scene.root.join("ready").exists());
             stage.shim_exits();
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(snapshot(stage.root()), before);
         });
@@ -172,7 +172,7 @@ fn the_state_of_a_task_says_what_became_of_its_record() {
             stage.prepare(": > go");
             until("the task has ended", || state().is_some_and(|task| !task.is_running()));
             assert_eq!(state().expect("a task").record, Some(record(Some(Recorded::Done))));
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             stage.prepare("rm go");
             assert_eq!(snapshot(stage.root()), before);

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use confine::world::testing::{WorldTestScene, isolated};
 use sys::Exit;
 use undo::testing::snapshot;
-use undo::{Options, undo};
+use undo::{UndoRequest, undo};
 
 use super::stage::JournalTestShim;
 use super::{TREE, python};
@@ -36,9 +36,9 @@ fn a_removed_file_is_the_kept_one_and_comes_back() {
         };
         let (before, files) = (snapshot(&scene.root), numbers(&scene.root.join("d")));
         let run = stage.recorded("rm -rf d");
-        let kept = numbers(&stage.store().files(&run).expect("an id"));
+        let kept = numbers(&stage.store().image_directory(&run).expect("an id"));
         assert!(files.iter().all(|number| kept.contains(number)), "{files:?} {kept:?}");
-        let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+        let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
         assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()));
         assert_eq!(snapshot(&scene.root), before);
     });

@@ -9,9 +9,9 @@ use confine::world::testing::{WorldTestScene, isolated};
 use protocol::FromShim;
 use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
-use undo::node::{Contents, Node};
+use undo::path_state::{KnownContents, PathState};
 use undo::testing::snapshot;
-use undo::{Options, Purpose, undo};
+use undo::{ManifestPurpose, UndoRequest, undo};
 
 use super::super::change_journal::{JournalSlot, PendingJournal, RunJournal, SharedJournal};
 use super::TREE;
@@ -22,8 +22,8 @@ fn scene() -> WorldTestScene {
 }
 
 /// The first record of a shim.
-fn pending(scene: &WorldTestScene, purpose: Purpose) -> PendingJournal {
-    let header = undo::Header {
+fn pending(scene: &WorldTestScene, purpose: ManifestPurpose) -> PendingJournal {
+    let header = undo::ManifestHeader {
         version: undo::VERSION,
         run: "run".into(),
         command: "test".into(),
@@ -33,7 +33,7 @@ fn pending(scene: &WorldTestScene, purpose: Purpose) -> PendingJournal {
         purpose,
         tree: std::path::PathBuf::new(),
     };
-    let (store, limits) = (scene.state.join("undo"), undo::Limits::default());
+    let (store, limits) = (scene.state.join("undo"), undo::UndoLimits::default());
     PendingJournal { run: 1, store, header, limits, beyond: Vec::new(), require: false }
 }
 
@@ -47,8 +47,8 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
             stage.prepare("echo 0123456789abcdef > large; echo small > small");
             let run = stage.recorded("echo x > small; echo y >> large");
             let point = stage.point(&run);
-            let Node::File(large) = &point.before[&scene.root.join("large")] else { panic!("a file") };
-            assert!(matches!(large.contents, Contents::Nothing { .. }));
+            let PathState::File(large) = &point.states_before[&scene.root.join("large")] else { panic!("a file") };
+            assert!(matches!(large.contents, KnownContents::Nothing { .. }));
             stage.record.require = true;
             let FinishedCommand { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
             assert_eq!((ended.end, &ended.record), (Exit::Code(1), &Recorded::Done));
@@ -136,7 +136,7 @@ fn a_file_that_is_inherited_open_for_writing_is_restored() {
             stage.files = vec![(Inherited::State, Arc::new(OwnedFd::from(file)))];
             let run = stage.recorded("echo x >&500");
             assert_eq!(fs::read_to_string(scene.root.join("f")).expect("read"), "one\nx\n");
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(snapshot(stage.root()), before);
         });
@@ -160,10 +160,10 @@ os.chroot(\"d\"); open(\"/a\", \"w\").write(\"x\")'",
             let FinishedCommand { run, ended, output } = stage.run(command, true);
             assert_eq!((ended.end, &ended.record), (Exit::Code(0), &Recorded::Done), "{output}");
             let point = stage.point(&run);
-            assert!(point.missing.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.missing);
+            assert!(point.uncovered.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.uncovered);
         }
         let undone = stage.recorded("chroot / sh -c 'cd /; true'; unshare -U true; echo x > f");
-        assert!(stage.point(&undone).missing.is_empty());
+        assert!(stage.point(&undone).uncovered.is_empty());
     });
 }
 
@@ -176,12 +176,12 @@ fn a_receipt_keeps_no_contents() {
             stage.record.purpose = RecordPurpose::Receipt;
             stage.prepare(TREE);
             let run = stage.recorded("echo x > f; echo x >> f; rm g; mv d m; echo y > m/a");
-            let files = stage.store().files(&run).expect("an id");
+            let files = stage.store().image_directory(&run).expect("an id");
             let kept: Vec<_> =
                 fs::read_dir(files).expect("listed").map(|entry| entry.expect("one").file_name()).collect();
             assert!(kept.iter().all(|name| name.to_string_lossy().ends_with("held")), "{kept:?}");
             let point = stage.point(&run);
-            assert!(point.end.is_some() && point.missing.is_empty());
+            assert!(point.end.is_some() && point.uncovered.is_empty());
             assert_eq!(point.moved.len(), 1);
         });
     }
@@ -201,7 +201,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
     let shared = SharedJournal::default();
     let store = scene.state.join("undo");
-    shared.set_pending(pending(&scene, Purpose::Undo));
+    shared.set_pending(pending(&scene, ManifestPurpose::Undo));
     for act in [PendingChangeKind::Rewrite, PendingChangeKind::Remove] {
         let spot = confine::listener::DirectoryEntryLocation {
             directory: spot.directory.clone(),
@@ -211,7 +211,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
         };
         RunJournal { shared: &shared, run: 1 }.record_before(&PendingFileChange { spot, act }).expect("noted");
     }
-    let kept = undo::Store::open(&store).expect("a store").files("run").expect("an id");
+    let kept = undo::UndoStore::open(&store).expect("a store").image_directory("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
         assert_eq!(fs::read_to_string(entry.expect("one").path()).expect("read"), "d");
     }
@@ -235,7 +235,7 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
             assert_eq!(noted.recv(), Ok(2));
             assert!(noted.recv_timeout(std::time::Duration::from_millis(50)).is_err(), "it waits");
             if arrives {
-                shared.set_pending(pending(&scene, Purpose::Receipt));
+                shared.set_pending(pending(&scene, ManifestPurpose::Receipt));
             } else {
                 assert!(matches!(shared.take_slot(), JournalSlot::Awaited(1)));
             }
@@ -255,7 +255,7 @@ fn the_owners_of_files_of_others_are_no_conflict() {
             let mut stage = JournalTestShim::new(&scene, confined);
             let before = snapshot(stage.root());
             let run = stage.recorded("mv theirs moved; mkdir d; mv moved ours; rmdir d");
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{confined}");
             assert_eq!(snapshot(stage.root()), before, "{confined}");
         });
@@ -270,9 +270,9 @@ fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_k
         let command = "unshare -m /bin/sh -c 'echo x > f'";
         let run = stage.recorded(command);
         let point = stage.point(&run);
-        let [(program, why)] = &point.missing[..] else { panic!("{:?}", point.missing) };
+        let [(program, why)] = &point.uncovered[..] else { panic!("{:?}", point.uncovered) };
         assert!(why.contains("other mounts"), "{program:?}: {why}");
-        assert_eq!(point.end.expect("an end").extent, undo::Extent::Part);
+        assert_eq!(point.end.expect("an end").extent, undo::CoverageExtent::Part);
         fs::remove_file(scene.root.join("f")).expect("there");
         stage.record.require = true;
         let FinishedCommand { ended, output, .. } = stage.run(command, true);
@@ -292,18 +292,18 @@ fn a_command_whose_calls_do_not_come_is_compared_with_a_snapshot() {
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let run = stage.recorded("rm -r d; echo x > f; mkdir new; mv g new/g; cat /proc/self/status");
-            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             assert_eq!(undone.not_covered.len(), 1, "{:?}", undone.not_covered);
             assert_eq!(snapshot(stage.root()), before);
             // A command that is not started leaves no run.
-            let runs = stage.store().runs().expect("listed").len();
+            let runs = stage.store().list_runs().expect("listed").len();
             stage.record.store = scene.state.join("undo");
             stage.record.require = true;
             stage.start("echo x > g", true);
             let FromShim::Failed(failure) = stage.next(&mut String::new()) else { panic!("it was started") };
             assert_eq!(failure.step, LaunchStep::Record);
-            assert_eq!(stage.store().runs().expect("listed").len(), runs);
+            assert_eq!(stage.store().list_runs().expect("listed").len(), runs);
         });
     }
 }
