@@ -1,5 +1,7 @@
 //! The template of a line: the text that stays when numbers and hashes are masked. Lines with one template are repeats.
 
+use std::hash::{Hash, Hasher};
+
 /// Shortest run of hexadecimal digits that is masked as a whole, if it contains a digit.
 const HEX: usize = 7;
 /// Length of a rough template, in bytes.
@@ -92,6 +94,11 @@ impl Default for Seen {
 
 impl Seen {
     const SLOTS: usize = 512;
+
+    /// Adds the templates with their counts up to `most`.
+    pub fn hash_counts(&self, most: u32, to: &mut impl Hasher) {
+        self.slots.iter().for_each(|(template, count)| (template, count.min(&most)).hash(to));
+    }
 
     /// Notes a template. Returns how often it occurred before.
     pub fn note(&mut self, template: u64) -> u32 {

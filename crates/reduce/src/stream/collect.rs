@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use crate::failure::Severity;
 use crate::fold::{FEWEST, Series};
@@ -36,6 +37,8 @@ pub(super) struct Collector {
     best_size: usize,
     end: VecDeque<Unit<'static>>,
     end_size: usize,
+    /// Number of lines that went from the last lines to another part.
+    left: usize,
     /// Whether more lines must stay than can be held.
     overflows: bool,
     /// Texts of dropped lines, for reuse.
@@ -119,6 +122,18 @@ impl Collector {
         }
     }
 
+    /// Adds all that decides what becomes of the next lines. `lines`: the number of lines so far. As long as no line
+    /// goes to another part, only the last lines change, and a later line is refused where an earlier one was.
+    pub fn hash_state(&self, lines: usize, to: &mut impl Hasher) {
+        (self.left, self.overflows, self.end.len()).hash(to);
+        self.end.iter().for_each(|unit| unit.hash_state(lines, to));
+    }
+
+    /// Moves the last lines on by this many lines.
+    pub fn move_on(&mut self, lines: usize) {
+        self.end.iter_mut().for_each(|unit| unit.number += lines);
+    }
+
     /// Returns whether a line repeats the line before. If so, the line before counts once more.
     pub fn repeats(&mut self, line: &str) -> bool {
         let last = self.end.back_mut().filter(|last| last.repeats(line));
@@ -188,6 +203,7 @@ impl Collector {
 
     /// Takes a line that no longer belongs to the last lines.
     fn leave(&mut self, unit: Unit<'static>) {
+        self.left += 1;
         if self.pinned.units.is_empty() && self.best.is_empty() && self.start.has_room(&unit, START) {
             self.start.add(unit);
         } else if must_stay(&unit) {

@@ -5,6 +5,7 @@ mod collect;
 mod tests;
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher};
 
 use collect::Collector;
 use memchr::memchr;
@@ -13,10 +14,10 @@ use super::class::Printed;
 use super::estimate::Estimate;
 use super::lines::{Lines, Total};
 use super::options::Options;
-use super::repeats::repeats;
+use super::repeats::{BlockSearch, RepeatedBlock, repeats};
 use super::rules::Rules;
 use super::salience::unit::{NewLine, RemovedMiddle};
-use super::seen::Shown;
+use super::seen::{Shown, lines_of};
 use super::{End, Level, Stream, View};
 
 /// Largest output whose lines are all held, in bytes.
@@ -43,6 +44,7 @@ struct Running<'a> {
     total: Total,
     rules: Rules<'a>,
     collector: Collector,
+    search: BlockSearch,
     line: String,
     /// The tokens of the line so far.
     tokens: Estimate,
@@ -134,6 +136,11 @@ impl<'a> Reducer<'a> {
                 running.end_line(stream, options);
             }
             start = next;
+            if let Some(block) = running.search.next(bytes, start) {
+                running.total.estimate.add(&bytes[counted..start]);
+                start += running.take_block(&text[start..], block, stream, options);
+                counted = start;
+            }
         }
         running.total.estimate.add(&bytes[counted..]);
         running.hold(&text[start..]);
@@ -217,6 +224,35 @@ impl Running<'_> {
         }
         self.line = line;
         self.line.clear();
+    }
+
+    /// Takes the first repeat of a block, and all others with it if the first one changes nothing but numbers. Returns
+    /// the length of what it took.
+    fn take_block(&mut self, text: &str, block: RepeatedBlock, stream: Stream, options: &Options) -> usize {
+        let RepeatedBlock { length, lines, times } = block;
+        let (before, tokens) = (self.state(), self.total.estimate.hundredths());
+        for line in lines_of(&text[..length]) {
+            self.take(line, stream, options);
+        }
+        self.total.estimate.add(&text.as_bytes()[..length]);
+        if self.state() != before {
+            return length;
+        }
+        self.search.succeed();
+        let (tokens, more) = (self.total.estimate.hundredths() - tokens, times - 1);
+        self.total.estimate.repeat(tokens, more);
+        self.total.judge.repeat(more * lines);
+        self.collector.move_on(more * lines);
+        times * length
+    }
+
+    /// Returns a number for all that decides what the next lines do, apart from the numbers that each line moves on.
+    fn state(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.total.judge.hash_state(&mut hasher);
+        self.rules.hash_state(&mut hasher);
+        self.collector.hash_state(self.total.judge.lines(), &mut hasher);
+        hasher.finish()
     }
 
     /// Takes a line. Returns whether it repeats the line before.

@@ -1,5 +1,9 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use allocation_counter::measure;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
 
 /// Most memory that a reduction of one stream may take: 128 KiB, and a buffer of up to 64 KiB that grows or
 /// shrinks: the counter counts both the old and the new place of the buffer.
@@ -69,14 +73,89 @@ fn repeated_lines_have_the_view_of_lines_that_come_alone() {
         text.push_str(&format!("{line}\n").repeat(at * 9_000 + 1));
         text.push_str(&format!("between {at}\n"));
     }
-    let view = |parts: &mut dyn Iterator<Item = &str>| {
-        let mut reducer = Reducer::new(&options);
-        parts.for_each(|part| reducer.push(Stream::Stdout, part));
-        format!("{:?}", reducer.finish(End::Failed))
-    };
-    let alone = view(&mut text.split_inclusive('\n'));
+    let alone = view_of(text.split_inclusive('\n'), &options, End::Failed);
     assert!(alone.contains("between 6"), "{alone}");
-    assert_eq!(view(&mut std::iter::once(&*text)), alone);
+    assert_eq!(view_of(std::iter::once(&*text), &options, End::Failed), alone);
     let (left, right) = text.split_at(100_001);
-    assert_eq!(view(&mut [left, right].into_iter()), alone);
+    assert_eq!(view_of([left, right].into_iter(), &options, End::Failed), alone);
+}
+
+/// Returns the view of an output that comes in parts.
+fn view_of<'t>(parts: impl Iterator<Item = &'t str>, options: &Options, end: End) -> String {
+    let mut reducer = Reducer::new(options);
+    parts.for_each(|part| reducer.push(Stream::Stdout, part));
+    format!("{:?}", reducer.finish(end))
+}
+
+#[test]
+fn lines_that_repeat_in_turn_are_judged_a_few_times() {
+    let lines: String = (0..64).map(|at| format!("the step {} of part {at}\n", at * at % 61)).collect();
+    for (block, most) in [("a\nb\n", 2_000), ("a\nb\nwarning: c\n", 2_000), ("\nx\nx\n", 2_000), (&lines, 6_000)] {
+        let judged = AtomicUsize::new(0);
+        let keep = |_: &str| judged.fetch_add(1, Ordering::Relaxed) == usize::MAX;
+        let options = Options { keep: &keep, ..Options::new(Level::Salient { budget: 200 }) };
+        let text = block.repeat(100_000 / block.matches('\n').count());
+        view_of(std::iter::once(&*text), &options, End::Succeeded);
+        let judged = judged.into_inner();
+        assert!(judged < most, "{judged} lines of {:?}", &block[..block.len().min(20)]);
+    }
+}
+
+/// A line that may be repeated in turn with others.
+fn line_of_block() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => "[a-c]{1,3}",
+        3 => (0u32..40, "[a-z]{3,9}").prop_map(|(at, word)| format!("step {at}: prepared the {word}")),
+        2 => (1u32..5).prop_map(|at| at.to_string()),
+        1 => Just(String::new()),
+        1 => "[a-z]{2,5}".prop_map(|word| format!("warning: unused {word}")),
+        1 => "[a-z]{2,5}".prop_map(|word| format!("error: no {word} here")),
+        1 => "[a-z]{2,5}".prop_map(|word| format!("    at {word} (src/a.js:1:2)")),
+        1 => "[a-z]{2,5}".prop_map(|word| format!("___ test_{word} ___")),
+        1 => "[a-z]{2,5}".prop_map(|word| format!("FAILED tests/a.py::test_{word} - no")),
+        1 => Just("---- orders::keep stdout ----".to_owned()),
+        1 => Just("Traceback (most recent call last):".to_owned()),
+        1 => Just("stderr | a.test.ts > sums".to_owned()),
+        1 => Just("\u{1b}[31mü\u{1b}[0m".to_owned()),
+        1 => Just("[x3]".to_owned()),
+        1 => (100usize..900).prop_map(|length| "x".repeat(length)),
+    ]
+}
+
+fn block_of(line: impl Strategy<Value = String>, lines: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(line, lines).prop_map(|lines| lines.join("\n") + "\n")
+}
+
+/// A block of few or many lines, alike or not.
+fn block() -> impl Strategy<Value = String> {
+    let distinct = block_of("[a-z]{4,9} [a-z]{30,60}", 25..65);
+    prop_oneof![2 => block_of(line_of_block(), 1..5), 2 => block_of(line_of_block(), 1..65), 1 => distinct]
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(if cfg!(debug_assertions) { 48 } else { 2_000 }))]
+
+    #[test]
+    fn lines_that_repeat_in_turn_have_the_view_of_lines_that_come_alone(
+        parts in prop::collection::vec((block_of(line_of_block(), 1..20), block(), 1usize..100), 1..4),
+        last in "[a-z]{0,9}",
+        at in 0usize..100_000,
+        budget in prop_oneof![Just(200usize), Just(2_000), Just(20_000)],
+        fails in any::<bool>(),
+    ) {
+        let mut text = String::new();
+        for (before, block, share) in &parts {
+            text.push_str(before);
+            text.push_str(&block.repeat(share * 1_000 / block.len() + 2));
+        }
+        // A view has to be made while the output runs.
+        text.push_str(&parts[0].1.repeat(super::WHOLE / parts[0].1.len() + 1));
+        text.push_str(&last);
+        let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget }) };
+        let end = if fails { End::Failed } else { End::Succeeded };
+        let alone = view_of(text.split_inclusive('\n'), &options, end);
+        prop_assert_eq!(&view_of(std::iter::once(&*text), &options, end), &alone);
+        let (left, right) = text.split_at(text.floor_char_boundary(at));
+        prop_assert_eq!(&view_of([left, right].into_iter(), &options, end), &alone);
+    }
 }
