@@ -13,7 +13,7 @@ use crate::fold::{Allowed, FEWEST, Series};
 use crate::types::Verdict;
 
 /// Most failures with one template that are not repeats: their numbers may be names.
-const SIMILAR: u32 = 8;
+const SIMILAR: u64 = 8;
 /// Number of lines at the start of a stream that count more.
 const HEAD: usize = 8;
 
