@@ -3,6 +3,7 @@
 //! Bash prints a command from its own tree: redirects behind the words, one kind of quotes, one kind of separators.
 //! Both texts are read by the same parser, and the form lists the words and redirects without quotes and blanks.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use safety::parse::{
@@ -115,9 +116,53 @@ fn of_word(word: &WordSyntax, text: &str) -> String {
 /// Returns a text without quotes, blanks and the ends of commands.
 fn bare(text: &str) -> String {
     let left_out = |byte: char| byte.is_whitespace() || matches!(byte, ';' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')');
-    let bare: String = text.chars().filter(|byte| !left_out(*byte)).collect();
+    let bare: String = unescaped(text).chars().filter(|byte| !left_out(*byte)).collect();
     // Bash prints the name that it gives to a coprocess in a substitution.
     if bare.contains("coproc") { bare.replace("coprocCOPROC", "coproc") } else { bare }
+}
+
+/// Returns a text with the value of each `$'…'` in its place, as bash prints it.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains("$'") {
+        return Cow::Borrowed(text);
+    }
+    let mut value = String::new();
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        // The closing quote of what begins here.
+        let is_escaped = rest.starts_with("$'");
+        let end = match next {
+            '\\' => rest[1..].chars().next().map(|behind| 1 + behind.len_utf8()),
+            '\'' => rest[1..].find('\'').map(|at| at + 2),
+            '"' => end_of_quotes(rest, 1),
+            _ if is_escaped => end_of_quotes(rest, 2),
+            _ => Some(next.len_utf8()),
+        };
+        let (piece, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        value += &if is_escaped { value_of(piece) } else { None }.unwrap_or_else(|| piece.to_owned());
+        rest = behind;
+    }
+    Cow::Owned(value)
+}
+
+/// Returns the end of quotes in which `\` escapes, with the closing quote. `start`: the length of the opening quote.
+fn end_of_quotes(text: &str, start: usize) -> Option<usize> {
+    let quote = text.as_bytes()[start - 1];
+    let mut is_escaped = false;
+    let closes = |byte: u8| {
+        let closes = byte == quote && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        closes
+    };
+    text.bytes().skip(start).position(closes).map(|at| start + at + 1)
+}
+
+/// Returns the value of a text that is one word.
+fn value_of(text: &str) -> Option<String> {
+    let read = read(text);
+    let [entry] = read.script.body.as_slice() else { return None };
+    let Kind::Simple(simple) = &entry.pipelines.first()?.1.commands.first()?.kind else { return None };
+    literal(&simple.words.first()?.parts)
 }
 
 /// Returns the place of a list in its text.

@@ -87,7 +87,7 @@ impl Why {
 }
 
 /// The verdict of a caller and of the rules about a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Verdict {
     /// Whether the line must stay.
     pub kept: bool,
@@ -96,7 +96,7 @@ pub(super) struct Verdict {
 }
 
 /// A rule drops a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Dropped {
     /// The number of the rule.
     pub rule: u32,

@@ -44,6 +44,20 @@ fn shown(evidence: &Evidence) -> String {
 }
 
 #[test]
+fn a_command_with_escapes_is_known_in_what_bash_prints_of_it() {
+    for (script, codes) in [
+        (r"/bin/yes $'a\nb' | /bin/head", "141 SIGPIPE"),
+        (r"/bin/echo $'a\tb\'c' x$'\u00e9\x41\0y'z 'a$' | /bin/head", "0"),
+        (r#"$'\x2fbin/echo' "b$'\n" \$'c' "$(/bin/echo $'d\ne')" > /dev/$'nul\x6c' | /bin/head"#, "0"),
+        (r"x=$'a\nb' /bin/echo ${x:-$'c\nd'} | /bin/head", "0"),
+        (r"for x in $'a\nb'; do /bin/echo $x; done | /bin/head", "0"),
+    ] {
+        let shown = proved(script);
+        assert!(shown.starts_with("passed: ") && shown.contains(codes), "{script}: {shown}");
+    }
+}
+
+#[test]
 fn each_part_has_its_code() {
     for (script, wanted) in [
         ("/bin/true", "passed: /bin/true 0 #"),

@@ -18,7 +18,7 @@ const STRANGE: usize = 3;
 const BLOCKS: usize = 16;
 
 /// Follows the lines of an output and finds the block of its first failure.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub struct Block {
     open: Option<Open>,
     /// Number of blocks so far.
@@ -29,7 +29,7 @@ pub struct Block {
 }
 
 /// A block that has begun.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 struct Open {
     headed: bool,
     /// The indentation of the first line.

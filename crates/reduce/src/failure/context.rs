@@ -4,7 +4,7 @@
 use super::Severity;
 
 /// Follows the lines of an output.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub struct Context {
     /// The indentation of the traceback whose frames are read.
     frames: Option<usize>,
@@ -13,7 +13,7 @@ pub struct Context {
 }
 
 /// What a test runner shows of a console.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 enum Console {
     /// `console.error` of Jest: the text is indented more.
     Indented(usize),

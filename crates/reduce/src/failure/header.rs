@@ -16,7 +16,7 @@ const HEADERS: [(&str, &str); 8] = [
 const ENDS: [&str; 8] = ["===", "failures:", "test result:", "Test Suites:", "⎯⎯⎯", "FAIL", "PASS", "ok "];
 
 /// Follows the lines of an output and finds the header of each block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub struct Headers {
     number: usize,
     /// Whether the numbered list is that of tests which are not run yet.

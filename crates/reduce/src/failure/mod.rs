@@ -20,7 +20,7 @@ pub use header::Headers;
 pub use name::Names;
 
 /// How much a line tells about a failure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Nothing.
     #[default]

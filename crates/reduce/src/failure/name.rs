@@ -8,7 +8,7 @@ use super::{header, is_numbered, prefix};
 const TITLE: usize = 3;
 
 /// The names so far. Bounded: a newer name replaces an older one, which may then be shown again.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Names {
     slots: Box<[u64; Self::SLOTS]>,
     /// Number of lines that may belong to a title which has begun.

@@ -55,7 +55,7 @@ pub fn fold<'a>(lines: &[&'a str], allowed: Allowed) -> Folded<'a> {
 }
 
 /// The folds that a text permits. A text with a line that reads like a mark of a fold does not permit this fold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Allowed {
     /// Whether repeats may be folded.
     pub repeats: bool,

@@ -17,7 +17,7 @@ const DIGITS: usize = 15;
 pub const FEWEST: usize = 3;
 
 /// How the numbers of a counter are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Width {
     /// Each as it is, or with blanks before it: no line has told so far.
     Open,
@@ -29,7 +29,7 @@ enum Width {
 }
 
 /// A number in a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Counter {
     /// The text before the number ends here, the blanks before it excluded.
     text_end: usize,
@@ -54,7 +54,7 @@ impl Counter {
 }
 
 /// Lines that differ in counters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
     counters: Vec<Counter>,
 }

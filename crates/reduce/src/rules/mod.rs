@@ -12,6 +12,7 @@ mod own;
 mod tests;
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use regex_automata::dfa::sparse;
@@ -165,6 +166,13 @@ impl<'a> Rules<'a> {
             .map(|(number, rule)| Active { rule, number, proven: false })
             .collect();
         Self { rules, guesses, lines: 0 }
+    }
+
+    /// Adds all that the verdicts about the next lines depend on.
+    pub fn hash_state(&self, to: &mut impl Hasher) {
+        let counts = self.guesses && !self.rules.is_empty();
+        (counts.then_some(self.lines.min(PROOF_LINES)), self.rules.len()).hash(to);
+        self.rules.iter().for_each(|active| (active.number, active.proven).hash(to));
     }
 
     /// Returns the verdict of the rules about the next line.

@@ -1,5 +1,7 @@
 //! The template of a line: the text that stays when numbers and hashes are masked. Lines with one template are repeats.
 
+use std::hash::{Hash, Hasher};
+
 /// Shortest run of hexadecimal digits that is masked as a whole, if it contains a digit.
 const HEX: usize = 7;
 /// Length of a rough template, in bytes.
@@ -81,26 +83,38 @@ pub fn exact(line: &str) -> u64 {
 /// Counts of recent templates. Bounded: a newer template replaces an older one.
 #[derive(Debug)]
 pub struct Seen {
-    slots: Box<[(u64, u32); Self::SLOTS]>,
+    /// Each has its count in the highest bits.
+    slots: Box<[u64; Self::SLOTS]>,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { slots: Box::new([(0, 0); Self::SLOTS]) }
+        Self { slots: Box::new([0; Self::SLOTS]) }
     }
 }
 
 impl Seen {
     const SLOTS: usize = 512;
+    /// The lower bits are those of a template, the highest ones those of its count, which ends at the largest one.
+    const TEMPLATE: u64 = Self::ONE - 1;
+    const ONE: u64 = 1 << 56;
+    const MOST: u64 = u8::MAX as u64;
+
+    /// Adds the templates with their counts up to `most`.
+    pub fn hash_counts(&self, most: u64, to: &mut impl Hasher) {
+        let counted = |slot: &u64| (slot & Self::TEMPLATE, (slot / Self::ONE).min(most));
+        self.slots.iter().for_each(|slot| counted(slot).hash(to));
+    }
 
     /// Notes a template. Returns how often it occurred before.
-    pub fn note(&mut self, template: u64) -> u32 {
+    pub fn note(&mut self, template: u64) -> u64 {
         let slot = &mut self.slots[(template >> 32) as usize % Self::SLOTS];
-        if slot.0 != template {
-            *slot = (template, 0);
+        if (*slot ^ template) & Self::TEMPLATE != 0 {
+            *slot = template & Self::TEMPLATE;
         }
-        slot.1 = slot.1.saturating_add(1);
-        slot.1 - 1
+        let count = *slot / Self::ONE;
+        *slot += if count < Self::MOST { Self::ONE } else { 0 };
+        count
     }
 }
 

@@ -1,6 +1,7 @@
 //! A unit: a line of an output, or the same line several times in a row.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 use memchr::memchr_iter;
 
@@ -12,7 +13,7 @@ use crate::fold::{Allowed, FEWEST, Series};
 use crate::types::Verdict;
 
 /// Most failures with one template that are not repeats: their numbers may be names.
-const SIMILAR: u32 = 8;
+const SIMILAR: u64 = 8;
 /// Number of lines at the start of a stream that count more.
 const HEAD: usize = 8;
 
@@ -44,7 +45,7 @@ pub struct Unit<'a> {
 }
 
 /// The middle of a line that was removed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub struct RemovedMiddle {
     /// Its place in the text that is left.
     pub at: usize,
@@ -55,7 +56,7 @@ pub struct RemovedMiddle {
 }
 
 /// Properties of a unit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub struct Traits {
     /// Whether the line is a message of a program, also among rows of a search.
     pub is_said: bool,
@@ -119,6 +120,13 @@ impl Unit<'_> {
         is_next
     }
 
+    /// Adds all properties. `lines`: the number of lines so far, from which the place of the line counts.
+    pub fn hash_state(&self, lines: usize, to: &mut impl Hasher) {
+        let Self { text, stream: _, number, count, series, header, severity, traits, verdict, score, cut } = self;
+        let is_header = self.is_header();
+        (text, lines - number, count, series, header, is_header, severity, traits, verdict, score, cut).hash(to);
+    }
+
     /// Returns whether the line may be one of a series.
     fn may_count(&self) -> bool {
         let Traits { in_block, names, .. } = self.traits;
@@ -160,6 +168,13 @@ impl Judge {
     /// Returns the number of lines so far.
     pub fn lines(&self) -> usize {
         self.lines
+    }
+
+    /// Adds all that the judgement of the next lines depends on.
+    pub fn hash_state(&self, to: &mut impl Hasher) {
+        let Self { lines, block, context, lead, headers, names, seen, allowed, failed, said } = self;
+        (lines.min(&HEAD), block, context, lead, headers, names, allowed, failed, said).hash(to);
+        seen.hash_counts(SIMILAR, to);
     }
 
     /// Judges the next line. `above`: the lines before, the last first.

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use crate::failure::Severity;
 use crate::fold::{FEWEST, Series};
@@ -17,10 +18,12 @@ const PINNED: usize = 48 << 10;
 const BEST: usize = 12 << 10;
 /// Bytes that a line takes beside its text: its properties, and its share of what a part has reserved.
 const BESIDE: usize = 112;
-/// Number of lines by which a part grows.
-const STEP: usize = 64;
+/// Number of lines by which a part grows. None of its lines is moved then.
+const STEP: usize = 16;
+/// Most lines at the end.
+const LINES_OF_END: usize = END / BESIDE + 2;
 /// Largest text that is reused.
-const SPARE: usize = 1 << 10;
+pub(super) const SPARE: usize = 1 << 10;
 
 /// Lines of a stream.
 #[derive(Default)]
@@ -36,6 +39,8 @@ pub(super) struct Collector {
     best_size: usize,
     end: VecDeque<Unit<'static>>,
     end_size: usize,
+    /// Number of lines that went from the last lines to another part.
+    left: usize,
     /// Whether more lines must stay than can be held.
     overflows: bool,
     /// Texts of dropped lines, for reuse.
@@ -44,7 +49,7 @@ pub(super) struct Collector {
 
 #[derive(Default)]
 struct Part {
-    units: Vec<Unit<'static>>,
+    units: Vec<Vec<Unit<'static>>>,
     size: usize,
 }
 
@@ -55,15 +60,19 @@ impl Part {
 
     fn add(&mut self, unit: Unit<'static>) {
         self.size += size(&unit);
-        if self.units.len() == self.units.capacity() {
-            self.units.reserve_exact(STEP);
+        match self.units.last_mut().filter(|units| units.len() < STEP) {
+            Some(units) => units.push(unit),
+            None => {
+                let mut units = Vec::with_capacity(STEP);
+                units.push(unit);
+                self.units.push(units);
+            }
         }
-        self.units.push(unit);
     }
 }
 
 /// A line ordered by how much it tells. Among equal lines, an earlier line is worth more.
-struct Ranked(Unit<'static>);
+struct Ranked(Box<Unit<'static>>);
 
 impl Ranked {
     fn rank(&self) -> (i32, Reverse<usize>) {
@@ -119,6 +128,18 @@ impl Collector {
         }
     }
 
+    /// Adds all that decides what becomes of the next lines. `lines`: the number of lines so far. As long as no line
+    /// goes to another part, only the last lines change, and a later line is refused where an earlier one was.
+    pub fn hash_state(&self, lines: usize, to: &mut impl Hasher) {
+        (self.left, self.overflows, self.end.len()).hash(to);
+        self.end.iter().for_each(|unit| unit.hash_state(lines, to));
+    }
+
+    /// Moves the last lines on by this many lines.
+    pub fn move_on(&mut self, lines: usize) {
+        self.end.iter_mut().for_each(|unit| unit.number += lines);
+    }
+
     /// Returns whether a line repeats the line before. If so, the line before counts once more.
     pub fn repeats(&mut self, line: &str) -> bool {
         let last = self.end.back_mut().filter(|last| last.repeats(line));
@@ -138,6 +159,9 @@ impl Collector {
         let mut text = self.spare.pop().unwrap_or_default();
         text.clear();
         text.push_str(&unit.text);
+        if self.end.capacity() == 0 {
+            self.end.reserve_exact(LINES_OF_END);
+        }
         let unit = Unit { text: Cow::Owned(text), ..unit };
         self.end_size += size(&unit);
         self.end.push_back(unit);
@@ -187,7 +211,11 @@ impl Collector {
     }
 
     /// Takes a line that no longer belongs to the last lines.
-    fn leave(&mut self, unit: Unit<'static>) {
+    fn leave(&mut self, mut unit: Unit<'static>) {
+        self.left += 1;
+        if let Cow::Owned(text) = &mut unit.text {
+            text.shrink_to_fit();
+        }
         if self.pinned.units.is_empty() && self.best.is_empty() && self.start.has_room(&unit, START) {
             self.start.add(unit);
         } else if must_stay(&unit) {
@@ -206,19 +234,19 @@ impl Collector {
             }
         } else if unit.is_header() {
             if let Some(header) = self.header.replace(unit) {
-                self.keep_best(Ranked(header));
+                self.keep_best(header);
             }
         } else {
-            self.keep_best(Ranked(unit));
+            self.keep_best(unit);
         }
     }
 
-    fn keep_best(&mut self, ranked: Ranked) {
-        if self.is_too_low(&ranked.0) {
-            return self.let_go(ranked.0);
+    fn keep_best(&mut self, unit: Unit<'static>) {
+        if self.is_too_low(&unit) {
+            return self.let_go(unit);
         }
-        self.best_size += size(&ranked.0);
-        self.best.push(Reverse(ranked));
+        self.best_size += size(&unit);
+        self.best.push(Reverse(Ranked(Box::new(unit))));
         self.shrink_best();
     }
 
@@ -232,7 +260,7 @@ impl Collector {
             && let Some(Reverse(Ranked(least))) = self.best.pop()
         {
             self.best_size -= size(&least);
-            self.let_go(least);
+            self.let_go(*least);
         }
     }
 
@@ -250,9 +278,10 @@ impl Collector {
         if self.overflows {
             return None;
         }
-        let best = self.best.into_iter().map(|Reverse(Ranked(unit))| unit);
-        let pinned = self.pinned.units.into_iter().chain(self.headers.units).chain(self.header);
-        let mut units: Vec<_> = self.start.units.into_iter().chain(pinned).chain(best).chain(self.end).collect();
+        let best = self.best.into_iter().map(|Reverse(Ranked(unit))| *unit);
+        let pinned = self.pinned.units.into_iter().chain(self.headers.units).flatten().chain(self.header);
+        let start = self.start.units.into_iter().flatten();
+        let mut units: Vec<_> = start.chain(pinned).chain(best).chain(self.end).collect();
         units.sort_unstable_by_key(|unit| unit.number);
         let headers: Vec<usize> = units.iter().filter(|unit| unit.is_header()).map(|unit| unit.number).collect();
         let is_named = |unit: &Unit| unit.header == 0 || headers.binary_search(&unit.header).is_ok();

@@ -5,24 +5,25 @@ mod collect;
 mod tests;
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher};
 
-use collect::Collector;
+use collect::{Collector, SPARE};
 use memchr::memchr;
 
 use super::class::Printed;
 use super::estimate::Estimate;
 use super::lines::{Lines, Total};
 use super::options::Options;
-use super::repeats::repeats;
+use super::repeats::{BlockSearch, RepeatedBlock, repeats};
 use super::rules::Rules;
 use super::salience::unit::{NewLine, RemovedMiddle};
-use super::seen::Shown;
+use super::seen::{Shown, lines_of};
 use super::{End, Level, Stream, View};
 
 /// Largest output whose lines are all held, in bytes.
 pub(super) const WHOLE: usize = 64 << 10;
-/// Size in bytes of the parts in which an output is passed on when it is no longer small.
-const PART: usize = 8 << 10;
+/// Size in bytes of the parts in which a small output is held. Each is freed as it is passed on.
+const PART: usize = 2 << 10;
 /// Longest line that is held whole, and the lengths of the start and the end that are held of a longer line, in bytes.
 const LINE: usize = 10 << 10;
 const LINE_START: usize = 8 << 10;
@@ -33,8 +34,9 @@ pub struct Reducer<'a> {
     options: Options<'a>,
     printed: Printed,
     /// The output so far, while it is small.
-    small: Option<[String; 2]>,
-    streams: [Running<'a>; 2],
+    small: Option<[Vec<String>; 2]>,
+    size: usize,
+    streams: [Option<Running<'a>>; 2],
 }
 
 /// One stream of an output that is no longer small.
@@ -43,6 +45,7 @@ struct Running<'a> {
     total: Total,
     rules: Rules<'a>,
     collector: Collector,
+    search: BlockSearch,
     line: String,
     /// The tokens of the line so far.
     tokens: Estimate,
@@ -56,8 +59,7 @@ impl<'a> Reducer<'a> {
     /// Makes a reducer of one output.
     pub fn new(options: &Options<'a>) -> Self {
         let printed = options.printed();
-        let streams = [0, 1].map(|_| Running { rules: options.rules(&printed), ..Running::default() });
-        Self { options: *options, printed, small: Some(Default::default()), streams }
+        Self { options: *options, printed, small: Some(Default::default()), size: 0, streams: [None, None] }
     }
 
     /// Makes the reducer take into account the lines that a conversation shows already. May be called once the output
@@ -79,31 +81,23 @@ impl<'a> Reducer<'a> {
     /// Takes the next part of a stream.
     pub fn push(&mut self, stream: Stream, text: &str) {
         if let Some(small) = &mut self.small {
-            let size = small[0].len() + small[1].len() + text.len();
-            if size <= WHOLE {
+            self.size += text.len();
+            if self.size <= WHOLE {
                 append(&mut small[stream.index()], text);
                 return;
             }
             let [stdout, stderr] = self.small.take().unwrap_or_default();
-            self.run_freeing(Stream::Stdout, stdout);
-            self.run_freeing(Stream::Stderr, stderr);
+            stdout.into_iter().for_each(|part| self.run(Stream::Stdout, &part));
+            stderr.into_iter().for_each(|part| self.run(Stream::Stderr, &part));
         }
         self.run(stream, text);
     }
 
-    /// Passes on an output that was small, and frees it step by step: the lines that are held replace it.
-    fn run_freeing(&mut self, stream: Stream, mut text: String) {
-        while !text.is_empty() {
-            let part = text.floor_char_boundary(PART);
-            self.run(stream, &text[..part]);
-            text.drain(..part);
-            text.shrink_to_fit();
-        }
-    }
-
     fn run(&mut self, stream: Stream, text: &str) {
         let options = &self.options;
-        let running = &mut self.streams[stream.index()];
+        let rules = || options.rules(&self.printed);
+        let running =
+            self.streams[stream.index()].get_or_insert_with(|| Running { rules: rules(), ..Running::default() });
         running.total.bytes += text.len();
         // Long exact contents have no view.
         if self.printed.exact || running.collector.overflows() {
@@ -134,6 +128,11 @@ impl<'a> Reducer<'a> {
                 running.end_line(stream, options);
             }
             start = next;
+            if let Some(block) = running.search.next(bytes, start) {
+                running.total.estimate.add(&bytes[counted..start]);
+                start += running.take_block(&text[start..], block, stream, options);
+                counted = start;
+            }
         }
         running.total.estimate.add(&bytes[counted..]);
         running.hold(&text[start..]);
@@ -141,19 +140,17 @@ impl<'a> Reducer<'a> {
 
     /// Returns the view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
     pub fn finish(mut self, end: End) -> Option<View> {
-        if let Some([stdout, stderr]) = &self.small {
-            return Lines::of(stdout, stderr, &self.options, &self.printed).view(
-                &self.printed,
-                end,
-                self.options.level,
-            );
+        if let Some(small) = self.small.take() {
+            let [stdout, stderr] = small.map(|parts| parts.concat());
+            let lines = Lines::of(&stdout, &stderr, &self.options, &self.printed);
+            return lines.view(&self.printed, end, self.options.level);
         }
         if self.printed.exact || self.options.level == Level::Lossless {
             return None;
         }
         let mut lines = Lines { own: self.options.own, ..Lines::default() };
         for stream in [Stream::Stdout, Stream::Stderr] {
-            let mut running = std::mem::take(&mut self.streams[stream.index()]);
+            let Some(mut running) = self.streams[stream.index()].take() else { continue };
             if !running.line.is_empty() {
                 running.total.is_open = true;
                 running.end_line(stream, &self.options);
@@ -165,13 +162,19 @@ impl<'a> Reducer<'a> {
     }
 }
 
-/// Appends to a part of a small output. The part never reserves more than its largest size.
-fn append(to: &mut String, text: &str) {
-    let length = to.len() + text.len();
-    if length > to.capacity() {
-        to.reserve_exact(length.max(2 * to.capacity()).min(WHOLE) - to.len());
+/// Appends to the parts of a small output.
+fn append(to: &mut Vec<String>, text: &str) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let room = to.last().map_or(0, |part| PART - part.len());
+        let (fits, behind) = rest.split_at(rest.floor_char_boundary(room));
+        if fits.is_empty() {
+            to.push(String::with_capacity(PART));
+        } else if let Some(part) = to.last_mut() {
+            part.push_str(fits);
+        }
+        rest = behind;
     }
-    to.push_str(text);
 }
 
 impl Running<'_> {
@@ -184,6 +187,10 @@ impl Running<'_> {
             let mut part = rest.floor_char_boundary(room);
             if part == 0 {
                 part = rest.ceil_char_boundary(1);
+            }
+            // A line that is long becomes longer.
+            if self.line.len() + part > self.line.capacity().max(SPARE) {
+                self.line.reserve_exact(LINE + char::MAX_LEN_UTF8 - self.line.len());
             }
             self.line.push_str(&rest[..part]);
             rest = &rest[part..];
@@ -209,14 +216,45 @@ impl Running<'_> {
             self.take(&line, stream, options);
         } else {
             let verdict = options.verdict(&line, &mut self.rules);
-            let own = NewLine { text: Cow::Owned(line.clone()), stream, verdict };
+            let own = NewLine { text: Cow::Borrowed(&*line), stream, verdict };
             let mut unit = self.total.judge.next(own, self.collector.last());
             tokens.add(if self.total.is_open { b"" } else { b"\n" });
             unit.cut = Some(Box::new(RemovedMiddle { at: self.cut_at, characters: cut, tokens: tokens.hundredths() }));
             self.collector.add(unit, self.total.judge.lead);
         }
-        self.line = line;
-        self.line.clear();
+        if line.capacity() <= SPARE {
+            self.line = line;
+            self.line.clear();
+        }
+    }
+
+    /// Takes the first repeat of a block, and all others with it if the first one changes nothing but numbers. Returns
+    /// the length of what it took.
+    fn take_block(&mut self, text: &str, block: RepeatedBlock, stream: Stream, options: &Options) -> usize {
+        let RepeatedBlock { length, lines, times } = block;
+        let (before, tokens) = (self.state(), self.total.estimate.hundredths());
+        for line in lines_of(&text[..length]) {
+            self.take(line, stream, options);
+        }
+        self.total.estimate.add(&text.as_bytes()[..length]);
+        if self.state() != before {
+            return length;
+        }
+        self.search.succeed();
+        let (tokens, more) = (self.total.estimate.hundredths() - tokens, times - 1);
+        self.total.estimate.repeat(tokens, more);
+        self.total.judge.repeat(more * lines);
+        self.collector.move_on(more * lines);
+        times * length
+    }
+
+    /// Returns a number for all that decides what the next lines do, apart from the numbers that each line moves on.
+    fn state(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.total.judge.hash_state(&mut hasher);
+        self.rules.hash_state(&mut hasher);
+        self.collector.hash_state(self.total.judge.lines(), &mut hasher);
+        hasher.finish()
     }
 
     /// Takes a line. Returns whether it repeats the line before.
