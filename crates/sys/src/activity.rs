@@ -8,7 +8,7 @@ pub const LONG: u64 = 60;
 
 /// One process. A field that could not be read is empty. Nothing is guessed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Activity {
+pub struct ProcessActivity {
     /// The pid.
     pub pid: i32,
     /// The parent's pid.
@@ -25,7 +25,7 @@ pub struct Activity {
     /// process.
     pub calls: Option<Vec<ThreadActivity>>,
     /// The open files.
-    pub files: Vec<Opened>,
+    pub files: Vec<OpenFile>,
 }
 
 /// The activity of a thread.
@@ -68,13 +68,13 @@ pub enum ThreadActivity {
 
 /// An open file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenFile {
     /// The descriptor.
     pub fd: i32,
     /// Identifies the file: a path, or the kernel's name of a pipe.
     pub name: String,
     /// The kind of file.
-    pub file: FileKind,
+    pub file: OpenFileKind,
     /// Whether the file is open for reading.
     pub reads: bool,
     /// Whether the file is open for writing.
@@ -83,7 +83,7 @@ pub struct Opened {
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub enum OpenFileKind {
     /// A terminal.
     Terminal,
     /// The controlling end of the terminal with this number.

@@ -20,7 +20,7 @@ pub struct CivilTime {
 }
 
 /// A function of libc that breaks a time down.
-type Calendar = unsafe extern "C" fn(*const libc::time_t, *mut libc::tm) -> *mut libc::tm;
+type TimeBreakdown = unsafe extern "C" fn(*const libc::time_t, *mut libc::tm) -> *mut libc::tm;
 
 /// Returns the moment (ms since 1970) in UTC.
 pub fn utc_time(at: u64) -> CivilTime {
@@ -33,7 +33,7 @@ pub fn local_time(at: u64) -> CivilTime {
 }
 
 /// Breaks a time down. A year beyond the calendar of the system is the first one.
-fn broken_down(at: u64, calendar: Calendar) -> CivilTime {
+fn broken_down(at: u64, calendar: TimeBreakdown) -> CivilTime {
     let seconds = libc::time_t::try_from(at / 1000).unwrap_or(0);
     let mut parts = MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: both pointers are valid for the call, and the function keeps neither.

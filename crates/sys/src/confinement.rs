@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 /// A kind of namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Namespace {
+pub enum NamespaceKind {
     /// User and group ids, and capabilities.
     User,
     /// Mounts.
@@ -57,7 +57,7 @@ pub enum FileRight {
 
 /// The descriptors by which a child enters a world between clone and exec. Their owner keeps them open meanwhile.
 #[derive(Debug, Clone, Copy)]
-pub struct Entrance {
+pub struct WorldEntrance {
     /// The network namespace. `None`: the parent's.
     pub network: Option<RawFd>,
     /// The namespace of System V and POSIX IPC.
@@ -72,7 +72,7 @@ pub struct Entrance {
 
 /// The restrictions of a Landlock ruleset besides those on changes of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Landlocked {
+pub struct LandlockRestrictions {
     /// Reading, listing and executing files. Otherwise only changes are restricted.
     pub reads: bool,
     /// TCP, altogether.

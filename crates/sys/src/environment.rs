@@ -6,7 +6,7 @@ use std::ffi::CStr;
 
 /// The environment at the last call.
 #[derive(Default)]
-struct Known {
+struct CachedEnvironment {
     /// Each variable as it is, ended by a NUL.
     block: Vec<u8>,
     text: String,
@@ -15,7 +15,7 @@ struct Known {
 }
 
 thread_local! {
-    static KNOWN: RefCell<Known> = RefCell::default();
+    static KNOWN: RefCell<CachedEnvironment> = RefCell::default();
 }
 
 /// Returns the variables of this process as they are now, each as `NAME=VALUE` with a NUL behind it. As in Node's
@@ -23,7 +23,7 @@ thread_local! {
 ///
 /// Call it on the thread that changes variables, which is the main thread of Node.
 pub fn environment() -> String {
-    KNOWN.with_borrow_mut(|Known { block, text, spare }| {
+    KNOWN.with_borrow_mut(|CachedEnvironment { block, text, spare }| {
         spare.clear();
         copy_variables(spare);
         // Programs hardly ever change a variable between two commands.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// An instruction of a filter, in the format of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
-pub struct Instruction {
+pub struct BpfInstruction {
     /// The operation.
     pub code: u16,
     /// Instructions to skip if a comparison holds.
@@ -19,23 +19,23 @@ pub struct Instruction {
 
 /// A filter of system calls, ready to be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Filter {
+pub struct SyscallFilter {
     /// The program.
-    pub program: Vec<Instruction>,
+    pub program: Vec<BpfInstruction>,
     /// Whether the program passes calls on to a listener.
     pub listener: bool,
 }
 
 /// A kind of machine, as far as the numbers of its system calls are concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Machine {
+pub enum SyscallArchitecture {
     /// x86-64.
     X86,
     /// 64-bit ARM.
     Arm,
 }
 
-impl Machine {
+impl SyscallArchitecture {
     /// The machine that this code was built for. `None`: no filter is known for it.
     pub const HERE: Option<Self> = if cfg!(target_arch = "x86_64") {
         Some(Self::X86)
@@ -48,7 +48,7 @@ impl Machine {
 
 /// A system call that waits for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
+pub struct SyscallNotification {
     /// Names the call for its answer.
     pub id: u64,
     /// The thread that waits, as a pid of the listener's namespace. 0: it has none there.
@@ -61,7 +61,7 @@ pub struct Call {
     pub args: [u64; 6],
 }
 
-impl Call {
+impl SyscallNotification {
     /// Returns an argument that the kernel reads as `int`.
     pub fn int(&self, at: usize) -> i32 {
         self.args[at] as u32 as i32
@@ -75,7 +75,7 @@ impl Call {
 
 /// How a call that waits ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum NotificationResponse {
     /// The call returns this value.
     Value(i64),
     /// The call fails.
@@ -86,7 +86,7 @@ pub enum Answer {
 
 /// How a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Follow {
+pub enum LinkResolution {
     /// Through symbolic links, and links of `/proc` to files of processes.
     Everything,
     /// Through symbolic links with a text.
@@ -108,7 +108,7 @@ pub struct PlaceId {
 
 /// A file that exists, with the facts that tell it from later files with the same inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Being {
+pub struct ExistingFile {
     /// The device, as its major and its minor number.
     pub device: (u32, u32),
     /// The number of the inode.

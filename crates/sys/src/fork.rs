@@ -5,7 +5,7 @@ use std::io;
 use nix::unistd::Pid;
 
 /// The result of [`fork`].
-pub enum Fork {
+pub enum ForkOutcome {
     /// In the parent: the child's pid.
     Parent(Pid),
     /// In the child.
@@ -13,11 +13,11 @@ pub enum Fork {
 }
 
 /// Forks this single-threaded process.
-pub fn fork() -> io::Result<Fork> {
+pub fn fork() -> io::Result<ForkOutcome> {
     // SAFETY: only the supervisor calls this, and it has one thread, so no other thread can hold a lock.
     match unsafe { nix::unistd::fork() }? {
-        nix::unistd::ForkResult::Parent { child } => Ok(Fork::Parent(child)),
-        nix::unistd::ForkResult::Child => Ok(Fork::Child),
+        nix::unistd::ForkResult::Parent { child } => Ok(ForkOutcome::Parent(child)),
+        nix::unistd::ForkResult::Child => Ok(ForkOutcome::Child),
     }
 }
 

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 /// The directory below which commands may have cgroups of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupPlace {
+pub struct CgroupPlace {
     /// The cgroup that may be divided.
     pub directory: PathBuf,
     /// The controllers that its children have.
-    pub controllers: Controllers,
+    pub controllers: CgroupControllers,
 }
 
 /// The controllers of a cgroup that limits need.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Controllers {
+pub struct CgroupControllers {
     /// `memory.max` and `memory.events`.
     pub memory: bool,
     /// `pids.max` and `pids.events`.
@@ -22,7 +22,7 @@ pub struct Controllers {
 
 /// The reason why commands have no cgroups of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoGroups {
+pub enum NoCgroups {
     /// The kernel has no cgroups of version 2, or none are mounted where systems mount them.
     #[error("version 1, or none")]
     Absent,
@@ -43,7 +43,7 @@ pub enum NoGroups {
     Threaded,
 }
 
-impl NoGroups {
+impl NoCgroups {
     /// What a person can do to give commands cgroups.
     #[must_use]
     pub const fn remedy(self) -> &'static str {

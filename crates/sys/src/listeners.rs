@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 /// A listening TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listener {
+pub struct ListeningSocket {
     /// The address, which may stand for all.
     pub address: IpAddr,
     /// The port.

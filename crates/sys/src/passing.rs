@@ -17,7 +17,7 @@ const STEP: usize = 256 * 1024;
 
 /// Passes bytes on, a few at a time.
 #[derive(Debug)]
-pub struct Passing {
+pub struct PipeForwarder {
     bytes: Vec<u8>,
     /// Bytes that the second pipe did not take though it had room: the system has no memory.
     held: usize,
@@ -27,7 +27,7 @@ pub struct Passing {
 
 /// The result of a step.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Passed<'b> {
+pub enum ForwardOutcome<'b> {
     /// These bytes have reached the second pipe.
     Bytes(&'b [u8]),
     /// The first pipe has no bytes.
@@ -40,21 +40,21 @@ pub enum Passed<'b> {
     ReaderLeft(&'b [u8]),
 }
 
-impl Default for Passing {
+impl Default for PipeForwarder {
     fn default() -> Self {
         Self { bytes: vec![0; STEP], held: 0, aside: None }
     }
 }
 
-impl Passing {
+impl PipeForwarder {
     /// Passes on a step of what the first pipe has, if the second one has room for it. Never waits if both ends do not.
-    pub fn step(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Passed<'_> {
+    pub fn step(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> ForwardOutcome<'_> {
         let ready = polled(to, PollFlags::POLLOUT);
         if ready.contains(PollFlags::POLLERR) {
-            return Passed::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]);
+            return ForwardOutcome::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]);
         }
         if !ready.contains(PollFlags::POLLOUT) {
-            return Passed::Full;
+            return ForwardOutcome::Full;
         }
         let waiting = if self.held == 0 { waiting_bytes(from) } else { 0 };
         if waiting > PAGE as u64 {
@@ -67,34 +67,36 @@ impl Passing {
                 self.peek(from).and_then(|seen| Ok(write(to, &self.bytes[..seen])?))
             };
             match passed {
-                Ok(count) => return Passed::Bytes(self.take(from, count)),
-                Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => return Passed::ReaderLeft(&[]),
-                Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => return Passed::Full,
+                Ok(count) => return ForwardOutcome::Bytes(self.take(from, count)),
+                Err(error) if error.raw_os_error() == Some(Errno::EPIPE as i32) => {
+                    return ForwardOutcome::ReaderLeft(&[]);
+                }
+                Err(error) if error.raw_os_error() == Some(Errno::EAGAIN as i32) => return ForwardOutcome::Full,
                 // The system cannot, or has no memory for it: a page at a time.
                 Err(_) => {}
             }
         }
         while self.held == 0 {
             match read(from, &mut self.bytes[..PAGE]) {
-                Ok(0) => return Passed::Ended,
+                Ok(0) => return ForwardOutcome::Ended,
                 Ok(count) => self.held = count,
                 Err(Errno::EINTR) => {}
-                Err(_) => return Passed::Empty,
+                Err(_) => return ForwardOutcome::Empty,
             }
         }
         loop {
             match write(to, &self.bytes[..self.held]) {
                 // A pipe takes so few bytes whole.
-                Ok(_) => return Passed::Bytes(&self.bytes[..std::mem::take(&mut self.held)]),
-                Err(Errno::EPIPE) => return Passed::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]),
+                Ok(_) => return ForwardOutcome::Bytes(&self.bytes[..std::mem::take(&mut self.held)]),
+                Err(Errno::EPIPE) => return ForwardOutcome::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]),
                 Err(Errno::EINTR) => {}
-                Err(_) => return Passed::Full,
+                Err(_) => return ForwardOutcome::Full,
             }
         }
     }
 }
 
-impl Passing {
+impl PipeForwarder {
     /// Reads what the first pipe holds, which keeps it. Returns how much that is.
     fn peek(&mut self, from: BorrowedFd<'_>) -> io::Result<usize> {
         if self.aside.is_none() {
@@ -153,28 +155,28 @@ mod tests {
     fn each_step_says_what_became_of_the_bytes() {
         let ((from, first), (last, to)) = (pipe(), pipe());
         let (mut first, mut last) = (std::fs::File::from(first), std::fs::File::from(last));
-        let mut passing = Passing::default();
-        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Empty);
+        let mut passing = PipeForwarder::default();
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::Empty);
         first.write_all(b"abc").expect("room");
-        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"abc"));
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::Bytes(b"abc"));
         let mut got = [0; 9];
         assert_eq!(last.read(&mut got).expect("bytes"), 3);
         first.write_all(b"def").expect("room");
         drop(first);
-        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"def"));
-        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Ended);
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::Bytes(b"def"));
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::Ended);
         drop(last);
-        assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::ReaderLeft(b""));
+        assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::ReaderLeft(b""));
     }
 
     #[test]
     fn small_writes_take_no_more_room_than_in_one_pipe() {
         let ((from, first), (last, to)) = (pipe(), pipe());
         let (mut first, mut last) = (std::fs::File::from(first), std::fs::File::from(last));
-        let mut passing = Passing::default();
+        let mut passing = PipeForwarder::default();
         for _ in 0..6_000 {
             first.write_all(b"0123456789").expect("room");
-            assert_eq!(passing.step(from.as_fd(), to.as_fd()), Passed::Bytes(b"0123456789"));
+            assert_eq!(passing.step(from.as_fd(), to.as_fd()), ForwardOutcome::Bytes(b"0123456789"));
         }
         let mut got = vec![0; 70_000];
         assert_eq!(last.read(&mut got).expect("bytes"), 60_000, "one read returns all of it");

@@ -13,7 +13,7 @@ pub struct OpenPipes {
 
 /// The program that a process runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Program {
+pub struct ProcessProgram {
     /// The file name of the executable, without the directory.
     pub executable: String,
     /// The name of the process. A process that runs a script has the script's name.

@@ -8,10 +8,10 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Confined, Filtered, Signal};
+use super::{ChildConfinement, ChildRestriction, ListenedFilter, Signal};
 
 /// A program to start. Everything is prepared, so that the child only makes system calls.
-pub struct Launch {
+pub struct ProgramLaunch {
     /// The program's path.
     pub program: CString,
     /// The arguments, with the program's name first.
@@ -33,7 +33,7 @@ pub struct Launch {
     /// Descriptors of this process that the child inherits, each with its number in the child.
     pub inherits: Vec<(RawFd, RawFd)>,
     /// The bounds of the child, or a filter that reports its calls.
-    pub bounds: Bounds,
+    pub bounds: ChildRestriction,
 }
 
 /// Limits on the resources of a program, if they are below the inherited ones.
@@ -91,7 +91,7 @@ pub(super) struct ExecVectors {
 }
 
 impl ExecVectors {
-    pub fn of(launch: &Launch) -> Self {
+    pub fn of(launch: &ProgramLaunch) -> Self {
         let end = std::iter::once(std::ptr::null());
         let argv = launch.argv.iter().map(|argument| argument.as_ptr()).chain(end.clone()).collect();
         // Pointers into the block itself: one copy per variable would cost more than the rest of this function.
@@ -105,7 +105,7 @@ impl ExecVectors {
 ///
 /// # Safety
 /// The caller is a fresh child whose parent keeps `launch` and `vectors` alive and unchanged.
-pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_score: &CStr) -> LaunchError {
+pub(super) unsafe fn become_program(launch: &ProgramLaunch, vectors: &ExecVectors, oom_score: &CStr) -> LaunchError {
     let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
     for signal in super::IGNORED {
         // SAFETY: sets a default disposition.
@@ -128,12 +128,12 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
         return LaunchError { step: LaunchStep::Stdio, errno: errno() };
     }
     super::raise_oom_score(oom_score);
-    if let Bounds::Confined(confined) = &launch.bounds
+    if let ChildRestriction::Confined(confined) = &launch.bounds
         && let Err(errno) = enter(confined)
     {
         return LaunchError { step: LaunchStep::Confine, errno };
     }
-    if launch.inherits.is_empty() && matches!(launch.bounds, Bounds::None) {
+    if launch.inherits.is_empty() && matches!(launch.bounds, ChildRestriction::None) {
         super::close_from_three();
     } else if let Err(errno) = inherit(&launch.inherits) {
         return LaunchError { step: LaunchStep::Stdio, errno };
@@ -164,14 +164,14 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
 }
 
 /// Installs the filter of a child, if it has one. System calls only.
-fn filter(launch: &Launch) -> Result<(), i32> {
+fn filter(launch: &ProgramLaunch) -> Result<(), i32> {
     match &launch.bounds {
-        Bounds::None => Ok(()),
-        Bounds::Confined(confined) => confined.filter.as_ref().map_or(Ok(()), |filter| {
+        ChildRestriction::None => Ok(()),
+        ChildRestriction::Confined(confined) => confined.filter.as_ref().map_or(Ok(()), |filter| {
             let listener = confined.listener.as_ref().map(|(socket, message)| (*socket, &**message));
             super::install_filter(filter, listener)
         }),
-        Bounds::Filtered(Filtered { filter, listener: (socket, message) }) => {
+        ChildRestriction::Filtered(ListenedFilter { filter, listener: (socket, message) }) => {
             super::set_no_new_privileges()?;
             super::install_filter(filter, Some((*socket, message)))
         }
@@ -179,7 +179,7 @@ fn filter(launch: &Launch) -> Result<(), i32> {
 }
 
 /// Enters the namespaces of a world and gives up all privileges. System calls only, but on macOS, where a launch forks.
-fn enter(confined: &Confined) -> Result<(), i32> {
+fn enter(confined: &ChildConfinement) -> Result<(), i32> {
     if let Some(profile) = &confined.profile {
         return super::apply_profile(profile);
     }
@@ -275,7 +275,7 @@ fn tighten(resource: Resource, most: u64) -> nix::Result<()> {
 
 /// Resources used by a child that has exited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct ResourceUsage {
     /// CPU time in user mode, µs.
     pub user_us: u64,
     /// CPU time in the kernel, µs.
@@ -284,7 +284,7 @@ pub struct Usage {
     pub max_rss: u64,
 }
 
-impl Usage {
+impl ResourceUsage {
     /// Adds another process: times add up, and the larger size counts.
     pub fn add(&mut self, other: Self) {
         self.user_us += other.user_us;
@@ -304,7 +304,7 @@ impl Usage {
 
 /// The exit of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Exit {
+pub enum ChildExit {
     /// With this exit code.
     Code(i32),
     /// By this signal.
@@ -313,9 +313,9 @@ pub enum Exit {
 
 /// A change of a child's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reaped {
+pub enum ReapOutcome {
     /// The child has exited and was reaped.
-    Ended(Pid, Exit, Usage),
+    Ended(Pid, ChildExit, ResourceUsage),
     /// The child was stopped and still exists.
     Stopped(Pid),
     /// No change since the last call.
@@ -325,7 +325,7 @@ pub enum Reaped {
 }
 
 /// Returns the next change of any child, without blocking.
-pub fn reap(with_stopped: bool) -> Reaped {
+pub fn reap(with_stopped: bool) -> ReapOutcome {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     let options = libc::WNOHANG | if with_stopped { libc::WUNTRACED } else { 0 };
@@ -334,27 +334,27 @@ pub fn reap(with_stopped: bool) -> Reaped {
     if pid < 0 {
         return match nix::errno::Errno::last() {
             nix::errno::Errno::EINTR => reap(with_stopped),
-            _ => Reaped::NoChildren,
+            _ => ReapOutcome::NoChildren,
         };
     }
     if pid == 0 {
-        return Reaped::Nothing;
+        return ReapOutcome::Nothing;
     }
     // SAFETY: zeroed before and filled in by the kernel.
     let usage = unsafe { usage.assume_init() };
     let pid = Pid::from_raw(pid);
     if libc::WIFSTOPPED(status) {
-        return Reaped::Stopped(pid);
+        return ReapOutcome::Stopped(pid);
     }
     let end = if libc::WIFSIGNALED(status) {
-        Exit::Signal(libc::WTERMSIG(status))
+        ChildExit::Signal(libc::WTERMSIG(status))
     } else {
-        Exit::Code(libc::WEXITSTATUS(status))
+        ChildExit::Code(libc::WEXITSTATUS(status))
     };
-    Reaped::Ended(
+    ReapOutcome::Ended(
         pid,
         end,
-        Usage {
+        ResourceUsage {
             user_us: micros(usage.ru_utime),
             system_us: micros(usage.ru_stime),
             max_rss: u64::try_from(usage.ru_maxrss).unwrap_or(0) * super::MAX_RSS_UNIT,

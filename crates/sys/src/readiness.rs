@@ -2,14 +2,14 @@
 
 /// The events to report about a descriptor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Interest {
+pub struct PollInterest {
     /// Whether to report that the descriptor can be read.
     pub readable: bool,
     /// Whether to report that the descriptor can be written.
     pub writable: bool,
 }
 
-impl Interest {
+impl PollInterest {
     /// Reports that the descriptor can be read.
     pub const READ: Self = Self { readable: true, writable: false };
     /// Reports that the descriptor can be written.
@@ -20,7 +20,7 @@ impl Interest {
 
 /// A descriptor that is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Readiness {
+pub struct PollEvent {
     /// The token with which it was added.
     pub token: u64,
     /// Whether a read does not block.
@@ -33,7 +33,7 @@ pub struct Readiness {
 
 /// A transport of the internet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Transport {
+pub enum InternetTransport {
     /// Connections.
     Tcp,
     /// Single packets.

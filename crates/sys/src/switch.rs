@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 /// A variable of the host's environment that turns a feature off with one value. It is read once, in the host and in
 /// its supervisor, which gets no other variables.
 #[derive(Debug)]
-pub struct Switch {
+pub struct FeatureSwitch {
     name: &'static str,
     off: &'static str,
     is_off: OnceLock<bool>,
 }
 
-impl Switch {
+impl FeatureSwitch {
     /// Names the variable, and the value that turns the feature off.
     pub const fn new(name: &'static str, off: &'static str) -> Self {
         Self { name, off, is_off: OnceLock::new() }

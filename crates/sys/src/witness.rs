@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 /// What became of the ends of a tap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TapState {
+pub enum PipelineTapState {
     /// The shell has none, or its command needs none.
     None,
     /// The command has made no pipe yet.
@@ -17,7 +17,7 @@ pub enum TapState {
 
 /// The events of one command, in the order in which they were begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct WitnessTrace {
     /// The events.
     pub events: Vec<WitnessEvent>,
     /// Whether there was no room for some.
@@ -32,7 +32,7 @@ pub struct WitnessEvent {
     /// The process: the number of the event that forked it, plus 1. 0 is the command's own shell.
     pub process: usize,
     /// What happened.
-    pub happened: Happened,
+    pub happened: WitnessEventKind,
     /// The command that the shell was about to run, as bash prints it. Reading a substitution within
     /// another one puts the text of the inner one in its place.
     pub text: Arc<str>,
@@ -58,7 +58,7 @@ pub struct WitnessEvent {
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum WitnessEventKind {
     /// A process was forked.
     Forked {
         /// Its pid. Not positive if there was no process.

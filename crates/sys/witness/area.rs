@@ -19,11 +19,14 @@ pub const SIZE: usize = TEXT + TEXTS;
 /// The first bytes of the area.
 pub const MAGIC: u32 = 0x6177_6974;
 
-const _: () = assert!(size_of::<Header>() + SLOTS * size_of::<Event>() <= TEXT, "events and texts do not overlap");
+const _: () = assert!(
+    size_of::<WitnessAreaHeader>() + SLOTS * size_of::<WitnessEventSlot>() <= TEXT,
+    "events and texts do not overlap"
+);
 
 /// The beginning of the area.
 #[repr(C)]
-pub struct Header {
+pub struct WitnessAreaHeader {
     /// [`MAGIC`]
     pub magic: u32,
     /// 1 once the library runs in bash.
@@ -77,7 +80,7 @@ pub mod flag {
 /// One event.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct WitnessEventSlot {
     /// What happened. 0 while the event is written.
     pub kind: u32,
     /// The process in which it happened: the number of the fork that made it, counted from 1. 0 is the first shell.

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use super::proc::after_name;
 use super::proc_root::{proc_of, proc_root};
 use super::syscalls::call_of;
-use crate::{Activity, FileKind, Opened, ThreadActivity};
+use crate::{OpenFile, OpenFileKind, ProcessActivity, ThreadActivity};
 
 /// Whether this platform can tell a process's activity.
 pub const ACTIVITY_IS_KNOWN: bool = true;
@@ -19,7 +19,7 @@ pub const ACTIVITY_IS_KNOWN: bool = true;
 const MOST_THREADS: usize = 256;
 
 /// Returns a process's current activity, or `None` if it is gone, has exited or could not be read in time.
-pub fn activity(pid: Pid, until: Instant) -> Option<Activity> {
+pub fn activity(pid: Pid, until: Instant) -> Option<ProcessActivity> {
     let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
@@ -32,7 +32,7 @@ pub fn activity(pid: Pid, until: Instant) -> Option<Activity> {
     let stopped = state == "T";
     let calls = if stopped { Some(Vec::new()) } else { calls_of(pid, &files, until) };
     name_waited_for(pid, &mut files, calls.as_deref().unwrap_or_default());
-    Some(Activity {
+    Some(ProcessActivity {
         pid: pid.as_raw(),
         parent: number(1)?,
         group: number(2)?,
@@ -45,7 +45,7 @@ pub fn activity(pid: Pid, until: Instant) -> Option<Activity> {
 }
 
 /// Returns the activity of all threads, the first one first. If the list changes meanwhile, the process is working.
-fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActivity>> {
+fn calls_of(pid: Pid, files: &[OpenFile], until: Instant) -> Option<Vec<ThreadActivity>> {
     let mut threads: Vec<i32> = fs::read_dir(format!("{}/task", proc_of(pid)))
         .ok()?
         .flatten()
@@ -75,7 +75,7 @@ fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActi
 }
 
 /// Returns the open files of a process: none if they may not be read, and `None` past the time bound.
-fn files_of(pid: Pid, until: Instant) -> Option<Vec<Opened>> {
+fn files_of(pid: Pid, until: Instant) -> Option<Vec<OpenFile>> {
     let Ok(entries) = fs::read_dir(format!("{}/fd", proc_of(pid))) else { return Some(Vec::new()) };
     let mut files = Vec::new();
     for entry in entries.flatten() {
@@ -88,31 +88,31 @@ fn files_of(pid: Pid, until: Instant) -> Option<Vec<Opened>> {
     Some(files)
 }
 
-fn opened(link: &Path) -> Option<Opened> {
+fn opened(link: &Path) -> Option<OpenFile> {
     let fd = link.file_name()?.to_str()?.parse().ok()?;
     let name = fs::read_link(link).ok()?.to_string_lossy().into_owned();
     // The mode of the link itself tells how the file was opened. Its target may be on a disk that does not answer.
     let mode = fs::symlink_metadata(link).ok()?.permissions().mode();
     let file = kind(link, &name);
-    Some(Opened { fd, name, file, reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 })
+    Some(OpenFile { fd, name, file, reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 })
 }
 
-fn kind(link: &Path, name: &str) -> FileKind {
+fn kind(link: &Path, name: &str) -> OpenFileKind {
     if name.starts_with("pipe:[") {
-        return FileKind::Pipe;
+        return OpenFileKind::Pipe;
     }
     if let Some(kind) = name.strip_prefix("anon_inode:") {
         let own = ["[eventfd]", "[signalfd]", "[eventpoll]"].contains(&kind);
-        return if own { FileKind::Own } else { FileKind::Other };
+        return if own { OpenFileKind::Own } else { OpenFileKind::Other };
     }
     match name {
-        "/dev/null" => FileKind::Null,
-        "/dev/ptmx" | "/dev/pts/ptmx" => master(link).map_or(FileKind::Other, FileKind::Master),
+        "/dev/null" => OpenFileKind::Null,
+        "/dev/ptmx" | "/dev/pts/ptmx" => master(link).map_or(OpenFileKind::Other, OpenFileKind::Master),
         _ if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" => {
-            FileKind::Terminal
+            OpenFileKind::Terminal
         }
         // The type is in the file system, which may be on a disk that does not answer: see below.
-        _ => FileKind::Other,
+        _ => OpenFileKind::Other,
     }
 }
 
@@ -125,7 +125,7 @@ fn master(link: &Path) -> Option<u32> {
 
 /// Finds FIFOs and terminals by their type, only for files that a thread is blocked on. A thread blocked on a disk
 /// cannot be interrupted, so these files are not on one.
-fn name_waited_for(pid: Pid, files: &mut [Opened], calls: &[ThreadActivity]) {
+fn name_waited_for(pid: Pid, files: &mut [OpenFile], calls: &[ThreadActivity]) {
     let mut waited: Vec<i32> = Vec::new();
     for call in calls {
         match call {
@@ -134,12 +134,12 @@ fn name_waited_for(pid: Pid, files: &mut [Opened], calls: &[ThreadActivity]) {
             _ => {}
         }
     }
-    let unknown = |file: &&mut Opened| file.file == FileKind::Other && file.name.starts_with('/');
+    let unknown = |file: &&mut OpenFile| file.file == OpenFileKind::Other && file.name.starts_with('/');
     for file in files.iter_mut().filter(unknown).filter(|file| waited.contains(&file.fd)) {
         file.file = match fs::metadata(format!("{}/fd/{}", proc_of(pid), file.fd)) {
-            Ok(data) if data.file_type().is_fifo() => FileKind::Fifo,
-            Ok(data) if data.file_type().is_char_device() && is_terminal(data.rdev()) => FileKind::Terminal,
-            _ => FileKind::Other,
+            Ok(data) if data.file_type().is_fifo() => OpenFileKind::Fifo,
+            Ok(data) if data.file_type().is_char_device() && is_terminal(data.rdev()) => OpenFileKind::Terminal,
+            _ => OpenFileKind::Other,
         };
     }
 }

@@ -8,20 +8,20 @@ use std::path::PathBuf;
 use nix::unistd::Pid;
 
 use super::proc::{descriptors, every_process};
-use crate::{Listener, Transport};
+use crate::{InternetTransport, ListeningSocket};
 
 /// The state of a listening socket in the kernel's table.
 const LISTENING: &str = "0A";
 
 /// A line of the kernel's table.
-struct Row<'a> {
+struct SocketTableRow<'a> {
     local: SocketAddr,
     state: &'a str,
     inode: &'a str,
 }
 
 /// Parses a line of `/proc/PID/net/tcp` and the like.
-fn row(line: &str) -> Option<Row<'_>> {
+fn row(line: &str) -> Option<SocketTableRow<'_>> {
     let mut words = line.split_ascii_whitespace();
     let (address, port) = words.nth(1)?.split_once(':')?;
     let state = words.nth(1)?;
@@ -35,11 +35,11 @@ fn row(line: &str) -> Option<Row<'_>> {
         let octets: [u8; 16] = [word(0)?, word(1)?, word(2)?, word(3)?].concat().try_into().ok()?;
         IpAddr::from(Ipv6Addr::from(octets)).to_canonical()
     };
-    Some(Row { local: SocketAddr::new(ip, port), state, inode })
+    Some(SocketTableRow { local: SocketAddr::new(ip, port), state, inode })
 }
 
 /// Finds a row in the tables of a process's network namespace.
-fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&Row<'_>) -> Option<T>) -> Option<T> {
+fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&SocketTableRow<'_>) -> Option<T>) -> Option<T> {
     tables.iter().find_map(|table| {
         let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).ok()?;
         text.lines().skip(1).filter_map(row).find_map(|row| wanted(&row))
@@ -49,13 +49,14 @@ fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&Row<'_>) -> Option<T>) 
 /// Returns whether a server in the network namespace of a process listens at a TCP port that its loopback reaches.
 pub fn listens(pid: Pid, port: u16) -> bool {
     let reached = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
-    let listening = |row: &Row<'_>| row.state == LISTENING && row.local.port() == port && reached(row.local.ip());
+    let listening =
+        |row: &SocketTableRow<'_>| row.state == LISTENING && row.local.port() == port && reached(row.local.ip());
     find(pid, ["tcp", "tcp6"], |row| listening(row).then_some(())).is_some()
 }
 
 /// Returns whether a server of this machine listens at an address.
 pub fn listens_at(address: SocketAddr) -> bool {
-    let listening = |row: &Row<'_>| row.state == LISTENING && row.local == address;
+    let listening = |row: &SocketTableRow<'_>| row.state == LISTENING && row.local == address;
     find(nix::unistd::getpid(), ["tcp", "tcp6"], |row| listening(row).then_some(())).is_some()
 }
 
@@ -66,13 +67,13 @@ pub fn has_other_network(pid: Pid) -> bool {
 }
 
 /// Returns the TCP servers of the network namespace of a process.
-pub fn listeners_of(pid: Pid) -> Vec<Listener> {
+pub fn listeners_of(pid: Pid) -> Vec<ListeningSocket> {
     let tables =
         ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
     let rows = tables.iter().flat_map(|text| text.lines().skip(1).filter_map(row));
-    let listener = |row: Row<'_>| {
+    let listener = |row: SocketTableRow<'_>| {
         let socket = row.inode.parse().ok()?;
-        (row.state == LISTENING).then(|| Listener { address: row.local.ip(), port: row.local.port(), socket })
+        (row.state == LISTENING).then(|| ListeningSocket { address: row.local.ip(), port: row.local.port(), socket })
     };
     rows.filter_map(listener).collect()
 }
@@ -86,14 +87,14 @@ pub fn processes_in_network(network: BorrowedFd<'_>) -> Vec<Pid> {
 }
 
 /// Returns the process among these, all of one network namespace, that has a socket with this local address.
-pub fn socket_owner(processes: &[Pid], transport: Transport, local: SocketAddr) -> Option<Pid> {
+pub fn socket_owner(processes: &[Pid], transport: InternetTransport, local: SocketAddr) -> Option<Pid> {
     let tables = match transport {
-        Transport::Tcp => ["tcp", "tcp6"],
-        Transport::Udp => ["udp", "udp6"],
+        InternetTransport::Tcp => ["tcp", "tcp6"],
+        InternetTransport::Udp => ["udp", "udp6"],
     };
     // A socket without a peer has no local address until it sends.
     let same = |of: SocketAddr| of.port() == local.port() && (of.ip() == local.ip() || of.ip().is_unspecified());
-    let inode = |row: &Row<'_>| (same(row.local) && row.inode != "0").then(|| row.inode.to_owned());
+    let inode = |row: &SocketTableRow<'_>| (same(row.local) && row.inode != "0").then(|| row.inode.to_owned());
     let names = [PathBuf::from(format!("socket:[{}]", find(*processes.first()?, tables, inode)?))];
     processes.iter().copied().find(|pid| descriptors(*pid).any(|open| open.is_one_of(&names)))
 }
@@ -146,9 +147,9 @@ mod tests {
         assert!(!has_other_network(own));
         assert!(processes.contains(&own));
         let local = stream.local_addr().expect("an address");
-        assert_eq!(socket_owner(&processes, Transport::Tcp, local), Some(own));
+        assert_eq!(socket_owner(&processes, InternetTransport::Tcp, local), Some(own));
         let port = datagram.local_addr().expect("an address").port();
-        assert_eq!(socket_owner(&processes, Transport::Udp, ([127, 0, 0, 1], port).into()), Some(own));
+        assert_eq!(socket_owner(&processes, InternetTransport::Udp, ([127, 0, 0, 1], port).into()), Some(own));
     }
 
     #[test]

@@ -53,9 +53,9 @@ fn is_readable(scope: Option<&str>, root: bool) -> bool {
 pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
 
 /// A process that stays the same one, whatever becomes of its pid.
-pub struct Process(OwnedFd);
+pub struct PidfdProcess(OwnedFd);
 
-impl Process {
+impl PidfdProcess {
     /// Opens the process that has this pid now.
     pub fn open(pid: i32) -> io::Result<Self> {
         open_pid(Pid::from_raw(pid)).map(Self)
@@ -108,23 +108,26 @@ const TRACING: u32 = 1 << 19;
 fn limit_capabilities(permitted: u32, effective: u32) -> nix::Result<()> {
     const VERSION_3: u32 = 0x2008_0522;
     #[repr(C)]
-    struct Header {
+    struct CapabilityHeader {
         version: u32,
         pid: i32,
     }
     #[derive(Clone, Copy, Default)]
     #[repr(C)]
-    struct Half {
+    struct CapabilitySetHalf {
         effective: u32,
         permitted: u32,
         inheritable: u32,
     }
-    let mut header = Header { version: VERSION_3, pid: 0 };
-    let mut sets = [Half::default(); 2];
+    let mut header = CapabilityHeader { version: VERSION_3, pid: 0 };
+    let mut sets = [CapabilitySetHalf::default(); 2];
     // SAFETY: the kernel fills in both halves of the sets.
     Errno::result(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, &raw mut sets) })?;
     let kept = sets[0].permitted & permitted;
-    sets = [Half { effective: kept & effective, permitted: kept, inheritable: 0 }, Half::default()];
+    sets = [
+        CapabilitySetHalf { effective: kept & effective, permitted: kept, inheritable: 0 },
+        CapabilitySetHalf::default(),
+    ];
     // SAFETY: the kernel reads both halves of the sets.
     Errno::result(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, &raw const sets) }).map(drop)
 }

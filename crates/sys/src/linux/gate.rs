@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
 
-use crate::{Interest, Readiness};
+use crate::{PollEvent, PollInterest};
 
 /// Events that one wait returns at most.
 const EVENTS: usize = 256;
@@ -46,21 +46,21 @@ pub fn close_all_but(kept: &[RawFd]) {
 }
 
 /// Waits for the readiness of many descriptors.
-pub struct Poller(Epoll);
+pub struct DescriptorPoller(Epoll);
 
-impl Poller {
+impl DescriptorPoller {
     /// Creates a poller that waits for nothing yet.
     pub fn new() -> io::Result<Self> {
         Ok(Self(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?))
     }
 
     /// Adds a descriptor. Its events carry the token. A closed descriptor is removed by itself.
-    pub fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
+    pub fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: PollInterest) -> io::Result<()> {
         Ok(self.0.add(fd, EpollEvent::new(flags(interest), token))?)
     }
 
     /// Changes the events that are reported about a descriptor.
-    pub fn change(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
+    pub fn change(&self, fd: BorrowedFd<'_>, token: u64, interest: PollInterest) -> io::Result<()> {
         Ok(self.0.modify(fd, &mut EpollEvent::new(flags(interest), token))?)
     }
 
@@ -70,7 +70,7 @@ impl Poller {
     }
 
     /// Waits until at least one descriptor is ready or the time is over. `None`: as long as it takes.
-    pub fn wait(&self, timeout: Option<Duration>, ready: &mut Vec<Readiness>) -> io::Result<()> {
+    pub fn wait(&self, timeout: Option<Duration>, ready: &mut Vec<PollEvent>) -> io::Result<()> {
         let mut events = [EpollEvent::empty(); EVENTS];
         let timeout = timeout.map_or(EpollTimeout::NONE, |time| {
             // Rounded up, so that a deadline has passed when the wait ends.
@@ -84,7 +84,7 @@ impl Poller {
         ready.extend(events[..count].iter().map(|event| {
             let is = |flag| event.events().intersects(flag);
             let failed = is(EpollFlags::EPOLLERR | EpollFlags::EPOLLHUP);
-            Readiness {
+            PollEvent {
                 token: event.data(),
                 readable: failed || is(EpollFlags::EPOLLIN),
                 writable: failed || is(EpollFlags::EPOLLOUT),
@@ -95,7 +95,7 @@ impl Poller {
     }
 }
 
-fn flags(interest: Interest) -> EpollFlags {
+fn flags(interest: PollInterest) -> EpollFlags {
     let mut flags = EpollFlags::empty();
     flags.set(EpollFlags::EPOLLIN, interest.readable);
     flags.set(EpollFlags::EPOLLOUT, interest.writable);

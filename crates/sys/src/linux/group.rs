@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, statfs};
 use nix::unistd::{AccessFlags, access, geteuid};
 
-use crate::{Controllers, GroupPlace, NoGroups};
+use crate::{CgroupControllers, CgroupPlace, NoCgroups};
 
 /// Where version 2 is mounted: alone, or beside version 1.
 const MOUNTS: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
@@ -25,7 +25,7 @@ pub fn is_group(path: &Path) -> bool {
 }
 
 /// Facts about this process and its system that decide about a cgroup, apart from the files of the cgroup.
-struct Rights {
+struct CgroupConditions {
     /// The mount point of version 2.
     mount: PathBuf,
     /// Whether systemd manages all cgroups that it has not delegated, and permissions say nothing about that.
@@ -36,11 +36,11 @@ struct Rights {
 ///
 /// # Errors
 /// If there is none, or if it belongs to another program.
-pub fn group_place() -> Result<GroupPlace, NoGroups> {
-    let (mount, own) = own_group().ok_or(NoGroups::Absent)?;
+pub fn group_place() -> Result<CgroupPlace, NoCgroups> {
+    let (mount, own) = own_group().ok_or(NoCgroups::Absent)?;
     // The permissions of any other user say whether a cgroup was given to that user.
     let managed = geteuid().is_root() && Path::new(BOOTED_BY_SYSTEMD).exists();
-    place_for(&own, &Rights { mount, managed }, is_delegated)
+    place_for(&own, &CgroupConditions { mount, managed }, is_delegated)
 }
 
 /// Returns the mount point of version 2, and the cgroup of this process below it.
@@ -61,47 +61,47 @@ fn own_group() -> Option<(PathBuf, PathBuf)> {
 ///
 /// Only the parent can pass controllers on, since a cgroup that contains processes must not. The parent is used only if
 /// it is the border of a delegation, below which `own` was made for this host.
-fn place_for(own: &Path, rights: &Rights, delegated: fn(&Path) -> bool) -> Result<GroupPlace, NoGroups> {
+fn place_for(own: &Path, rights: &CgroupConditions, delegated: fn(&Path) -> bool) -> Result<CgroupPlace, NoCgroups> {
     // The root of the hierarchy has no such file. The root of a container's namespace does.
     let is_root = |group: &Path| !group.join("cgroup.events").exists();
     if is_root(own) {
-        return Err(NoGroups::Root);
+        return Err(NoCgroups::Root);
     }
     if !own.join("cgroup.kill").exists() {
-        return Err(NoGroups::Old);
+        return Err(NoCgroups::Old);
     }
     if rights.managed && !own.ancestors().take_while(|group| group.starts_with(&rights.mount)).any(delegated) {
-        return Err(NoGroups::Managed);
+        return Err(NoCgroups::Managed);
     }
     if let Some(parent) = own.parent().filter(|parent| parent.starts_with(&rights.mount)) {
         let controllers = controllers(parent, "cgroup.subtree_control");
         let is_border = delegated(parent) || *parent == *rights.mount;
-        if is_border && !is_root(parent) && controllers != Controllers::default() && may_divide(parent).is_ok() {
-            return Ok(GroupPlace { directory: parent.to_owned(), controllers });
+        if is_border && !is_root(parent) && controllers != CgroupControllers::default() && may_divide(parent).is_ok() {
+            return Ok(CgroupPlace { directory: parent.to_owned(), controllers });
         }
     }
     may_divide(own)?;
-    Ok(GroupPlace { directory: own.to_owned(), controllers: controllers(own, "cgroup.subtree_control") })
+    Ok(CgroupPlace { directory: own.to_owned(), controllers: controllers(own, "cgroup.subtree_control") })
 }
 
-fn may_divide(group: &Path) -> Result<(), NoGroups> {
+fn may_divide(group: &Path) -> Result<(), NoCgroups> {
     let kind = fs::read_to_string(group.join("cgroup.type")).unwrap_or_default();
     if kind.trim() != "domain" {
-        return Err(NoGroups::Threaded);
+        return Err(NoCgroups::Threaded);
     }
     let writable = |path: &Path| access(path, AccessFlags::W_OK).is_ok();
     if !writable(group) {
-        return Err(NoGroups::ReadOnly("its cgroup"));
+        return Err(NoCgroups::ReadOnly("its cgroup"));
     }
     // A process enters a cgroup only with the right to write this file of a common ancestor.
-    if writable(&group.join("cgroup.procs")) { Ok(()) } else { Err(NoGroups::ReadOnly("cgroup.procs")) }
+    if writable(&group.join("cgroup.procs")) { Ok(()) } else { Err(NoCgroups::ReadOnly("cgroup.procs")) }
 }
 
 /// Returns which controllers a file of a cgroup lists.
-pub fn controllers(group: &Path, file: &str) -> Controllers {
+pub fn controllers(group: &Path, file: &str) -> CgroupControllers {
     let list = fs::read_to_string(group.join(file)).unwrap_or_default();
     let has = |name| list.split_ascii_whitespace().any(|listed| listed == name);
-    Controllers { memory: has("memory"), pids: has("pids") }
+    CgroupControllers { memory: has("memory"), pids: has("pids") }
 }
 
 /// Returns whether a controller serves the hierarchy of version 1.

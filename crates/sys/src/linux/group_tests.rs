@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 
 /// A hierarchy that is mounted in a directory of this test.
-struct Hierarchy(PathBuf);
+struct TestCgroupHierarchy(PathBuf);
 
-impl Hierarchy {
+impl TestCgroupHierarchy {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -34,12 +34,12 @@ impl Hierarchy {
         group
     }
 
-    fn place(&self, own: &Path, managed: bool, delegated: fn(&Path) -> bool) -> Result<GroupPlace, NoGroups> {
-        place_for(own, &Rights { mount: self.0.clone(), managed }, delegated)
+    fn place(&self, own: &Path, managed: bool, delegated: fn(&Path) -> bool) -> Result<CgroupPlace, NoCgroups> {
+        place_for(own, &CgroupConditions { mount: self.0.clone(), managed }, delegated)
     }
 }
 
-impl Drop for Hierarchy {
+impl Drop for TestCgroupHierarchy {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -53,34 +53,34 @@ fn unit(group: &Path) -> bool {
     group.ends_with("unit")
 }
 
-const NONE: Controllers = Controllers { memory: false, pids: false };
-const BOTH: Controllers = Controllers { memory: true, pids: true };
+const NONE: CgroupControllers = CgroupControllers { memory: false, pids: false };
+const BOTH: CgroupControllers = CgroupControllers { memory: true, pids: true };
 
 #[test]
 fn the_cgroup_of_the_host_is_divided() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let own = all.group("a/b", "");
-    assert_eq!(all.place(&own, false, nothing), Ok(GroupPlace { directory: own, controllers: NONE }));
+    assert_eq!(all.place(&own, false, nothing), Ok(CgroupPlace { directory: own, controllers: NONE }));
 }
 
 #[test]
 fn the_root_of_the_machine_is_not_divided() {
-    let all = Hierarchy::new();
-    assert_eq!(all.place(&all.0, false, nothing), Err(NoGroups::Root));
+    let all = TestCgroupHierarchy::new();
+    assert_eq!(all.place(&all.0, false, nothing), Err(NoCgroups::Root));
 }
 
 #[test]
 fn the_root_of_a_container_is_divided() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let own = all.group("", "");
     assert_eq!(all.place(&own, false, nothing).map(|place| place.directory), Ok(own));
 }
 
 #[test]
 fn root_divides_a_unit_of_systemd_only_if_it_is_delegated() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let own = all.group("slice/unit", "");
-    assert_eq!(all.place(&own, true, nothing), Err(NoGroups::Managed));
+    assert_eq!(all.place(&own, true, nothing), Err(NoCgroups::Managed));
     assert!(all.place(&own, true, unit).is_ok());
     let nested = all.group("slice/unit/deep/er", "");
     assert!(all.place(&nested, true, unit).is_ok(), "a cgroup below a delegated one");
@@ -88,18 +88,18 @@ fn root_divides_a_unit_of_systemd_only_if_it_is_delegated() {
 
 #[test]
 fn controllers_come_from_a_delegated_parent() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let parent = all.group("slice/unit", "memory pids\n");
     let own = all.group("slice/unit/host", "");
-    assert_eq!(all.place(&own, true, unit), Ok(GroupPlace { directory: parent, controllers: BOTH }));
+    assert_eq!(all.place(&own, true, unit), Ok(CgroupPlace { directory: parent, controllers: BOTH }));
 }
 
 #[test]
 fn a_parent_that_is_not_delegated_or_passes_nothing_on_is_left_alone() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     all.group("pod", "memory pids\n");
     let own = all.group("pod/container", "");
-    let here = Ok(GroupPlace { directory: own.clone(), controllers: NONE });
+    let here = Ok(CgroupPlace { directory: own.clone(), controllers: NONE });
     assert_eq!(all.place(&own, false, nothing), here, "commands would leave the limits of the container");
     all.group("slice/unit", "");
     let own = all.group("slice/unit/host", "");
@@ -108,26 +108,26 @@ fn a_parent_that_is_not_delegated_or_passes_nothing_on_is_left_alone() {
 
 #[test]
 fn the_root_of_a_container_passes_its_controllers_on() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let root = all.group("", "cpu memory\n");
     let own = all.group("host", "");
-    let controllers = Controllers { memory: true, pids: false };
-    assert_eq!(all.place(&own, false, nothing), Ok(GroupPlace { directory: root, controllers }));
+    let controllers = CgroupControllers { memory: true, pids: false };
+    assert_eq!(all.place(&own, false, nothing), Ok(CgroupPlace { directory: root, controllers }));
 }
 
 #[test]
 fn a_threaded_cgroup_and_an_old_kernel_are_named() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let own = all.group("a", "");
     fs::write(own.join("cgroup.type"), "domain threaded\n").expect("a file");
-    assert_eq!(all.place(&own, false, nothing), Err(NoGroups::Threaded));
+    assert_eq!(all.place(&own, false, nothing), Err(NoCgroups::Threaded));
     fs::remove_file(own.join("cgroup.kill")).expect("a file");
-    assert_eq!(all.place(&own, false, nothing), Err(NoGroups::Old));
+    assert_eq!(all.place(&own, false, nothing), Err(NoCgroups::Old));
 }
 
 #[test]
 fn attributes_of_delegation_are_read_from_the_file_system() {
-    let all = Hierarchy::new();
+    let all = TestCgroupHierarchy::new();
     let own = all.group("a", "");
     assert!(!is_delegated(&own));
     let path = CString::new(own.as_os_str().as_bytes()).expect("a path");

@@ -8,7 +8,7 @@ use nix::unistd::{Pid, getpid};
 use super::pidfd::open_pid;
 use super::proc::{identity_below, is_dying_below};
 use super::proc_root::{HOST, is_in_world};
-use crate::Identity;
+use crate::ProcessIdentity;
 
 /// Returns the pid of a process in the host's namespace. Outside worlds both pids are equal. `None` if the process is
 /// gone.
@@ -42,7 +42,7 @@ pub fn host_group(pid: Pid) -> Option<Pid> {
 }
 
 /// Returns the identity of the process that has this pid on the host.
-pub fn identity_on_host(pid: Pid) -> Option<Identity> {
+pub fn identity_on_host(pid: Pid) -> Option<ProcessIdentity> {
     identity_below(HOST, pid)
 }
 

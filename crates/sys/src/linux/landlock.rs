@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use super::mounts::{done, new_fd};
-use crate::{FileRight, Landlocked};
+use crate::{FileRight, LandlockRestrictions};
 
 /// Asks for the version of the interface in place of a ruleset (`LANDLOCK_CREATE_RULESET_VERSION`).
 const VERSION: u32 = 1;
@@ -32,7 +32,7 @@ const SCOPE_SIGNAL: u64 = 2;
 
 /// The argument of landlock_create_ruleset (`struct landlock_ruleset_attr`).
 #[repr(C)]
-struct Handled {
+struct LandlockRulesetAttr {
     files: u64,
     network: u64,
     scopes: u64,
@@ -40,14 +40,14 @@ struct Handled {
 
 /// The argument of landlock_add_rule (`struct landlock_path_beneath_attr`).
 #[repr(C, packed)]
-struct Beneath {
+struct LandlockPathBeneathAttr {
     rights: u64,
     directory: RawFd,
 }
 
 /// A ruleset that grants nothing until rules are added.
 #[derive(Debug)]
-pub struct Ruleset {
+pub struct LandlockRuleset {
     fd: OwnedFd,
     known: u64,
 }
@@ -65,13 +65,13 @@ pub fn landlock_bounds_tcp() -> bool {
     landlock_version() >= WITH_TCP
 }
 
-impl Ruleset {
+impl LandlockRuleset {
     /// Creates a ruleset that restricts everything with files that this kernel can restrict. What else it cannot is
     /// left out.
     ///
     /// # Errors
     /// Without Landlock.
-    pub fn new(with: Landlocked) -> io::Result<Self> {
+    pub fn new(with: LandlockRestrictions) -> io::Result<Self> {
         let version = landlock_version();
         let count = KNOWN.get(version as usize).copied().unwrap_or(KNOWN[KNOWN.len() - 1]);
         if count == 0 {
@@ -82,9 +82,9 @@ impl Ruleset {
         let network = if with.tcp && version >= WITH_TCP { TCP } else { 0 };
         let scope = |wanted: bool, bit: u64| if wanted && version >= WITH_SCOPES { bit } else { 0 };
         let scopes = scope(with.abstract_sockets, SCOPE_ABSTRACT) | scope(with.signals, SCOPE_SIGNAL);
-        let handled = Handled { files: known, network, scopes };
+        let handled = LandlockRulesetAttr { files: known, network, scopes };
         // An older kernel accepts trailing zeroes only.
-        let (handled, size): (*const Handled, _) = (&raw const handled, size_of::<Handled>());
+        let (handled, size): (*const LandlockRulesetAttr, _) = (&raw const handled, size_of::<LandlockRulesetAttr>());
         // SAFETY: the structure has the given size.
         let fd = new_fd(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, handled, size, 0) })?;
         Ok(Self { fd, known })
@@ -108,8 +108,8 @@ impl Ruleset {
         };
         let on_files = right::EXECUTE | right::WRITE_FILE | right::READ_FILE | right::TRUNCATE | right::IOCTL_DEV;
         let rights = rights & self.known & if is_directory { u64::MAX } else { on_files };
-        let rule = Beneath { rights, directory: path.as_fd().as_raw_fd() };
-        let (fd, rule): (_, *const Beneath) = (self.fd.as_raw_fd(), &raw const rule);
+        let rule = LandlockPathBeneathAttr { rights, directory: path.as_fd().as_raw_fd() };
+        let (fd, rule): (_, *const LandlockPathBeneathAttr) = (self.fd.as_raw_fd(), &raw const rule);
         // SAFETY: the structure fits this kind of rule.
         done(unsafe { libc::syscall(libc::SYS_landlock_add_rule, fd, RULE_PATH_BENEATH, rule, 0) })
     }

@@ -9,14 +9,14 @@ use nix::unistd::Pid;
 
 use super::oom::oom_score;
 use crate::processes::{ExecVectors, become_program};
-use crate::{Launch, LaunchError, LaunchStep};
+use crate::{LaunchError, LaunchStep, ProgramLaunch};
 
 /// Size of the stack of a child until it has executed its program.
 const STACK: usize = 64 * 1024;
 
 /// The facts that a child needs before it executes its program, in the memory that it shares with its parent.
-struct Shared<'a> {
-    launch: &'a Launch,
+struct ChildSharedState<'a> {
+    launch: &'a ProgramLaunch,
     vectors: ExecVectors,
     oom_score: &'a CStr,
     /// The cgroup that the child enters by itself.
@@ -26,7 +26,7 @@ struct Shared<'a> {
 
 extern "C" fn child(shared: *mut libc::c_void) -> libc::c_int {
     // SAFETY: the parent is suspended until exec or exit, and passed a pointer to its own `Shared`.
-    let shared = unsafe { &mut *shared.cast::<Shared<'_>>() };
+    let shared = unsafe { &mut *shared.cast::<ChildSharedState<'_>>() };
     let entered = shared.enters.map_or(Ok(()), enter_group);
     shared.error = Some(match entered {
         // SAFETY: this is the fresh child, and the parent keeps everything alive meanwhile.
@@ -40,11 +40,16 @@ extern "C" fn child(shared: *mut libc::c_void) -> libc::c_int {
 ///
 /// clone with CLONE_VM | CLONE_VFORK copies no page table, and the child reports a failed step through the memory
 /// that it shares until it has executed the program.
-pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
+pub fn launch(launch: &ProgramLaunch) -> Result<Pid, LaunchError> {
     // Not initialised: zeroing would touch pages that the child never uses.
     let mut stack = Vec::<u128>::with_capacity(STACK / 16);
-    let mut shared =
-        Shared { launch, vectors: ExecVectors::of(launch), oom_score: oom_score(), enters: None, error: None };
+    let mut shared = ChildSharedState {
+        launch,
+        vectors: ExecVectors::of(launch),
+        oom_score: oom_score(),
+        enters: None,
+        error: None,
+    };
     let pid = match launch.group {
         None => plain_clone(&mut stack, &mut shared),
         Some(group) => match clone_into(group, &mut stack, child, (&raw mut shared).cast()) {
@@ -74,7 +79,7 @@ fn errno() -> i32 {
 }
 
 /// Creates a child, which shares all memory and suspends this thread until it has executed its program.
-fn plain_clone(stack: &mut Vec<u128>, shared: &mut Shared<'_>) -> Result<Pid, i32> {
+fn plain_clone(stack: &mut Vec<u128>, shared: &mut ChildSharedState<'_>) -> Result<Pid, i32> {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the end of the allocation.
     let top = unsafe { stack.as_mut_ptr().add(STACK / 16) };
@@ -99,10 +104,15 @@ pub fn can_start_in(group: BorrowedFd<'_>) -> bool {
 }
 
 /// A function that a child runs on a stack of its own.
-type Entry = extern "C" fn(*mut libc::c_void) -> libc::c_int;
+type ChildFunction = extern "C" fn(*mut libc::c_void) -> libc::c_int;
 
 /// The same as [`plain_clone`] in a cgroup: no process of the program is ever outside of it.
-fn clone_into(group: RawFd, stack: &mut Vec<u128>, entry: Entry, shared: *mut libc::c_void) -> Result<Pid, i32> {
+fn clone_into(
+    group: RawFd,
+    stack: &mut Vec<u128>,
+    entry: ChildFunction,
+    shared: *mut libc::c_void,
+) -> Result<Pid, i32> {
     // SAFETY: zeroes are valid for this structure of numbers.
     let mut args = unsafe { std::mem::zeroed::<libc::clone_args>() };
     args.flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64 | CLONE_INTO_CGROUP;
@@ -124,7 +134,7 @@ const CLONE_INTO_CGROUP: u64 = 1 << 33;
 /// # Safety
 /// `args` asks for CLONE_VM, CLONE_VFORK and a stack, and the stack and `shared` outlive the child's use of them.
 #[cfg(target_arch = "x86_64")]
-unsafe fn clone3(args: &libc::clone_args, entry: Entry, shared: *mut libc::c_void) -> i64 {
+unsafe fn clone3(args: &libc::clone_args, entry: ChildFunction, shared: *mut libc::c_void) -> i64 {
     let result: i64;
     // SAFETY: only the child leaves the straight line. It runs on its own stack, and exits there.
     unsafe {
@@ -154,7 +164,7 @@ unsafe fn clone3(args: &libc::clone_args, entry: Entry, shared: *mut libc::c_voi
 }
 
 #[cfg(target_arch = "aarch64")]
-unsafe fn clone3(args: &libc::clone_args, entry: Entry, shared: *mut libc::c_void) -> i64 {
+unsafe fn clone3(args: &libc::clone_args, entry: ChildFunction, shared: *mut libc::c_void) -> i64 {
     let result: i64;
     // SAFETY: only the child leaves the straight line. It runs on its own stack, and exits there.
     unsafe {
@@ -180,7 +190,7 @@ unsafe fn clone3(args: &libc::clone_args, entry: Entry, shared: *mut libc::c_voi
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-unsafe fn clone3(_: &libc::clone_args, _: Entry, _: *mut libc::c_void) -> i64 {
+unsafe fn clone3(_: &libc::clone_args, _: ChildFunction, _: *mut libc::c_void) -> i64 {
     -i64::from(libc::ENOSYS)
 }
 

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::connections::listeners_of;
 use super::proc::descriptors;
-use crate::Listener;
+use crate::ListeningSocket;
 
 const HEADER: usize = 16;
 const NLMSG_ERROR: u16 = 2;
@@ -28,8 +28,8 @@ const SOURCE: usize = 8;
 const INODE: usize = 68;
 
 /// Returns the TCP servers of this process's network namespace.
-pub fn listeners() -> io::Result<Vec<Listener>> {
-    let ask = || -> io::Result<Vec<Listener>> {
+pub fn listeners() -> io::Result<Vec<ListeningSocket>> {
+    let ask = || -> io::Result<Vec<ListeningSocket>> {
         let (family, flags) = (AddressFamily::Netlink, SockFlag::SOCK_CLOEXEC);
         let socket = socket(family, SockType::Raw, flags, SockProtocol::NetlinkSockDiag)?;
         let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub fn listeners() -> io::Result<Vec<Listener>> {
     Ok(ask().unwrap_or_else(|_| listeners_of(nix::unistd::getpid())))
 }
 
-fn ask_for(socket: &OwnedFd, family: u8, found: &mut Vec<Listener>) -> io::Result<()> {
+fn ask_for(socket: &OwnedFd, family: u8, found: &mut Vec<ListeningSocket>) -> io::Result<()> {
     let mut request = vec![0_u8; HEADER + REQUEST];
     let length = request.len() as u32;
     request[..4].copy_from_slice(&length.to_ne_bytes());
@@ -71,7 +71,7 @@ fn ask_for(socket: &OwnedFd, family: u8, found: &mut Vec<Listener>) -> io::Resul
     }
 }
 
-fn listener(family: u8, answer: &[u8]) -> Option<Listener> {
+fn listener(family: u8, answer: &[u8]) -> Option<ListeningSocket> {
     let answer: &[u8; ANSWER] = answer.get(..ANSWER)?.try_into().ok()?;
     let mut address = [0; 16];
     address.copy_from_slice(&answer[SOURCE..SOURCE + 16]);
@@ -83,7 +83,7 @@ fn listener(family: u8, answer: &[u8]) -> Option<Listener> {
     };
     let port = u16::from_be_bytes([answer[PORT], answer[PORT + 1]]);
     let inode = u32::from_ne_bytes(answer[INODE..INODE + 4].try_into().ok()?);
-    Some(Listener { address, port, socket: inode.into() })
+    Some(ListeningSocket { address, port, socket: inode.into() })
 }
 
 /// Returns which of these processes have these sockets open.

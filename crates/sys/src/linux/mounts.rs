@@ -19,7 +19,7 @@ use crate::{MountFlags, MountedFile};
 /// The argument of mount_setattr (`struct mount_attr`).
 #[repr(C)]
 #[derive(Default)]
-struct Attributes {
+struct MountAttr {
     set: u64,
     clear: u64,
     propagation: u64,
@@ -68,10 +68,10 @@ pub fn attach_tree_at(tree: &impl AsFd, directory: BorrowedFd<'_>, name: &CStr) 
 }
 
 /// Changes the attributes of a mount, and if `recursive` those of all mounts below it.
-fn set(base: BorrowedFd<'_>, path: impl Arg, attributes: &Attributes, recursive: bool) -> io::Result<()> {
+fn set(base: BorrowedFd<'_>, path: impl Arg, attributes: &MountAttr, recursive: bool) -> io::Result<()> {
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
-    let attributes: *const Attributes = attributes;
-    let (base, path, size) = (base.as_raw_fd(), path.into_c_str()?, size_of::<Attributes>());
+    let attributes: *const MountAttr = attributes;
+    let (base, path, size) = (base.as_raw_fd(), path.into_c_str()?, size_of::<MountAttr>());
     // SAFETY: the path is a C string, and the structure has the given size.
     done(unsafe { libc::syscall(libc::SYS_mount_setattr, base, path.as_ptr(), flags, attributes, size) })
 }
@@ -86,8 +86,8 @@ fn bits(flags: MountFlags) -> MountAttrFlags {
 }
 
 /// Returns the attributes that add flags.
-fn adding(flags: MountFlags) -> Attributes {
-    Attributes { set: bits(flags).bits().into(), ..Attributes::default() }
+fn adding(flags: MountFlags) -> MountAttr {
+    MountAttr { set: bits(flags).bits().into(), ..MountAttr::default() }
 }
 
 /// Adds flags to a tree and all mounts below it.
@@ -104,12 +104,12 @@ pub fn restrict_path(path: &Path, flags: MountFlags, recursive: bool) -> io::Res
 pub fn set_read_only(path: &Path, read_only: bool) -> io::Result<()> {
     let flag = MountAttrFlags::MOUNT_ATTR_RDONLY.bits().into();
     let (added, clear) = if read_only { (flag, 0) } else { (0, flag) };
-    set(CWD, path, &Attributes { set: added, clear, ..Attributes::default() }, false)
+    set(CWD, path, &MountAttr { set: added, clear, ..MountAttr::default() }, false)
 }
 
 /// Cuts all mounts of this namespace off from other namespaces: neither sees new mounts of the other.
 pub fn stop_propagation() -> io::Result<()> {
-    set(CWD, c"/", &Attributes { propagation: libc::MS_PRIVATE, ..Attributes::default() }, true)
+    set(CWD, c"/", &MountAttr { propagation: libc::MS_PRIVATE, ..MountAttr::default() }, true)
 }
 
 /// Returns a detached mount of a new file system. An option without a value is a flag.

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::realtime::{fall_back, get_ahead};
-use crate::{Entrance, Fork, Namespace};
+use crate::{ForkOutcome, NamespaceKind, WorldEntrance};
 
 /// For the kernel: every process of the pid namespace but process 1 and the caller.
 const EVERY_PROCESS: Pid = Pid::from_raw(-1);
@@ -25,7 +25,7 @@ const CAPABILITIES: libc::c_int = 64;
 
 /// Forks this single-threaded process into new namespaces of every kind, and also of the network if `network`. The
 /// child is process 1 of its pid namespace. Its user and group ids have no meaning until they are mapped.
-pub fn fork_world(network: bool) -> io::Result<Fork> {
+pub fn fork_world(network: bool) -> io::Result<ForkOutcome> {
     let spaces = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
@@ -36,13 +36,13 @@ pub fn fork_world(network: bool) -> io::Result<Fork> {
 }
 
 /// Forks this single-threaded process with flags of clone.
-fn raw_fork(flags: libc::c_int) -> io::Result<Fork> {
+fn raw_fork(flags: libc::c_int) -> io::Result<ForkOutcome> {
     let flags = (flags | libc::SIGCHLD) as libc::c_ulong;
     // SAFETY: without a stack and CLONE_VM this is a fork, and no other thread of this process can hold a lock.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, 0_usize, 0_usize, 0_usize) };
     match i32::try_from(pid).unwrap_or(-1) {
-        0 => Ok(Fork::Child),
-        pid if pid > 0 => Ok(Fork::Parent(Pid::from_raw(pid))),
+        0 => Ok(ForkOutcome::Child),
+        pid if pid > 0 => Ok(ForkOutcome::Parent(Pid::from_raw(pid))),
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -50,11 +50,11 @@ fn raw_fork(flags: libc::c_int) -> io::Result<Fork> {
 /// Forks this single-threaded process into a user and a pid namespace. The child is a child of this process, stays in
 /// all other namespaces, has all capabilities of the user namespace, and is ahead of others if this process may be. The
 /// parent gets its pid as the parent sees it.
-pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<Fork> {
+pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<ForkOutcome> {
     let (read, write) = crate::pipe()?;
     let between = match crate::fork()? {
-        Fork::Parent(between) => between,
-        Fork::Child => {
+        ForkOutcome::Parent(between) => between,
+        ForkOutcome::Child => {
             drop(read);
             get_ahead();
             let forked = setns(user, CloneFlags::CLONE_NEWUSER)
@@ -62,11 +62,11 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
                 .map_err(io::Error::from)
                 .and_then(|()| raw_fork(libc::CLONE_PARENT));
             let report = match forked {
-                Ok(Fork::Child) => {
+                Ok(ForkOutcome::Child) => {
                     IN_WORLD.store(true, Ordering::Relaxed);
-                    return Ok(Fork::Child);
+                    return Ok(ForkOutcome::Child);
                 }
-                Ok(Fork::Parent(pid)) => pid.as_raw(),
+                Ok(ForkOutcome::Parent(pid)) => pid.as_raw(),
                 Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
             };
             let _ = nix::unistd::write(&write, &report.to_ne_bytes());
@@ -78,7 +78,7 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
     let read = nix::unistd::read(&read, &mut report);
     let _ = nix::sys::wait::waitpid(between, None);
     match (read, i32::from_ne_bytes(report)) {
-        (Ok(4), pid) if pid > 0 => Ok(Fork::Parent(Pid::from_raw(pid))),
+        (Ok(4), pid) if pid > 0 => Ok(ForkOutcome::Parent(Pid::from_raw(pid))),
         (Ok(4), errno) => Err(io::Error::from_raw_os_error(-errno)),
         _ => Err(io::Error::from_raw_os_error(libc::EIO)),
     }
@@ -107,14 +107,14 @@ impl Drop for WorldPause {
 }
 
 /// Opens a namespace of this process.
-pub fn own_namespace(kind: Namespace) -> io::Result<OwnedFd> {
+pub fn own_namespace(kind: NamespaceKind) -> io::Result<OwnedFd> {
     let name = match kind {
-        Namespace::User => "user",
-        Namespace::Mounts => "mnt",
-        Namespace::Network => "net",
-        Namespace::Processes => "pid",
-        Namespace::Ipc => "ipc",
-        Namespace::Names => "uts",
+        NamespaceKind::User => "user",
+        NamespaceKind::Mounts => "mnt",
+        NamespaceKind::Network => "net",
+        NamespaceKind::Processes => "pid",
+        NamespaceKind::Ipc => "ipc",
+        NamespaceKind::Names => "uts",
     };
     Ok(File::open(format!("/proc/self/ns/{name}"))?.into())
 }
@@ -143,7 +143,7 @@ fn errno() -> i32 {
 ///
 /// # Errors
 /// The error number of the call that failed. The child must not execute a program then.
-pub fn enter_world(entrance: &Entrance) -> Result<(), i32> {
+pub fn enter_world(entrance: &WorldEntrance) -> Result<(), i32> {
     let spaces = [
         (entrance.network.unwrap_or(-1), libc::CLONE_NEWNET),
         (entrance.ipc, libc::CLONE_NEWIPC),

@@ -37,9 +37,9 @@ const RTN_LOCAL: u8 = 2;
 const HEADER: usize = 16;
 
 /// A message that is being written.
-struct Message(Vec<u8>);
+struct NetlinkMessage(Vec<u8>);
 
-impl Message {
+impl NetlinkMessage {
     fn new(kind: u16, flags: u16, body: &[u8]) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -104,7 +104,7 @@ impl NetworkSettings {
     }
 
     /// Sends a request and waits for its acknowledgement.
-    fn ask(&self, Message(mut bytes): Message) -> io::Result<()> {
+    fn ask(&self, NetlinkMessage(mut bytes): NetlinkMessage) -> io::Result<()> {
         let length = bytes.len() as u32;
         bytes[..4].copy_from_slice(&length.to_ne_bytes());
         send(self.0.as_raw_fd(), &bytes, MsgFlags::empty())?;
@@ -126,11 +126,11 @@ impl NetworkSettings {
     pub fn create_pair(&self, name: &str, index: u32, other: BorrowedFd<'_>) -> io::Result<()> {
         let name = [name.as_bytes(), &[0]].concat();
         let other = other.as_raw_fd().to_ne_bytes();
-        let peer = |message: Message| {
+        let peer = |message: NetlinkMessage| {
             let message = message.raw(&link(index, false)).attribute(IFLA_IFNAME, &name);
             message.attribute(IFLA_NET_NS_FD, &other)
         };
-        let message = Message::new(RTM_NEWLINK, CREATE_EXCL, &link(index, false)).attribute(IFLA_IFNAME, &name);
+        let message = NetlinkMessage::new(RTM_NEWLINK, CREATE_EXCL, &link(index, false)).attribute(IFLA_IFNAME, &name);
         self.ask(message.nest(IFLA_LINKINFO, |info| {
             let info = info.attribute(IFLA_INFO_KIND, b"veth");
             info.nest(IFLA_INFO_DATA, |data| data.nest(VETH_INFO_PEER, peer))
@@ -139,14 +139,14 @@ impl NetworkSettings {
 
     /// Starts a device.
     pub fn start(&self, index: u32) -> io::Result<()> {
-        self.ask(Message::new(RTM_NEWLINK, 0, &link(index, true)))
+        self.ask(NetlinkMessage::new(RTM_NEWLINK, 0, &link(index, true)))
     }
 
     /// Gives a device an address in a network with this length of prefix.
     pub fn add_address(&self, index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut body = vec![family(address), prefix, IFA_F_NODAD, 0];
         body.extend_from_slice(&index.to_ne_bytes());
-        let message = Message::new(RTM_NEWADDR, CREATE_EXCL, &body);
+        let message = NetlinkMessage::new(RTM_NEWADDR, CREATE_EXCL, &body);
         self.ask(message.address(IFA_LOCAL, address).address(IFA_ADDRESS, address))
     }
 
@@ -159,7 +159,7 @@ impl NetworkSettings {
         };
         // `struct rtmsg`: the lengths of destination, source and type of service are 0.
         let body = [family, 0, 0, 0, RT_TABLE_MAIN, RTPROT_BOOT, scope, route, 0, 0, 0, 0];
-        let mut message = Message::new(RTM_NEWROUTE, CREATE_EXCL, &body);
+        let mut message = NetlinkMessage::new(RTM_NEWROUTE, CREATE_EXCL, &body);
         if let RouteKind::Through(gateway) = kind {
             message = message.address(RTA_GATEWAY, gateway);
         }

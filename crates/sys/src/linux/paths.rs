@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 
 use super::errno::errno;
-use crate::{Being, FileStatus, Follow, PlaceId};
+use crate::{ExistingFile, FileStatus, LinkResolution, PlaceId};
 
 /// The flags that openat2 accepts. openat ignores all others.
 const KNOWN: i32 = libc::O_ACCMODE
@@ -34,23 +34,29 @@ const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_PATH;
 
 /// Opens a path below a directory with exactly these flags and this mode, and closed on exec.
-pub fn open_path(base: BorrowedFd<'_>, path: &CStr, flags: i32, mode: u32, follow: Follow) -> nix::Result<OwnedFd> {
+pub fn open_path(
+    base: BorrowedFd<'_>,
+    path: &CStr,
+    flags: i32,
+    mode: u32,
+    follow: LinkResolution,
+) -> nix::Result<OwnedFd> {
     let flags = OFlags::from_bits_retain(((flags & KNOWN) | libc::O_CLOEXEC).cast_unsigned());
     let resolve = match follow {
-        Follow::Everything => ResolveFlags::empty(),
-        Follow::Texts => ResolveFlags::NO_MAGICLINKS,
-        Follow::Nothing => ResolveFlags::NO_SYMLINKS,
+        LinkResolution::Everything => ResolveFlags::empty(),
+        LinkResolution::Texts => ResolveFlags::NO_MAGICLINKS,
+        LinkResolution::Nothing => ResolveFlags::NO_SYMLINKS,
     };
     openat2(base, path, flags, Mode::from_bits_retain(mode), resolve).map_err(errno)
 }
 
 /// Opens a file as a place, without access to its content. With `last`, a symbolic link at the end is followed.
-pub fn open_place(base: BorrowedFd<'_>, path: &CStr, last: bool, follow: Follow) -> nix::Result<OwnedFd> {
+pub fn open_place(base: BorrowedFd<'_>, path: &CStr, last: bool, follow: LinkResolution) -> nix::Result<OwnedFd> {
     open_path(base, path, libc::O_PATH | if last { 0 } else { libc::O_NOFOLLOW }, 0, follow)
 }
 
 /// Opens a directory as a place.
-pub fn open_directory(base: BorrowedFd<'_>, path: &CStr, follow: Follow) -> nix::Result<OwnedFd> {
+pub fn open_directory(base: BorrowedFd<'_>, path: &CStr, follow: LinkResolution) -> nix::Result<OwnedFd> {
     open_path(base, path, libc::O_PATH | libc::O_DIRECTORY, 0, follow)
 }
 
@@ -128,14 +134,14 @@ pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
 }
 
 /// Returns the file that a path leads to, with `last` through a link at its end.
-pub fn being(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<Being> {
+pub fn being(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<ExistingFile> {
     let follow = if last { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
     let flags = AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC | follow;
     let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::NLINK | StatxFlags::BTIME).map_err(errno)?;
     let has_birth = data.stx_mask & StatxFlags::BTIME.bits() != 0;
     let born = has_birth.then_some((data.stx_btime.tv_sec, data.stx_btime.tv_nsec));
     let device = (data.stx_dev_major, data.stx_dev_minor);
-    Ok(Being { device, inode: data.stx_ino, born, links: data.stx_nlink })
+    Ok(ExistingFile { device, inode: data.stx_ino, born, links: data.stx_nlink })
 }
 
 /// Returns whether the clock of this machine dates the files at a path, and not that of a server.

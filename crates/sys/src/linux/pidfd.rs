@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use nix::unistd::Pid;
 use rustix::process::{PidfdFlags, pidfd_open};
 
-use super::proc::{Identity, first_children, identity};
+use super::proc::{ProcessIdentity, first_children, identity};
 use crate::Signal;
 
 /// Kills the children of a process that [`first_children`] returns, and returns them. Cheaper than checking each one.
@@ -34,7 +34,7 @@ pub fn kill_children(parent: Pid) -> Vec<Pid> {
 }
 
 /// Signals a process, unless the pid belongs to another process than `expected`.
-pub fn signal_checked(pid: Pid, expected: Identity, signal: Signal) {
+pub fn signal_checked(pid: Pid, expected: ProcessIdentity, signal: Signal) {
     let is_expected = || identity(pid).is_some_and(|now| now.started == expected.started);
     let fd = match open_pid(pid) {
         Ok(fd) => fd,

@@ -30,21 +30,21 @@ pub fn first_children(pid: Pid) -> Vec<Pid> {
 }
 
 /// An open descriptor of a process: its entry in `/proc/PID/fd`.
-pub(super) struct Descriptor(PathBuf);
+pub(super) struct ProcessDescriptor(PathBuf);
 
 /// How a descriptor was opened.
-pub(super) struct Access {
+pub(super) struct DescriptorAccess {
     pub reads: bool,
     pub writes: bool,
 }
 
 /// Returns the open descriptors of a process: none if they may not be read.
-pub(super) fn descriptors(pid: Pid) -> impl Iterator<Item = Descriptor> {
+pub(super) fn descriptors(pid: Pid) -> impl Iterator<Item = ProcessDescriptor> {
     let entries = fs::read_dir(format!("{}/fd", proc_of(pid))).into_iter().flatten().flatten();
-    entries.map(|entry| Descriptor(entry.path()))
+    entries.map(|entry| ProcessDescriptor(entry.path()))
 }
 
-impl Descriptor {
+impl ProcessDescriptor {
     /// Returns the kernel's name for the file: a path, or `pipe:[…]` and the like.
     pub fn target(&self) -> Option<PathBuf> {
         fs::read_link(&self.0).ok()
@@ -56,9 +56,9 @@ impl Descriptor {
     }
 
     /// Returns how the file was opened, from the mode of the entry itself.
-    pub fn access(&self) -> Access {
+    pub fn access(&self) -> DescriptorAccess {
         let mode = fs::symlink_metadata(&self.0).map_or(0, |data| data.permissions().mode());
-        Access { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
+        DescriptorAccess { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
     }
 
     /// Returns the inode of the file, if it is a regular one. Never asks the server of a network file system.
@@ -103,7 +103,7 @@ pub fn writable_at_rest(pid: Pid) -> Option<Vec<u64>> {
         }
         let mut inodes = Vec::new();
         for entry in fs::read_dir(format!("{process}/fd"))? {
-            let open = Descriptor(entry?.path());
+            let open = ProcessDescriptor(entry?.path());
             inodes.extend(open.access().writes.then(|| open.inode()).flatten());
         }
         for line in fs::read_to_string(format!("{process}/maps"))?.lines() {
@@ -121,7 +121,7 @@ pub fn writable_at_rest(pid: Pid) -> Option<Vec<u64>> {
 
 /// Distinguishes a process from a later process with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProcessIdentity {
     /// The parent's pid.
     pub parent: Pid,
     /// The start time, in ticks since boot.
@@ -140,15 +140,15 @@ pub(super) fn after_name(stat: &[u8]) -> Option<Vec<&str>> {
 }
 
 /// Returns the identity of the process with this pid, or `None` without one.
-pub fn identity(pid: Pid) -> Option<Identity> {
+pub fn identity(pid: Pid) -> Option<ProcessIdentity> {
     identity_below(proc_root(), pid)
 }
 
 /// Returns the same as [`identity`], from the procfs at `root`.
-pub(super) fn identity_below(root: &str, pid: Pid) -> Option<Identity> {
+pub(super) fn identity_below(root: &str, pid: Pid) -> Option<ProcessIdentity> {
     let stat = fs::read(format!("{root}/{pid}/stat")).ok()?;
     let fields = after_name(&stat)?;
-    Some(Identity {
+    Some(ProcessIdentity {
         parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
         started: fields.get(19)?.parse().ok()?,
         // Other threads may run on when the first one has exited.
@@ -209,11 +209,11 @@ pub fn command_line(pid: Pid) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Fork;
+    use crate::ForkOutcome;
 
     #[test]
     fn a_process_whose_first_thread_has_exited_lives() {
-        let Fork::Parent(child) = crate::fork().expect("forked") else {
+        let ForkOutcome::Parent(child) = crate::fork().expect("forked") else {
             std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(60)));
             // SAFETY: it ends this thread alone, which holds nothing that the other one uses.
             unsafe { libc::syscall(libc::SYS_exit, 0) };

@@ -11,17 +11,17 @@ use std::sync::OnceLock;
 pub(super) const HOST: &str = "/proc";
 
 /// The procfs of a world.
-struct OfWorld {
+struct WorldProcfs {
     path: String,
     _mount: OwnedFd,
 }
 
-static OF_WORLD: OnceLock<OfWorld> = OnceLock::new();
+static OF_WORLD: OnceLock<WorldProcfs> = OnceLock::new();
 
 /// Makes this process read other processes in the procfs of a world, of which this is a descriptor. Only the first call
 /// has an effect.
 pub fn read_processes_in(mount: OwnedFd) {
-    OF_WORLD.get_or_init(|| OfWorld { path: format!("/proc/self/fd/{}", mount.as_raw_fd()), _mount: mount });
+    OF_WORLD.get_or_init(|| WorldProcfs { path: format!("/proc/self/fd/{}", mount.as_raw_fd()), _mount: mount });
 }
 
 /// Returns the path of the procfs whose pids this process uses.

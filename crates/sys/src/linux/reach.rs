@@ -13,7 +13,7 @@ use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 
 use super::{open_directory, path_in};
-use crate::Follow;
+use crate::LinkResolution;
 
 /// Opens the directory of a path, through no symbolic link. Returns it with the path by which this process reaches the
 /// thing, even if its directories are replaced from now on.
@@ -24,7 +24,7 @@ pub fn reach(path: &Path) -> io::Result<(Option<OwnedFd>, PathBuf)> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok((None, path.to_owned())) };
     let root = open("/", PLACE, Mode::empty())?;
     let whole = CString::new(directory.as_os_str().as_bytes())?;
-    let opened = match open_directory(root.as_fd(), &whole, Follow::Nothing) {
+    let opened = match open_directory(root.as_fd(), &whole, LinkResolution::Nothing) {
         // Without the call, or with a path too long for it, step by step.
         Err(Errno::ENOSYS | Errno::EPERM | Errno::ENAMETOOLONG) => step_by_step(root, directory)?,
         opened => opened?,

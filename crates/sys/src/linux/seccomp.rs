@@ -10,8 +10,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 
-use super::together::Together;
-use crate::{Answer, Call, Filter};
+use super::together::SameCpuGuard;
+use crate::{NotificationResponse, SyscallFilter, SyscallNotification};
 
 /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: the listener runs on the processor of the caller, and back.
 const SYNC_WAKE_UP: libc::c_ulong = 1;
@@ -26,7 +26,7 @@ fn errno() -> i32 {
 /// Installs a filter in this process for good, and sends the descriptor of its listener with the message to the
 /// listening process, if it has one. The process has set no_new_privs. Makes system calls only, so that it can run
 /// between clone and exec.
-pub fn install_filter(filter: &Filter, to: Option<(RawFd, &[u8])>) -> Result<(), i32> {
+pub fn install_filter(filter: &SyscallFilter, to: Option<(RawFd, &[u8])>) -> Result<(), i32> {
     let length = u16::try_from(filter.program.len()).map_err(|_| libc::E2BIG)?;
     // An `Instruction` has the layout of a `sock_filter`, and the kernel only reads it.
     let program = libc::sock_fprog { len: length, filter: filter.program.as_ptr().cast_mut().cast() };
@@ -66,8 +66,8 @@ fn set_filter(flags: libc::c_ulong, program: &libc::sock_fprog) -> Result<RawFd,
 /// Sends a descriptor with a message, without an allocation.
 fn send_one(to: RawFd, bytes: &[u8], descriptor: RawFd) -> Result<(), i32> {
     #[repr(align(8))]
-    struct Aligned([u8; ROOM]);
-    let mut control = Aligned([0; ROOM]);
+    struct AlignedControlBuffer([u8; ROOM]);
+    let mut control = AlignedControlBuffer([0; ROOM]);
     let mut piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     // SAFETY: zeroes are valid for this structure.
     let mut message = unsafe { std::mem::zeroed::<libc::msghdr>() };
@@ -105,7 +105,7 @@ pub fn answer_at_once(listener: BorrowedFd<'_>) {
 }
 
 /// Receives the next call that waits. `None`: its caller is gone meanwhile.
-pub fn next_call(listener: BorrowedFd<'_>) -> io::Result<Option<Call>> {
+pub fn next_call(listener: BorrowedFd<'_>) -> io::Result<Option<SyscallNotification>> {
     // SAFETY: zeroes are valid for this structure of numbers, and the kernel demands them.
     let mut got = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
     // SAFETY: the kernel fills in the structure.
@@ -119,7 +119,7 @@ pub fn next_call(listener: BorrowedFd<'_>) -> io::Result<Option<Call>> {
     }
     let thread = i32::try_from(got.pid).unwrap_or(0);
     let (machine, number) = (got.data.arch, got.data.nr.cast_unsigned());
-    Ok(Some(Call { id: got.id, thread, machine, number, args: got.data.args }))
+    Ok(Some(SyscallNotification { id: got.id, thread, machine, number, args: got.data.args }))
 }
 
 /// Returns whether a call still waits. If it does, data read earlier by the pid of its thread belongs to its caller.
@@ -129,11 +129,11 @@ pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
 }
 
 /// Answers a call. A caller that is gone is not an error.
-pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
+pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: NotificationResponse) {
     let (val, error, flags) = match answer {
-        Answer::Value(value) => (value, 0, 0),
-        Answer::Fail(errno) => (0, -(errno as i32), 0),
-        Answer::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        NotificationResponse::Value(value) => (value, 0, 0),
+        NotificationResponse::Fail(errno) => (0, -(errno as i32), 0),
+        NotificationResponse::Continue => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
     };
     let response = libc::seccomp_notif_resp { id, val, error, flags };
     // SAFETY: the kernel reads the structure.
@@ -143,7 +143,12 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) {
 /// Answers a call with a new descriptor of its caller for a file of ours. The file is closed here before the answer,
 /// because the caller may execute it next, which fails as long as any process can write it. An error means that the
 /// call still waits.
-pub fn answer_with(listener: BorrowedFd<'_>, call: &Call, file: OwnedFd, cloexec: bool) -> nix::Result<()> {
+pub fn answer_with(
+    listener: BorrowedFd<'_>,
+    call: &SyscallNotification,
+    file: OwnedFd,
+    cloexec: bool,
+) -> nix::Result<()> {
     let new = libc::seccomp_notif_addfd {
         id: call.id,
         flags: 0,
@@ -151,12 +156,12 @@ pub fn answer_with(listener: BorrowedFd<'_>, call: &Call, file: OwnedFd, cloexec
         newfd: 0,
         newfd_flags: if cloexec { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
     };
-    let together = Together::with(call.thread);
+    let together = SameCpuGuard::with(call.thread);
     // SAFETY: the kernel reads the structure.
     let number = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD as _, &raw const new) };
     let number = Errno::result(number);
     drop((file, together));
-    answer(listener, call.id, Answer::Value(i64::from(number?)));
+    answer(listener, call.id, NotificationResponse::Value(i64::from(number?)));
     Ok(())
 }
 

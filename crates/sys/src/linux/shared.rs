@@ -8,12 +8,12 @@ use super::files::{anonymous_file, pipe_cloexec};
 
 /// A descriptor of this process with a path. The path is valid while this value lives.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedDescriptor {
     fd: OwnedFd,
     path: PathBuf,
 }
 
-impl Shared {
+impl SharedDescriptor {
     fn new(fd: OwnedFd) -> Self {
         let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd()));
         Self { fd, path }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_pipe_without_a_reader_takes_what_is_written_and_ends_with_its_writers() {
-        let (pipe, read) = Shared::pipe().expect("a pipe");
+        let (pipe, read) = SharedDescriptor::pipe().expect("a pipe");
         let mut write = File::from(pipe.descriptor().expect("a descriptor"));
         write.write_all(b"one").expect("written");
         let mut bytes = [0; 8];
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(reader.read(&mut bytes).expect("read"), 3);
         drop((reader, read));
         write.write_all(b"two").expect("written without a reader");
-        let (pipe, read) = Shared::pipe().expect("a pipe");
+        let (pipe, read) = SharedDescriptor::pipe().expect("a pipe");
         drop((pipe.descriptor().expect("a descriptor"), pipe));
         assert_eq!(File::from(read).read(&mut bytes).expect("the end"), 0);
     }

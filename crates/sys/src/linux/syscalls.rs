@@ -6,7 +6,7 @@ use nix::unistd::Pid;
 
 use super::fifo::fifo_of;
 use super::proc_root::proc_of;
-use crate::{LONG, Opened, SOON, ThreadActivity};
+use crate::{LONG, OpenFile, SOON, ThreadActivity};
 
 /// Descriptors of one call that are read at most.
 const MOST: usize = 1024;
@@ -31,7 +31,7 @@ mod old {
 }
 
 /// Parses such a line. Returns `None` for a call that is not analysed.
-pub(super) fn call_of(pid: Pid, line: &str, files: &[Opened]) -> Option<ThreadActivity> {
+pub(super) fn call_of(pid: Pid, line: &str, files: &[OpenFile]) -> Option<ThreadActivity> {
     let mut words = line.split_ascii_whitespace();
     let number: libc::c_long = words.next()?.parse().ok()?;
     let values: Vec<u64> =
@@ -45,7 +45,7 @@ pub(super) fn call_of(pid: Pid, line: &str, files: &[Opened]) -> Option<ThreadAc
     decode(pid, number, args, files)
 }
 
-fn decode(pid: Pid, number: libc::c_long, args: [u64; 6], files: &[Opened]) -> Option<ThreadActivity> {
+fn decode(pid: Pid, number: libc::c_long, args: [u64; 6], files: &[OpenFile]) -> Option<ThreadActivity> {
     let fd = |at: usize| args[at] as u32 as i32;
     let soon = |at: usize| u64::try_from(fd(at)).is_ok_and(|ms| ms < SOON);
     let unit = |at: usize, ns: u64| within(pid, args[at], ns);
@@ -82,7 +82,7 @@ fn decode(pid: Pid, number: libc::c_long, args: [u64; 6], files: &[Opened]) -> O
 }
 
 /// Returns whether all descriptors of the call are listed. A missing one was opened since, or may not be read.
-fn known(call: &ThreadActivity, files: &[Opened]) -> bool {
+fn known(call: &ThreadActivity, files: &[OpenFile]) -> bool {
     let listed = |fd: &i32| files.iter().any(|file| file.fd == *fd);
     match call {
         ThreadActivity::Read(fd) | ThreadActivity::Write(fd) => listed(fd),

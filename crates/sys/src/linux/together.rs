@@ -28,9 +28,9 @@ static WIDEST: LazyLock<nix::Result<CpuSet>> = LazyLock::new(|| {
 });
 
 /// Keeps a thread that waits in a call, and this thread, on the processor of this thread until it is dropped.
-pub(super) struct Together(Vec<(Pid, CpuSet)>);
+pub(super) struct SameCpuGuard(Vec<(Pid, CpuSet)>);
 
-impl Together {
+impl SameCpuGuard {
     /// Begins with a thread. `None`: both threads stay as they are.
     pub fn with(thread: i32) -> Option<Self> {
         let thread = Pid::from_raw(thread);
@@ -52,7 +52,7 @@ impl Together {
     }
 }
 
-impl Drop for Together {
+impl Drop for SameCpuGuard {
     fn drop(&mut self) {
         for (thread, set) in &self.0 {
             // A thread without a set of its own must not get one: its control group may get more processors later.
@@ -81,13 +81,13 @@ mod tests {
         let thread = receive.recv().expect("a number");
         let sets = || [thread, SELF].map(|thread| sched_getaffinity(thread).expect("a set"));
         let count = |set: &CpuSet| (0..CpuSet::count()).filter(|at| set.is_set(*at) == Ok(true)).count();
-        let together = Together::with(thread.as_raw());
+        let together = SameCpuGuard::with(thread.as_raw());
         assert_eq!(together.is_some(), count(&before) > 1);
         let [theirs, ours] = sets();
         assert!(theirs == ours && count(&ours) == 1);
         drop(together);
         assert!(sets() == [before; 2]);
-        assert!(Together::with(0).is_none());
+        assert!(SameCpuGuard::with(0).is_none());
         drop(end);
         other.join().expect("joined");
     }

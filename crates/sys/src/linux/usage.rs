@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use super::proc::{after_name, identity};
 use super::proc_root::proc_of;
-use crate::{Sample, Usage};
+use crate::{ResourceUsage, UsageSample};
 
 /// Returns whether processes can be sampled. A kernel may lack the lists of children, and `/proc` may be missing.
 pub fn can_sample() -> bool {
@@ -30,15 +30,15 @@ fn units() -> (u64, u64) {
 }
 
 /// Returns a process's current usage, or `None` if it is gone.
-pub fn sample(pid: Pid) -> Option<Sample> {
+pub fn sample(pid: Pid) -> Option<UsageSample> {
     let (tick_us, page) = units();
     let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let resident = number(21)? * page;
-    Some(Sample {
+    Some(UsageSample {
         parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
-        usage: Usage {
+        usage: ResourceUsage {
             user_us: (number(11)? + number(13)?) * tick_us,
             system_us: (number(12)? + number(14)?) * tick_us,
             max_rss: resident,

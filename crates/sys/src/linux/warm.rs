@@ -16,14 +16,14 @@ pub const HAS_WARM_SHELLS: bool = true;
 
 /// The identity of a file or directory, whatever its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileId {
+pub struct DeviceInode {
     /// Device number.
     pub device: u64,
     /// Inode number.
     pub inode: u64,
 }
 
-impl FileId {
+impl DeviceInode {
     /// Returns the identity of the file at this path.
     pub fn of(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|data| Self { device: data.dev(), inode: data.ino() })

@@ -16,7 +16,7 @@ pub type WatchId = WatchDescriptor;
 
 /// A change in watched directories.
 #[derive(Debug)]
-pub enum Watched {
+pub enum DirectoryWatchEvent {
     /// Nothing.
     Nothing,
     /// In each of these directories, an entry of this name was created, moved or removed.
@@ -27,7 +27,7 @@ pub enum Watched {
 
 /// The kinds of changes that were seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenChangeKinds {
     /// Of the entries of directories.
     pub entries: bool,
     /// Of watched files: one was replaced, moved or removed, or has other permissions.
@@ -62,8 +62,8 @@ impl DirectoryWatch {
     }
 
     /// Returns the changes since the last call, without waiting. Of entries, those count whose names matter.
-    pub fn seen(&self, matters: impl Fn(&OsStr) -> bool) -> Seen {
-        let mut seen = Seen::default();
+    pub fn seen(&self, matters: impl Fn(&OsStr) -> bool) -> SeenChangeKinds {
+        let mut seen = SeenChangeKinds::default();
         loop {
             match self.0.read_events() {
                 Ok(events) => {
@@ -79,18 +79,18 @@ impl DirectoryWatch {
     }
 
     /// Returns the changes since the last call, without waiting.
-    pub fn changes(&self) -> io::Result<Watched> {
+    pub fn changes(&self) -> io::Result<DirectoryWatchEvent> {
         let mut changes = Vec::new();
         loop {
             match self.0.read_events() {
                 Ok(events) => {
                     if events.iter().any(|event| event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW)) {
-                        return Ok(Watched::Lost);
+                        return Ok(DirectoryWatchEvent::Lost);
                     }
                     changes.extend(events.into_iter().filter_map(|event| Some((event.wd, event.name?))));
                 }
-                Err(Errno::EAGAIN) if changes.is_empty() => return Ok(Watched::Nothing),
-                Err(Errno::EAGAIN) => return Ok(Watched::Changed(changes)),
+                Err(Errno::EAGAIN) if changes.is_empty() => return Ok(DirectoryWatchEvent::Nothing),
+                Err(Errno::EAGAIN) => return Ok(DirectoryWatchEvent::Changed(changes)),
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -12,10 +12,10 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use nix::errno::Errno;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::witness::{Happened, TapState, Trace, WitnessEvent};
+use crate::witness::{PipelineTapState, WitnessEvent, WitnessEventKind, WitnessTrace};
 use area::{
-    AREA, ENTRY, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TAP_REFUSED, TAP_TAKEN,
-    TAP_WANTED, TEXT, TEXTS, WORDS, flag,
+    AREA, ENTRY, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TAP_REFUSED, TAP_TAKEN, TAP_WANTED,
+    TEXT, TEXTS, WORDS, WitnessAreaHeader, flag,
 };
 
 #[path = "../../witness/area.rs"]
@@ -28,11 +28,11 @@ const _: () = assert!(LIBRARY.len() <= AREA, "the area lies behind the library")
 
 /// A library for one command's bash, and the events that it writes.
 #[derive(Debug)]
-pub struct Witness {
+pub struct BashWitness {
     file: File,
 }
 
-impl Witness {
+impl BashWitness {
     /// Creates the file that bash loads. `entry` is the entry of the environment in whose place the library's own one
     /// stands, which must have the same length. Empty: there is none. `tap` has the numbers of the ends of a tap, if
     /// the shell inherits some: one to read from, and one to write to.
@@ -77,25 +77,25 @@ impl Witness {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn set_tap(&self, state: TapState) -> io::Result<()> {
+    pub fn set_tap(&self, state: PipelineTapState) -> io::Result<()> {
         let state = match state {
-            TapState::None => 0,
-            TapState::Wanted => TAP_WANTED,
-            TapState::Taken => TAP_TAKEN,
-            TapState::Refused => TAP_REFUSED,
+            PipelineTapState::None => 0,
+            PipelineTapState::Wanted => TAP_WANTED,
+            PipelineTapState::Taken => TAP_TAKEN,
+            PipelineTapState::Refused => TAP_REFUSED,
         };
         self.file.write_all_at(&state.to_ne_bytes(), TAP_AT)
     }
 
     /// Returns what became of the ends of a tap.
     #[must_use]
-    pub fn tap(&self) -> TapState {
+    pub fn tap(&self) -> PipelineTapState {
         let mut state = [0; 4];
         match self.file.read_exact_at(&mut state, TAP_AT).map(|()| u32::from_ne_bytes(state)) {
-            Ok(TAP_WANTED) => TapState::Wanted,
-            Ok(TAP_TAKEN) => TapState::Taken,
-            Ok(TAP_REFUSED) => TapState::Refused,
-            _ => TapState::None,
+            Ok(TAP_WANTED) => PipelineTapState::Wanted,
+            Ok(TAP_TAKEN) => PipelineTapState::Taken,
+            Ok(TAP_REFUSED) => PipelineTapState::Refused,
+            _ => PipelineTapState::None,
         }
     }
 
@@ -109,23 +109,23 @@ impl Witness {
     ///
     /// The shell may have written anything into the area, so nothing in it is trusted.
     #[must_use]
-    pub fn read(&self, from: usize) -> Option<Trace> {
+    pub fn read(&self, from: usize) -> Option<WitnessTrace> {
         let [magic, begun, events, ..] = self.header()?;
         if magic != MAGIC || begun == 0 {
             return None;
         }
-        let mut slots = vec![0; (events as usize).min(SLOTS) * size_of::<area::Event>()];
-        self.file.read_exact_at(&mut slots, (AREA + size_of::<Header>()) as u64).ok()?;
+        let mut slots = vec![0; (events as usize).min(SLOTS) * size_of::<area::WitnessEventSlot>()];
+        self.file.read_exact_at(&mut slots, (AREA + size_of::<WitnessAreaHeader>()) as u64).ok()?;
         // Processes that still run write on. An event that was read names texts that were counted before.
         let [.., text, lost] = self.header()?;
         let mut bytes = vec![0; (text as usize).min(TEXTS)];
         self.file.read_exact_at(&mut bytes, (AREA + TEXT) as u64).ok()?;
-        let mut texts = Texts { left: 4 * TEXTS, bytes, known: HashMap::new() };
-        let slots = slots.as_chunks::<{ size_of::<area::Event>() }>().0;
+        let mut texts = WitnessTexts { left: 4 * TEXTS, bytes, known: HashMap::new() };
+        let slots = slots.as_chunks::<{ size_of::<area::WitnessEventSlot>() }>().0;
         let events: Vec<_> =
             slots.iter().enumerate().skip(from).map(|(number, slot)| event(number, slot, &mut texts)).collect();
         let lost = lost != 0 || events.iter().any(Option::is_none);
-        Some(Trace { events: events.into_iter().flatten().collect(), lost })
+        Some(WitnessTrace { events: events.into_iter().flatten().collect(), lost })
     }
 
     /// Returns whether the system lets programs run code of the file.
@@ -151,17 +151,17 @@ impl Witness {
     }
 }
 
-impl AsFd for Witness {
+impl AsFd for BashWitness {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 }
 
 /// Where the state of a tap is in the file.
-const TAP_AT: u64 = (AREA + std::mem::offset_of!(Header, tap)) as u64;
+const TAP_AT: u64 = (AREA + std::mem::offset_of!(WitnessAreaHeader, tap)) as u64;
 
 /// The texts of the area.
-struct Texts {
+struct WitnessTexts {
     bytes: Vec<u8>,
     /// Texts that were read. Events share them, as most commands of a loop are equal.
     known: HashMap<(u32, u32), Arc<str>>,
@@ -169,7 +169,7 @@ struct Texts {
     left: usize,
 }
 
-impl Texts {
+impl WitnessTexts {
     /// Returns a text. `None` if it does not lie in the area, or too much was read.
     fn text(&mut self, at: u32, length: u32) -> Option<Arc<str>> {
         if let Some(known) = self.known.get(&(at, length)) {
@@ -182,11 +182,11 @@ impl Texts {
     }
 
     /// Returns the words of a program, as far as the library keeps them.
-    fn words(&self, at: u32, length: u32) -> Option<Happened> {
+    fn words(&self, at: u32, length: u32) -> Option<WitnessEventKind> {
         let bytes = self.piece(at, length.min(WORDS))?;
         let words = bytes.split_inclusive(|byte| *byte == 0).map(|word| word.strip_suffix(b"\0").unwrap_or(word));
         let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        Some(Happened::Executed { words, whole: length < WORDS })
+        Some(WitnessEventKind::Executed { words, whole: length < WORDS })
     }
 
     fn piece(&self, at: u32, length: u32) -> Option<&[u8]> {
@@ -195,7 +195,11 @@ impl Texts {
 }
 
 /// Returns the event in a slot. `None` if it was never finished, or names what is not there.
-fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &mut Texts) -> Option<WitnessEvent> {
+fn event(
+    number: usize,
+    slot: &[u8; size_of::<area::WitnessEventSlot>()],
+    texts: &mut WitnessTexts,
+) -> Option<WitnessEvent> {
     let mut words = slot.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
     let mut next = || words.next().unwrap_or(0);
     let [kind, process, pid, value, environment, flags, status] = std::array::from_fn(|_| next());
@@ -203,10 +207,10 @@ fn event(number: usize, slot: &[u8; size_of::<area::Event>()], texts: &mut Texts
     let (words_at, words_length) = (next(), next());
     let directory = texts.text(next(), next())?;
     let happened = match kind {
-        KIND_FORK => Happened::Forked { pid: pid.cast_signed() },
-        KIND_WAIT => Happened::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
+        KIND_FORK => WitnessEventKind::Forked { pid: pid.cast_signed() },
+        KIND_WAIT => WitnessEventKind::Waited { pid: pid.cast_signed(), status: value.cast_signed() },
         KIND_EXEC => texts.words(words_at, words_length)?,
-        KIND_EXIT => Happened::Exited { code: value.cast_signed() },
+        KIND_EXIT => WitnessEventKind::Exited { code: value.cast_signed() },
         _ => return None,
     };
     Some(WitnessEvent {
@@ -235,8 +239,9 @@ const SUBSHELL_PROCSUB: u32 = 0x20;
 /// variables, and without other rights than its caller. Each file is read once.
 #[must_use]
 pub fn takes_witness(program: &Path) -> bool {
-    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-    static LOADS: LazyLock<bool> = LazyLock::new(|| Witness::create(&[], None).is_ok_and(|witness| witness.can_run()));
+    static KNOWN: LazyLock<Mutex<WitnessSupportCache>> = LazyLock::new(Mutex::default);
+    static LOADS: LazyLock<bool> =
+        LazyLock::new(|| BashWitness::create(&[], None).is_ok_and(|witness| witness.can_run()));
     let Ok(metadata) = fs::metadata(program) else { return false };
     let key = (metadata.dev(), metadata.ino(), metadata.mtime());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -253,7 +258,7 @@ pub fn takes_witness(program: &Path) -> bool {
 const CAPABILITIES: &str = "security.capability";
 
 /// Whether programs take a witness, by device, inode and time of change.
-type Known = HashMap<(u64, u64, i64), bool>;
+type WitnessSupportCache = HashMap<(u64, u64, i64), bool>;
 
 /// Most bytes of a program that are read.
 const PROGRAM: u64 = 32 * 1024 * 1024;
@@ -295,8 +300,8 @@ mod tests {
     use super::*;
 
     /// A witness that bash has begun to write to, as far as the host can tell.
-    fn begun() -> Witness {
-        let witness = Witness::create(&[], None).expect("a file");
+    fn begun() -> BashWitness {
+        let witness = BashWitness::create(&[], None).expect("a file");
         witness.file.write_all_at(&1_u32.to_ne_bytes(), AREA as u64 + 4).expect("written");
         witness
     }
@@ -311,13 +316,13 @@ mod tests {
 
     #[test]
     fn whatever_a_shell_writes_is_read_within_bounds() {
-        let size = size_of::<area::Event>();
+        let size = size_of::<area::WitnessEventSlot>();
         for seed in 0..24 {
             let witness = begun();
             let mut garbage = numbers(seed).flat_map(|number| number.to_ne_bytes().into_iter().take(4));
             // The numbers of events and of text, then slots of which some look finished, then texts.
             let mut area: Vec<u8> = garbage.by_ref().take(SIZE - 8).collect();
-            for slot in area[size_of::<Header>() - 8..].chunks_exact_mut(size).take(SLOTS).step_by(2) {
+            for slot in area[size_of::<WitnessAreaHeader>() - 8..].chunks_exact_mut(size).take(SLOTS).step_by(2) {
                 slot[..4].copy_from_slice(&(seed as u32 % 5).to_ne_bytes());
             }
             witness.file.write_all_at(&area, AREA as u64 + 8).expect("written");
@@ -339,7 +344,7 @@ mod tests {
         let witness = begun();
         witness.file.set_len(AREA as u64 + 4).expect("cut");
         assert!(witness.read(0).is_none() && witness.events() == 0, "no header");
-        assert!(Witness::create(&[], None).expect("a file").read(0).is_none(), "not begun");
+        assert!(BashWitness::create(&[], None).expect("a file").read(0).is_none(), "not begun");
     }
 
     #[test]
@@ -360,7 +365,7 @@ mod tests {
 
     #[test]
     fn bash_tells_what_it_starts_and_shows_nothing() {
-        let witness = Witness::create(&[], None).expect("a file");
+        let witness = BashWitness::create(&[], None).expect("a file");
         let shared = witness.share().expect("a descriptor");
         nix::fcntl::fcntl(&shared, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).expect("inherited");
         let run = Command::new("/bin/bash")
@@ -374,7 +379,7 @@ mod tests {
         assert!(told.starts_with("0\n") && !told.contains(&own), "{told}");
         let trace = witness.read(0).expect("watched");
         let statuses = trace.events.iter().filter_map(|event| match event.happened {
-            Happened::Waited { status, .. } => Some(status >> 8),
+            WitnessEventKind::Waited { status, .. } => Some(status >> 8),
             _ => None,
         });
         let mut statuses: Vec<_> = statuses.collect();

@@ -9,7 +9,7 @@ const MOST_DOTS: usize = 15;
 
 /// How names are asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asking {
+pub struct ResolverConfig {
     /// The servers.
     pub servers: Vec<IpAddr>,
     /// The domains that a short name may be in.
@@ -18,7 +18,7 @@ pub struct Asking {
     pub dots: usize,
 }
 
-impl Asking {
+impl ResolverConfig {
     /// Reads the text of `/etc/resolv.conf`.
     pub fn of(text: &str) -> Self {
         let mut asking = Self { servers: Vec::new(), search: Vec::new(), dots: 1 };
@@ -76,8 +76,8 @@ pub fn known(name: &str, hosts: &str) -> Vec<IpAddr> {
 mod tests {
     use super::*;
 
-    fn asking(text: &str) -> Asking {
-        Asking::of(text)
+    fn asking(text: &str) -> ResolverConfig {
+        ResolverConfig::of(text)
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
                    options timeout:1 ndots:5\nnameserver fd00::1\nnameserver fe80::1%eth0\n";
         let search = vec!["ns.svc.cluster.local".to_owned(), "svc.cluster.local".to_owned()];
         let servers = vec!["10.96.0.10".parse().expect("one"), "fd00::1".parse().expect("one")];
-        assert_eq!(asking(pod), Asking { servers, search, dots: 5 });
+        assert_eq!(asking(pod), ResolverConfig { servers, search, dots: 5 });
         assert_eq!(asking("").servers, [IpAddr::from(Ipv4Addr::LOCALHOST)]);
     }
 

@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::hosts::{Asking, known};
-use super::query::{Answer, Question};
+use super::hosts::{ResolverConfig, known};
+use super::query::{DnsQuestion, DnsServerAnswer};
 
 /// The port of name servers.
 const PORT: u16 = 53;
@@ -34,7 +34,7 @@ pub fn addresses(name: &str) -> Result<Vec<IpAddr>, NoAddress> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let asking = Asking::of(&read("/etc/resolv.conf"));
+    let asking = ResolverConfig::of(&read("/etc/resolv.conf"));
     let servers: Vec<SocketAddr> = asking.servers.iter().map(|server| (*server, PORT).into()).collect();
     let mut failure = NoAddress::Name;
     for name in asking.names(name) {
@@ -51,7 +51,7 @@ pub fn addresses(name: &str) -> Result<Vec<IpAddr>, NoAddress> {
 fn ask_all(name: &str, servers: &[SocketAddr], patience: Duration) -> Result<Vec<IpAddr>, NoAddress> {
     let random = RandomState::new().hash_one(name);
     let numbers = [random as u16, (random >> 16) as u16];
-    let questions = Question::both(name, numbers).ok_or(NoAddress::Name)?;
+    let questions = DnsQuestion::both(name, numbers).ok_or(NoAddress::Name)?;
     for server in servers.iter().cycle().take(servers.len() * ROUNDS) {
         // IPv4 comes first: a machine without IPv6 may still have names for it.
         if let Ok(Some(found)) = ask(&questions, *server, patience) {
@@ -62,7 +62,7 @@ fn ask_all(name: &str, servers: &[SocketAddr], patience: Duration) -> Result<Vec
 }
 
 /// Asks one server. `None`: it cannot tell.
-fn ask(questions: &[Question; 2], server: SocketAddr, patience: Duration) -> io::Result<Option<Vec<IpAddr>>> {
+fn ask(questions: &[DnsQuestion; 2], server: SocketAddr, patience: Duration) -> io::Result<Option<Vec<IpAddr>>> {
     let any = if server.is_ipv4() { IpAddr::from(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(server)?;
@@ -84,17 +84,18 @@ fn ask(questions: &[Question; 2], server: SocketAddr, patience: Duration) -> io:
     }
     let mut found = Vec::new();
     for (question, answer) in questions.iter().zip(answers) {
-        let answer = if answer == Some(Answer::TooLong) { ask_stream(question, server, patience)? } else { answer };
+        let answer =
+            if answer == Some(DnsServerAnswer::TooLong) { ask_stream(question, server, patience)? } else { answer };
         match answer {
-            Some(Answer::Addresses(addresses)) => found.extend(addresses),
-            Some(Answer::TooLong | Answer::Failed) | None => return Ok(None),
+            Some(DnsServerAnswer::Addresses(addresses)) => found.extend(addresses),
+            Some(DnsServerAnswer::TooLong | DnsServerAnswer::Failed) | None => return Ok(None),
         }
     }
     Ok(Some(found))
 }
 
 /// Asks a server over a stream.
-fn ask_stream(question: &Question, server: SocketAddr, patience: Duration) -> io::Result<Option<Answer>> {
+fn ask_stream(question: &DnsQuestion, server: SocketAddr, patience: Duration) -> io::Result<Option<DnsServerAnswer>> {
     let mut stream = TcpStream::connect_timeout(&server, patience)?;
     stream.set_read_timeout(Some(patience))?;
     let length = u16::try_from(question.bytes.len()).map_err(io::Error::other)?;

@@ -12,7 +12,7 @@ const HEAD: usize = 12;
 
 /// A question for the addresses of a name.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct DnsQuestion {
     /// The message.
     pub bytes: Vec<u8>,
     kind: u16,
@@ -20,7 +20,7 @@ pub struct Question {
 
 /// What a server says.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum DnsServerAnswer {
     /// The addresses. None: there is no such name, or it has none.
     Addresses(Vec<IpAddr>),
     /// The answer does not fit, and has to be asked for over a stream.
@@ -29,7 +29,7 @@ pub enum Answer {
     Failed,
 }
 
-impl Question {
+impl DnsQuestion {
     /// Asks for the addresses of a name, of both families, with these numbers. `None`: it is no name.
     pub fn both(name: &str, numbers: [u16; 2]) -> Option<[Self; 2]> {
         let mut labels = Vec::new();
@@ -56,7 +56,7 @@ impl Question {
     }
 
     /// Reads an answer. `None`: it answers another question, or is no answer.
-    pub fn answer(&self, bytes: &[u8]) -> Option<Answer> {
+    pub fn answer(&self, bytes: &[u8]) -> Option<DnsServerAnswer> {
         let asked = self.bytes.get(HEAD..)?;
         let said = bytes.get(HEAD..HEAD + asked.len())?;
         // A server may answer with other letters than were asked with.
@@ -65,12 +65,12 @@ impl Question {
             return None;
         }
         if bytes[2] & 2 != 0 {
-            return Some(Answer::TooLong);
+            return Some(DnsServerAnswer::TooLong);
         }
         match bytes[3] & 15 {
             0 => {}
-            3 => return Some(Answer::Addresses(Vec::new())),
-            _ => return Some(Answer::Failed),
+            3 => return Some(DnsServerAnswer::Addresses(Vec::new())),
+            _ => return Some(DnsServerAnswer::Failed),
         }
         let count = u16::from_be_bytes([bytes[6], bytes[7]]);
         let mut rest = &bytes[HEAD + asked.len()..];
@@ -83,7 +83,7 @@ impl Question {
                 found.extend(four.or_else(|_| <[u8; 16]>::try_from(data).map(IpAddr::from)));
             }
         }
-        Some(Answer::Addresses(found))
+        Some(DnsServerAnswer::Addresses(found))
     }
 }
 
@@ -107,8 +107,8 @@ fn record(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    fn question() -> Question {
-        Question::both("db.test", [0x1234, 1]).expect("a name")[0].clone()
+    fn question() -> DnsQuestion {
+        DnsQuestion::both("db.test", [0x1234, 1]).expect("a name")[0].clone()
     }
 
     /// An answer with these flags and records, each with its type and its data.
@@ -131,7 +131,7 @@ mod tests {
         let expected = *b"\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x02db\x04test\0\0\x01\0\x01";
         assert_eq!(question().bytes, expected);
         for name in ["", "a..b", ".a", "a b", "\u{e9}", &"a".repeat(64), &["a"; 130].join(".")] {
-            assert!(Question::both(name, [1, 2]).is_none(), "{name}");
+            assert!(DnsQuestion::both(name, [1, 2]).is_none(), "{name}");
         }
     }
 
@@ -140,15 +140,15 @@ mod tests {
         let alias: &[u8] = b"\x01x\xc0\x0c";
         let bytes = said([0x81, 0x80], &[(5, alias), (1, &[10, 0, 0, 1]), (28, &[0; 16]), (1, &[10, 0, 0, 2])]);
         let addresses = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from).to_vec();
-        assert_eq!(question().answer(&bytes), Some(Answer::Addresses(addresses)));
+        assert_eq!(question().answer(&bytes), Some(DnsServerAnswer::Addresses(addresses)));
     }
 
     #[test]
     fn other_answers_are_told_apart() {
         let answer = |flags| question().answer(&said(flags, &[]));
-        assert_eq!(answer([0x81, 0x83]), Some(Answer::Addresses(vec![])), "no such name");
-        assert_eq!(answer([0x83, 0x80]), Some(Answer::TooLong));
-        assert_eq!(answer([0x81, 0x82]), Some(Answer::Failed));
+        assert_eq!(answer([0x81, 0x83]), Some(DnsServerAnswer::Addresses(vec![])), "no such name");
+        assert_eq!(answer([0x83, 0x80]), Some(DnsServerAnswer::TooLong));
+        assert_eq!(answer([0x81, 0x82]), Some(DnsServerAnswer::Failed));
         assert_eq!(answer([0x01, 0x80]), None, "a question");
         let mut other = said([0x81, 0x80], &[]);
         other[0] ^= 1;

@@ -2,7 +2,7 @@
 
 /// An entry of the user database.
 #[derive(Debug, PartialEq, Eq)]
-pub struct User<'t> {
+pub struct PasswdEntry<'t> {
     /// The name, the password, the description, the home and the shell.
     pub texts: [&'t str; 5],
     /// The number of the user.
@@ -12,14 +12,14 @@ pub struct User<'t> {
 }
 
 /// Returns the first user with this number in the text of a database.
-pub fn user(text: &str, uid: u32) -> Option<User<'_>> {
+pub fn user(text: &str, uid: u32) -> Option<PasswdEntry<'_>> {
     text.lines().find_map(|line| {
         let mut fields = line.split(':');
         let mut next = || fields.next();
         let (name, password) = (next()?, next()?);
         let (found, gid) = (next()?.parse::<u32>().ok()?, next()?.parse().ok()?);
         let texts = [name, password, next()?, next()?, next()?];
-        (found == uid).then_some(User { texts, uid, gid })
+        (found == uid).then_some(PasswdEntry { texts, uid, gid })
     })
 }
 
@@ -32,7 +32,7 @@ mod tests {
         let text =
             "# users\n\nroot:x:0:0:root:/root:/bin/bash\n+::::::\nshort:x:7\ndev:x:1000:100:A, B:/home/dev:/bin/sh\n";
         let texts = ["dev", "x", "A, B", "/home/dev", "/bin/sh"];
-        assert_eq!(user(text, 1000), Some(User { texts, uid: 1000, gid: 100 }));
+        assert_eq!(user(text, 1000), Some(PasswdEntry { texts, uid: 1000, gid: 100 }));
         assert_eq!(user(text, 0).map(|user| user.texts[3]), Some("/root"));
         assert_eq!((user(text, 7), user("", 0)), (None, None));
     }
