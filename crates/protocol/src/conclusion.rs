@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::messages::Cause;
-use sys::Exit;
+use crate::messages::TerminationCause;
+use sys::ChildExit;
 
 /// Exit code after the time limit, as for `timeout`.
 pub const TIMED_OUT: i32 = 124;
@@ -14,7 +14,7 @@ pub const SIGNALED: i32 = 128;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
+pub enum CommandStatus {
     /// The shell exited with an exit code of its own.
     Exited,
     /// A signal ended the shell.
@@ -31,36 +31,40 @@ pub enum Status {
 
 /// The end of a command in the terms of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conclusion {
+pub struct CommandConclusion {
     /// How the command ended.
-    pub status: Status,
+    pub status: CommandStatus,
     /// The exit code, 0…255.
     pub exit_code: i32,
     /// The signal that ended the shell.
     pub signal: Option<i32>,
 }
 
-impl Conclusion {
+impl CommandConclusion {
     /// Concludes from the exit of a shell. `cause`: why its tree was terminated.
     #[must_use]
-    pub fn of(cause: Cause, end: Exit) -> Self {
+    pub fn of(cause: TerminationCause, end: ChildExit) -> Self {
         let signal = match end {
-            Exit::Signal(number) => Some(number),
-            Exit::Code(_) => None,
+            ChildExit::Signal(number) => Some(number),
+            ChildExit::Code(_) => None,
         };
         match (cause, end) {
-            (Cause::Itself, Exit::Code(exit_code)) => Self { status: Status::Exited, exit_code, signal },
-            (Cause::Itself, Exit::Signal(number)) => Self::by_signal(number),
-            (Cause::Limit, _) => Self { status: Status::TimedOut, exit_code: TIMED_OUT, signal },
-            (Cause::Abort | Cause::Host, _) => Self { status: Status::Aborted, exit_code: ABORTED, signal },
-            (Cause::LimitExceeded(limit), _) => Self::by_signal(signal.unwrap_or_else(|| limit.signal())),
-            (Cause::Supervisor, _) => Self::by_signal(libc::SIGKILL),
+            (TerminationCause::Itself, ChildExit::Code(exit_code)) => {
+                Self { status: CommandStatus::Exited, exit_code, signal }
+            }
+            (TerminationCause::Itself, ChildExit::Signal(number)) => Self::by_signal(number),
+            (TerminationCause::Limit, _) => Self { status: CommandStatus::TimedOut, exit_code: TIMED_OUT, signal },
+            (TerminationCause::Abort | TerminationCause::Host, _) => {
+                Self { status: CommandStatus::Aborted, exit_code: ABORTED, signal }
+            }
+            (TerminationCause::LimitExceeded(limit), _) => Self::by_signal(signal.unwrap_or_else(|| limit.signal())),
+            (TerminationCause::Supervisor, _) => Self::by_signal(libc::SIGKILL),
         }
     }
 
     /// Concludes that a signal ended the shell.
     #[must_use]
     pub fn by_signal(number: i32) -> Self {
-        Self { status: Status::Signaled, exit_code: SIGNALED + number, signal: Some(number) }
+        Self { status: CommandStatus::Signaled, exit_code: SIGNALED + number, signal: Some(number) }
     }
 }

@@ -9,13 +9,13 @@ pub const WHOLE: Duration = Duration::from_secs(2);
 
 /// The time since a shell's exit.
 #[derive(Debug, Clone, Copy)]
-pub struct Drain {
+pub struct OutputDrain {
     exited: Instant,
     last_output: Instant,
     emptied: Option<Instant>,
 }
 
-impl Drain {
+impl OutputDrain {
     /// Starts at the exit of the shell.
     pub fn begin(now: Instant) -> Self {
         Self { exited: now, last_output: now, emptied: None }
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn it_is_not_over_before_the_pipes_were_read_again() {
         let start = Instant::now();
-        let mut drain = Drain::begin(start);
+        let mut drain = OutputDrain::begin(start);
         let late = start + Duration::from_secs(1);
         assert!(!drain.is_over(late));
         drain.on_emptied(late);
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn output_rearms_it_up_to_the_whole_limit() {
         let start = Instant::now();
-        let mut drain = Drain::begin(start);
+        let mut drain = OutputDrain::begin(start);
         assert_eq!(drain.until(), start + IDLE);
         drain.on_output(start + Duration::from_millis(150));
         assert_eq!(drain.until(), start + Duration::from_millis(400));

@@ -18,13 +18,13 @@ mod survivor;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
-pub use conclusion::{ABORTED, Conclusion, SIGNALED, Status, TIMED_OUT};
-pub use drain::Drain;
+pub use conclusion::{ABORTED, CommandConclusion, CommandStatus, SIGNALED, TIMED_OUT};
+pub use drain::OutputDrain;
 pub use ended_by::EndedBy;
 pub use exceeded::{ExceededLimit, LimitKind};
 pub use messages::*;
-pub use opening::Opening;
-pub use order::{LazyOpening, Order, Pipes, WarmCommand};
+pub use opening::LedgerOpening;
+pub use order::{CommandOrder, CommandPipes, LazyLedgerOpening, WarmCommand};
 pub use silence::{SilenceWatch, note_of_silence};
 pub use state::state_directory;
-pub use survivor::Survivor;
+pub use survivor::SurvivingProcess;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The start of a command that has an entry in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct LedgerOpening {
     /// The directory of the ledger.
     #[serde(with = "crate::plan::bytes::path")]
     pub directory: PathBuf,

@@ -4,16 +4,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, LazyLock};
 
-use crate::Opening;
+use crate::LedgerOpening;
 use crate::messages::{OutputPipe, RunDescriptors, TaskInput};
-use crate::plan::{Plan, ShellKind, Stdin};
+use crate::plan::{ChildPlan, StdinSource, WarmShellKind};
 use crate::task::TaskSpec;
 
 /// The start of a command's entry in the ledger, made when it is first used.
-pub type LazyOpening = LazyLock<Opening, Box<dyn FnOnce() -> Opening + Send>>;
+pub type LazyLedgerOpening = LazyLock<LedgerOpening, Box<dyn FnOnce() -> LedgerOpening + Send>>;
 
 /// The addon's ends of the pipes of one command.
-pub struct Pipes {
+pub struct CommandPipes {
     /// The write end of standard input, if the plan has one.
     pub stdin: Option<OwnedFd>,
     /// The read end of standard output.
@@ -25,9 +25,9 @@ pub struct Pipes {
 }
 
 /// All that the start of a command needs. Kept for a second attempt.
-pub struct Order {
+pub struct CommandOrder {
     /// The plan of the command.
-    pub plan: Plan,
+    pub plan: ChildPlan,
     /// A file with the command, if the command is too long for an argument.
     pub script: Option<Arc<OwnedFd>>,
     /// Files that the command inherits, in the order of the plan's files. The witness and the tap, which are the first
@@ -44,7 +44,7 @@ pub struct Order {
     /// The program side of the terminal in which the command runs.
     pub terminal: Option<Arc<OwnedFd>>,
     /// The start of the command's entry in the ledger, if it gets one. It is made once a warm shell has its command.
-    pub opening: Option<Arc<LazyOpening>>,
+    pub opening: Option<Arc<LazyLedgerOpening>>,
     /// The form of the command for a warm shell, if a warm shell can run it.
     pub warm: Option<WarmCommand>,
 }
@@ -52,7 +52,7 @@ pub struct Order {
 /// A command for a warm shell.
 pub struct WarmCommand {
     /// The kind of shells that can run the command.
-    pub kind: Arc<ShellKind>,
+    pub kind: Arc<WarmShellKind>,
     /// The text of the command.
     pub command: Vec<u8>,
     /// Text that the shell reads before the command.
@@ -65,13 +65,13 @@ impl WarmCommand {
     /// Returns the command for a shell of the same kind, whose changes are recorded.
     #[must_use]
     pub fn recorded(self) -> Self {
-        Self { kind: Arc::new(ShellKind { recorded: true, ..(*self.kind).clone() }), ..self }
+        Self { kind: Arc::new(WarmShellKind { recorded: true, ..(*self.kind).clone() }), ..self }
     }
 }
 
-impl Order {
+impl CommandOrder {
     /// Opens the pipes of the command. Returns the addon's ends, and the descriptors that travel with the plan.
-    pub fn open_pipes(&self) -> io::Result<(Pipes, RunDescriptors)> {
+    pub fn open_pipes(&self) -> io::Result<(CommandPipes, RunDescriptors)> {
         let mut theirs = RunDescriptors {
             script: self.script.as_deref().map(OwnedFd::try_clone).transpose()?,
             files: self.files.iter().map(|file| file.try_clone()).collect::<io::Result<_>>()?,
@@ -81,10 +81,10 @@ impl Order {
             let other_end = sys::open_other_end(terminal)?;
             theirs.terminal = Some(other_end.try_clone()?);
             let stdout = terminal.try_clone()?;
-            return Ok((Pipes { stdin: None, stdout, stderr: None, other_end: Some(other_end) }, theirs));
+            return Ok((CommandPipes { stdin: None, stdout, stderr: None, other_end: Some(other_end) }, theirs));
         }
         let mut stdin = None;
-        if self.plan.stdin == Stdin::Pipe {
+        if self.plan.stdin == StdinSource::Pipe {
             let (read, write) = sys::pipe()?;
             sys::set_nonblocking(&write)?;
             theirs.stdin = Some(read);
@@ -102,6 +102,6 @@ impl Order {
             let rest = input.try_clone()?;
             theirs.input = stdin.take().map(|pipe| TaskInput { pipe, rest });
         }
-        Ok((Pipes { stdin, stdout, stderr, other_end: None }, theirs))
+        Ok((CommandPipes { stdin, stdout, stderr, other_end: None }, theirs))
     }
 }

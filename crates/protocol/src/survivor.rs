@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A process that a command left running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Survivor {
+pub struct SurvivingProcess {
     /// The pid of the process.
     pub pid: i32,
     /// The command line of the process.

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::plan::{Plan, Stdin};
+use crate::plan::{ChildPlan, StdinSource};
 use confine::world::GuardFreshness;
 
 /// The descriptors of a command that starts cold.
@@ -44,14 +44,14 @@ pub struct TaskInput {
 
 /// The host's ends of a tap: what the producer writes into the first goes into the second.
 #[derive(Debug)]
-pub struct TapEnds {
+pub struct PipelineTapEnds {
     /// The read end of the producer's pipe.
     pub from: OwnedFd,
     /// The write end of the reader's pipe.
     pub to: OwnedFd,
 }
 
-impl TapEnds {
+impl PipelineTapEnds {
     /// Opens both pipes. Returns the ends of the shell as well: one to read from, and one to write to. Each pipe has
     /// the room of a plain one: what a program leaves there when it exits reaches the reader.
     ///
@@ -77,7 +77,7 @@ impl TapEnds {
 
 /// The addon's ends of a warm shell's pipes.
 #[derive(Debug, Default)]
-pub struct WarmEnds {
+pub struct WarmShellEnds {
     /// The pipe on which the shell waits: closing it resumes the shell. `None` when no shell is ready.
     pub resume: Option<OwnedFd>,
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
@@ -96,11 +96,11 @@ impl RunDescriptors {
     }
 
     /// Puts descriptors in the places that this plan has. Returns `None` if a descriptor is missing.
-    pub fn of(plan: &Plan, descriptors: Vec<OwnedFd>) -> Option<Self> {
+    pub fn of(plan: &ChildPlan, descriptors: Vec<OwnedFd>) -> Option<Self> {
         let mut next = descriptors.into_iter();
         let mut take = |wanted: bool| if wanted { next.next().map(Some) } else { Some(None) };
         let terminal = take(plan.terminal.is_some())?;
-        let stdin = take(plan.terminal.is_none() && plan.stdin == Stdin::Pipe)?;
+        let stdin = take(plan.terminal.is_none() && plan.stdin == StdinSource::Pipe)?;
         let mut outputs = Vec::with_capacity(2);
         for _ in plan.outputs() {
             outputs.push(OutputPipe { write: take(true)??, read: take(true)?? });
@@ -124,7 +124,7 @@ impl TaskInput {
     }
 }
 
-impl WarmEnds {
+impl WarmShellEnds {
     /// Returns all descriptors, in the order in which [`WarmEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
         let freshness = self.freshness.into_iter().flat_map(GuardFreshness::into_list);

@@ -15,7 +15,7 @@ const HEADER: usize = 9;
 const MAX_BODY: usize = 32 * 1024 * 1024;
 
 /// A message of a protocol. This trait and [`Receive`] are the only places that encode and decode.
-pub trait Message: Serialize + DeserializeOwned {
+pub trait ProtocolMessage: Serialize + DeserializeOwned {
     /// The protocol of the message. A message of another protocol is refused instead of misunderstood.
     const PROTOCOL: u32;
 
@@ -31,14 +31,14 @@ pub trait Message: Serialize + DeserializeOwned {
 }
 
 /// A message, or a message of several protocols, as received from a frame.
-pub trait Receive: Sized {
+pub trait DecodeFrame: Sized {
     /// Decodes a frame. `None` if it is damaged, or of another protocol.
-    fn decode(frame: Frame) -> Option<Self>;
+    fn decode(frame: MessageFrame) -> Option<Self>;
 }
 
-impl<M: Message> Receive for M {
-    fn decode(frame: Frame) -> Option<Self> {
-        let Frame { protocol, body, descriptors } = frame;
+impl<M: ProtocolMessage> DecodeFrame for M {
+    fn decode(frame: MessageFrame) -> Option<Self> {
+        let MessageFrame { protocol, body, descriptors } = frame;
         let mut message: M = (protocol == M::PROTOCOL).then(|| postcard::from_bytes(&body).ok())??;
         message.attach(descriptors);
         Some(message)
@@ -47,7 +47,7 @@ impl<M: Message> Receive for M {
 
 /// A frame that is not decoded yet.
 #[derive(Debug)]
-pub struct Frame {
+pub struct MessageFrame {
     /// The protocol of the message in the frame.
     pub protocol: u32,
     body: Vec<u8>,
@@ -55,7 +55,7 @@ pub struct Frame {
 }
 
 /// Encodes a message into the bytes of a frame. Returns the descriptors that travel with the first byte.
-pub fn encode<M: Message>(mut message: M) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+pub fn encode<M: ProtocolMessage>(mut message: M) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let descriptors = message.take_descriptors();
     let invalid = |_| io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Vec::with_capacity(512);
@@ -69,13 +69,13 @@ pub fn encode<M: Message>(mut message: M) -> io::Result<(Vec<u8>, Vec<OwnedFd>)>
 }
 
 /// Sends a message, and waits until the socket has room for it.
-pub fn send<M: Message>(socket: &impl AsFd, message: M) -> io::Result<()> {
+pub fn send<M: ProtocolMessage>(socket: &impl AsFd, message: M) -> io::Result<()> {
     let (bytes, descriptors) = encode(message)?;
     send_all(socket, &bytes, &raw(&descriptors), PollTimeout::NONE)
 }
 
 /// Sends a message, and gives up on a peer that reads nothing for this long.
-pub fn send_within<M: Message>(socket: &impl AsFd, message: M, patience: Duration) -> io::Result<()> {
+pub fn send_within<M: ProtocolMessage>(socket: &impl AsFd, message: M, patience: Duration) -> io::Result<()> {
     let (bytes, descriptors) = encode(message)?;
     send_all(socket, &bytes, &raw(&descriptors), PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX))
 }
@@ -117,7 +117,7 @@ pub struct FrameReader {
 
 /// The result of one attempt to receive.
 #[derive(Debug)]
-pub enum Received<T> {
+pub enum ReceiveOutcome<T> {
     /// A whole message.
     Message(T),
     /// No whole message yet.
@@ -135,7 +135,7 @@ impl FrameReader {
     }
 
     /// Takes the next whole frame from the bytes received already.
-    fn take(&mut self) -> io::Result<Option<Frame>> {
+    fn take(&mut self) -> io::Result<Option<MessageFrame>> {
         let Some(header) = self.bytes.first_chunk::<HEADER>() else { return Ok(None) };
         let [a, b, c, d, e, f, g, h, count] = *header;
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
@@ -148,26 +148,26 @@ impl FrameReader {
         let body = self.bytes[HEADER..HEADER + length].to_vec();
         self.bytes.drain(..HEADER + length);
         let descriptors = self.descriptors.drain(..usize::from(count).min(self.descriptors.len())).collect();
-        Ok(Some(Frame { protocol: u32::from_le_bytes([e, f, g, h]), body, descriptors }))
+        Ok(Some(MessageFrame { protocol: u32::from_le_bytes([e, f, g, h]), body, descriptors }))
     }
 
     /// Receives the next message without waiting. A frame that cannot be decoded is an error.
-    pub fn receive<T: Receive>(&mut self, socket: &impl AsFd) -> io::Result<Received<T>> {
+    pub fn receive<T: DecodeFrame>(&mut self, socket: &impl AsFd) -> io::Result<ReceiveOutcome<T>> {
         if let Some(frame) = self.take()? {
-            return T::decode(frame).map(Received::Message).ok_or_else(foreign);
+            return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign);
         }
         let mut buffer = [0_u8; 16 * 1024];
         loop {
             match sys::receive(socket.as_fd(), &mut buffer, &mut self.descriptors) {
-                Ok(0) => return Ok(Received::Closed),
+                Ok(0) => return Ok(ReceiveOutcome::Closed),
                 Ok(count) => {
                     self.bytes.extend_from_slice(&buffer[..count]);
                     if let Some(frame) = self.take()? {
-                        return T::decode(frame).map(Received::Message).ok_or_else(foreign);
+                        return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Received::Pending),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(ReceiveOutcome::Pending),
                 Err(error) => return Err(error),
             }
         }

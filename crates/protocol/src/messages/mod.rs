@@ -26,14 +26,15 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use descriptors::{OutputPipe, RunDescriptors, TapEnds, TaskInput, WarmEnds};
-pub use frames::{FrameReader, Received, send, send_within};
+pub use descriptors::{OutputPipe, PipelineTapEnds, RunDescriptors, TaskInput, WarmShellEnds};
+pub use frames::{FrameReader, ReceiveOutcome, send, send_within};
 pub use frames::{encode, raw};
 pub use shim::FromShimOrTask;
 pub use shim::{
-    Cause, Ended, FromShim, FromTaskClient, Prepared, Released, ShellPlace, ShimOrder, ToShim, Transfer, WarmStart,
+    FromShim, FromTaskClient, ReleasedSurvivors, ShellExitReport, ShimOrder, TaskTransfer, TerminationCause, ToShim,
+    WarmCommandPlace, WarmCommandStart, WarmShellReport,
 };
-pub use supervisor::{FromSupervisor, ToSupervisor, WORLD_LOST, WorldWays};
+pub use supervisor::{FromSupervisor, ToSupervisor, WORLD_LOST, WorldEntryPoints};
 pub use task::{FromTask, MAX_PENDING, ToTask};
 
 /// The protocol between an addon and its own helpers: the id of the sources that they come from.

@@ -6,18 +6,18 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::BUILD;
-use super::descriptors::{RunDescriptors, TapEnds, TaskInput, WarmEnds};
-use super::frames::{Frame, Message, Receive};
+use super::descriptors::{PipelineTapEnds, RunDescriptors, TaskInput, WarmShellEnds};
+use super::frames::{DecodeFrame, MessageFrame, ProtocolMessage};
 use super::task::FromTask;
 use super::task::ToTask;
 use crate::BlockedProcess;
-use crate::Opening;
-use crate::Survivor;
-use crate::plan::{Plan, Record, Recorded, ShellKind};
+use crate::LedgerOpening;
+use crate::SurvivingProcess;
+use crate::plan::{ChangeJournalOutcome, ChangeJournalPlan, ChildPlan, WarmShellKind};
 use crate::task::TaskSpec;
 use crate::{EndedBy, ExceededLimit, LimitKind};
 use confine::CommandDenials;
-use sys::{Exit, FileId, LaunchError, Signal, Usage};
+use sys::{ChildExit, DeviceInode, LaunchError, ResourceUsage, Signal};
 
 /// From the addon to a shim.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,11 +39,11 @@ pub enum ToShim {
     /// Reports that the addon has drained the pipes. With a transfer, the survivors that hold the pipes become a task.
     /// Answered by [`FromShim::Released`], followed by [`FromTask::Task`] if they became a task, or by
     /// [`FromShim::Refused`].
-    Release(Option<Transfer>),
+    Release(Option<TaskTransfer>),
     /// Moves the running command to a task. Answered by [`FromTask::Task`] or [`FromShim::Refused`].
     HandOver {
         /// The task, and how far the addon has read each pipe.
-        transfer: Transfer,
+        transfer: TaskTransfer,
         /// The rest of the command's input.
         #[serde(skip)]
         input: Option<TaskInput>,
@@ -53,12 +53,12 @@ pub enum ToShim {
     Tap {
         /// The ends.
         #[serde(skip)]
-        ends: Option<TapEnds>,
+        ends: Option<PipelineTapEnds>,
     },
     /// Starts a warm shell. Answered by [`FromShim::Prepared`].
     Prepare {
         /// Kind of the shell.
-        kind: Box<ShellKind>,
+        kind: Box<WarmShellKind>,
         /// The files of the kind's plan, which the shell inherits.
         #[serde(skip)]
         files: Vec<OwnedFd>,
@@ -66,12 +66,12 @@ pub enum ToShim {
     /// Asks to protect the paths that are new in the world of the shim since its last command, and to begin the record
     /// of the next one if that is required, before the warm shell gets its command. Answered by
     /// [`FromShim::Protected`].
-    Protect(Option<Box<Record>>),
+    Protect(Option<Box<ChangeJournalPlan>>),
     /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
     /// just ended.
     Denials,
     /// Reports that the addon has given the warm shell its command.
-    WarmStart(WarmStart),
+    WarmStart(WarmCommandStart),
     /// Dismisses the warm shell, which is no longer needed.
     Dismiss,
     /// Scans for a blocked process. Answered by [`FromShim::Blocked`].
@@ -85,11 +85,11 @@ pub enum ToShim {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ShimOrder {
     /// The plan of the command.
-    pub plan: Plan,
+    pub plan: ChildPlan,
     /// The task to start, if the command is a task from its start.
     pub task: Option<TaskSpec>,
     /// The start of the command's entry in the ledger, if it gets one.
-    pub opening: Option<Opening>,
+    pub opening: Option<LedgerOpening>,
     /// The pipes, the terminal and the script of the command.
     #[serde(skip)]
     pub descriptors: RunDescriptors,
@@ -97,7 +97,7 @@ pub struct ShimOrder {
 
 /// A task to create, and how far the addon has read each pipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transfer {
+pub struct TaskTransfer {
     #[expect(missing_docs, reason = "see its type")]
     pub spec: TaskSpec,
     /// For each pipe, the bytes that bring a cleaner to the state of the addon's cleaner.
@@ -107,7 +107,7 @@ pub struct Transfer {
 
 /// The part of a warm shell's command that the shim has to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WarmStart {
+pub struct WarmCommandStart {
     /// The time limit of the plan.
     pub limit: Option<Duration>,
     /// The grace of the plan.
@@ -115,9 +115,9 @@ pub struct WarmStart {
     /// When the addon gave the command to the shell, by the machine's monotonic clock, ns.
     pub at: u64,
     /// The start of the command's entry in the ledger, if it gets one.
-    pub opening: Option<Opening>,
+    pub opening: Option<LedgerOpening>,
     /// The record of its changes, if one is wanted that has not begun. They wait for this message.
-    pub record: Option<Box<Record>>,
+    pub record: Option<Box<ChangeJournalPlan>>,
 }
 
 /// From a shim to the addon.
@@ -128,12 +128,12 @@ pub enum FromShim {
     /// The program could not be started.
     Failed(LaunchError),
     /// The program was not started, because the world is gone. A shim of another world can start it.
-    Untaken,
+    WorldGone,
     /// The denials of the command since the last message of this kind. Sent before [`FromShim::Ended`] if there are
     /// any.
     Denied(CommandDenials),
     /// The shell has exited.
-    Ended(Ended),
+    Ended(ShellExitReport),
     /// Survivors have exceeded a limit, between [`FromShim::Ended`] and [`FromShim::Released`].
     LimitExceeded(ExceededLimit),
     /// The result of a scan.
@@ -144,68 +144,68 @@ pub enum FromShim {
         process: Option<BlockedProcess>,
     },
     /// The survivors are on their own now, or a task. Until this message they belong to the host.
-    Released(Released),
+    Released(ReleasedSurvivors),
     /// The command, or its survivors, could not become a task and belong to the host as before. The number is an errno.
     Refused(i32),
     /// A warm shell is ready, or has exited.
-    Prepared(Prepared),
+    Prepared(WarmShellReport),
     /// The answer to [`ToShim::Protect`]: whether a command may start.
     Protected(bool),
 }
 
 /// Report on a warm shell.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Prepared {
+pub struct WarmShellReport {
     /// The mark that the shell was started with.
     pub mark: String,
     /// The place for the shell's command. `None` if the shell did not start or has exited.
-    pub place: Option<ShellPlace>,
+    pub place: Option<WarmCommandPlace>,
     /// The number of the guards of the shell's world when the shell was ready, if [`WarmEnds::freshness`] can show
     /// whether that number is current.
     pub guards: Option<u64>,
     /// The addon's ends of the shell's pipes.
     #[serde(skip)]
-    pub ends: WarmEnds,
+    pub ends: WarmShellEnds,
 }
 
 /// The place for the command of a warm shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShellPlace {
+pub struct WarmCommandPlace {
     /// The pid of the shell.
     pub shell: i32,
     /// The address of the command in the memory of the shell.
     pub command: u64,
     /// The directory of the shell.
-    pub directory: FileId,
+    pub directory: DeviceInode,
     /// The program of the shell.
-    pub program: FileId,
+    pub program: DeviceInode,
 }
 
 /// The exit of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct ShellExitReport {
     /// Exit code or signal of the shell.
-    pub end: Exit,
+    pub end: ChildExit,
     /// Usage of the tree: processes that have exited, and those that are alive.
-    pub usage: Usage,
+    pub usage: ResourceUsage,
     /// Time from the start of the shell to its exit.
     pub duration: Duration,
     /// Why the tree was terminated.
-    pub cause: Cause,
+    pub cause: TerminationCause,
     /// Whether a process of the tree is alive.
     pub alive: bool,
     /// Whether the shim takes no further command because its supervisor is gone.
     pub last: bool,
     /// The outcome of the record of the command's changes. While a process is alive, the record goes on, and
     /// [`Released`] has its outcome.
-    pub record: Recorded,
+    pub record: ChangeJournalOutcome,
     /// Why the ledger lacks a part of the command's entry.
     pub unwritten: Option<String>,
 }
 
 /// Why a tree was terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
+pub enum TerminationCause {
     /// The tree was not terminated: the command exited by itself.
     Itself,
     /// The time limit.
@@ -220,7 +220,7 @@ pub enum Cause {
     LimitExceeded(ExceededLimit),
 }
 
-impl Cause {
+impl TerminationCause {
     /// Returns the cause in the words of results. `silent`: the limit was the one on silence.
     #[must_use]
     pub fn ended_by(self, silent: bool) -> Option<EndedBy> {
@@ -242,21 +242,21 @@ impl Cause {
 
 /// The processes that a command left running. Its record covers all that ran until they were listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Released {
+pub struct ReleasedSurvivors {
     /// The processes.
-    pub survivors: Vec<Survivor>,
+    pub survivors: Vec<SurvivingProcess>,
     /// The outcome of the record of the command's changes.
-    pub record: Recorded,
+    pub record: ChangeJournalOutcome,
 }
 
-impl Message for ToShim {
+impl ProtocolMessage for ToShim {
     const PROTOCOL: u32 = BUILD;
 
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
         match self {
             Self::Run(run) => std::mem::take(&mut run.descriptors).into_list(),
             Self::HandOver { input, .. } => TaskInput::into_list(input.take()).collect(),
-            Self::Tap { ends } => TapEnds::into_list(ends.take()).collect(),
+            Self::Tap { ends } => PipelineTapEnds::into_list(ends.take()).collect(),
             Self::Prepare { files, .. } => std::mem::take(files),
             Self::Signal { .. }
             | Self::End { .. }
@@ -274,7 +274,7 @@ impl Message for ToShim {
         match self {
             Self::Run(run) => run.descriptors = RunDescriptors::of(&run.plan, descriptors).unwrap_or_default(),
             Self::HandOver { input, .. } => *input = TaskInput::of(descriptors),
-            Self::Tap { ends } => *ends = TapEnds::of(descriptors),
+            Self::Tap { ends } => *ends = PipelineTapEnds::of(descriptors),
             Self::Prepare { files, .. } => *files = descriptors,
             Self::Signal { .. }
             | Self::End { .. }
@@ -289,7 +289,7 @@ impl Message for ToShim {
     }
 }
 
-impl Message for FromShim {
+impl ProtocolMessage for FromShim {
     const PROTOCOL: u32 = BUILD;
 
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
@@ -297,7 +297,7 @@ impl Message for FromShim {
             Self::Prepared(prepared) => std::mem::take(&mut prepared.ends).into_list(),
             Self::Started(_)
             | Self::Failed(_)
-            | Self::Untaken
+            | Self::WorldGone
             | Self::Denied(_)
             | Self::Ended(_)
             | Self::LimitExceeded(_)
@@ -310,10 +310,10 @@ impl Message for FromShim {
 
     fn attach(&mut self, descriptors: Vec<OwnedFd>) {
         match self {
-            Self::Prepared(prepared) => prepared.ends = WarmEnds::of(descriptors, prepared.guards.is_some()),
+            Self::Prepared(prepared) => prepared.ends = WarmShellEnds::of(descriptors, prepared.guards.is_some()),
             Self::Started(_)
             | Self::Failed(_)
-            | Self::Untaken
+            | Self::WorldGone
             | Self::Denied(_)
             | Self::Ended(_)
             | Self::LimitExceeded(_)
@@ -334,8 +334,8 @@ pub enum FromShimOrTask {
     Task(FromTask),
 }
 
-impl Receive for FromShimOrTask {
-    fn decode(frame: Frame) -> Option<Self> {
+impl DecodeFrame for FromShimOrTask {
+    fn decode(frame: MessageFrame) -> Option<Self> {
         if frame.protocol == FromTask::PROTOCOL {
             FromTask::decode(frame).map(Self::Task)
         } else {
@@ -353,8 +353,8 @@ pub enum FromTaskClient {
     Shim(Box<ToShim>),
 }
 
-impl Receive for FromTaskClient {
-    fn decode(frame: Frame) -> Option<Self> {
+impl DecodeFrame for FromTaskClient {
+    fn decode(frame: MessageFrame) -> Option<Self> {
         if frame.protocol == ToTask::PROTOCOL {
             ToTask::decode(frame).map(Self::Task)
         } else {

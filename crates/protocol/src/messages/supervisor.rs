@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::BUILD;
-use super::frames::Message;
+use super::frames::ProtocolMessage;
 use crate::plan::WorldId;
 use confine::{ConfinementPolicy, ReportedWorldError, WorldFacts};
 
@@ -40,7 +40,7 @@ pub enum ToSupervisor {
     /// Removes this directory after the end of the host.
     RemoveAtEnd(#[serde(with = "crate::plan::bytes::path")] PathBuf),
     /// Reports that the directory is removed already.
-    RemoveNoMore(#[serde(with = "crate::plan::bytes::path")] PathBuf),
+    AlreadyRemoved(#[serde(with = "crate::plan::bytes::path")] PathBuf),
 }
 
 /// The errno of a fork into a world that has ended too early.
@@ -48,7 +48,7 @@ pub const WORLD_LOST: i32 = libc::ESTALE;
 
 /// The addon's ways into a world. A world with terminals has a door.
 #[derive(Debug, Default)]
-pub struct WorldWays {
+pub struct WorldEntryPoints {
     /// The way to the world's first process. `None`: the process does not exist, or has ended.
     pub door: Option<OwnedFd>,
     /// The directory with the world's pseudo-terminals. `None`: the host's.
@@ -85,15 +85,15 @@ pub enum FromSupervisor {
         made: Result<WorldFacts, ReportedWorldError>,
         /// The addon's ways into the world.
         #[serde(skip)]
-        ways: WorldWays,
+        ways: WorldEntryPoints,
     },
 }
 
-impl Message for ToSupervisor {
+impl ProtocolMessage for ToSupervisor {
     const PROTOCOL: u32 = BUILD;
 }
 
-impl Message for FromSupervisor {
+impl ProtocolMessage for FromSupervisor {
     const PROTOCOL: u32 = BUILD;
 
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
@@ -109,7 +109,9 @@ impl Message for FromSupervisor {
         let mut descriptors = descriptors.into_iter();
         match self {
             Self::Shim { socket, .. } => *socket = descriptors.next(),
-            Self::World { ways, .. } => *ways = WorldWays { door: descriptors.next(), terminals: descriptors.next() },
+            Self::World { ways, .. } => {
+                *ways = WorldEntryPoints { door: descriptors.next(), terminals: descriptors.next() }
+            }
             Self::NoShim { .. } => {}
         }
     }

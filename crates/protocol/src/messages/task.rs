@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::TASK_PROTOCOL;
-use super::frames::Message;
+use super::frames::ProtocolMessage;
 use crate::task::Task;
 
 /// Longest part of an unfinished line that is reported, counted from its end, bytes.
@@ -42,11 +42,11 @@ pub enum FromTask {
     },
 }
 
-impl Message for ToTask {
+impl ProtocolMessage for ToTask {
     const PROTOCOL: u32 = TASK_PROTOCOL;
 }
 
-impl Message for FromTask {
+impl ProtocolMessage for FromTask {
     const PROTOCOL: u32 = TASK_PROTOCOL;
 }
 

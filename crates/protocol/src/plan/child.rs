@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inherited, Limits, Record};
+use super::{ChangeJournalPlan, CommandLimits, InheritedDescriptor};
 use sys::TerminalSize;
 
 /// The variable that tells programs, and searches for programs, to which command they belong.
@@ -25,7 +25,7 @@ pub struct WorldId(pub u64);
 
 /// The standard input of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stdin {
+pub enum StdinSource {
     /// Nothing: `/dev/null`.
     Null,
     /// A pipe that travels with the plan.
@@ -34,7 +34,7 @@ pub enum Stdin {
 
 /// A child to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct ChildPlan {
     /// The program's path.
     #[serde(with = "super::bytes")]
     pub program: Vec<u8>,
@@ -52,7 +52,7 @@ pub struct Plan {
     /// File mode creation mask.
     pub umask: u32,
     /// Standard input.
-    pub stdin: Stdin,
+    pub stdin: StdinSource,
     /// Both output streams go to one pipe.
     pub merge: bool,
     /// All streams are a terminal of this size, which travels with the plan and controls the program.
@@ -62,16 +62,16 @@ pub struct Plan {
     /// Time from SIGTERM to SIGKILL when the tree is ended.
     pub grace: Duration,
     /// Resource limits.
-    pub limits: Limits,
+    pub limits: CommandLimits,
     /// The world of the program, if it is confined.
     pub world: Option<WorldId>,
     /// The files that travel with the plan, which the program inherits.
-    pub files: Vec<Inherited>,
+    pub files: Vec<InheritedDescriptor>,
     /// The record of the program's changes, if one is wanted. Warm shells have none.
-    pub record: Option<Record>,
+    pub record: Option<ChangeJournalPlan>,
 }
 
-impl Plan {
+impl ChildPlan {
     /// Returns the plan without the parts that belong only to the command with this mark: the command itself, its mark,
     /// its time.
     #[must_use]
@@ -102,12 +102,12 @@ impl Plan {
 
     /// Returns whether a witness watches the program.
     pub fn is_watched(&self) -> bool {
-        self.files.contains(&Inherited::Witness)
+        self.files.contains(&InheritedDescriptor::Witness)
     }
 
     /// Returns whether the shell has the ends of a tap.
     pub fn has_tap(&self) -> bool {
-        self.files.contains(&Inherited::TapRead)
+        self.files.contains(&InheritedDescriptor::TapRead)
     }
 
     /// Returns the entry of the environment in whose place that of the witness stands: the mark. `None` if there is no
@@ -158,7 +158,7 @@ fn find(env: &[u8], variable: &[u8]) -> Option<usize> {
 
 /// Returns the entry by which the loader finds the witness.
 fn own_entry() -> Vec<u8> {
-    [PRELOAD, Inherited::Witness.path().as_os_str().as_bytes()].concat()
+    [PRELOAD, InheritedDescriptor::Witness.path().as_os_str().as_bytes()].concat()
 }
 
 /// Returns a mark that is unique on this machine for as long as it matters: process, time of loading, count.

@@ -10,7 +10,7 @@ use super::{MARK, host, locale, secrets};
 /// The part of the host's environment that a command inherits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Inherit {
+pub enum InheritMode {
     /// All variables except secrets and variables for the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
     #[default]
     Safe,
@@ -28,7 +28,7 @@ pub(super) const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS",
 
 /// The environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Environment {
+pub struct CommandEnvironment {
     /// `NAME=VALUE` and a NUL each, as execve takes it. One allocation is faster than two per variable.
     block: String,
     /// The names, sorted, that 'safe' left out because they may be secrets, without those that the caller's `env`
@@ -77,12 +77,12 @@ pub struct EnvironmentError {
 /// On an overlay name that is empty or holds `=` or NUL, and on an overlay value that holds NUL.
 pub fn resolve(
     host: &str,
-    inherit: &Inherit,
+    inherit: &InheritMode,
     overlay: &[(String, Option<String>)],
     attended: bool,
-) -> Result<Environment, EnvironmentError> {
+) -> Result<CommandEnvironment, EnvironmentError> {
     check(overlay)?;
-    let overlay = Overlay(overlay);
+    let overlay = CallerOverlay(overlay);
     let (mut vars, mut withheld) = inherited(host, inherit);
     if attended {
         host::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
@@ -100,7 +100,7 @@ pub fn resolve(
     withheld.retain(|name| overlay.says(name).is_none() && vars.get(name).is_none());
     withheld.sort_unstable();
     let of_host = |name: &str| entries(host).find(|(given, _)| *given == name).map(|(_, value)| value);
-    Ok(Environment {
+    Ok(CommandEnvironment {
         host_path: of_host("PATH").map(str::to_owned),
         host_temp: of_host("TMPDIR").filter(|dir| !dir.is_empty()).map(str::to_owned),
         cold: of_host("AGENT_BASH_WARM") == Some("0"),
@@ -112,16 +112,16 @@ pub fn resolve(
 }
 
 /// Returns the variables that a mode inherits, and the names that it withholds as possible secrets.
-fn inherited<'a>(host: &'a str, inherit: &Inherit) -> (Vars<'a>, Vec<&'a str>) {
-    let mut vars = Vars::with_capacity(256);
+fn inherited<'a>(host: &'a str, inherit: &InheritMode) -> (VariableTable<'a>, Vec<&'a str>) {
+    let mut vars = VariableTable::with_capacity(256);
     let mut withheld = Vec::new();
     match inherit {
-        Inherit::None => {}
-        Inherit::All => vars.extend(entries(host)),
-        Inherit::Names(names) => {
+        InheritMode::None => {}
+        InheritMode::All => vars.extend(entries(host)),
+        InheritMode::Names(names) => {
             vars.extend(entries(host).filter(|(name, _)| names.iter().any(|wanted| wanted == name)));
         }
-        Inherit::Safe => {
+        InheritMode::Safe => {
             vars.extend(entries(host));
             withheld = vars.withhold_unsafe();
         }
@@ -131,9 +131,9 @@ fn inherited<'a>(host: &'a str, inherit: &Inherit) -> (Vars<'a>, Vec<&'a str>) {
 }
 
 /// The caller's `env`. `None` removes a name.
-struct Overlay<'a>(&'a [(String, Option<String>)]);
+struct CallerOverlay<'a>(&'a [(String, Option<String>)]);
 
-impl Overlay<'_> {
+impl CallerOverlay<'_> {
     /// Returns whether the overlay sets (`true`) or removes (`false`) this name; `None` if it does not name it. The
     /// last entry counts.
     fn says(&self, name: &str) -> Option<bool> {
@@ -141,7 +141,7 @@ impl Overlay<'_> {
     }
 }
 
-impl Environment {
+impl CommandEnvironment {
     /// Returns names and values, each name once, in no particular order. PWD is never among them: bash sets it from its
     /// working directory.
     pub fn vars(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -199,12 +199,12 @@ fn entries(host: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Variables in the order of the first occurrence of their names, borrowed until the end.
-struct Vars<'a> {
+struct VariableTable<'a> {
     slots: Vec<(&'a str, Option<&'a str>)>,
     places: HashMap<&'a str, usize>,
 }
 
-impl<'a> Vars<'a> {
+impl<'a> VariableTable<'a> {
     fn with_capacity(count: usize) -> Self {
         Self { slots: Vec::with_capacity(count), places: HashMap::with_capacity(count) }
     }
@@ -232,7 +232,7 @@ impl<'a> Vars<'a> {
     }
 
     /// Sets the unattended defaults.
-    fn set_unattended(&mut self, overlay: &Overlay<'_>) {
+    fn set_unattended(&mut self, overlay: &CallerOverlay<'_>) {
         for default in DEFAULTS {
             match default.value {
                 Some(value) if !default.unless.iter().any(|name| overlay.says(name) == Some(true)) => {
@@ -257,7 +257,7 @@ impl<'a> Vars<'a> {
     }
 
     /// Applies the caller's `env` over all that. The working directory and the mark are never the caller's.
-    fn lay_over(&mut self, overlay: &Overlay<'a>) {
+    fn lay_over(&mut self, overlay: &CallerOverlay<'a>) {
         for (name, value) in overlay.0 {
             match value {
                 Some(value) if name != "PWD" && name != MARK => self.set(name, value),
@@ -267,7 +267,7 @@ impl<'a> Vars<'a> {
     }
 
     /// Sets a UTF-8 locale where LC_CTYPE has another locale that the caller did not choose.
-    fn repair_locale(&mut self, overlay: &Overlay<'_>) {
+    fn repair_locale(&mut self, overlay: &CallerOverlay<'_>) {
         if locale::deciding(|name| self.get(name)).and_then(|name| overlay.says(name)) == Some(true) {
             return;
         }

@@ -12,7 +12,7 @@ fn over(vars: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
     vars.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect()
 }
 
-fn env(host: &[(&str, &str)], inherit: &Inherit, overlay: &[(&str, Option<&str>)]) -> Environment {
+fn env(host: &[(&str, &str)], inherit: &InheritMode, overlay: &[(&str, Option<&str>)]) -> CommandEnvironment {
     resolve(&block(host), inherit, &over(overlay), false).expect("valid")
 }
 
@@ -36,7 +36,7 @@ const HOST: &[(&str, &str)] = &[
 
 #[test]
 fn safe() {
-    let env = env(HOST, &Inherit::Safe, &[]);
+    let env = env(HOST, &InheritMode::Safe, &[]);
     assert_eq!(env.get("PATH"), Some("/usr/bin"));
     assert_eq!(env.withheld, ["DB", "GH_TOKEN"]);
     for name in
@@ -55,7 +55,7 @@ fn safe() {
 
 #[test]
 fn all_is_unchanged_but_for_what_would_be_untrue() {
-    let env = env(HOST, &Inherit::All, &[]);
+    let env = env(HOST, &InheritMode::All, &[]);
     for name in ["GH_TOKEN", "DB", "BASH_ENV", "LD_PRELOAD", "GIT_DIR", "BASH_FUNC_ls%%"] {
         assert_eq!(env.get(name), HOST.iter().find(|(n, _)| *n == name).map(|(_, value)| *value), "{name}");
     }
@@ -67,25 +67,25 @@ fn all_is_unchanged_but_for_what_would_be_untrue() {
 
 #[test]
 fn names_and_none() {
-    let names = Inherit::Names(vec!["GH_TOKEN".into(), "PWD".into(), "MISSING".into(), "LANG".into()]);
+    let names = InheritMode::Names(vec!["GH_TOKEN".into(), "PWD".into(), "MISSING".into(), "LANG".into()]);
     let some = env(HOST, &names, &[]);
-    let none = env(HOST, &Inherit::None, &[]);
+    let none = env(HOST, &InheritMode::None, &[]);
     assert_eq!(some.get("GH_TOKEN"), Some("gh-value"));
     assert_eq!(some.get("PWD"), None);
     assert_eq!(some.get("PATH"), Some(unattended::PATH));
     let defaults = DEFAULTS.iter().filter(|row| row.value.is_some()).count();
     assert_eq!(none.vars().count(), defaults + 2, "a PATH and a UTF-8 locale besides");
     assert_eq!(none.get("PATH"), Some(unattended::PATH));
-    assert_eq!(env(HOST, &Inherit::None, &[("PATH", None)]).get("PATH"), None);
-    assert_eq!(env(HOST, &Inherit::None, &[("PATH", Some("/mine"))]).get("PATH"), Some("/mine"));
-    assert_eq!(env(&[("PATH", "")], &Inherit::Safe, &[]).get("PATH"), Some(""));
+    assert_eq!(env(HOST, &InheritMode::None, &[("PATH", None)]).get("PATH"), None);
+    assert_eq!(env(HOST, &InheritMode::None, &[("PATH", Some("/mine"))]).get("PATH"), Some("/mine"));
+    assert_eq!(env(&[("PATH", "")], &InheritMode::Safe, &[]).get("PATH"), Some(""));
 }
 
 #[test]
 fn the_overlay_wins() {
     let env = env(
         HOST,
-        &Inherit::Safe,
+        &InheritMode::Safe,
         &[
             ("GH_TOKEN", Some("mine")),
             ("BASH_ENV", Some("/mine")),
@@ -118,16 +118,16 @@ fn the_overlay_wins() {
 
 #[test]
 fn colours_the_caller_asks_for() {
-    assert_eq!(env(HOST, &Inherit::Safe, &[]).get("NO_COLOR"), Some("1"));
-    let asked = env(&[("NO_COLOR", "1")], &Inherit::Safe, &[("FORCE_COLOR", Some("1"))]);
+    assert_eq!(env(HOST, &InheritMode::Safe, &[]).get("NO_COLOR"), Some("1"));
+    let asked = env(&[("NO_COLOR", "1")], &InheritMode::Safe, &[("FORCE_COLOR", Some("1"))]);
     assert_eq!((asked.get("NO_COLOR"), asked.get("FORCE_COLOR")), (None, Some("1")));
-    assert_eq!(env(HOST, &Inherit::Safe, &[("FORCE_COLOR", None)]).get("NO_COLOR"), Some("1"));
+    assert_eq!(env(HOST, &InheritMode::Safe, &[("FORCE_COLOR", None)]).get("NO_COLOR"), Some("1"));
 }
 
 #[test]
 fn the_locale_is_utf8_unless_the_caller_says() {
     let ctype = |host: &[(&str, &str)], overlay: &[(&str, Option<&str>)]| {
-        let env = env(host, &Inherit::Safe, overlay);
+        let env = env(host, &InheritMode::Safe, overlay);
         (
             env.get("LC_ALL").map(str::to_owned),
             env.get("LC_CTYPE").map(str::to_owned),
@@ -147,7 +147,7 @@ fn the_locale_is_utf8_unless_the_caller_says() {
 fn git_configuration_by_numbers_stays_whole() {
     let safe_directory =
         [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
-    let kept = env(&safe_directory, &Inherit::Safe, &[]);
+    let kept = env(&safe_directory, &InheritMode::Safe, &[]);
     assert_eq!(kept.get("GIT_CONFIG_KEY_0"), Some("safe.directory"));
     assert!(kept.withheld.is_empty());
     let header = [
@@ -157,7 +157,7 @@ fn git_configuration_by_numbers_stays_whole() {
         ("GIT_CONFIG_KEY_1", "http.extraHeader"),
         ("GIT_CONFIG_VALUE_1", "Authorization: Basic eDp5"),
     ];
-    let gone = env(&header, &Inherit::Safe, &[]);
+    let gone = env(&header, &InheritMode::Safe, &[]);
     assert!(!gone.vars().any(|(name, _)| name.starts_with("GIT_CONFIG_")));
     assert_eq!(gone.withheld, ["GIT_CONFIG_VALUE_1"]);
 }
@@ -170,7 +170,7 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
         ("A\0B", "hidden", "a NUL in its name"),
         ("A", "hid\0den", "a NUL in its value"),
     ] {
-        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))]), false).expect_err(name);
+        let error = resolve("", &InheritMode::Safe, &over(&[(name, Some(value))]), false).expect_err(name);
         assert!(error.why.contains(why), "{error}");
         assert!(!error.to_string().contains("hid"), "{error}");
     }
@@ -178,18 +178,18 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
 
 #[test]
 fn odd_entries_of_the_host() {
-    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[], false).expect("valid");
+    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &InheritMode::Safe, &[], false).expect("valid");
     for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
         assert_eq!(env.get(name), Some(value));
     }
     // A later entry of a name decides whether it is a secret.
-    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[], false).expect("valid");
+    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &InheritMode::Safe, &[], false).expect("valid");
     assert_eq!(env.get("A"), Some("plain"));
 }
 
 #[test]
 fn the_block() {
-    let env = env(&[("A", "1"), ("B", "")], &Inherit::All, &[("C", Some("x=y"))]);
+    let env = env(&[("A", "1"), ("B", "")], &InheritMode::All, &[("C", Some("x=y"))]);
     let block = env.block(b"/some/folder");
     assert!(block.starts_with(b"A=1\0B=\0"));
     assert!(memchr::memmem::find(&block, b"\0C=x=y\0").is_some());
@@ -208,7 +208,7 @@ proptest! {
     fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
         let host: String = names.iter().enumerate()
             .map(|(at, name)| format!("{name}={lead}{at:09}0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0k@h\0")).collect();
-        let env = resolve(&host, &Inherit::Safe, &[], false).expect("valid");
+        let env = resolve(&host, &InheritMode::Safe, &[], false).expect("valid");
         let out = String::from_utf8(env.block(b"/")).expect("text");
         let last: HashMap<_, _> = entries(&host).collect();
         for name in &env.withheld {
@@ -231,7 +231,7 @@ proptest! {
         overlay in prop::collection::vec(("[A-C]{1,2}|PAGER|CI|FORCE_COLOR|LC_ALL", prop::option::of("[a-z]{0,3}")), 0..20),
     ) {
         let host: String = host.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
-        for inherit in [Inherit::Safe, Inherit::All, Inherit::None, Inherit::Names(vec!["A".into(), "PAGER".into()])] {
+        for inherit in [InheritMode::Safe, InheritMode::All, InheritMode::None, InheritMode::Names(vec!["A".into(), "PAGER".into()])] {
             let env = resolve(&host, &inherit, &overlay, false).expect("valid");
             let last: HashMap<_, _> = overlay.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
             for (name, value) in last {

@@ -1,31 +1,31 @@
 //! Name patterns with stars at their ends only, so that each pattern is a single comparison.
 
 /// A set of patterns: `NAME`, `START*`, `*END` and `*WITHIN*`. Case matters.
-pub(super) struct Globs(Vec<Glob>);
+pub(super) struct NamePatternSet(Vec<NamePattern>);
 
-struct Glob {
-    place: Position,
+struct NamePattern {
+    place: PatternPosition,
     text: &'static [u8],
     row: usize,
 }
 
 /// The place of a pattern's text in a name, in the order in which patterns are tried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Position {
+enum PatternPosition {
     Whole,
     End,
     Start,
     Anywhere,
 }
 
-impl Globs {
+impl NamePatternSet {
     /// Compiles `patterns`. A match returns the index in this order.
     ///
     /// # Panics
     /// On a pattern without text or with a star between other characters: the tables are part of the source.
     pub(super) fn new(patterns: impl IntoIterator<Item = &'static str>) -> Self {
         let mut globs: Vec<_> =
-            patterns.into_iter().enumerate().map(|(row, pattern)| Glob::parse(pattern, row)).collect();
+            patterns.into_iter().enumerate().map(|(row, pattern)| NamePattern::parse(pattern, row)).collect();
         globs.sort_by_key(|glob| glob.place);
         Self(globs)
     }
@@ -36,25 +36,25 @@ impl Globs {
     }
 }
 
-impl Glob {
+impl NamePattern {
     fn parse(pattern: &'static str, row: usize) -> Self {
         let text = pattern.trim_matches('*').as_bytes();
         assert!(!text.is_empty() && !text.contains(&b'*'), "not a pattern: {pattern}");
         let place = match (pattern.starts_with('*'), pattern.ends_with('*')) {
-            (false, false) => Position::Whole,
-            (false, true) => Position::Start,
-            (true, false) => Position::End,
-            (true, true) => Position::Anywhere,
+            (false, false) => PatternPosition::Whole,
+            (false, true) => PatternPosition::Start,
+            (true, false) => PatternPosition::End,
+            (true, true) => PatternPosition::Anywhere,
         };
         Self { place, text, row }
     }
 
     fn fits(&self, name: &[u8]) -> bool {
         match self.place {
-            Position::Whole => name == self.text,
-            Position::End => name.ends_with(self.text),
-            Position::Start => name.starts_with(self.text),
-            Position::Anywhere => name.windows(self.text.len()).any(|part| part == self.text),
+            PatternPosition::Whole => name == self.text,
+            PatternPosition::End => name.ends_with(self.text),
+            PatternPosition::Start => name.starts_with(self.text),
+            PatternPosition::Anywhere => name.windows(self.text.len()).any(|part| part == self.text),
         }
     }
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_pattern() {
-        let globs = Globs::new(["ONE", "TWO_*", "*_THREE", "*FOUR*"]);
+        let globs = NamePatternSet::new(["ONE", "TWO_*", "*_THREE", "*FOUR*"]);
         for (name, row) in [
             ("ONE", Some(0)),
             ("ONES", None),
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_narrowest_kind_wins() {
-        let globs = Globs::new(["*A*", "A*", "*A", "A"]);
+        let globs = NamePatternSet::new(["*A*", "A*", "*A", "A"]);
         assert_eq!(
             [globs.find(b"A"), globs.find(b"BA"), globs.find(b"AB"), globs.find(b"BAB")],
             [3, 2, 1, 0].map(Some)
@@ -96,6 +96,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "not a pattern")]
     fn a_star_inside_is_refused() {
-        Globs::new(["A*B"]);
+        NamePatternSet::new(["A*B"]);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::glob::Globs;
+use super::glob::NamePatternSet;
 
 /// A variable of the host that children do not inherit.
-pub(super) struct Row {
+pub(super) struct HostOnlyVariable {
     pub(super) glob: &'static str,
     /// Parts of values to which the row applies; empty for all values.
     pub(super) holding: &'static [&'static str],
@@ -13,12 +13,12 @@ pub(super) struct Row {
     pub(super) why: &'static str,
 }
 
-const fn row(glob: &'static str, why: &'static str) -> Row {
-    Row { glob, holding: &[], why }
+const fn row(glob: &'static str, why: &'static str) -> HostOnlyVariable {
+    HostOnlyVariable { glob, holding: &[], why }
 }
 
-const fn holding(glob: &'static str, holding: &'static [&'static str], why: &'static str) -> Row {
-    Row { glob, holding, why }
+const fn holding(glob: &'static str, holding: &'static [&'static str], why: &'static str) -> HostOnlyVariable {
+    HostOnlyVariable { glob, holding, why }
 }
 
 /// Variables that are never inherited, whatever the mode: they describe the host's own directory, command or
@@ -50,7 +50,7 @@ pub(super) const OTHER_TERMINAL: [&str; 16] = [
 /// PYTHONPATH, RUBYOPT and PERL5OPT (toolchains need them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing),
 /// GIT_SSH_COMMAND, GIT_AUTHOR_*, GIT_CEILING_DIRECTORIES, the proxies, XAUTHORITY, NODE_ENV, SHLVL (bash counts on
 /// from it).
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[HostOnlyVariable] = &[
     // the shell itself
     row("BASH_ENV", "a file that a fresh bash runs first"),
     row("ENV", "the same for sh"),
@@ -131,7 +131,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GIT_TRACE*", "the host's traces on everybody's stderr"),
 ];
 
-static GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(ROWS.iter().map(|row| row.glob)));
+static GLOBS: LazyLock<NamePatternSet> = LazyLock::new(|| NamePatternSet::new(ROWS.iter().map(|row| row.glob)));
 
 /// Returns whether a child is better off without this variable of the host.
 pub(super) fn breaks_children(name: &str, value: &str) -> bool {

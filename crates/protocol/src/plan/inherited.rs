@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A descriptor with a fixed number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(i32)]
-pub enum Inherited {
+pub enum InheritedDescriptor {
     /// The file that BASH_ENV names.
     Script = 60,
     /// The code that restores a shell state.
@@ -42,7 +42,7 @@ pub enum Inherited {
     Code = 502,
 }
 
-impl Inherited {
+impl InheritedDescriptor {
     /// The ends of a tap, in the order in which [`crate::TapEnds::open`] returns them.
     pub const TAP: [Self; 2] = [Self::TapRead, Self::TapWrite];
 
@@ -60,7 +60,7 @@ impl Inherited {
 /// Returns code that closes descriptors for good, so that no command finds them. A builtin called through `builtin`
 /// would restore them at its end, and a builtin called through `command` does not. The code works unless functions have
 /// both names.
-pub fn closing(descriptors: &[Inherited]) -> String {
+pub fn closing(descriptors: &[InheritedDescriptor]) -> String {
     let mut closed = String::new();
     for descriptor in descriptors {
         let _ = write!(closed, " {}<&-", descriptor.number());
@@ -78,7 +78,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn closed_descriptors_stay_closed_in_a_group_of_hidden_output() {
-        let code = closing(&[Inherited::Script, Inherited::Boot]);
+        let code = closing(&[InheritedDescriptor::Script, InheritedDescriptor::Boot]);
         let script = format!("{{ {code}\\builtin : bash; }} >/dev/null 2>&1\nls /proc/self/fd/60 /proc/self/fd/61");
         for functions in ["", "exec () { :; }", "command () { :; }", "shopt -s expand_aliases; alias exec=: command=:"]
         {

@@ -14,7 +14,7 @@ const NO_LARGER_FILE: [&str; 3] = ["File size limit exceeded", "File too large",
 
 /// The limits of a command. `None`: no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct CommandLimits {
     /// CPU time of the whole tree, ms.
     pub cpu: Option<u64>,
     /// Memory of the whole tree, bytes.
@@ -55,13 +55,13 @@ pub struct RawLimits {
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Given {
+    enum GivenNumber {
         Number(f64),
         Text(String),
     }
-    match Given::deserialize(from)? {
-        Given::Number(number) => Ok(Some(number)),
-        Given::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
+    match GivenNumber::deserialize(from)? {
+        GivenNumber::Number(number) => Ok(Some(number)),
+        GivenNumber::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
     }
 }
 
@@ -86,7 +86,7 @@ pub enum LimitError {
     },
 }
 
-impl Limits {
+impl CommandLimits {
     /// Checks every value.
     ///
     /// # Errors
@@ -193,26 +193,27 @@ mod tests {
             ("cpuSeconds", "inf", RawLimits { cpu_seconds: Some(f64::INFINITY), ..RawLimits::default() }),
             ("cpuSeconds", "NaN", RawLimits { cpu_seconds: Some(f64::NAN), ..RawLimits::default() }),
         ] {
-            let error = Limits::check(&raw).unwrap_err().to_string();
+            let error = CommandLimits::check(&raw).unwrap_err().to_string();
             assert!(error.starts_with(&format!("limits.{name}: {value} is not ")), "{error}");
         }
     }
 
     #[test]
     fn cpu_seconds_may_be_a_fraction() {
-        let cpu = |value| Limits::check(&RawLimits { cpu_seconds: Some(value), ..RawLimits::default() }).unwrap().cpu;
+        let cpu =
+            |value| CommandLimits::check(&RawLimits { cpu_seconds: Some(value), ..RawLimits::default() }).unwrap().cpu;
         assert_eq!([cpu(0.25), cpu(2.0), cpu(1e-9)], [Some(250), Some(2000), Some(1)]);
     }
 
     #[test]
     fn only_a_failed_command_has_met_a_limit() {
-        let limits = Limits { open_files: Some(20), file_bytes: Some(1 << 20), ..Limits::default() };
+        let limits = CommandLimits { open_files: Some(20), file_bytes: Some(1 << 20), ..CommandLimits::default() };
         assert!(limits.refused(0, ["Too many open files", "File too large"]).is_empty());
         assert!(limits.refused(1, ["fine", ""]).is_empty());
         assert_eq!(limits.refused(1, ["", "sh: Too many open files"]).len(), 1);
         let [note] = &limits.refused(153, ["", ""])[..] else { panic!("one note") };
         assert!(note.starts_with("limits.fileBytes:") && note.ends_with("1 MiB"), "{note}");
-        assert!(Limits::default().refused(153, ["Too many open files", ""]).is_empty());
+        assert!(CommandLimits::default().refused(153, ["Too many open files", ""]).is_empty());
     }
 
     #[test]
@@ -226,7 +227,7 @@ mod tests {
         fn whole_numbers_are_kept(value in 1_u64..=9_007_199_254_740_991) {
             #[expect(clippy::cast_precision_loss, reason = "exact in this range")]
             let raw = RawLimits { memory_bytes: Some(value as f64), ..RawLimits::default() };
-            prop_assert_eq!(Limits::check(&raw).unwrap().memory, Some(value));
+            prop_assert_eq!(CommandLimits::check(&raw).unwrap().memory, Some(value));
         }
     }
 }

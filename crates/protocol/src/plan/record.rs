@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// The record of the files that a child and its tree change. The run has the child's mark as its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ChangeJournalPlan {
     /// Purpose of the record.
-    pub purpose: RecordPurpose,
+    pub purpose: ChangeJournalPurpose,
     /// The directory of the undo store, absolute.
     #[serde(with = "super::bytes::path")]
     pub store: PathBuf,
     /// Limits on kept files.
-    pub limits: RecordLimits,
+    pub limits: ChangeJournalLimits,
     /// Whether changes that cannot be kept are refused: such a change fails with `EDQUOT`, and without a record nothing
     /// starts.
     pub require: bool,
@@ -32,7 +32,7 @@ pub struct Record {
 
 /// The purpose of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RecordPurpose {
+pub enum ChangeJournalPurpose {
     /// The run can be undone.
     Undo,
     /// Only a receipt is wanted. No contents are kept.
@@ -41,7 +41,7 @@ pub enum RecordPurpose {
 
 /// Limits on the files that a record keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordLimits {
+pub struct ChangeJournalLimits {
     /// The largest file that is copied, in bytes.
     pub file_bytes: u64,
     /// Bytes of all files of the run.
@@ -53,7 +53,7 @@ pub struct RecordLimits {
 /// The outcome of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Recorded {
+pub enum ChangeJournalOutcome {
     /// No record was wanted.
     #[default]
     Off,

@@ -4,19 +4,19 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::environment::{Environment, EnvironmentError, Inherit, resolve};
+use super::environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve};
 
-struct Remembered {
+struct LastEnvironment {
     host: String,
-    inherit: Inherit,
+    inherit: InheritMode,
     overlay: Vec<(String, Option<String>)>,
     attended: bool,
-    environment: Arc<Environment>,
+    environment: Arc<CommandEnvironment>,
 }
 
 thread_local! {
     // A JavaScript thread has an environment of its own.
-    static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<LastEnvironment>> = const { RefCell::new(None) };
 }
 
 /// Returns the environment as [`resolve`] does, which is called only if its arguments differ from the last call's.
@@ -25,10 +25,10 @@ thread_local! {
 /// As [`resolve`].
 pub fn environment(
     host: String,
-    inherit: Inherit,
+    inherit: InheritMode,
     overlay: Vec<(String, Option<String>)>,
     attended: bool,
-) -> Result<Arc<Environment>, EnvironmentError> {
+) -> Result<Arc<CommandEnvironment>, EnvironmentError> {
     LAST.with_borrow_mut(|last| {
         if let Some(known) = last
             && known.host == host
@@ -39,7 +39,7 @@ pub fn environment(
             return Ok(Arc::clone(&known.environment));
         }
         let environment = Arc::new(resolve(&host, &inherit, &overlay, attended)?);
-        *last = Some(Remembered { host, inherit, overlay, attended, environment: Arc::clone(&environment) });
+        *last = Some(LastEnvironment { host, inherit, overlay, attended, environment: Arc::clone(&environment) });
         Ok(environment)
     })
 }
@@ -54,11 +54,11 @@ mod tests {
             let overlay = overlay.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
             environment(host.to_owned(), inherit, overlay, false).unwrap()
         };
-        let first = get("A=1\0", Inherit::Safe, &[]);
-        assert!(Arc::ptr_eq(&first, &get("A=1\0", Inherit::Safe, &[])));
-        assert_eq!(get("A=2\0", Inherit::Safe, &[]).get("A"), Some("2"));
-        assert_eq!(get("A=2\0", Inherit::None, &[]).get("A"), None);
-        assert_eq!(get("A=2\0", Inherit::Safe, &[("A", Some("3"))]).get("A"), Some("3"));
-        assert_eq!(get("A=2\0", Inherit::Safe, &[("A", None)]).get("A"), None);
+        let first = get("A=1\0", InheritMode::Safe, &[]);
+        assert!(Arc::ptr_eq(&first, &get("A=1\0", InheritMode::Safe, &[])));
+        assert_eq!(get("A=2\0", InheritMode::Safe, &[]).get("A"), Some("2"));
+        assert_eq!(get("A=2\0", InheritMode::None, &[]).get("A"), None);
+        assert_eq!(get("A=2\0", InheritMode::Safe, &[("A", Some("3"))]).get("A"), Some("3"));
+        assert_eq!(get("A=2\0", InheritMode::Safe, &[("A", None)]).get("A"), None);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use super::glob::Globs;
+use super::glob::NamePatternSet;
 use super::shapes;
 
 /// How strongly a name suggests a secret.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Says {
+pub(super) enum SecretLikelihood {
     /// A secret, whatever else the name says.
     Always,
     /// A secret, unless the name is in `HARMLESS`.
@@ -15,11 +15,11 @@ pub(super) enum Says {
     /// A secret, unless the name is in `HARMLESS` or the value is a switch (`1`, `true`, `off` …), empty, or a path.
     Maybe,
 }
-use Says::{Always, Maybe, Usually};
+use SecretLikelihood::{Always, Maybe, Usually};
 
 /// Patterns of names in capitals, each with a name that it must find. In names `-`, `.`, `:` and `/` count as `_`, and
 /// a number at the end (`GH_TOKEN_2`) does not count.
-pub(super) const NAMES: &[(&str, Says, &str)] = &[
+pub(super) const NAMES: &[(&str, SecretLikelihood, &str)] = &[
     ("*PASSWORD*", Always, "DB_PASSWORD_OLD"),
     ("*CREDENTIAL*", Always, "GOOGLE_APPLICATION_CREDENTIALS"),
     ("*PASSWD*", Always, "LDAP_PASSWD"),
@@ -135,8 +135,9 @@ pub(super) const FIELDS: &[&str] = &[
     "apikey=",
 ];
 
-static NAME_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(NAMES.iter().map(|row| row.0)));
-static HARMLESS_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(HARMLESS.iter().map(|row| row.0)));
+static NAME_GLOBS: LazyLock<NamePatternSet> = LazyLock::new(|| NamePatternSet::new(NAMES.iter().map(|row| row.0)));
+static HARMLESS_GLOBS: LazyLock<NamePatternSet> =
+    LazyLock::new(|| NamePatternSet::new(HARMLESS.iter().map(|row| row.0)));
 
 /// Variables that are never withheld: without them nothing runs, and their values are no secrets.
 pub(super) const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
@@ -224,7 +225,7 @@ fn has_password_before_at(value: &[u8]) -> bool {
     })
 }
 
-impl Says {
+impl SecretLikelihood {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Always => "always",

@@ -8,7 +8,7 @@ const PLAIN: &str = "a plain value";
 fn every_name_row_finds_its_example() {
     for (glob, _, example) in NAMES {
         assert!(is_secret(example, PLAIN), "{glob}: {example}");
-        assert!(Globs::new([*glob]).find(bare(example).as_bytes()).is_some(), "{example} is not of {glob}");
+        assert!(NamePatternSet::new([*glob]).find(bare(example).as_bytes()).is_some(), "{example} is not of {glob}");
         assert!(is_secret(&format!("{example}_2"), PLAIN), "{example}_2");
     }
 }

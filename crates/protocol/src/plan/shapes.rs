@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// The characters of a part of a token.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Class {
+pub(super) enum CharacterClass {
     Digit,
     Lower,
     Capital,
@@ -20,11 +20,11 @@ pub(super) enum Class {
 
 /// A part of a shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Piece {
+pub(super) enum ShapePiece {
     Text(&'static str),
     /// So many characters. `most` is `None` if there may be any number more.
     Run {
-        class: Class,
+        class: CharacterClass,
         least: usize,
         most: Option<usize>,
     },
@@ -32,21 +32,21 @@ pub(super) enum Piece {
 
 /// What a token must show besides its characters.
 #[derive(Clone, Copy, PartialEq)]
-enum Check {
+enum TokenCheck {
     Nothing,
     Random,
     Dot,
 }
 
 /// A row of the data.
-pub(super) struct Shape {
+pub(super) struct TokenShape {
     pub(super) vendor: &'static str,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<ShapePiece>,
     /// The piece by which a text is searched: its first text that is long enough to be rare.
     anchor: usize,
     /// Pieces before the secret, whose letters count in any case.
     lead: usize,
-    check: Check,
+    check: TokenCheck,
 }
 
 /// The rows without their sources.
@@ -57,26 +57,27 @@ const DATA: &str = include_str!(concat!(env!("OUT_DIR"), "/shapes.txt"));
 const SEEN: usize = 512;
 
 /// All shapes, by the first two bytes of their anchors.
-struct Table {
-    shapes: Vec<Shape>,
+struct TokenShapeTable {
+    shapes: Vec<TokenShape>,
     /// A bit for each pair of bytes with which an anchor begins.
     pairs: Vec<u64>,
     /// The shapes of these pairs, in order.
-    by_pair: Vec<Pair>,
+    by_pair: Vec<AnchorPair>,
 }
 
 /// The shapes whose anchors begin with the same two bytes.
-struct Pair {
+struct AnchorPair {
     bytes: u16,
     /// A bit for the low five bits of each third byte.
     third: u32,
     rows: Vec<u16>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(DATA.lines().filter_map(Shape::parse).collect()));
+static TABLE: LazyLock<TokenShapeTable> =
+    LazyLock::new(|| TokenShapeTable::new(DATA.lines().filter_map(TokenShape::parse).collect()));
 
 /// Returns all shapes.
-pub(super) fn all() -> &'static [Shape] {
+pub(super) fn all() -> &'static [TokenShape] {
     &TABLE.shapes
 }
 
@@ -86,9 +87,9 @@ pub fn tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || table.next(text, &mut at))
 }
 
-impl Table {
-    fn new(shapes: Vec<Shape>) -> Self {
-        let mut by_pair: BTreeMap<u16, Pair> = BTreeMap::new();
+impl TokenShapeTable {
+    fn new(shapes: Vec<TokenShape>) -> Self {
+        let mut by_pair: BTreeMap<u16, AnchorPair> = BTreeMap::new();
         for (row, shape) in shapes.iter().enumerate() {
             let anchor = shape.anchor_text().as_bytes();
             let cases = |at: usize| match anchor.get(at) {
@@ -99,7 +100,7 @@ impl Table {
             let third = cases(2).into_iter().fold(0, |bits, byte| bits | 1 << (byte & 31));
             for bytes in cases(0).iter().flat_map(|first| cases(1).into_iter().map(move |second| [*first, second])) {
                 let bytes = u16::from_be_bytes(bytes);
-                let pair = by_pair.entry(bytes).or_insert(Pair { bytes, third: 0, rows: Vec::new() });
+                let pair = by_pair.entry(bytes).or_insert(AnchorPair { bytes, third: 0, rows: Vec::new() });
                 pair.third |= third;
                 pair.rows.push(u16::try_from(row).unwrap_or(u16::MAX));
             }
@@ -155,20 +156,20 @@ fn begins_word(text: &[u8], at: usize) -> bool {
         || before(3) == Some(b'%')
 }
 
-impl Shape {
+impl TokenShape {
     /// Reads a row; see the head of the data.
     fn parse(row: &'static str) -> Option<Self> {
         let (form, vendor) = row.split_once(" | ")?;
-        let (mut pieces, mut lead, mut check) = (Vec::new(), 0, Check::Nothing);
+        let (mut pieces, mut lead, mut check) = (Vec::new(), 0, TokenCheck::Nothing);
         for word in form.split(' ') {
             match word {
                 ">" => lead = pieces.len(),
-                "~random" => check = Check::Random,
-                "~dot" => check = Check::Dot,
-                _ => pieces.push(Piece::parse(word)),
+                "~random" => check = TokenCheck::Random,
+                "~dot" => check = TokenCheck::Dot,
+                _ => pieces.push(ShapePiece::parse(word)),
             }
         }
-        let text = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        let text = |piece: &ShapePiece| if let ShapePiece::Text(text) = piece { text.len() } else { 0 };
         let longest = (0..pieces.len()).max_by_key(|at| text(&pieces[*at]))?;
         let anchor = if text(&pieces[0]) > 0 { 0 } else { longest };
         Some(Self { vendor, pieces, anchor, lead, check })
@@ -177,14 +178,14 @@ impl Shape {
     /// Returns the text with which tokens begin, or the one by which they are found.
     pub(super) fn anchor_text(&self) -> &'static str {
         match self.pieces[self.anchor] {
-            Piece::Text(text) => text,
-            Piece::Run { .. } => "",
+            ShapePiece::Text(text) => text,
+            ShapePiece::Run { .. } => "",
         }
     }
 
     /// Returns whether the text of this piece is at this place.
     fn is_at(&self, piece: usize, text: &[u8], at: usize) -> bool {
-        let Piece::Text(wanted) = self.pieces[piece] else { return false };
+        let ShapePiece::Text(wanted) = self.pieces[piece] else { return false };
         let found = text.get(at..at + wanted.len());
         found.is_some_and(|found| {
             found == wanted.as_bytes() || piece < self.lead && found.eq_ignore_ascii_case(wanted.as_bytes())
@@ -200,21 +201,21 @@ impl Shape {
                 secret = at;
             }
             at += match piece {
-                Piece::Text(wanted) => self.is_at(number, text, at).then_some(wanted.len())?,
-                Piece::Run { class, least, most } => class.run(&text[at..], *least, *most)?,
+                ShapePiece::Text(wanted) => self.is_at(number, text, at).then_some(wanted.len())?,
+                ShapePiece::Run { class, least, most } => class.run(&text[at..], *least, *most)?,
             };
         }
-        let is_open = matches!(self.pieces.last(), Some(Piece::Run { most: None, .. }));
+        let is_open = matches!(self.pieces.last(), Some(ShapePiece::Run { most: None, .. }));
         if !is_open && text.get(at).is_some_and(u8::is_ascii_alphanumeric) {
             return None;
         }
         let seen = &text[anchor + self.anchor_text().len()..at.min(anchor + SEEN)];
         let counts = match self.check {
-            Check::Nothing => true,
-            Check::Random => is_random(seen),
-            Check::Dot => seen.contains(&b'.'),
+            TokenCheck::Nothing => true,
+            TokenCheck::Random => is_random(seen),
+            TokenCheck::Dot => seen.contains(&b'.'),
         };
-        if let (true, Some(Piece::Run { class, most: None, .. })) = (counts, self.pieces.last()) {
+        if let (true, Some(ShapePiece::Run { class, most: None, .. })) = (counts, self.pieces.last()) {
             at += text[at..].iter().take_while(|byte| class.has(**byte)).count();
         }
         counts.then_some(secret..at)
@@ -225,11 +226,11 @@ impl Shape {
         let mut at = anchor;
         for (number, piece) in self.pieces[..self.anchor].iter().enumerate().rev() {
             at -= match piece {
-                Piece::Text(wanted) => {
+                ShapePiece::Text(wanted) => {
                     let start = at.checked_sub(wanted.len()).filter(|start| *start >= from)?;
                     self.is_at(number, text, start).then_some(wanted.len())?
                 }
-                Piece::Run { class, least, most } => {
+                ShapePiece::Run { class, least, most } => {
                     let before = text[from.min(at)..at].iter().rev().take(most.unwrap_or(SEEN));
                     let count = before.take_while(|byte| class.has(**byte)).count();
                     (count >= *least).then_some(count)?
@@ -240,9 +241,9 @@ impl Shape {
     }
 }
 
-impl Piece {
+impl ShapePiece {
     fn parse(word: &'static str) -> Self {
-        let run = word.split_once(':').and_then(|(class, number)| Some((Class::named(class)?, number)));
+        let run = word.split_once(':').and_then(|(class, number)| Some((CharacterClass::named(class)?, number)));
         let Some((class, number)) = run else { return Self::Text(if word == "\\s" { " " } else { word }) };
         let count = |text: &str| text.parse().unwrap_or(0);
         let (least, most) = match (number.strip_suffix('+'), number.split_once('-')) {
@@ -254,7 +255,7 @@ impl Piece {
     }
 }
 
-impl Class {
+impl CharacterClass {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "digit" => Self::Digit,
@@ -306,16 +307,16 @@ pub(super) mod tests {
     use super::*;
 
     /// Returns a token of a shape, built here so that the source holds no whole one.
-    pub fn example(shape: &Shape) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => (*text).to_owned(),
-            Piece::Run { class, least, .. } => {
+    pub fn example(shape: &TokenShape) -> String {
+        let piece = |piece: &ShapePiece| match piece {
+            ShapePiece::Text(text) => (*text).to_owned(),
+            ShapePiece::Run { class, least, .. } => {
                 let alphabet = match class {
-                    Class::Digit => "1234567890",
-                    Class::Lower => "a1b2c3d4e5f6g7h8",
-                    Class::Hex => "0a1b2c3d4e5f",
-                    Class::Capital => "A0B1C2D3",
-                    Class::Dotted if shape.check == Check::Dot => "a0B1.c2",
+                    CharacterClass::Digit => "1234567890",
+                    CharacterClass::Lower => "a1b2c3d4e5f6g7h8",
+                    CharacterClass::Hex => "0a1b2c3d4e5f",
+                    CharacterClass::Capital => "A0B1C2D3",
+                    CharacterClass::Dotted if shape.check == TokenCheck::Dot => "a0B1.c2",
                     _ => "a0B1c2D3e4F5g6H7i8J9",
                 };
                 alphabet.chars().cycle().take(*least).collect()
@@ -325,13 +326,13 @@ pub(super) mod tests {
     }
 
     /// Returns the secret of an example.
-    fn secret(shape: &Shape) -> String {
+    fn secret(shape: &TokenShape) -> String {
         let whole = example(shape);
         let lead: usize = shape.pieces[..shape.lead]
             .iter()
             .map(|piece| match piece {
-                Piece::Text(text) => text.len(),
-                Piece::Run { least, .. } => *least,
+                ShapePiece::Text(text) => text.len(),
+                ShapePiece::Run { least, .. } => *least,
             })
             .sum();
         whole[lead..].to_owned()
@@ -347,7 +348,7 @@ pub(super) mod tests {
         }
         assert_eq!(rows.clone().count(), all().len());
         for row in DATA.lines() {
-            let shape = Shape::parse(row).unwrap_or_else(|| panic!("{row}"));
+            let shape = TokenShape::parse(row).unwrap_or_else(|| panic!("{row}"));
             let begins = shape.anchor_text().starts_with(|first: char| first.is_ascii_alphanumeric());
             assert!(!shape.anchor_text().is_empty() && (shape.anchor == 0 || !begins), "{row}");
         }

@@ -39,13 +39,13 @@ pub enum ShellNotFound {
     NotAName(String),
 }
 
-struct Resolved {
+struct FoundShell {
     name: String,
     path: Option<String>,
     shell: PathBuf,
 }
 
-static FOUND: Mutex<Vec<Resolved>> = Mutex::new(Vec::new());
+static FOUND: Mutex<Vec<FoundShell>> = Mutex::new(Vec::new());
 
 /// Returns the absolute path of the shell.
 ///
@@ -84,7 +84,7 @@ pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathB
     if found.len() == CACHED {
         found.remove(0);
     }
-    found.push(Resolved { name: name.to_owned(), path: path.map(str::to_owned), shell: shell.clone() });
+    found.push(FoundShell { name: name.to_owned(), path: path.map(str::to_owned), shell: shell.clone() });
     Ok(shell)
 }
 
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     /// A directory with a few files in it, removed when dropped.
-    struct Folder(PathBuf);
+    struct ProgramDirectory(PathBuf);
 
-    impl Folder {
+    impl ProgramDirectory {
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("agent-bash-shell-{}-{name}", std::process::id()));
             let _ = fs::remove_dir_all(&path);
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for ProgramDirectory {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_first_executable_file_on_the_path() {
-        let folder = Folder::new("first");
+        let folder = ProgramDirectory::new("first");
         let path = folder.path(&["missing", "directory", "plain", "run"]);
         assert_eq!(find(None, Some(&path), Path::new("/")), Ok(folder.0.join("run/bash")));
         assert_eq!(find(Some("zsh"), Some(&path), Path::new("/")), Ok(folder.0.join("run/zsh")));
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_working_folder_supplies_no_shell() {
-        let folder = Folder::new("relative");
+        let folder = ProgramDirectory::new("relative");
         for path in ["", ":", ".", "run", "run:.:"] {
             assert!(find(None, Some(path), &folder.0).is_err(), "{path:?}");
         }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_path_is_taken_from_the_working_folder() {
-        let folder = Folder::new("slash");
+        let folder = ProgramDirectory::new("slash");
         assert_eq!(find(Some("run/bash"), None, &folder.0), Ok(folder.0.join("run/bash")));
         let absolute = folder.path(&["run/zsh"]);
         assert_eq!(find(Some(&absolute), None, Path::new("/")), Ok(PathBuf::from(&absolute)));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn found_ones_are_remembered_and_failures_are_not() {
-        let folder = Folder::new("cache");
+        let folder = ProgramDirectory::new("cache");
         let path = folder.path(&["late"]);
         assert!(find(None, Some(&path), Path::new("/")).is_err());
         let late = folder.0.join("late");
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn messages() {
-        let folder = Folder::new("messages");
+        let folder = ProgramDirectory::new("messages");
         let message =
             |shell: Option<&str>, path: Option<&str>| find(shell, path, &folder.0).expect_err("not there").to_string();
         assert_eq!(

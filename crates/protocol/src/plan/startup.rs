@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::inherited::{Inherited, closing};
+use super::inherited::{InheritedDescriptor, closing};
 
 /// Room for a command among the arguments of a warm shell, bytes.
 pub const ROOM: usize = 8 * 1024;
 
 /// The code that restores a shell state. Its output and traces are hidden.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Boot {
+pub struct ShellBootCode {
     /// Code that runs first.
     #[serde(with = "super::bytes")]
     pub early: Arc<[u8]>,
@@ -23,7 +23,7 @@ pub struct Boot {
     pub late: Arc<[u8]>,
 }
 
-impl Boot {
+impl ShellBootCode {
     /// Returns all code, as far as it is text.
     pub fn text(&self) -> Cow<'_, str> {
         if self.late.is_empty() {
@@ -35,9 +35,9 @@ impl Boot {
 
 /// The additions to a plain shell.
 #[derive(Debug, Clone, Default)]
-pub struct Startup {
+pub struct ShellStartup {
     /// Code that sets up the shell. Shells with equal code are interchangeable.
-    pub boot: Boot,
+    pub boot: ShellBootCode,
     /// Variables that only this command has. `None` removes a variable.
     pub given: Vec<(String, Option<String>)>,
     /// The code of the command's EXIT trap.
@@ -46,7 +46,7 @@ pub struct Startup {
     pub tail: Option<String>,
 }
 
-impl Startup {
+impl ShellStartup {
     /// Returns whether the shell writes its state at the end.
     pub fn saves(&self) -> bool {
         self.at_exit.is_some() || self.tail.is_some()
@@ -57,7 +57,7 @@ impl Startup {
 ///
 /// BASH_EXECUTION_STRING is not set for a command that does not fit into a warm shell: its shell has the variable
 /// already.
-pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
+pub fn prologue(command: &str, startup: Option<&ShellStartup>) -> Vec<u8> {
     let mut told = String::from("\\builtin unset BASH_ENV\nSECONDS=0\n");
     if command.len() <= ROOM {
         let _ = writeln!(told, "BASH_EXECUTION_STRING={}", quoted(command));
@@ -86,7 +86,12 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
 /// this code is parsed before they define anything. `own`: the values of BASH_ENV and POSIXLY_CORRECT in the command's
 /// environment, which take effect at the end as they do when a plain shell starts. `closes`: descriptors that the
 /// command must not find.
-pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2], closes: &[Inherited]) -> Vec<u8> {
+pub fn boot_script(
+    scripts: &[&Path],
+    late: &[u8],
+    own: [Option<Vec<u8>>; 2],
+    closes: &[InheritedDescriptor],
+) -> Vec<u8> {
     let first = [sourced(scripts), closing(closes)].concat();
     let mut script = with_late(format!("{{ {first}\\builtin : bash; }} >/dev/null 2>&1\n"), late);
     let (name, value, then) = match own {
@@ -100,7 +105,13 @@ pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2], cl
 }
 
 /// Like [`boot_script`], for a shell that then waits: it reports that at `ready`, and reads on at `told`.
-pub fn warm_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path, closes: &[Inherited]) -> Vec<u8> {
+pub fn warm_script(
+    scripts: &[&Path],
+    late: &[u8],
+    told: &Path,
+    ready: &Path,
+    closes: &[InheritedDescriptor],
+) -> Vec<u8> {
     let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
     let closing = closing(closes);
     let wait = format!("\\builtin printf . >|{ready}; {closing}\\builtin . /dev/stdin; \\builtin : bash;");

@@ -1,7 +1,7 @@
 //! The defaults of an unattended command: no program waits for an answer, a turned page or a closed editor.
 
 /// A default.
-pub(super) struct Default {
+pub(super) struct UnattendedDefault {
     pub(super) name: &'static str,
     /// `None` removes an inherited variable.
     pub(super) value: Option<&'static str>,
@@ -13,30 +13,30 @@ pub(super) struct Default {
     pub(super) why: &'static str,
 }
 
-impl Default {
+impl UnattendedDefault {
     /// Returns whether any value of the variable means an unattended command, or no colours.
     pub(super) fn is_verdict(&self) -> bool {
         matches!(self.name, "CI" | "NO_COLOR")
     }
 }
 
-const fn set(name: &'static str, value: &'static str, why: &'static str) -> Default {
-    Default { name, value: Some(value), unless: &[], always: false, why }
+const fn set(name: &'static str, value: &'static str, why: &'static str) -> UnattendedDefault {
+    UnattendedDefault { name, value: Some(value), unless: &[], always: false, why }
 }
 
-const fn always(name: &'static str, value: &'static str, why: &'static str) -> Default {
-    Default { name, value: Some(value), unless: &[], always: true, why }
+const fn always(name: &'static str, value: &'static str, why: &'static str) -> UnattendedDefault {
+    UnattendedDefault { name, value: Some(value), unless: &[], always: true, why }
 }
 
-const fn gone(name: &'static str, why: &'static str) -> Default {
-    Default { name, value: None, unless: &[], always: false, why }
+const fn gone(name: &'static str, why: &'static str) -> UnattendedDefault {
+    UnattendedDefault { name, value: None, unless: &[], always: false, why }
 }
 
 /// The type of our terminals.
 pub(super) const TERM: &str = "xterm-256color";
 
 /// The defaults. They override the inherited variables, in every mode, and the caller's `env` overrides them.
-pub(super) const DEFAULTS: &[Default] = &[
+pub(super) const DEFAULTS: &[UnattendedDefault] = &[
     // who runs this
     always("AGENT_BASH", "1", "programs can tell"),
     set("CI", "1", "most tools ask nothing, watch nothing and draw nothing then"),
@@ -108,7 +108,7 @@ pub(super) const DEFAULTS: &[Default] = &[
     always("DOCKER_CLI_HINTS", "false", "no advertisement"),
     // the format of the output
     set("TERM", "dumb", "no cursor movement"),
-    Default {
+    UnattendedDefault {
         name: "NO_COLOR",
         value: Some("1"),
         unless: &["FORCE_COLOR", "CLICOLOR_FORCE"],

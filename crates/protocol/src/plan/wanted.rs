@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::glob::Globs;
+use super::glob::NamePatternSet;
 
 /// The most names in a note.
 const NAMED: usize = 8;
@@ -242,7 +242,7 @@ pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &
     }
     let unreached = says(UNREACHED);
     let read = read_by_programs(command);
-    let read: Vec<Globs> = read.into_iter().map(|globs| Globs::new(globs.iter().copied())).collect();
+    let read: Vec<NamePatternSet> = read.into_iter().map(|globs| NamePatternSet::new(globs.iter().copied())).collect();
     withheld
         .iter()
         .map(String::as_str)

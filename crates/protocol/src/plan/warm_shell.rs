@@ -21,27 +21,27 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::startup::{Boot, ROOM};
-use super::{Environment, Plan};
+use super::startup::{ROOM, ShellBootCode};
+use super::{ChildPlan, CommandEnvironment};
 
 /// The longest script for the pipe, bytes. The script must fit into the pipe before the shell reads it.
 const MAX_PROLOGUE: usize = 30 * 1024;
 
 /// A kind of warm shell. Any warm shell of a kind can run any command of that kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShellKind {
+pub struct WarmShellKind {
     /// The plan without the parts that belong to one command: the command itself, its mark, its time.
-    pub plan: Plan,
+    pub plan: ChildPlan,
     /// The state that the shell restores before it waits for its command.
-    pub boot: Boot,
+    pub boot: ShellBootCode,
     /// Whether the changes of its commands are recorded. Its start is not.
     pub recorded: bool,
 }
 
-impl ShellKind {
+impl WarmShellKind {
     /// Returns this kind in another directory, with the state that `boot` returns for its environment.
     #[must_use]
-    pub fn with(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> Boot) -> Self {
+    pub fn with(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> ShellBootCode) -> Self {
         let mut plan = self.plan.clone();
         let entries = self.plan.env.split_inclusive(|byte| *byte == 0);
         plan.env = entries.filter(|entry| !entry.starts_with(b"PWD=")).flatten().copied().collect();
@@ -55,7 +55,7 @@ impl ShellKind {
 }
 
 /// Returns whether a shell with this name and environment can be warm.
-pub fn can_be_warm(name: &str, environment: &Environment) -> bool {
+pub fn can_be_warm(name: &str, environment: &CommandEnvironment) -> bool {
     name == "bash" && environment.plain_start
 }
 
@@ -97,7 +97,7 @@ fn lists(command: &str, builtin: &str) -> bool {
     })
 }
 
-impl Plan {
+impl ChildPlan {
     /// Removes a variable from the environment, and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
         let prefix = format!("{name}=");

@@ -12,7 +12,7 @@ const CHUNK: usize = 256 * 1024;
 
 /// The writing side. It holds the file's lock, which tells other processes that the task has a shim.
 #[derive(Debug)]
-pub struct Log {
+pub struct TaskLog {
     file: File,
     written: u64,
     max_bytes: u64,
@@ -22,7 +22,7 @@ pub struct Log {
     open_line: bool,
 }
 
-impl Log {
+impl TaskLog {
     /// Continues a log that [`super::Store::create_log`] has opened.
     pub fn keep(file: File, max_bytes: u64) -> io::Result<Self> {
         file.try_lock().map_err(io::Error::from)?;
@@ -103,14 +103,14 @@ impl Log {
 }
 
 /// The output of a log in pieces, between two positions.
-pub struct Text {
+pub struct TaskLogReader {
     file: File,
     at: u64,
     end: u64,
     held: Vec<u8>,
 }
 
-impl Text {
+impl TaskLogReader {
     /// Reads from `start` to `end`, a position from [`end_of`]. A start within a character moves to the next character.
     pub fn of(mut file: File, start: u64, end: u64) -> io::Result<Self> {
         let mut first = [0; 4];
@@ -178,10 +178,10 @@ mod tests {
         Task { state, output_bytes, ..Task::begin(&order, 1, 1, "m", 0) }
     }
 
-    fn log(max: u64) -> (tempfile::NamedTempFile, Log) {
+    fn log(max: u64) -> (tempfile::NamedTempFile, TaskLog) {
         let named = tempfile::NamedTempFile::new().expect("a temporary file");
         let file = File::options().append(true).read(true).open(named.path()).expect("it is there");
-        (named, Log::keep(file, max).expect("nobody else has it"))
+        (named, TaskLog::keep(file, max).expect("nobody else has it"))
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
             let whole = &text[..usize::try_from(end).expect("short")];
             prop_assert!(text.len() - whole.len() < cut + 4);
             let start = start.min(end);
-            let mut pieces = Text::of(open(), start, end).expect("opened");
+            let mut pieces = TaskLogReader::of(open(), start, end).expect("opened");
             let mut got = String::new();
             while let Some(piece) = pieces.piece().expect("read") {
                 got.push_str(&piece);

@@ -10,7 +10,7 @@ use sys::PidNamespace;
 /// The place in which a pid names one certain process: one boot of one machine, and one pid namespace of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Machine {
+pub struct MachineIdentity {
     /// The boot of the machine.
     pub boot: String,
     /// The pid namespace. `None` on systems without namespaces, and in files of earlier versions.
@@ -23,7 +23,7 @@ pub struct Machine {
 
 /// The place of a task, as a process sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum TaskWhereabouts {
     /// The place of this process.
     Here,
     /// This machine before its last restart. No process of the task is left.
@@ -32,25 +32,29 @@ pub enum Whereabouts {
     Elsewhere,
 }
 
-impl Machine {
+impl MachineIdentity {
     /// Returns the place of this process.
     pub fn here() -> &'static Self {
-        static HERE: OnceLock<Machine> = OnceLock::new();
+        static HERE: OnceLock<MachineIdentity> = OnceLock::new();
         HERE.get_or_init(|| Self { boot: sys::boot_id(), namespace: sys::pid_namespace(), host_name: sys::host_name() })
     }
 
     /// Returns where this place is for a process in the place `here`.
-    pub fn seen_from(&self, here: &Self) -> Whereabouts {
+    pub fn seen_from(&self, here: &Self) -> TaskWhereabouts {
         if self.boot == here.boot {
             return match (self.namespace, here.namespace) {
-                (Some(theirs), Some(ours)) if !theirs.is_same(ours) => Whereabouts::Elsewhere,
-                (Some(_) | None, Some(_) | None) => Whereabouts::Here,
+                (Some(theirs), Some(ours)) if !theirs.is_same(ours) => TaskWhereabouts::Elsewhere,
+                (Some(_) | None, Some(_) | None) => TaskWhereabouts::Here,
             };
         }
         // A container may be started again on any machine, so only processes outside of containers are known to have
         // ended with an earlier boot of the machine with this name.
         let same_machine = self.host_name == here.host_name && self.is_whole() && here.is_whole();
-        if self.host_name.is_none() || same_machine { Whereabouts::BeforeRestart } else { Whereabouts::Elsewhere }
+        if self.host_name.is_none() || same_machine {
+            TaskWhereabouts::BeforeRestart
+        } else {
+            TaskWhereabouts::Elsewhere
+        }
     }
 
     /// Returns a short form of this place, for names of files: `PLACE`, and outside of containers `PLACE.MACHINE`.
@@ -60,7 +64,7 @@ impl Machine {
     }
 
     /// Returns where the place with this tag is for a process in this place. `None` for a text that is no tag.
-    pub fn whereabouts_of(&self, tag: &str) -> Option<Whereabouts> {
+    pub fn whereabouts_of(&self, tag: &str) -> Option<TaskWhereabouts> {
         let is_short = |text: &str| text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !tag.split('.').all(is_short) {
             return None;
@@ -68,9 +72,9 @@ impl Machine {
         let ours = self.tag();
         let machine = |tag: &str| tag.split_once('.').map(|(_, machine)| machine.to_owned());
         Some(match machine(tag) {
-            _ if tag == ours => Whereabouts::Here,
-            Some(name) if machine(&ours).is_some_and(|ours| ours == name) => Whereabouts::BeforeRestart,
-            Some(_) | None => Whereabouts::Elsewhere,
+            _ if tag == ours => TaskWhereabouts::Here,
+            Some(name) if machine(&ours).is_some_and(|ours| ours == name) => TaskWhereabouts::BeforeRestart,
+            Some(_) | None => TaskWhereabouts::Elsewhere,
         })
     }
 
@@ -91,17 +95,17 @@ fn short(value: &impl Hash) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Whereabouts::{BeforeRestart, Elsewhere, Here};
+    use super::TaskWhereabouts::{BeforeRestart, Elsewhere, Here};
     use super::*;
 
-    fn place(boot: &str, namespace: Option<(u64, Option<u64>)>, host_name: Option<&str>) -> Machine {
+    fn place(boot: &str, namespace: Option<(u64, Option<u64>)>, host_name: Option<&str>) -> MachineIdentity {
         let namespace = namespace.map(|(id, init_started)| PidNamespace { id, init_started });
-        Machine { boot: boot.into(), namespace, host_name: host_name.map(str::to_owned) }
+        MachineIdentity { boot: boot.into(), namespace, host_name: host_name.map(str::to_owned) }
     }
 
     #[test]
     fn this_process_is_here() {
-        let here = Machine::here();
+        let here = MachineIdentity::here();
         assert_eq!(here.clone().seen_from(here), Here);
         assert!(!here.boot.is_empty() && here.host_name.is_some());
         assert_eq!(here.namespace.is_some(), cfg!(target_os = "linux"));

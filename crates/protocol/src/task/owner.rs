@@ -8,7 +8,7 @@ use std::process;
 
 use nix::unistd::{Pid, geteuid};
 
-use super::machine::{Machine, Whereabouts};
+use super::machine::{MachineIdentity, TaskWhereabouts};
 
 /// The bits of a start time that a name contains.
 const START: u64 = 0xffff;
@@ -18,7 +18,7 @@ const START: u64 = 0xffff;
 pub fn own_name() -> String {
     let pid = process::id();
     let started = sys::identity(Pid::this()).map_or(0, |identity| identity.started);
-    format!("{pid}.{:04x}.{}", started & START, Machine::here().tag())
+    format!("{pid}.{:04x}.{}", started & START, MachineIdentity::here().tag())
 }
 
 /// Removes the directories `PREFIX` + [`own_name`] + `-…` of processes that are gone. Leaves directories of other
@@ -40,10 +40,10 @@ pub fn remove_left(parent: &Path, prefix: &str) {
 fn is_gone(name: &str) -> Option<bool> {
     let [pid, started, tag] = name.splitn(3, '.').collect::<Vec<_>>().try_into().ok()?;
     let (pid, started): (i32, u64) = (pid.parse().ok()?, u64::from_str_radix(started, 16).ok()?);
-    Some(match Machine::here().whereabouts_of(tag)? {
-        Whereabouts::Here => sys::living(Pid::from_raw(pid)).is_none_or(|now| now.started & START != started),
-        Whereabouts::BeforeRestart => true,
-        Whereabouts::Elsewhere => false,
+    Some(match MachineIdentity::here().whereabouts_of(tag)? {
+        TaskWhereabouts::Here => sys::living(Pid::from_raw(pid)).is_none_or(|now| now.started & START != started),
+        TaskWhereabouts::BeforeRestart => true,
+        TaskWhereabouts::Elsewhere => false,
     })
 }
 
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn directories_of_gone_processes_are_removed_and_nothing_else() {
         let parent = tempfile::tempdir().expect("a folder");
-        let (ours, tag) = (own_name(), Machine::here().tag());
+        let (ours, tag) = (own_name(), MachineIdentity::here().tag());
         let gone = format!("{}.1.{tag}", i32::MAX);
         let names = [format!("a-{gone}-1"), format!("b-{gone}-1"), format!("a-{ours}-1"), "a-1".to_owned()];
         names.iter().for_each(|name| fs::create_dir_all(parent.path().join(name).join("x")).expect("made"));

@@ -7,9 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::store::{MAX_STATE, RECORD, Store};
+use super::store::{MAX_STATE, RECORD, TaskStore};
 
-impl Store {
+impl TaskStore {
     /// Replaces the file with the changes that a task's command made.
     pub fn write_record(&self, id: &str, record: &impl Serialize) -> io::Result<()> {
         self.replace(id, RECORD, record)

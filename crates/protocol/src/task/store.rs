@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{Log, end_of};
+use super::log::{TaskLog, end_of};
 use super::owner;
 use super::task::{Task, TaskEnd, VERSION};
 
@@ -37,7 +37,7 @@ pub(super) const MAX_STATE: u64 = 128 * 1024 * 1024;
 
 /// A fault of a registry's directory or of a file in it.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum TaskStoreError {
     /// The directory cannot be created or used.
     #[error("{} cannot be used: {source}", path.display())]
     Folder {
@@ -55,13 +55,13 @@ pub enum StoreError {
         #[expect(missing_docs, reason = "the file")]
         path: PathBuf,
         #[expect(missing_docs, reason = "what is wrong with it")]
-        source: StateError,
+        source: TaskStateError,
     },
 }
 
 /// A fault of a state file.
 #[derive(Debug, thiserror::Error)]
-pub enum StateError {
+pub enum TaskStateError {
     /// The system cannot read the file.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
@@ -78,7 +78,7 @@ pub enum StateError {
 
 /// A registry's directory. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Store {
+pub struct TaskStore {
     path: PathBuf,
 }
 
@@ -95,12 +95,12 @@ pub enum EndedLog {
 
 /// Distinguishes one version of a state file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp(u64, u64, i64);
+pub struct StateFileStamp(u64, u64, i64);
 
-impl Store {
+impl TaskStore {
     /// Opens our directory below `dir`. Both are created with mode 0700 if missing.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        let failed = |source| StoreError::Folder { path: dir.to_owned(), source };
+    pub fn open(dir: &Path) -> Result<Self, TaskStoreError> {
+        let failed = |source| TaskStoreError::Folder { path: dir.to_owned(), source };
         let dir = std::path::absolute(dir).map_err(failed)?;
         DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(failed)?;
         let path = dir.join("tasks");
@@ -122,8 +122,8 @@ impl Store {
     }
 
     /// Creates a directory below the temporary one, for tasks that end with their host.
-    pub fn temporary(temp: &Path) -> Result<Self, StoreError> {
-        let failed = |source| StoreError::Folder { path: temp.to_owned(), source };
+    pub fn temporary(temp: &Path) -> Result<Self, TaskStoreError> {
+        let failed = |source| TaskStoreError::Folder { path: temp.to_owned(), source };
         let parent = capture::private_parent(temp)?;
         owner::remove_left(&parent, TEMPORARY);
         // No number is used twice, because processes of a closed registry may still remove its directory.
@@ -139,12 +139,12 @@ impl Store {
     }
 
     /// Creates the directory again if a cleaner of temporary files has removed it.
-    pub fn renew(&self) -> Result<(), StoreError> {
+    pub fn renew(&self) -> Result<(), TaskStoreError> {
         if self.path.is_dir() {
             return Ok(());
         }
         if let Some(parent) = self.path.parent() {
-            let failed = |source| StoreError::Folder { path: parent.to_owned(), source };
+            let failed = |source| TaskStoreError::Folder { path: parent.to_owned(), source };
             DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
         }
         capture::open_private(&self.path)?;
@@ -264,13 +264,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`]
-    pub fn read(&self, id: &str) -> Result<Option<Task>, StoreError> {
+    pub fn read(&self, id: &str) -> Result<Option<Task>, TaskStoreError> {
         work::count();
         let path = self.file(id, STATE);
-        Self::read_state(id, &path).map_err(|source| StoreError::Damaged { path, source })
+        Self::read_state(id, &path).map_err(|source| TaskStoreError::Damaged { path, source })
     }
 
-    fn read_state(id: &str, path: &Path) -> Result<Option<Task>, StateError> {
+    fn read_state(id: &str, path: &Path) -> Result<Option<Task>, TaskStateError> {
         let file = match sys::open_regular(path, File::options().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -284,16 +284,16 @@ impl Store {
                 let version = serde_json::from_slice::<serde_json::Value>(&bytes).ok();
                 let version = version.and_then(|value| value.get("version")?.as_u64());
                 return Err(match version {
-                    Some(other) if other != u64::from(VERSION) => StateError::Version(other),
+                    Some(other) if other != u64::from(VERSION) => TaskStateError::Version(other),
                     _ => error.into(),
                 });
             }
         };
         if task.version != VERSION {
-            return Err(StateError::Version(task.version.into()));
+            return Err(TaskStateError::Version(task.version.into()));
         }
         if task.id != id {
-            return Err(StateError::OtherTask(task.id));
+            return Err(TaskStateError::OtherTask(task.id));
         }
         Ok(Some(task))
     }
@@ -329,7 +329,7 @@ impl Store {
     }
 
     /// Returns the stamp of a task's state file. `None`: there is none.
-    pub fn stamp_of(&self, id: &str) -> Option<Stamp> {
+    pub fn stamp_of(&self, id: &str) -> Option<StateFileStamp> {
         work::count();
         fs::symlink_metadata(self.file(id, STATE)).ok().map(|meta| stamp(&meta))
     }
@@ -343,7 +343,7 @@ impl Store {
 
     /// Returns a stamp that changes whenever a file is added, removed or replaced, or `None` if the directory may be
     /// changing now.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<StateFileStamp> {
         /// The coarsest tick of the clock of file times.
         const TICK: Duration = Duration::from_millis(20);
         let meta = fs::metadata(&self.path).ok()?;
@@ -360,8 +360,8 @@ impl Store {
     /// Settles a task without a shim. A task that still counts as running was lost. A task whose shim was killed before
     /// its last step lacks the closing line. Any process in the place of the task may do this, and it happens once. A
     /// task that runs elsewhere stays as it is: its shim may live, and its lock need not be seen from here.
-    pub fn settle(&self, id: &str) -> Result<Option<Task>, StoreError> {
-        let failed = |source| StoreError::Folder { path: self.path.clone(), source };
+    pub fn settle(&self, id: &str) -> Result<Option<Task>, TaskStoreError> {
+        let failed = |source| TaskStoreError::Folder { path: self.path.clone(), source };
         let lock = self.open_lock().map_err(failed)?;
         lock.lock().map_err(failed)?;
         let Some(mut task) = self.read(id)? else { return Ok(None) };
@@ -375,7 +375,7 @@ impl Store {
             return Ok(Some(task));
         };
         // A shim has the task after all.
-        let Ok(log) = Log::keep(file, u64::MAX) else { return Ok(Some(task)) };
+        let Ok(log) = TaskLog::keep(file, u64::MAX) else { return Ok(Some(task)) };
         if task.is_running() {
             task.end(TaskEnd::Lost(loss), log.written());
             self.write(&task).map_err(failed)?;
@@ -442,8 +442,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Damaged`], [`StoreError::Folder`]
-    pub fn readable(&self, id: &str) -> Result<Option<(Task, File, u64)>, StoreError> {
-        let failed = |source| StoreError::Folder { path: self.log_path(id), source };
+    pub fn readable(&self, id: &str) -> Result<Option<(Task, File, u64)>, TaskStoreError> {
+        let failed = |source| TaskStoreError::Folder { path: self.log_path(id), source };
         let file = match self.open_log(id) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.read(id)?.is_none() => return Ok(None),
@@ -462,8 +462,8 @@ impl Store {
     }
 }
 
-fn stamp(meta: &fs::Metadata) -> Stamp {
-    Stamp(meta.ino(), meta.len(), meta.mtime() * 1_000_000_000 + meta.mtime_nsec())
+fn stamp(meta: &fs::Metadata) -> StateFileStamp {
+    StateFileStamp(meta.ino(), meta.len(), meta.mtime() * 1_000_000_000 + meta.mtime_nsec())
 }
 
 /// Returns the task whose file of this kind has this name.

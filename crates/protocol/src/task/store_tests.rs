@@ -1,13 +1,13 @@
 use super::*;
 use crate::task::{TaskSpec, TaskState, now_ms};
 
-fn store() -> (tempfile::TempDir, Store) {
+fn store() -> (tempfile::TempDir, TaskStore) {
     let dir = tempfile::tempdir().expect("a folder");
-    let store = Store::open(dir.path()).expect("it can be used");
+    let store = TaskStore::open(dir.path()).expect("it can be used");
     (dir, store)
 }
 
-fn task(store: &Store) -> Task {
+fn task(store: &TaskStore) -> Task {
     let folder = store.path().to_owned();
     let order = TaskSpec { folder, command: "sleep 1".into(), max_log_bytes: 100, ..TaskSpec::sample(&new_id()) };
     Task::begin(&order, 7, 7, "mark", now_ms())
@@ -40,7 +40,7 @@ fn damage_is_named_and_costs_one_task() {
 fn a_task_that_nobody_keeps_is_lost_once() {
     let (_dir, store) = store();
     let task = task(&store);
-    let log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    let log = TaskLog::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
     store.write(&task).expect("written");
     assert!(store.is_kept(&task.id));
     assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(TaskState::Running));
@@ -58,7 +58,7 @@ fn a_task_that_nobody_keeps_is_lost_once() {
 fn an_end_without_its_closing_line_gets_it() {
     let (_dir, store) = store();
     let mut task = task(&store);
-    let mut log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    let mut log = TaskLog::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
     log.write("out\n");
     task.end(TaskEnd::Code(0), log.written());
     store.write(&task).expect("written");
@@ -148,14 +148,14 @@ fn a_state_file_of_an_earlier_version_is_read() {
     assert_eq!(fields.remove("namespace").is_some(), cfg!(target_os = "linux"));
     fs::write(store.file(&task.id, STATE), file.to_string()).expect("written");
     let read = store.read(&task.id).expect("whole").expect("there");
-    assert_eq!(read.loss(), Some(crate::task::Loss::Helper));
+    assert_eq!(read.loss(), Some(crate::task::TaskLoss::Helper));
     fs::write(store.file(&task.id, STATE), file.to_string().replace(&task.machine.boot, "other")).expect("written");
     let read = store.read(&task.id).expect("whole").expect("there");
-    assert_eq!(read.loss(), Some(crate::task::Loss::Restart));
+    assert_eq!(read.loss(), Some(crate::task::TaskLoss::Restart));
 }
 
 /// Writes this number of tasks that have ended.
-fn write_ended(store: &Store, count: usize) {
+fn write_ended(store: &TaskStore, count: usize) {
     for _ in 0..count {
         let mut task = task(store);
         store.create_log(&task.id).expect("new");
@@ -171,7 +171,7 @@ fn what_runs_is_found_without_a_look_at_what_has_ended() {
         write_ended(&store, ended);
         let mut running = task(&store);
         running.world = Some("/world".into());
-        let _log = Log::keep(store.create_log(&running.id).expect("new"), 100).expect("ours");
+        let _log = TaskLog::keep(store.create_log(&running.id).expect("new"), 100).expect("ours");
         store.write(&running).expect("written");
         work::take();
         assert_eq!(store.running_ids().expect("listed"), std::slice::from_ref(&running.id));

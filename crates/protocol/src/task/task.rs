@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::machine::{Machine, Whereabouts};
-use crate::Survivor;
+use super::machine::{MachineIdentity, TaskWhereabouts};
+use crate::SurvivingProcess;
 use crate::ended_by::EndedBy;
-use crate::plan::Recorded;
+use crate::plan::ChangeJournalOutcome;
 use capture::SanitizeRules;
 use confine::ConfinementReport;
-use sys::{Signal, Usage};
+use sys::{ResourceUsage, Signal};
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,23 +72,23 @@ mod path {
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Form {
+    enum PathForm {
         Text(String),
         Bytes(Vec<u8>),
     }
 
     pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         let form = match path.to_str() {
-            Some(text) => Form::Text(text.to_owned()),
-            None => Form::Bytes(path.as_os_str().as_bytes().to_owned()),
+            Some(text) => PathForm::Text(text.to_owned()),
+            None => PathForm::Bytes(path.as_os_str().as_bytes().to_owned()),
         };
         form.serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        Ok(match Form::deserialize(deserializer)? {
-            Form::Text(text) => text.into(),
-            Form::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        Ok(match PathForm::deserialize(deserializer)? {
+            PathForm::Text(text) => text.into(),
+            PathForm::Bytes(bytes) => OsString::from_vec(bytes).into(),
         })
     }
 }
@@ -149,7 +149,7 @@ pub struct Task {
     pub detached: bool,
     /// The machine and the container in which the task runs.
     #[serde(flatten)]
-    pub machine: Machine,
+    pub machine: MachineIdentity,
     /// The mark in the environment of the task's processes.
     pub mark: String,
     /// The cgroup in which the task's processes start, if it has one.
@@ -164,7 +164,7 @@ pub struct Task {
     pub confinement: Option<ConfinementReport>,
     /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<TaskRecord>,
+    pub record: Option<TaskChangeJournal>,
     /// The time limit from the start of the command, ms. `None`: an earlier version wrote the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
@@ -176,23 +176,23 @@ pub struct Task {
     pub ended_by: Option<EndedBy>,
     /// Resources that the task used, known at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub usage: Option<ResourceUsage>,
     /// Errors with the task's files, and the limit that it exceeded.
     pub notes: Vec<String>,
     /// The processes that it left running, known at its end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Survivor>,
+    pub left: Vec<SurvivingProcess>,
 }
 
 /// The record of a task's changes. Its run is the mark of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskRecord {
+pub struct TaskChangeJournal {
     /// The undo store, empty if nothing was recorded.
     #[serde(with = "path")]
     pub store: PathBuf,
     /// Outcome of the record. `None` while the task runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<Recorded>,
+    pub end: Option<ChangeJournalOutcome>,
 }
 
 /// The version that is written, and the only version that is read.
@@ -206,12 +206,12 @@ pub enum TaskEnd {
     /// The task was ended by this signal, whatever its handler did, with this exit code.
     Signal(String, i32),
     /// The end was not observed.
-    Lost(Loss),
+    Lost(TaskLoss),
 }
 
 /// The reason why a task's end was not observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
+pub enum TaskLoss {
     /// The machine was restarted.
     Restart,
     /// The shim was killed.
@@ -237,7 +237,7 @@ impl Task {
             ended_at: None,
             output_bytes: None,
             detached: order.detached,
-            machine: Machine::here().clone(),
+            machine: MachineIdentity::here().clone(),
             mark: mark.to_owned(),
             cgroup: None,
             world: None,
@@ -272,11 +272,11 @@ impl Task {
     }
 
     /// Records the outcome of the record of the task's changes.
-    pub fn end_record(&mut self, end: Recorded) {
+    pub fn end_record(&mut self, end: ChangeJournalOutcome) {
         match (&mut self.record, end) {
-            (_, Recorded::Off) => {}
+            (_, ChangeJournalOutcome::Off) => {}
             (Some(record), end) => record.end = Some(end),
-            (none, end) => *none = Some(TaskRecord { store: PathBuf::new(), end: Some(end) }),
+            (none, end) => *none = Some(TaskChangeJournal { store: PathBuf::new(), end: Some(end) }),
         }
     }
 
@@ -286,14 +286,14 @@ impl Task {
     }
 
     /// Returns where the task runs, as this process sees it.
-    pub fn whereabouts(&self) -> Whereabouts {
-        self.machine.seen_from(Machine::here())
+    pub fn whereabouts(&self) -> TaskWhereabouts {
+        self.machine.seen_from(MachineIdentity::here())
     }
 
     /// Returns whether the task runs on another machine or in another container. This process then cannot see the
     /// task's processes, and does not decide on the task.
     pub fn is_elsewhere(&self) -> bool {
-        self.whereabouts() == Whereabouts::Elsewhere
+        self.whereabouts() == TaskWhereabouts::Elsewhere
     }
 
     /// Returns the time until which an ended task is kept, Unix time in ms. `None`: it runs, or it is elsewhere,
@@ -305,11 +305,11 @@ impl Task {
 
     /// Returns the reason of the loss of a task that turns out to have no shim. `None` if the reason cannot be known
     /// from here.
-    pub fn loss(&self) -> Option<Loss> {
+    pub fn loss(&self) -> Option<TaskLoss> {
         match self.whereabouts() {
-            Whereabouts::Here => Some(Loss::Helper),
-            Whereabouts::BeforeRestart => Some(Loss::Restart),
-            Whereabouts::Elsewhere => None,
+            TaskWhereabouts::Here => Some(TaskLoss::Helper),
+            TaskWhereabouts::BeforeRestart => Some(TaskLoss::Restart),
+            TaskWhereabouts::Elsewhere => None,
         }
     }
 
@@ -326,7 +326,7 @@ impl Task {
     }
 }
 
-impl Loss {
+impl TaskLoss {
     /// All reasons, in the order of the type.
     pub const ALL: [Self; 3] = [Self::Restart, Self::Helper, Self::Unseen];
 

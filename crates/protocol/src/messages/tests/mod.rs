@@ -9,30 +9,30 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::LazyJust;
 
-use super::frames::Message;
+use super::frames::ProtocolMessage;
 use super::*;
-use crate::Survivor;
-use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
+use crate::SurvivingProcess;
+use crate::plan::{ChildPlan, CommandLimits, ShellBootCode, StdinSource, WarmShellKind, WorldId};
 use crate::task::{Task, TaskSpec};
 use crate::{BlockedOn, BlockedProcess};
 use crate::{ExceededLimit, LimitKind};
 use capture::{ProgressLineHandling, SanitizeRules};
 use confine::{ReportedWorldError, WorldFacts};
 use plans::{limits, record, recorded};
-use sys::{Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
+use sys::{ChildExit, DeviceInode, LaunchError, LaunchStep, ResourceUsage, Signal, TerminalSize};
 
 /// Sends a message over a socket and receives it.
-fn sent<M: Message>(message: M) -> M {
+fn sent<M: ProtocolMessage>(message: M) -> M {
     let (ours, theirs) = sys::socket_pair().expect("a socket pair");
     send(&ours, message).expect("room in the socket");
     match FrameReader::default().receive(&theirs).expect("an intact frame") {
-        Received::Message(message) => message,
-        Received::Pending | Received::Closed => panic!("the message is there"),
+        ReceiveOutcome::Message(message) => message,
+        ReceiveOutcome::Pending | ReceiveOutcome::Closed => panic!("the message is there"),
     }
 }
 
 /// Messages hold descriptors, so the tests compare their debug output.
-fn assert_arrives<M: Message + std::fmt::Debug>(message: M) {
+fn assert_arrives<M: ProtocolMessage + std::fmt::Debug>(message: M) {
     let shown = format!("{message:?}");
     assert_eq!(format!("{:?}", sent(message)), shown);
 }
@@ -50,10 +50,10 @@ prop_compose! {
         terminal in proptest::option::of((1_u16.., 1_u16..)),
         limit in proptest::option::of(duration()), grace in duration(), limits in limits(),
         world in proptest::option::of(any::<u64>()), record in proptest::option::of(record()),
-    ) -> Plan {
-        Plan {
+    ) -> ChildPlan {
+        ChildPlan {
             program, argv, script_at, env, cwd, umask, merge, limit, grace, limits, record,
-            stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
+            stdin: if pipe { StdinSource::Pipe } else { StdinSource::Null },
             terminal: terminal.map(|(cols, rows)| TerminalSize { cols, rows }),
             world: world.map(WorldId),
             files: Vec::new(),
@@ -75,8 +75,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn transfer()(spec in spec(), resume: Vec<Vec<u8>>) -> Transfer {
-        Transfer { spec, resume }
+    fn transfer()(spec in spec(), resume: Vec<Vec<u8>>) -> TaskTransfer {
+        TaskTransfer { spec, resume }
     }
 }
 
@@ -95,11 +95,11 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
         transfer().prop_map(|transfer| ToShim::HandOver { transfer, input: None }),
         LazyJust::new(|| ToShim::Tap { ends: None }),
         (plan(), any::<Vec<u8>>(), any::<Vec<u8>>(), any::<bool>()).prop_map(|(plan, early, late, recorded)| {
-            let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() }, recorded };
+            let kind = WarmShellKind { plan, boot: ShellBootCode { early: early.into(), late: late.into() }, recorded };
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
         (proptest::option::of(duration()), duration(), any::<u64>()).prop_map(|(limit, grace, at)| ToShim::WarmStart(
-            WarmStart { limit, grace, at, opening: None, record: None }
+            WarmCommandStart { limit, grace, at, opening: None, record: None }
         )),
         proptest::option::of(record()).prop_map(|record| ToShim::Protect(record.map(Box::new))),
         LazyJust::new(|| ToShim::Dismiss),
@@ -113,18 +113,24 @@ fn exceeded() -> impl Strategy<Value = ExceededLimit> {
     (kind, any::<u64>(), any::<u64>()).prop_map(|(limit, used, allowed)| ExceededLimit { limit, used, allowed })
 }
 
-fn cause() -> impl Strategy<Value = Cause> {
-    let plain = [Cause::Itself, Cause::Limit, Cause::Abort, Cause::Host, Cause::Supervisor];
-    prop_oneof![proptest::sample::select(plain.to_vec()), exceeded().prop_map(Cause::LimitExceeded)]
+fn cause() -> impl Strategy<Value = TerminationCause> {
+    let plain = [
+        TerminationCause::Itself,
+        TerminationCause::Limit,
+        TerminationCause::Abort,
+        TerminationCause::Host,
+        TerminationCause::Supervisor,
+    ];
+    prop_oneof![proptest::sample::select(plain.to_vec()), exceeded().prop_map(TerminationCause::LimitExceeded)]
 }
 
 prop_compose! {
     fn ended()(
         signalled: bool, value: i32, user_us: u64, system_us: u64, max_rss: u64, duration in duration(),
         cause in cause(), alive: bool, last: bool, record in recorded(),
-    ) -> Ended {
-        let end = if signalled { Exit::Signal(value) } else { Exit::Code(value) };
-        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record, unwritten: None }
+    ) -> ShellExitReport {
+        let end = if signalled { ChildExit::Signal(value) } else { ChildExit::Code(value) };
+        ShellExitReport { end, usage: ResourceUsage { user_us, system_us, max_rss }, duration, cause, alive, last, record, unwritten: None }
     }
 }
 
@@ -147,8 +153,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn survivor()(pid: i32, command in ".*", holds: bool) -> Survivor {
-        Survivor { pid, command, holds }
+    fn survivor()(pid: i32, command in ".*", holds: bool) -> SurvivingProcess {
+        SurvivingProcess { pid, command, holds }
     }
 }
 
@@ -157,23 +163,23 @@ fn from_shim() -> impl Strategy<Value = FromShim> {
     let step = proptest::sample::select(vec![Fork, Chdir, Exec, Stdio, Limits, Files, Group, Record]);
     prop_oneof![
         any::<i32>().prop_map(FromShim::Started),
-        Just(()).prop_map(|()| FromShim::Untaken),
+        Just(()).prop_map(|()| FromShim::WorldGone),
         (step, any::<i32>()).prop_map(|(step, errno)| FromShim::Failed(LaunchError { step, errno })),
         ended().prop_map(FromShim::Ended),
         exceeded().prop_map(FromShim::LimitExceeded),
         (any::<bool>(), proptest::option::of(blocked()))
             .prop_map(|(at_limit, process)| FromShim::Blocked { at_limit, process }),
         (proptest::collection::vec(survivor(), 0..4), plans::recorded())
-            .prop_map(|(survivors, record)| FromShim::Released(Released { survivors, record })),
+            .prop_map(|(survivors, record)| FromShim::Released(ReleasedSurvivors { survivors, record })),
         any::<i32>().prop_map(FromShim::Refused),
         (".*", any::<Option<[u64; 6]>>()).prop_map(|(mark, place)| {
-            let place = place.map(|[shell, command, a, b, c, d]| ShellPlace {
+            let place = place.map(|[shell, command, a, b, c, d]| WarmCommandPlace {
                 shell: shell as i32,
                 command,
-                directory: FileId { device: a, inode: b },
-                program: FileId { device: c, inode: d },
+                directory: DeviceInode { device: a, inode: b },
+                program: DeviceInode { device: c, inode: d },
             });
-            FromShim::Prepared(Prepared { mark, place, guards: None, ends: WarmEnds::default() })
+            FromShim::Prepared(WarmShellReport { mark, place, guards: None, ends: WarmShellEnds::default() })
         }),
     ]
 }
@@ -184,7 +190,7 @@ fn to_supervisor() -> impl Strategy<Value = ToSupervisor> {
         any::<u64>().prop_map(|id| ToSupervisor::EndWorld(WorldId(id))),
         any::<i32>().prop_map(ToSupervisor::EndShim),
         ".*".prop_map(|path| ToSupervisor::RemoveAtEnd(path.into())),
-        ".*".prop_map(|path| ToSupervisor::RemoveNoMore(path.into())),
+        ".*".prop_map(|path| ToSupervisor::AlreadyRemoved(path.into())),
     ]
 }
 
@@ -200,12 +206,12 @@ fn from_supervisor() -> impl Strategy<Value = FromSupervisor> {
         any::<u64>().prop_map(|id| FromSupervisor::World {
             id: WorldId(id),
             made: Ok(WorldFacts::default()),
-            ways: WorldWays::default()
+            ways: WorldEntryPoints::default()
         }),
         (any::<u64>(), ".*", any::<i32>()).prop_map(|(id, step, errno)| FromSupervisor::World {
             id: WorldId(id),
             made: Err(ReportedWorldError::Step { step, errno }),
-            ways: WorldWays::default(),
+            ways: WorldEntryPoints::default(),
         }),
     ]
 }
@@ -276,11 +282,11 @@ proptest! {
 
 /// Lets every receiver decode these bytes.
 fn garbage(bytes: &[u8]) {
-    fn read<T: super::frames::Receive>(bytes: &[u8]) {
+    fn read<T: super::frames::DecodeFrame>(bytes: &[u8]) {
         let (ours, theirs) = sys::socket_pair().expect("a socket pair");
         std::fs::File::from(ours).write_all(bytes).expect("room in the socket");
         let mut reader = FrameReader::default();
-        while let Ok(Received::Message(message)) = reader.receive::<T>(&theirs) {
+        while let Ok(ReceiveOutcome::Message(message)) = reader.receive::<T>(&theirs) {
             drop(message);
         }
     }
@@ -295,20 +301,20 @@ fn inode(fd: &impl AsFd) -> u64 {
     nix::sys::stat::fstat(fd.as_fd()).expect("an open descriptor").st_ino
 }
 
-fn plain_plan() -> Plan {
-    Plan {
+fn plain_plan() -> ChildPlan {
+    ChildPlan {
         program: b"/bin/sh".to_vec(),
         argv: Vec::new(),
         script_at: None,
         env: Vec::new(),
         cwd: b"/".to_vec(),
         umask: 0,
-        stdin: Stdin::Null,
+        stdin: StdinSource::Null,
         merge: false,
         terminal: None,
         limit: None,
         grace: Duration::ZERO,
-        limits: Limits::default(),
+        limits: CommandLimits::default(),
         world: None,
         files: Vec::new(),
         record: None,
@@ -330,8 +336,8 @@ fn each_descriptor_arrives_in_its_place() {
             files: Vec::new(),
             input: task.then(|| TaskInput { pipe: end(), rest: file() }),
         };
-        let plan = Plan {
-            stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
+        let plan = ChildPlan {
+            stdin: if pipe { StdinSource::Pipe } else { StdinSource::Null },
             merge,
             script_at: script.then_some(1),
             ..plain_plan()
@@ -353,7 +359,7 @@ fn each_descriptor_arrives_in_its_place() {
 
 #[test]
 fn a_command_without_its_descriptors_has_none_rather_than_wrong_ones() {
-    let plan = Plan { stdin: Stdin::Pipe, ..plain_plan() };
+    let plan = ChildPlan { stdin: StdinSource::Pipe, ..plain_plan() };
     let one = sys::pipe().expect("a pipe").0;
     assert!(RunDescriptors::of(&plan, vec![one]).is_none());
 }
@@ -369,14 +375,16 @@ fn a_message_may_arrive_in_pieces_and_several_at_once() {
     for byte in &both[..both.len() - 1] {
         socket.write_all(&[*byte]).expect("room in the socket");
     }
-    let Ok(Received::Message(ToShim::End { at_limit: true })) = reader.receive(&theirs) else {
+    let Ok(ReceiveOutcome::Message(ToShim::End { at_limit: true })) = reader.receive(&theirs) else {
         panic!("the first one")
     };
-    let Ok(Received::Pending) = reader.receive::<ToShim>(&theirs) else { panic!("the second one is not whole yet") };
+    let Ok(ReceiveOutcome::Pending) = reader.receive::<ToShim>(&theirs) else {
+        panic!("the second one is not whole yet")
+    };
     socket.write_all(&both[both.len() - 1..]).expect("room in the socket");
-    let Ok(Received::Message(ToShim::Scan)) = reader.receive(&theirs) else { panic!("the second one") };
+    let Ok(ReceiveOutcome::Message(ToShim::Scan)) = reader.receive(&theirs) else { panic!("the second one") };
     drop(socket);
-    let Ok(Received::Closed) = reader.receive::<ToShim>(&theirs) else { panic!("the end") };
+    let Ok(ReceiveOutcome::Closed) = reader.receive::<ToShim>(&theirs) else { panic!("the end") };
 }
 
 /// Processes of other releases read and write these bytes. A change to them has to increase [`TASK_PROTOCOL`].
