@@ -4,7 +4,7 @@ use napi_derive::napi;
 use serde_json::{Value, json};
 
 use protocol::plan;
-use protocol::task::Loss;
+use protocol::task::TaskLoss;
 use runner::registry::{DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, TASK_LIMIT};
 use runner::{pattern, request, run, supervise};
 
@@ -28,7 +28,7 @@ fn all() -> Value {
             "retentionMs": DEFAULT_RETENTION.as_millis(),
             "defaultLimitMs": TASK_LIMIT.as_millis(),
             "patternWindowBytes": pattern::WINDOW,
-            "lost": Loss::ALL.map(Loss::reason),
+            "lost": TaskLoss::ALL.map(TaskLoss::reason),
         },
         "environment": plan::facts(),
         "blockedNotes": supervise::blocked_notes(),

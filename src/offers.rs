@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use sys::GroupPlace;
+use sys::CgroupPlace;
 
 /// Features of the Linux kernel that a process without privileges can use.
 #[napi(object, object_from_js = false)]
@@ -71,7 +71,7 @@ enum MissingController {
     Absent(&'static str),
 }
 
-fn missing(place: &GroupPlace) -> Vec<MissingController> {
+fn missing(place: &CgroupPlace) -> Vec<MissingController> {
     let offered = sys::controllers(&place.directory, "cgroup.controllers");
     [("memory", place.controllers.memory, offered.memory), ("pids", place.controllers.pids, offered.pids)]
         .into_iter()

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::confinement::{ConfineMissing, Confinement};
 use super::receipt::{Receipt, UndoCoverage};
 use super::reduce::NativeView;
-use protocol::task::{self, Store};
+use protocol::task::{self, TaskStore};
 use runner::error::RunError;
 use runner::run;
-use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::outcome::{CommandOutcome, CommandStatus};
 
 /// The end and the output of a command: plain own-property data, whole after `structuredClone` and a JSON round trip.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -276,12 +276,12 @@ impl BashResult {
     /// Converts the outcome of a command on this target; `None` for this machine.
     pub fn of(outcome: CommandOutcome, target: Option<&str>) -> Self {
         let status = match outcome.status {
-            Status::Exited => "exited",
-            Status::Signaled => "signaled",
-            Status::TimedOut => "timed-out",
-            Status::Aborted => "aborted",
-            Status::Backgrounded => "backgrounded",
-            Status::Lost => "lost",
+            CommandStatus::Exited => "exited",
+            CommandStatus::Signaled => "signaled",
+            CommandStatus::TimedOut => "timed-out",
+            CommandStatus::Aborted => "aborted",
+            CommandStatus::Backgrounded => "backgrounded",
+            CommandStatus::Lost => "lost",
         };
         let [stdout, stderr] = outcome.truncation.map(|truncation| truncation.map(Truncation::from));
         Self {
@@ -332,15 +332,15 @@ impl From<capture::StreamTruncation> for Truncation {
     }
 }
 
-impl From<(protocol::Survivor, Option<String>)> for Survivor {
-    fn from((survivor, task_id): (protocol::Survivor, Option<String>)) -> Self {
+impl From<(protocol::SurvivingProcess, Option<String>)> for Survivor {
+    fn from((survivor, task_id): (protocol::SurvivingProcess, Option<String>)) -> Self {
         Self { pid: survivor.pid, command: survivor.command, task_id }
     }
 }
 
 impl BackgroundTask {
     /// Converts a task on this target; `None` for this machine. `store` is the directory of its files.
-    pub fn of(task: task::Task, store: &Store, target: Option<&str>) -> Self {
+    pub fn of(task: task::Task, store: &TaskStore, target: Option<&str>) -> Self {
         let log = store.log_path(&task.id);
         let state = match task.state {
             task::TaskState::Running => "running",

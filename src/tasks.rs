@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::result::{BackgroundTask, NativeCheck};
-use protocol::task::{Store, Task};
+use protocol::task::{Task, TaskStore};
 use remote::TaskWaitConditions;
 use remote::client::{DistantRegistry, UnansweredRequest};
 use runner::error::RunError;
@@ -35,7 +35,7 @@ impl Tasks {
             Self::Here(registry) => BackgroundTask::of(task, registry.store(), None),
             Self::There { registry, target, .. } => {
                 // A registry that is not open yet has no tasks.
-                let store = registry.store().unwrap_or_else(|| Store::at("".into()));
+                let store = registry.store().unwrap_or_else(|| TaskStore::at("".into()));
                 BackgroundTask::of(task, &store, Some(target))
             }
         }
@@ -146,7 +146,10 @@ impl Tasks {
         Ok(NativeCheck::of(check, task))
     }
 
-    fn there(&self, checked: Result<(TaskCheck, Store), UnansweredRequest>) -> Result<NativeCheck, UnansweredRequest> {
+    fn there(
+        &self,
+        checked: Result<(TaskCheck, TaskStore), UnansweredRequest>,
+    ) -> Result<NativeCheck, UnansweredRequest> {
         let (check, _) = checked?;
         let task = self.shown(check.task.clone());
         Ok(NativeCheck::of(check, task))

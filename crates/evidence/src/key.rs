@@ -161,7 +161,7 @@ fn end_of_quotes(text: &str, start: usize) -> Option<usize> {
 fn value_of(text: &str) -> Option<String> {
     let read = read(text);
     let [entry] = read.script.body.as_slice() else { return None };
-    let Kind::Simple(simple) = &entry.pipelines.first()?.1.commands.first()?.kind else { return None };
+    let CommandNodeKind::Simple(simple) = &entry.pipelines.first()?.1.commands.first()?.kind else { return None };
     literal(&simple.words.first()?.parts)
 }
 

@@ -57,7 +57,7 @@ pub use types::{
 use reduce::counts::TestCounts;
 use safety::Utf16Offsets;
 use safety::parse::ScriptFault;
-use sys::Trace;
+use sys::WitnessTrace;
 
 use aliases::ExpandedCommand;
 use course::Command;
@@ -83,7 +83,7 @@ pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
     Evidence { checks, ..counted::judge(evidence, tests) }
 }
 
-fn watched(command: &str, units: &Units, trace: &Trace, end: End) -> (Evidence, Vec<Program>) {
+fn watched(command: &str, units: &Units, trace: &WitnessTrace, end: End) -> (Evidence, Vec<Program>) {
     let (processes, complete) = processes::processes(trace);
     let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));

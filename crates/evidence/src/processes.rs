@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sys::{Happened, Trace, WitnessEvent};
+use sys::{WitnessEvent, WitnessEventKind, WitnessTrace};
 
 /// A process that the command's shell or one of its subshells was, or started.
 #[derive(Default)]
@@ -29,13 +29,13 @@ pub enum Step<'t> {
 }
 
 /// Returns the processes of a trace, the command's own shell first, and whether all that were waited for are there.
-pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
+pub fn processes(trace: &WitnessTrace) -> (Vec<Process<'_>>, bool) {
     let mut all = vec![Process::default()];
     // The number of a fork, and the process that it made. The second shell of a trace that is read from a later event
     // on is unknown: it belongs to what ran before the command.
     let mut made = HashMap::from([(0, 0)]);
     for event in trace.events.iter().filter(|event| event.in_command) {
-        if let Happened::Forked { pid } = event.happened
+        if let WitnessEventKind::Forked { pid } = event.happened
             && pid > 0
         {
             made.insert(event.number.wrapping_add(1), all.len());
@@ -48,12 +48,12 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
         let Some(&process) = made.get(&event.process) else { continue };
         if event.in_command
             && !event.in_trap
-            && matches!(event.happened, Happened::Forked { .. } | Happened::Waited { .. })
+            && matches!(event.happened, WitnessEventKind::Forked { .. } | WitnessEventKind::Waited { .. })
         {
             all[process].errexit = event.errexit;
         }
         match &event.happened {
-            Happened::Forked { pid } => {
+            WitnessEventKind::Forked { pid } => {
                 // A process is younger than the one that forked it, whatever the shell's memory says.
                 let child = made.get(&(event.number.wrapping_add(1))).filter(|child| process < **child);
                 let Some(&child) = child else { continue };
@@ -61,12 +61,12 @@ pub fn processes(trace: &Trace) -> (Vec<Process<'_>>, bool) {
                 all[child].fork = Some((process, event));
                 all[process].steps.push(Step::Forked(child, event));
             }
-            Happened::Waited { pid, status } => match pids.remove(&(process, *pid)) {
+            WitnessEventKind::Waited { pid, status } => match pids.remove(&(process, *pid)) {
                 Some(child) => all[child].waited = Some((*status, event.number)),
                 None => complete &= !event.in_command,
             },
-            Happened::Executed { words, .. } => all[process].steps.push(Step::Executed(event, words)),
-            Happened::Exited { .. } => all[process].exit = Some(event),
+            WitnessEventKind::Executed { words, .. } => all[process].steps.push(Step::Executed(event, words)),
+            WitnessEventKind::Exited { .. } => all[process].exit = Some(event),
         }
     }
     (all, complete)
@@ -97,7 +97,7 @@ impl Process<'_> {
     /// Returns the exit of a shell that did not find the program that it was to become.
     pub fn not_found(&self) -> Option<&WitnessEvent> {
         self.exit.filter(|exit| {
-            let code = matches!(exit.happened, Happened::Exited { code: 126 | 127, .. });
+            let code = matches!(exit.happened, WitnessEventKind::Exited { code: 126 | 127, .. });
             code && exit.in_command && !matches!(self.steps.last(), Some(Step::Executed(..)))
         })
     }
@@ -107,7 +107,7 @@ impl Process<'_> {
         match (self.waited, self.exit.map(|exit| &exit.happened)) {
             (Some((status, _)), _) if status & 0x7f == 0 => Some(status >> 8 & 0xff),
             (Some((status, _)), _) => Some(128 + (status & 0x7f)),
-            (None, Some(Happened::Exited { code, .. })) => Some(code & 0xff),
+            (None, Some(WitnessEventKind::Exited { code, .. })) => Some(code & 0xff),
             (None, _) => None,
         }
     }

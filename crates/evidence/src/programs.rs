@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sys::{Happened, WitnessEvent};
+use sys::{WitnessEvent, WitnessEventKind};
 
 use crate::course::Command;
 use crate::processes::Step;
@@ -36,7 +36,8 @@ fn program(command: &Command<'_>, index: usize) -> Option<(usize, Program)> {
     let (event, words): (&WitnessEvent, _) = match (process.steps.last(), unit.map(|unit| &unit.shape)) {
         (Some(Step::Executed(event, words)), _) => {
             // Of a long command only the start of its words is known.
-            matches!(event.happened, Happened::Executed { whole: true, .. }).then_some((*event, words.to_vec()))?
+            matches!(event.happened, WitnessEventKind::Executed { whole: true, .. })
+                .then_some((*event, words.to_vec()))?
         }
         (_, Some(Shape::Simple { words })) => (process.not_found()?, words.iter().cloned().collect::<Option<_>>()?),
         _ => return None,

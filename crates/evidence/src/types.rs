@@ -6,7 +6,7 @@ pub use reduce::check::Check as Kind;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use serde::{Deserialize, Serialize};
-use sys::Trace;
+use sys::WitnessTrace;
 
 use crate::aliases::ShellAliases;
 
@@ -16,7 +16,7 @@ pub struct Ran<'a, C> {
     /// Its text.
     pub command: &'a str,
     /// The events of its shell. `None` if the shell could not be watched.
-    pub trace: Option<&'a Trace>,
+    pub trace: Option<&'a WitnessTrace>,
     /// Its end.
     pub end: End,
     /// Counts the tests in its output, once its parts are known.

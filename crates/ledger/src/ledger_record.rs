@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use protocol::Status;
-use protocol::task::Machine;
-use sys::Usage;
+use protocol::CommandStatus;
+use protocol::task::MachineIdentity;
+use sys::ResourceUsage;
 
 /// Longest record with its newline, bytes.
 pub const MAX_RECORD: usize = 32 * 1024;
@@ -37,15 +37,15 @@ pub enum LedgerRunState {
     Lost,
 }
 
-impl From<Status> for LedgerRunState {
-    fn from(status: Status) -> Self {
+impl From<CommandStatus> for LedgerRunState {
+    fn from(status: CommandStatus) -> Self {
         match status {
-            Status::Exited => Self::Exited,
-            Status::Signaled => Self::Signaled,
-            Status::TimedOut => Self::TimedOut,
-            Status::Aborted => Self::Aborted,
-            Status::Backgrounded => Self::Backgrounded,
-            Status::Lost => Self::Lost,
+            CommandStatus::Exited => Self::Exited,
+            CommandStatus::Signaled => Self::Signaled,
+            CommandStatus::TimedOut => Self::TimedOut,
+            CommandStatus::Aborted => Self::Aborted,
+            CommandStatus::Backgrounded => Self::Backgrounded,
+            CommandStatus::Lost => Self::Lost,
         }
     }
 }
@@ -163,7 +163,7 @@ impl LedgerRunEnd<'_> {
 
     /// Adds what the run took.
     #[must_use]
-    pub fn with_costs(self, duration: Duration, usage: Usage) -> Self {
+    pub fn with_costs(self, duration: Duration, usage: ResourceUsage) -> Self {
         let usage = Some([usage.user_us, usage.system_us, usage.max_rss]);
         Self { ms: Some(in_milliseconds(duration)), usage, ..self }
     }
@@ -256,7 +256,7 @@ pub struct ShimId<'a>(pub i32, pub u64, #[serde(borrow)] pub Cow<'a, str>);
 pub fn own_shim() -> ShimId<'static> {
     let pid = sys::own_host_pid();
     let started = sys::identity_on_host(pid).map_or(0, |identity| identity.started);
-    ShimId(pid.as_raw(), started, Machine::here().tag().into())
+    ShimId(pid.as_raw(), started, MachineIdentity::here().tag().into())
 }
 
 /// A record as it is read.

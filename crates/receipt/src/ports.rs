@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use nix::unistd::Pid;
 
 use super::{ListeningPort, PortDifference};
-use sys::Listener;
+use sys::ListeningSocket;
 
 /// The servers of a network at one moment.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl PortListeners {
         Self::of(sys::listeners_of(pid))
     }
 
-    fn of(listeners: Vec<Listener>) -> Self {
+    fn of(listeners: Vec<ListeningSocket>) -> Self {
         let mut sockets: BTreeMap<_, HashSet<_>> = BTreeMap::new();
         for listener in listeners {
             sockets.entry((listener.port, listener.address)).or_default().insert(listener.socket);
@@ -128,8 +128,8 @@ mod tests {
 
     use super::*;
 
-    fn listener(port: u16, address: impl Into<IpAddr>, socket: u64) -> Listener {
-        Listener { port, address: address.into(), socket }
+    fn listener(port: u16, address: impl Into<IpAddr>, socket: u64) -> ListeningSocket {
+        ListeningSocket { port, address: address.into(), socket }
     }
 
     #[test]

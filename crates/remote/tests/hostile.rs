@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use capture::OutputStream;
 use proptest::test_runner::{Config, TestRunner};
-use protocol::Survivor;
+use protocol::SurvivingProcess;
 use reduce::View;
 use reduce::class::Class;
 use remote::client::{
@@ -13,7 +13,7 @@ use remote::client::{
 };
 use remote::{GreetingFromProgram, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
 use runner::request::RawOptions;
-use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::outcome::{CommandOutcome, CommandStatus};
 use runner::run::view_maker::ViewDraft;
 use runner::run::{BlockedPrompt, CommandListener, LiveView, judge_distant};
 use tokio::runtime::Runtime;
@@ -130,7 +130,7 @@ fn given_up(ended: &DistantRunEnd) -> bool {
     match ended {
         DistantRunEnd::Outcome(outcome, _) => {
             let broken = |note: &String| note.contains("broke the protocol");
-            outcome.status == Status::Lost && outcome.notes.iter().any(broken)
+            outcome.status == CommandStatus::Lost && outcome.notes.iter().any(broken)
         }
         DistantRunEnd::Unreachable(error) => error.reason != TargetErrorReason::NoProgram,
         DistantRunEnd::Failed(_) => false,
@@ -198,7 +198,7 @@ fn outcome() -> CommandOutcome {
 #[test]
 fn an_outcome_that_no_program_of_ours_tells_is_none() {
     let runtime = Runtime::new().expect("a runtime");
-    let survivor = || (Survivor { pid: 2, command: String::new(), holds: false }, None::<String>);
+    let survivor = || (SurvivingProcess { pid: 2, command: String::new(), holds: false }, None::<String>);
     let view = || View {
         text: String::new(),
         before: 0,

@@ -12,7 +12,7 @@ use remote::{
     ResumeRequest, TargetCall, TargetCommand, TargetEvent, TargetFacts, TargetFileRequest, TargetRegistryRequest,
     TargetRegistryResponse, TargetRequest, TargetResponse, TransferPart, carry, decode, encode,
 };
-use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::outcome::{CommandOutcome, CommandStatus};
 use tokio::time::timeout;
 
 #[path = "support/own.rs"]
@@ -134,7 +134,7 @@ async fn a_command_runs_and_its_outcome_arrives() {
     post.send(1, &order("echo out; echo err >&2; exit 3", "{}")).expect("room");
     let outcome = until(&mut link, &post, true, outcome_of(1)).await;
     let ended = (outcome.stdout.as_str(), outcome.stderr.as_str(), outcome.exit_code, outcome.status);
-    assert_eq!(ended, ("out\n", "err\n", Some(3), Status::Exited));
+    assert_eq!(ended, ("out\n", "err\n", Some(3), CommandStatus::Exited));
     drop(link);
     child.kill().expect("our child");
     child.wait().expect("our child");

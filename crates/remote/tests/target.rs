@@ -13,7 +13,7 @@ use remote::{RegistryOpening, TargetCommand, TargetCommandPlace, TargetRequest, 
 use runner::error::RunError;
 use runner::pty::{CommandTerminal, TerminalError};
 use runner::request::RawOptions;
-use runner::run::outcome::Status;
+use runner::run::outcome::CommandStatus;
 use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judge_distant};
 use sys::TerminalSize;
 
@@ -94,7 +94,7 @@ async fn a_command_goes_on_through_cuts_and_calls_wait_for_the_link() {
     }
     let ear = long.ear.clone();
     let outcome = long.outcome().await;
-    assert_eq!((outcome.exit_code, outcome.status), (Some(0), Status::Exited));
+    assert_eq!((outcome.exit_code, outcome.status), (Some(0), CommandStatus::Exited));
     assert_eq!(*ear.text.lock().expect("no panic"), lines(200));
     assert_eq!(outcome.stdout, lines(200));
     assert!(outcome.notes.iter().any(|note| note.contains("was cut while the command ran")), "{:?}", outcome.notes);
@@ -112,7 +112,7 @@ async fn a_program_that_was_killed_loses_its_commands_and_the_target_heals() {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(facts.pid), nix::sys::signal::Signal::SIGKILL)
         .expect("the program");
     let outcome = lost.outcome().await;
-    assert_eq!((outcome.status, outcome.exit_code), (Status::Lost, None));
+    assert_eq!((outcome.status, outcome.exit_code), (CommandStatus::Lost, None));
     assert!(outcome.notes.iter().any(|note| note.starts_with("the command is lost: ")), "{:?}", outcome.notes);
     within("the end of the shell", async {
         while Path::new(&format!("/proc/{shell}")).exists() {
@@ -133,7 +133,7 @@ async fn an_abort_ends_a_command_there_and_one_before_its_start_runs_nothing() {
     aborted.until("the start", |_, pid| pid > 0).await;
     aborted.ear.replies.send(CallerReply::Abort).expect("it runs");
     let outcome = aborted.outcome().await;
-    assert_eq!((outcome.status, outcome.exit_code), (Status::Aborted, Some(130)));
+    assert_eq!((outcome.status, outcome.exit_code), (CommandStatus::Aborted, Some(130)));
     // While no link is there, a command has not begun.
     let mut states = target.watch();
     assert!(cut(home.path()));
@@ -142,7 +142,7 @@ async fn an_abort_ends_a_command_there_and_one_before_its_start_runs_nothing() {
     let never = run(&target, &format!("touch {}", made.display()), "{}");
     never.ear.replies.send(CallerReply::Abort).expect("it waits");
     let outcome = never.outcome().await;
-    assert_eq!((outcome.status, outcome.pid), (Status::Aborted, 0));
+    assert_eq!((outcome.status, outcome.pid), (CommandStatus::Aborted, 0));
     assert_eq!(run(&target, "echo later", "{}").outcome().await.stdout, "later\n");
     assert!(!made.exists());
     target.close();
@@ -364,7 +364,7 @@ async fn an_abort_settles_while_the_link_is_frozen_and_reaches_the_command_later
     signal_carriers(home.path(), Signal::SIGSTOP);
     aborted.ear.replies.send(CallerReply::Abort).expect("it runs");
     let outcome = aborted.outcome().await;
-    assert_eq!((outcome.status, outcome.exit_code), (Status::Aborted, Some(130)));
+    assert_eq!((outcome.status, outcome.exit_code), (CommandStatus::Aborted, Some(130)));
     assert!(outcome.notes.iter().any(|note| note.contains("until the connection is back")), "{:?}", outcome.notes);
     assert!(target.state() == TargetState::Connected && !is_gone(shell));
     signal_carriers(home.path(), Signal::SIGCONT);
@@ -417,7 +417,11 @@ async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
             panic!("{command}")
         };
         let note = "the onOutput listener did not take all output in time".to_owned();
-        assert!(closes && outcome.status == Status::Lost || outcome.notes.contains(&note), "{:?}", outcome.notes);
+        assert!(
+            closes && outcome.status == CommandStatus::Lost || outcome.notes.contains(&note),
+            "{:?}",
+            outcome.notes
+        );
     }
 }
 
@@ -440,7 +444,7 @@ async fn more_runs_than_a_program_takes_at_once_wait_for_the_end_of_others() {
     let never = run(&target, "touch ~/made", "{}");
     never.ear.replies.send(CallerReply::Abort).expect("it waits");
     let outcome = never.outcome().await;
-    assert_eq!((outcome.status, outcome.pid, target.state()), (Status::Aborted, 0, TargetState::Connected));
+    assert_eq!((outcome.status, outcome.pid, target.state()), (CommandStatus::Aborted, 0, TargetState::Connected));
     let last = run_in(&target, TargetCommandPlace::Session(7), "", "echo last", "{}");
     std::fs::write(home.path().join("go"), "").expect("room");
     assert_eq!(first.outcome().await.exit_code, Some(0));

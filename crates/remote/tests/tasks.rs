@@ -15,7 +15,7 @@ use remote::{
     UndoPointsRequest,
 };
 use runner::registry::TaskCheck;
-use runner::run::outcome::Status;
+use runner::run::outcome::CommandStatus;
 use support::*;
 use tokio::sync::oneshot;
 
@@ -278,7 +278,7 @@ async fn a_command_moves_to_a_registry_there_at_its_limit() {
     let registry = open(&target, None);
     let number = Some(registry.number());
     let moved = outcome(&target, order("echo a; sleep 1000", number, false, r#"{"timeoutMs":300}"#)).await;
-    assert_eq!((moved.status, moved.exit_code, moved.stdout.as_str()), (Status::Backgrounded, None, "a\n"));
+    assert_eq!((moved.status, moved.exit_code, moved.stdout.as_str()), (CommandStatus::Backgrounded, None, "a\n"));
     let (task, store) = moved.background.expect("a task");
     assert_eq!(store.path(), registry.opened().await.expect("a directory").path());
     assert_eq!(check(&registry, &task.id, Some(0)).await.output, "a\n");

@@ -8,7 +8,7 @@ use std::io;
 
 use regress::Regex;
 
-use protocol::task::Text;
+use protocol::task::TaskLogReader;
 
 /// The longest distance that a match may reach back, bytes.
 pub const WINDOW: usize = 64 * 1024;
@@ -71,7 +71,7 @@ impl LogSearch {
         if self.at >= end {
             return Ok(self.at == 0 && self.matches_with(""));
         }
-        let mut text = Text::of(file, self.at, end)?;
+        let mut text = TaskLogReader::of(file, self.at, end)?;
         while let Some(piece) = text.piece()? {
             self.at += piece.len() as u64;
             self.window.push_str(&piece);

@@ -32,11 +32,11 @@ use std::time::Duration;
 
 use nix::unistd::{Pid, getpid};
 
-use protocol::plan::Limits;
-use sys::{Controllers, Switch, Usage};
+use protocol::plan::CommandLimits;
+use sys::{CgroupControllers, FeatureSwitch, ResourceUsage};
 
 /// Turns cgroups off.
-pub static SWITCH: Switch = Switch::new("AGENT_BASH_CGROUP", "0");
+pub static SWITCH: FeatureSwitch = FeatureSwitch::new("AGENT_BASH_CGROUP", "0");
 /// Beginning of the names of all supervisors' cgroups.
 const PREFIX: &str = "agent-bash.";
 /// Processes and threads that a tree may have beyond its limit of processes. The kernel counts threads, too, which the
@@ -52,7 +52,7 @@ const READ: usize = 4096;
 /// The cgroup of a supervisor, which contains the cgroups of its shims.
 pub struct SupervisorCgroup {
     directory: PathBuf,
-    controllers: Controllers,
+    controllers: CgroupControllers,
     killed: Vec<PathBuf>,
 }
 
@@ -111,9 +111,9 @@ pub struct ShimCgroup {
     path: PathBuf,
     directory: File,
     cpu: File,
-    controllers: Controllers,
+    controllers: CgroupControllers,
     /// CPU time that all processes used before the command.
-    before: Cell<Usage>,
+    before: Cell<ResourceUsage>,
     /// Processes that the kernel had killed for their memory before the command.
     killed_before: Cell<u64>,
     /// Whether the kernel bounds the memory of the command.
@@ -123,7 +123,7 @@ pub struct ShimCgroup {
 }
 
 impl ShimCgroup {
-    fn create(path: &Path, controllers: Controllers) -> io::Result<Self> {
+    fn create(path: &Path, controllers: CgroupControllers) -> io::Result<Self> {
         match fs::create_dir(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -145,7 +145,7 @@ impl ShimCgroup {
     /// begins with a new cgroup. And some kernels (seen on Linux 6.18) kill every process that starts by
     /// CLONE_INTO_CGROUP in a cgroup that was killed more often than its parent's cgroup. Leaves none if the system
     /// refuses.
-    pub fn prepare_for_command(group: &mut Option<Rc<Self>>, limits: Limits) {
+    pub fn prepare_for_command(group: &mut Option<Rc<Self>>, limits: CommandLimits) {
         let Some(last) = group else { return };
         let limited =
             last.controllers.memory && limits.memory.is_some() || last.controllers.pids && limits.processes.is_some();
@@ -179,7 +179,7 @@ impl ShimCgroup {
     }
 
     /// Sets the limits that the kernel can enforce here.
-    fn limit(&self, limits: Limits) {
+    fn limit(&self, limits: CommandLimits) {
         let set = |file: &str, text: &str| write_control_file(&self.path.join(file), text).is_ok();
         self.spent.set(true);
         if let Some(most) = limits.memory.filter(|_| self.controllers.memory) {
@@ -215,20 +215,20 @@ impl ShimCgroup {
 
     /// Returns the CPU time of the command: of all its processes, alive or not, reaped or not. `None` if it cannot be
     /// read.
-    pub fn usage(&self) -> Option<Usage> {
+    pub fn usage(&self) -> Option<ResourceUsage> {
         let (now, before) = (self.total_cpu_usage()?, self.before.get());
-        Some(Usage {
+        Some(ResourceUsage {
             user_us: now.user_us.saturating_sub(before.user_us),
             system_us: now.system_us.saturating_sub(before.system_us),
             max_rss: 0,
         })
     }
 
-    fn total_cpu_usage(&self) -> Option<Usage> {
+    fn total_cpu_usage(&self) -> Option<ResourceUsage> {
         let mut buffer = [0; READ];
         let size = self.cpu.read_at(&mut buffer, 0).ok()?;
         let text = std::str::from_utf8(&buffer[..size]).ok()?;
-        Some(Usage {
+        Some(ResourceUsage {
             user_us: flat_file_value(text, "user_usec")?,
             system_us: flat_file_value(text, "system_usec")?,
             max_rss: 0,

@@ -10,7 +10,7 @@ const MIB: u64 = 1 << 20;
 struct FakeCgroup(PathBuf, Rc<ShimCgroup>);
 
 impl FakeCgroup {
-    fn new(controllers: Controllers) -> Self {
+    fn new(controllers: CgroupControllers) -> Self {
         let path = place().join(format!("{PREFIX}1.2.3/4.5"));
         fs::create_dir_all(&path).expect("a directory");
         let mut files = vec![("cpu.stat", CPU), ("cgroup.kill", ""), ("cgroup.procs", "0\n12\n345\n")];
@@ -34,7 +34,7 @@ impl FakeCgroup {
     }
 
     /// Begins a command, which takes the cgroup as it is.
-    fn begin(&self, limits: Limits) {
+    fn begin(&self, limits: CommandLimits) {
         let mut group = Some(Rc::clone(&self.1));
         ShimCgroup::prepare_for_command(&mut group, limits);
         assert!(group.is_some_and(|group| Rc::ptr_eq(&group, &self.1)), "not created anew");
@@ -64,15 +64,15 @@ fn place() -> PathBuf {
 }
 
 const CPU: &str = "usage_usec 1500\nuser_usec 1000\nsystem_usec 500\nnice_usec 0\ncore_sched.force_idle_usec 0\n";
-const BOTH: Controllers = Controllers { memory: true, pids: true };
+const BOTH: CgroupControllers = CgroupControllers { memory: true, pids: true };
 
 #[test]
 fn cpu_time_counts_from_the_beginning_of_the_command() {
-    let fake = FakeCgroup::new(Controllers::default());
-    fake.begin(Limits::default());
-    assert_eq!(fake.1.usage(), Some(Usage::default()));
+    let fake = FakeCgroup::new(CgroupControllers::default());
+    fake.begin(CommandLimits::default());
+    assert_eq!(fake.1.usage(), Some(ResourceUsage::default()));
     fake.write("cpu.stat", "usage_usec 9999\nuser_usec 3000\nsystem_usec 750\n");
-    assert_eq!(fake.1.usage(), Some(Usage { user_us: 2000, system_us: 250, max_rss: 0 }));
+    assert_eq!(fake.1.usage(), Some(ResourceUsage { user_us: 2000, system_us: 250, max_rss: 0 }));
     fake.write("cpu.stat", "nonsense\n");
     assert_eq!(fake.1.usage(), None);
 }
@@ -80,7 +80,7 @@ fn cpu_time_counts_from_the_beginning_of_the_command() {
 #[test]
 fn the_kernel_gets_the_limits_that_it_can_enforce() {
     let fake = FakeCgroup::new(BOTH);
-    fake.1.limit(Limits { memory: Some(100 * MIB), processes: Some(50), ..Limits::default() });
+    fake.1.limit(CommandLimits { memory: Some(100 * MIB), processes: Some(50), ..CommandLimits::default() });
     // A plain file keeps the rest of a longer text that was there.
     assert!(fake.read("memory.max").starts_with("104857600"));
     assert!(fake.read("memory.oom.group").starts_with('1'), "the whole tree is killed at once");
@@ -91,8 +91,8 @@ fn the_kernel_gets_the_limits_that_it_can_enforce() {
 
 #[test]
 fn without_controllers_no_limit_is_the_kernels() {
-    let fake = FakeCgroup::new(Controllers::default());
-    fake.1.limit(Limits { memory: Some(100 * MIB), processes: Some(50), ..Limits::default() });
+    let fake = FakeCgroup::new(CgroupControllers::default());
+    fake.1.limit(CommandLimits { memory: Some(100 * MIB), processes: Some(50), ..CommandLimits::default() });
     assert!(!fake.1.bounds_memory());
     assert_eq!(fake.1.exceeded_memory(), None);
 }
@@ -101,14 +101,14 @@ fn without_controllers_no_limit_is_the_kernels() {
 fn a_controller_that_refuses_a_limit_leaves_it_to_the_scans() {
     let fake = FakeCgroup::new(BOTH);
     fs::remove_file(fake.0.join("memory.max")).expect("a file");
-    fake.1.limit(Limits { memory: Some(100 * MIB), ..Limits::default() });
+    fake.1.limit(CommandLimits { memory: Some(100 * MIB), ..CommandLimits::default() });
     assert!(!fake.1.bounds_memory());
 }
 
 #[test]
 fn a_kill_for_memory_is_read_from_the_events() {
     let fake = FakeCgroup::new(BOTH);
-    fake.1.limit(Limits { memory: Some(100 * MIB), ..Limits::default() });
+    fake.1.limit(CommandLimits { memory: Some(100 * MIB), ..CommandLimits::default() });
     fake.1.note_beginning();
     assert_eq!(fake.1.exceeded_memory(), None);
     fake.write("memory.events", "low 0\nhigh 0\nmax 9\noom 2\noom_kill 3\noom_group_kill 1\n");
@@ -123,9 +123,13 @@ fn a_cgroup_that_was_killed_or_limited_is_created_anew() {
     fs::create_dir_all(path.join("left")).expect("a directory");
     assert!(remove(&path), "with what a command has left in it");
     for (controllers, limits, anew) in [
-        (BOTH, Limits { memory: Some(1), ..Limits::default() }, true),
-        (BOTH, Limits { cpu: Some(1), open_files: Some(9), ..Limits::default() }, false),
-        (Controllers::default(), Limits { memory: Some(1), processes: Some(1), ..Limits::default() }, false),
+        (BOTH, CommandLimits { memory: Some(1), ..CommandLimits::default() }, true),
+        (BOTH, CommandLimits { cpu: Some(1), open_files: Some(9), ..CommandLimits::default() }, false),
+        (
+            CgroupControllers::default(),
+            CommandLimits { memory: Some(1), processes: Some(1), ..CommandLimits::default() },
+            false,
+        ),
     ] {
         let fake = FakeCgroup::new(controllers);
         let mut group = Some(Rc::clone(&fake.1));
@@ -133,18 +137,18 @@ fn a_cgroup_that_was_killed_or_limited_is_created_anew() {
         ShimCgroup::prepare_for_command(&mut group, limits);
         assert_eq!(group.is_none(), anew, "{limits:?}");
     }
-    let fake = FakeCgroup::new(Controllers::default());
-    fake.begin(Limits::default());
+    let fake = FakeCgroup::new(CgroupControllers::default());
+    fake.begin(CommandLimits::default());
     fake.1.kill();
     let mut group = Some(Rc::clone(&fake.1));
-    ShimCgroup::prepare_for_command(&mut group, Limits::default());
+    ShimCgroup::prepare_for_command(&mut group, CommandLimits::default());
     assert!(group.is_none(), "no command starts in a cgroup that was killed");
     fs::remove_dir_all(path.ancestors().nth(2).expect("a place")).expect("a directory");
 }
 
 #[test]
 fn processes_are_listed_with_those_of_cgroups_below() {
-    let fake = FakeCgroup::new(Controllers::default());
+    let fake = FakeCgroup::new(CgroupControllers::default());
     fs::create_dir(fake.0.join("inner")).expect("a directory");
     fake.write("inner/cgroup.procs", "6\n");
     let mut pids: Vec<i32> = members(&fake.0).into_iter().map(Pid::as_raw).collect();
@@ -154,7 +158,7 @@ fn processes_are_listed_with_those_of_cgroups_below() {
 
 #[test]
 fn only_the_cgroups_of_shims_are_killed() {
-    let fake = FakeCgroup::new(Controllers::default());
+    let fake = FakeCgroup::new(CgroupControllers::default());
     fake.1.kill();
     assert_eq!(fake.read("cgroup.kill"), "1");
     let other = place();

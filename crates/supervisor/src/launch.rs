@@ -9,14 +9,14 @@ use nix::unistd::Pid;
 
 use super::cgroup::ShimCgroup;
 use super::pipeline_tap_names::PipelineTapNames;
-use protocol::plan::{Inherited, MARK, Plan, Stdin};
+use protocol::plan::{ChildPlan, InheritedDescriptor, MARK, StdinSource};
 use protocol::{OutputPipe, RunDescriptors, TaskInput};
-use sys::{Bounds, Launch, LaunchError, LaunchLimits, LaunchStep};
+use sys::{ChildRestriction, LaunchError, LaunchLimits, LaunchStep, ProgramLaunch};
 
 /// A launch, and the descriptors that came with its plan.
 pub struct PreparedLaunch {
     /// The program to start.
-    pub launch: Launch,
+    pub launch: ProgramLaunch,
     /// Bash reads a long command through this process, so the script stays open as long as the shell runs.
     pub script: Option<OwnedFd>,
     /// The read ends of the output pipes, shared with the addon. Because they are open here too, no write of the
@@ -31,11 +31,11 @@ pub struct PreparedLaunch {
 }
 
 /// Prepares the launch of a plan with its descriptors.
-pub fn prepare_launch(plan: &Plan, descriptors: RunDescriptors) -> Result<PreparedLaunch, LaunchError> {
+pub fn prepare_launch(plan: &ChildPlan, descriptors: RunDescriptors) -> Result<PreparedLaunch, LaunchError> {
     let damaged = LaunchError { step: LaunchStep::Stdio, errno: libc::EBADMSG };
     let RunDescriptors { terminal, stdin, outputs, script, files, input } = descriptors;
     let complete = terminal.is_some() == plan.terminal.is_some()
-        && (stdin.is_some() || plan.terminal.is_some() || plan.stdin == Stdin::Null)
+        && (stdin.is_some() || plan.terminal.is_some() || plan.stdin == StdinSource::Null)
         && outputs.len() == plan.outputs().len()
         && script.is_some() == plan.script_at.is_some()
         && files.len() == plan.files.len();
@@ -62,8 +62,8 @@ pub fn prepare_launch(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepar
     let mut argv = plan.argv.iter().map(|argument| text(argument)).collect::<Result<Vec<_>, _>>()?;
     if let (Some(at), Some(script)) = (plan.script_at, &script) {
         let path = if plan.world.is_some() {
-            inherits.push((script.as_raw_fd(), Inherited::Command.number()));
-            Inherited::Command.path()
+            inherits.push((script.as_raw_fd(), InheritedDescriptor::Command.number()));
+            InheritedDescriptor::Command.path()
         } else {
             sys::script_path(script)
         };
@@ -71,7 +71,7 @@ pub fn prepare_launch(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepar
         *argv.get_mut(at as usize).ok_or(damaged)? = path;
     }
     let (program, cwd) = (text(&plan.program)?, text(&plan.cwd)?);
-    let launch = Launch {
+    let launch = ProgramLaunch {
         program,
         argv,
         env: plan.executed_env(),
@@ -86,14 +86,14 @@ pub fn prepare_launch(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepar
         },
         group: None,
         inherits,
-        bounds: Bounds::None,
+        bounds: ChildRestriction::None,
     };
     Ok(PreparedLaunch { launch, script, pipes, theirs, input, tap })
 }
 
 /// Starts a program in a cgroup. If the cgroup cannot be entered, the program starts without it, and the cgroup is
 /// given up.
-pub fn launch_in(launch: &mut Launch, group: &mut Option<Rc<ShimCgroup>>) -> Result<Pid, LaunchError> {
+pub fn launch_in(launch: &mut ProgramLaunch, group: &mut Option<Rc<ShimCgroup>>) -> Result<Pid, LaunchError> {
     launch.group = group.as_ref().map(|group| group.descriptor());
     match sys::launch(launch) {
         Err(LaunchError { step: LaunchStep::Group, .. }) => {

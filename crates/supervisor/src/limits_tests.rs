@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const MIB: u64 = 1 << 20;
 
-fn watch(limits: Limits) -> LimitWatch {
+fn watch(limits: CommandLimits) -> LimitWatch {
     let mut watch = LimitWatch::begin(limits, Instant::now(), None).expect("something to watch");
     watch.cores = 2;
     watch
@@ -13,14 +13,14 @@ fn watch(limits: Limits) -> LimitWatch {
 
 #[test]
 fn nothing_is_watched_without_a_limit_over_the_tree() {
-    let own = Limits { open_files: Some(9), file_bytes: Some(9), ..Limits::default() };
+    let own = CommandLimits { open_files: Some(9), file_bytes: Some(9), ..CommandLimits::default() };
     assert!(LimitWatch::begin(own, Instant::now(), None).is_none());
-    assert!(LimitWatch::begin(Limits { processes: Some(9), ..own }, Instant::now(), None).is_some());
+    assert!(LimitWatch::begin(CommandLimits { processes: Some(9), ..own }, Instant::now(), None).is_some());
 }
 
 #[test]
 fn shared_memory_is_asked_for_only_when_it_matters() {
-    let watch = watch(Limits { memory: Some(100 * MIB), ..Limits::default() });
+    let watch = watch(CommandLimits { memory: Some(100 * MIB), ..CommandLimits::default() });
     let totals = TreeUsage { resident: 100 * MIB, ..TreeUsage::default() };
     assert_eq!(watch.find_exceeded(&totals, |_| unreachable!("within the limit whatever is shared")), None);
     let totals = TreeUsage { resident: 150 * MIB, ..totals };
@@ -31,7 +31,7 @@ fn shared_memory_is_asked_for_only_when_it_matters() {
 
 #[test]
 fn cpu_time_that_was_seen_once_is_not_forgotten() {
-    let mut watch = watch(Limits { cpu: Some(1000), ..Limits::default() });
+    let mut watch = watch(CommandLimits { cpu: Some(1000), ..CommandLimits::default() });
     watch.cpu_us = 1_001_000;
     let broken = ExceededLimit { limit: LimitKind::Cpu, used: 1001, allowed: 1000 };
     assert_eq!(watch.find_exceeded(&TreeUsage::default(), |_| 0), Some(broken));
@@ -39,8 +39,8 @@ fn cpu_time_that_was_seen_once_is_not_forgotten() {
 
 #[test]
 fn the_usage_of_the_whole_tree_is_added_up() {
-    let ms = |user: u64, system: u64| Usage { user_us: user * 1000, system_us: system * 1000, max_rss: 0 };
-    let limits = Limits { cpu: Some(1_000), memory: Some(300 * MIB), ..Limits::default() };
+    let ms = |user: u64, system: u64| ResourceUsage { user_us: user * 1000, system_us: system * 1000, max_rss: 0 };
+    let limits = CommandLimits { cpu: Some(1_000), memory: Some(300 * MIB), ..CommandLimits::default() };
     // Each row: the usage of each process, the usage of those that were reaped, the count of the cgroup, their memory
     // in MiB, the exceeded limit.
     for (alive, ended, group, memory, broken) in [
@@ -54,8 +54,8 @@ fn the_usage_of_the_whole_tree_is_added_up() {
         (vec![ms(1, 0); 2], ms(0, 0), None, 150, None),
         (vec![ms(1, 0); 2], ms(0, 0), None, 151, Some(LimitKind::Memory)),
     ] {
-        let sample = |usage: &Usage| {
-            let sample = Sample { parent: getpid(), usage: *usage, waited: false, resident: memory * MIB };
+        let sample = |usage: &ResourceUsage| {
+            let sample = UsageSample { parent: getpid(), usage: *usage, waited: false, resident: memory * MIB };
             (getpid(), sample)
         };
         let seen: Vec<_> = alive.iter().map(sample).collect();
@@ -87,7 +87,7 @@ fn notes_name_the_limit_and_both_figures() {
 
 #[test]
 fn a_tree_that_sleeps_is_checked_less_and_less_often() {
-    let mut watch = watch(Limits { processes: Some(9), memory: Some(1000 * MIB), ..Limits::default() });
+    let mut watch = watch(CommandLimits { processes: Some(9), memory: Some(1000 * MIB), ..CommandLimits::default() });
     let totals = TreeUsage { resident: MIB, processes: 1, cpu_us: 10_000 };
     watch.pause = watch.next_pause(&totals, Duration::ZERO);
     assert_eq!(watch.pause, USUAL);
@@ -106,7 +106,7 @@ fn a_tree_that_sleeps_is_checked_less_and_less_often() {
 #[test]
 fn memory_is_checked_before_it_can_grow_far_beyond_its_limit() {
     for allowed in [50 * MIB, 200 * MIB, 8000 * MIB] {
-        let mut watch = watch(Limits { memory: Some(allowed), ..Limits::default() });
+        let mut watch = watch(CommandLimits { memory: Some(allowed), ..CommandLimits::default() });
         assert!(watch.next <= Instant::now() + FIRST);
         // A tree that has slept for long begins to grow.
         watch.pause = IDLE;
@@ -128,7 +128,7 @@ proptest! {
         cpu in 0_u64..1000, resident in 0_u64..1000, part in 0_u64..=100, processes in 0_u64..1000,
     ) {
         let [cpu_most, memory, processes_most] = most;
-        let limits = Limits { cpu: cpu_most, memory, processes: processes_most, ..Limits::default() };
+        let limits = CommandLimits { cpu: cpu_most, memory, processes: processes_most, ..CommandLimits::default() };
         prop_assume!(limits.over_tree());
         let mut watch = watch(limits);
         watch.cpu_us = cpu * 1000;
@@ -146,7 +146,7 @@ proptest! {
     fn no_pause_is_long_enough_to_use_much_more_cpu_time_than_is_left(
         allowed in 1_u64..100_000, used in 0_u64..100_000, memory in proptest::option::of(1_u64..1000),
     ) {
-        let mut watch = watch(Limits { cpu: Some(allowed), memory, ..Limits::default() });
+        let mut watch = watch(CommandLimits { cpu: Some(allowed), memory, ..CommandLimits::default() });
         watch.cpu_us = used * 1000;
         let pause = watch.next_pause(&TreeUsage::default(), Duration::ZERO);
         let left = Duration::from_millis(allowed.saturating_sub(used));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpgid, getpid};
 
 use protocol::plan::MARK;
-use sys::{Identity, Signal};
+use sys::{ProcessIdentity, Signal};
 
 /// Time limit of one strike against processes that start others.
 const STRIKE: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ const BOMB: usize = 1024;
 pub struct TreeMember {
     /// The pid of the process.
     pub pid: Pid,
-    identity: Identity,
+    identity: ProcessIdentity,
 }
 
 impl TreeMember {
@@ -60,7 +60,7 @@ impl TreeMember {
     /// Returns a process that does not exist.
     #[cfg(test)]
     pub fn imagined(pid: Pid, parent: Pid) -> Self {
-        Self { pid, identity: Identity { parent, started: 1, zombie: false, stopped: false } }
+        Self { pid, identity: ProcessIdentity { parent, started: 1, zombie: false, stopped: false } }
     }
 
     /// Signals the process, unless it has exited meanwhile.

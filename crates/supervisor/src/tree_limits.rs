@@ -8,9 +8,9 @@ use nix::unistd::{Pid, getpid};
 
 use super::cgroup::ShimCgroup;
 use super::tree;
-use protocol::plan::Limits;
+use protocol::plan::CommandLimits;
 use protocol::{ExceededLimit, LimitKind};
-use sys::{Reaped, Sample, Usage};
+use sys::{ReapOutcome, ResourceUsage, UsageSample};
 
 /// Time until the first check. Most commands have exited by then.
 pub const FIRST: Duration = Duration::from_millis(10);
@@ -48,7 +48,7 @@ struct TreeUsage {
 
 impl TreeUsage {
     /// Adds up the processes that are alive and those that have `ended`. The cgroup may have counted more CPU time.
-    fn of(processes: usize, seen: &[(Pid, Sample)], ended: Usage, group: Option<Usage>) -> Self {
+    fn of(processes: usize, seen: &[(Pid, UsageSample)], ended: ResourceUsage, group: Option<ResourceUsage>) -> Self {
         let mut times = ended;
         let mut resident = 0;
         for (_, sample) in seen {
@@ -62,7 +62,7 @@ impl TreeUsage {
 
 /// Checks the limits over a tree.
 pub struct LimitWatch {
-    limits: Limits,
+    limits: CommandLimits,
     /// Number of processors, which bounds how fast CPU time passes.
     cores: u32,
     next: Instant,
@@ -79,7 +79,7 @@ pub struct LimitWatch {
 
 impl LimitWatch {
     /// Returns `None` if no limit applies to the whole tree. Nothing is checked then.
-    pub fn begin(limits: Limits, started: Instant, group: Option<Rc<ShimCgroup>>) -> Option<Self> {
+    pub fn begin(limits: CommandLimits, started: Instant, group: Option<Rc<ShimCgroup>>) -> Option<Self> {
         limits.over_tree().then(|| Self {
             limits,
             cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1)),
@@ -99,7 +99,7 @@ impl LimitWatch {
     }
 
     /// Checks the limits if a check is due. `ended` is the usage of the processes that this process has reaped.
-    pub fn check(&mut self, now: Instant, ended: Usage, mark: Option<&str>) -> Option<ExceededLimit> {
+    pub fn check(&mut self, now: Instant, ended: ResourceUsage, mark: Option<&str>) -> Option<ExceededLimit> {
         if now < self.next {
             return None;
         }
@@ -130,15 +130,19 @@ impl LimitWatch {
     }
 
     /// Checks the survivors of a command, and kills them at once if they exceed a limit.
-    pub fn enforce_on_survivors(watch: &mut Option<Self>, ended: Usage, mark: Option<&str>) -> Option<ExceededLimit> {
+    pub fn enforce_on_survivors(
+        watch: &mut Option<Self>,
+        ended: ResourceUsage,
+        mark: Option<&str>,
+    ) -> Option<ExceededLimit> {
         let broken = watch.as_mut()?.check(Instant::now(), ended, mark)?;
         watch.iter().filter_map(|watch| watch.group.as_ref()).for_each(|group| group.kill());
-        tree::kill_tree(mark, || while matches!(sys::reap(false), Reaped::Ended(..)) {});
+        tree::kill_tree(mark, || while matches!(sys::reap(false), ReapOutcome::Ended(..)) {});
         Some(broken)
     }
 
     /// Visits the processes below this process, and stops as soon as there are too many.
-    fn sample_tree(&mut self, mark: Option<&str>) -> (usize, Vec<(Pid, Sample)>) {
+    fn sample_tree(&mut self, mark: Option<&str>) -> (usize, Vec<(Pid, UsageSample)>) {
         if !sys::ORPHANS_COME_BACK && self.checks.is_multiple_of(SEARCH) {
             self.strays = mark.map(tree::marked_pids).unwrap_or_default();
         }
@@ -204,11 +208,11 @@ fn until_over(used: u64, allowed: u64) -> Duration {
 }
 
 /// Returns the usage of the living processes of a tree, and of the children that they have waited for.
-pub fn used_by_living(mark: Option<&str>) -> Usage {
+pub fn used_by_living(mark: Option<&str>) -> ResourceUsage {
     // The survivors may be a fork bomb, which grows while it is counted.
     let _realtime = sys::RealtimeGuard::begin();
     let strays = if sys::ORPHANS_COME_BACK { Vec::new() } else { mark.map(tree::marked_pids).unwrap_or_default() };
-    let mut usage = Usage::default();
+    let mut usage = ResourceUsage::default();
     for (_, sample) in samples(&strays, ADDED_UP) {
         usage.add(sample.usage);
     }
@@ -216,7 +220,7 @@ pub fn used_by_living(mark: Option<&str>) -> Usage {
 }
 
 /// Samples the processes below this process and below `strays`, zombies included. Returns at most one more than `most`.
-fn samples(strays: &[Pid], most: usize) -> Vec<(Pid, Sample)> {
+fn samples(strays: &[Pid], most: usize) -> Vec<(Pid, UsageSample)> {
     walk(strays, most, sys::sample)
 }
 
@@ -244,7 +248,7 @@ fn walk<T>(strays: &[Pid], most: usize, ask: impl Fn(Pid) -> Option<T>) -> Vec<(
 /// Returns the memory of processes, bytes. If n processes share a page, each counts an nth of it. A child between vfork
 /// and exec shares all memory of its parent and would count it again. If the system does not report that sharing, a sum
 /// over the limit is measured again.
-fn proportional_memory(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
+fn proportional_memory(seen: &[(Pid, UsageSample)], allowed: u64) -> u64 {
     let mut least = u64::MAX;
     for pause in UNTIL_EXEC {
         let mut sure = true;
@@ -257,7 +261,7 @@ fn proportional_memory(seen: &[(Pid, Sample)], allowed: u64) -> u64 {
     least
 }
 
-fn exact_memory((pid, sample): &(Pid, Sample), sure: &mut bool) -> u64 {
+fn exact_memory((pid, sample): &(Pid, UsageSample), sure: &mut bool) -> u64 {
     match sys::share_memory(*pid, sample.parent) {
         Some(true) => return 0,
         Some(false) => {}

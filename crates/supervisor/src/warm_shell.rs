@@ -12,14 +12,14 @@ use crate::cgroup::ShimCgroup;
 use crate::launch::{PreparedLaunch, launch_in, mark_of, prepare_launch};
 use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree;
-use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
-use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
-use sys::{Bounds, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+use protocol::plan::{self, ChildPlan, InheritedDescriptor, ROOM, ShellBootCode, StdinSource, WarmShellKind};
+use protocol::{OutputPipe, RunDescriptors, WarmCommandPlace, WarmShellEnds};
+use sys::{ChildExit, ChildRestriction, DeviceInode, LaunchError, LaunchStep, ResourceUsage, Signal};
 
 /// A warm shell, ready or still starting up.
 pub struct WarmShell {
     pub shell: Pid,
-    pub plan: Plan,
+    pub plan: ChildPlan,
     /// Whether the changes of its command can be recorded.
     pub recorded: bool,
     /// The read ends of the shell's output pipes.
@@ -27,7 +27,7 @@ pub struct WarmShell {
     /// The descriptors of the start, until the shell is ready.
     start: Option<WarmUpDescriptors>,
     /// How the shell exited, if it was ready. The shell may have run its command already.
-    pub ended: Option<(Exit, Usage, Instant)>,
+    pub ended: Option<(ChildExit, ResourceUsage, Instant)>,
     /// The pipes of its tap, if it has one.
     pub tap: Option<PipelineTapNames>,
 }
@@ -47,11 +47,11 @@ struct WarmUpDescriptors {
 /// The paths by which a warm shell opens descriptors of its shim.
 struct WarmShellPaths {
     /// The descriptors that the shell inherits, if it is confined.
-    inherits: Option<Vec<(RawFd, Inherited)>>,
+    inherits: Option<Vec<(RawFd, InheritedDescriptor)>>,
 }
 
 impl WarmShellPaths {
-    fn of(&mut self, fd: &OwnedFd, inherited: Inherited) -> PathBuf {
+    fn of(&mut self, fd: &OwnedFd, inherited: InheritedDescriptor) -> PathBuf {
         match &mut self.inherits {
             Some(inherits) => {
                 inherits.push((fd.as_raw_fd(), inherited));
@@ -61,7 +61,7 @@ impl WarmShellPaths {
         }
     }
 
-    fn closes(&self) -> Vec<Inherited> {
+    fn closes(&self) -> Vec<InheritedDescriptor> {
         self.inherits.iter().flatten().map(|(_, inherited)| *inherited).collect()
     }
 }
@@ -69,34 +69,35 @@ impl WarmShellPaths {
 impl WarmShell {
     /// Starts a warm shell.
     pub fn start(
-        kind: ShellKind,
+        kind: WarmShellKind,
         files: Vec<OwnedFd>,
         group: &mut Option<Rc<ShimCgroup>>,
-        bounds: Bounds,
+        bounds: ChildRestriction,
     ) -> Result<Self, LaunchError> {
         let failed = |error: io::Error| LaunchError {
             step: LaunchStep::Stdio,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
         };
-        let ShellKind { mut plan, boot, recorded } = kind;
+        let WarmShellKind { mut plan, boot, recorded } = kind;
         let (waits, resume) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&resume).map_err(failed)?;
         let (ready, reports) = sys::pipe().map_err(failed)?;
         let mut paths = WarmShellPaths { inherits: plan.world.map(|_| Vec::new()) };
-        let (waits_at, reports_at) = (paths.of(&waits, Inherited::Resume), paths.of(&reports, Inherited::Ready));
-        let Boot { early, late } = boot;
+        let (waits_at, reports_at) =
+            (paths.of(&waits, InheritedDescriptor::Resume), paths.of(&reports, InheritedDescriptor::Ready));
+        let ShellBootCode { early, late } = boot;
         let boot = (!early.is_empty()).then(|| sys::anonymous_file(&early)).transpose().map_err(failed)?;
-        let boot_at = boot.as_ref().map(|boot| paths.of(boot, Inherited::Boot));
+        let boot_at = boot.as_ref().map(|boot| paths.of(boot, InheritedDescriptor::Boot));
         let scripts: Vec<_> = boot_at.iter().map(AsRef::as_ref).collect();
         let mut closes = paths.closes();
-        closes.extend(plan.world.map(|_| Inherited::Script));
+        closes.extend(plan.world.map(|_| InheritedDescriptor::Script));
         let script = plan::warm_script(&scripts, &late, &waits_at, &reports_at, &closes);
         let script = sys::anonymous_file(&script).map_err(failed)?;
-        plan.read_first(&paths.of(&script, Inherited::Script));
+        plan.read_first(&paths.of(&script, InheritedDescriptor::Script));
         plan.argv.extend([b"-c".to_vec(), vec![b' '; ROOM]]);
         let mut descriptors = RunDescriptors { files, ..RunDescriptors::default() };
         let mut stdin = None;
-        if plan.stdin == Stdin::Pipe {
+        if plan.stdin == StdinSource::Pipe {
             let (read, write) = sys::pipe().map_err(failed)?;
             sys::set_nonblocking(&write).map_err(failed)?;
             descriptors.stdin = Some(read);
@@ -130,15 +131,16 @@ impl WarmShell {
 
     /// Records that the shell is ready. Returns the place for its command, and the descriptors for the addon, which
     /// alone can resume the shell from here on. `None` if the shell was ready before, or if the place is unknown.
-    pub fn take_ready_descriptors(&mut self) -> Option<(ShellPlace, WarmEnds)> {
+    pub fn take_ready_descriptors(&mut self) -> Option<(WarmCommandPlace, WarmShellEnds)> {
         let WarmUpDescriptors { resume, stdin, .. } = self.start.take()?;
         let (start, end) = sys::argument_addresses(self.shell)?;
         let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
-        let (directory, program) = FileId::of_process(self.shell).ok()?;
+        let (directory, program) = DeviceInode::of_process(self.shell).ok()?;
         let ends = self.pipes.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>().ok()?;
         let shell = sys::host_pid(self.shell)?.as_raw();
-        let place = ShellPlace { shell, command: command as u64, directory, program };
-        let ends = WarmEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect(), freshness: None };
+        let place = WarmCommandPlace { shell, command: command as u64, directory, program };
+        let ends =
+            WarmShellEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect(), freshness: None };
         (command + ROOM < end).then_some((place, ends))
     }
 

@@ -15,7 +15,7 @@ use super::path_map::PathMap;
 use super::path_state::{
     ContentHash, ExtendedAttribute, FileIdentity, FileMeta, FileState, FileTime, KnownContents, PathState, UNSEEN,
 };
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The bits of a mode that give the kind of a file.
 const TYPE: u32 = 0o170_000;
@@ -125,7 +125,7 @@ enum DirectoryReach {
 impl DirectoryReach {
     fn to(directory: &Path) -> Self {
         let path = CString::new(directory.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL);
-        match path.and_then(|path| sys::open_directory(AT_FDCWD, &path, Follow::Nothing)) {
+        match path.and_then(|path| sys::open_directory(AT_FDCWD, &path, LinkResolution::Nothing)) {
             Ok(_) => Self::Plain,
             Err(Errno::ELOOP) => Self::Links,
             Err(Errno::ENOENT | Errno::ENOTDIR) => Self::Nowhere,

@@ -16,7 +16,7 @@ use super::path_state::{ExtendedAttribute, FileTime};
 use super::run_images::{UndoLimits, set_mtime};
 use super::store::UndoStore;
 use super::{UndoError, UndoOutcome, UndoRequest, path_lookup, undo};
-use protocol::task::Machine;
+use protocol::task::MachineIdentity;
 
 pub struct UndoScene {
     _dir: TempDir,
@@ -69,7 +69,7 @@ impl UndoScene {
             command: "test".into(),
             cwd: self.root.clone(),
             at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).expect("after 1970"),
-            machine: Machine::default(),
+            machine: MachineIdentity::default(),
             purpose: ManifestPurpose::Undo,
             tree: PathBuf::new(),
         }

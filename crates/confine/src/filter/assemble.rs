@@ -7,7 +7,7 @@ use super::performed;
 use super::recorded;
 use super::syscall_rule::{RegisterTest, SyscallAction, SyscallCase, SyscallFilterMode, SyscallRule};
 use super::table;
-use sys::{Instruction, Machine};
+use sys::{BpfInstruction, SyscallArchitecture};
 
 /// Loads a word of the call.
 pub const LOAD: u16 = 0x20;
@@ -48,8 +48,8 @@ const ENOSYS: u32 = 38;
 /// `AT_FDCWD`
 const AT_FDCWD: u32 = -100_i32 as u32;
 
-const fn step(code: u16, value: u32) -> Instruction {
-    Instruction { code, yes: 0, no: 0, value }
+const fn step(code: u16, value: u32) -> BpfInstruction {
+    BpfInstruction { code, yes: 0, no: 0, value }
 }
 
 /// Returns the offset of an argument's lower half. Arguments have eight bytes, and both machines have the lower half
@@ -59,16 +59,16 @@ fn lower_half_offset(argument: usize) -> u32 {
 }
 
 /// Returns the name of a machine in the description of a call.
-fn audit_architecture(machine: Machine) -> u32 {
+fn audit_architecture(machine: SyscallArchitecture) -> u32 {
     match machine {
-        Machine::X86 => AUDIT_X86,
-        Machine::Arm => AUDIT_ARM,
+        SyscallArchitecture::X86 => AUDIT_X86,
+        SyscallArchitecture::Arm => AUDIT_ARM,
     }
 }
 
 /// Returns whether a call comes from the machine's own call table, not from another ABI (32 bits, x32) in the same
 /// process.
-pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
+pub fn is_known(machine: SyscallArchitecture, of: u32, number: u32) -> bool {
     of == audit_architecture(machine) && number < X32
 }
 
@@ -79,10 +79,10 @@ fn foreign_machine_answer(variant: SyscallFilterMode) -> u32 {
 }
 
 /// Returns the program for a machine.
-pub fn program(machine: Machine, variant: SyscallFilterMode) -> Vec<Instruction> {
+pub fn program(machine: SyscallArchitecture, variant: SyscallFilterMode) -> Vec<BpfInstruction> {
     let mut program = vec![
         step(LOAD, MACHINE),
-        Instruction { code: EQUAL, yes: 1, no: 0, value: audit_architecture(machine) },
+        BpfInstruction { code: EQUAL, yes: 1, no: 0, value: audit_architecture(machine) },
         step(RETURN, foreign_machine_answer(variant)),
         step(LOAD, NUMBER),
     ];
@@ -91,10 +91,10 @@ pub fn program(machine: Machine, variant: SyscallFilterMode) -> Vec<Instruction>
 }
 
 /// The first number of a range of calls, and what happens to them.
-type SyscallRange = (u32, Vec<Instruction>);
+type SyscallRange = (u32, Vec<BpfInstruction>);
 
 /// Returns all calls as ranges, in their order. The last range has no end.
-fn syscall_ranges(machine: Machine, variant: SyscallFilterMode) -> Vec<SyscallRange> {
+fn syscall_ranges(machine: SyscallArchitecture, variant: SyscallFilterMode) -> Vec<SyscallRange> {
     let blocks = table::all()
         .map(|entry| (syscall_number(entry, machine), action_block(&conditional_actions(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
@@ -129,18 +129,18 @@ enum BranchTarget {
 ///
 /// Each command installs the program. The kernel then translates it, and runs it for every number to learn which calls
 /// are always allowed. With a list of all calls that took 0.2 ms.
-fn search_program(ranges: &[SyscallRange]) -> Vec<Instruction> {
+fn search_program(ranges: &[SyscallRange]) -> Vec<BpfInstruction> {
     search_tree(ranges).unwrap_or_else(|| {
         let (lower, upper) = ranges.split_at(ranges.len() / 2);
         let (first, lower, upper) = (upper[0].0, search_program(lower), search_program(upper));
-        let choice = Instruction { code: AT_LEAST, yes: 0, no: 1, value: first };
+        let choice = BpfInstruction { code: AT_LEAST, yes: 0, no: 1, value: first };
         [vec![choice, step(JUMP, lower.len() as u32)], lower, upper].concat()
     })
 }
 
 /// Finds the range of a number by one search tree. `None`: a comparison cannot lead as far as a block.
-fn search_tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
-    let mut blocks: Vec<Vec<Instruction>> = Vec::new();
+fn search_tree(ranges: &[SyscallRange]) -> Option<Vec<BpfInstruction>> {
+    let mut blocks: Vec<Vec<BpfInstruction>> = Vec::new();
     let mut places = Vec::new();
     for (first, block) in ranges {
         let known = blocks.iter().position(|known| known == block);
@@ -161,7 +161,7 @@ fn search_tree(ranges: &[SyscallRange]) -> Option<Vec<Instruction>> {
             };
             u8::try_from(to - at - 1).ok()
         });
-        Some(Instruction { code: AT_LEAST, yes: yes?, no: no?, value: *first })
+        Some(BpfInstruction { code: AT_LEAST, yes: yes?, no: no?, value: *first })
     };
     branches.iter().enumerate().map(branch).chain(blocks.iter().flatten().copied().map(Some)).collect()
 }
@@ -181,10 +181,10 @@ fn add_comparisons(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [BranchTarg
 }
 
 /// Returns the number of a call on a machine.
-pub fn syscall_number(entry: &SyscallEntry, machine: Machine) -> u32 {
+pub fn syscall_number(entry: &SyscallEntry, machine: SyscallArchitecture) -> u32 {
     match machine {
-        Machine::X86 => entry.x86,
-        Machine::Arm => entry.arm,
+        SyscallArchitecture::X86 => entry.x86,
+        SyscallArchitecture::Arm => entry.arm,
     }
 }
 
@@ -217,11 +217,11 @@ fn conditional_actions(entry: &SyscallEntry, variant: SyscallFilterMode) -> Vec<
 }
 
 /// Returns the instructions for all decisions about a call. The accumulator has no known value at the start.
-fn action_block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<Instruction> {
+fn action_block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<BpfInstruction> {
     let mut block = Vec::new();
     for (tests, action) in cases {
         let end = step(RETURN, action_code(*action, variant.has_listener()));
-        let tests: Vec<Vec<Instruction>> = tests.iter().map(|test| instructions(*test)).collect();
+        let tests: Vec<Vec<BpfInstruction>> = tests.iter().map(|test| instructions(*test)).collect();
         let length = tests.iter().map(Vec::len).sum::<usize>();
         let mut left = length + 1;
         for test in tests {
@@ -244,7 +244,7 @@ fn action_block(cases: &[ConditionalAction], variant: SyscallFilterMode) -> Vec<
     block
 }
 
-fn instructions(test: RegisterTest) -> Vec<Instruction> {
+fn instructions(test: RegisterTest) -> Vec<BpfInstruction> {
     match test {
         RegisterTest::Always => Vec::new(),
         RegisterTest::AtCurrent => vec![step(LOAD, lower_half_offset(0)), step(EQUAL, AT_FDCWD)],

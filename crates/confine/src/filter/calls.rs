@@ -14,7 +14,7 @@
 use super::syscall_rule::{CREATES, RegisterTest, SyscallAction, SyscallCase, SyscallRule, WRITES};
 use RegisterTest::{Always, AtCurrent, Bits, Is, Masked, Null};
 use SyscallAction::{Allow, Ask, Deny, Refuse};
-use sys::Call;
+use sys::SyscallNotification;
 
 /// `EPERM`
 const EPERM: u16 = 1;
@@ -123,7 +123,7 @@ pub struct SyscallEntry {
 
 impl SyscallEntry {
     /// Returns the flags of a rename, of which an older call has none.
-    pub fn rename_flags(&self, call: &Call) -> u32 {
+    pub fn rename_flags(&self, call: &SyscallNotification) -> u32 {
         if self.name == "renameat2" { call.unsigned(4) } else { 0 }
     }
 }

@@ -1,7 +1,7 @@
 //! Runs a filter's program as the kernel does.
 
 use super::assemble::{ALLOW, AND, ANY_BIT, AT_LEAST, EQUAL, ERRNO, JUMP, LOAD, NOTIFY, RETURN};
-use sys::Instruction;
+use sys::BpfInstruction;
 
 /// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum FilterReturn {
 }
 
 /// Runs a program for one call. Panics where the kernel would not accept the program.
-pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -> FilterReturn {
+pub fn run(program: &[BpfInstruction], machine: u32, number: u32, args: [u64; 6]) -> FilterReturn {
     let mut data = Vec::new();
     data.extend_from_slice(&number.to_le_bytes());
     data.extend_from_slice(&machine.to_le_bytes());
@@ -24,7 +24,7 @@ pub fn run(program: &[Instruction], machine: u32, number: u32, args: [u64; 6]) -
     };
     let (mut value, mut at) = (0_u32, 0_usize);
     loop {
-        let Instruction { code, yes, no, value: k } = program[at];
+        let BpfInstruction { code, yes, no, value: k } = program[at];
         at += 1;
         let jump = |holds: bool| usize::from(if holds { yes } else { no });
         match code {

@@ -24,7 +24,7 @@ pub use assemble::is_known;
 pub use calls::{PRIVILEGED, SET_GROUP, SyscallEntry, SyscallHandling};
 pub use syscall_rule::{CREATES, SyscallFilterMode, WRITES};
 
-use sys::{Filter, Machine};
+use sys::{SyscallArchitecture, SyscallFilter};
 
 /// Returns the filter for commands on a machine.
 ///
@@ -32,12 +32,12 @@ use sys::{Filter, Machine};
 /// [`super::listener`], or the shim.
 ///
 /// All policies have the same filters. They differ in what mounts, networks and listeners answer.
-pub fn program(machine: Machine, variant: SyscallFilterMode) -> Filter {
-    Filter { program: assemble::program(machine, variant), listener: variant.has_listener() }
+pub fn program(machine: SyscallArchitecture, variant: SyscallFilterMode) -> SyscallFilter {
+    SyscallFilter { program: assemble::program(machine, variant), listener: variant.has_listener() }
 }
 
 /// Returns the calls of a machine, indexed by their numbers.
-pub fn by_number(machine: Machine) -> Vec<Option<&'static SyscallEntry>> {
+pub fn by_number(machine: SyscallArchitecture) -> Vec<Option<&'static SyscallEntry>> {
     let mut table = Vec::new();
     for entry in table::all() {
         let number = assemble::syscall_number(entry, machine);

@@ -2,7 +2,7 @@ use super::super::assemble::{self, AUDIT_ARM, AUDIT_X86};
 use super::super::interpreter::{FilterReturn, run};
 use super::super::{SyscallFilterMode, calls, program, table};
 use FilterReturn::{Allow, Errno, Notify};
-use sys::Machine;
+use sys::SyscallArchitecture;
 
 const ALL: u64 = u32::MAX as u64;
 const CWD: u64 = -100_i32 as u32 as u64;
@@ -109,7 +109,7 @@ const TABLE: &[(&str, [u64; 6], FilterReturn)] = &[
 
 #[test]
 fn whatever_opens_changes_or_names_a_file_is_asked_about() {
-    for (machine, audit) in [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)] {
+    for (machine, audit) in [(SyscallArchitecture::X86, AUDIT_X86), (SyscallArchitecture::Arm, AUDIT_ARM)] {
         for variant in [SyscallFilterMode::Performed, SyscallFilterMode::PerformedAndRecorded] {
             let filter = program(machine, variant);
             for (name, args, end) in TABLE {

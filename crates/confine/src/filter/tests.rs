@@ -2,7 +2,7 @@ use super::assemble::{AUDIT_ARM, AUDIT_X86};
 use super::interpreter::{FilterReturn, run};
 use super::{SyscallFilterMode, assemble, by_number, calls, is_known, program, recorded, table};
 use FilterReturn::{Allow, Errno, Notify};
-use sys::Machine;
+use sys::SyscallArchitecture;
 
 const CWD: u64 = -100_i32 as u32 as u64;
 /// How a program that passes an `int` may fill the upper half of the register.
@@ -166,7 +166,8 @@ const RECORDED: &[(&str, [u64; 6], FilterReturn, FilterReturn)] = &[
     ("io_uring_setup", [8, 1, 0, 0, 0, 0], Errno(38), Errno(38)),
 ];
 
-const MACHINES: [(Machine, u32); 2] = [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)];
+const MACHINES: [(SyscallArchitecture, u32); 2] =
+    [(SyscallArchitecture::X86, AUDIT_X86), (SyscallArchitecture::Arm, AUDIT_ARM)];
 
 #[test]
 fn each_call_ends_as_the_table_says_on_both_machines() {

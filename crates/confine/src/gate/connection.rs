@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, connect};
 
-use sys::{Interest, Readiness};
+use sys::{PollEvent, PollInterest};
 
 use super::dns::DnsTcpStream;
 use super::handshake::{DialledDestination, HandshakeInspector, HandshakeMismatch};
@@ -97,7 +97,7 @@ pub(super) struct GatedConnection {
     stage: ConnectionStage,
     deadline: Option<Instant>,
     /// The interest in the client and in the server. `None`: the poller does not know the socket.
-    pub(super) watched: [Option<Interest>; 2],
+    pub(super) watched: [Option<PollInterest>; 2],
 }
 
 impl GatedConnection {
@@ -122,13 +122,13 @@ impl GatedConnection {
     }
 
     /// Returns a socket of this connection, and the events to report about it.
-    pub fn socket(&self, side: RelaySide) -> Option<(&TcpStream, Option<Interest>)> {
+    pub fn socket(&self, side: RelaySide) -> Option<(&TcpStream, Option<PollInterest>)> {
         match (&self.stage, side) {
             (ConnectionStage::Waiting(client) | ConnectionStage::Dialling { client, .. }, RelaySide::Client) => {
-                Some((client, Some(Interest::NONE)))
+                Some((client, Some(PollInterest::NONE)))
             }
             (ConnectionStage::Dialling { server, .. }, RelaySide::Server) => {
-                Some((server.as_ref()?, Some(Interest::WRITE)))
+                Some((server.as_ref()?, Some(PollInterest::WRITE)))
             }
             (ConnectionStage::Open(relay), side) => Some((relay.socket(side), relay.interest(side))),
             (ConnectionStage::ResolverQueries(queries), RelaySide::Client) => {
@@ -197,7 +197,7 @@ impl GatedConnection {
     }
 
     /// Handles an event of a socket of this connection.
-    pub fn on_event(&mut self, side: RelaySide, event: Readiness, buffer: &mut [u8]) -> ConnectionNeed {
+    pub fn on_event(&mut self, side: RelaySide, event: PollEvent, buffer: &mut [u8]) -> ConnectionNeed {
         match &mut self.stage {
             // A waiting client reports only a failure.
             ConnectionStage::Waiting(_) => ConnectionNeed::End,

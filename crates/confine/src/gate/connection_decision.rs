@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use crate::SuggestedGrant;
-use sys::Transport;
+use sys::InternetTransport;
 
 use super::allowed_hosts::AllowedHosts;
 use super::forbidden_addresses::{is_own, is_public};
@@ -39,9 +39,14 @@ impl RefusedTarget {
     }
 
     /// Returns the refusal of a packet without a listener. Datagrams are never allowed, even where connections are.
-    pub fn by_kernel(rules: &AllowedHosts, names: &NameAddressTable, transport: Transport, to: SocketAddr) -> Self {
+    pub fn by_kernel(
+        rules: &AllowedHosts,
+        names: &NameAddressTable,
+        transport: InternetTransport,
+        to: SocketAddr,
+    ) -> Self {
         let target = target_text(names, to);
-        if transport == Transport::Tcp {
+        if transport == InternetTransport::Tcp {
             return Self::of_stranger(target);
         }
         let ip = to.ip().to_canonical();

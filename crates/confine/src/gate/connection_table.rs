@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use sys::Poller;
+use sys::DescriptorPoller;
 
 use super::connection::GatedConnection;
 use super::relay::RelaySide;
@@ -104,7 +104,7 @@ impl ConnectionTable {
 
     /// Registers the events that the connection at a place waits for with the poller. Returns whether all are
     /// registered.
-    pub fn watch(&mut self, poller: &Poller, slot: usize) -> bool {
+    pub fn watch(&mut self, poller: &DescriptorPoller, slot: usize) -> bool {
         let kind = self.kind;
         let Some((connection, _)) = self.connection_at(slot) else { return true };
         let mut watched = connection.watched;
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_waits_too_long_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
-        let (mut connections, poller) = (ConnectionTable::new(7), Poller::new().expect("a poller"));
+        let (mut connections, poller) = (ConnectionTable::new(7), DescriptorPoller::new().expect("a poller"));
         let now = Instant::now();
         assert_eq!(connections.timeout(now), None);
         let slot = connections.add(connection(&listener));

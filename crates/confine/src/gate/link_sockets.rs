@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{Backlog, SockaddrIn, SockaddrIn6, bind, listen, setsockopt, sockopt};
 
-use sys::{Fork, MAX_FDS};
+use sys::{ForkOutcome, MAX_FDS};
 
 use super::link::{DNS_PORT, GATE_V4, GATE_V6};
 
@@ -50,7 +50,7 @@ impl LinkSockets {
     /// Opens sockets in another network namespace, through a child. This process has one thread.
     pub fn open_in(namespaces: &[BorrowedFd<'_>], open: impl FnOnce() -> io::Result<Self>) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;
-        let Fork::Parent(child) = sys::fork()? else {
+        let ForkOutcome::Parent(child) = sys::fork()? else {
             drop(ours);
             let sent =
                 enter_namespaces(namespaces).and_then(|()| open()).and_then(|sockets| sockets.send(theirs.as_fd()));

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use sys::Transport;
+use sys::InternetTransport;
 
 /// Length of an IPv6 header.
 const V6_HEADER: usize = 40;
@@ -12,7 +12,7 @@ const V6_HEADER: usize = 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpeningPacket {
     /// TCP or UDP.
-    pub transport: Transport,
+    pub transport: InternetTransport,
     /// The program's socket.
     pub from: SocketAddr,
     /// The address that the program wants to reach.
@@ -34,8 +34,8 @@ pub(super) fn parse(packet: &[u8]) -> Option<OpeningPacket> {
         _ => return None,
     };
     let transport = match protocol {
-        6 => Transport::Tcp,
-        17 => Transport::Udp,
+        6 => InternetTransport::Tcp,
+        17 => InternetTransport::Udp,
         _ => return None,
     };
     let [a, b, c, d] = *ports.first_chunk::<4>()?;
@@ -54,13 +54,13 @@ mod tests {
         let mut v4 = vec![0x46, 0, 0, 60, 0, 0, 0, 0, 64, 6, 0, 0, 198, 19, 255, 254, 8, 8, 8, 8, 0, 0, 0, 0];
         v4.extend([0xc0, 0, 0, 53, 0, 0]);
         let (from, to) = ("198.19.255.254:49152".parse().expect("one"), "8.8.8.8:53".parse().expect("two"));
-        assert_eq!(parse(&v4), Some(OpeningPacket { transport: Transport::Tcp, from, to }));
+        assert_eq!(parse(&v4), Some(OpeningPacket { transport: InternetTransport::Tcp, from, to }));
         let mut v6 = vec![0x60, 0, 0, 0, 0, 8, 17, 64];
         v6.extend(Ipv6Addr::LOCALHOST.octets());
         v6.extend("2001:db8::1".parse::<Ipv6Addr>().expect("an address").octets());
         v6.extend([0, 9, 1, 0xbb]);
         let (from, to) = ("[::1]:9".parse().expect("one"), "[2001:db8::1]:443".parse().expect("two"));
-        assert_eq!(parse(&v6), Some(OpeningPacket { transport: Transport::Udp, from, to }));
+        assert_eq!(parse(&v6), Some(OpeningPacket { transport: InternetTransport::Udp, from, to }));
         v4[9] = 1;
         assert_eq!(parse(&v4), None, "a ping");
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use crate::{SuggestedGrant, WorldStatusBoard, WorldStatusSlot};
-use sys::Transport;
+use sys::InternetTransport;
 
 use super::refusals::{CountedRefusal, GateRefusals, RefusalLog};
 
@@ -26,7 +26,7 @@ pub(super) struct RefusedAttempt {
     /// The change of the options that would allow the attempt.
     pub grant: Option<SuggestedGrant>,
     /// Transport of the attempt.
-    pub transport: Transport,
+    pub transport: InternetTransport,
     /// The socket of the program.
     pub from: SocketAddr,
     /// The address that the program knows.
@@ -98,7 +98,7 @@ impl RefusalRecorder {
     }
 
     /// Returns the program with a socket, and the mark of its command.
-    fn find_program(&mut self, transport: Transport, from: SocketAddr) -> Option<(String, Option<String>)> {
+    fn find_program(&mut self, transport: InternetTransport, from: SocketAddr) -> Option<(String, Option<String>)> {
         let begun = Instant::now();
         let passed = (begun - self.counted).as_secs_f64();
         self.counted = begun;

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
-use sys::Interest;
+use sys::PollInterest;
 
 use super::handshake::{ForwardingDecision, HandshakeInspector, HandshakeMismatch};
 
@@ -131,13 +131,13 @@ impl ConnectionRelay {
 
     /// Returns the events to report about a side. `None`: no events, not even the close, which would be reported all
     /// the time.
-    pub fn interest(&self, side: RelaySide) -> Option<Interest> {
+    pub fn interest(&self, side: RelaySide) -> Option<PollInterest> {
         let (from, to) = match side {
             RelaySide::Client => (&self.up, &self.down),
             RelaySide::Server => (&self.down, &self.up),
         };
-        let interest = Interest { readable: !from.ended && from.is_clear(), writable: !to.is_clear() };
-        (interest != Interest::NONE || !to.closed).then_some(interest)
+        let interest = PollInterest { readable: !from.ended && from.is_clear(), writable: !to.is_clear() };
+        (interest != PollInterest::NONE || !to.closed).then_some(interest)
     }
 
     /// Moves all bytes that can be moved now, with reads into `buffer`.

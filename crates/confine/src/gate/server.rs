@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use sys::{Interest, Namespace, Poller, Transport};
+use sys::{DescriptorPoller, InternetTransport, NamespaceKind, PollInterest};
 
 use super::allowed_hosts::AllowedHosts;
 use super::connection::{ConnectionNeed, DialCandidate, GatedConnection};
@@ -89,7 +89,7 @@ impl WorldNetworkRoute {
 
 /// The state of a gate.
 pub(super) struct GateServer {
-    poller: Poller,
+    poller: DescriptorPoller,
     lifeline: OwnedFd,
     control: OwnedFd,
     entrances: GateListeners,
@@ -121,7 +121,7 @@ impl GateServer {
             }
             GateNetwork::HostLoopback(loopback) => {
                 listeners.push((0, loopback.entry.try_clone()?));
-                (sys::own_namespace(Namespace::Network)?, WorldNetworkRoute::HostLoopback(loopback))
+                (sys::own_namespace(NamespaceKind::Network)?, WorldNetworkRoute::HostLoopback(loopback))
             }
         };
         let entrances = GateListeners {
@@ -132,7 +132,7 @@ impl GateServer {
             paused: false,
         };
         let gate = Self {
-            poller: Poller::new()?,
+            poller: DescriptorPoller::new()?,
             lifeline,
             control,
             entrances,
@@ -145,7 +145,7 @@ impl GateServer {
             waiting: HashMap::new(),
             connections: ConnectionTable::new(CONNECTION),
         };
-        let add = |fd: BorrowedFd<'_>, kind, index| gate.poller.add(fd, token(kind, index), Interest::READ);
+        let add = |fd: BorrowedFd<'_>, kind, index| gate.poller.add(fd, token(kind, index), PollInterest::READ);
         add(gate.lifeline.as_fd(), LIFELINE, 0)?;
         add(gate.control.as_fd(), CONTROL, 0)?;
         add(gate.pool.as_fd(), RESOLVED, 0)?;
@@ -247,7 +247,7 @@ impl GateServer {
                 connection_decision::decide_by_address(&self.rules, &self.names, to)
         {
             let (from, to) = ((loopback.address(), from).into(), Some(without_v4_mapping(to)));
-            let attempted = RefusedAttempt { target, grant, transport: Transport::Tcp, from, to };
+            let attempted = RefusedAttempt { target, grant, transport: InternetTransport::Tcp, from, to };
             self.recorder.record_attempt_of(Pid::from_raw(process), attempted);
             return Err(Errno::ECONNREFUSED);
         }
@@ -281,8 +281,8 @@ impl GateServer {
             let Some(opening) = opening_packets::parse(&buffer[..length]) else { continue };
             let to = opening.to;
             let served = match opening.transport {
-                Transport::Tcp => self.entrances.listeners.iter().any(|(port, _)| *port == to.port()),
-                Transport::Udp => is_resolver(to),
+                InternetTransport::Tcp => self.entrances.listeners.iter().any(|(port, _)| *port == to.port()),
+                InternetTransport::Udp => is_resolver(to),
             };
             if !served {
                 let (transport, from) = (opening.transport, opening.from);
@@ -297,14 +297,14 @@ impl GateServer {
         let mut buffer = [0; QUERY];
         for _ in 0..TURNS {
             let Ok((length, from)) = self.entrances.resolvers[index].recv_from(&mut buffer) else { return };
-            if let Some(answer) = self.answer(&buffer[..length], Transport::Udp, from) {
+            if let Some(answer) = self.answer(&buffer[..length], InternetTransport::Udp, from) {
                 let _ = self.entrances.resolvers[index].send_to(&answer, from);
             }
         }
     }
 
     /// Answers a query. A refused name is recorded before the program has its answer and goes on.
-    fn answer(&mut self, query: &[u8], transport: Transport, from: SocketAddr) -> Option<Vec<u8>> {
+    fn answer(&mut self, query: &[u8], transport: InternetTransport, from: SocketAddr) -> Option<Vec<u8>> {
         let v6 = self.entrances.resolvers.len() > 1;
         let looked = WorldResolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }
             .answer_query(query)?;
@@ -386,7 +386,7 @@ impl GateServer {
 
     /// Stops accepting, or starts again.
     fn set_paused(&mut self, pause: bool) {
-        let interest = if pause { Interest::NONE } else { Interest::READ };
+        let interest = if pause { PollInterest::NONE } else { PollInterest::READ };
         for (index, (_, listener)) in self.entrances.listeners.iter().enumerate() {
             let _ = self.poller.change(listener.as_fd(), token(LISTENER, index), interest);
         }
@@ -446,7 +446,7 @@ impl GateServer {
         let Some((connection, _)) = self.connections.connection_at(slot) else { return };
         let (from, to) = (connection.from, Some(connection.to));
         connection.reset();
-        self.recorder.record_attempt(RefusedAttempt { target, grant, transport: Transport::Tcp, from, to });
+        self.recorder.record_attempt(RefusedAttempt { target, grant, transport: InternetTransport::Tcp, from, to });
         self.connections.remove(slot);
     }
 
@@ -505,7 +505,7 @@ impl GateServer {
         let from = connection.from;
         let need = connection.read_queries(buffer, &mut queries);
         let answers: Option<Vec<Vec<u8>>> =
-            queries.iter().map(|query| self.answer(query, Transport::Tcp, from)).collect();
+            queries.iter().map(|query| self.answer(query, InternetTransport::Tcp, from)).collect();
         match answers {
             Some(answers) if need => self.step(slot, |connection, _| connection.send_dns_answers(answers)),
             _ => self.connections.remove(slot),

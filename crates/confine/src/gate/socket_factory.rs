@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use sys::Fork;
+use sys::ForkOutcome;
 
 use super::link_sockets::{enter_namespaces, wait_for};
 
@@ -22,7 +22,7 @@ impl NamespacedSocketFactory {
     /// Starts the process. This process has one thread.
     pub fn start(namespaces: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let (ours, theirs) = sys::packet_pair()?;
-        let Fork::Parent(_) = sys::fork()? else {
+        let ForkOutcome::Parent(_) = sys::fork()? else {
             if enter_namespaces(namespaces).is_ok() {
                 // No descriptor of the gate may stay open here, or its ports would stay taken.
                 sys::close_all_but(&[theirs.as_raw_fd()]);

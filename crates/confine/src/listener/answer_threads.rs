@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use nix::errno::Errno;
 
 use super::syscall_reply::SyscallReply;
-use sys::Call;
+use sys::SyscallNotification;
 
 /// The most answers that may be under way at once.
 const MOST: usize = 64;
@@ -17,7 +17,7 @@ const MOST: usize = 64;
 struct RunningAnswer {
     thread: JoinHandle<()>,
     listener: Arc<OwnedFd>,
-    call: Call,
+    call: SyscallNotification,
     /// Whether the work is done. While the call is being answered, it may already look as if it did not wait.
     answers: Arc<AtomicBool>,
 }
@@ -36,7 +36,7 @@ impl AnswerThreads {
     pub fn answer_in_thread(
         &mut self,
         listener: &Arc<OwnedFd>,
-        call: Call,
+        call: SyscallNotification,
         work: impl FnOnce() -> Result<SyscallReply, Errno> + Send + 'static,
     ) -> Result<SyscallReply, Errno> {
         if self.0.len() >= MOST {

@@ -18,7 +18,7 @@ use super::pending_syscall::PendingSyscall;
 use super::proc_links::{link_of, path_of_open};
 use super::syscall_reply::SyscallReply;
 use crate::filter::{SET_GROUP, SyscallEntry, SyscallHandling};
-use sys::{DIRECTORY, Follow};
+use sys::{DIRECTORY, LinkResolution};
 
 /// `AT_EMPTY_PATH`
 const EMPTY_PATH: i32 = 0x1000;
@@ -85,12 +85,13 @@ pub(super) fn open_named(
     let follow = flags & NO_FOLLOW == 0;
     let path = asked.copy_string(at)?;
     let thing = match asked.place_of(descriptor, path)? {
-        CallerPath::Path(base, path) => {
-            sys::open_place(base.descriptor(), &path, follow, Follow::Texts).map_err(|errno| {
+        CallerPath::Path(base, path) => sys::open_place(base.descriptor(), &path, follow, LinkResolution::Texts)
+            .map_err(|errno| {
                 if asked.shared.bounds.is_none() { asked.record_failed_change(&base, &path, errno) } else { errno }
-            })?
+            })?,
+        CallerPath::OwnProc(directory, path) => {
+            sys::open_place(directory.as_fd(), &path, follow, LinkResolution::Texts)?
         }
-        CallerPath::OwnProc(directory, path) => sys::open_place(directory.as_fd(), &path, follow, Follow::Texts)?,
         CallerPath::Open(thing) => thing,
     };
     asked.check_caller()?;

@@ -14,7 +14,7 @@ use super::own_mounts::OwnMounts;
 use super::proc_links::c_string;
 use super::recent_directories::{RecentDirectories, RememberedDirectory};
 use super::rights::ThreadRights;
-use sys::{Being, Follow, PlaceId, Process};
+use sys::{ExistingFile, LinkResolution, PidfdProcess, PlaceId};
 
 /// The most threads that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 256;
@@ -31,7 +31,7 @@ pub(super) struct CallerThread {
     /// The thread's directory in `/proc`. It keeps referring to this thread even if the pid is reused.
     pub directory: OwnedFd,
     /// The process of the thread.
-    pub process: Process,
+    pub process: PidfdProcess,
     /// The pid of the process.
     pub pid: i32,
     /// The umask. The listener sees each change of it.
@@ -47,7 +47,7 @@ pub(super) struct CallerThread {
     /// The directory and the name of the last file that the thread was about to create, where nothing existed.
     pub created: Option<(Arc<OwnedFd>, CString)>,
     /// A file that the thread has created and has had open since.
-    pub newest: Option<Being>,
+    pub newest: Option<ExistingFile>,
     /// Whether the thread has the rights of this process. `None`: not checked yet.
     is_equal: Option<bool>,
 }
@@ -58,15 +58,15 @@ impl CallerThread {
             return Err(Errno::ESRCH);
         }
         let path = c_string(format!("/proc/{thread}"))?;
-        let directory = sys::open_directory(AT_FDCWD, &path, Follow::Texts)?;
-        let status = sys::open_path(directory.as_fd(), c"status", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+        let directory = sys::open_directory(AT_FDCWD, &path, LinkResolution::Texts)?;
+        let status = sys::open_path(directory.as_fd(), c"status", OFlag::O_RDONLY.bits(), 0, LinkResolution::Texts)?;
         let mut buffer = [0_u8; 1024];
         let length = nix::unistd::read(&status, &mut buffer)?;
         let status = String::from_utf8_lossy(&buffer[..length]);
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let umask = field("Umask:").and_then(|mask| u32::from_str_radix(mask, 8).ok()).ok_or(Errno::ESRCH)?;
         let pid = field("Tgid:").and_then(|pid| pid.parse().ok()).ok_or(Errno::ESRCH)?;
-        let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
+        let process = PidfdProcess::open(pid).map_err(|_| Errno::ESRCH)?;
         Ok(Self {
             directory,
             process,
@@ -90,7 +90,7 @@ impl CallerThread {
 
     /// Opens the current directory. Fails if it belongs to another world.
     pub fn open_current_directory(&self) -> Result<OwnedFd, Errno> {
-        let directory = sys::open_directory(self.directory.as_fd(), c"cwd", Follow::Everything)?;
+        let directory = sys::open_directory(self.directory.as_fd(), c"cwd", LinkResolution::Everything)?;
         self.check(directory)
     }
 
@@ -103,7 +103,7 @@ impl CallerThread {
             return self.process.descriptor(number);
         }
         let opened =
-            sys::open_directory(self.directory.as_fd(), &c_string(format!("fd/{number}"))?, Follow::Everything);
+            sys::open_directory(self.directory.as_fd(), &c_string(format!("fd/{number}"))?, LinkResolution::Everything);
         let opened = opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })?;
         self.check(opened)
     }
@@ -123,8 +123,12 @@ impl CallerThread {
         if number < 0 {
             return Err(Errno::EBADF);
         }
-        let opened =
-            sys::open_place(self.directory.as_fd(), &c_string(format!("fd/{number}"))?, true, Follow::Everything);
+        let opened = sys::open_place(
+            self.directory.as_fd(),
+            &c_string(format!("fd/{number}"))?,
+            true,
+            LinkResolution::Everything,
+        );
         opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })
     }
 
@@ -301,7 +305,7 @@ impl CallerTable {
     }
 
     /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
-    pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut CallerThread, Being)> {
+    pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut CallerThread, ExistingFile)> {
         let caller = self.known.get_mut(&thread)?;
         let open = sys::being(caller.directory.as_fd(), &c_string(format!("fd/{number}")).ok()?, true).ok()?;
         caller.seen_at = self.call;

@@ -13,7 +13,7 @@ use nix::fcntl::AT_FDCWD;
 
 use super::caller::CallerThread;
 use super::proc_links::c_string;
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The start of a path.
 #[derive(Debug, Clone)]
@@ -171,6 +171,6 @@ pub(super) fn split_parent(base: PathStart, path: &CStr) -> Result<(PathStart, C
         return Ok((base, name));
     }
     let directory = if begin == 0 { c"/".to_owned() } else { c_string(&bytes[..begin])? };
-    let directory = sys::open_directory(base.descriptor(), &directory, Follow::Texts)?;
+    let directory = sys::open_directory(base.descriptor(), &directory, LinkResolution::Texts)?;
     Ok((PathStart::Directory(directory.into()), name))
 }

@@ -17,11 +17,11 @@ use super::proc_links::{LINKS, path_of};
 use super::proc_paths::{in_proc, is_of_listener, not_found, skip_missed};
 use super::recent_directories::RememberedDirectory;
 use super::unrecorded_syscall::{UnrecordedSyscall, to_path};
-use sys::{Call, Follow};
+use sys::{LinkResolution, SyscallNotification};
 
 /// A call, and the known callers.
 pub(super) struct SyscallReader<'a> {
-    pub call: Call,
+    pub call: SyscallNotification,
     pub callers: &'a mut CallerTable,
 }
 
@@ -121,7 +121,7 @@ impl SyscallReader<'_> {
                 (None, None) => return Err(UnrecordedSyscall::Nothing),
             };
             if matches!(name.to_bytes(), b"." | b"..") {
-                let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
+                let directory = sys::open_directory(directory.as_fd(), &name, LinkResolution::Texts);
                 return of_file(directory.map_err(|errno| UnrecordedSyscall::on_path(shown, errno))?);
             }
             let link = if follow { sys::link_text(directory.as_fd(), &name) } else { Err(Errno::EINVAL) };
@@ -166,7 +166,7 @@ fn accept_proc_file(
     if !is_link {
         return Err(UnrecordedSyscall::Nothing);
     }
-    let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
+    let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, LinkResolution::Everything);
     of_file(file.map_err(|_| skip_missed(shown))?)
 }
 
@@ -193,7 +193,7 @@ pub(super) fn of_file(file: OwnedFd) -> Result<DirectoryEntryLocation, Unrecorde
     let name = CString::new(name.as_bytes()).map_err(|_| lost())?;
     let text = CString::new(parent.as_os_str().as_bytes()).map_err(|_| lost())?;
     let flags = OFlag::from_bits_retain(libc::O_PATH) | OFlag::O_DIRECTORY;
-    let directory = sys::open_path(AT_FDCWD, &text, flags.bits(), 0, Follow::Nothing).map_err(|_| lost())?;
+    let directory = sys::open_path(AT_FDCWD, &text, flags.bits(), 0, LinkResolution::Nothing).map_err(|_| lost())?;
     let found = fstatat(&directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).map_err(|_| lost())?;
     if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino) {
         return Err(lost());

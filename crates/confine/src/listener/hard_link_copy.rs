@@ -24,7 +24,7 @@ use super::caller_path::PathStart;
 use super::linked_directories::PLAIN;
 use super::pending_syscall::PendingSyscall;
 use super::proc_links::{c_string, path_of_open};
-use sys::{DIRECTORY, FileStatus, Follow, REGULAR};
+use sys::{DIRECTORY, FileStatus, LinkResolution, REGULAR};
 
 /// The largest file that is copied, bytes.
 const COPIED: u64 = 256 << 20;
@@ -121,7 +121,7 @@ impl PendingSyscall<'_> {
         let mut count = 0;
         for directory in directories {
             let Ok(directory) = c_string(directory.as_os_str().as_bytes())
-                .and_then(|path| sys::open_path(AT_FDCWD, &path, PLAIN.bits(), 0, Follow::Nothing))
+                .and_then(|path| sys::open_path(AT_FDCWD, &path, PLAIN.bits(), 0, LinkResolution::Nothing))
             else {
                 continue;
             };
@@ -131,7 +131,7 @@ impl PendingSyscall<'_> {
             }
             let Ok(entries) = Dir::openat(&directory, c".", PLAIN, Mode::empty()) else { continue };
             let is_name = |name: &CStr| {
-                sys::open_place(directory.as_fd(), name, false, Follow::Nothing).is_ok_and(|place| {
+                sys::open_place(directory.as_fd(), name, false, LinkResolution::Nothing).is_ok_and(|place| {
                     sys::file_status(place.as_fd()).is_ok_and(|status| status.id == id)
                         && self.may_change(place.as_fd())
                 })
@@ -161,9 +161,9 @@ fn is_fresh(changed: (i64, i64)) -> Result<bool, Errno> {
 fn replace_by_copy(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<OwnedFd, Errno> {
     let (above, name) = path.parent().zip(path.file_name()).ok_or(Errno::EBUSY)?;
     let above = c_string(above.as_os_str().as_bytes())?;
-    let directory = sys::open_directory(AT_FDCWD, &above, Follow::Nothing)?;
+    let directory = sys::open_directory(AT_FDCWD, &above, LinkResolution::Nothing)?;
     let (here, name) = (directory.as_fd(), c_string(name.as_bytes())?);
-    let leads_to = |name| sys::file_status(sys::open_place(here, name, false, Follow::Nothing)?.as_fd());
+    let leads_to = |name| sys::file_status(sys::open_place(here, name, false, LinkResolution::Nothing)?.as_fd());
     let size = fstat(thing)?.st_size;
     if !status.is(REGULAR) || size.unsigned_abs() > COPIED || leads_to(&name)?.id != status.id {
         return Err(Errno::EBUSY);
@@ -185,7 +185,7 @@ fn replace_by_copy(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<
         Err(errno) => return Err(errno),
     }
     made?;
-    let copy = sys::open_place(here, &name, false, Follow::Nothing)?;
+    let copy = sys::open_place(here, &name, false, LinkResolution::Nothing)?;
     let is_parted = sys::file_status(copy.as_fd())?.links == 1;
     if is_parted { Ok(copy) } else { Err(Errno::EBUSY) }
 }
@@ -195,7 +195,7 @@ fn create_unused_name(directory: BorrowedFd<'_>) -> Result<CString, Errno> {
     for number in 0..100 {
         let name = c_string(format!(".agent-bash-{}-{number}", std::process::id()))?;
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NOFOLLOW;
-        match sys::open_path(directory, &name, flags, 0o600, Follow::Nothing) {
+        match sys::open_path(directory, &name, flags, 0o600, LinkResolution::Nothing) {
             Err(Errno::EEXIST) => {}
             made => return made.map(|_| name),
         }

@@ -10,7 +10,7 @@ use super::caller_path::{CallerPath, PathStart};
 use super::pending_syscall::PendingSyscall;
 use super::proc_links::link_of;
 use super::syscall_reply::SyscallReply;
-use sys::Follow;
+use sys::LinkResolution;
 
 /// `mkdir`
 pub(super) fn create_directory(
@@ -92,7 +92,7 @@ pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags:
         CallerPath::Open(_) | CallerPath::OwnProc(..) => Err(Errno::EXDEV),
         CallerPath::Path(from, path) => {
             // The kernel would follow a link of `/proc` to files that only the listener may reach.
-            let from = sys::open_place(from.descriptor(), path, flags & SYMLINK_FOLLOW != 0, Follow::Texts)?;
+            let from = sys::open_place(from.descriptor(), path, flags & SYMLINK_FOLLOW != 0, LinkResolution::Texts)?;
             asked.remember_names(from.as_fd(), &base);
             sys::make_link((AT_FDCWD, &link_of(from.as_fd())?), to, SYMLINK_FOLLOW)
         }

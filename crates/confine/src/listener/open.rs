@@ -18,7 +18,7 @@ use super::proc_links::{LINKS, path_of};
 use super::repositories_left::RepositoriesLeft;
 use super::syscall_reply::SyscallReply;
 use crate::filter::PRIVILEGED;
-use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, LINK, REGULAR};
+use sys::{CHARACTERS, DIRECTORY, FIFO, LINK, LinkResolution, REGULAR};
 
 /// The result of an attempt.
 pub(super) enum OpenStep {
@@ -86,7 +86,7 @@ pub(super) fn open(
             CallerPath::OwnProc(..) | CallerPath::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
             CallerPath::OwnProc(directory, path) => {
                 let flags = wish.flags_for_existing() | OFlag::O_NOFOLLOW;
-                let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, Follow::Texts)?;
+                let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, LinkResolution::Texts)?;
                 OpenStep::Reply(finish_open(asked, wish, file)?)
             }
             CallerPath::Open(file) => OpenStep::Reply(reopen_for_caller(asked, wish, file)?),
@@ -112,7 +112,7 @@ fn create(
         || asked.names.directories(bare).is_some();
     let (base, path) = if matters { asked.creation_target(base, &path)? } else { (base, path) };
     let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
-    match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {
+    match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, LinkResolution::Texts) {
         Ok(file) => Ok(wish.reply(file)),
         Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => open_existing(asked, wish, base, path),
         Err(errno) => Err(asked.record_failed_change(&base, &path, errno)),
@@ -127,7 +127,7 @@ fn open_existing(
     base: PathStart,
     path: CString,
 ) -> Result<OpenStep, Errno> {
-    let opened = sys::open_place(base.descriptor(), &path, false, Follow::Texts);
+    let opened = sys::open_place(base.descriptor(), &path, false, LinkResolution::Texts);
     let place = match opened {
         Ok(place) => place,
         // The file is gone again.
@@ -228,14 +228,14 @@ pub(super) fn open_terminal(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -
     }
     let path = super::proc_links::c_string(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
     let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
-    let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
+    let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, LinkResolution::Texts)?;
     finish_open(asked, wish, opened)
 }
 
 /// Returns the number of the caller's controlling terminal.
 pub(super) fn own_terminal(asked: &mut PendingSyscall<'_>) -> Result<Option<u64>, Errno> {
     let caller = asked.caller()?;
-    let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+    let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, LinkResolution::Texts)?;
     let mut stat = [0_u8; 1024];
     let length = nix::unistd::read(&file, &mut stat)?;
     let stat = String::from_utf8_lossy(&stat[..length]);
@@ -277,8 +277,12 @@ pub(super) fn wait_for_fifo(
     wish: OpenRequest,
     file: &OwnedFd,
 ) -> Result<SyscallReply, Errno> {
-    let file =
-        sys::open_place(nix::fcntl::AT_FDCWD, &super::proc_links::link_of(file.as_fd())?, true, Follow::Everything)?;
+    let file = sys::open_place(
+        nix::fcntl::AT_FDCWD,
+        &super::proc_links::link_of(file.as_fd())?,
+        true,
+        LinkResolution::Everything,
+    )?;
     let flags = wish.flags_for_existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
     let work =
         move || Ok(SyscallReply::File(PendingSyscall::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));

@@ -19,7 +19,7 @@ use super::perform::{self, WorldBounds};
 use super::proc_links::{link_of, path_of, path_of_open};
 use super::repositories_left::RepositoriesLeft;
 use super::settings::ListenerSettings;
-use sys::{Call, Follow};
+use sys::{LinkResolution, SyscallNotification};
 
 /// The state that all answers share.
 pub(super) struct ListenerState {
@@ -38,7 +38,7 @@ pub(super) struct ListenerState {
 
 /// A call, with the state that its answer needs.
 pub(super) struct PendingSyscall<'a> {
-    pub call: Call,
+    pub call: SyscallNotification,
     pub listener: &'a Arc<OwnedFd>,
     pub names: &'a GuardedNames,
     pub record: &'a mut DenialLog,
@@ -143,7 +143,7 @@ impl PendingSyscall<'_> {
         let is_protected = match &self.shared.bounds {
             Some(bounds) => !bounds.may_change(path),
             None => super::proc_links::c_string(path.as_os_str().as_bytes())
-                .and_then(|path| sys::open_place(nix::fcntl::AT_FDCWD, &path, false, Follow::Nothing))
+                .and_then(|path| sys::open_place(nix::fcntl::AT_FDCWD, &path, false, LinkResolution::Nothing))
                 .is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true)),
         };
         if is_protected {
@@ -164,7 +164,7 @@ impl PendingSyscall<'_> {
         let id = match directory {
             PathStart::Directory(directory) => sys::file_status(directory.as_fd())?.id,
             PathStart::Root => {
-                sys::file_status(sys::open_directory(directory.descriptor(), c"/", Follow::Texts)?.as_fd())?.id
+                sys::file_status(sys::open_directory(directory.descriptor(), c"/", LinkResolution::Texts)?.as_fd())?.id
             }
         };
         if !guarded.contains(&id) {
@@ -206,7 +206,7 @@ impl PendingSyscall<'_> {
         let beginning = &path.to_bytes()[..begin];
         let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::proc_links::c_string(beginning) };
         let found = directory
-            .and_then(|directory| sys::open_directory(base.descriptor(), &directory, Follow::Texts))
+            .and_then(|directory| sys::open_directory(base.descriptor(), &directory, LinkResolution::Texts))
             .and_then(|directory| path_of(directory.as_fd()));
         match found {
             Ok(directory) => Path::new(OsStr::from_bytes(directory.to_bytes())).join(name),
@@ -222,6 +222,6 @@ impl PendingSyscall<'_> {
 
     /// Opens a file of this process again, with other flags.
     pub fn reopen(file: BorrowedFd<'_>, flags: i32) -> Result<OwnedFd, Errno> {
-        sys::open_path(nix::fcntl::AT_FDCWD, &link_of(file)?, flags, 0, Follow::Everything)
+        sys::open_path(nix::fcntl::AT_FDCWD, &link_of(file)?, flags, 0, LinkResolution::Everything)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::caller_path::PathStart;
 use super::proc_links::LINKS;
 use super::unrecorded_syscall::{UnrecordedSyscall, to_path};
-use sys::Follow;
+use sys::LinkResolution;
 
 const WHY: &str = "its path leads through another process";
 
@@ -41,7 +41,7 @@ pub(super) fn skip_missed(path: &[u8]) -> UnrecordedSyscall {
 /// Returns whether a path leads to `/proc`, step by step and link by link.
 fn enters_proc(base: PathStart, path: &[u8]) -> bool {
     let steps = |path: &[u8]| -> Vec<Vec<u8>> { path.rsplit(|byte| *byte == b'/').map(<[u8]>::to_vec).collect() };
-    let root = || sys::open_directory(PathStart::Root.descriptor(), c"/", Follow::Texts).ok().map(Arc::new);
+    let root = || sys::open_directory(PathStart::Root.descriptor(), c"/", LinkResolution::Texts).ok().map(Arc::new);
     let start = |base, path: &[u8]| match base {
         PathStart::Directory(directory) if path.first() != Some(&b'/') => Some(directory),
         _ => root(),
@@ -64,7 +64,7 @@ fn enters_proc(base: PathStart, path: &[u8]) -> bool {
                 start(PathStart::Directory(at), link.to_bytes())
             }
             Ok(_) => None,
-            Err(_) => sys::open_directory(at.as_fd(), &name, Follow::Nothing).ok().map(Arc::new),
+            Err(_) => sys::open_directory(at.as_fd(), &name, LinkResolution::Nothing).ok().map(Arc::new),
         };
         let Some(next) = next else { return false };
         at = next;

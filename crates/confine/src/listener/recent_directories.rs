@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::file_change_journal::{PendingChangeKind, PendingFileChange, name_key};
-use sys::{Follow, PlaceId};
+use sys::{LinkResolution, PlaceId};
 
 /// The most directories that are remembered. Beyond that, all are forgotten.
 const REMEMBERED: usize = 64;
@@ -60,7 +60,7 @@ impl RecentDirectories {
         let above = CString::new([path.to_bytes(), b"/.."].concat()).ok()?;
         let parent = self.find(base, above.to_bytes()).filter(|parent| parent.is_own)?;
         // The link in `/proc` that the path begins with is followed.
-        let directory = sys::open_directory(base, path, Follow::Everything).ok()?;
+        let directory = sys::open_directory(base, path, LinkResolution::Everything).ok()?;
         let id = sys::place_id(directory.as_fd(), c"").ok()?;
         let is_there = sys::place_id(directory.as_fd(), c"..").is_ok_and(|above| above == parent.id);
         if !is_there || id.mount != parent.id.mount || self.mixed.contains(&id) {

@@ -16,7 +16,7 @@ use super::caller_path::{CallerPath, PathStart, split_parent};
 use super::pending_syscall::PendingSyscall;
 use super::proc_links::path_of;
 use super::syscall_reply::SyscallReply;
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The object that a call changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +88,9 @@ fn holds_more(base: BorrowedFd<'_>, name: &CStr, nested: u32) -> bool {
 fn refused_path(asked: &PendingSyscall<'_>, base: PathStart, path: CString, change: ChangedObject) -> Option<PathBuf> {
     let (base, path) = if change.is_of_directory() { split_parent(base, &path).ok()? } else { (base, path) };
     let place = if change.is_of_directory() {
-        sys::open_place(base.descriptor(), c".", true, Follow::Texts)
+        sys::open_place(base.descriptor(), c".", true, LinkResolution::Texts)
     } else {
-        sys::open_place(base.descriptor(), &path, true, Follow::Texts)
+        sys::open_place(base.descriptor(), &path, true, LinkResolution::Texts)
     };
     let place = match place {
         Ok(place) => place,
@@ -121,7 +121,7 @@ fn refused_path(asked: &PendingSyscall<'_>, base: PathStart, path: CString, chan
     if !change.is_of_directory() {
         return Some(found.to_owned());
     }
-    let exists = sys::open_place(base.descriptor(), &path, false, Follow::Texts).is_ok();
+    let exists = sys::open_place(base.descriptor(), &path, false, LinkResolution::Texts).is_ok();
     // These calls fail for another reason.
     let fails_anyway = (change == ChangedObject::Entry && !exists) || (change == ChangedObject::Creation && exists);
     (!fails_anyway).then(|| asked.absolute_path(&base, &path))

@@ -23,7 +23,7 @@ use super::file_change_journal::{
 };
 use super::proc_links::c_string;
 use super::recent_directories::RecentDirectories;
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The largest message, bytes: two paths with their names.
 const MESSAGE: usize = 20 * 1024;
@@ -126,7 +126,7 @@ impl RemoteEntryLocation {
             return Some(directory);
         }
         let flags = libc::O_PATH | libc::O_DIRECTORY;
-        let directory = sys::open_path(AT_FDCWD, &c_string(path).ok()?, flags, 0, Follow::Nothing).ok()?;
+        let directory = sys::open_path(AT_FDCWD, &c_string(path).ok()?, flags, 0, LinkResolution::Nothing).ok()?;
         Some(directories.remember(directory))
     }
 

@@ -13,7 +13,7 @@ use super::caller_path::{PathStart, split_parent};
 use super::name_creation::{SyscallPathPair, creation_reply};
 use super::pending_syscall::PendingSyscall;
 use super::syscall_reply::SyscallReply;
-use sys::{Follow, REGULAR};
+use sys::{LinkResolution, REGULAR};
 
 /// The largest file that is compared, bytes.
 const COMPARED: u64 = 1 << 20;
@@ -64,7 +64,7 @@ fn record_mount_point(asked: &mut PendingSyscall<'_>, sides: &[(&PathStart, &CSt
         if sys::is_mount_point(base.descriptor(), name).unwrap_or(false) {
             let path = asked.absolute_path(base, name);
             asked.count_refused_change(&path);
-            let place = sys::open_place(base.descriptor(), name, false, Follow::Texts);
+            let place = sys::open_place(base.descriptor(), name, false, LinkResolution::Texts);
             let is_read_only = place.is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true));
             return if is_read_only { Errno::EROFS } else { Errno::EACCES };
         }
@@ -85,7 +85,7 @@ pub(super) fn is_alike(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
 
 /// Returns the content of a small regular file.
 fn small_file_content((base, name): RenamePath<'_>) -> Option<Vec<u8>> {
-    let place = sys::open_place(base, name, false, Follow::Texts).ok()?;
+    let place = sys::open_place(base, name, false, LinkResolution::Texts).ok()?;
     if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {
         return None;
     }

@@ -19,7 +19,7 @@ use super::perform::WorldBounds;
 use super::proc_links::{c_string, path_of_open};
 use super::repository_settlement::{NAMES, RepositorySettlement, is_like_git};
 use crate::{CommandDenials, ConfinementPolicy, WorldFacts};
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The most directories that are remembered for one command.
 const MOST: usize = 2_000;
@@ -112,8 +112,8 @@ impl RepositoriesLeft {
         let is_hook = HOOKS.contains(&name) && above.file_name().is_some_and(|name| name == "hooks");
         let git = if is_hook { above.parent() } else { Some(above).filter(|_| ENTRIES.contains(&name)) };
         let Some(git) = git.and_then(|git| c_string(git.as_os_str().as_bytes()).ok()) else { return false };
-        let Ok(directory) = sys::open_directory(AT_FDCWD, &git, Follow::Nothing) else { return false };
-        let is_own = |found: sys::Being| {
+        let Ok(directory) = sys::open_directory(AT_FDCWD, &git, LinkResolution::Nothing) else { return false };
+        let is_own = |found: sys::ExistingFile| {
             found.born.is_some_and(|born| born < self.begun)
                 || self.made.get(&(found.device, found.inode)) == Some(&found.born)
         };
@@ -132,7 +132,7 @@ impl RepositoriesLeft {
     /// Remembers a name to which something was moved, if that is a directory.
     pub fn note_move(&mut self, directory: &PathStart, name: &CStr) {
         self.note_appearance(directory, name);
-        let is_directory = sys::open_directory(directory.descriptor(), name, Follow::Nothing).is_ok();
+        let is_directory = sys::open_directory(directory.descriptor(), name, LinkResolution::Nothing).is_ok();
         if is_directory && let Ok(path) = path_of_open(directory.descriptor()) {
             self.is_full |= !add(&mut self.moved, path.join(OsStr::from_bytes(last_component(name).1)));
         }

@@ -21,7 +21,7 @@ use super::perform::WorldBounds;
 use super::proc_links::{c_string, path_of_open};
 use crate::git_settings::{has_strategy_path, without_dangerous_settings};
 use crate::{CommandDenials, ConfinementPolicy, DenialKind};
-use sys::{DIRECTORY, Follow, REGULAR};
+use sys::{DIRECTORY, LinkResolution, REGULAR};
 
 /// Names whose appearance may make their directory one in which git finds something to run.
 pub(super) const NAMES: [&[u8]; 11] = [
@@ -130,7 +130,7 @@ impl<'a> RepositorySettlement<'a> {
     /// Opens a directory in which names can be found.
     fn open_searchable(&mut self, path: &Path) -> Option<OwnedFd> {
         let inside = c_string([path.as_os_str().as_bytes(), b"/."].concat()).ok()?;
-        let open = || sys::open_directory(AT_FDCWD, &inside, Follow::Nothing);
+        let open = || sys::open_directory(AT_FDCWD, &inside, LinkResolution::Nothing);
         open()
             .or_else(|errno| {
                 if errno == Errno::EACCES {
@@ -202,8 +202,8 @@ impl<'a> RepositorySettlement<'a> {
 
     /// Moves hooks aside.
     fn disarm_hooks(&mut self, directory: &Arc<OwnedFd>) {
-        let Ok(hooks) = sys::open_path(directory.as_fd(), c"hooks", PLAIN.bits(), 0, Follow::Nothing) else {
-            if sys::open_place(directory.as_fd(), c"hooks", false, Follow::Nothing).is_ok() {
+        let Ok(hooks) = sys::open_path(directory.as_fd(), c"hooks", PLAIN.bits(), 0, LinkResolution::Nothing) else {
+            if sys::open_place(directory.as_fd(), c"hooks", false, LinkResolution::Nothing).is_ok() {
                 self.move_aside(directory, c"hooks");
             }
             return;
@@ -215,7 +215,7 @@ impl<'a> RepositorySettlement<'a> {
         };
         let names = entries.into_iter().flatten().map(|entry| entry.file_name().to_owned());
         for name in names.filter(|name| !is_kept(name.to_bytes())).collect::<Vec<_>>() {
-            let status = sys::open_place(hooks.as_fd(), &name, false, Follow::Nothing)
+            let status = sys::open_place(hooks.as_fd(), &name, false, LinkResolution::Nothing)
                 .and_then(|place| sys::file_status(place.as_fd()));
             let is_inert =
                 |status: sys::FileStatus| status.is(DIRECTORY) || status.is(REGULAR) && status.mode & 0o111 == 0;
@@ -227,7 +227,7 @@ impl<'a> RepositorySettlement<'a> {
 
     /// Reads a file that may be changed. `Some(None)`: it is no file that git should read.
     fn read(&self, directory: &Arc<OwnedFd>, name: &CStr) -> Option<Option<Vec<u8>>> {
-        let place = sys::open_place(directory.as_fd(), name, false, Follow::Nothing).ok()?;
+        let place = sys::open_place(directory.as_fd(), name, false, LinkResolution::Nothing).ok()?;
         if !self.may_change(place.as_fd()) {
             return None;
         }
@@ -236,7 +236,7 @@ impl<'a> RepositorySettlement<'a> {
             return Some(None);
         }
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let file = sys::open_path(directory.as_fd(), name, flags, 0, Follow::Nothing);
+        let file = sys::open_path(directory.as_fd(), name, flags, 0, LinkResolution::Nothing);
         let Ok(file) = file.map(File::from) else { return Some(None) };
         let mut bytes = Vec::new();
         let read = file.take(READ + 1).read_to_end(&mut bytes).is_ok();
@@ -271,7 +271,7 @@ impl<'a> RepositorySettlement<'a> {
     /// Writes a new file. Without it, git finds no settings.
     fn write(&self, directory: &Arc<OwnedFd>, name: &CStr, content: &[u8]) {
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        if let Ok(file) = sys::open_path(directory.as_fd(), name, flags, 0o644, Follow::Nothing) {
+        if let Ok(file) = sys::open_path(directory.as_fd(), name, flags, 0o644, LinkResolution::Nothing) {
             let _ = File::from(file).write_all(content);
         }
     }
@@ -318,11 +318,11 @@ impl<'a> RepositorySettlement<'a> {
 }
 
 fn place_at(path: &Path) -> Result<OwnedFd, Errno> {
-    sys::open_place(AT_FDCWD, &c_string(path.as_os_str().as_bytes())?, true, Follow::Texts)
+    sys::open_place(AT_FDCWD, &c_string(path.as_os_str().as_bytes())?, true, LinkResolution::Texts)
 }
 
 /// Returns whether git may take a directory for a repository, or for a part of one.
 pub(super) fn is_like_git(directory: BorrowedFd<'_>) -> bool {
-    let has = |name| sys::open_place(directory, name, false, Follow::Nothing).is_ok();
+    let has = |name| sys::open_place(directory, name, false, LinkResolution::Nothing).is_ok();
     has(c"objects") && has(c"refs") || has(c"commondir")
 }

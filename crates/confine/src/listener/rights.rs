@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The lines of `/proc/…/status` that decide about rights.
 const LINES: [&str; 4] = ["Uid:", "Gid:", "Groups:", "CapEff:"];
@@ -42,7 +42,7 @@ impl ThreadRights {
 
     /// Reads the rights of this thread.
     pub fn of_this_thread() -> Result<Self, Errno> {
-        Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", Follow::Texts)?.as_fd())
+        Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", LinkResolution::Texts)?.as_fd())
     }
 
     /// Returns whether a thread that had these rights has the same label, which changes with its program.
@@ -56,7 +56,7 @@ fn security_label(thread: BorrowedFd<'_>) -> Vec<u8> {
 }
 
 fn read(thread: BorrowedFd<'_>, name: &std::ffi::CStr) -> Result<Vec<u8>, Errno> {
-    let file = sys::open_path(thread, name, OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+    let file = sys::open_path(thread, name, OFlag::O_RDONLY.bits(), 0, LinkResolution::Texts)?;
     let mut bytes = vec![0; 4096];
     let length = nix::unistd::read(&file, &mut bytes)?;
     bytes.truncate(length);

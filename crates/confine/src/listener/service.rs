@@ -28,7 +28,7 @@ use super::unrecorded_syscall::UnrecordedSyscall;
 use super::{attributes, open, renames, sockets};
 use crate::filter::{self, CREATES, SyscallEntry, SyscallHandling};
 use crate::{CommandDenials, DenialKind, WorldStatusSlot};
-use sys::Machine;
+use sys::SyscallArchitecture;
 
 /// Time between two looks at threads whose caller may be gone, ms.
 const SWEEP: u16 = 200;
@@ -90,7 +90,7 @@ impl ListenerService {
     pub fn new(mut ends: ListenerEndpoint, settings: ListenerSettings) -> Self {
         let mut paths = PolicyPaths::of(&settings.policy, settings.mounts);
         settings.held.iter().for_each(|held| paths.add(held.own_directories()));
-        let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
+        let table = SyscallArchitecture::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
         let bounds = settings.held.clone().map(|held| WorldBounds::new(&settings.policy, held));
         let beside = ends.gate.take().zip(settings.loopback).map(|(gate, own)| HostNetworkFallback::new(gate, own));

@@ -20,7 +20,7 @@ use super::settings::ListenerSettings;
 use super::socket_address::CopiedSocketAddress;
 use super::syscall_reply::SyscallReply;
 use crate::{DenialKind, NetworkScope};
-use sys::Follow;
+use sys::LinkResolution;
 
 /// Returns whether the kernel decides about an address, as Landlock bounds it. This process has no Landlock.
 fn is_left_to_kernel(asked: &PendingSyscall<'_>, address: &CopiedSocketAddress) -> bool {
@@ -51,7 +51,7 @@ pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Er
     let place = CallerPath::of(asked.caller()?, libc::AT_FDCWD, c_string(path)?)?;
     asked.check_caller()?;
     let (base, path) = place.path().map_err(|_| Errno::ECONNREFUSED)?;
-    let target = sys::open_place(base.descriptor(), &path, true, Follow::Texts)?;
+    let target = sys::open_place(base.descriptor(), &path, true, LinkResolution::Texts)?;
     let found = path_of(target.as_fd())?;
     let found = Path::new(OsStr::from_bytes(found.to_bytes()));
     if !may_reach(asked, &target, found) {
@@ -149,7 +149,7 @@ pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno
         Some(here) => (here, address),
         // The address has no room for a long path to the directory.
         None => {
-            let here = sys::open_path(directory.as_fd(), c".", 0o200_000, 0, Follow::Texts)
+            let here = sys::open_path(directory.as_fd(), c".", 0o200_000, 0, LinkResolution::Texts)
                 .or_else(|_| directory.try_clone().map_err(|_| Errno::EMFILE))?;
             (here, CopiedSocketAddress::of_path(name.to_bytes())?)
         }

@@ -4,13 +4,13 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 
-use sys::{Answer, Call};
+use sys::{NotificationResponse, SyscallNotification};
 
 /// The answer to a call.
 #[derive(Debug)]
 pub(super) enum SyscallReply {
     /// A value, an error, or leave to the kernel to perform the call.
-    Answer(Answer),
+    Answer(NotificationResponse),
     /// A new descriptor for a file, and whether it is closed on exec.
     File(OwnedFd, bool),
     /// A thread answers.
@@ -18,24 +18,24 @@ pub(super) enum SyscallReply {
 }
 
 impl SyscallReply {
-    pub const DONE: Self = Self::Answer(Answer::Value(0));
-    pub const CONTINUE: Self = Self::Answer(Answer::Continue);
+    pub const DONE: Self = Self::Answer(NotificationResponse::Value(0));
+    pub const CONTINUE: Self = Self::Answer(NotificationResponse::Continue);
 
     pub fn value(value: i64) -> Self {
-        Self::Answer(Answer::Value(value))
+        Self::Answer(NotificationResponse::Value(value))
     }
 
     pub fn fail(errno: Errno) -> Self {
-        Self::Answer(Answer::Fail(errno))
+        Self::Answer(NotificationResponse::Fail(errno))
     }
 
     /// Sends the answer.
-    pub fn send(self, listener: BorrowedFd<'_>, call: &Call) {
+    pub fn send(self, listener: BorrowedFd<'_>, call: &SyscallNotification) {
         match self {
             Self::Answer(answer) => sys::answer(listener, call.id, answer),
             Self::File(file, cloexec) => {
                 if let Err(errno) = sys::answer_with(listener, call, file, cloexec) {
-                    sys::answer(listener, call.id, Answer::Fail(errno));
+                    sys::answer(listener, call.id, NotificationResponse::Fail(errno));
                 }
             }
             Self::Later => {}

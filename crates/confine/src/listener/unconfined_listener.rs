@@ -19,7 +19,7 @@ use super::remote_journal;
 use super::rights::{OWN_RULES, ThreadRights};
 use super::unrecorded_syscall::UnrecordedSyscall;
 use crate::filter::{self, SyscallEntry, SyscallHandling};
-use sys::{Answer, Call, Follow, Machine};
+use sys::{LinkResolution, NotificationResponse, SyscallArchitecture, SyscallNotification};
 
 /// The listener of commands that are not confined.
 pub struct UnconfinedListener {
@@ -43,7 +43,7 @@ impl UnconfinedListener {
     /// Returns a listener that has seen no call yet.
     pub fn new() -> Self {
         Self {
-            table: Machine::HERE.map(filter::by_number).unwrap_or_default(),
+            table: SyscallArchitecture::HERE.map(filter::by_number).unwrap_or_default(),
             callers: CallerTable::of_host(),
             movers: HashSet::new(),
             mounts: sys::link_text(AT_FDCWD, c"/proc/self/ns/mnt").unwrap_or_default(),
@@ -60,9 +60,9 @@ impl UnconfinedListener {
         }
         let noted = journal.map_or(Ok(false), |journal| self.handle_call(listener, call, journal));
         let answer = match noted {
-            Ok(true) => Answer::Value(0),
-            Ok(false) => Answer::Continue,
-            Err(errno) => Answer::Fail(errno),
+            Ok(true) => NotificationResponse::Value(0),
+            Ok(false) => NotificationResponse::Continue,
+            Err(errno) => NotificationResponse::Fail(errno),
         };
         sys::answer(listener, call.id, answer);
     }
@@ -82,10 +82,10 @@ impl UnconfinedListener {
     fn handle_call(
         &mut self,
         listener: BorrowedFd<'_>,
-        call: Call,
+        call: SyscallNotification,
         journal: &dyn FileChangeJournal,
     ) -> Result<bool, Errno> {
-        if !Machine::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
+        if !SyscallArchitecture::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
             return journal
                 .record_unfollowed(&self.program(call), "a program for another kind of machine")
                 .map(|()| false);
@@ -130,12 +130,16 @@ impl UnconfinedListener {
         }
     }
 
-    fn read(&mut self, call: Call, entry: &SyscallEntry) -> Result<PendingFileChange, UnrecordedSyscall> {
+    fn read(
+        &mut self,
+        call: SyscallNotification,
+        entry: &SyscallEntry,
+    ) -> Result<PendingFileChange, UnrecordedSyscall> {
         SyscallReader { call, callers: &mut self.callers }.change_of_syscall(entry)
     }
 
     /// Returns whether this process may make a change in the place of its caller.
-    fn may_make(&mut self, call: Call, change: &PendingFileChange) -> bool {
+    fn may_make(&mut self, call: SyscallNotification, change: &PendingFileChange) -> bool {
         if !matches!(change.act, PendingChangeKind::Unlink) {
             return false;
         }
@@ -146,7 +150,12 @@ impl UnconfinedListener {
 
     /// Handles a call that opens a file without a path, or after which its process has other rights, or paths have
     /// another meaning for the process.
-    fn on_rare(&mut self, call: Call, entry: &SyscallEntry, journal: &dyn FileChangeJournal) -> Result<(), Errno> {
+    fn on_rare(
+        &mut self,
+        call: SyscallNotification,
+        entry: &SyscallEntry,
+        journal: &dyn FileChangeJournal,
+    ) -> Result<(), Errno> {
         if entry.name == "open_by_handle_at" {
             return journal.record_unfollowed(&self.program(call), "a file was opened without a path");
         }
@@ -164,14 +173,14 @@ impl UnconfinedListener {
     }
 
     /// Returns the program of a caller, as far as it is known.
-    fn program(&mut self, call: Call) -> PathBuf {
+    fn program(&mut self, call: SyscallNotification) -> PathBuf {
         let name = self.callers.get(call.thread).map(super::caller::CallerThread::program).unwrap_or_default();
         if name.is_empty() { format!("/proc/{}", call.thread).into() } else { name.into() }
     }
 }
 
 /// Returns whether a call opens a device that nearly every command opens, by its usual path.
-fn opens_device(call: Call, entry: &SyscallEntry) -> bool {
+fn opens_device(call: SyscallNotification, entry: &SyscallEntry) -> bool {
     let path = match entry.handling {
         SyscallHandling::Open => call.args[0],
         SyscallHandling::OpenAt => call.args[1],
@@ -185,6 +194,6 @@ fn opens_device(call: Call, entry: &SyscallEntry) -> bool {
 
 /// Returns the name of a file that this process has open, if the file has a name.
 pub fn spot_of(file: BorrowedFd<'_>) -> Option<DirectoryEntryLocation> {
-    let place = sys::open_place(AT_FDCWD, &link_of(file).ok()?, true, Follow::Everything).ok()?;
+    let place = sys::open_place(AT_FDCWD, &link_of(file).ok()?, true, LinkResolution::Everything).ok()?;
     of_file(place).ok()
 }

@@ -13,19 +13,23 @@ use super::{ListenerLink, ListenerReport, ListenerSettings, serve};
 use crate::world::ConfinedWorld;
 use crate::world::testing::{WorldTestScene, end, isolated, users};
 use crate::{ConfinementPolicy, DenialKind, SuggestedGrant, filter};
-use sys::{Entrance, Fork, Machine};
+use sys::{ForkOutcome, SyscallArchitecture, WorldEntrance};
 
 /// Starts the listener of a shim in a world.
-fn listen(world: &ConfinedWorld, entrance: &Entrance, settings: ListenerSettings) -> (ListenerLink, nix::unistd::Pid) {
+fn listen(
+    world: &ConfinedWorld,
+    entrance: &WorldEntrance,
+    settings: ListenerSettings,
+) -> (ListenerLink, nix::unistd::Pid) {
     let spaces = world.namespaces.as_ref().expect("namespaces");
     let (link, ends) = ListenerLink::pair().expect("a pair");
     match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {
-        Fork::Child => {
+        ForkOutcome::Child => {
             drop(link);
             sys::enter_world(entrance).expect("entered");
             serve(ends, settings, None)
         }
-        Fork::Parent(pid) => (link, pid),
+        ForkOutcome::Parent(pid) => (link, pid),
     }
 }
 
@@ -38,11 +42,12 @@ fn run(scene: &WorldTestScene, policy: &ConfinementPolicy, script: &str) -> (Str
         let settings = ListenerSettings::sample(policy.clone());
         let (link, listener) = listen(&world, &entrance, settings);
         let message = link.begin_message(1, &world.name_guards()).expect("begun");
-        let filter = filter::program(Machine::HERE.expect("a machine"), filter::SyscallFilterMode::Confined);
+        let filter =
+            filter::program(SyscallArchitecture::HERE.expect("a machine"), filter::SyscallFilterMode::Confined);
         let spaces = world.namespaces.as_ref().expect("namespaces");
         let (read, write) = sys::pipe().expect("a pipe");
         match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {
-            Fork::Child => {
+            ForkOutcome::Child => {
                 let entered = sys::enter_world(&entrance)
                     .and_then(|()| nix::unistd::chdir(&scene.root).map_err(|errno| errno as i32))
                     .and_then(|()| sys::give_up_privileges(entrance.landlock))
@@ -54,7 +59,7 @@ fn run(scene: &WorldTestScene, policy: &ConfinementPolicy, script: &str) -> (Str
                 let _ = nix::unistd::execv(&words[0], &words);
                 sys::exit_now(127)
             }
-            Fork::Parent(child) => {
+            ForkOutcome::Parent(child) => {
                 drop(write);
                 world.keep_for(child).expect("kept");
                 let mut output = String::new();

@@ -20,7 +20,7 @@ use super::init_messages::{self, START};
 use super::private_directory::PrivateDirectory;
 use super::step_failure::{StepContext, WorldStepFailure};
 use crate::{CacheAccess, ConfinementPolicy, NetworkScope, WorldStatusBoard};
-use sys::Fork;
+use sys::ForkOutcome;
 
 /// Why no world could be begun.
 #[derive(Debug)]
@@ -84,11 +84,11 @@ impl BlankWorld {
         let inits_board = board.try_clone().at_step(|| "a descriptor".into())?;
         let (ended, ends) = sys::pipe().at_step(|| "a pipe".into())?;
         let init = match sys::fork_world(network) {
-            Ok(Fork::Child) => {
+            Ok(ForkOutcome::Child) => {
                 let held = init::InitDescriptors { control: inits, ends, private, listener, board: inits_board };
                 init::run(BlankWorldOptions { network, caches: caches.to_vec() }, state, held)
             }
-            Ok(Fork::Parent(init)) => init,
+            Ok(ForkOutcome::Parent(init)) => init,
             Err(source) => {
                 private.remove();
                 return Err(BlankWorldError::NoNamespaces(WorldStepFailure {

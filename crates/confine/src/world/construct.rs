@@ -14,7 +14,7 @@ use super::shown_files::ShownFiles;
 use super::step_failure::{StepContext, WorldStepFailure};
 use super::{cache_overlays, devices, files, landlock_rules, network, remedy};
 use crate::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope};
-use sys::{Namespace, NetworkSettings};
+use sys::{NamespaceKind, NetworkSettings};
 
 /// A world as init has built it.
 pub(super) struct ConstructedWorld {
@@ -52,7 +52,7 @@ pub(super) struct BlankWorldBase {
 impl BlankWorldBase {
     /// Makes the parts in this process, which is alone in its namespaces.
     pub fn prepare(ground: &BlankWorldOptions, private: &PrivateDirectory) -> Result<Self, WorldStepFailure> {
-        let network = ground.network.then(|| sys::own_namespace(Namespace::Network)).transpose();
+        let network = ground.network.then(|| sys::own_namespace(NamespaceKind::Network)).transpose();
         let network = network.at_step(|| "the network namespace".into())?;
         let settings = ground.network.then(network::start_loopback);
         let caches = (ground.caches.len(), cache_overlays::prepare_overlays(&ground.caches, private));

@@ -20,7 +20,7 @@ use super::joined_world;
 use super::private_directory::PrivateDirectory;
 use super::step_failure::{StepContext, WorldStepFailure};
 use crate::{WorldStatusBoard, WorldStatusSlot};
-use sys::{Namespace, Signal};
+use sys::{NamespaceKind, Signal};
 
 /// Time the maker may take to map ids, ms.
 const PATIENCE: u16 = 10_000;
@@ -126,8 +126,13 @@ fn hand_out(control: &OwnedFd, made: &ConstructedWorld) -> io::Result<()> {
 
 /// Returns the namespaces of this process, in the order of [`BUILT`].
 fn own_namespaces() -> io::Result<Vec<OwnedFd>> {
-    const SPACES: [Namespace; 5] =
-        [Namespace::User, Namespace::Mounts, Namespace::Processes, Namespace::Ipc, Namespace::Names];
+    const SPACES: [NamespaceKind; 5] = [
+        NamespaceKind::User,
+        NamespaceKind::Mounts,
+        NamespaceKind::Processes,
+        NamespaceKind::Ipc,
+        NamespaceKind::Names,
+    ];
     SPACES.into_iter().map(sys::own_namespace).collect()
 }
 

@@ -8,7 +8,7 @@ use super::WorldHostPaths;
 use super::step_failure::{StepContext, WorldStepFailure};
 use crate::policy::SYSTEM;
 use crate::{CacheAccess, ConfinementPolicy, NetworkScope, ReadScope};
-use sys::{FileRight, Landlocked, Ruleset};
+use sys::{FileRight, LandlockRestrictions, LandlockRuleset};
 
 /// Returns the ruleset, with paths as they are in this process's mount namespace. `None`: this kernel's Landlock is
 /// missing or too old. `has_world`: whether namespaces confine the network and processes already.
@@ -22,7 +22,7 @@ pub(super) fn ruleset(
         return Ok(None);
     }
     let own_network = has_world && policy.network != NetworkScope::Full;
-    let with = Landlocked {
+    let with = LandlockRestrictions {
         reads: true,
         tcp: !has_world && policy.network != NetworkScope::Full,
         abstract_sockets: !own_network,
@@ -30,7 +30,7 @@ pub(super) fn ruleset(
         // processes.
         signals: !has_world,
     };
-    let ruleset = Ruleset::new(with).at_step(|| "a ruleset of Landlock".into())?;
+    let ruleset = LandlockRuleset::new(with).at_step(|| "a ruleset of Landlock".into())?;
     for (path, right) in granted_rights(policy, place, has_world) {
         let Ok(opened) = sys::open_unread(&path) else { continue };
         let is_directory = opened.metadata().is_ok_and(|data| data.is_dir());
@@ -46,9 +46,13 @@ pub(super) fn second_guard(policy: &ConfinementPolicy) -> Result<Option<OwnedFd>
         return Ok(None);
     }
     // A command may execute any program, and the kernel reads it then.
-    let with =
-        Landlocked { reads: false, tcp: policy.network != NetworkScope::Full, abstract_sockets: true, signals: true };
-    Ok(Some(Ruleset::new(with).at_step(|| "a ruleset of Landlock".into())?.into_fd()))
+    let with = LandlockRestrictions {
+        reads: false,
+        tcp: policy.network != NetworkScope::Full,
+        abstract_sockets: true,
+        signals: true,
+    };
+    Ok(Some(LandlockRuleset::new(with).at_step(|| "a ruleset of Landlock".into())?.into_fd()))
 }
 
 /// Returns all paths with the rights that commands have there. Mounts restrict some rights further.

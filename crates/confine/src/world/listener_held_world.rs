@@ -19,7 +19,7 @@ use super::process_roster::ProcessRoster;
 use super::protection_targets::{ProtectedPaths, ProtectionTargets};
 use crate::gate::RESOLV_CONF;
 use crate::{CacheAccess, ConfinementPolicy, NetworkScope, TmpPlacement};
-use sys::Fork;
+use sys::ForkOutcome;
 
 /// Variables that name caches of package managers, each with a directory of the world.
 const CACHES: [(&str, &str); 9] = [
@@ -158,7 +158,7 @@ impl WorldCleanupProcess {
         let (read, kept) = sys::pipe()?;
         let ended = read.try_clone()?;
         match sys::fork()? {
-            Fork::Child => {
+            ForkOutcome::Child => {
                 drop((kept, ended));
                 let _ = sys::name_process(c"agent-bash-keep");
                 let [lock, parent] = private.descriptors();
@@ -167,7 +167,7 @@ impl WorldCleanupProcess {
                 private.remove();
                 sys::exit_now(0)
             }
-            Fork::Parent(pid) => Ok(Self { pid, kept, ended }),
+            ForkOutcome::Parent(pid) => Ok(Self { pid, kept, ended }),
         }
     }
 }

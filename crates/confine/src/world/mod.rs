@@ -85,10 +85,10 @@ pub use protection_targets::ProtectedPaths;
 pub use published_world::PublishedWorld;
 pub use remedy::of as remedy_of;
 pub use seatbelt_profiles::SeatbeltProfileSource;
-use sys::{Entrance, Machine, Switch};
+use sys::{FeatureSwitch, SyscallArchitecture, WorldEntrance};
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.
-pub static NAMESPACES: Switch = Switch::new("AGENT_BASH_NAMESPACES", "off");
+pub static NAMESPACES: FeatureSwitch = FeatureSwitch::new("AGENT_BASH_NAMESPACES", "off");
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]
@@ -140,8 +140,8 @@ impl WorldNamespaces {
     ///
     /// A child confines itself with system calls only: it joins the namespaces, gives up all capabilities, sets
     /// no_new_privs, obeys Landlock and installs the filter. If a step fails, no program runs (`LaunchStep::Confine`).
-    pub fn entrance(&self, landlock: Option<RawFd>) -> Entrance {
-        Entrance {
+    pub fn entrance(&self, landlock: Option<RawFd>) -> WorldEntrance {
+        WorldEntrance {
             network: self.network.as_ref().map(AsRawFd::as_raw_fd),
             ipc: self.ipc.as_raw_fd(),
             names: self.names.as_raw_fd(),
@@ -182,7 +182,7 @@ impl ConfinedWorld {
     /// Returns the filter of commands in namespaces.
     fn usual_filter() -> Option<SyscallFilterMode> {
         let variant = if sys::has_listeners() { SyscallFilterMode::Confined } else { SyscallFilterMode::Silent };
-        Machine::HERE.map(|_| variant)
+        SyscallArchitecture::HERE.map(|_| variant)
     }
 
     /// Returns the process whose end is the end of the world, if this process has made it.
@@ -229,7 +229,7 @@ impl ConfinedWorld {
     }
 
     /// Returns the descriptors by which a child enters the world. They are open as long as this value lives.
-    pub fn entrance(&self) -> Option<Entrance> {
+    pub fn entrance(&self) -> Option<WorldEntrance> {
         let landlock = self.landlock.as_ref().map(AsRawFd::as_raw_fd);
         self.namespaces.as_ref().map(|spaces| spaces.entrance(landlock))
     }

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::step_failure::{StepContext, WorldStepFailure};
 use crate::gate::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
 use crate::{ConfinementPolicy, NetworkScope};
-use sys::{LOOPBACK, Namespace, NetworkSettings, RouteKind};
+use sys::{LOOPBACK, NamespaceKind, NetworkSettings, RouteKind};
 
 /// The name and the index of the link's devices at both ends. Other devices of a new namespace have smaller numbers.
 const NAME: &str = "world0";
@@ -36,7 +36,7 @@ pub(super) fn connect_gate(
         return Ok(None);
     }
     sys::new_network().at_step(|| "the network of the gate".into())?;
-    let gate = sys::own_namespace(Namespace::Network).at_step(|| "the network of the gate".into())?;
+    let gate = sys::own_namespace(NamespaceKind::Network).at_step(|| "the network of the gate".into())?;
     let linked = link(settings, own);
     sys::enter_namespace(own.as_fd()).at_step(|| "the network namespace".into())?;
     linked.map(|()| Some(gate))

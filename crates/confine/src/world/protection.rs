@@ -12,7 +12,7 @@ use super::hidden_covers::HiddenPathCovers;
 use super::protection_targets::ProtectionTargets;
 use super::{GuardedDirectory, NameGuards};
 use crate::ConfinementPolicy;
-use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
+use sys::{DirectoryWatch, MountFlags, MountedFile, SeenChangeKinds};
 
 /// The most symbolic links that are followed on the way to a path, as the kernel does.
 const LINKS: usize = 40;
@@ -112,7 +112,7 @@ impl PathProtection {
 
     /// Covers and protects the paths again that the host has replaced.
     pub fn on_change(&mut self) {
-        let all = Seen { entries: true, files: true };
+        let all = SeenChangeKinds { entries: true, files: true };
         let matters = |name: &OsStr| self.names.contains(name);
         let seen = self.watch.as_ref().map_or(all, |watch| watch.seen(matters));
         if seen.entries {

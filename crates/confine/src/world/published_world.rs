@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{ConfinementPolicy, WorldFacts};
-use sys::FileId;
+use sys::DeviceInode;
 
 /// Facts about a world that another supervisor needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub struct PublishedWorld {
     /// The reach of the world's commands.
     pub policy: ConfinementPolicy,
     /// The write roots of the policy as they were when the world was made.
-    pub roots: Vec<Option<FileId>>,
+    pub roots: Vec<Option<DeviceInode>>,
     /// The facts of the world.
     pub facts: WorldFacts,
 }
@@ -24,6 +24,6 @@ impl PublishedWorld {
 }
 
 /// Returns the write roots of a policy as they are now.
-pub(super) fn roots_of(policy: &ConfinementPolicy) -> Vec<Option<FileId>> {
-    policy.write.iter().map(|root| FileId::of(root).ok()).collect()
+pub(super) fn roots_of(policy: &ConfinementPolicy) -> Vec<Option<DeviceInode>> {
+    policy.write.iter().map(|root| DeviceInode::of(root).ok()).collect()
 }

@@ -12,7 +12,7 @@ use nix::dir::{Dir, Type};
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 
-use sys::{DirectoryWatch, WatchId, Watched};
+use sys::{DirectoryWatch, DirectoryWatchEvent, WatchId};
 
 /// The repositories that were found, as directories and files.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -77,15 +77,15 @@ impl RepositoryFinder {
     pub fn update(&mut self) -> bool {
         let changes = self.watch.as_ref().map(DirectoryWatch::changes);
         let changed = match changes {
-            Some(Ok(Watched::Nothing)) => false,
-            Some(Ok(Watched::Changed(changes))) => {
+            Some(Ok(DirectoryWatchEvent::Nothing)) => false,
+            Some(Ok(DirectoryWatchEvent::Changed(changes))) => {
                 let known: BTreeSet<PathBuf> =
                     changes.into_iter().filter_map(|(directory, name)| self.on_change(directory, &name)).collect();
                 known.iter().for_each(|git| self.add_git(git));
                 true
             }
             // Some changes were lost, or there is no watch.
-            Some(Ok(Watched::Lost) | Err(_)) | None => {
+            Some(Ok(DirectoryWatchEvent::Lost) | Err(_)) | None => {
                 self.begin_scan();
                 true
             }

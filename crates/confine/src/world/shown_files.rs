@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use super::hidden_covers::HiddenPathCovers;
 use super::mount_layers::{LayerKind, MountLayer};
 use crate::{ConfinementPolicy, ReadScope, TmpPlacement};
-use sys::{FileRight, Follow, MountFlags, Ruleset};
+use sys::{FileRight, LandlockRuleset, LinkResolution, MountFlags};
 
 /// The directories of a world that cover others, and the files that are shown in them.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl ShownFiles {
             }
         }?;
         if let Some(landlock) = landlock.filter(|_| self.rules) {
-            Ruleset::again(landlock.try_clone()?).grant(&attached, FileRight::Read, false)?;
+            LandlockRuleset::again(landlock.try_clone()?).grant(&attached, FileRight::Read, false)?;
         }
         self.files.insert(path.to_owned(), attached);
         Ok(())
@@ -142,7 +142,7 @@ fn path_names(path: &Path) -> io::Result<Vec<CString>> {
 fn find(below: &File, names: &[CString]) -> io::Result<File> {
     let mut file = below.try_clone()?;
     for name in names {
-        file = File::from(sys::open_place(file.as_fd(), name, false, Follow::Texts)?);
+        file = File::from(sys::open_place(file.as_fd(), name, false, LinkResolution::Texts)?);
     }
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
@@ -154,7 +154,7 @@ fn attach_file(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File>
     let mut directory = sys::open_unread(at)?;
     for name in above {
         accept_existing(sys::make_directory(directory.as_fd(), name, 0o755))?;
-        directory = File::from(sys::open_place(directory.as_fd(), name, false, Follow::Texts)?);
+        directory = File::from(sys::open_place(directory.as_fd(), name, false, LinkResolution::Texts)?);
         if !directory.metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
@@ -162,7 +162,7 @@ fn attach_file(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File>
     accept_existing(sys::make_node(directory.as_fd(), last, libc::S_IFREG | 0o600, 0))?;
     let here: BorrowedFd<'_> = directory.as_fd();
     sys::attach_tree_at(tree, here, last)?;
-    Ok(File::from(sys::open_place(here, last, false, Follow::Texts)?))
+    Ok(File::from(sys::open_place(here, last, false, LinkResolution::Texts)?))
 }
 
 /// Treats an existing file like a new file.

@@ -17,7 +17,7 @@ use super::git::GitDirectoryGrants;
 use super::private_directory::PrivateDirectory;
 use super::{ConfinedWorld, ListenerHeldWorld, WorldHostPaths, build};
 use crate::{ConfinementPart, ConfinementPolicy};
-use sys::Fork;
+use sys::ForkOutcome;
 
 /// The user of tests that need an ordinary one.
 pub const ORDINARY: u32 = 65534;
@@ -36,7 +36,7 @@ pub fn users_and_watches() -> impl Iterator<Item = (Option<u32>, bool)> {
 pub fn isolated<T: Serialize + DeserializeOwned>(user: Option<u32>, run: impl FnOnce() -> T) -> T {
     let (read, write) = sys::pipe().expect("a pipe");
     match sys::fork().expect("forked") {
-        Fork::Child => {
+        ForkOutcome::Child => {
             drop(read);
             let result = catch_unwind(AssertUnwindSafe(|| {
                 if let Some(user) = user {
@@ -57,7 +57,7 @@ pub fn isolated<T: Serialize + DeserializeOwned>(user: Option<u32>, run: impl Fn
             std::io::Write::write_all(&mut File::from(write), &bytes).expect("written");
             sys::exit_now(0)
         }
-        Fork::Parent(child) => {
+        ForkOutcome::Parent(child) => {
             drop(write);
             let mut bytes = Vec::new();
             File::from(read).read_to_end(&mut bytes).expect("read");
@@ -172,7 +172,7 @@ pub fn run_in(world: &ConfinedWorld, cwd: &Path, script: &str) -> (String, i32) 
     let entrance = world.entrance().expect("an entrance");
     let (read, write) = sys::pipe().expect("a pipe");
     match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {
-        Fork::Child => {
+        ForkOutcome::Child => {
             let entered = sys::enter_world(&entrance).and_then(|()| {
                 nix::unistd::chdir(cwd).map_err(|errno| errno as i32)?;
                 sys::give_up_privileges(entrance.landlock)
@@ -188,7 +188,7 @@ pub fn run_in(world: &ConfinedWorld, cwd: &Path, script: &str) -> (String, i32) 
             println!("not executed: {error}");
             sys::exit_now(127)
         }
-        Fork::Parent(child) => {
+        ForkOutcome::Parent(child) => {
             drop(write);
             world.keep_for(child).expect("kept");
             let mut output = String::new();

@@ -13,7 +13,10 @@ use nix::unistd::Pid;
 
 use super::init_messages;
 use crate::filter::{self, SyscallFilterMode};
-use sys::{Answer, Follow, Fork, Landlocked, Machine, Ruleset, Signal};
+use sys::{
+    ForkOutcome, LandlockRestrictions, LandlockRuleset, LinkResolution, NotificationResponse, Signal,
+    SyscallArchitecture,
+};
 
 /// The parts that work here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,13 +57,13 @@ pub(super) fn probe_mechanisms() -> io::Result<UsableMechanisms> {
 fn try_in_child() -> io::Result<UsableMechanisms> {
     let (ours, theirs) = sys::socket_pair()?;
     let listener = match sys::fork()? {
-        Fork::Child => {
+        ForkOutcome::Child => {
             drop(ours);
             let answer = try_as_listener().unwrap_or(0);
             let _ = File::from(theirs).write_all(&[answer]);
             sys::exit_now(0)
         }
-        Fork::Parent(listener) => listener,
+        ForkOutcome::Parent(listener) => listener,
     };
     drop(theirs);
     let received = receive(&ours);
@@ -82,7 +85,7 @@ fn try_in_child() -> io::Result<UsableMechanisms> {
 fn try_as_listener() -> io::Result<u8> {
     let (ours, theirs) = sys::socket_pair()?;
     let confined = match sys::fork()? {
-        Fork::Child => {
+        ForkOutcome::Child => {
             drop(ours);
             let answer = try_as_command(&theirs);
             let mut theirs = File::from(theirs);
@@ -90,7 +93,7 @@ fn try_as_listener() -> io::Result<u8> {
             let _ = theirs.write_all(&[answer]).and_then(|()| theirs.read_exact(&mut [0]));
             sys::exit_now(0)
         }
-        Fork::Parent(confined) => confined,
+        ForkOutcome::Parent(confined) => confined,
     };
     drop(theirs);
     // A child that was killed for an attempt has confined nothing.
@@ -104,16 +107,17 @@ fn try_as_listener() -> io::Result<u8> {
 
 /// Confines this process as a command is confined, and returns what worked. Sends the descriptor of its filter.
 fn try_as_command(socket: &OwnedFd) -> u8 {
-    let ruleset = Ruleset::new(Landlocked::default()).ok().map(Ruleset::into_fd);
+    let ruleset = LandlockRuleset::new(LandlockRestrictions::default()).ok().map(LandlockRuleset::into_fd);
     let obeys = ruleset.as_ref().is_some_and(|ruleset| sys::give_up_privileges(Some(ruleset.as_raw_fd())).is_ok());
     let answer = if obeys { LANDLOCK } else { 0 };
     if !obeys && sys::give_up_privileges(None).is_err() {
         return 0;
     }
     // A listener needs openat2, which the filter of commands refuses.
-    let resolves = sys::open_place(AT_FDCWD, c"/", true, Follow::Texts).is_ok();
+    let resolves = sys::open_place(AT_FDCWD, c"/", true, LinkResolution::Texts).is_ok();
     let installs = |variant, listener: Option<(i32, &[u8])>| {
-        Machine::HERE.is_some_and(|machine| sys::install_filter(&filter::program(machine, variant), listener).is_ok())
+        SyscallArchitecture::HERE
+            .is_some_and(|machine| sys::install_filter(&filter::program(machine, variant), listener).is_ok())
     };
     if sys::has_listeners() && installs(SyscallFilterMode::Confined, Some((socket.as_raw_fd(), &[0]))) {
         // The kernel answers that there is no such directory, if it performs the call. The second call returns a
@@ -133,12 +137,12 @@ fn try_as_command(socket: &OwnedFd) -> u8 {
 /// a descriptor, which fails before 5.9.
 fn answer_calls(listener: &OwnedFd) {
     if let Ok(Some(call)) = sys::next_call(listener.as_fd()) {
-        sys::answer(listener.as_fd(), call.id, Answer::Continue);
+        sys::answer(listener.as_fd(), call.id, NotificationResponse::Continue);
     }
     if let Ok(Some(call)) = sys::next_call(listener.as_fd())
         && !listener.try_clone().is_ok_and(|copy| sys::answer_with(listener.as_fd(), &call, copy, true).is_ok())
     {
-        sys::answer(listener.as_fd(), call.id, Answer::Fail(Errno::ENOSYS));
+        sys::answer(listener.as_fd(), call.id, NotificationResponse::Fail(Errno::ENOSYS));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sys::{Happened, Trace, WitnessEvent};
+use sys::{WitnessEvent, WitnessEventKind, WitnessTrace};
 
 use super::{read, watch};
 use crate::{End, Evidence};
@@ -41,7 +41,7 @@ fn a_trace_with_changed_events_is_read() {
         event.process = numbers[n % numbers.len()];
         event.text = texts[n % texts.len()].into();
         event.kept = "".into();
-        if let Happened::Forked { pid } | Happened::Waited { pid, .. } = &mut event.happened {
+        if let WitnessEventKind::Forked { pid } | WitnessEventKind::Waited { pid, .. } = &mut event.happened {
             *pid = pids[n % pids.len()];
         }
     };
@@ -77,8 +77,8 @@ fn a_long_trace_of_an_unclear_command_is_read_in_bounded_time() {
         in_trap: false,
         in_command: true,
     };
-    let fork = |n: usize| event(n, 0, Happened::Forked { pid: i32::try_from(n).expect("small") + 2 });
-    let trace = Trace { events: (0..4096).map(fork).collect(), lost: false };
+    let fork = |n: usize| event(n, 0, WitnessEventKind::Forked { pid: i32::try_from(n).expect("small") + 2 });
+    let trace = WitnessTrace { events: (0..4096).map(fork).collect(), lost: false };
     let began = Instant::now();
     check(&read(&all, Some(&trace), ended()));
     assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());

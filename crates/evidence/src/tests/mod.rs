@@ -9,12 +9,12 @@ mod watch;
 use std::path::Path;
 
 use safety::decide::NamedCommandRules;
-use sys::Trace;
+use sys::WitnessTrace;
 
 use crate::{End, Evidence, KnownBefore, Part, Ran};
 
 /// Reads a command without output.
-fn read(command: &str, trace: Option<&Trace>, end: End) -> Evidence {
+fn read(command: &str, trace: Option<&WitnessTrace>, end: End) -> Evidence {
     let (rules, cwd, known) = (NamedCommandRules::default(), Path::new("/"), KnownBefore::default());
     crate::read(Ran { command, trace, end, tests: |_: &[Part]| Vec::new(), cwd, rules: &rules, known: &known })
 }

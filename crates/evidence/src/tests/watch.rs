@@ -5,13 +5,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
-use sys::{Trace, Witness};
+use sys::{BashWitness, WitnessTrace};
 
 use crate::End;
 
 /// Runs a command, and returns its trace and its end.
-pub fn run(script: &str) -> (Option<Trace>, End) {
-    let witness = Witness::create(&[], None).expect("files in memory exist");
+pub fn run(script: &str) -> (Option<WitnessTrace>, End) {
+    let witness = BashWitness::create(&[], None).expect("files in memory exist");
     let file = witness.share().expect("a descriptor is free");
     fcntl(&file, FcntlArg::F_SETFD(FdFlag::empty())).expect("the flag changes");
     let status = Command::new("/bin/bash")

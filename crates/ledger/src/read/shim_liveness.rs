@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use nix::unistd::Pid;
 
 use crate::ledger_record::ShimId;
-use protocol::task::{Machine, Whereabouts};
+use protocol::task::{MachineIdentity, TaskWhereabouts};
 
 /// Facts about the shims of runs without an end.
 #[derive(Debug, Default)]
@@ -30,11 +30,11 @@ impl ShimLiveness {
 
 /// Returns whether a shim lives. A shim of another machine or container cannot be seen, and may live.
 pub fn shim_lives(shim: &ShimId<'_>) -> bool {
-    match Machine::here().whereabouts_of(&shim.2) {
-        Some(Whereabouts::Here) => {
+    match MachineIdentity::here().whereabouts_of(&shim.2) {
+        Some(TaskWhereabouts::Here) => {
             sys::identity(Pid::from_raw(shim.0)).is_some_and(|now| now.started == shim.1 && !now.zombie)
         }
-        Some(Whereabouts::BeforeRestart) => false,
-        Some(Whereabouts::Elsewhere) | None => true,
+        Some(TaskWhereabouts::BeforeRestart) => false,
+        Some(TaskWhereabouts::Elsewhere) | None => true,
     }
 }

@@ -10,7 +10,7 @@ use super::choice::{NotUndoable, RecordingFacts, RecordingMethod, choose};
 use super::risk::CommandRisk;
 use super::wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
 use crate::watch::WatchedTrees;
-use protocol::plan::{Record, RecordLimits, RecordPurpose};
+use protocol::plan::{ChangeJournalLimits, ChangeJournalPlan, ChangeJournalPurpose};
 use protocol::task::now_ms;
 use undo::{EvictedFiles, UndoLimits, UndoStore, UndoStoreError, no_point_for};
 
@@ -39,7 +39,7 @@ pub struct PreparedRecording {
     /// The chosen method.
     pub way: RecordingMethod,
     /// The order for the shim, if every change is recorded.
-    pub record: Option<Record>,
+    pub record: Option<ChangeJournalPlan>,
     /// Wishes that cannot be met, for the notes of the result.
     pub notes: Vec<String>,
     /// The directory of the command, and the directories in which it runs git.
@@ -73,10 +73,10 @@ pub fn prepare(wanted: &RecordingRequest, subject: RecordedCommand) -> Result<Pr
         store.ok().flatten().filter(|_| matches!(way, RecordingMethod::Exact { .. } | RecordingMethod::Snapshot));
     let record = store.as_ref().map(|store| {
         let UndoLimits { file_bytes, run_bytes, store_bytes } = undo.map_or(UndoLimits::DEFAULT, |undo| undo.limits);
-        Record {
-            purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
+        ChangeJournalPlan {
+            purpose: if point { ChangeJournalPurpose::Undo } else { ChangeJournalPurpose::Receipt },
             store: store.path().to_owned(),
-            limits: RecordLimits { file_bytes, run_bytes, store_bytes },
+            limits: ChangeJournalLimits { file_bytes, run_bytes, store_bytes },
             require: point && undo.is_some_and(|undo| undo.require),
             command,
             at: now_ms(),

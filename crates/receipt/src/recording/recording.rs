@@ -12,8 +12,8 @@ use super::prepare::{PreparedRecording, note_failure};
 use super::run_record::RunRecord;
 use crate::watch::{ReceiptToken, TreeMark, WatchedTrees};
 use crate::{ReceiptCompleteness, RunReceipt};
-use protocol::Survivor;
-use protocol::plan::Recorded;
+use protocol::SurvivingProcess;
+use protocol::plan::ChangeJournalOutcome;
 use protocol::task::Task;
 use undo::UndoStore;
 
@@ -91,7 +91,7 @@ impl RunRecording {
 
     /// Ends the recording of a command, right after its end. `recorded` is the outcome of the shim's record. Blocks,
     /// unless that is [`Recorded::Nothing`].
-    pub fn finish(self, survivors: &[Survivor], recorded: &Recorded) -> RunRecord {
+    pub fn finish(self, survivors: &[SurvivingProcess], recorded: &ChangeJournalOutcome) -> RunRecord {
         let (record, exact) = self.read(survivors, recorded);
         if let Some(exact) = exact {
             // The system takes some ms for each directory that is removed.
@@ -108,7 +108,11 @@ impl RunRecording {
 
     /// Handles the exit of a command whose survivors become a task. Returns the record so far, and the recording if it
     /// goes on. Blocks.
-    pub fn hand_over(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Self>) {
+    pub fn hand_over(
+        self,
+        survivors: &[SurvivingProcess],
+        recorded: &ChangeJournalOutcome,
+    ) -> (RunRecord, Option<Self>) {
         let Self::Watch(token) = self else { return (self.finish(survivors, recorded), None) };
         let mut record = RunRecord::of(token.peek(&pids(survivors)));
         record.has_survivors(survivors);
@@ -116,18 +120,24 @@ impl RunRecording {
     }
 
     /// Returns the record of a run, and the recording if there may be something to remove.
-    fn read(self, survivors: &[Survivor], recorded: &Recorded) -> (RunRecord, Option<Box<ExactRecording>>) {
+    fn read(
+        self,
+        survivors: &[SurvivingProcess],
+        recorded: &ChangeJournalOutcome,
+    ) -> (RunRecord, Option<Box<ExactRecording>>) {
         let pids = pids(survivors);
         let (mut record, exact) = match (self, recorded) {
             (Self::Watch(token), _) => (RunRecord::of(token.finish(&pids)), None),
             (Self::Lost(why), _) => (lost(&why), None),
-            (Self::Exact(exact), Recorded::Failed(why)) => {
+            (Self::Exact(exact), ChangeJournalOutcome::Failed(why)) => {
                 note_failure(exact.store(), why);
                 (lost(why), Some(exact))
             }
-            (Self::Exact(exact), Recorded::Nothing) => (exact.nothing(&pids), None),
-            (Self::Exact(exact), Recorded::Off) if exact.has_not_begun() => (exact.cut_short(&pids), None),
-            (Self::Exact(exact), Recorded::Off | Recorded::Done) => (exact.read(&pids), Some(exact)),
+            (Self::Exact(exact), ChangeJournalOutcome::Nothing) => (exact.nothing(&pids), None),
+            (Self::Exact(exact), ChangeJournalOutcome::Off) if exact.has_not_begun() => (exact.cut_short(&pids), None),
+            (Self::Exact(exact), ChangeJournalOutcome::Off | ChangeJournalOutcome::Done) => {
+                (exact.read(&pids), Some(exact))
+            }
             (Self::Snapshot(token, exact), _) => (compared(token.finish(&pids), &exact, recorded), Some(exact)),
         };
         record.has_survivors(survivors);
@@ -136,8 +146,8 @@ impl RunRecording {
 }
 
 /// Returns the record of a run with a snapshot, with the receipt of a watch if the watch knows anything.
-fn compared(receipt: RunReceipt, exact: &ExactRecording, recorded: &Recorded) -> RunRecord {
-    if let Recorded::Failed(why) = recorded {
+fn compared(receipt: RunReceipt, exact: &ExactRecording, recorded: &ChangeJournalOutcome) -> RunRecord {
+    if let ChangeJournalOutcome::Failed(why) = recorded {
         let notes = vec![format!("the command cannot be undone: {why}")];
         return RunRecord { notes, ..RunRecord::of(receipt) };
     }
@@ -145,6 +155,6 @@ fn compared(receipt: RunReceipt, exact: &ExactRecording, recorded: &Recorded) ->
     if receipt.state == ReceiptCompleteness::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
 }
 
-fn pids(survivors: &[Survivor]) -> Vec<Pid> {
+fn pids(survivors: &[SurvivingProcess]) -> Vec<Pid> {
     survivors.iter().map(|survivor| Pid::from_raw(survivor.pid)).collect()
 }

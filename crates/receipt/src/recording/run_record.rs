@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
-use protocol::Survivor;
+use protocol::SurvivingProcess;
 
 /// The record of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl RunRecord {
     }
 
     /// Adds that processes of the run still live.
-    pub fn has_survivors(&mut self, survivors: &[Survivor]) {
+    pub fn has_survivors(&mut self, survivors: &[SurvivingProcess]) {
         if survivors.is_empty() {
             return;
         }
@@ -61,7 +61,7 @@ impl RunRecord {
 /// Why the receipt of a run with survivors is partial.
 const MAY_GO_ON: &str = "processes that the command left running may go on changing files";
 
-fn named(survivors: &[Survivor]) -> String {
+fn named(survivors: &[SurvivingProcess]) -> String {
     let names: Vec<String> =
         survivors.iter().take(NAMED).map(|survivor| format!("{} ({})", survivor.pid, survivor.command)).collect();
     let more = match survivors.len().saturating_sub(NAMED) {
@@ -83,8 +83,8 @@ mod tests {
         RunRecord::of(RunReceipt::new(ChangeAttribution::Command))
     }
 
-    fn survivors(count: i32) -> Vec<Survivor> {
-        (1..=count).map(|pid| Survivor { pid, command: format!("sleep {pid}"), holds: false }).collect()
+    fn survivors(count: i32) -> Vec<SurvivingProcess> {
+        (1..=count).map(|pid| SurvivingProcess { pid, command: format!("sleep {pid}"), holds: false }).collect()
     }
 
     #[test]

@@ -43,7 +43,7 @@ mod tests {
     use crate::messages::{TargetCommand, TargetCommandPlace};
     use capture::OutputStream;
     use runner::request::RawOptions;
-    use runner::run::outcome::Status;
+    use runner::run::outcome::CommandStatus;
     use runner::run::{BlockedPrompt, CommandListener, LiveView, judge_distant};
 
     const HOUR: Duration = Duration::from_hours(1);
@@ -79,7 +79,7 @@ mod tests {
         let DistantRunEnd::Outcome(outcome, _) = run.finish(DeafListener, inbox).await else {
             panic!("it has an outcome")
         };
-        assert_eq!((outcome.status, outcome.exit_code), (Status::Lost, None));
+        assert_eq!((outcome.status, outcome.exit_code), (CommandStatus::Lost, None));
         assert!(outcome.notes[0].contains(SILENT), "{:?}", outcome.notes);
         assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());
     }

@@ -19,7 +19,7 @@ use crate::messages::{
     TargetRegistryResponse, TargetRequest, TargetResponse, TaskWaitConditions, encode,
 };
 use protocol::state_directory;
-use protocol::task::{Store, Task, TaskState, now_ms};
+use protocol::task::{Task, TaskState, TaskStore, now_ms};
 use runner::error::RunError;
 use runner::registry::{RegistryError, TaskCheck, TaskWatcher};
 
@@ -45,7 +45,7 @@ pub struct DistantRegistry {
     runtime: Handle,
     opening: Mutex<RegistryOpening>,
     known: Mutex<KnownTargetTasks>,
-    opened: watch::Sender<Option<Result<Store, TargetFailure>>>,
+    opened: watch::Sender<Option<Result<TaskStore, TargetFailure>>>,
     /// Notified when the registry is closed without a word to the program.
     forgotten: Notify,
 }
@@ -126,14 +126,14 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If the directory there cannot be used, or the target was closed.
-    pub async fn opened(&self) -> Result<Store, RunError> {
+    pub async fn opened(&self) -> Result<TaskStore, RunError> {
         let mut opened = self.opened.subscribe();
         let opened = opened.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
         opened.unwrap_or_else(|| Err(closed().into())).map_err(error_of)
     }
 
     /// Returns the directory of its files, once it is known.
-    pub fn store(&self) -> Option<Store> {
+    pub fn store(&self) -> Option<TaskStore> {
         self.opened.borrow().clone()?.ok()
     }
 
@@ -182,7 +182,7 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If there is no such task, or no answer.
-    pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl AnswerFuture<(TaskCheck, Store)> {
+    pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
         self.look(TargetRegistryRequest::Check { task, cursor }, std::future::pending())
     }
 
@@ -190,7 +190,7 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If there is no such task, or no answer.
-    pub fn kill(self: &Arc<Self>, task: String) -> impl AnswerFuture<(TaskCheck, Store)> {
+    pub fn kill(self: &Arc<Self>, task: String) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
         self.look(TargetRegistryRequest::Kill(task), std::future::pending())
     }
 
@@ -203,7 +203,7 @@ impl DistantRegistry {
         task: String,
         until: TaskWaitConditions,
         given_up: impl Future<Output = ()> + Send + 'static,
-    ) -> impl AnswerFuture<(TaskCheck, Store)> {
+    ) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
         self.look(TargetRegistryRequest::Wait { task, until }, given_up)
     }
 
@@ -283,7 +283,7 @@ impl DistantRegistry {
         self: &Arc<Self>,
         ask: TargetRegistryRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
-    ) -> impl AnswerFuture<(TaskCheck, Store)> {
+    ) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
         let (asked, this) = (self.ask_until(ask, given_up), Arc::clone(self));
         async move {
             let TargetRegistryResponse::Checked(check, store) = asked.await? else {

@@ -24,7 +24,7 @@ use crate::messages::{
 use capture::{HARD_KEEP, OutputStream};
 use runner::error::RunError;
 use runner::pty::{CommandTerminal, DistantProgramMessage};
-use runner::run::outcome::{CommandOutcome, Status};
+use runner::run::outcome::{CommandOutcome, CommandStatus};
 use runner::run::{
     BlockedPrompt, CallerReply, CommandListener, DistantEntry, HARD_BOUND, JudgedDistantCommand, LiveView,
 };
@@ -380,7 +380,14 @@ enum DrivenRunEnd {
 /// Returns the outcome of a command whose end is not known.
 fn lost(mut outcome: CommandOutcome, why: &str) -> CommandOutcome {
     outcome.notes.push(format!("the command is lost: {why}"));
-    CommandOutcome { status: Status::Lost, exit_code: None, ended_by: None, receipt: None, evidence: None, ..outcome }
+    CommandOutcome {
+        status: CommandStatus::Lost,
+        exit_code: None,
+        ended_by: None,
+        receipt: None,
+        evidence: None,
+        ..outcome
+    }
 }
 
 /// Returns the error that the program reports. A code that no program of ours has is a fault there.

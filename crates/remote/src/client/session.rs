@@ -13,7 +13,7 @@ use super::run::DistantRunEnd;
 use super::target::{RemoteTarget, TargetState};
 use crate::messages::{TargetCommandPlace, TargetRequest, TargetSessionRequest};
 use runner::error::RunError;
-use runner::run::outcome::Status;
+use runner::run::outcome::CommandStatus;
 
 /// The number of the last session of this process.
 static LAST: AtomicU64 = AtomicU64::new(0);
@@ -82,7 +82,7 @@ impl DistantSession {
             self.leave(cwd.clone());
         }
         let mut known = self.known();
-        if known.is_lost && outcome.status != Status::Lost {
+        if known.is_lost && outcome.status != CommandStatus::Lost {
             known.is_lost = false;
             outcome.notes.push(GONE.to_owned());
         }

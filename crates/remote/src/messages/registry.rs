@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use evidence::Evidence;
-use protocol::task::{Store, Task};
+use protocol::task::{Task, TaskStore};
 use receipt::recording::RunRecord;
 use runner::registry::TaskCheck;
 
@@ -74,9 +74,9 @@ pub struct TaskWaitConditions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetRegistryResponse {
     /// Its tasks, the oldest first, and problems with its files.
-    Listed(#[serde(with = "runner::as_json")] Vec<Task>, Vec<String>, Store),
+    Listed(#[serde(with = "runner::as_json")] Vec<Task>, Vec<String>, TaskStore),
     /// A task with its new output.
-    Checked(Box<TaskCheck>, Store),
+    Checked(Box<TaskCheck>, TaskStore),
     /// It is done.
     Done,
 }
@@ -86,7 +86,7 @@ pub enum TargetRegistryResponse {
 #[derive(Debug, Serialize, Deserialize)]
 pub enum RegistryEvent {
     /// It is open, with these tasks and its files in this directory. The ends of tasks that run are told later.
-    Opened(#[serde(with = "runner::as_json")] Vec<Task>, Store),
+    Opened(#[serde(with = "runner::as_json")] Vec<Task>, TaskStore),
     /// A task has written output, answered by [`super::Call::TaskOutputTaken`].
     Output(#[serde(with = "runner::as_json")] Task, String),
     /// A task has ended, with its record and its evidence.

@@ -17,7 +17,7 @@ use evidence::{CheckRun, End, Evidence, KnownBefore, Part, Ran};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
-use sys::Trace;
+use sys::WitnessTrace;
 use tokio::runtime::Handle;
 
 pub use check_history::CheckStanding;
@@ -45,7 +45,7 @@ pub struct CommandToProve<'a, C> {
     /// Its text.
     pub command: &'a str,
     /// The events of its shell. `None` if the shell could not be watched.
-    pub trace: Option<Trace>,
+    pub trace: Option<WitnessTrace>,
     /// Its end.
     pub end: End,
     /// Counts the tests in its output, once its parts are known.

@@ -14,7 +14,7 @@ use super::recording_state::TaskRecordingState;
 use super::task_registry::{RegisteredTask, TaskRegistry, TaskRegistryState};
 use crate::live::runs;
 use crate::supervise::ProcessTraces;
-use protocol::task::{EndedLog, Stamp, StoreError, Task, TaskState};
+use protocol::task::{EndedLog, StateFileStamp, Task, TaskState, TaskStoreError};
 
 /// The state file of a task, at a glance.
 enum StateFileScan {
@@ -23,9 +23,9 @@ enum StateFileScan {
     /// It is as before.
     Same,
     /// It cannot be read.
-    Damaged(Stamp, StoreError),
+    Damaged(StateFileStamp, TaskStoreError),
     /// It is new. No stamp: it may change at any moment.
-    Changed(Box<Task>, Option<Stamp>),
+    Changed(Box<Task>, Option<StateFileStamp>),
 }
 
 impl TaskRegistry {
@@ -103,7 +103,7 @@ impl TaskRegistry {
     }
 
     /// Looks at a task's files. `known`: the stamp of the state file that was read.
-    fn read_state_file(&self, id: &str, known: Option<Stamp>) -> StateFileScan {
+    fn read_state_file(&self, id: &str, known: Option<StateFileStamp>) -> StateFileScan {
         let Some(stamp) = self.store.stamp_of(id) else { return StateFileScan::Gone };
         if known == Some(stamp) {
             return StateFileScan::Same;
@@ -179,7 +179,7 @@ impl TaskRegistry {
     }
 
     /// Updates the facts that this process has about a task.
-    pub(super) fn update_task(&self, inner: &mut TaskRegistryState, task: Task, stamp: Option<Stamp>) {
+    pub(super) fn update_task(&self, inner: &mut TaskRegistryState, task: Task, stamp: Option<StateFileStamp>) {
         let id = task.id.clone();
         let ended = !task.is_running();
         let entry = inner.entries.entry(id.clone()).or_insert_with(|| RegisteredTask {

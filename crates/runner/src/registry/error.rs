@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::supervise::HelperError;
-use protocol::task::StoreError;
+use protocol::task::TaskStoreError;
 
 /// Why a registry refuses a request.
 #[derive(Debug, thiserror::Error)]
@@ -35,10 +35,10 @@ pub enum RegistryError {
     Closed,
     /// The directory of the registry, or a file in it, cannot be used.
     #[error("dir: {0}")]
-    Store(#[from] StoreError),
+    Store(#[from] TaskStoreError),
     /// No directory for temporary files can be used.
     #[error("tasks need a directory for temporary files, and {0}: set TMPDIR to a writable directory, or give `dir`")]
-    NoTempDirectory(#[source] StoreError),
+    NoTempDirectory(#[source] TaskStoreError),
     /// No helper process was available.
     #[error(transparent)]
     Helper(#[from] HelperError),

@@ -13,7 +13,7 @@ use super::task_registry::{KILL_BOUND, RegisteredTask, SCAN_EVERY, TaskRegistry}
 use capture::{SanitizeRules, StreamCapture, StreamTruncation, TruncationPolicy};
 use evidence::Evidence;
 use protocol::task::Task;
-use protocol::task::Text;
+use protocol::task::TaskLogReader;
 use receipt::recording::RunRecord;
 
 /// The most bytes that are read on the thread of the caller. More bytes are read on a thread that may block.
@@ -91,7 +91,7 @@ impl TaskRegistry {
             tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
         };
         read.map_err(|source| {
-            RegistryError::Store(protocol::task::StoreError::Folder { path: self.store.log_path(id), source })
+            RegistryError::Store(protocol::task::TaskStoreError::Folder { path: self.store.log_path(id), source })
         })
     }
 
@@ -171,7 +171,7 @@ fn capture_range(
     // The log is clean text already.
     let mut capture = StreamCapture::new("output", TruncationPolicy::default(), SanitizeRules::off(), false);
     capture.spill_elsewhere(log);
-    let mut text = Text::of(file, start, end)?;
+    let mut text = TaskLogReader::of(file, start, end)?;
     while let Some(piece) = text.piece()? {
         capture.push(piece.as_bytes());
     }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::recording_state::TaskRecordingState;
 use super::task_registry::{RegisteredTask, SCAN_EVERY, TaskRegistry, TaskRegistryState, TaskWatcher};
 use protocol::task::Task;
-use protocol::task::Text;
+use protocol::task::TaskLogReader;
 
 /// The most bytes of text in one event.
 const BATCH: u64 = 64 * 1024;
@@ -107,7 +107,7 @@ impl TaskRegistry {
         let start = *at.get_or_insert(end);
         if start < end {
             let end = end.min(start + BATCH);
-            let text = Text::of(file, start, end).and_then(|mut text| text.piece());
+            let text = TaskLogReader::of(file, start, end).and_then(|mut text| text.piece());
             let Ok(Some(text)) = text else { return false };
             *at = Some(start + text.len() as u64);
             watcher.output(task, text);

@@ -8,7 +8,7 @@ use super::task_registry::{TaskRegistry, TaskRegistryState};
 use crate::proof::count_log;
 use crate::supervise::EvidenceWatch;
 use evidence::Evidence;
-use protocol::task::{Store, Task};
+use protocol::task::{Task, TaskStore};
 use reduce::counts::Ended;
 
 impl TaskRegistry {
@@ -62,7 +62,7 @@ impl TaskRegistry {
     }
 }
 
-fn prove(watched: EvidenceWatch, task: &Task, store: &Store) -> Evidence {
+fn prove(watched: EvidenceWatch, task: &Task, store: &TaskStore) -> Evidence {
     let end = end_of(task);
     let ended = Ended::with(end.code.map(i64::from));
     watched.prove((&task.mark, &task.command), end, |_| {

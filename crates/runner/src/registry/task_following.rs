@@ -178,16 +178,16 @@ mod tests {
 
     use super::*;
     use crate::registry::RegistryOptions;
-    use protocol::task::Log;
+    use protocol::task::TaskLog;
 
     /// Returns a registry with a task whose log the test keeps.
-    fn kept() -> (Arc<TaskRegistry>, Task, Log, TempDir) {
+    fn kept() -> (Arc<TaskRegistry>, Task, TaskLog, TempDir) {
         let directory = tempfile::tempdir().expect("a directory");
         let (dir, temp) = (Some(directory.path().to_owned()), directory.path().to_owned());
         let options = RegistryOptions { dir, temp, max_tasks: 8, max_log_bytes: 1 << 20, retention: GOING };
         let registry = TaskRegistry::open(options).expect("opened");
         let spec = registry.task_spec("x", "/", None, None);
-        let log = Log::keep(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
+        let log = TaskLog::keep(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
         let task = Task::begin(&spec, 700_101, 700_101, "mark", 1);
         registry.store().write(&task).expect("written");
         registry.list().expect("open");

@@ -10,7 +10,7 @@ use super::task_registry::{RegisteredTask, TaskRegistry, TaskRegistryState};
 use crate::ledger_writes::{append_in_background, ledger_changes, verdict_word};
 use crate::live::{TaskChanges, runs};
 use ledger::LedgerRunNote;
-use protocol::task::{Task, TaskRecord, now_ms};
+use protocol::task::{Task, TaskChangeJournal, now_ms};
 use receipt::recording::{RunRecord, RunRecording};
 
 impl TaskRegistry {
@@ -148,7 +148,7 @@ impl TaskRegistry {
             return TaskChanges::Known(Arc::new(record));
         }
         let task = entry.task.clone();
-        let Some(TaskRecord { store, .. }) = task.record.clone() else { return TaskChanges::Unrecorded };
+        let Some(TaskChangeJournal { store, .. }) = task.record.clone() else { return TaskChanges::Unrecorded };
         entry.record = TaskRecordingState::Ending;
         drop(inner);
         self.read_record(task, store);

@@ -14,7 +14,7 @@ use crate::live::{millis, runs};
 use crate::supervise::{HelperProcesses, TaskAdmission, TaskSender};
 use capture::SanitizeRules;
 use evidence::Evidence;
-use protocol::task::{Stamp, Store, Task, TaskSpec, is_id, new_id, now_ms};
+use protocol::task::{StateFileStamp, Task, TaskSpec, TaskStore, is_id, new_id, now_ms};
 use receipt::recording::RunRecord;
 
 /// The time limit of a task without another limit, counted from its start.
@@ -61,7 +61,7 @@ pub trait TaskWatcher: Send + Sync {
 
 /// The tasks of one directory.
 pub struct TaskRegistry {
-    pub(super) store: Store,
+    pub(super) store: TaskStore,
     pub(super) options: RegistryOptions,
     pub(super) helpers: &'static HelperProcesses,
     pub(super) this: Weak<TaskRegistry>,
@@ -88,11 +88,11 @@ pub(super) struct TaskRegistryState {
     /// Tasks whose output a call is about to read.
     reading: HashMap<String, TaskReaderCount>,
     notes: Vec<String>,
-    pub damaged: HashMap<String, Stamp>,
+    pub damaged: HashMap<String, StateFileStamp>,
     /// The directory when all of it was read.
-    pub seen: Option<Stamp>,
+    pub seen: Option<StateFileStamp>,
     /// The directory when the tasks that run were read.
-    pub seen_running: Option<Stamp>,
+    pub seen_running: Option<StateFileStamp>,
     /// The last sweep.
     pub swept: Option<DirectorySweep>,
     /// Time of the last scan of the directory.
@@ -112,7 +112,7 @@ pub(super) struct TaskWatch {
 /// A task, as far as this process knows it.
 pub(super) struct RegisteredTask {
     pub task: Task,
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<StateFileStamp>,
     /// The shared cursor: the offset up to which the output was read.
     pub cursor: u64,
     /// Link to the shim.
@@ -203,9 +203,9 @@ impl TaskRegistry {
     pub fn open(options: RegistryOptions) -> Result<Arc<Self>, RegistryError> {
         let helpers = HelperProcesses::shared()?;
         let store = match &options.dir {
-            Some(dir) => Store::open(dir)?,
+            Some(dir) => TaskStore::open(dir)?,
             None => {
-                let store = Store::temporary(&options.temp).map_err(RegistryError::NoTempDirectory)?;
+                let store = TaskStore::temporary(&options.temp).map_err(RegistryError::NoTempDirectory)?;
                 helpers.remove_at_end(store.path());
                 store
             }
@@ -284,7 +284,7 @@ impl TaskRegistry {
     }
 
     /// Returns the files of the directory.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &TaskStore {
         &self.store
     }
 
@@ -472,7 +472,7 @@ impl TaskRegistryState {
     }
 
     /// Returns the stamp of the state file that was read of a task.
-    pub fn known_stamp(&self, id: &str) -> Option<Stamp> {
+    pub fn known_stamp(&self, id: &str) -> Option<StateFileStamp> {
         let known = self.entries.get(id).and_then(|entry| entry.stamp);
         known.or_else(|| self.damaged.get(id).copied())
     }

@@ -187,7 +187,7 @@ impl TaskRegistry {
             Ok((found, search))
         });
         let failed = |source| {
-            RegistryError::Store(protocol::task::StoreError::Folder { path: self.store.path().to_owned(), source })
+            RegistryError::Store(protocol::task::TaskStoreError::Folder { path: self.store.path().to_owned(), source })
         };
         found.await.map_err(std::io::Error::other).flatten().map_err(failed)
     }

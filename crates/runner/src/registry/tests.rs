@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::live::{TaskSource, describe_task, runs};
 use crate::pattern::JsPattern;
-use protocol::task::{Log, Store, Task, TaskEnd, TaskSpec, TaskState, work};
+use protocol::task::{Task, TaskEnd, TaskLog, TaskSpec, TaskState, TaskStore, work};
 
 /// A task that the test keeps.
 struct TestServedTask {
-    log: Log,
+    log: TaskLog,
     task: Task,
-    store: Store,
+    store: TaskStore,
 }
 
 impl TestServedTask {
     fn new(registry: &TaskRegistry, pid: i32) -> Self {
         let spec = registry.task_spec("x", "/", None, None);
         let store = registry.store().clone();
-        let log = Log::keep(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
+        let log = TaskLog::keep(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
         let task = Task::begin(&spec, pid, pid, "mark", 1);
         store.write(&task).expect("written");
         Self { log, task, store }
@@ -316,7 +316,7 @@ async fn first_sweep(registry: &TaskRegistry) {
 /// Returns the files that calls look at on the caller's thread, in a directory with this number of ended tasks.
 async fn work_beside(ended: usize) -> [usize; 4] {
     let directory = tempfile::tempdir().expect("a directory");
-    let store = Store::open(directory.path()).expect("opened");
+    let store = TaskStore::open(directory.path()).expect("opened");
     let spec = |id: &str| TaskSpec { folder: store.path().to_owned(), ..TaskSpec::sample(id) };
     for at in 0..ended {
         let mut task = Task::begin(&spec(&format!("t{at:012}")), 700_100, 700_100, "mark", 1);

@@ -29,7 +29,7 @@ use command_options::{check_command, check_terminal};
 use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
 use protocol::plan;
-use protocol::plan::{Environment, Inherited, RawLimits, Startup};
+use protocol::plan::{CommandEnvironment, InheritedDescriptor, RawLimits, ShellStartup};
 use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
 use reduce::class::{Producer, producer, producer_itself};
@@ -63,7 +63,7 @@ pub struct CommandRequest {
     /// The directory in which the command starts.
     pub cwd: PathBuf,
     /// Variables of the command, inherited and given.
-    pub environment: Arc<Environment>,
+    pub environment: Arc<CommandEnvironment>,
     /// The directory for temporary files.
     pub temp: PathBuf,
     /// The shell that was asked for.
@@ -83,7 +83,7 @@ pub struct CommandRequest {
     /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
     /// The resources that the command may use.
-    pub limits: plan::Limits,
+    pub limits: plan::CommandLimits,
     /// The part of each stream that is kept.
     pub truncate: TruncationPolicy,
     /// How output is cleaned. `None`: it is only decoded.
@@ -117,7 +117,7 @@ pub struct CommandRequest {
     /// Whether a warm shell may run the command.
     pub warm: bool,
     /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
-    pub startup: Option<Startup>,
+    pub startup: Option<ShellStartup>,
     /// The pipe on which the shell reports the exit code before its own exit.
     pub exit_report_pipe: Option<OwnedFd>,
     /// The world in which the command runs. `None`: it is not confined.
@@ -127,7 +127,7 @@ pub struct CommandRequest {
     /// The facts of the world, once it is made.
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
-    pub inherited_files: Vec<(Inherited, Arc<OwnedFd>)>,
+    pub inherited_files: Vec<(InheritedDescriptor, Arc<OwnedFd>)>,
     /// The wanted record of the command. `None`: nothing is recorded.
     pub record: Option<Box<RecordingRequest>>,
     /// The facts known of the command once it is judged, if they count for the record.
@@ -173,7 +173,7 @@ impl CommandRequest {
         check_terminal(&raw, place)?;
         let limit = time_options::limit(raw.timeout_ms, mode, place)?;
         let idle_limit = time_options::idle_limit(raw.idle_timeout_ms, place)?;
-        let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
+        let limits = raw.limits.as_ref().map_or(Ok(plan::CommandLimits::default()), check_limits)?;
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(TruncationPolicy::default()), check_truncate)?;
         let record = recording_options::check_record(&raw)?;
@@ -342,7 +342,7 @@ fn shown_as(place: TimeRule) -> Option<RunKind> {
     }
 }
 
-fn check_limits(raw: &RawLimits) -> Result<plan::Limits, RequestError> {
-    let limits = plan::Limits::check(raw)?;
+fn check_limits(raw: &RawLimits) -> Result<plan::CommandLimits, RequestError> {
+    let limits = plan::CommandLimits::check(raw)?;
     if limits.over_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
 }

@@ -11,7 +11,7 @@ use crate::pty::CommandTerminal;
 use crate::registry::TaskRegistry;
 use capture::{ProgressLineHandling, SanitizeRules};
 use ledger::Actor;
-use protocol::plan::{Inherit, RawLimits, Startup, number};
+use protocol::plan::{InheritMode, RawLimits, ShellStartup, number};
 
 /// A command with its options as the caller gave them: their types are right, their values unchecked. A missing option
 /// has its default. The skipped fields do not cross as options.
@@ -38,7 +38,7 @@ pub struct RawOptions {
     pub own_env: Vec<(String, Option<String>)>,
     /// The variables of the host that the command inherits.
     #[serde(rename = "inheritEnv")]
-    pub inherit: Inherit,
+    pub inherit: InheritMode,
     /// `default`, `slow` or `background`.
     pub mode: Option<String>,
     /// Time limit, ms.
@@ -106,7 +106,7 @@ pub struct RawOptions {
     pub warm: Option<bool>,
     /// The code that the shell runs beyond a plain shell.
     #[serde(skip)]
-    pub startup: Option<Startup>,
+    pub startup: Option<ShellStartup>,
     /// The terminal in which the command runs.
     #[serde(skip)]
     pub terminal: Option<Arc<CommandTerminal>>,

@@ -8,7 +8,7 @@ fn read(json: &str) -> RawOptions {
 fn a_missing_option_has_its_default() {
     let none = read("{}");
     assert!(none.sanitize == cleaned() && none.spill.is_some() && none.to_background);
-    assert!(none.undo.is_none() && none.snapshot.is_none() && none.inherit == Inherit::Safe && none.warm.is_none());
+    assert!(none.undo.is_none() && none.snapshot.is_none() && none.inherit == InheritMode::Safe && none.warm.is_none());
     assert!(none.safety.guard().expect("rules").is_some());
 }
 
@@ -21,7 +21,7 @@ fn every_shape_of_an_option_is_read() {
     assert!(words.sanitize.is_none() && words.spill.is_none() && !words.to_background);
     assert_eq!(words.snapshot, Some(RawSnapshot::User));
     assert_eq!(words.undo, Some(RawUndo { when: "always".into(), ..RawUndo::default() }));
-    assert_eq!(words.inherit, Inherit::None);
+    assert_eq!(words.inherit, InheritMode::None);
     assert_eq!(words.safety.guard().expect("none"), None);
     assert_eq!(words.env, [("A".to_owned(), Some("1".to_owned())), ("B".to_owned(), None)]);
     assert_eq!(words.timeout_ms, Some(5.0));
@@ -38,7 +38,7 @@ fn every_shape_of_an_option_is_read() {
     assert_eq!(parts.snapshot, Some(RawSnapshot::File("/rc".into())));
     let undo = RawUndo { max_bytes: Some(9.0), dir: Some("/u".into()), ..RawUndo::default() };
     assert_eq!(parts.undo, Some(undo));
-    assert_eq!(parts.inherit, Inherit::Names(vec!["A".into()]));
+    assert_eq!(parts.inherit, InheritMode::Names(vec!["A".into()]));
     let guard = parts.safety.guard().expect("rules").expect("a guard");
     assert!(guard.denies_ask && guard.policy.levels.len() == 1);
     let world =

@@ -16,14 +16,14 @@ use crate::supervise::{EvidenceWatch, Failure, InheritedStateFiles, ShimCommand}
 use capture::CapturedStream;
 use confine::CommandDenials;
 use evidence::{End, Evidence, Part};
-use protocol::plan::ShellKind;
+use protocol::plan::WarmShellKind;
 use protocol::task::Task;
-use protocol::{Cause, Ended, Survivor};
+use protocol::{ShellExitReport, SurvivingProcess, TerminationCause};
 use reduce::counts;
-use sys::Exit;
+use sys::ChildExit;
 
 /// The exit of a shell as reported by its shim, or why there is no report.
-pub type ShellExit = Result<Ended, ExitUnknown>;
+pub type ShellExit = Result<ShellExitReport, ExitUnknown>;
 
 /// Why the exit of a command was not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum EndSeenByShim {
 impl EndSeenByShim {
     /// Compares the exit that the shim reported with the exit that the result has. `None`: the shell of a session has
     /// reported its exit code before its exit.
-    pub fn of(reported: Option<Cause>, exit: &ShellExit) -> Self {
+    pub fn of(reported: Option<TerminationCause>, exit: &ShellExit) -> Self {
         match exit {
             Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::SameEnd,
             Err(ExitUnknown::ShimKilled) => Self::NoEnd,
@@ -90,7 +90,7 @@ pub struct CommandCompletion<'a> {
     /// Output of the command.
     pub output: ProducedOutput<'a>,
     /// Processes that the command left running.
-    pub survivors: Vec<Survivor>,
+    pub survivors: Vec<SurvivingProcess>,
     /// The task that the command or its survivors have become.
     pub task: Option<Task>,
     /// Whether the command itself has become the task, and has not ended.
@@ -127,7 +127,7 @@ pub struct ShellAfter {
     /// The directory that the shell reported with the exit code.
     pub directory: Option<PathBuf>,
     /// The kind of the shell, if such a shell can be warm.
-    pub kind: Option<Arc<ShellKind>>,
+    pub kind: Option<Arc<WarmShellKind>>,
     /// The files for the shell's state, if it was warm and has inherited other files than the request's.
     pub files: Option<InheritedStateFiles>,
     /// How it was watched. `None`: the evidence of its command is not wanted, or the command has become a task.
@@ -164,10 +164,10 @@ impl CommandCompletion<'_> {
 fn end_of(exit: &ShellExit) -> End {
     let Ok(ended) = exit else { return UNKNOWN_END };
     let (code, signal) = match ended.end {
-        Exit::Code(code) => (Some(code), None),
-        Exit::Signal(signal) => (None, Some(signal)),
+        ChildExit::Code(code) => (Some(code), None),
+        ChildExit::Signal(signal) => (None, Some(signal)),
     };
-    End { code, signal, by_itself: ended.cause == Cause::Itself }
+    End { code, signal, by_itself: ended.cause == TerminationCause::Itself }
 }
 
 /// The end of a command that was not started, or whose end is not known, in the terms of evidence.

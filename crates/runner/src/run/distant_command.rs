@@ -11,14 +11,14 @@ use tokio::time::timeout;
 use super::guard;
 use super::ledger_notes::{PATIENCE, end_of};
 use super::ledger_opening::{entry_opening, record_refused, sweep_when_due};
-use super::outcome::{CommandOutcome, Status};
+use super::outcome::{CommandOutcome, CommandStatus};
 use crate::error::RunError;
 use crate::ledger_writes::{append_in_background, ledger_changes, verdict_word};
 use crate::request::{CommandRequest, RawOptions};
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
-use protocol::Opening;
+use protocol::LedgerOpening;
 use sys::Signal;
 
 /// A command that may run on another machine.
@@ -95,7 +95,7 @@ const MOST_NOTES: usize = 1_000;
 /// The entry of a command that another machine runs. This process writes it, and counts as its shim.
 #[derive(Debug)]
 pub struct DistantEntry {
-    opening: Opening,
+    opening: LedgerOpening,
     run: String,
     /// The write of its start. `None`: it has not begun.
     start: Mutex<Option<JoinHandle<()>>>,
@@ -113,7 +113,7 @@ impl DistantEntry {
     /// Writes the end. A command that was not started has no entry.
     pub async fn close(&self, outcome: &CommandOutcome) {
         let start = self.start.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if outcome.pid == 0 && start.is_none() && outcome.status != Status::Lost {
+        if outcome.pid == 0 && start.is_none() && outcome.status != CommandStatus::Lost {
             return;
         }
         let line = if start.is_some() { LedgerLine::of(&self.run) } else { self.ledger_line() };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::outcome::{CommandOutcome, Status};
+use super::outcome::{CommandOutcome, CommandStatus};
 use super::tapped_output::TappedOutput;
 use crate::reuse::{PipelineSource, StoredRun};
 use evidence::{End, Part};
@@ -25,7 +25,7 @@ impl FilteredReuse {
     pub fn label(self, outcome: &mut CommandOutcome) {
         let Self { stored, root, source, tap } = self;
         let (Some(written), Some(filter)) = (&stored.written, &source.filter) else { return };
-        let by_itself = outcome.status == Status::Exited && outcome.ended_by.is_none();
+        let by_itself = outcome.status == CommandStatus::Exited && outcome.ended_by.is_none();
         let end = End { code: outcome.exit_code, signal: None, by_itself };
         let producer = Part { span: Some(source.span), ..written.part.clone() };
         outcome.evidence = Some(evidence::filtered(&stored.evidence, producer, &filter.source, end));

@@ -16,8 +16,8 @@ use confine::{
     ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
     WorldFacts, remedy_of,
 };
-use protocol::Order;
-use protocol::plan::{self, Inherited, MARK, Plan, Startup, Stdin, WorldId};
+use protocol::CommandOrder;
+use protocol::plan::{self, ChildPlan, InheritedDescriptor, MARK, ShellStartup, StdinSource, WorldId};
 use protocol::task::TaskSpec;
 use sys::LaunchStep;
 
@@ -29,7 +29,7 @@ pub fn order_of(
     request: &CommandRequest,
     helpers: &'static HelperProcesses,
     task: Option<TaskSpec>,
-) -> Result<Order, RunError> {
+) -> Result<CommandOrder, RunError> {
     let input = match (&task, &request.stdin) {
         (Some(_), Some(bytes)) => Some(Arc::new(
             sys::anonymous_file(bytes)
@@ -44,14 +44,14 @@ pub fn order_of(
     let terminal = terminal.map(|terminal| open_terminal(terminal)).transpose()?;
     let evidence = request.evidence.is_some();
     let tap = request.wants_tap();
-    Ok(Order { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None })
+    Ok(CommandOrder { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None })
 }
 
 /// Returns the plan of a command.
 ///
 /// # Errors
 /// [`RunError::ShellNotFound`]
-pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<Plan, RunError> {
+pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<ChildPlan, RunError> {
     let registry =
         request.registry.as_ref().filter(|_| request.joins_registry_world).map(|registry| registry.store().path());
     plan_in(request, || request.confine.as_ref().map(|confine| helpers.world(confine, registry)))
@@ -61,7 +61,7 @@ pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> R
 ///
 /// # Errors
 /// [`RunError::ShellNotFound`]
-pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<Plan, RunError> {
+pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<ChildPlan, RunError> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
     let directory = start_directory(request);
@@ -70,18 +70,18 @@ pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>
         && !request.is_script()
         && EvidenceWatch::is_possible(&shell)
         && !hides_descriptors(request);
-    let own_witness = watched.then_some(Inherited::Witness);
+    let own_witness = watched.then_some(InheritedDescriptor::Witness);
     // A warm shell has it whatever its command will be.
-    let tap = Inherited::TAP.into_iter().filter(|_| watched && request.keeps_tap);
+    let tap = InheritedDescriptor::TAP.into_iter().filter(|_| watched && request.keeps_tap);
     let own_files = request.inherited_files.iter().map(|(file, _)| *file);
-    let mut plan = Plan {
+    let mut plan = ChildPlan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
         script_at,
         env: request.environment.block(directory),
         cwd: directory.to_vec(),
         umask: request.umask,
-        stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
+        stdin: if request.stdin.is_some() { StdinSource::Pipe } else { StdinSource::Null },
         merge: request.merge,
         terminal: request.terminal.as_ref().map(|terminal| terminal.size()),
         limit: request.shim_limit(),
@@ -115,7 +115,7 @@ fn start_directory(request: &CommandRequest) -> Cow<'_, Path> {
 
 /// Changes the variables of a confined command that name unreachable things: the directory for temporary files, and
 /// proxies, which the world's own way to the allowed hosts replaces.
-fn confine_environment(plan: &mut Plan, policy: &ConfinementPolicy) {
+fn confine_environment(plan: &mut ChildPlan, policy: &ConfinementPolicy) {
     const PROXIES: [&str; 16] = [
         "http_proxy",
         "https_proxy",
@@ -151,7 +151,7 @@ fn confine_environment(plan: &mut Plan, policy: &ConfinementPolicy) {
 }
 
 /// Sets the variables of a world that is made. Returns whether any has changed.
-pub fn enter_world(plan: &mut Plan, facts: &WorldFacts) -> bool {
+pub fn enter_world(plan: &mut ChildPlan, facts: &WorldFacts) -> bool {
     let before = plan.env.clone();
     let mark = plan.take(MARK);
     for (name, value) in &facts.environment {
@@ -186,7 +186,7 @@ fn open_terminal(terminal: &CommandTerminal) -> Result<Arc<OwnedFd>, RunError> {
 ///
 /// # Errors
 /// If no pseudo-terminal is available.
-pub fn move_terminal(request: &CommandRequest, order: &mut Order, terminals: &OwnedFd) -> Result<(), RunError> {
+pub fn move_terminal(request: &CommandRequest, order: &mut CommandOrder, terminals: &OwnedFd) -> Result<(), RunError> {
     if let Some(terminal) = &request.terminal {
         terminal.move_to(terminals)?;
         order.terminal = Some(terminal.master().map(Arc::new).map_err(TerminalError::Unavailable)?);
@@ -209,14 +209,14 @@ pub fn script_of(request: &CommandRequest) -> Result<Option<Arc<OwnedFd>>, RunEr
 
 /// Unnamed files that a cold shell reads before its command, unless it is a plain shell.
 #[derive(Default)]
-pub struct StartupFiles(Vec<sys::Shared>);
+pub struct StartupFiles(Vec<sys::SharedDescriptor>);
 
 impl StartupFiles {
     /// Writes the files, unless they are written already, and makes the plan name them.
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn write(&mut self, request: &CommandRequest, order: &mut Order) -> Result<(), RunError> {
+    pub fn write(&mut self, request: &CommandRequest, order: &mut CommandOrder) -> Result<(), RunError> {
         let Some(startup) = &request.startup else { return Ok(()) };
         if !self.0.is_empty() {
             return Ok(());
@@ -229,10 +229,10 @@ impl StartupFiles {
         let plan = &mut order.plan;
         let own = [plan.take("BASH_ENV"), plan.take("POSIXLY_CORRECT")];
         let files = || {
-            let boot = sys::Shared::file(&startup.boot.early)?;
-            let prologue = sys::Shared::file(&plan::prologue(&request.command, Some(startup)))?;
+            let boot = sys::SharedDescriptor::file(&startup.boot.early)?;
+            let prologue = sys::SharedDescriptor::file(&plan::prologue(&request.command, Some(startup)))?;
             let script = plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late, own, &[]);
-            std::io::Result::Ok(vec![sys::Shared::file(&script)?, boot, prologue])
+            std::io::Result::Ok(vec![sys::SharedDescriptor::file(&script)?, boot, prologue])
         };
         self.0 = files()
             .map_err(|error| RunError::system("the state of its shell could not be kept", error, &request.command))?;
@@ -253,12 +253,17 @@ impl StartupFiles {
 }
 
 /// Makes a confined shell inherit the files that it reads before its command.
-fn inherit_startup_files(request: &CommandRequest, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
-    const FILES: [Inherited; 3] = [Inherited::Script, Inherited::Boot, Inherited::Prologue];
-    if order.plan.files.contains(&Inherited::Script) {
+fn inherit_startup_files(
+    request: &CommandRequest,
+    startup: &ShellStartup,
+    order: &mut CommandOrder,
+) -> std::io::Result<()> {
+    const FILES: [InheritedDescriptor; 3] =
+        [InheritedDescriptor::Script, InheritedDescriptor::Boot, InheritedDescriptor::Prologue];
+    if order.plan.files.contains(&InheritedDescriptor::Script) {
         return Ok(());
     }
-    let [script, boot, prologue] = FILES.map(Inherited::path);
+    let [script, boot, prologue] = FILES.map(InheritedDescriptor::path);
     let own = [order.plan.take("BASH_ENV"), order.plan.take("POSIXLY_CORRECT")];
     let code = plan::boot_script(&[&boot, &prologue], &startup.boot.late, own, &FILES);
     order.plan.read_first(&script);
@@ -276,7 +281,7 @@ pub fn is_shell_gone(failure: &Failure) -> bool {
 }
 
 /// Returns why no process was started, in the terms of the caller.
-pub fn start_error(request: &CommandRequest, plan: &Plan, failure: &Failure) -> RunError {
+pub fn start_error(request: &CommandRequest, plan: &ChildPlan, failure: &Failure) -> RunError {
     if let Some(missing) = missing_confinement_part(failure) {
         return RunError::Confinement(vec![missing]);
     }
@@ -304,7 +309,7 @@ pub fn start_error(request: &CommandRequest, plan: &Plan, failure: &Failure) -> 
 }
 
 /// Returns what the system found too large: a variable or an argument by itself, or all of them together.
-fn too_large(plan: &Plan) -> String {
+fn too_large(plan: &ChildPlan) -> String {
     let most = format!("and the system takes at most {MAX_ARGUMENT}: use stdin or a file");
     let mut variables = plan.env.split(|byte| *byte == 0);
     if let Some(entry) = variables.find(|entry| entry.len() > MAX_ARGUMENT) {

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::CommandLaunch;
 use super::completion::{EndSeenByShim, SilenceLimit};
 use super::ledger_opening::{entry_opening, has_receipt, sweep_when_due};
-use super::outcome::{CommandOutcome, Status};
+use super::outcome::{CommandOutcome, CommandStatus};
 use crate::ledger_writes::{append_in_background, ledger_changes, unwritable_note, verdict_word};
 use ledger::{LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState};
 use protocol::task::{Task, now_ms};
@@ -45,7 +45,7 @@ impl CommandLaunch {
         let Some(opening) = &self.order.opening else { return };
         sweep_when_due(self.helpers, &opening.directory);
         let run = outcome.run.as_str();
-        let goes_on = outcome.status == Status::Backgrounded;
+        let goes_on = outcome.status == CommandStatus::Backgrounded;
         if seen == EndSeenByShim::NoEnd {
             // The shim may have been killed before it wrote the start.
             let end = LedgerRunEnd::with_state(now_ms(), LedgerRunState::Lost);

@@ -14,8 +14,8 @@ use ledger::{
     Actor, LedgerError, LedgerLine, LedgerRunEnd, LedgerRunStart, LedgerRunState, LedgerRunTask, LedgerSweepSchedule,
 };
 use protocol::plan::next_mark;
-use protocol::task::{Store, TaskSpec, now_ms};
-use protocol::{LazyOpening, Opening};
+use protocol::task::{TaskSpec, TaskStore, now_ms};
+use protocol::{LazyLedgerOpening, LedgerOpening};
 use safety::SafetyVerdict;
 
 static SWEEPER: LedgerSweepSchedule = LedgerSweepSchedule::new();
@@ -71,12 +71,12 @@ pub fn record_refusal(refusal: RefusedCommand) -> Result<String, RunError> {
             &cwd,
             now,
         ));
-        write_refusal(helpers, Opening { directory, at: now, start }, &run);
+        write_refusal(helpers, LedgerOpening { directory, at: now, start }, &run);
     }
     Ok(run)
 }
 
-fn write_refusal(helpers: &'static HelperProcesses, Opening { directory, at, start }: Opening, run: &str) {
+fn write_refusal(helpers: &'static HelperProcesses, LedgerOpening { directory, at, start }: LedgerOpening, run: &str) {
     sweep_when_due(helpers, &directory);
     let line = LedgerLine::of(run)
         .with_json("start", &start)
@@ -94,9 +94,9 @@ pub(super) fn entry_opening(
     entry: &LedgerEntryDraft,
     request: &CommandRequest,
     task: Option<&TaskSpec>,
-) -> Result<LazyOpening, LedgerError> {
+) -> Result<LazyLedgerOpening, LedgerError> {
     let directory = entry.directory.clone().ok_or(LedgerError::NoDirectory)?;
-    let log = |task: &TaskSpec| Store::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
+    let log = |task: &TaskSpec| TaskStore::at(task.folder.clone()).log_path(&task.id).to_string_lossy().into_owned();
     let task = task.map(|task| LedgerRunTask { id: task.id.clone().into(), log: log(task).into() });
     let confinement = request.confine.as_ref().map(|confine| Cow::Borrowed(confine.policy.profile.name()));
     let noted = has_receipt(request);
@@ -105,7 +105,7 @@ pub(super) fn entry_opening(
     Ok(LazyLock::new(Box::new(move || {
         let at = now_ms();
         let start = LedgerRunStart { confinement, task, noted, ..entry_start(&entry, actor.as_ref(), &part, &cwd, at) };
-        Opening { directory, at, start: ledger::to_json_within_record(start) }
+        LedgerOpening { directory, at, start: ledger::to_json_within_record(start) }
     })))
 }
 

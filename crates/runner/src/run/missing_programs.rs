@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::guard::in_context;
-use super::outcome::{CommandOutcome, Status};
+use super::outcome::{CommandOutcome, CommandStatus};
 use crate::request::CommandRequest;
 use crate::snapshot_paths;
 use confine::ConfinementPolicy;
@@ -93,7 +93,7 @@ struct MissingProgram {
 fn missing_programs(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProgram> {
     let parts = outcome.evidence.iter().flat_map(|evidence| &evidence.parts);
     let failed: Vec<_> = parts.filter(|part| part.exit_code == Some(NOT_FOUND)).filter_map(|part| part.span).collect();
-    let ended = outcome.status == Status::Exited && outcome.exit_code == Some(NOT_FOUND);
+    let ended = outcome.status == CommandStatus::Exited && outcome.exit_code == Some(NOT_FOUND);
     if failed.is_empty() && !ended {
         return Vec::new();
     }

@@ -68,8 +68,8 @@ use filtered_reuse::FilteredReuse;
 use launch_plan::{StartupFiles, enter_world, order_of, script_of, start_error, world_error};
 use live_registration::given_up;
 use outcome::CommandOutcome;
-use protocol::Order;
-use protocol::plan::Startup;
+use protocol::CommandOrder;
+use protocol::plan::ShellStartup;
 use receipt::recording::{PreparedRecording, RunRecording};
 use shell_state_source::request_with_state;
 
@@ -150,7 +150,7 @@ impl<B: ShellStateSource> SubmittedCommand<B> {
 /// The launch of one command: its request, its order for a shim, and the process if it has started already.
 pub struct CommandLaunch {
     request: CommandRequest,
-    order: Order,
+    order: CommandOrder,
     helpers: &'static HelperProcesses,
     launched: Option<(SentCommand, AdmissionSlot)>,
     /// The files that a cold shell reads before the command.
@@ -396,7 +396,7 @@ impl CommandLaunch {
         let drive = CommandDriver::new(&self.request, (child, pipes), pid, listener, replies);
         let drive = drive.and_then(|drive| drive.with_tap(tap)).map_err(|error| self.unwatchable_error(error))?;
         // The shell of a session may be another shell after the command.
-        let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
+        let saves = self.request.startup.as_ref().is_some_and(ShellStartup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
         let completed = complete(drive, self.helpers, kind.filter(|_| !saves), self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;

@@ -16,15 +16,15 @@ use capture::StreamTruncation;
 use confine::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{Evidence, Part};
 use protocol::plan;
-use protocol::task::{Store, Task};
-use protocol::{ABORTED, Cause, Conclusion, EndedBy, Survivor};
+use protocol::task::{Task, TaskStore};
+use protocol::{ABORTED, CommandConclusion, EndedBy, SurvivingProcess, TerminationCause};
 use receipt::recording::{RunRecord, RunUndoCoverage};
 use receipt::{ChangeAttribution, RunReceipt};
 use reduce::End;
-use sys::Usage;
+use sys::ResourceUsage;
 
 pub use crate::reuse::ReusedRun;
-pub use protocol::Status;
+pub use protocol::CommandStatus;
 
 /// Number of replaced places from which on they deserve a note.
 pub const FEW_REPLACED: u64 = 3;
@@ -63,7 +63,7 @@ pub struct CommandOutcome {
     /// 0…255 by the contract of [`super::exit_status`]. `None`: the command goes on in the background.
     pub exit_code: Option<i32>,
     /// How the command ended.
-    pub status: Status,
+    pub status: CommandStatus,
     /// The signal that ended the shell.
     pub signal: Option<String>,
     /// The cause of the end. `None`: the command exited, died of a signal from elsewhere, or goes on.
@@ -78,11 +78,11 @@ pub struct CommandOutcome {
     pub truncation: [Option<StreamTruncation>; 2],
     /// The task that the command has become, and the directory of its files.
     #[serde(with = "crate::as_json")]
-    pub background: Option<(Task, Store)>,
+    pub background: Option<(Task, TaskStore)>,
     /// Survivors, each with the id of its task.
-    pub survivors: Vec<(Survivor, Option<String>)>,
+    pub survivors: Vec<(SurvivingProcess, Option<String>)>,
     /// Resources that the command's processes have used.
-    pub usage: Usage,
+    pub usage: ResourceUsage,
     /// Confinement of the command. `None`: it was not confined.
     pub confinement: Option<ConfinementReport>,
     /// One fact per line.
@@ -131,7 +131,7 @@ impl CommandOutcome {
             stdout: String::new(),
             stderr: String::new(),
             exit_code: Some(ABORTED),
-            status: Status::Aborted,
+            status: CommandStatus::Aborted,
             signal: None,
             ended_by: Some(EndedBy::Abort),
             pid: 0,
@@ -140,7 +140,7 @@ impl CommandOutcome {
             truncation: [None, None],
             background: None,
             survivors: Vec::new(),
-            usage: Usage::default(),
+            usage: ResourceUsage::default(),
             confinement: confinement_of(request, CommandDenials::default()),
             notes: request.notes.clone(),
             run: request.mark.clone(),
@@ -157,7 +157,7 @@ impl CommandOutcome {
     pub fn of_task(request: &CommandRequest, task: Task) -> Self {
         Self {
             exit_code: None,
-            status: Status::Backgrounded,
+            status: CommandStatus::Backgrounded,
             ended_by: None,
             pid: task.pid,
             background: in_registry(request, task),
@@ -176,7 +176,7 @@ impl CommandOutcome {
         let CommandCompletion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
             completion;
         let ProducedOutput { mut stdout, mut stderr, view, .. } = output;
-        let (Conclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
+        let (CommandConclusion { status, exit_code, signal }, note) = conclude(&exit, pid != 0);
         let ended_by = ended_by(&exit, silent.is_some());
         let mut notes = request.notes.clone();
         notes.extend(seen);
@@ -185,7 +185,7 @@ impl CommandOutcome {
         let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
         let view = view.draft(end, &mut stdout, &mut stderr);
         let exit = exit.as_ref();
-        if exit.is_ok_and(|ended| ended.cause != Cause::Itself) {
+        if exit.is_ok_and(|ended| ended.cause != TerminationCause::Itself) {
             notes.extend(survivors_note(&survivors));
         }
         notes.extend(replaced_note(stdout.replaced + stderr.replaced));
@@ -255,7 +255,7 @@ impl CommandOutcome {
             stdout: stdout.text,
             stderr: stderr.text,
             exit_code: None,
-            status: Status::Backgrounded,
+            status: CommandStatus::Backgrounded,
             ended_by: None,
             pid,
             duration: elapsed,
@@ -290,12 +290,12 @@ fn confinement_of(request: &CommandRequest, denials: CommandDenials) -> Option<C
     request.confinement().map(|confinement| ConfinementReport { denials, ..confinement })
 }
 
-fn in_registry(request: &CommandRequest, task: Task) -> Option<(Task, Store)> {
+fn in_registry(request: &CommandRequest, task: Task) -> Option<(Task, TaskStore)> {
     Some((task, request.registry.as_ref()?.store().clone()))
 }
 
 /// Returns the note about survivors of a termination.
-fn survivors_note(survivors: &[Survivor]) -> Option<String> {
+fn survivors_note(survivors: &[SurvivingProcess]) -> Option<String> {
     let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
     (!pids.is_empty())
         .then(|| format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")))
@@ -308,8 +308,8 @@ fn withheld_note(request: &CommandRequest, stdout: &str, stderr: &str) -> Option
 }
 
 /// Returns each survivor with the task that reads its output.
-fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Option<String>)> {
-    let id = |survivor: &Survivor| task.filter(|_| survivor.holds).map(|task| task.id.clone());
+fn with_task(survivors: Vec<SurvivingProcess>, task: Option<&Task>) -> Vec<(SurvivingProcess, Option<String>)> {
+    let id = |survivor: &SurvivingProcess| task.filter(|_| survivor.holds).map(|task| task.id.clone());
     survivors.into_iter().map(|survivor| (id(&survivor), survivor)).map(|(id, survivor)| (survivor, id)).collect()
 }
 
@@ -321,9 +321,9 @@ mod tests {
     use crate::run::completion::{EndSeenByShim, ExitUnknown, ShellAfter, ShellExit, SilenceLimit};
     use crate::run::view_maker::ViewMaker;
     use capture::CapturedStream;
-    use protocol::Ended as ShimEnded;
-    use protocol::plan::Recorded;
-    use sys::Exit;
+    use protocol::ShellExitReport as ShimEnded;
+    use protocol::plan::ChangeJournalOutcome;
+    use sys::ChildExit;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -333,9 +333,9 @@ mod tests {
     #[test]
     fn a_result_has_the_time_of_the_shell_and_the_limit_that_held() {
         let exit = |cause| {
-            let (usage, duration, record) = (Usage::default(), 100 * MS, Recorded::Off);
+            let (usage, duration, record) = (ResourceUsage::default(), 100 * MS, ChangeJournalOutcome::Off);
             Ok(ShimEnded {
-                end: Exit::Code(0),
+                end: ChildExit::Code(0),
                 usage,
                 duration,
                 cause,
@@ -347,8 +347,8 @@ mod tests {
         };
         let silent = Some(1_500 * MS);
         let rows: [Row; 5] = [
-            (false, exit(Cause::Itself), None, 100 * MS, 5_000 * MS),
-            (false, exit(Cause::Limit), silent, 100 * MS, 1_500 * MS),
+            (false, exit(TerminationCause::Itself), None, 100 * MS, 5_000 * MS),
+            (false, exit(TerminationCause::Limit), silent, 100 * MS, 1_500 * MS),
             (false, Err(ExitUnknown::AliveAfterLimit), None, 2_100 * MS, 5_000 * MS),
             (true, Err(ExitUnknown::AliveAfterLimit), None, 2_100 * MS, 5_000 * MS),
             (true, Err(ExitUnknown::AliveAfterLimit), silent, 2_100 * MS, 1_500 * MS),

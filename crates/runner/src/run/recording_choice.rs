@@ -5,7 +5,7 @@ use tokio::task::block_in_place;
 use crate::error::RunError;
 use crate::request::CommandRequest;
 use protocol::WarmCommand;
-use protocol::plan::Record;
+use protocol::plan::ChangeJournalPlan;
 use receipt::recording::{NotUndoable, PreparedRecording, RecordedCommand, prepare};
 
 /// Returns what chooses how the command of a request is recorded, which blocks. `None`: no record is wanted.
@@ -32,6 +32,6 @@ pub(super) fn prepare_blocking<T>(prepare: impl FnOnce() -> Result<T, NotUndoabl
 }
 
 /// Returns the form for a warm shell of a command that has this record. `None` if its changes cannot be listened to.
-pub(super) fn recorded_form(warm: WarmCommand, record: &Record) -> Option<WarmCommand> {
+pub(super) fn recorded_form(warm: WarmCommand, record: &ChangeJournalPlan) -> Option<WarmCommand> {
     (!record.only_tree).then(|| warm.recorded())
 }

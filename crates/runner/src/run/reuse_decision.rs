@@ -16,7 +16,7 @@ use super::drive::stored_replay::replay;
 use super::filtered_reuse::FilteredReuse;
 use super::guard::in_context;
 use super::launch_plan::order_of;
-use super::outcome::{CommandOutcome, Status};
+use super::outcome::{CommandOutcome, CommandStatus};
 use super::tapped_output::TappedOutput;
 use super::{CommandLaunch, FinishedRun, missing_programs};
 use crate::error::RunError;
@@ -29,7 +29,7 @@ use crate::reuse::{
 use capture::OutputStream;
 use confine::TmpPlacement;
 use evidence::{Evidence, State};
-use protocol::plan::Startup;
+use protocol::plan::ShellStartup;
 use protocol::task::now_ms;
 use receipt::recording::{ReceiptSource, RunUndoCoverage, UndoCondition};
 use receipt::watch::WatchedTrees;
@@ -126,7 +126,7 @@ impl CommandLaunch {
         let replayed = replay(&self.request, Arc::clone(&stored), listener, replies).await;
         let mut outcome = CommandOutcome::of(&self.request, replayed.map_err(|error| self.unwatchable_error(error))?);
         (outcome.receipt, outcome.undo) = nothing_changed(&self.request);
-        if outcome.status == Status::Exited {
+        if outcome.status == CommandStatus::Exited {
             outcome.evidence = Some(stored.evidence.clone());
             outcome.reused = Some(stored.to_reused(root, false));
             outcome.tap = self.tap_of(&stored).await;
@@ -171,7 +171,7 @@ impl CommandLaunch {
     /// returned instead: it is stored if it leaves the session as it was.
     pub(super) async fn keep_run(&mut self, outcome: &CommandOutcome) -> Option<StorableRun> {
         let storable = self.storable(outcome).await?;
-        if self.request.startup.as_ref().is_some_and(Startup::saves) {
+        if self.request.startup.as_ref().is_some_and(ShellStartup::saves) {
             return Some(storable);
         }
         let _ = spawn_blocking(move || storable.store()).await;
@@ -180,7 +180,7 @@ impl CommandLaunch {
 
     async fn storable(&mut self, outcome: &CommandOutcome) -> Option<StorableRun> {
         let candidate = self.candidate.take()?;
-        let is_over = outcome.status == Status::Exited && outcome.ended_by.is_none();
+        let is_over = outcome.status == CommandStatus::Exited && outcome.ended_by.is_none();
         let is_alone = outcome.survivors.is_empty() && outcome.background.is_none();
         let (code, evidence) = (outcome.exit_code?, outcome.evidence.as_ref()?);
         let by_signal = |signal: &Option<String>| signal.as_ref().is_some_and(|signal| signal != "SIGPIPE");
@@ -214,7 +214,7 @@ impl CommandLaunch {
     fn source(&self) -> Option<(PipelineSource, bool)> {
         let request = &self.request;
         // With CDPATH a `cd` prints, too.
-        let names_places = |state: &Startup| state.boot.text().contains("CDPATH");
+        let names_places = |state: &ShellStartup| state.boot.text().contains("CDPATH");
         let cd_prints =
             request.environment.get("CDPATH").is_some() || request.startup.as_ref().is_some_and(names_places);
         PipelineSource::of(&request.command).filter(|_| !cd_prints).map(|source| (source, request.merge))

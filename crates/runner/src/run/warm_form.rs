@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::request::CommandRequest;
 use crate::supervise::HelperProcesses;
 use protocol::WarmCommand;
-use protocol::plan::{self, Inherited, Plan, ShellKind};
+use protocol::plan::{self, ChildPlan, InheritedDescriptor, WarmShellKind};
 
 /// Returns the command in the form for a warm shell. `None` if the command has to start cold.
-pub(super) fn of(request: &CommandRequest, plan: &Plan, helpers: &HelperProcesses) -> Option<WarmCommand> {
+pub(super) fn of(request: &CommandRequest, plan: &ChildPlan, helpers: &HelperProcesses) -> Option<WarmCommand> {
     if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells(plan.world) {
         return None;
     }
@@ -19,12 +19,12 @@ pub(super) fn of(request: &CommandRequest, plan: &Plan, helpers: &HelperProcesse
     let startup = request.startup.as_ref();
     let (text, mut prologue) = (request.shell_text(), plan::prologue(&request.command, startup));
     if plan.has_tap() && !request.wants_tap() {
-        prologue.splice(0..0, plan::closing(&Inherited::TAP).into_bytes());
+        prologue.splice(0..0, plan::closing(&InheritedDescriptor::TAP).into_bytes());
     }
     if !plan::fits(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
         return None;
     }
     let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
-    let kind = Arc::new(ShellKind { plan: plan.kind(&request.mark), boot, recorded: false });
+    let kind = Arc::new(WarmShellKind { plan: plan.kind(&request.mark), boot, recorded: false });
     Some(WarmCommand { kind, command: text.into_owned().into_bytes(), prologue, prestarts: startup.is_some() })
 }

@@ -6,7 +6,7 @@ use super::warm_form;
 use crate::error::RunError;
 use crate::request::CommandRequest;
 use crate::supervise::{self, CommandAdmission, HelperError, HelperProcesses};
-use protocol::plan::Plan;
+use protocol::plan::ChildPlan;
 
 /// Makes the world of commands like this, and starts a warm shell for them, unless they are there. Returns whether a
 /// shell is there now.
@@ -27,7 +27,7 @@ pub async fn warm_up(mut request: CommandRequest) -> Result<bool, RunError> {
 /// Does the same with the plan of the request.
 pub(super) async fn warm_up_as(
     request: &mut CommandRequest,
-    mut plan: Plan,
+    mut plan: ChildPlan,
     helpers: &'static HelperProcesses,
 ) -> Result<bool, RunError> {
     if let Some(world) = plan.world {

@@ -13,7 +13,7 @@ use crate::run::CommandLaunch;
 use crate::shell_state::{SavedShellState, is_complete, mentions_signals, mentions_trap};
 use crate::snapshot::CommandSnapshot;
 use crate::supervise::AdmissionSlot;
-use protocol::plan::{Boot, Startup};
+use protocol::plan::{ShellBootCode, ShellStartup};
 
 /// A command that has begun.
 pub(super) struct PreparedSessionCommand {
@@ -117,8 +117,8 @@ impl SessionCommandRequest {
             || snapshot.as_ref().is_some_and(CommandSnapshot::mentions_trap);
         let background = raw.mode.as_deref() == Some(CommandMode::Background.name());
         let saving = StateSaveTime::of(&raw.command, trapped, background);
-        raw.startup = Some(Startup {
-            boot: Boot::default(),
+        raw.startup = Some(ShellStartup {
+            boot: ShellBootCode::default(),
             given: env.clone(),
             at_exit: matches!(saving, StateSaveTime::AtExit { .. }).then(|| exchange.save_call(false)),
             tail: (saving == StateSaveTime::AfterCommand).then(|| exchange.save_call(true)),

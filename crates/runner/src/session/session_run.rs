@@ -10,7 +10,7 @@ use super::shell_session::{SessionTurn, ShellSession};
 use super::shell_state_files::ShellStateFiles;
 use crate::error::RunError;
 use crate::request::{CommandRequest, RawOptions};
-use crate::run::outcome::{CommandOutcome, Status};
+use crate::run::outcome::{CommandOutcome, CommandStatus};
 use crate::run::{
     CallerReply, CommandListener, FinishedRun, ShellAfter, ShellStateSource, StartingShellState, aborted,
 };
@@ -95,9 +95,11 @@ impl SessionRun {
                 match outcome.status {
                     // Nothing ran, and the state is that of the command before.
                     _ if outcome.reused.is_some() => saver.discard(),
-                    Status::Exited => saver.save().await,
-                    Status::Signaled | Status::Lost => saver.discard(),
-                    Status::TimedOut | Status::Aborted | Status::Backgrounded => saver.hold(outcome.pid),
+                    CommandStatus::Exited => saver.save().await,
+                    CommandStatus::Signaled | CommandStatus::Lost => saver.discard(),
+                    CommandStatus::TimedOut | CommandStatus::Aborted | CommandStatus::Backgrounded => {
+                        saver.hold(outcome.pid)
+                    }
                 }
                 Ok((outcome, session.directory()))
             }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::error::RunError;
 use crate::shell_state::SavedShellState;
 use crate::supervise::HelperProcesses;
-use protocol::plan::ShellKind;
+use protocol::plan::WarmShellKind;
 
 /// The note of a command that begins without what the command before has left.
 const STALE: &str = "what the command before has changed in the shell could not be kept: its shell did not write all of its \
@@ -30,7 +30,7 @@ struct SessionState {
     /// Whether the last command has left more than this state, which could not be kept.
     is_stale: bool,
     /// The kind of warm shells that hold this state.
-    next: Option<Arc<ShellKind>>,
+    next: Option<Arc<WarmShellKind>>,
     closed: bool,
     busy: bool,
     queue: VecDeque<oneshot::Sender<()>>,
@@ -93,7 +93,7 @@ impl ShellSession {
     }
 
     /// Saves the state of a command, and the kind of warm shells that hold it. Returns `false` after the close.
-    pub(super) fn save(&self, state: SavedShellState, next: Option<Arc<ShellKind>>) -> bool {
+    pub(super) fn save(&self, state: SavedShellState, next: Option<Arc<WarmShellKind>>) -> bool {
         let mut inner = self.inner();
         if inner.closed {
             return false;

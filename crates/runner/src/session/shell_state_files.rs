@@ -8,8 +8,8 @@ use nix::unistd::Pid;
 
 use crate::shell_state::{SavedShellState, call_save, save_script};
 use crate::supervise::InheritedStateFiles;
-use protocol::plan::Inherited;
-use sys::{Identity, Shared};
+use protocol::plan::InheritedDescriptor;
+use sys::{ProcessIdentity, SharedDescriptor};
 
 /// The files of one shell.
 pub(super) enum ShellStateFiles {
@@ -30,12 +30,12 @@ pub(super) enum WrittenState {
 
 /// Files without names, which a shell opens by their paths in `/proc`.
 pub(super) struct UnnamedStateFiles {
-    state: Shared,
+    state: SharedDescriptor,
     /// The script that reports the exit code, then writes the state.
-    save: Shared,
+    save: SharedDescriptor,
     report: OwnedFd,
     /// The other end of the report, kept open so that the report has no end of file.
-    _code: Shared,
+    _code: SharedDescriptor,
 }
 
 /// Files that no running shell knows, for the next commands of any session.
@@ -43,7 +43,7 @@ static FREE: Mutex<Vec<UnnamedStateFiles>> = Mutex::new(Vec::new());
 /// The most files that are kept free.
 const MOST_FREE: usize = 2;
 /// Files of shells that may go on without their session. No other shell must write to the same paths.
-static HELD: Mutex<Vec<(Pid, Identity, UnnamedStateFiles)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(Pid, ProcessIdentity, UnnamedStateFiles)>> = Mutex::new(Vec::new());
 
 impl ShellStateFiles {
     /// Takes empty files.
@@ -56,7 +56,7 @@ impl ShellStateFiles {
     }
 
     /// Returns the files that the shell inherits.
-    pub(super) fn files(&self) -> io::Result<Vec<(Inherited, Arc<OwnedFd>)>> {
+    pub(super) fn files(&self) -> io::Result<Vec<(InheritedDescriptor, Arc<OwnedFd>)>> {
         let Self::Inherited(files) = self else { return Ok(Vec::new()) };
         Ok(InheritedStateFiles::files().into_iter().zip(files.descriptors()?.into_iter().map(Arc::new)).collect())
     }
@@ -121,10 +121,10 @@ impl UnnamedStateFiles {
     }
 
     fn new() -> io::Result<Self> {
-        let state = Shared::file(b"")?;
-        let (code, report) = Shared::pipe()?;
-        let path = |file: &Shared| file.path().to_string_lossy().into_owned();
-        let save = Shared::file(save_script(&path(&state), &path(&code)).as_bytes())?;
+        let state = SharedDescriptor::file(b"")?;
+        let (code, report) = SharedDescriptor::pipe()?;
+        let path = |file: &SharedDescriptor| file.path().to_string_lossy().into_owned();
+        let save = SharedDescriptor::file(save_script(&path(&state), &path(&code)).as_bytes())?;
         Ok(Self { state, save, report, _code: code })
     }
 
@@ -137,6 +137,6 @@ impl UnnamedStateFiles {
     }
 }
 
-fn is_there(shell: Pid, known: Identity) -> bool {
+fn is_there(shell: Pid, known: ProcessIdentity) -> bool {
     sys::living(shell).is_some_and(|now| now.started == known.started)
 }

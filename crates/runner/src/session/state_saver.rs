@@ -11,8 +11,8 @@ use super::shell_state_files::{ShellStateFiles, WrittenState};
 use crate::reuse::StorableRun;
 use crate::shell_state::SavedShellState;
 use crate::supervise::{AdmissionSlot, HelperProcesses, ShimCommand, ShimEvent};
-use protocol::plan::{Boot, ShellKind};
-use sys::Exit;
+use protocol::plan::{ShellBootCode, WarmShellKind};
+use sys::ChildExit;
 
 /// Time a shell may take to write its state and exit. A shell that takes longer is held up by its traps or its output.
 const SAVED: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(super) struct SessionStateSaver {
     /// The state that the command began with.
     pub before: Option<Arc<SavedShellState>>,
     /// The kind of the command's shell, if such a shell can be warm.
-    pub kind: Option<Arc<ShellKind>>,
+    pub kind: Option<Arc<WarmShellKind>>,
     /// The run of the command, which is stored if it leaves the state as it was.
     pub storable: Option<StorableRun>,
     /// The command's slot, which is free again once this is dropped.
@@ -61,7 +61,7 @@ impl SessionStateSaver {
         } else {
             child.give_back(helpers, None);
         }
-        if matches!(ended.end, Exit::Code(_)) {
+        if matches!(ended.end, ChildExit::Code(_)) {
             self.save().await;
         }
     }
@@ -99,6 +99,6 @@ impl SessionStateSaver {
 }
 
 /// Returns the code that restores a state.
-pub(super) fn boot(state: &SavedShellState, env: &[u8]) -> Boot {
-    Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
+pub(super) fn boot(state: &SavedShellState, env: &[u8]) -> ShellBootCode {
+    ShellBootCode { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }

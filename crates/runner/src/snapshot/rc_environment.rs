@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::RunError;
 use crate::request::RawOptions;
-use protocol::plan::{self, Inherit};
+use protocol::plan::{self, InheritMode};
 
 /// Variables that differ between terminals, processes or runs. With them, each run would read the rc files again.
 const PASSING: [&str; 14] = [
@@ -42,7 +42,7 @@ pub struct RcEnvironment {
 
 struct RememberedRcEnvironment {
     host: String,
-    inherit: Inherit,
+    inherit: InheritMode,
     home: Vec<(String, Option<String>)>,
     environment: RcEnvironment,
 }
@@ -71,8 +71,8 @@ pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, RunError> {
     })
 }
 
-fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<RcEnvironment, RunError> {
-    let inherit = if *inherit == Inherit::All { &Inherit::Safe } else { inherit };
+fn resolve(host: &str, inherit: &InheritMode, home: &[(String, Option<String>)]) -> Result<RcEnvironment, RunError> {
+    let inherit = if *inherit == InheritMode::All { &InheritMode::Safe } else { inherit };
     let environment = plan::resolve(host, inherit, home, false)?;
     let lasts = |name: &str| !(PASSING.contains(&name) || UNFIT.contains(&name) || name.starts_with("npm_"));
     let mut vars: Vec<_> =
@@ -96,9 +96,9 @@ mod tests {
     fn secrets_and_variables_of_one_run_are_left_out() {
         let host = "HOME=/h\0PATH=/b\0SHLVL=3\0npm_config_x=1\0GITHUB_TOKEN=abcdefgh\0BASH_ENV=/x\0NVM_DIR=/n\0";
         for inherit in [
-            Inherit::Safe,
-            Inherit::All,
-            Inherit::Names(vec!["GITHUB_TOKEN".into(), "NVM_DIR".into(), "BASH_ENV".into()]),
+            InheritMode::Safe,
+            InheritMode::All,
+            InheritMode::Names(vec!["GITHUB_TOKEN".into(), "NVM_DIR".into(), "BASH_ENV".into()]),
         ] {
             let given = resolve(host, &inherit, &[]).unwrap();
             assert!(given.block.contains("NVM_DIR=/n\0"), "{inherit:?}");
@@ -112,7 +112,7 @@ mod tests {
     fn the_home_is_the_callers_else_the_hosts_else_the_users() {
         let set = |value: Option<&str>| vec![("HOME".to_owned(), value.map(str::to_owned))];
         let home =
-            |host: &str, own: &[_]| resolve(host, &Inherit::Safe, own).unwrap().home.to_string_lossy().into_owned();
+            |host: &str, own: &[_]| resolve(host, &InheritMode::Safe, own).unwrap().home.to_string_lossy().into_owned();
         assert_eq!(home("HOME=/h\0", &[]), "/h");
         assert_eq!(home("HOME=/h\0", &set(Some("/own"))), "/own");
         assert_eq!(home("HOME=/h\0", &set(None)), sys::home().unwrap_or_else(|| "/".to_owned()));

@@ -15,12 +15,12 @@ use super::snapshot_code::{SnapshotCode, joined};
 use super::snapshot_request::SnapshotRequest;
 use crate::error::RunError;
 use crate::request::{CommandRequest, RawOptions};
-use crate::run::outcome::{CommandOutcome, Status};
+use crate::run::outcome::{CommandOutcome, CommandStatus};
 use crate::run::{BlockedPrompt, CallerReply, CommandLaunch, CommandListener, LiveView};
 use crate::shell_state::SavedShellState;
 use capture::OutputStream;
-use protocol::plan::{Inherit, RawLimits};
-use sys::Shared;
+use protocol::plan::{InheritMode, RawLimits};
+use sys::SharedDescriptor;
 
 /// Time the rc files may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -63,7 +63,7 @@ fn raw(wanted: &SnapshotRequest, command: String, limit: Duration) -> RawOptions
         command,
         cwd: directory.to_string_lossy().into_owned(),
         host_env: wanted.environment.block.to_string(),
-        inherit: Inherit::All,
+        inherit: InheritMode::All,
         timeout_ms: Some(limit.as_secs_f64() * 1000.0),
         grace_ms: Some(GRACE.as_secs_f64() * 1000.0),
         umask: wanted.umask,
@@ -83,16 +83,16 @@ pub async fn read(wanted: &SnapshotRequest) -> Result<SnapshotCode, SnapshotErro
         can_be_read(file)?;
     }
     let files = SnapshotError::Files;
-    let (variables, state) = (Shared::file(b"").map_err(files)?, Shared::file(b"").map_err(files)?);
-    let (progress, reports) = Shared::pipe().map_err(files)?;
-    let (never, _nothing) = Shared::pipe().map_err(files)?;
+    let (variables, state) = (SharedDescriptor::file(b"").map_err(files)?, SharedDescriptor::file(b"").map_err(files)?);
+    let (progress, reports) = SharedDescriptor::pipe().map_err(files)?;
+    let (never, _nothing) = SharedDescriptor::pipe().map_err(files)?;
     let places = RcOutputPaths {
         progress: progress.path(),
         variables: variables.path(),
         state: state.path(),
         never: never.path(),
     };
-    let save = Shared::file(dump_file(&places).as_bytes()).map_err(files)?;
+    let save = SharedDescriptor::file(dump_file(&places).as_bytes()).map_err(files)?;
     let mut progress = RcProgressPipe::new(reports).map_err(files)?;
     let outcome = run(wanted, outer_command(wanted, &places, save.path()), &mut progress).await?;
 
@@ -132,8 +132,8 @@ async fn run(
 }
 
 /// Returns the failure that the shell reported, or that its time limit shows.
-fn failure(wanted: &SnapshotRequest, reported: &RcProgress, status: Status) -> Option<SnapshotError> {
-    if reported.end.is_none() && status == Status::TimedOut {
+fn failure(wanted: &SnapshotRequest, reported: &RcProgress, status: CommandStatus) -> Option<SnapshotError> {
+    if reported.end.is_none() && status == CommandStatus::TimedOut {
         return Some(SnapshotError::Slow { file: name(wanted, reported.file), limit: LIMIT });
     }
     reported.syntax.map(|number| SnapshotError::Syntax { file: name(wanted, Some(number)) })

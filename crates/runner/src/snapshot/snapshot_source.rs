@@ -6,7 +6,7 @@ use super::snapshot_request::{SnapshotDemand, SnapshotRequest};
 use crate::error::RunError;
 use crate::request::{CommandRequest, RawOptions};
 use crate::run::{ShellStateSource, StartingShellState};
-use protocol::plan::{Boot, Startup};
+use protocol::plan::{ShellBootCode, ShellStartup};
 
 impl ShellStateSource for SnapshotRequest {
     type State = CommandSnapshot;
@@ -28,7 +28,9 @@ impl ShellStateSource for SnapshotRequest {
 
     fn apply(snapshot: CommandSnapshot, request: &mut CommandRequest) {
         let boot = snapshot.boot(request);
-        request.startup =
-            (!boot.is_empty()).then(|| Startup { boot: Boot { early: boot, ..Boot::default() }, ..Startup::default() });
+        request.startup = (!boot.is_empty()).then(|| ShellStartup {
+            boot: ShellBootCode { early: boot, ..ShellBootCode::default() },
+            ..ShellStartup::default()
+        });
     }
 }

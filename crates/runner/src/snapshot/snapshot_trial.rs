@@ -7,8 +7,8 @@ use super::rc_reader::{SilentListener, internal_request, unanswered_replies};
 use super::snapshot_code::SnapshotCode;
 use super::snapshot_request::SnapshotRequest;
 use crate::run::CommandLaunch;
-use crate::run::outcome::Status;
-use sys::Shared;
+use crate::run::outcome::CommandStatus;
+use sys::SharedDescriptor;
 
 /// Time a shell may take to read the code.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// # Errors
 /// [`SnapshotError`] if the code cannot be used.
 pub async fn try_out(wanted: &SnapshotRequest, code: &SnapshotCode) -> Result<(), SnapshotError> {
-    let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
+    let file = SharedDescriptor::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
     let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
     let command = format!("\\builtin . {file_name}\n:\n");
@@ -31,9 +31,9 @@ pub async fn try_out(wanted: &SnapshotRequest, code: &SnapshotCode) -> Result<()
         .map_err(SnapshotError::Trial)?
         .outcome;
     match (outcome.status, outcome.exit_code) {
-        (Status::Exited, Some(0)) if outcome.stdout.is_empty() && outcome.stderr.is_empty() => Ok(()),
-        (Status::Exited, Some(0)) => Err(SnapshotError::Partial),
-        (Status::TimedOut, _) => Err(SnapshotError::SlowTrial { limit: LIMIT }),
+        (CommandStatus::Exited, Some(0)) if outcome.stdout.is_empty() && outcome.stderr.is_empty() => Ok(()),
+        (CommandStatus::Exited, Some(0)) => Err(SnapshotError::Partial),
+        (CommandStatus::TimedOut, _) => Err(SnapshotError::SlowTrial { limit: LIMIT }),
         _ => Err(SnapshotError::FailedTrial),
     }
 }

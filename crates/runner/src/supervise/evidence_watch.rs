@@ -9,16 +9,16 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::proof::{CommandToProve, EvidenceRequest, TreeBeforeCommand};
 use evidence::{End, Evidence, Part};
-use protocol::TapEnds;
-use protocol::plan::{Inherited, Plan};
+use protocol::PipelineTapEnds;
+use protocol::plan::{ChildPlan, InheritedDescriptor};
 use reduce::counts::TestCounts;
-use sys::{TapState, Trace, Witness};
+use sys::{BashWitness, PipelineTapState, WitnessTrace};
 
 /// A command whose evidence is wanted.
 #[derive(Debug, Default)]
 pub struct EvidenceWatch {
     /// The witness in the command's shell. `None`: the shell takes none.
-    witness: Option<Witness>,
+    witness: Option<BashWitness>,
     /// The number of the first event of the command itself. A warm shell has read its startup files before.
     from: usize,
     /// The evidence that is wanted.
@@ -26,7 +26,7 @@ pub struct EvidenceWatch {
     /// The tree right before the start. `None` if it is not watched.
     before: Option<TreeBeforeCommand>,
     /// The ends of the command's tap, until they are taken.
-    tap: Option<TapEnds>,
+    tap: Option<PipelineTapEnds>,
 }
 
 impl EvidenceWatch {
@@ -40,10 +40,10 @@ impl EvidenceWatch {
     ///
     /// # Errors
     /// If the system gives no file in memory, or no descriptors are free.
-    pub fn begin(plan: &Plan) -> io::Result<(Self, Vec<OwnedFd>)> {
-        let tap = plan.has_tap().then(TapEnds::open).transpose()?;
-        let numbers = tap.as_ref().map(|_| Inherited::TAP.map(Inherited::number));
-        let witness = Witness::create(plan.replaced_entry().unwrap_or_default(), numbers)?;
+    pub fn begin(plan: &ChildPlan) -> io::Result<(Self, Vec<OwnedFd>)> {
+        let tap = plan.has_tap().then(PipelineTapEnds::open).transpose()?;
+        let numbers = tap.as_ref().map(|_| InheritedDescriptor::TAP.map(InheritedDescriptor::number));
+        let witness = BashWitness::create(plan.replaced_entry().unwrap_or_default(), numbers)?;
         let mut shared = vec![witness.share()?];
         let (tap, theirs) = tap.unzip();
         shared.extend(theirs.into_iter().flatten());
@@ -52,13 +52,13 @@ impl EvidenceWatch {
 
     /// Like [`Self::begin`], for the shell of a plan that may have a witness, and a command that may want its tap. The
     /// plan is changed to what the shell has.
-    pub fn begin_with(plan: &mut Plan, wants_tap: bool) -> (Self, Vec<OwnedFd>) {
+    pub fn begin_with(plan: &mut ChildPlan, wants_tap: bool) -> (Self, Vec<OwnedFd>) {
         if !wants_tap {
-            plan.files.retain(|file| !Inherited::TAP.contains(file));
+            plan.files.retain(|file| !InheritedDescriptor::TAP.contains(file));
         }
         let begun = if plan.is_watched() { Self::begin(plan).ok() } else { None };
         if begun.is_none() {
-            plan.files.retain(|file| *file != Inherited::Witness && !Inherited::TAP.contains(file));
+            plan.files.retain(|file| *file != InheritedDescriptor::Witness && !InheritedDescriptor::TAP.contains(file));
         }
         let (watched, shared) = begun.unwrap_or_default();
         (watched.with_tap(wants_tap), shared)
@@ -69,25 +69,25 @@ impl EvidenceWatch {
     #[must_use]
     pub fn with_tap(mut self, wants_tap: bool) -> Self {
         let wanted =
-            wants_tap && self.witness.as_ref().is_some_and(|witness| witness.set_tap(TapState::Wanted).is_ok());
+            wants_tap && self.witness.as_ref().is_some_and(|witness| witness.set_tap(PipelineTapState::Wanted).is_ok());
         self.tap.take_if(|_| !wanted);
         self
     }
 
     /// Takes the ends of the command's tap.
-    pub fn take_tap(&mut self) -> Option<TapEnds> {
+    pub fn take_tap(&mut self) -> Option<PipelineTapEnds> {
         self.tap.take()
     }
 
     /// Returns whether the command's first pipe led through this process.
     pub fn was_tapped(&self) -> bool {
-        self.witness.as_ref().is_some_and(|witness| witness.tap() == TapState::Taken)
+        self.witness.as_ref().is_some_and(|witness| witness.tap() == PipelineTapState::Taken)
     }
 
     /// Ignores all events so far.
     #[must_use]
     pub fn ignoring_past(self) -> Self {
-        let from = self.witness.as_ref().map_or(0, Witness::events);
+        let from = self.witness.as_ref().map_or(0, BashWitness::events);
         Self { from, ..self }
     }
 
@@ -109,7 +109,7 @@ impl EvidenceWatch {
     }
 
     /// Returns the events of the command so far. `None` if it is not watched.
-    fn trace(&self) -> Option<Trace> {
+    fn trace(&self) -> Option<WitnessTrace> {
         self.witness.as_ref()?.read(self.from)
     }
 }
@@ -117,7 +117,7 @@ impl EvidenceWatch {
 /// Returns whether a child of this process can have the descriptors of a witness and a tap.
 fn has_number() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    let number = u64::from(Inherited::TapWrite.number().unsigned_abs());
+    let number = u64::from(InheritedDescriptor::TapWrite.number().unsigned_abs());
     *HAS.get_or_init(|| getrlimit(Resource::RLIMIT_NOFILE).is_ok_and(|(most, _)| most > number))
 }
 
@@ -133,7 +133,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_shell_that_has_not_begun_has_no_events() {
-        let witness = Witness::create(&[], None).expect("a file");
+        let witness = BashWitness::create(&[], None).expect("a file");
         let watched = EvidenceWatch { witness: Some(witness), ..EvidenceWatch::default() };
         assert!(watched.trace().is_none());
     }

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use nix::sys::resource::{Resource, getrlimit};
 
 use crate::shell_state::{call_save, save_script};
-use protocol::plan::Inherited;
-use sys::Shared;
+use protocol::plan::InheritedDescriptor;
+use sys::SharedDescriptor;
 
 /// A limit of descriptors with room above the numbers of these files.
 const HIGH_ENOUGH: i32 = 1024;
@@ -17,18 +17,18 @@ const HIGH_ENOUGH: i32 = 1024;
 /// The files of one shell.
 #[derive(Debug)]
 pub struct InheritedStateFiles {
-    state: Shared,
+    state: SharedDescriptor,
     /// The script that reports the exit code, then writes the state.
-    save: Shared,
-    code: Shared,
+    save: SharedDescriptor,
+    code: SharedDescriptor,
     report: OwnedFd,
 }
 
 impl InheritedStateFiles {
     /// Returns the files, in the order of [`InheritedStateFiles::descriptors`]. They are the same for all shells of
     /// this process.
-    pub fn files() -> [Inherited; 3] {
-        static FILES: OnceLock<[Inherited; 3]> = OnceLock::new();
+    pub fn files() -> [InheritedDescriptor; 3] {
+        static FILES: OnceLock<[InheritedDescriptor; 3]> = OnceLock::new();
         *FILES.get_or_init(|| files_below(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))
     }
 
@@ -37,10 +37,10 @@ impl InheritedStateFiles {
     /// # Errors
     /// If no descriptors are free.
     pub fn new() -> io::Result<Self> {
-        let (code, report) = Shared::pipe()?;
+        let (code, report) = SharedDescriptor::pipe()?;
         let [state, _, pipe] = Self::files().map(target);
         let save = by_number(&save_script(&state, &pipe));
-        let (state, save) = (Shared::file(b"")?, Shared::file(save.as_bytes())?);
+        let (state, save) = (SharedDescriptor::file(b"")?, SharedDescriptor::file(save.as_bytes())?);
         Ok(Self { state, save, code, report })
     }
 
@@ -49,7 +49,7 @@ impl InheritedStateFiles {
     /// # Errors
     /// If no descriptors are free.
     pub fn descriptors(&self) -> io::Result<Vec<OwnedFd>> {
-        [&self.state, &self.save, &self.code].into_iter().map(Shared::descriptor).collect()
+        [&self.state, &self.save, &self.code].into_iter().map(SharedDescriptor::descriptor).collect()
     }
 
     /// Returns the code that writes the shell's state: for a trap, or with `tail` for a line of its own. The code is
@@ -74,15 +74,17 @@ impl InheritedStateFiles {
 }
 
 /// Returns the files of shells that may open this many descriptors.
-fn files_below(limit: u64) -> [Inherited; 3] {
+fn files_below(limit: u64) -> [InheritedDescriptor; 3] {
     match i32::try_from(limit) {
-        Ok(limit) if limit < HIGH_ENOUGH => [Inherited::LowState, Inherited::LowSave, Inherited::LowCode],
-        _ => [Inherited::State, Inherited::Save, Inherited::Code],
+        Ok(limit) if limit < HIGH_ENOUGH => {
+            [InheritedDescriptor::LowState, InheritedDescriptor::LowSave, InheritedDescriptor::LowCode]
+        }
+        _ => [InheritedDescriptor::State, InheritedDescriptor::Save, InheritedDescriptor::Code],
     }
 }
 
 /// Returns a descriptor of the shell, as the target of a redirection.
-fn target(file: Inherited) -> String {
+fn target(file: InheritedDescriptor) -> String {
     format!("&{}", file.number())
 }
 
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn the_numbers_are_below_the_limit() {
         for (limit, highest) in [(256, 68), (1023, 68), (1024, 502), (1 << 40, 502)] {
-            assert_eq!(files_below(limit).map(Inherited::number).into_iter().max(), Some(highest), "{limit}");
+            assert_eq!(files_below(limit).map(InheritedDescriptor::number).into_iter().max(), Some(highest), "{limit}");
         }
     }
 }

@@ -12,10 +12,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use confine::world::GuardFreshness;
-use protocol::plan::{Plan, ROOM, Stdin};
-use protocol::{Order, Pipes, WarmCommand};
-use protocol::{Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
-use sys::FileId;
+use protocol::plan::{ChildPlan, ROOM, StdinSource};
+use protocol::{CommandOrder, CommandPipes, WarmCommand};
+use protocol::{ToShim, WarmCommandPlace, WarmCommandStart, WarmShellEnds, WarmShellReport};
+use sys::DeviceInode;
 
 /// Time a shell may take to read its prologue.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A warm shell that is ready, and the addon's ends of its pipes.
 #[derive(Debug)]
 pub struct ReadyShell {
-    place: ShellPlace,
+    place: WarmCommandPlace,
     /// The pipe on which the shell waits. Closing it resumes the shell.
     resume: OwnedFd,
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
@@ -45,8 +45,8 @@ pub enum StaleShellReason {
 
 impl ReadyShell {
     /// Takes the report of a shim. Returns the mark of the shell, and the shell if it is ready.
-    pub fn of(prepared: Prepared) -> (String, Option<Self>) {
-        let Prepared { mark, place, guards, ends: WarmEnds { resume, streams, freshness } } = prepared;
+    pub fn of(prepared: WarmShellReport) -> (String, Option<Self>) {
+        let WarmShellReport { mark, place, guards, ends: WarmShellEnds { resume, streams, freshness } } = prepared;
         let freshness = guards.zip(freshness);
         (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams, freshness }))
     }
@@ -62,10 +62,15 @@ impl ReadyShell {
     }
 
     /// Gives the shell a command, and resumes it.
-    pub fn give_command(self, shim: &OwnedFd, order: &Order, warm: &WarmCommand) -> Result<Pipes, StaleShellReason> {
+    pub fn give_command(
+        self,
+        shim: &OwnedFd,
+        order: &CommandOrder,
+        warm: &WarmCommand,
+    ) -> Result<CommandPipes, StaleShellReason> {
         let Self { place, resume, ends, .. } = self;
         let plan = &order.plan;
-        let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);
+        let is = |path: &Path, known| DeviceInode::of(path).is_ok_and(|id| id == known);
         // A confined shell has mounts of its own.
         let root = if plan.world.is_some() { format!("/proc/{}/root", place.shell) } else { String::new() };
         let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(&[root.as_bytes(), bytes].concat()));
@@ -91,18 +96,18 @@ impl ReadyShell {
         // The message is sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
         let opening = order.opening.as_deref().map(|opening| (**opening).clone());
         let record = plan.record.as_ref().filter(|record| !record.require).cloned().map(Box::new);
-        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening, record };
+        let start = WarmCommandStart { limit: plan.limit, grace: plan.grace, at: at_ns, opening, record };
         let _ = protocol::send(shim, ToShim::WarmStart(start));
         Ok(pipes)
     }
 }
 
-fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
+fn pipes_of(plan: &ChildPlan, ends: Vec<OwnedFd>) -> Option<CommandPipes> {
     let mut ends = ends.into_iter();
-    let stdin = if plan.stdin == Stdin::Pipe { Some(ends.next()?) } else { None };
+    let stdin = if plan.stdin == StdinSource::Pipe { Some(ends.next()?) } else { None };
     let stdout = ends.next()?;
     let stderr = if plan.merge { None } else { Some(ends.next()?) };
-    Some(Pipes { stdin, stdout, stderr, other_end: None })
+    Some(CommandPipes { stdin, stdout, stderr, other_end: None })
 }
 
 /// Writes to a pipe that may be full. A pipe without a reader is an error and not a signal, since Node ignores SIGPIPE.

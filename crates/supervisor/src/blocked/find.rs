@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use protocol::BlockedOn;
-use sys::{Activity, FileKind, Opened, ThreadActivity};
+use sys::{OpenFile, OpenFileKind, ProcessActivity, ThreadActivity};
 
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
 pub type BlockedFinding = (i32, BlockedOn, u32, bool);
@@ -26,7 +26,7 @@ struct UnblockingNeeds {
 }
 
 /// Returns the blocked process that blocks this shell, or a stopped job beside slow processes.
-pub fn find_blocked(shell: i32, seen: &[Activity]) -> Option<BlockedFinding> {
+pub fn find_blocked(shell: i32, seen: &[ProcessActivity]) -> Option<BlockedFinding> {
     let tree = ActivityTree { seen };
     let root = seen.iter().position(|one| one.pid == shell)?;
     tree.blocked(root).or_else(|| tree.stopped_job(root))
@@ -109,7 +109,7 @@ impl DependencyWalk<'_> {
 }
 
 struct ActivityTree<'a> {
-    seen: &'a [Activity],
+    seen: &'a [ProcessActivity],
 }
 
 impl ActivityTree<'_> {
@@ -176,12 +176,12 @@ impl ActivityTree<'_> {
     /// Returns the children that a process waits for.
     fn children(&self, at: usize) -> Vec<usize> {
         let parent = &self.seen[at];
-        let has_terminal = input(parent).is_some_and(|file| file.file == FileKind::Terminal);
+        let has_terminal = input(parent).is_some_and(|file| file.file == OpenFileKind::Terminal);
         let needed = |at: &usize| {
             let child = &self.seen[*at];
             // Without job control a shell gives /dev/null to its background commands. A foreground command may have it
             // as well, and ask through /dev/tty.
-            let null = has_terminal && input(child).is_some_and(|file| file.file == FileKind::Null);
+            let null = has_terminal && input(child).is_some_and(|file| file.file == OpenFileKind::Null);
             child.parent == parent.pid && (!null || self.asks_terminal(*at)) && !self.only_holds(*at)
         };
         (0..self.seen.len()).filter(needed).collect()
@@ -189,8 +189,9 @@ impl ActivityTree<'_> {
 
     /// Returns whether a process or a descendant of it reads its terminal.
     fn asks_terminal(&self, at: usize) -> bool {
-        let asks = |one: &Activity| {
-            let terminal = |fd: &i32| one.files.iter().any(|file| file.fd == *fd && file.file == FileKind::Terminal);
+        let asks = |one: &ProcessActivity| {
+            let terminal =
+                |fd: &i32| one.files.iter().any(|file| file.fd == *fd && file.file == OpenFileKind::Terminal);
             one.calls.iter().flatten().any(|call| match call {
                 ThreadActivity::Read(fd) => terminal(fd),
                 ThreadActivity::Poll { reads, .. } => reads.iter().any(terminal),
@@ -218,18 +219,18 @@ impl ActivityTree<'_> {
     fn only_holds(&self, at: usize) -> bool {
         let one = &self.seen[at];
         let waited = |name: &str| {
-            self.seen.iter().flat_map(|one| &one.files).any(|file| file.file == FileKind::Fifo && file.name == name)
+            self.seen.iter().flat_map(|one| &one.files).any(|file| file.file == OpenFileKind::Fifo && file.name == name)
         };
         let read = |name: &str| {
             (0..self.seen.len()).any(|reader| {
-                let reads = |file: &Opened| file.reads && file.name == name;
+                let reads = |file: &OpenFile| file.reads && file.name == name;
                 reader != at && self.seen[reader].files.iter().any(reads) && self.keeps_open(at, reader)
             })
         };
         one.name == "sleep"
             && one.files.iter().any(|file| {
                 let fifo = file.name.starts_with('/') && waited(&file.name);
-                file.writes && (fifo || (file.file == FileKind::Pipe && read(&file.name)))
+                file.writes && (fifo || (file.file == OpenFileKind::Pipe && read(&file.name)))
             })
     }
 
@@ -242,8 +243,8 @@ impl ActivityTree<'_> {
     }
 
     /// Returns the other processes that have this end of a pipe open.
-    fn holders(&self, at: usize, pipe: &Opened, end: fn(&Opened) -> bool) -> Vec<usize> {
-        let holds = |one: &Activity| one.files.iter().any(|file| end(file) && file.name == pipe.name);
+    fn holders(&self, at: usize, pipe: &OpenFile, end: fn(&OpenFile) -> bool) -> Vec<usize> {
+        let holds = |one: &ProcessActivity| one.files.iter().any(|file| end(file) && file.name == pipe.name);
         (0..self.seen.len()).filter(|other| *other != at && holds(&self.seen[*other])).collect()
     }
 
@@ -251,11 +252,11 @@ impl ActivityTree<'_> {
         let one = &self.seen[at];
         let file = one.files.iter().find(|file| file.fd == fd)?;
         match file.file {
-            FileKind::Terminal => needs.nobody.push(BlockedOn::Terminal(fd)),
-            FileKind::Own => {}
-            FileKind::Pipe | FileKind::Fifo => {
+            OpenFileKind::Terminal => needs.nobody.push(BlockedOn::Terminal(fd)),
+            OpenFileKind::Own => {}
+            OpenFileKind::Pipe | OpenFileKind::Fifo => {
                 let mut writers = self.holders(at, file, |file| file.writes);
-                let named = file.file == FileKind::Fifo;
+                let named = file.file == OpenFileKind::Fifo;
                 let held = !writers.is_empty() || one.files.iter().any(|own| own.writes && own.name == file.name);
                 let on = if named { BlockedOn::Fifo(fd, file.name.clone()) } else { BlockedOn::Pipe(fd) };
                 let writers_before = writers.len();
@@ -276,22 +277,22 @@ impl ActivityTree<'_> {
                     needs.reads.get_or_insert(on);
                 }
             }
-            FileKind::Master(number) => {
+            OpenFileKind::Master(number) => {
                 let name = format!("/dev/pts/{number}");
-                let users = self.holders(at, &Opened { name, ..file.clone() }, |_| true);
+                let users = self.holders(at, &OpenFile { name, ..file.clone() }, |_| true);
                 if users.is_empty() {
                     return None;
                 }
                 needs.others.extend(users);
             }
-            FileKind::Null | FileKind::Other => return None,
+            OpenFileKind::Null | OpenFileKind::Other => return None,
         }
         Some(())
     }
 
     fn write(&self, at: usize, fd: i32, needs: &mut UnblockingNeeds) -> Option<()> {
         let file = self.seen[at].files.iter().find(|file| file.fd == fd)?;
-        if !matches!(file.file, FileKind::Pipe | FileKind::Fifo) {
+        if !matches!(file.file, OpenFileKind::Pipe | OpenFileKind::Fifo) {
             return None;
         }
         let readers = self.holders(at, file, |file| file.reads);
@@ -305,11 +306,11 @@ impl ActivityTree<'_> {
 }
 
 /// Returns whether a process is in the background of its terminal.
-fn in_background(one: &Activity) -> bool {
+fn in_background(one: &ProcessActivity) -> bool {
     one.foreground.is_some_and(|group| group != one.group)
 }
 
 /// Returns a process's standard input.
-fn input(one: &Activity) -> Option<&Opened> {
+fn input(one: &ProcessActivity) -> Option<&OpenFile> {
     one.files.iter().find(|file| file.fd == 0)
 }

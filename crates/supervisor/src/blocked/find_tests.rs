@@ -2,27 +2,34 @@
 
 use super::find::find_blocked;
 use protocol::BlockedOn;
-use sys::{Activity, FileKind, Opened, ThreadActivity};
+use sys::{OpenFile, OpenFileKind, ProcessActivity, ThreadActivity};
 
 const TTY: &str = "/dev/pts/5";
 
 /// Returns a process with this pid, parent and activity.
-fn process(pid: i32, parent: i32, calls: &[ThreadActivity]) -> Activity {
-    Activity { pid, parent, group: 1, calls: Some(calls.to_vec()), name: "it".into(), ..Activity::default() }
+fn process(pid: i32, parent: i32, calls: &[ThreadActivity]) -> ProcessActivity {
+    ProcessActivity {
+        pid,
+        parent,
+        group: 1,
+        calls: Some(calls.to_vec()),
+        name: "it".into(),
+        ..ProcessActivity::default()
+    }
 }
 
-fn with(mut one: Activity, fd: i32, file: FileKind, name: &str, mode: &str) -> Activity {
+fn with(mut one: ProcessActivity, fd: i32, file: OpenFileKind, name: &str, mode: &str) -> ProcessActivity {
     let (reads, writes) = (mode.contains('r'), mode.contains('w'));
-    one.files.push(Opened { fd, name: name.into(), file, reads, writes });
+    one.files.push(OpenFile { fd, name: name.into(), file, reads, writes });
     one
 }
 
-fn on_terminal(one: Activity) -> Activity {
-    with(one, 0, FileKind::Terminal, TTY, "rw")
+fn on_terminal(one: ProcessActivity) -> ProcessActivity {
+    with(one, 0, OpenFileKind::Terminal, TTY, "rw")
 }
 
-fn reader(pid: i32, parent: i32, pipe: &str) -> Activity {
-    with(process(pid, parent, &[ThreadActivity::Read(0)]), 0, FileKind::Pipe, pipe, "r")
+fn reader(pid: i32, parent: i32, pipe: &str) -> ProcessActivity {
+    with(process(pid, parent, &[ThreadActivity::Read(0)]), 0, OpenFileKind::Pipe, pipe, "r")
 }
 
 fn poll(reads: &[i32], timed: bool) -> ThreadActivity {
@@ -32,7 +39,7 @@ fn poll(reads: &[i32], timed: bool) -> ThreadActivity {
 const CHILDREN: ThreadActivity = ThreadActivity::Child(None);
 const TERMINAL: BlockedOn = BlockedOn::Terminal(0);
 
-fn found(seen: &[Activity]) -> Option<(i32, BlockedOn)> {
+fn found(seen: &[ProcessActivity]) -> Option<(i32, BlockedOn)> {
     find_blocked(1, seen).filter(|found| found.3).map(|(pid, on, ..)| (pid, on))
 }
 
@@ -53,10 +60,10 @@ fn a_shell_that_reads_itself_needs_none_of_its_children() {
 #[test]
 fn whoever_needs_somebody_slow_is_slow() {
     let shell = process(1, 0, &[CHILDREN]);
-    let sleep = with(process(2, 1, &[ThreadActivity::Busy]), 1, FileKind::Pipe, "pipe:[1]", "w");
+    let sleep = with(process(2, 1, &[ThreadActivity::Busy]), 1, OpenFileKind::Pipe, "pipe:[1]", "w");
     assert_eq!(found(&[shell.clone(), sleep.clone()]), None, "a child");
     assert_eq!(found(&[shell.clone(), sleep.clone(), reader(3, 1, "pipe:[1]")]), None, "a pipeline");
-    let substitution = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, FileKind::Pipe, "pipe:[1]", "r");
+    let substitution = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, OpenFileKind::Pipe, "pipe:[1]", "r");
     assert_eq!(found(&[substitution, sleep]), None, "a command substitution");
     assert_eq!(found(&[shell, reader(3, 1, "pipe:[9]")]), None, "who writes to that pipe is not of the command");
 }
@@ -64,8 +71,8 @@ fn whoever_needs_somebody_slow_is_slow() {
 #[test]
 fn a_pipeline_hangs_with_its_first_reader() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
-    let first = with(on_terminal(process(2, 1, &[ThreadActivity::Read(0)])), 1, FileKind::Pipe, "pipe:[1]", "w");
-    let second = with(reader(3, 1, "pipe:[1]"), 1, FileKind::Pipe, "pipe:[2]", "w");
+    let first = with(on_terminal(process(2, 1, &[ThreadActivity::Read(0)])), 1, OpenFileKind::Pipe, "pipe:[1]", "w");
+    let second = with(reader(3, 1, "pipe:[1]"), 1, OpenFileKind::Pipe, "pipe:[2]", "w");
     let found = find_blocked(1, &[shell, first, second, reader(4, 1, "pipe:[2]")]);
     assert_eq!(found, Some((2, TERMINAL, 0, true)));
 }
@@ -73,11 +80,11 @@ fn a_pipeline_hangs_with_its_first_reader() {
 #[test]
 fn a_pager_that_is_not_read_on_holds_up_its_writer() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
-    let writer = with(process(2, 1, &[ThreadActivity::Write(1)]), 1, FileKind::Pipe, "pipe:[1]", "w");
-    let pager = with(process(3, 1, &[ThreadActivity::Read(3)]), 0, FileKind::Pipe, "pipe:[1]", "r");
-    let pager = with(pager, 3, FileKind::Terminal, "/dev/tty", "r");
+    let writer = with(process(2, 1, &[ThreadActivity::Write(1)]), 1, OpenFileKind::Pipe, "pipe:[1]", "w");
+    let pager = with(process(3, 1, &[ThreadActivity::Read(3)]), 0, OpenFileKind::Pipe, "pipe:[1]", "r");
+    let pager = with(pager, 3, OpenFileKind::Terminal, "/dev/tty", "r");
     assert_eq!(found(&[shell.clone(), writer, pager]), Some((3, BlockedOn::Terminal(3))));
-    let to_the_host = with(process(2, 1, &[ThreadActivity::Write(1)]), 1, FileKind::Pipe, "pipe:[7]", "w");
+    let to_the_host = with(process(2, 1, &[ThreadActivity::Write(1)]), 1, OpenFileKind::Pipe, "pipe:[7]", "w");
     assert_eq!(found(&[shell, to_the_host]), None);
 }
 
@@ -85,10 +92,10 @@ fn a_pager_that_is_not_read_on_holds_up_its_writer() {
 fn a_fifo_that_only_a_sleep_holds() {
     let shell = process(1, 0, &[CHILDREN]);
     let holder = |name: &str| {
-        let one = Activity { name: name.into(), ..process(2, 1, &[ThreadActivity::Busy]) };
-        with(one, 1, FileKind::Other, "/tmp/p", "w")
+        let one = ProcessActivity { name: name.into(), ..process(2, 1, &[ThreadActivity::Busy]) };
+        with(one, 1, OpenFileKind::Other, "/tmp/p", "w")
     };
-    let cat = with(process(3, 1, &[ThreadActivity::Read(3)]), 3, FileKind::Fifo, "/tmp/p", "r");
+    let cat = with(process(3, 1, &[ThreadActivity::Read(3)]), 3, OpenFileKind::Fifo, "/tmp/p", "r");
     let on = BlockedOn::Fifo(3, "/tmp/p".into());
     assert_eq!(found(&[shell.clone(), holder("sleep"), cat.clone()]), Some((3, on)));
     assert_eq!(found(&[shell, holder("bash"), cat]), None);
@@ -98,8 +105,8 @@ fn a_fifo_that_only_a_sleep_holds() {
 fn a_pipe_that_only_a_long_sleep_holds() {
     let shell = process(1, 0, &[CHILDREN]);
     let holder = |name: &str, parent: i32, call: ThreadActivity| {
-        let one = Activity { name: name.into(), ..process(2, parent, &[call]) };
-        with(one, 1, FileKind::Pipe, "pipe:[1]", "w")
+        let one = ProcessActivity { name: name.into(), ..process(2, parent, &[call]) };
+        with(one, 1, OpenFileKind::Pipe, "pipe:[1]", "w")
     };
     let cat = reader(3, 1, "pipe:[1]");
     let on = |fd| Some((3, BlockedOn::Pipe(fd)));
@@ -108,13 +115,13 @@ fn a_pipe_that_only_a_long_sleep_holds() {
     assert_eq!(found(&[shell.clone(), holder("sleep", 1, ThreadActivity::Signal), cat.clone()]), on(0), "infinity");
     assert_eq!(found(&[shell.clone(), holder("sleep", 1, ThreadActivity::Busy), cat.clone()]), None, "a short one");
     assert_eq!(found(&[shell.clone(), holder("bash", 1, ThreadActivity::Asleep), cat.clone()]), None, "another one");
-    let polls = with(process(3, 1, &[poll(&[0], false)]), 0, FileKind::Pipe, "pipe:[1]", "r");
+    let polls = with(process(3, 1, &[poll(&[0], false)]), 0, OpenFileKind::Pipe, "pipe:[1]", "r");
     assert_eq!(found(&[shell.clone(), long(), polls]), on(0));
     // `(sleep 300; echo) | cat`
-    let group = with(process(4, 1, &[CHILDREN]), 1, FileKind::Pipe, "pipe:[1]", "w");
+    let group = with(process(4, 1, &[CHILDREN]), 1, OpenFileKind::Pipe, "pipe:[1]", "w");
     assert_eq!(found(&[shell.clone(), group, holder("sleep", 4, ThreadActivity::Asleep), cat.clone()]), None);
     // `x=$(sleep 300)`
-    let substitution = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, FileKind::Pipe, "pipe:[1]", "r");
+    let substitution = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, OpenFileKind::Pipe, "pipe:[1]", "r");
     assert_eq!(found(&[substitution, long()]), None);
     let other = process(5, 1, &[ThreadActivity::Busy]);
     assert_eq!(found(&[shell, long(), cat, other]), None, "another one works");
@@ -122,8 +129,8 @@ fn a_pipe_that_only_a_long_sleep_holds() {
 
 #[test]
 fn a_fifo_that_its_reader_and_the_shell_hold() {
-    let shell = with(process(1, 0, &[CHILDREN]), 3, FileKind::Other, "/tmp/p", "rw");
-    let cat = with(process(2, 1, &[ThreadActivity::Read(0)]), 0, FileKind::Fifo, "/tmp/p", "rw");
+    let shell = with(process(1, 0, &[CHILDREN]), 3, OpenFileKind::Other, "/tmp/p", "rw");
+    let cat = with(process(2, 1, &[ThreadActivity::Read(0)]), 0, OpenFileKind::Fifo, "/tmp/p", "rw");
     assert_eq!(found(&[shell, cat]), Some((2, BlockedOn::Fifo(0, "/tmp/p".into()))));
 }
 
@@ -139,7 +146,7 @@ fn an_open_that_nobody_answers() {
 
 #[test]
 fn a_loop_of_events_on_a_terminal_alone() {
-    let own = |one| with(one, 7, FileKind::Own, "anon_inode:[eventfd]", "rw");
+    let own = |one| with(one, 7, OpenFileKind::Own, "anon_inode:[eventfd]", "rw");
     let threads = [
         poll(&[0, 7], false),
         ThreadActivity::Idle { timed: false },
@@ -149,7 +156,7 @@ fn a_loop_of_events_on_a_terminal_alone() {
     let repl = own(on_terminal(process(1, 0, &threads)));
     assert_eq!(found(&[repl]), Some((1, TERMINAL)));
     let serves =
-        with(own(on_terminal(process(1, 0, &[poll(&[0, 7, 9], false)]))), 9, FileKind::Other, "socket:[3]", "rw");
+        with(own(on_terminal(process(1, 0, &[poll(&[0, 7, 9], false)]))), 9, OpenFileKind::Other, "socket:[3]", "rw");
     assert_eq!(found(&[serves]), None);
     let works = own(on_terminal(process(1, 0, &[poll(&[0, 7], false), ThreadActivity::Busy])));
     assert_eq!(found(&[works]), None);
@@ -166,7 +173,7 @@ fn who_soon_goes_on_by_itself_is_not_sure() {
 #[test]
 fn who_may_not_be_looked_at_is_not_sure() {
     let shell = process(1, 0, &[CHILDREN]);
-    let sudo = Activity { calls: None, ..process(2, 1, &[]) };
+    let sudo = ProcessActivity { calls: None, ..process(2, 1, &[]) };
     assert_eq!(find_blocked(1, &[shell.clone(), sudo.clone()]), Some((2, BlockedOn::Unknown, 0, false)));
     assert_eq!(find_blocked(1, &[shell, sudo, process(3, 1, &[ThreadActivity::Busy])]), None);
 }
@@ -174,7 +181,7 @@ fn who_may_not_be_looked_at_is_not_sure() {
 #[test]
 fn a_stopped_process() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
-    let stopped = |group| Activity { stopped: true, group, foreground: Some(1), ..process(2, 1, &[]) };
+    let stopped = |group| ProcessActivity { stopped: true, group, foreground: Some(1), ..process(2, 1, &[]) };
     assert_eq!(found(&[shell.clone(), stopped(2)]), Some((2, BlockedOn::Continue(true))));
     assert_eq!(found(&[shell.clone(), stopped(1)]), Some((2, BlockedOn::Continue(false))));
     assert_eq!(found(&[shell, stopped(1), process(3, 1, &[ThreadActivity::Busy])]), None, "another one works");
@@ -183,9 +190,9 @@ fn a_stopped_process() {
 #[test]
 fn a_stopped_job_beside_a_slow_process() {
     let slow = process(3, 1, &[ThreadActivity::Busy]);
-    let stopped = |pid, group, foreground| Activity { stopped: true, group, foreground, ..process(pid, 1, &[]) };
+    let stopped = |pid, group, foreground| ProcessActivity { stopped: true, group, foreground, ..process(pid, 1, &[]) };
     let shell = process(1, 0, &[CHILDREN]);
-    let found = |job: Activity| find_blocked(1, &[shell.clone(), job, slow.clone()]);
+    let found = |job: ProcessActivity| find_blocked(1, &[shell.clone(), job, slow.clone()]);
     assert_eq!(found(stopped(2, 2, Some(3))), Some((2, BlockedOn::Continue(true), 0, true)), "it wanted the terminal");
     assert_eq!(found(stopped(2, 2, None)), Some((2, BlockedOn::Continue(false), 0, true)), "without a terminal");
     assert_eq!(found(stopped(2, 1, None)), None, "no job of its own");
@@ -196,15 +203,16 @@ fn a_stopped_job_beside_a_slow_process() {
 #[test]
 fn the_one_in_front_of_the_terminal_is_named_and_the_others_counted() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
-    let behind = Activity { stopped: true, group: 2, foreground: Some(3), ..process(2, 1, &[]) };
-    let front = Activity { group: 3, foreground: Some(3), ..on_terminal(process(3, 1, &[ThreadActivity::Read(0)])) };
+    let behind = ProcessActivity { stopped: true, group: 2, foreground: Some(3), ..process(2, 1, &[]) };
+    let front =
+        ProcessActivity { group: 3, foreground: Some(3), ..on_terminal(process(3, 1, &[ThreadActivity::Read(0)])) };
     assert_eq!(find_blocked(1, &[shell, behind, front]), Some((3, TERMINAL, 1, true)));
 }
 
 #[test]
 fn what_a_shell_runs_in_its_background_is_not_waited_for() {
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
-    let server = with(process(2, 1, &[ThreadActivity::Busy]), 0, FileKind::Null, "/dev/null", "r");
+    let server = with(process(2, 1, &[ThreadActivity::Busy]), 0, OpenFileKind::Null, "/dev/null", "r");
     let cat = on_terminal(process(3, 1, &[ThreadActivity::Read(0)]));
     assert_eq!(found(&[shell.clone(), server.clone(), cat]), Some((3, TERMINAL)));
     assert_eq!(found(&[shell, server]), None, "but there has to be somebody who is");
@@ -213,8 +221,8 @@ fn what_a_shell_runs_in_its_background_is_not_waited_for() {
 #[test]
 fn a_command_without_input_asks_through_its_terminal() {
     let without_input = |pid, parent, call| {
-        let one = with(process(pid, parent, &[call]), 0, FileKind::Null, "/dev/null", "r");
-        with(one, 3, FileKind::Terminal, "/dev/tty", "r")
+        let one = with(process(pid, parent, &[call]), 0, OpenFileKind::Null, "/dev/null", "r");
+        with(one, 3, OpenFileKind::Terminal, "/dev/tty", "r")
     };
     let shell = on_terminal(process(1, 0, &[CHILDREN]));
     let asking = without_input(2, 1, ThreadActivity::Read(3));
@@ -228,8 +236,8 @@ fn a_command_without_input_asks_through_its_terminal() {
 
 #[test]
 fn the_other_side_of_a_terminal_hangs_with_those_who_use_it() {
-    let script = |user: &Activity| {
-        let master = with(process(1, 0, &[ThreadActivity::Read(4)]), 4, FileKind::Master(5), "/dev/ptmx", "rw");
+    let script = |user: &ProcessActivity| {
+        let master = with(process(1, 0, &[ThreadActivity::Read(4)]), 4, OpenFileKind::Master(5), "/dev/ptmx", "rw");
         found(&[master, user.clone()])
     };
     assert_eq!(script(&on_terminal(process(2, 1, &[ThreadActivity::Read(0)]))), Some((2, TERMINAL)));
@@ -238,17 +246,17 @@ fn the_other_side_of_a_terminal_hangs_with_those_who_use_it() {
 
 #[test]
 fn a_circle_names_one_of_those_who_read() {
-    let shell = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, FileKind::Pipe, "pipe:[1]", "r");
-    let shell = with(shell, 4, FileKind::Pipe, "pipe:[2]", "w");
-    let child = with(reader(2, 1, "pipe:[2]"), 1, FileKind::Pipe, "pipe:[1]", "w");
+    let shell = with(process(1, 0, &[ThreadActivity::Read(3)]), 3, OpenFileKind::Pipe, "pipe:[1]", "r");
+    let shell = with(shell, 4, OpenFileKind::Pipe, "pipe:[2]", "w");
+    let child = with(reader(2, 1, "pipe:[2]"), 1, OpenFileKind::Pipe, "pipe:[1]", "w");
     assert_eq!(found(&[shell, child]), Some((2, BlockedOn::Pipe(0))));
 }
 
 #[test]
 fn a_pipe_that_only_its_reader_holds() {
     let both = |calls: &[ThreadActivity]| {
-        let one = with(process(1, 0, calls), 3, FileKind::Pipe, "pipe:[1]", "r");
-        with(one, 4, FileKind::Pipe, "pipe:[1]", "w")
+        let one = with(process(1, 0, calls), 3, OpenFileKind::Pipe, "pipe:[1]", "r");
+        with(one, 4, OpenFileKind::Pipe, "pipe:[1]", "w")
     };
     assert_eq!(found(&[both(&[ThreadActivity::Read(3)])]), Some((1, BlockedOn::Pipe(3))));
     assert_eq!(

@@ -26,7 +26,7 @@ pub fn scan(shell: Pid, members: &[TreeMember], tap: Option<&PipelineTapNames>) 
     }
     let until = Instant::now() + BOUND;
     // A process that exits meanwhile belongs to a command that works.
-    let mut seen: Vec<sys::Activity> =
+    let mut seen: Vec<sys::ProcessActivity> =
         members.iter().map(|member| sys::activity(member.pid, until)).collect::<Option<_>>()?;
     if let Some(tap) = tap {
         tap.join(seen.iter_mut().flat_map(|one| &mut one.files).map(|file| &mut file.name));

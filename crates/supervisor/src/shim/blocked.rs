@@ -6,7 +6,7 @@ use super::ShimProcess;
 use crate::blocked;
 use crate::shim::supervised_command::SupervisedCommand;
 use protocol::BlockedProcess;
-use protocol::{Cause, FromShim};
+use protocol::{FromShim, TerminationCause};
 
 impl ShimProcess {
     /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a
@@ -16,7 +16,7 @@ impl ShimProcess {
         if running.ending.is_none() && !running.reported_blocked && self.report_blocked(running, true) {
             running.await_acknowledgement();
         } else {
-            running.end(Cause::Limit);
+            running.end(TerminationCause::Limit);
         }
     }
 

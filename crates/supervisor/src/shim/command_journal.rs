@@ -5,7 +5,7 @@ use super::change_journal::{AnswerChannel, ChangeJournalError, ChangeJournals};
 use super::shim_world::ShimWorld;
 use super::task_server::TaskServer;
 use protocol::RunDescriptors;
-use protocol::plan::{Plan, RecordPurpose, Recorded};
+use protocol::plan::{ChangeJournalOutcome, ChangeJournalPurpose, ChildPlan};
 use sys::{LaunchError, LaunchStep};
 
 impl ShimProcess {
@@ -13,7 +13,7 @@ impl ShimProcess {
     /// record is required, and the reason is reported with its end.
     pub(super) fn begin_record(
         &mut self,
-        plan: &Plan,
+        plan: &ChildPlan,
         descriptors: &RunDescriptors,
     ) -> Result<Option<AnswerChannel>, LaunchError> {
         let world = self.world.as_ref().map(ShimWorld::has_listener);
@@ -40,8 +40,8 @@ impl ShimProcess {
 
     /// Ends the record of the current command. Returns its outcome. The record is removed if only a receipt was wanted,
     /// and `unread` says that the host that wanted it is gone.
-    pub(super) fn end_record(&mut self, mark: Option<&str>, unread: bool) -> Recorded {
-        let is_receipt = self.records.purpose() == Some(RecordPurpose::Receipt);
+    pub(super) fn end_record(&mut self, mark: Option<&str>, unread: bool) -> ChangeJournalOutcome {
+        let is_receipt = self.records.purpose() == Some(ChangeJournalPurpose::Receipt);
         let unread = self.records.store().filter(|_| unread && is_receipt).map(ToOwned::to_owned);
         if self.world.as_ref().is_some_and(ShimWorld::has_lost_listener) {
             self.records.lose_names();

@@ -10,10 +10,10 @@ use super::supervised_command::SupervisedCommand;
 use crate::cgroup::ShimCgroup;
 use crate::tree_limits::used_by_living;
 use crate::warm_shell::WarmShell;
-use protocol::plan::Recorded;
+use protocol::plan::ChangeJournalOutcome;
 use protocol::task::now_ms;
-use protocol::{Cause, Conclusion, Ended, FromShim, ShimOrder};
-use sys::{Bounds, Exit, InheritedLimits, LaunchStep};
+use protocol::{CommandConclusion, FromShim, ShellExitReport, ShimOrder, TerminationCause};
+use sys::{ChildExit, ChildRestriction, InheritedLimits, LaunchStep};
 
 impl ShimProcess {
     /// Starts a command and supervises it.
@@ -35,8 +35,9 @@ impl ShimProcess {
             Err(failure) => return self.refuse(failure),
         };
         let required = plan.record.as_ref().is_some_and(|record| record.require);
-        let filter = filter.map_or(Bounds::None, Bounds::Filtered);
-        let restraint = CommandRestraint { bounds: confined.map_or(filter, Bounds::Confined), socket, required };
+        let filter = filter.map_or(ChildRestriction::None, ChildRestriction::Filtered);
+        let restraint =
+            CommandRestraint { bounds: confined.map_or(filter, ChildRestriction::Confined), socket, required };
         let launched = match start(&plan, task, descriptors, (&mut self.group, restraint)) {
             Ok(launched) => launched,
             Err(failure) if matches!(failure.step, LaunchStep::Confine | LaunchStep::Filter) => {
@@ -73,8 +74,9 @@ impl ShimProcess {
         if self.server.is_some() {
             return self.finish_task(running);
         }
-        let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
-        let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
+        let (end, duration) =
+            running.shell_end.unwrap_or((ChildExit::Signal(libc::SIGKILL), running.started.elapsed()));
+        let cause = running.ending.take().map_or(TerminationCause::Itself, |ending| ending.cause);
         if InheritedLimits::now() != self.supervisor.inheritance {
             // The command has changed its parent (`renice 3 $PPID`), and no user but root can change that back. The
             // next one gets another shim.
@@ -88,10 +90,13 @@ impl ShimProcess {
         usage.take_times_of(running.group.as_deref().and_then(ShimCgroup::usage));
         self.report_denials(running.mark.as_deref(), alive);
         // The record covers all that runs until it is listed.
-        let record =
-            if alive { Recorded::Off } else { self.end_record(running.mark.as_deref(), self.socket.is_none()) };
-        let unwritten = self.entries.end(Conclusion::of(cause, end), duration, usage);
-        let ended = Ended { end, usage, duration, cause, alive, last, record, unwritten };
+        let record = if alive {
+            ChangeJournalOutcome::Off
+        } else {
+            self.end_record(running.mark.as_deref(), self.socket.is_none())
+        };
+        let unwritten = self.entries.end(CommandConclusion::of(cause, end), duration, usage);
+        let ended = ShellExitReport { end, usage, duration, cause, alive, last, record, unwritten };
         self.send(FromShim::Ended(ended));
         self.entries.check_last_write();
         self.flows.unread.clear();

@@ -9,10 +9,10 @@ use nix::unistd::Pid;
 use crate::cgroup::ShimCgroup;
 use crate::launch::{self, mark_of};
 use crate::pipeline_tap_names::PipelineTapNames;
-use protocol::plan::Plan;
-use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
+use protocol::plan::ChildPlan;
+use protocol::task::{Task, TaskLog, TaskSpec, TaskStore, now_ms};
 use protocol::{RunDescriptors, TaskInput};
-use sys::{Bounds, LaunchError, LaunchStep};
+use sys::{ChildRestriction, LaunchError, LaunchStep};
 
 /// A command that has just started.
 pub struct LaunchedCommand {
@@ -30,14 +30,14 @@ pub struct LaunchedCommand {
 /// The parts of a command that starts as a task, besides its shell.
 pub struct TaskFiles {
     pub spec: TaskSpec,
-    pub log: Log,
+    pub log: TaskLog,
     pub input: Option<TaskInput>,
 }
 
 /// The bounds of a command, and the channel of its calls.
 pub struct CommandRestraint {
     /// The confinement, or a filter alone.
-    pub bounds: Bounds,
+    pub bounds: ChildRestriction,
     /// The child's end of the socket of a filter alone.
     pub socket: Option<OwnedFd>,
     /// Whether nothing starts if the changes cannot be recorded.
@@ -48,7 +48,7 @@ pub struct CommandRestraint {
 /// without one. If the filter for a record cannot be installed, the command starts without a record, unless the record
 /// is required.
 pub fn start(
-    plan: &Plan,
+    plan: &ChildPlan,
     task: Option<TaskSpec>,
     descriptors: RunDescriptors,
     (group, restraint): (&mut Option<Rc<ShimCgroup>>, CommandRestraint),
@@ -62,9 +62,11 @@ pub fn start(
     let log = task.as_ref().map(|spec| create_files(spec, plan, group.as_deref())).transpose()?;
     let mut unrecorded = None;
     let started = match launch::launch_in(&mut launch, group) {
-        Err(LaunchError { step: LaunchStep::Filter, errno }) if matches!(launch.bounds, Bounds::Filtered(_)) => {
+        Err(LaunchError { step: LaunchStep::Filter, errno })
+            if matches!(launch.bounds, ChildRestriction::Filtered(_)) =>
+        {
             unrecorded = Some(io::Error::from_raw_os_error(errno));
-            launch.bounds = Bounds::None;
+            launch.bounds = ChildRestriction::None;
             if required {
                 Err(LaunchError { step: LaunchStep::Record, errno })
             } else {
@@ -75,7 +77,7 @@ pub fn start(
     };
     let shell = started.inspect_err(|_| {
         if let Some(spec) = &task {
-            Store::at(spec.folder.clone()).remove(&spec.id);
+            TaskStore::at(spec.folder.clone()).remove(&spec.id);
         }
     })?;
     // These descriptors would hide the end of the output if they stayed open.
@@ -84,12 +86,12 @@ pub fn start(
     Ok(LaunchedCommand { shell, pipes, _script: script, task, unrecorded, tap })
 }
 
-fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&ShimCgroup>) -> Result<Log, LaunchError> {
-    let store = Store::at(spec.folder.clone());
+fn create_files(spec: &TaskSpec, plan: &ChildPlan, group: Option<&ShimCgroup>) -> Result<TaskLog, LaunchError> {
+    let store = TaskStore::at(spec.folder.clone());
     let mut task = Task::begin(spec, 0, 0, &mark_of(&plan.env).unwrap_or_default(), now_ms());
     task.cgroup = group.map(|group| group.path().to_owned());
     let created = store.create_log(&spec.id).and_then(|log| {
-        let log = Log::keep(log, spec.max_log_bytes)?;
+        let log = TaskLog::keep(log, spec.max_log_bytes)?;
         store.write(&task).inspect_err(|_| store.remove(&spec.id))?;
         Ok(log)
     });

@@ -10,15 +10,15 @@ use super::process_control::SystemProcesses;
 use super::supervised_command::SupervisedCommand;
 use crate::launch::mark_of;
 use crate::tree_limits::LimitWatch;
-use protocol::plan::Plan;
-use sys::Usage;
+use protocol::plan::ChildPlan;
+use sys::ResourceUsage;
 
 impl ShimProcess {
     /// Returns the state of a command that has just started.
     pub(super) fn new_command(
         &mut self,
         shell: Pid,
-        plan: &Plan,
+        plan: &ChildPlan,
         pipes: Vec<OwnedFd>,
         started: Instant,
     ) -> SupervisedCommand {
@@ -35,7 +35,7 @@ impl ShimProcess {
             reported_blocked: false,
             grace: plan.grace,
             terminal: plan.terminal.is_some(),
-            usage: Usage::default(),
+            usage: ResourceUsage::default(),
             shell_end: None,
             ending: None,
             pipes,

@@ -3,8 +3,8 @@
 use super::*;
 
 /// Returns the limit of CPU time, memory or processes, exceeded.
-fn exceeded(limit: LimitKind) -> Cause {
-    Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 })
+fn exceeded(limit: LimitKind) -> TerminationCause {
+    TerminationCause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 })
 }
 
 #[test]
@@ -22,15 +22,15 @@ fn the_time_limit_of_a_command_is_exact() {
 fn each_cause_has_its_first_signal_and_its_grace() {
     let long = Duration::from_secs(15);
     for (cause, given, signals, grace) in [
-        (Cause::Limit, GRACE, vec![Signal::SIGTERM], GRACE),
-        (Cause::Limit, long, vec![Signal::SIGTERM], long),
-        (Cause::Limit, 300 * MS, vec![Signal::SIGTERM], 300 * MS),
-        (Cause::Abort, GRACE, vec![Signal::SIGTERM], GRACE),
-        (Cause::Abort, MS, vec![Signal::SIGTERM], MS),
-        (Cause::Host, long, vec![Signal::SIGTERM], GRACE_WITHOUT_HOST),
-        (Cause::Host, MS, vec![Signal::SIGTERM], MS),
-        (Cause::Supervisor, long, vec![Signal::SIGTERM], GRACE_WITHOUT_HOST),
-        (Cause::Supervisor, MS, vec![Signal::SIGTERM], MS),
+        (TerminationCause::Limit, GRACE, vec![Signal::SIGTERM], GRACE),
+        (TerminationCause::Limit, long, vec![Signal::SIGTERM], long),
+        (TerminationCause::Limit, 300 * MS, vec![Signal::SIGTERM], 300 * MS),
+        (TerminationCause::Abort, GRACE, vec![Signal::SIGTERM], GRACE),
+        (TerminationCause::Abort, MS, vec![Signal::SIGTERM], MS),
+        (TerminationCause::Host, long, vec![Signal::SIGTERM], GRACE_WITHOUT_HOST),
+        (TerminationCause::Host, MS, vec![Signal::SIGTERM], MS),
+        (TerminationCause::Supervisor, long, vec![Signal::SIGTERM], GRACE_WITHOUT_HOST),
+        (TerminationCause::Supervisor, MS, vec![Signal::SIGTERM], MS),
         (exceeded(LimitKind::Cpu), GRACE, vec![Signal::SIGTERM], GRACE),
         (exceeded(LimitKind::Cpu), 200 * MS, vec![Signal::SIGTERM], 200 * MS),
         (exceeded(LimitKind::Memory), long, vec![], Duration::ZERO),
@@ -50,12 +50,13 @@ fn each_cause_has_its_first_signal_and_its_grace() {
 
 #[test]
 fn a_tree_without_a_grace_gets_sigkill_at_once_and_no_other_signal() {
-    for (cause, code) in [(Cause::Limit, 124), (Cause::Abort, 137), (Cause::Host, 137)] {
+    for (cause, code) in [(TerminationCause::Limit, 124), (TerminationCause::Abort, 137), (TerminationCause::Host, 137)]
+    {
         let (mock, mut running) = running();
         running.grace = Duration::ZERO;
         running.end(cause);
         assert_eq!(running.due_action(mock.now()), DueAction::Kill);
-        mock.0.borrow_mut().killed = vec![exited(SHELL, Exit::Signal(9)), exited(CHILD, Exit::Signal(9))];
+        mock.0.borrow_mut().killed = vec![exited(SHELL, ChildExit::Signal(9)), exited(CHILD, ChildExit::Signal(9))];
         running.kill(mock.now());
         assert_eq!((mock.sent(), running.settle(false)), (vec![Signal::SIGKILL], Some(false)), "{cause:?}");
         assert_eq!(running.end_as_task(), task::TaskEnd::Signal("SIGKILL".into(), code));
@@ -67,21 +68,23 @@ fn an_exit_in_the_last_moment_before_the_limit_is_the_commands_own() {
     let (mock, mut running) = running();
     let before = Duration::from_secs(30) - MS;
     mock.pass(before);
-    mock.exit(&[exited(SHELL, Exit::Code(3))], false);
+    mock.exit(&[exited(SHELL, ChildExit::Code(3))], false);
     assert_eq!((running.settle(false), running.ending.is_none()), (Some(false), true));
-    assert_eq!(running.shell_end, Some((Exit::Code(3), before)));
+    assert_eq!(running.shell_end, Some((ChildExit::Code(3), before)));
 }
 
 #[test]
 fn a_cause_stays_though_the_shell_exits_by_itself_during_the_grace() {
-    for (cause, code) in [(Cause::Limit, 124), (Cause::Abort, 143), (exceeded(LimitKind::Cpu), 143)] {
+    for (cause, code) in
+        [(TerminationCause::Limit, 124), (TerminationCause::Abort, 143), (exceeded(LimitKind::Cpu), 143)]
+    {
         let (mock, mut running) = running();
         mock.pass(Duration::from_secs(30));
         running.end(cause);
         mock.pass(500 * MS);
-        mock.exit(&[exited(SHELL, Exit::Code(0))], false);
+        mock.exit(&[exited(SHELL, ChildExit::Code(0))], false);
         assert_eq!((running.settle(false), mock.sent()), (Some(false), vec![Signal::SIGTERM]), "{cause:?}");
-        assert_eq!(running.shell_end, Some((Exit::Code(0), Duration::from_millis(30_500))));
+        assert_eq!(running.shell_end, Some((ChildExit::Code(0), Duration::from_millis(30_500))));
         assert_eq!(running.ending.as_ref().map(|ending| ending.cause), Some(cause));
         assert_eq!(running.end_as_task(), task::TaskEnd::Signal("SIGTERM".into(), code));
     }
@@ -91,12 +94,12 @@ fn a_cause_stays_though_the_shell_exits_by_itself_during_the_grace() {
 fn a_grace_ends_early_with_the_last_process_and_not_with_the_shell() {
     let (mock, mut running) = running();
     running.grace = Duration::from_secs(15);
-    running.end(Cause::Limit);
+    running.end(TerminationCause::Limit);
     mock.pass(100 * MS);
-    mock.exit(&[exited(SHELL, Exit::Signal(15))], true);
+    mock.exit(&[exited(SHELL, ChildExit::Signal(15))], true);
     assert_eq!(running.settle(false), None);
     mock.pass(100 * MS);
-    mock.exit(&[exited(CHILD, Exit::Signal(15))], false);
+    mock.exit(&[exited(CHILD, ChildExit::Signal(15))], false);
     assert_eq!((running.settle(false), mock.sent()), (Some(false), vec![Signal::SIGTERM]));
 }
 
@@ -104,7 +107,7 @@ fn a_grace_ends_early_with_the_last_process_and_not_with_the_shell() {
 fn a_terminal_whose_host_is_gone_has_half_a_second_between_sighup_and_sigkill() {
     let (mock, mut running) = running();
     (running.terminal, running.grace) = (true, Duration::from_secs(15));
-    running.end(Cause::Host);
+    running.end(TerminationCause::Host);
     assert_eq!(running.due_action(mock.pass(499 * MS)), DueAction::Nothing);
     assert_eq!(running.due_action(mock.pass(MS)), DueAction::Kill);
     running.kill(mock.now());
@@ -131,10 +134,10 @@ fn a_blocked_process_postpones_the_limit_until_the_addon_acknowledges_or_300_ms_
 fn a_tree_that_is_being_terminated_has_no_time_limit_any_more() {
     let (mock, mut running) = running();
     mock.pass(Duration::from_secs(29));
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     assert_eq!(running.due_action(mock.pass(Duration::from_secs(1))), DueAction::Nothing, "its limit");
     assert_eq!(running.due_action(mock.pass(Duration::from_secs(1))), DueAction::Kill, "the end of its grace");
-    assert_eq!(running.ending.map(|ending| ending.cause), Some(Cause::Abort));
+    assert_eq!(running.ending.map(|ending| ending.cause), Some(TerminationCause::Abort));
 }
 
 #[test]
@@ -142,24 +145,24 @@ fn at_its_limit_a_tree_gets_sigterm_and_after_the_grace_sigkill() {
     let (mock, mut running) = running();
     assert_eq!(running.due_action(mock.pass(Duration::from_secs(30) - MS)), DueAction::Nothing);
     assert_eq!(running.due_action(mock.pass(MS)), DueAction::Limit);
-    running.end(Cause::Limit);
+    running.end(TerminationCause::Limit);
     assert_eq!(mock.sent(), [Signal::SIGTERM]);
     assert_eq!(running.due_action(mock.pass(GRACE - MS)), DueAction::Nothing);
     let now = mock.pass(MS);
     assert_eq!((running.due_action(now), running.wake_at()), (DueAction::Kill, Some(now)));
-    mock.0.borrow_mut().killed = vec![exited(SHELL, Exit::Signal(9)), exited(CHILD, Exit::Signal(9))];
+    mock.0.borrow_mut().killed = vec![exited(SHELL, ChildExit::Signal(9)), exited(CHILD, ChildExit::Signal(9))];
     running.kill(now);
     assert_eq!(mock.sent(), [Signal::SIGKILL]);
     assert_eq!(running.settle(false), Some(false));
-    assert_eq!(running.shell_end.map(|(exit, _)| exit), Some(Exit::Signal(9)));
+    assert_eq!(running.shell_end.map(|(exit, _)| exit), Some(ChildExit::Signal(9)));
 }
 
 #[test]
 fn a_tree_that_obeys_sigterm_is_over_without_sigkill() {
     let (mock, mut running) = running();
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     mock.pass(MS);
-    mock.exit(&[exited(SHELL, Exit::Signal(15))], false);
+    mock.exit(&[exited(SHELL, ChildExit::Signal(15))], false);
     assert_eq!(running.settle(false), Some(false));
     assert_eq!(mock.sent(), [Signal::SIGTERM]);
     assert_eq!(running.end_as_task(), task::TaskEnd::Signal("SIGTERM".into(), 143));
@@ -168,12 +171,12 @@ fn a_tree_that_obeys_sigterm_is_over_without_sigkill() {
 #[test]
 fn sigkill_is_repeated_until_the_tree_is_given_up() {
     let (mock, mut running) = running();
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     let mut now = mock.pass(GRACE);
     running.kill(now);
     let first = now;
     // The shell exits. A process that has changed its user does not.
-    mock.exit(&[exited(SHELL, Exit::Signal(9))], true);
+    mock.exit(&[exited(SHELL, ChildExit::Signal(9))], true);
     assert_eq!(running.settle(false), None);
     while !running.is_given_up(now) {
         assert_eq!(running.due_action(mock.pass(KILL_INTERVAL - MS)), DueAction::Nothing);
@@ -188,7 +191,7 @@ fn sigkill_is_repeated_until_the_tree_is_given_up() {
 #[test]
 fn a_tree_whose_shell_is_alive_is_not_given_up() {
     let (mock, mut running) = running();
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     running.kill(mock.pass(GRACE));
     let later = mock.pass(Duration::from_secs(60));
     assert!(running.is_killed_long_ago(later) && !running.is_given_up(later));
@@ -197,20 +200,20 @@ fn a_tree_whose_shell_is_alive_is_not_given_up() {
 #[test]
 fn a_more_urgent_reason_shortens_the_grace_and_leaves_the_cause() {
     let (mock, mut running) = running();
-    running.end(Cause::Abort);
-    running.end(Cause::Host);
+    running.end(TerminationCause::Abort);
+    running.end(TerminationCause::Host);
     assert_eq!(running.wake_at(), Some(mock.now() + GRACE_WITHOUT_HOST));
-    assert_eq!(running.ending.as_ref().map(|ending| ending.cause), Some(Cause::Abort));
+    assert_eq!(running.ending.as_ref().map(|ending| ending.cause), Some(TerminationCause::Abort));
     assert_eq!(mock.sent(), [Signal::SIGTERM], "once");
     mock.pass(MS);
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     assert_eq!(running.wake_at(), Some(mock.now() - MS + GRACE_WITHOUT_HOST), "never longer");
 }
 
 #[test]
 fn hundreds_of_processes_have_longer_to_exit_before_they_are_given_up() {
     let (mock, mut running) = running();
-    running.end(Cause::LimitExceeded(ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 }));
+    running.end(TerminationCause::LimitExceeded(ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 }));
     running.kill(mock.now());
     assert!(!running.is_killed_long_ago(mock.pass(GIVEN_UP)));
     assert!(running.is_killed_long_ago(mock.pass(GIVEN_UP_BROKEN - GIVEN_UP)));
@@ -219,10 +222,10 @@ fn hundreds_of_processes_have_longer_to_exit_before_they_are_given_up() {
 #[test]
 fn a_terminal_hangs_up_first() {
     for (cause, signals) in [
-        (Cause::Abort, vec![Signal::SIGHUP, Signal::SIGTERM]),
-        (Cause::Limit, vec![Signal::SIGHUP, Signal::SIGTERM]),
-        (Cause::Host, vec![Signal::SIGHUP]),
-        (Cause::Supervisor, vec![Signal::SIGHUP]),
+        (TerminationCause::Abort, vec![Signal::SIGHUP, Signal::SIGTERM]),
+        (TerminationCause::Limit, vec![Signal::SIGHUP, Signal::SIGTERM]),
+        (TerminationCause::Host, vec![Signal::SIGHUP]),
+        (TerminationCause::Supervisor, vec![Signal::SIGHUP]),
     ] {
         let (mock, mut running) = running();
         running.terminal = true;

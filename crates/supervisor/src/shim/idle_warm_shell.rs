@@ -12,9 +12,9 @@ use crate::shim::process_control::{ProcessControl, SystemProcesses};
 use crate::shim::shim_world::ShimWorld;
 use crate::shim::supervised_command::SupervisedCommand;
 use crate::warm_shell::WarmShell;
-use protocol::plan::ShellKind;
-use protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
-use sys::{Bounds, LaunchError, LaunchStep, Reaped, Signal};
+use protocol::plan::WarmShellKind;
+use protocol::{FromShim, WarmCommandPlace, WarmCommandStart, WarmShellEnds, WarmShellReport};
+use sys::{ChildRestriction, LaunchError, LaunchStep, ReapOutcome, Signal};
 
 impl ShimProcess {
     /// Reaps survivors of earlier commands and the warm shell. A warm shell that another process has stopped is
@@ -22,9 +22,9 @@ impl ShimProcess {
     pub(super) fn reap_idle(&mut self) {
         loop {
             let (pid, ended) = match sys::reap(true) {
-                Reaped::Ended(pid, end, usage) => (pid, Some((end, usage, Instant::now()))),
-                Reaped::Stopped(pid) => (pid, None),
-                Reaped::Nothing | Reaped::NoChildren => return,
+                ReapOutcome::Ended(pid, end, usage) => (pid, Some((end, usage, Instant::now()))),
+                ReapOutcome::Stopped(pid) => (pid, None),
+                ReapOutcome::Nothing | ReapOutcome::NoChildren => return,
             };
             let Some(warm) = self.warm.as_mut().filter(|warm| warm.shell == pid) else { continue };
             let (mark, arrived) = (warm.mark(), warm.ready().is_none());
@@ -47,7 +47,7 @@ impl ShimProcess {
     }
 
     /// Starts a warm shell of this kind. A failure costs nothing but the warm shell.
-    pub(super) fn prepare(&mut self, kind: ShellKind, files: Vec<OwnedFd>) {
+    pub(super) fn prepare(&mut self, kind: WarmShellKind, files: Vec<OwnedFd>) {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
         ShimCgroup::prepare_for_command(&mut self.group, kind.plan.limits);
@@ -57,14 +57,14 @@ impl ShimProcess {
         }
     }
 
-    fn start_warm(&mut self, kind: ShellKind, files: Vec<OwnedFd>) -> Result<WarmShell, LaunchError> {
+    fn start_warm(&mut self, kind: WarmShellKind, files: Vec<OwnedFd>) -> Result<WarmShell, LaunchError> {
         let failed = |error: ChangeJournalError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
         let world = self.world.as_ref().map(ShimWorld::has_listener);
         let way = kind.recorded.then(|| self.records.prepare(world)).transpose().map_err(failed)?;
         // The socket stays open until the shell has sent its filter.
         let (filter, _socket, journal) = way.map_or((None, None, None), AnswerChannel::parts);
-        let filter = filter.map_or(Bounds::None, Bounds::Filtered);
-        let bounds = self.confine(journal)?.map_or(filter, Bounds::Confined);
+        let filter = filter.map_or(ChildRestriction::None, ChildRestriction::Filtered);
+        let bounds = self.confine(journal)?.map_or(filter, ChildRestriction::Confined);
         WarmShell::start(kind, files, &mut self.group, bounds)
     }
 
@@ -83,15 +83,15 @@ impl ShimProcess {
             }
             None => self.dismiss(),
         }
-        self.report(Prepared { guards, ..prepared(mark, ready) });
+        self.report(WarmShellReport { guards, ..prepared(mark, ready) });
     }
 
-    fn report(&self, prepared: Prepared) {
+    fn report(&self, prepared: WarmShellReport) {
         self.send(FromShim::Prepared(prepared));
     }
 
     /// Handles the report that the addon has given the warm shell its command.
-    pub(super) fn on_warm_start(&mut self, start: WarmStart) -> io::Result<()> {
+    pub(super) fn on_warm_start(&mut self, start: WarmCommandStart) -> io::Result<()> {
         let Some(mut warm) = self.warm.take() else { return Ok(()) };
         (warm.plan.limit, warm.plan.grace) = (start.limit, start.grace);
         let begun = start.record.map_or(Ok(()), |record| self.records.begin_warm(&record, &warm));
@@ -137,7 +137,7 @@ impl ShimProcess {
 }
 
 /// Returns the report on the shell with this mark: the place for its command, or that the shell is not ready.
-fn prepared(mark: Option<String>, ready: Option<(ShellPlace, WarmEnds)>) -> Prepared {
-    let (place, ends) = ready.map_or((None, WarmEnds::default()), |(place, ends)| (Some(place), ends));
-    Prepared { mark: mark.unwrap_or_default(), place, guards: None, ends }
+fn prepared(mark: Option<String>, ready: Option<(WarmCommandPlace, WarmShellEnds)>) -> WarmShellReport {
+    let (place, ends) = ready.map_or((None, WarmShellEnds::default()), |(place, ends)| (Some(place), ends));
+    WarmShellReport { mark: mark.unwrap_or_default(), place, guards: None, ends }
 }

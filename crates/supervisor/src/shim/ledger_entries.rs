@@ -9,9 +9,9 @@ use ledger::{
     LedgerError, LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState, LedgerRunTask,
     LedgerWriter, ShimId, own_shim,
 };
-use protocol::task::{Store, TaskEnd, TaskSpec, now_ms};
-use protocol::{Cause, Conclusion, Opening};
-use sys::Usage;
+use protocol::task::{TaskEnd, TaskSpec, TaskStore, now_ms};
+use protocol::{CommandConclusion, LedgerOpening, TerminationCause};
+use sys::ResourceUsage;
 
 /// The entries of one command after another.
 #[derive(Default)]
@@ -47,9 +47,9 @@ impl UnfinishedLedgerEntry {
 
 impl ShimLedgerEntries {
     /// Begins the entry of a command.
-    pub fn begin(&mut self, run: Option<&str>, opening: Option<Opening>) {
+    pub fn begin(&mut self, run: Option<&str>, opening: Option<LedgerOpening>) {
         (self.open, self.failure) = (None, None);
-        let Some((run, Opening { directory, at, start })) = run.zip(opening) else { return };
+        let Some((run, LedgerOpening { directory, at, start })) = run.zip(opening) else { return };
         if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
             self.writer = Some(LedgerWriter::new(directory));
         }
@@ -66,8 +66,8 @@ impl ShimLedgerEntries {
     }
 
     /// Writes the end of the command. Returns why a part of its entry is missing.
-    pub fn end(&mut self, conclusion: Conclusion, duration: Duration, usage: Usage) -> Option<String> {
-        let Conclusion { status, exit_code, signal } = conclusion;
+    pub fn end(&mut self, conclusion: CommandConclusion, duration: Duration, usage: ResourceUsage) -> Option<String> {
+        let CommandConclusion { status, exit_code, signal } = conclusion;
         let end = LedgerRunEnd {
             code: Some(exit_code),
             signal: signal.map(|number| sys::signal_name(number).into()),
@@ -79,7 +79,7 @@ impl ShimLedgerEntries {
     /// Writes that the command goes on as this task.
     pub fn become_task(&mut self, spec: &TaskSpec) {
         let Some(open) = &mut self.open else { return };
-        let log = Store::at(spec.folder.clone()).log_path(&spec.id);
+        let log = TaskStore::at(spec.folder.clone()).log_path(&spec.id);
         let task = LedgerRunTask { id: (&*spec.id).into(), log: log.to_string_lossy() };
         let line =
             open.line(&mut self.shim).with("note", &LedgerRunNote { task: Some(task), ..LedgerRunNote::default() });
@@ -97,11 +97,12 @@ impl ShimLedgerEntries {
             TaskEnd::Code(code) => LedgerRunEnd { code: Some(code), ..ended(LedgerRunState::Exited) },
             TaskEnd::Signal(name, code) => {
                 let state = match cause {
-                    Some(Cause::Limit) => LedgerRunState::TimedOut,
-                    Some(Cause::Abort | Cause::Host) => LedgerRunState::Aborted,
-                    Some(Cause::Itself | Cause::Supervisor | Cause::LimitExceeded(_)) | None => {
-                        LedgerRunState::Signaled
-                    }
+                    Some(TerminationCause::Limit) => LedgerRunState::TimedOut,
+                    Some(TerminationCause::Abort | TerminationCause::Host) => LedgerRunState::Aborted,
+                    Some(
+                        TerminationCause::Itself | TerminationCause::Supervisor | TerminationCause::LimitExceeded(_),
+                    )
+                    | None => LedgerRunState::Signaled,
                 };
                 LedgerRunEnd { code: Some(code), signal: Some(name.into()), ..ended(state) }
             }

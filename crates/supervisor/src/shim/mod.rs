@@ -67,7 +67,7 @@ use super::warm_shell::WarmShell;
 use change_journal::ChangeJournals;
 use ledger_entries::ShimLedgerEntries;
 use pipeline_tap::TapForwarder;
-use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
+use protocol::{FrameReader, FromShim, ReceiveOutcome, TerminationCause, ToShim};
 use shim_world::ShimWorld;
 use supervised_command::{DueAction, SupervisedCommand};
 use sys::{ChildEvents, InheritedLimits, Signal};
@@ -234,10 +234,10 @@ impl ShimProcess {
     }
 
     /// Receives the next message of the addon. Returns [`Received::Closed`] once, when the addon is gone.
-    fn receive(&mut self) -> Received<ToShim> {
-        let Some(socket) = &self.socket else { return Received::Pending };
-        let read = self.reader.receive(socket).unwrap_or(Received::Closed);
-        if matches!(read, Received::Closed) {
+    fn receive(&mut self) -> ReceiveOutcome<ToShim> {
+        let Some(socket) = &self.socket else { return ReceiveOutcome::Pending };
+        let read = self.reader.receive(socket).unwrap_or(ReceiveOutcome::Closed);
+        if matches!(read, ReceiveOutcome::Closed) {
             self.socket = None;
         }
         read
@@ -249,7 +249,7 @@ impl ShimProcess {
         loop {
             // A message that this shim has read goes to no other shim. Several messages may have been read at once.
             if self.socket.is_some() && self.reader.has_frame() {
-                if let Received::Message(message) = self.receive() {
+                if let ReceiveOutcome::Message(message) = self.receive() {
                     return Ok(Some(message));
                 }
                 continue;
@@ -263,7 +263,7 @@ impl ShimProcess {
             if self.supervisor.lifeline.is_some()
                 && ready.socket
                 && !self.is_over()
-                && let Received::Message(message) = self.receive()
+                && let ReceiveOutcome::Message(message) = self.receive()
             {
                 return Ok(Some(message));
             }
@@ -287,7 +287,7 @@ impl ShimProcess {
             && Instant::now() < until
         {
             if self.wait(Some(until))?.socket
-                && let Received::Message(message @ (ToShim::WarmStart(_) | ToShim::Run(_))) = self.receive()
+                && let ReceiveOutcome::Message(message @ (ToShim::WarmStart(_) | ToShim::Run(_))) = self.receive()
             {
                 return Ok(Some(message));
             }
@@ -325,10 +325,10 @@ impl ShimProcess {
             self.apply_requests(&ready, running);
             if ready.socket {
                 match self.receive() {
-                    Received::Message(message) => self.dispatch(message, running),
-                    Received::Pending => {}
-                    Received::Closed => {
-                        running.end(Cause::Host);
+                    ReceiveOutcome::Message(message) => self.dispatch(message, running),
+                    ReceiveOutcome::Pending => {}
+                    ReceiveOutcome::Closed => {
+                        running.end(TerminationCause::Host);
                         self.flows.unread.append(&mut running.pipes);
                     }
                 }
@@ -344,7 +344,7 @@ impl ShimProcess {
     fn dispatch(&mut self, message: ToShim, running: &mut SupervisedCommand) {
         match message {
             ToShim::End { at_limit: true } => self.end_at_limit(running),
-            ToShim::End { at_limit: false } => running.end(Cause::Abort),
+            ToShim::End { at_limit: false } => running.end(TerminationCause::Abort),
             ToShim::Signal { signal, foreground } => running.signal(signal, foreground.map(Pid::from_raw)),
             ToShim::Scan => {
                 self.report_blocked(running, false);
@@ -374,7 +374,7 @@ impl ShimProcess {
             if running.shell_end.is_some() && running.ending.is_none() {
                 self.send(FromShim::LimitExceeded(broken));
             }
-            running.end(Cause::LimitExceeded(broken));
+            running.end(TerminationCause::LimitExceeded(broken));
         }
         let now = Instant::now();
         match running.due_action(now) {

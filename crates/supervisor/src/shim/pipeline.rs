@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use nix::unistd::Pid;
 
 use crate::tree::TreeMember;
-use sys::Program;
+use sys::ProcessProgram;
 
 /// Shells and other programs that act on each part of their input. A part of the input can mean something else than the
 /// whole, and the following lines of a script depend on the whole.
@@ -71,8 +71,8 @@ impl PipelineProcess {
 }
 
 /// Returns whether a program acts on each part of its input, such as a shell that reads its commands.
-pub fn acts_on_input(program: &Program) -> bool {
-    let Program { executable, name, arguments, .. } = program;
+pub fn acts_on_input(program: &ProcessProgram) -> bool {
+    let ProcessProgram { executable, name, arguments, .. } = program;
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let called = words.first().and_then(|word| word.trim_start_matches('-').rsplit('/').next()).unwrap_or_default();
     // An executable that contains many programs is recognised only by the name of the process.

@@ -4,16 +4,16 @@ use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags};
 
-use protocol::TapEnds;
-use sys::{Passed, Passing};
+use protocol::PipelineTapEnds;
+use sys::{ForwardOutcome, PipeForwarder};
 
 /// Steps before the shim looks at anything else.
 const TURN: usize = 64;
 
 /// Both ends of a tap. Nothing is kept of what flows.
 pub struct TapForwarder {
-    ends: TapEnds,
-    passing: Passing,
+    ends: PipelineTapEnds,
+    passing: PipeForwarder,
     /// Whether the reader's pipe has no room.
     full: bool,
 }
@@ -28,8 +28,8 @@ pub enum TapProgress {
 }
 
 impl TapForwarder {
-    pub fn new(ends: TapEnds) -> Self {
-        Self { ends, passing: Passing::default(), full: false }
+    pub fn new(ends: PipelineTapEnds) -> Self {
+        Self { ends, passing: PipeForwarder::default(), full: false }
     }
 
     /// Returns the ends to poll. The reader's leaving shows in any case.
@@ -46,11 +46,11 @@ impl TapForwarder {
     pub fn forward(&mut self) -> TapProgress {
         for _ in 0..TURN {
             let passed = self.passing.step(self.ends.from.as_fd(), self.ends.to.as_fd());
-            self.full = passed == Passed::Full;
+            self.full = passed == ForwardOutcome::Full;
             match passed {
-                Passed::Bytes(_) => {}
-                Passed::Empty | Passed::Full => return TapProgress::Open,
-                Passed::Ended | Passed::ReaderLeft(_) => return TapProgress::Ended,
+                ForwardOutcome::Bytes(_) => {}
+                ForwardOutcome::Empty | ForwardOutcome::Full => return TapProgress::Open,
+                ForwardOutcome::Ended | ForwardOutcome::ReaderLeft(_) => return TapProgress::Ended,
             }
         }
         TapProgress::Open
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn all_bytes_arrive_in_order_whatever_the_reader_leaves_in_its_pipe() {
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         let (mut read, mut write) = (File::from(read), File::from(write));
         let mut tap = TapForwarder::new(ends);
         let sent: Vec<u8> = (0..40_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_leaves_ends_the_flow_at_once() {
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         let mut tap = TapForwarder::new(ends);
         assert_eq!(tap.forward(), TapProgress::Open);
         drop(read);

@@ -100,7 +100,7 @@ fn shells_and_programs_that_act_on_their_input_are_known_by_any_of_their_names()
         ("jq", "jq", "jq -s length", false),
         ("", "", "", false),
     ] {
-        let program = Program {
+        let program = ProcessProgram {
             executable: executable.into(),
             name: name.into(),
             arguments: arguments.split(' ').map(String::from).collect(),

@@ -10,7 +10,7 @@ use super::pipeline::{self, PipelineProcess};
 use crate::cgroup::ShimCgroup;
 use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree::{self, TreeMember};
-use sys::{Reaped, Signal};
+use sys::{ReapOutcome, Signal};
 
 /// Longest list of processes whose pipes are compared.
 const MOST: usize = 256;
@@ -20,7 +20,7 @@ const BOUND: Duration = Duration::from_millis(50);
 /// Waiting, signalling and the clock. Unit tests replace the system with queues of outcomes.
 pub trait ProcessControl: Clone {
     /// Takes the next state change of a child, without waiting.
-    fn reap(&self) -> Reaped;
+    fn reap(&self) -> ReapOutcome;
     /// Waits for children that were killed, each after its parent.
     fn wait(&self, killed: &[Pid]);
     /// Returns whether a process of the tree is alive.
@@ -58,7 +58,7 @@ pub struct TreeScope<'a> {
 pub struct SystemProcesses;
 
 impl ProcessControl for SystemProcesses {
-    fn reap(&self) -> Reaped {
+    fn reap(&self) -> ReapOutcome {
         sys::reap(false)
     }
 
@@ -116,7 +116,7 @@ fn pipeline_process(member: TreeMember, until: Duration, tap: Option<&PipelineTa
     if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {
         writes.clear();
     }
-    let program = if reads.is_empty() { sys::Program::default() } else { sys::program(member.pid) };
+    let program = if reads.is_empty() { sys::ProcessProgram::default() } else { sys::program(member.pid) };
     let acts = pipeline::acts_on_input(&program);
     Some(PipelineProcess { member, reads, writes, acts, handles_terminate: program.handles_terminate })
 }

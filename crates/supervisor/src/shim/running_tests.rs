@@ -26,10 +26,10 @@ struct ScriptedProcesses(Rc<RefCell<ScriptedState>>);
 struct ScriptedState {
     now: Instant,
     /// Outcomes of `reap`. Once they are used up the answer depends on `alive`.
-    reaped: VecDeque<Reaped>,
+    reaped: VecDeque<ReapOutcome>,
     alive: bool,
     /// Outcomes of `reap` after SIGKILL.
-    killed: Vec<Reaped>,
+    killed: Vec<ReapOutcome>,
     /// Every signal sent to the tree.
     sent: Vec<Signal>,
     /// The children that were left alone each time.
@@ -43,9 +43,9 @@ struct ScriptedState {
 }
 
 impl ProcessControl for ScriptedProcesses {
-    fn reap(&self) -> Reaped {
+    fn reap(&self) -> ReapOutcome {
         let mut state = self.0.borrow_mut();
-        let otherwise = if state.alive { Reaped::Nothing } else { Reaped::NoChildren };
+        let otherwise = if state.alive { ReapOutcome::Nothing } else { ReapOutcome::NoChildren };
         state.reaped.pop_front().unwrap_or(otherwise)
     }
 
@@ -105,7 +105,7 @@ impl ScriptedProcesses {
     }
 
     /// These children exit. `alive`: others are left.
-    fn exit(&self, reaped: &[Reaped], alive: bool) {
+    fn exit(&self, reaped: &[ReapOutcome], alive: bool) {
         let mut state = self.0.borrow_mut();
         state.reaped.extend(reaped);
         state.alive = alive;
@@ -134,7 +134,7 @@ fn running() -> (ScriptedProcesses, SupervisedCommand<ScriptedProcesses>) {
         reported_blocked: false,
         grace: GRACE,
         terminal: false,
-        usage: Usage::default(),
+        usage: ResourceUsage::default(),
         shell_end: None,
         ending: None,
         pipes: Vec::new(),
@@ -148,15 +148,15 @@ fn running() -> (ScriptedProcesses, SupervisedCommand<ScriptedProcesses>) {
     (mock, running)
 }
 
-fn exited(pid: Pid, exit: Exit) -> Reaped {
-    Reaped::Ended(pid, exit, Usage { user_us: 10, system_us: 1, max_rss: 7 })
+fn exited(pid: Pid, exit: ChildExit) -> ReapOutcome {
+    ReapOutcome::Ended(pid, exit, ResourceUsage { user_us: 10, system_us: 1, max_rss: 7 })
 }
 
 /// Checks which states of a command are over, and what the addon learns about survivors then.
 #[test]
 fn a_command_is_over_when_its_shell_exited_and_nothing_is_left_to_terminate() {
-    let shell = exited(SHELL, Exit::Code(0));
-    let child = exited(CHILD, Exit::Code(0));
+    let shell = exited(SHELL, ChildExit::Code(0));
+    let child = exited(CHILD, ChildExit::Code(0));
     // Each row: whether the tree was terminated before, the exits, whether other processes are left, the answer of
     // `settle`.
     for (terminated, exits, left, over) in [
@@ -170,11 +170,11 @@ fn a_command_is_over_when_its_shell_exited_and_nothing_is_left_to_terminate() {
         (true, vec![shell], true, None),
         (true, vec![shell], false, Some(false)),
         (true, vec![shell, child], false, Some(false)),
-        (false, vec![Reaped::Stopped(SHELL)], true, None),
+        (false, vec![ReapOutcome::Stopped(SHELL)], true, None),
     ] {
         let (mock, mut running) = running();
         if terminated {
-            running.end(Cause::Abort);
+            running.end(TerminationCause::Abort);
         }
         mock.exit(&exits, left);
         assert_eq!(running.settle(false), over, "{terminated} {exits:?} {left}");
@@ -185,17 +185,17 @@ fn a_command_is_over_when_its_shell_exited_and_nothing_is_left_to_terminate() {
 fn the_exit_of_the_shell_has_its_code_and_the_time_since_its_start() {
     let (mock, mut running) = running();
     mock.pass(Duration::from_millis(1234));
-    mock.exit(&[exited(CHILD, Exit::Signal(9)), exited(SHELL, Exit::Code(7))], false);
+    mock.exit(&[exited(CHILD, ChildExit::Signal(9)), exited(SHELL, ChildExit::Code(7))], false);
     running.reap();
-    assert_eq!(running.shell_end, Some((Exit::Code(7), Duration::from_millis(1234))));
-    assert_eq!(running.usage, Usage { user_us: 20, system_us: 2, max_rss: 7 });
+    assert_eq!(running.shell_end, Some((ChildExit::Code(7), Duration::from_millis(1234))));
+    assert_eq!(running.usage, ResourceUsage { user_us: 20, system_us: 2, max_rss: 7 });
 }
 
 #[test]
 fn children_that_keep_exiting_hold_nothing_up_that_is_due() {
     let (mock, mut running) = running();
     let limit = running.limit.expect("a limit");
-    let many = [exited(CHILD, Exit::Code(0)); 3 * BATCH];
+    let many = [exited(CHILD, ChildExit::Code(0)); 3 * BATCH];
     mock.exit(&many, false);
     mock.pass(limit - mock.now());
     assert!(running.reap(), "others are left");
@@ -209,7 +209,7 @@ fn children_that_keep_exiting_hold_nothing_up_that_is_due() {
 fn a_dismissed_warm_shell_is_none_of_the_command() {
     let (mock, mut running) = running();
     running.dismissed = vec![CHILD];
-    mock.exit(&[exited(CHILD, Exit::Signal(9)), exited(CHILD, Exit::Code(0))], true);
+    mock.exit(&[exited(CHILD, ChildExit::Signal(9)), exited(CHILD, ChildExit::Code(0))], true);
     running.reap();
     // From then on a process of the command may have this pid.
     assert_eq!((running.dismissed, running.usage.user_us), (Vec::new(), 10));
@@ -219,7 +219,7 @@ fn a_dismissed_warm_shell_is_none_of_the_command() {
 fn a_dismissed_warm_shell_that_is_slow_to_exit_is_not_left_by_the_command() {
     let (mock, mut running) = running();
     running.dismissed = vec![CHILD];
-    mock.exit(&[exited(running.shell, Exit::Code(0))], true);
+    mock.exit(&[exited(running.shell, ChildExit::Code(0))], true);
     assert_eq!(running.settle(false), Some(false));
     assert_eq!(running.dismissed, []);
 }
@@ -251,10 +251,10 @@ fn a_blocked_process_is_signalled_once_the_addon_has_read_its_prompt() {
 #[test]
 fn a_task_whose_shell_was_killed_is_terminated_whole() {
     for (is_task, exit, killed) in [
-        (true, Exit::Signal(libc::SIGKILL), true),
-        (true, Exit::Signal(libc::SIGTERM), false),
-        (true, Exit::Code(137), false),
-        (false, Exit::Signal(libc::SIGKILL), false),
+        (true, ChildExit::Signal(libc::SIGKILL), true),
+        (true, ChildExit::Signal(libc::SIGTERM), false),
+        (true, ChildExit::Code(137), false),
+        (false, ChildExit::Signal(libc::SIGKILL), false),
     ] {
         let (mock, mut running) = running();
         mock.exit(&[exited(SHELL, exit)], true);
@@ -267,14 +267,14 @@ fn a_task_whose_shell_was_killed_is_terminated_whole() {
 fn spared_children_are_in_no_signal() {
     let (mock, mut running) = running();
     running.spared = vec![CHILD];
-    running.end(Cause::Abort);
+    running.end(TerminationCause::Abort);
     running.kill(mock.pass(GRACE));
     assert_eq!(mock.0.borrow().spared, [[CHILD], [CHILD]]);
 }
 
 #[test]
 fn the_end_of_a_task_names_the_strongest_signal_sent() {
-    let end = |cause: Option<(Cause, bool)>, exit: Option<Exit>| {
+    let end = |cause: Option<(TerminationCause, bool)>, exit: Option<ChildExit>| {
         let (mock, mut running) = running();
         running.shell_end = exit.map(|exit| (exit, MS));
         if let Some((cause, killed)) = cause {
@@ -284,13 +284,13 @@ fn the_end_of_a_task_names_the_strongest_signal_sent() {
         running.end_as_task()
     };
     let signal = |name: &str, code| task::TaskEnd::Signal(name.into(), code);
-    let exit = Some(Exit::Code(3));
+    let exit = Some(ChildExit::Code(3));
     assert_eq!(end(None, exit), task::TaskEnd::Code(3));
-    assert_eq!(end(None, Some(Exit::Signal(11))), signal("SIGSEGV", 139));
-    assert_eq!(end(None, None), task::TaskEnd::Lost(task::Loss::Unseen));
-    assert_eq!(end(Some((Cause::Itself, true)), exit), task::TaskEnd::Code(3));
-    assert_eq!(end(Some((Cause::Abort, false)), exit), signal("SIGTERM", 143));
-    assert_eq!(end(Some((Cause::Abort, true)), exit), signal("SIGKILL", 137));
-    assert_eq!(end(Some((Cause::Limit, false)), exit), signal("SIGTERM", 124));
-    assert_eq!(end(Some((Cause::Limit, true)), None), signal("SIGKILL", 124));
+    assert_eq!(end(None, Some(ChildExit::Signal(11))), signal("SIGSEGV", 139));
+    assert_eq!(end(None, None), task::TaskEnd::Lost(task::TaskLoss::Unseen));
+    assert_eq!(end(Some((TerminationCause::Itself, true)), exit), task::TaskEnd::Code(3));
+    assert_eq!(end(Some((TerminationCause::Abort, false)), exit), signal("SIGTERM", 143));
+    assert_eq!(end(Some((TerminationCause::Abort, true)), exit), signal("SIGKILL", 137));
+    assert_eq!(end(Some((TerminationCause::Limit, false)), exit), signal("SIGTERM", 124));
+    assert_eq!(end(Some((TerminationCause::Limit, true)), None), signal("SIGKILL", 124));
 }

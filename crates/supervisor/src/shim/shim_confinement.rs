@@ -9,12 +9,12 @@ use super::shim_world::ShimWorld;
 use super::task_server::TaskServer;
 use confine::CommandDenials;
 use protocol::FromShim;
-use protocol::plan::Record;
-use sys::{Confined, LaunchError, LaunchStep};
+use protocol::plan::ChangeJournalPlan;
+use sys::{ChildConfinement, LaunchError, LaunchStep};
 
 impl ShimProcess {
     /// Announces a command to the world, with the journal of its changes. Returns the confinement of the command.
-    pub(super) fn confine(&mut self, journal: Option<OwnedFd>) -> Result<Option<Rc<Confined>>, LaunchError> {
+    pub(super) fn confine(&mut self, journal: Option<OwnedFd>) -> Result<Option<Rc<ChildConfinement>>, LaunchError> {
         let step = LaunchStep::Protect;
         let failed = |error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(libc::EIO) };
         self.world.as_mut().map(|world| world.begin(journal).map_err(failed)).transpose()
@@ -25,12 +25,12 @@ impl ShimProcess {
     pub(super) fn refuse(&mut self, failure: LaunchError) -> io::Result<()> {
         self.records.discard();
         let is_intact = self.world.as_ref().is_none_or(ShimWorld::is_intact);
-        self.send(if is_intact { FromShim::Failed(failure) } else { FromShim::Untaken });
+        self.send(if is_intact { FromShim::Failed(failure) } else { FromShim::WorldGone });
         Err(io::Error::from_raw_os_error(failure.errno))
     }
 
     /// Answers whether the warm shell may be given a command, whose changes must be recorded with `record`.
-    pub(super) fn protect(&mut self, record: Option<&Record>) {
+    pub(super) fn protect(&mut self, record: Option<&ChangeJournalPlan>) {
         let is_protected = self.world.as_mut().is_none_or(|world| world.protect_new_paths().is_ok());
         let mut begin = |record| self.warm.as_ref().is_some_and(|warm| self.records.begin_warm(record, warm).is_ok());
         let may = is_protected && record.is_none_or(&mut begin);

@@ -12,14 +12,14 @@ use confine::gate::GateControl;
 use confine::listener::{ListenerLink, ListenerReport};
 use confine::world::{GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces};
 use confine::{CommandDenials, WorldStatusBoard, WorldStatusSlot};
-use sys::{Confined, Entrance, Filter, Machine};
+use sys::{ChildConfinement, SyscallArchitecture, SyscallFilter, WorldEntrance};
 
 /// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
 const ENDING: u16 = 50;
 
 /// The world of a shim.
 pub struct ShimWorld {
-    entrance: Option<Entrance>,
+    entrance: Option<WorldEntrance>,
     landlock: Option<RawFd>,
     filters: WorldSyscallFilters,
     /// Profiles of Seatbelt, on macOS alone.
@@ -45,15 +45,15 @@ pub struct ShimWorld {
 /// The filters of system calls of a world.
 struct WorldSyscallFilters {
     /// The usual filter. `None`: the machine supports no filter.
-    plain: Option<Rc<Filter>>,
+    plain: Option<Rc<SyscallFilter>>,
     variant: SyscallFilterMode,
     /// The filter for commands whose changes are recorded, after the first such command.
-    recorded: Option<Rc<Filter>>,
+    recorded: Option<Rc<SyscallFilter>>,
 }
 
 impl WorldSyscallFilters {
-    fn recorded(&mut self) -> Option<Rc<Filter>> {
-        let machine = Machine::HERE?;
+    fn recorded(&mut self) -> Option<Rc<SyscallFilter>> {
+        let machine = SyscallArchitecture::HERE?;
         let program = || Rc::new(filter::program(machine, self.variant.with_recording()));
         Some(Rc::clone(self.recorded.get_or_insert_with(program)))
     }
@@ -95,7 +95,7 @@ impl ShimWorld {
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
         let variant = filter.unwrap_or(SyscallFilterMode::Silent);
-        let filter = filter.zip(Machine::HERE).map(|(variant, machine)| filter::program(machine, variant));
+        let filter = filter.zip(SyscallArchitecture::HERE).map(|(variant, machine)| filter::program(machine, variant));
         Ok(Self {
             entrance,
             landlock: landlock_fd,
@@ -119,7 +119,7 @@ impl ShimWorld {
 
     /// Protects the paths that are new since the last command, and announces the next command, with the journal of its
     /// changes. Returns the confinement of that command. An error means that no command may start.
-    pub fn begin(&mut self, journal: Option<OwnedFd>) -> io::Result<Rc<Confined>> {
+    pub fn begin(&mut self, journal: Option<OwnedFd>) -> io::Result<Rc<ChildConfinement>> {
         self.refresh()?;
         self.command += 1;
         if let Some((listener, journal)) = self.listener.as_ref().zip(journal.as_ref()) {
@@ -132,7 +132,7 @@ impl ShimWorld {
         let profile = self.seatbelt.as_mut().map(SeatbeltProfileSource::profile).transpose()?;
         let filter = if journal.is_some() { self.filters.recorded() } else { self.filters.plain.clone() };
         let Self { entrance, landlock, .. } = *self;
-        Ok(Rc::new(Confined { entrance, landlock, profile, filter, listener }))
+        Ok(Rc::new(ChildConfinement { entrance, landlock, profile, filter, listener }))
     }
 
     /// Takes the pipe that ends when the world has no owner.

@@ -13,10 +13,10 @@ use crate::cgroup::ShimCgroup;
 use crate::pipeline_tap_names::PipelineTapNames;
 use crate::tree;
 use crate::tree_limits::LimitWatch;
-use protocol::Cause;
 use protocol::ExceededLimit;
+use protocol::TerminationCause;
 use protocol::task;
-use sys::{Exit, Reaped, Signal, Usage};
+use sys::{ChildExit, ReapOutcome, ResourceUsage, Signal};
 
 /// Longest grace once the host or the supervisor is gone, since no process waits for a graceful end then.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);
@@ -50,8 +50,8 @@ pub struct SupervisedCommand<P = SystemProcesses> {
     pub grace: Duration,
     /// Whether the command has a terminal, which hangs up before any other signal.
     pub terminal: bool,
-    pub usage: Usage,
-    pub shell_end: Option<(Exit, Duration)>,
+    pub usage: ResourceUsage,
+    pub shell_end: Option<(ChildExit, Duration)>,
     pub ending: Option<TreeTermination>,
     /// The read ends of the output pipes. The shim does not read them while the addon does.
     pub pipes: Vec<OwnedFd>,
@@ -85,7 +85,7 @@ pub enum DueAction {
 
 /// The termination of a tree.
 pub struct TreeTermination {
-    pub cause: Cause,
+    pub cause: TerminationCause,
     pub kill_at: Instant,
     /// When SIGKILL was first sent.
     pub killed: Option<Instant>,
@@ -116,7 +116,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     }
 
     /// Returns the resources that the tree has used.
-    pub fn total_usage(&self) -> Usage {
+    pub fn total_usage(&self) -> ResourceUsage {
         let mut usage = self.usage;
         usage.take_times_of(self.group.as_deref().and_then(ShimCgroup::usage));
         usage
@@ -136,14 +136,14 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// handler did.
     pub fn end_as_task(&self) -> task::TaskEnd {
         match (&self.ending, self.shell_end) {
-            (Some(TreeTermination { cause, killed, .. }), _) if *cause != Cause::Itself => {
+            (Some(TreeTermination { cause, killed, .. }), _) if *cause != TerminationCause::Itself => {
                 let signal = if killed.is_some() { libc::SIGKILL } else { libc::SIGTERM };
-                let code = if *cause == Cause::Limit { 124 } else { 128 + signal };
+                let code = if *cause == TerminationCause::Limit { 124 } else { 128 + signal };
                 task::TaskEnd::Signal(sys::signal_name(signal), code)
             }
-            (_, Some((Exit::Code(code), _))) => task::TaskEnd::Code(code),
-            (_, Some((Exit::Signal(signal), _))) => task::TaskEnd::Signal(sys::signal_name(signal), 128 + signal),
-            (_, None) => task::TaskEnd::Lost(task::Loss::Unseen),
+            (_, Some((ChildExit::Code(code), _))) => task::TaskEnd::Code(code),
+            (_, Some((ChildExit::Signal(signal), _))) => task::TaskEnd::Signal(sys::signal_name(signal), 128 + signal),
+            (_, None) => task::TaskEnd::Lost(task::TaskLoss::Unseen),
         }
     }
 
@@ -166,7 +166,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// is terminated whole, since `kill -9 -PGID` is the documented way to stop one.
     pub fn settle(&mut self, is_task: bool) -> Option<bool> {
         let alive = self.reap();
-        let killed = matches!(self.shell_end, Some((Exit::Signal(libc::SIGKILL), _)));
+        let killed = matches!(self.shell_end, Some((ChildExit::Signal(libc::SIGKILL), _)));
         if killed && self.ending.is_none() {
             self.note_kernel_kill();
         }
@@ -180,7 +180,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     fn note_kernel_kill(&mut self) {
         if let Some(broken) = self.watch.as_ref().and_then(LimitWatch::killed_by_kernel) {
             let now = self.processes.now();
-            let cause = Cause::LimitExceeded(broken);
+            let cause = TerminationCause::LimitExceeded(broken);
             self.ending = Some(TreeTermination { cause, kill_at: now, killed: Some(now), deferral: None });
         }
     }
@@ -199,7 +199,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// supervisor was being killed.
     pub fn on_supervisor_gone(&mut self, is_detached: bool) {
         if !self.orphaned && !is_detached {
-            self.end(Cause::Supervisor);
+            self.end(TerminationCause::Supervisor);
         }
     }
 
@@ -212,18 +212,18 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// Handles the report that the addon has read the prompt of the process that was blocked at the limit.
     pub fn on_acknowledged(&mut self) {
         if self.reported_blocked && self.ending.is_none() {
-            self.end(Cause::Limit);
+            self.end(TerminationCause::Limit);
         }
     }
 
     /// Begins to terminate the tree, or shortens the grace if the new cause is more urgent.
-    pub fn end(&mut self, cause: Cause) {
+    pub fn end(&mut self, cause: TerminationCause) {
         let grace = match cause {
-            Cause::Host | Cause::Supervisor => self.grace.min(GRACE_WITHOUT_HOST),
-            Cause::LimitExceeded(broken) if broken.at_once() => Duration::ZERO,
+            TerminationCause::Host | TerminationCause::Supervisor => self.grace.min(GRACE_WITHOUT_HOST),
+            TerminationCause::LimitExceeded(broken) if broken.at_once() => Duration::ZERO,
             _ => self.grace,
         };
-        let unheard = matches!(cause, Cause::Host | Cause::Supervisor);
+        let unheard = matches!(cause, TerminationCause::Host | TerminationCause::Supervisor);
         let kill_at = self.processes.now() + grace;
         match &mut self.ending {
             Some(ending) => {
@@ -287,7 +287,8 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// Kills the tree without a grace. The cause stays [`Cause::Itself`].
     pub fn end_at_once(&mut self) {
         let now = self.processes.now();
-        self.ending = Some(TreeTermination { cause: Cause::Itself, kill_at: now, killed: None, deferral: None });
+        self.ending =
+            Some(TreeTermination { cause: TerminationCause::Itself, kill_at: now, killed: None, deferral: None });
         self.kill(now);
     }
 
@@ -340,7 +341,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     /// Returns whether SIGKILL was sent so long ago that processes that are still alive will not exit.
     pub fn is_killed_long_ago(&self, now: Instant) -> bool {
         let Some(TreeTermination { cause, killed: Some(killed), .. }) = &self.ending else { return false };
-        let bound = if matches!(cause, Cause::LimitExceeded(_)) { GIVEN_UP_BROKEN } else { GIVEN_UP };
+        let bound = if matches!(cause, TerminationCause::LimitExceeded(_)) { GIVEN_UP_BROKEN } else { GIVEN_UP };
         now >= *killed + bound
     }
 
@@ -354,21 +355,23 @@ impl<P: ProcessControl> SupervisedCommand<P> {
     fn reap_until(&mut self, is_enough: impl Fn(&Self) -> bool) -> bool {
         for count in 1_usize.. {
             match self.processes.reap() {
-                Reaped::Ended(pid, ..) if self.dismissed.contains(&pid) => self.dismissed.retain(|other| *other != pid),
-                Reaped::Ended(pid, end, usage) => {
+                ReapOutcome::Ended(pid, ..) if self.dismissed.contains(&pid) => {
+                    self.dismissed.retain(|other| *other != pid)
+                }
+                ReapOutcome::Ended(pid, end, usage) => {
                     self.usage.add(usage);
                     if pid == self.shell {
                         let duration = self.processes.now().saturating_duration_since(self.started);
                         self.shell_end = Some((end, duration));
                     }
                 }
-                Reaped::Stopped(_) => {}
+                ReapOutcome::Stopped(_) => {}
                 // It is not of this command, which would seem to have left it.
-                Reaped::Nothing if self.shell_end.is_some() && !self.dismissed.is_empty() => {
+                ReapOutcome::Nothing if self.shell_end.is_some() && !self.dismissed.is_empty() => {
                     self.processes.wait(&std::mem::take(&mut self.dismissed));
                 }
-                Reaped::Nothing => return true,
-                Reaped::NoChildren => {
+                ReapOutcome::Nothing => return true,
+                ReapOutcome::NoChildren => {
                     return !sys::ORPHANS_COME_BACK && self.is_alive();
                 }
             }

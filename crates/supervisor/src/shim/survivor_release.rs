@@ -21,8 +21,8 @@ use crate::shim::survivor_scan::{AGAIN, SETTLE, list_survivors};
 use crate::shim::task::adopt_released;
 use crate::tree;
 use crate::tree_limits::LimitWatch;
-use protocol::{Cause, FromShim, Received, Released, ToShim, Transfer};
-use sys::Reaped;
+use protocol::{FromShim, ReceiveOutcome, ReleasedSurvivors, TaskTransfer, TerminationCause, ToShim};
+use sys::ReapOutcome;
 
 /// How far the release of survivors has come.
 enum ReleaseStage {
@@ -31,7 +31,7 @@ enum ReleaseStage {
     /// The addon has drained the pipes, and [`FromShim::Released`] is due unless the host or an abort comes first.
     Settling {
         /// The task that the survivors become if they hold the pipes.
-        transfer: Option<Box<Transfer>>,
+        transfer: Option<Box<TaskTransfer>>,
         /// When the survivors are reported, if they have not exited until then.
         until: Instant,
     },
@@ -39,7 +39,7 @@ enum ReleaseStage {
 
 impl ReleaseStage {
     /// Returns the stage after the addon has drained the pipes.
-    fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
+    fn settling(transfer: Option<Box<TaskTransfer>>, now: Instant) -> Self {
         Self::Settling { transfer, until: now + SETTLE }
     }
 
@@ -129,13 +129,13 @@ impl ShimProcess {
     fn receive_while_held(&mut self, running: &mut SupervisedCommand, stage: &mut ReleaseStage) {
         loop {
             match self.receive() {
-                Received::Message(ToShim::Release(transfer)) => {
+                ReceiveOutcome::Message(ToShim::Release(transfer)) => {
                     *stage = ReleaseStage::settling(transfer.map(Box::new), Instant::now());
                 }
-                Received::Message(ToShim::Tap { ends }) => self.flows.tap = ends.map(TapForwarder::new),
-                Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
+                ReceiveOutcome::Message(ToShim::Tap { ends }) => self.flows.tap = ends.map(TapForwarder::new),
+                ReceiveOutcome::Message(ToShim::End { .. }) => running.end(TerminationCause::Abort),
                 // The addon sent these before it knew that the shell had exited.
-                Received::Message(
+                ReceiveOutcome::Message(
                     ToShim::Run(_)
                     | ToShim::Signal { .. }
                     | ToShim::HandOver { .. }
@@ -147,8 +147,8 @@ impl ShimProcess {
                     | ToShim::Scan
                     | ToShim::Acknowledged,
                 ) => {}
-                Received::Pending => return,
-                Received::Closed => return self.lose_host(running),
+                ReceiveOutcome::Pending => return,
+                ReceiveOutcome::Closed => return self.lose_host(running),
             }
         }
     }
@@ -156,7 +156,7 @@ impl ShimProcess {
     /// Terminates the survivors with their host.
     fn lose_host(&mut self, running: &mut SupervisedCommand) {
         self.socket = None;
-        running.end(Cause::Host);
+        running.end(TerminationCause::Host);
         self.flows.unread.append(&mut running.pipes);
     }
 
@@ -178,7 +178,7 @@ impl ShimProcess {
     fn release(
         &mut self,
         mut running: SupervisedCommand,
-        transfer: Option<Transfer>,
+        transfer: Option<TaskTransfer>,
         stage: &mut ReleaseStage,
     ) -> io::Result<ReleaseOutcome> {
         let mark = running.mark.clone();
@@ -219,7 +219,7 @@ impl ShimProcess {
         // Whoever runs from here on is in the list.
         self.report_denials(mark.as_deref(), false);
         let record = self.end_record(mark.as_deref(), false);
-        let released = self.try_send(FromShim::Released(Released { survivors, record }));
+        let released = self.try_send(FromShim::Released(ReleasedSurvivors { survivors, record }));
         if let Some((mut server, adopted)) = adopted {
             self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);
@@ -264,9 +264,9 @@ impl ShimProcess {
     pub(super) fn is_alone(&self, mark: Option<&str>, until: Option<Instant>) -> bool {
         for count in 1_usize.. {
             match sys::reap(false) {
-                Reaped::Ended(..) | Reaped::Stopped(_) => {}
-                Reaped::Nothing => break,
-                Reaped::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark, &[]).is_empty(),
+                ReapOutcome::Ended(..) | ReapOutcome::Stopped(_) => {}
+                ReapOutcome::Nothing => break,
+                ReapOutcome::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark, &[]).is_empty(),
             }
             if count.is_multiple_of(BATCH) && until.is_some_and(|until| until <= Instant::now()) {
                 break;

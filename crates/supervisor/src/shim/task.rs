@@ -17,10 +17,10 @@ use crate::shim::task_output_reader::TaskOutputReader;
 use crate::shim::task_server::{TaskServer, TaskStart};
 use crate::tree;
 use crate::tree_limits::LimitWatch;
-use protocol::Drain;
+use protocol::OutputDrain;
 use protocol::note_of_silence;
-use protocol::task::{Log, Store, TaskSpec, new_id, now_ms};
-use protocol::{Cause, FromShim, Survivor, TaskInput, Transfer};
+use protocol::task::{TaskLog, TaskSpec, TaskStore, new_id, now_ms};
+use protocol::{FromShim, SurvivingProcess, TaskInput, TaskTransfer, TerminationCause};
 use sys::{LaunchError, LaunchStep};
 
 /// Longest part of an adopted process's command line that is kept, characters.
@@ -35,7 +35,7 @@ impl ShimProcess {
         started_at: u64,
     ) -> io::Result<()> {
         let TaskFiles { spec, log, input } = files;
-        let store = Store::at(spec.folder.clone());
+        let store = TaskStore::at(spec.folder.clone());
         let id = spec.id.clone();
         let outputs = std::mem::take(&mut running.pipes);
         let outputs = outputs.into_iter().map(|pipe| TaskOutputReader::new(pipe, spec.sanitize, &[])).collect();
@@ -65,11 +65,16 @@ impl ShimProcess {
     }
 
     /// Moves the running command to a task.
-    pub(super) fn take_over(&mut self, transfer: Transfer, input: Option<TaskInput>, running: &mut SupervisedCommand) {
-        let Transfer { spec, resume } = transfer;
+    pub(super) fn take_over(
+        &mut self,
+        transfer: TaskTransfer,
+        input: Option<TaskInput>,
+        running: &mut SupervisedCommand,
+    ) {
+        let TaskTransfer { spec, resume } = transfer;
         let taken = (|| {
-            let log = Store::at(spec.folder.clone()).append_log(&spec.id)?;
-            let log = Log::keep(log, spec.max_log_bytes)?;
+            let log = TaskStore::at(spec.folder.clone()).append_log(&spec.id)?;
+            let log = TaskLog::keep(log, spec.max_log_bytes)?;
             let limit = running.started + Duration::from_millis(spec.limit_ms);
             let outputs = output_readers(&running.pipes, &spec, &resume)?;
             let feed = input_writer(input)?;
@@ -121,10 +126,10 @@ impl ShimProcess {
             self.collect_denials(running.mark.as_deref());
         }
         if requests.end {
-            running.end(Cause::Abort);
+            running.end(TerminationCause::Abort);
         }
         if requests.host_gone && !detached {
-            running.end(Cause::Host);
+            running.end(TerminationCause::Host);
         }
     }
 
@@ -135,20 +140,20 @@ impl ShimProcess {
             self.drain(&mut running)?;
             let left = self.settle_survivors(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
-            let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
+            let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == TerminationCause::Host);
             server.add_denials(
                 self.world.as_mut().map(|world| world.end_command(running.mark.as_deref())).unwrap_or_default(),
             );
             server.end_record(self.end_record(running.mark.as_deref(), is_host_gone), left);
-            if let Some(TreeTermination { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
+            if let Some(TreeTermination { cause: TerminationCause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
             }
-            let at_limit = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Limit);
+            let at_limit = running.ending.as_ref().is_some_and(|ending| ending.cause == TerminationCause::Limit);
             let silence = server.silent_for().filter(|_| at_limit);
             if let Some(most) = silence {
                 server.note(note_of_silence(most));
             }
-            let cause = running.ending.as_ref().map_or(Cause::Itself, |ending| ending.cause);
+            let cause = running.ending.as_ref().map_or(TerminationCause::Itself, |ending| ending.cause);
             server.conclude(cause.ended_by(silence.is_some()), running.total_usage());
             self.entries.end_task(&running, silence);
             if is_host_gone {
@@ -200,7 +205,7 @@ impl ShimProcess {
 
     /// Waits until a tree that is being terminated has exited. Other survivors may exit for [`SETTLE`] while their
     /// changes are recorded. Returns those that are left.
-    fn settle_survivors(&mut self, running: &mut SupervisedCommand) -> io::Result<Vec<Survivor>> {
+    fn settle_survivors(&mut self, running: &mut SupervisedCommand) -> io::Result<Vec<SurvivingProcess>> {
         let until = Instant::now() + if self.records.store().is_some() { SETTLE } else { Duration::ZERO };
         loop {
             self.finish_ending(running)?;
@@ -229,7 +234,7 @@ impl ShimProcess {
                 }
             }
             if host.is_none() {
-                running.end(Cause::Host);
+                running.end(TerminationCause::Host);
                 self.finish_ending(&mut running)?;
                 return self.linger(running);
             }
@@ -267,7 +272,7 @@ impl ShimProcess {
         if let Some(server) = &mut self.server {
             server.allow_silence();
         }
-        let mut drain = Drain::begin(Instant::now());
+        let mut drain = OutputDrain::begin(Instant::now());
         while self.server.as_ref().is_some_and(TaskServer::is_open) && !drain.is_over(Instant::now()) {
             let until = running.wake_at().map_or(drain.until(), |at| at.min(drain.until()));
             let ready = self.wait(Some(until))?;
@@ -313,9 +318,9 @@ fn holders(running: &SupervisedCommand, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
 /// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes.
 pub fn adopt_released(
     running: &mut SupervisedCommand,
-    transfer: Transfer,
+    transfer: TaskTransfer,
 ) -> io::Result<Option<(TaskServer, SupervisedCommand)>> {
-    let Transfer { spec, resume } = transfer;
+    let TaskTransfer { spec, resume } = transfer;
     let pipes = std::mem::take(&mut running.pipes);
     let adopted = adopt(running, spec, &pipes, |spec| {
         let mut outputs = output_readers(&pipes, spec, &resume)?;
@@ -366,11 +371,11 @@ fn adopt(
     let Some(eldest) = eldest else { return Ok(None) };
     let spec = TaskSpec { command: command_of(eldest, spec.command), ..spec };
     let limit = running.started + Duration::from_millis(spec.limit_ms);
-    let store = Store::at(spec.folder.clone());
+    let store = TaskStore::at(spec.folder.clone());
     let id = spec.id.clone();
     let mark = running.mark.as_deref().unwrap_or_default();
     let begun = store.create_log(&id).and_then(|log| {
-        let log = Log::keep(log, spec.max_log_bytes)?;
+        let log = TaskLog::keep(log, spec.max_log_bytes)?;
         let outputs = outputs(&spec)?;
         // Spared children are in the cgroup as well, and belong to no task.
         let cgroup = running.cgroup().filter(|_| spared.is_empty());

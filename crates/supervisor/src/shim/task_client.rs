@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use protocol::{FrameReader, FromTask, FromTaskClient, MAX_PENDING, Received, ToShim, ToTask};
+use protocol::{FrameReader, FromTask, FromTaskClient, MAX_PENDING, ReceiveOutcome, ToShim, ToTask};
 
 /// Shortest time between two answers to a client.
 const INTERVAL: Duration = Duration::from_millis(10);
@@ -79,10 +79,10 @@ impl TaskClient {
             return ClientRequest::Gone;
         }
         match self.reader.receive(&self.socket) {
-            Ok(Received::Message(FromTaskClient::Task(message))) => self.on_message(message),
-            Ok(Received::Message(FromTaskClient::Shim(message))) => Self::on_late_shim_message(&message),
-            Ok(Received::Pending) => ClientRequest::Nothing,
-            Ok(Received::Closed) | Err(_) => ClientRequest::Gone,
+            Ok(ReceiveOutcome::Message(FromTaskClient::Task(message))) => self.on_message(message),
+            Ok(ReceiveOutcome::Message(FromTaskClient::Shim(message))) => Self::on_late_shim_message(&message),
+            Ok(ReceiveOutcome::Pending) => ClientRequest::Nothing,
+            Ok(ReceiveOutcome::Closed) | Err(_) => ClientRequest::Gone,
         }
     }
 

@@ -17,10 +17,10 @@ use super::task_input_writer::TaskInputWriter;
 use super::task_output_reader::TaskOutputReader;
 use confine::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;
-use protocol::plan::Recorded;
-use protocol::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
-use protocol::{EndedBy, FromTask, Survivor};
-use sys::Usage;
+use protocol::plan::ChangeJournalOutcome;
+use protocol::task::{Task, TaskChangeJournal, TaskEnd, TaskLog, TaskSpec, TaskStore};
+use protocol::{EndedBy, FromTask, SurvivingProcess};
+use sys::ResourceUsage;
 
 /// Most bytes per read.
 const CHUNK: usize = 256 * 1024;
@@ -42,10 +42,10 @@ pub struct TaskRequests {
 
 /// A task server.
 pub struct TaskServer {
-    store: Store,
+    store: TaskStore,
     spec: TaskSpec,
     task: Task,
-    log: Log,
+    log: TaskLog,
     outputs: Vec<TaskOutputReader>,
     feed: Option<TaskInputWriter>,
     listener: Option<UnixListener>,
@@ -70,7 +70,7 @@ pub struct TaskStart {
     /// The task as the caller asked for it.
     pub spec: TaskSpec,
     /// The log, new or with the output so far.
-    pub log: Log,
+    pub log: TaskLog,
     /// The readers of the output pipes.
     pub outputs: Vec<TaskOutputReader>,
     /// The writer of the remaining input.
@@ -83,7 +83,7 @@ impl TaskServer {
     /// Publishes the task. On an error no server runs and no socket is left.
     pub fn begin(beginning: TaskStart, pid: i32, mark: &str, started_at: u64) -> io::Result<Self> {
         let TaskStart { spec, log, outputs, feed, cgroup } = beginning;
-        let store = Store::at(spec.folder.clone());
+        let store = TaskStore::at(spec.folder.clone());
         let listener = spec.detached.then(|| listen(&store, &spec.id)).transpose();
         let shell = Pid::from_raw(pid);
         // The state file is for readers on the host.
@@ -150,19 +150,19 @@ impl TaskServer {
 
     /// Adds to the state that the changes of the task are recorded in this store.
     pub fn begin_record(&mut self, store: &Path) {
-        self.task.record = Some(TaskRecord { store: store.to_owned(), end: None });
+        self.task.record = Some(TaskChangeJournal { store: store.to_owned(), end: None });
         let _ = self.store.write(&self.task);
     }
 
     /// Adds to the state the outcome of the task's record, and the processes that are left. The last state is written
     /// at the end.
-    pub fn end_record(&mut self, end: Recorded, left: Vec<Survivor>) {
+    pub fn end_record(&mut self, end: ChangeJournalOutcome, left: Vec<SurvivingProcess>) {
         self.task.end_record(end);
         self.task.left = left;
     }
 
     /// Adds the cause of the end and the resources that the task used to its last state, which is written later.
-    pub fn conclude(&mut self, ended_by: Option<EndedBy>, usage: Usage) {
+    pub fn conclude(&mut self, ended_by: Option<EndedBy>, usage: ResourceUsage) {
         (self.task.ended_by, self.task.usage) = (ended_by, Some(usage));
     }
 
@@ -395,7 +395,7 @@ impl TaskServer {
     }
 }
 
-fn listen(store: &Store, id: &str) -> io::Result<UnixListener> {
+fn listen(store: &TaskStore, id: &str) -> io::Result<UnixListener> {
     let folder = File::open(store.path())?;
     let listener = UnixListener::bind(sys::short_path(&folder, &store.socket_path(id)))?;
     listener.set_nonblocking(true)?;

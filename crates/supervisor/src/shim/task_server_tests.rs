@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use capture::SanitizeRules;
 use protocol::task::TaskState;
-use protocol::{FrameReader, Received, ToShim, ToTask};
+use protocol::{FrameReader, ReceiveOutcome, ToShim, ToTask};
 
 /// Longer than the shortest time between two answers to a client.
 const INTERVAL: Duration = Duration::from_millis(15);
@@ -24,7 +24,7 @@ impl TaskClientPeer {
 
     fn next(&mut self) -> Option<FromTask> {
         match self.1.receive(&self.0) {
-            Ok(Received::Message(message)) => Some(message),
+            Ok(ReceiveOutcome::Message(message)) => Some(message),
             _ => None,
         }
     }
@@ -66,7 +66,8 @@ fn served_with(change: impl FnOnce(&mut TaskSpec)) -> ServedTask {
         ..TaskSpec::sample("t000000000001")
     };
     change(&mut spec);
-    let log = Log::keep(Store::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes).expect("locked");
+    let log =
+        TaskLog::keep(TaskStore::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes).expect("locked");
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");
     let outputs = vec![TaskOutputReader::new(read, spec.sanitize, &[])];
@@ -227,7 +228,7 @@ fn clients_learn_of_the_end_once_its_state_is_written() {
     let mut peers = [task.client(true), task.client(false)];
     task.write("one\nrest");
     task.turn();
-    let (store, id) = (Store::at(task.folder.path().join("tasks")), "t000000000001");
+    let (store, id) = (TaskStore::at(task.folder.path().join("tasks")), "t000000000001");
     assert!(store.socket_path(id).exists() && store.is_kept(id));
     let (outputs, clients) = task.server.end(TaskEnd::Code(3));
     assert_eq!((outputs.len(), clients.len()), (1, 2), "for a task of the survivors");
@@ -244,7 +245,7 @@ fn clients_learn_of_the_end_once_its_state_is_written() {
 #[test]
 fn another_process_reaches_a_task_that_outlives_its_host() {
     let mut task = served(true);
-    let store = Store::at(task.folder.path().join("tasks"));
+    let store = TaskStore::at(task.folder.path().join("tasks"));
     let stream = UnixStream::connect(store.socket_path("t000000000001")).expect("connected");
     let mut other = TaskClientPeer(stream.into(), FrameReader::default());
     task.turn();

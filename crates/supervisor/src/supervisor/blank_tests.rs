@@ -14,7 +14,7 @@ use confine::world::BlankWorld;
 use confine::world::testing::{WorldTestScene, end, isolated, users};
 use confine::world::{WorldHostPaths, finish_world};
 use protocol::plan::WorldId;
-use sys::{Fork, Signal};
+use sys::{ForkOutcome, Signal};
 
 fn none(_: &BlankWorld) -> Option<BlankGate> {
     None
@@ -99,7 +99,7 @@ fn a_blank_world_that_ends_after_it_was_claimed_is_replaced() {
         let [init] = worlds.inits()[..] else { panic!("no blank world") };
         // It does not answer, until it is killed.
         sys::signal(init, Signal::SIGSTOP);
-        if let Fork::Child = sys::fork().expect("forked") {
+        if let ForkOutcome::Child = sys::fork().expect("forked") {
             std::thread::sleep(Duration::from_millis(100));
             sys::signal(init, Signal::SIGKILL);
             sys::exit_now(0);

@@ -10,7 +10,7 @@ use confine::gate::{self, GateControl, GateError, GateNamespaces, GateNetwork, G
 use confine::world::{BlankWorld, ConfinedWorld};
 use confine::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, ReportedWorldError, WorldError};
 use protocol::plan::MARK;
-use sys::Fork;
+use sys::ForkOutcome;
 
 /// Returns the network that the gate of a world serves, and the pipe that reports the end of the world. `None`: the
 /// world has the network of the host.
@@ -37,8 +37,8 @@ pub fn open_blank_gate(begun: &BlankWorld) -> Result<(Pid, GateControl), Reporte
     let network = GateNetwork::Namespaces(namespaces);
     let (setup, control) = GateSetup::new(&NetworkScope::None, &[], network, lifeline, MARK).map_err(no_gate)?;
     match sys::fork().map_err(|error| failed("the process of its gate", error))? {
-        Fork::Child => gate::serve(setup.posting_on(board)),
-        Fork::Parent(pid) => Ok((pid, control)),
+        ForkOutcome::Child => gate::serve(setup.posting_on(board)),
+        ForkOutcome::Parent(pid) => Ok((pid, control)),
     }
 }
 

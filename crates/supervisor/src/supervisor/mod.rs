@@ -21,10 +21,10 @@ use super::cgroup::{self, SupervisorCgroup};
 use super::{shim, tree};
 use confine::ReportedWorldError;
 use protocol::plan::WorldId;
-use protocol::task::Machine;
-use protocol::{FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
+use protocol::task::MachineIdentity;
+use protocol::{FrameReader, FromSupervisor, ReceiveOutcome, ToSupervisor, WORLD_LOST, WorldEntryPoints};
 use shim::ShimPlace;
-use sys::{ChildEvents, Fork, Reaped, Signal};
+use sys::{ChildEvents, ForkOutcome, ReapOutcome, Signal};
 use worlds::{ForkedShim, ShimPids, SupervisorWorlds};
 
 /// Interval between attempts to kill orphans, ms.
@@ -49,7 +49,7 @@ pub fn main() -> io::Result<()> {
     // The score is read once here, so that no shim has to read it while a command starts.
     let _ = sys::oom_score();
     // Shims of worlds would see another pid namespace.
-    let _ = Machine::here();
+    let _ = MachineIdentity::here();
     sys::become_subreaper()?;
     // The supervisor may be stopped when the host ends. Then no other process is left to continue it and, through it,
     // its shims.
@@ -157,7 +157,7 @@ impl SupervisorProcess {
         let mut ended = false;
         loop {
             match sys::reap(true) {
-                Reaped::Ended(pid, ..) => {
+                ReapOutcome::Ended(pid, ..) => {
                     if let Some(id) = self.worlds.on_exit(pid) {
                         self.lose_world(id);
                     }
@@ -169,12 +169,12 @@ impl SupervisorProcess {
                     self.emptied.extend(group);
                 }
                 // A command has stopped its shim or a listener. Both would wait forever, and the host with them.
-                Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has_process(pid) => {
+                ReapOutcome::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has_process(pid) => {
                     sys::signal(pid, Signal::SIGCONT);
                 }
-                Reaped::Stopped(_) => {}
-                Reaped::Nothing => return (true, ended),
-                Reaped::NoChildren => return (false, ended),
+                ReapOutcome::Stopped(_) => {}
+                ReapOutcome::Nothing => return (true, ended),
+                ReapOutcome::NoChildren => return (false, ended),
             }
         }
     }
@@ -184,7 +184,7 @@ impl SupervisorProcess {
         self.worlds.end(id);
         let made =
             Err(ReportedWorldError::Step { step: "its first process was killed".to_owned(), errno: libc::ECHILD });
-        self.send(FromSupervisor::World { id, made, ways: WorldWays::default() });
+        self.send(FromSupervisor::World { id, made, ways: WorldEntryPoints::default() });
     }
 
     /// Kills orphans: children other than shims, left by a shim that was killed or could not terminate them. Returns
@@ -206,11 +206,11 @@ impl SupervisorProcess {
     fn on_readable(&mut self) -> io::Result<()> {
         let Some(control) = &self.control else { return Ok(()) };
         match self.reader.receive(control) {
-            Ok(Received::Message(message)) => self.dispatch(message),
-            Ok(Received::Pending) => {}
+            Ok(ReceiveOutcome::Message(message)) => self.dispatch(message),
+            Ok(ReceiveOutcome::Pending) => {}
             // The host is gone. The shims notice that themselves, and this process stays until the last of them has
             // exited.
-            Ok(Received::Closed) | Err(_) => self.lose_host(),
+            Ok(ReceiveOutcome::Closed) | Err(_) => self.lose_host(),
         }
         Ok(())
     }
@@ -239,7 +239,7 @@ impl SupervisorProcess {
                 }
             }
             ToSupervisor::RemoveAtEnd(directory) => self.directories.push(directory),
-            ToSupervisor::RemoveNoMore(gone) => self.directories.retain(|directory| *directory != gone),
+            ToSupervisor::AlreadyRemoved(gone) => self.directories.retain(|directory| *directory != gone),
         }
     }
 
@@ -273,8 +273,8 @@ impl SupervisorProcess {
         let forked = match world {
             Some(world) => self.worlds.fork_shim(world)?,
             None => match sys::fork()? {
-                Fork::Parent(pid) => ForkedShim::Parent(pid.into()),
-                Fork::Child => {
+                ForkOutcome::Parent(pid) => ForkedShim::Parent(pid.into()),
+                ForkOutcome::Child => {
                     self.worlds.clear();
                     ForkedShim::Child(None)
                 }

@@ -23,9 +23,9 @@ use confine::world::{
 };
 use confine::{ConfinementPart, ConfinementPolicy, ReportedWorldError, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
-use protocol::task::Store;
-use protocol::{WORLD_LOST, WorldWays};
-use sys::{Fork, Signal};
+use protocol::task::TaskStore;
+use protocol::{WORLD_LOST, WorldEntryPoints};
+use sys::{ForkOutcome, Signal};
 
 /// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
 const ENDING: u16 = 50;
@@ -80,7 +80,7 @@ impl SupervisorWorlds {
         state: &Path,
         registry: Option<&Path>,
     ) -> Result<WorldFacts, ReportedWorldError> {
-        let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
+        let candidates = registry.map(|folder| TaskStore::at(folder.to_owned()).worlds()).unwrap_or_default();
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
             Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
@@ -93,13 +93,13 @@ impl SupervisorWorlds {
     fn sweep(&mut self, state: &Path) {
         let Some(leftovers) = WorldLeftovers::of(state) else { return };
         match sys::fork() {
-            Ok(Fork::Child) => {
+            Ok(ForkOutcome::Child) => {
                 let _ = sys::name_process(c"agent-bash-sweep");
                 sys::close_all_but(&leftovers.descriptors());
                 leftovers.remove();
                 sys::exit_now(0)
             }
-            Ok(Fork::Parent(pid)) => {
+            Ok(ForkOutcome::Parent(pid)) => {
                 self.sweepers.insert(pid);
             }
             // The next supervisor finds the leftovers again.
@@ -201,10 +201,10 @@ impl SupervisorWorlds {
     }
 
     /// Returns the host's ways into a world.
-    pub fn entry_points(&self, id: WorldId) -> WorldWays {
-        let Some(SupervisedWorld { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
+    pub fn entry_points(&self, id: WorldId) -> WorldEntryPoints {
+        let Some(SupervisedWorld { world, .. }) = self.known.get(&id) else { return WorldEntryPoints::default() };
         let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
-        WorldWays {
+        WorldEntryPoints {
             door: world.open_door().ok().flatten().map(InitConnection::into_fd),
             terminals: terminals.and_then(|terminals| terminals.try_clone().ok()),
         }
@@ -239,8 +239,8 @@ impl SupervisorWorlds {
         let loopback = setup.loopback();
         world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
-            Fork::Child => gate::serve(setup),
-            Fork::Parent(pid) => self.gates.insert(pid, Some(id)),
+            ForkOutcome::Child => gate::serve(setup),
+            ForkOutcome::Parent(pid) => self.gates.insert(pid, Some(id)),
         };
         drop(setup);
         if !opens_late(policy) {
@@ -377,7 +377,7 @@ impl SupervisorWorlds {
 
 impl SupervisedWorld {
     /// Forks into the user and pid namespaces of the world.
-    fn fork(&self) -> io::Result<Fork> {
+    fn fork(&self) -> io::Result<ForkOutcome> {
         match &self.world.namespaces {
             Some(spaces) => sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()),
             None => sys::fork(),
@@ -394,8 +394,8 @@ impl SupervisedWorld {
     /// Starts the listener of a shim in the namespaces of the world.
     fn fork_listener(&self, ends: ListenerEndpoint) -> io::Result<Pid> {
         match self.fork()? {
-            Fork::Parent(pid) => Ok(pid),
-            Fork::Child => {
+            ForkOutcome::Parent(pid) => Ok(pid),
+            ForkOutcome::Child => {
                 let entered = self.world.entrance().map_or(Ok(()), |entrance| sys::enter_world(&entrance));
                 if entered.is_err() {
                     sys::exit_now(1);
@@ -410,15 +410,15 @@ impl SupervisedWorld {
     fn fork_below_listener(&self, ends: ListenerEndpoint) -> io::Result<ShimForkOutcome> {
         let (read, write) = sys::pipe()?;
         match sys::fork()? {
-            Fork::Parent(child) => {
+            ForkOutcome::Parent(child) => {
                 drop(write);
                 let mut pid = [0; size_of::<i32>()];
                 File::from(read).read_exact(&mut pid)?;
                 Ok(ShimForkOutcome::Parent(ShimPids { child, shim: Pid::from_raw(i32::from_ne_bytes(pid)) }))
             }
-            Fork::Child => match sys::fork() {
-                Ok(Fork::Child) => Ok(ShimForkOutcome::Child),
-                Ok(Fork::Parent(shim)) => {
+            ForkOutcome::Child => match sys::fork() {
+                Ok(ForkOutcome::Child) => Ok(ShimForkOutcome::Child),
+                Ok(ForkOutcome::Parent(shim)) => {
                     let _ = File::from(write).write_all(&shim.as_raw().to_ne_bytes());
                     listener::serve(ends, self.settings.clone(), Some(shim))
                 }
@@ -452,10 +452,10 @@ enum ShimForkOutcome {
 }
 
 impl ShimForkOutcome {
-    fn of(fork: Fork) -> Self {
+    fn of(fork: ForkOutcome) -> Self {
         match fork {
-            Fork::Parent(pid) => Self::Parent(pid.into()),
-            Fork::Child => Self::Child,
+            ForkOutcome::Parent(pid) => Self::Parent(pid.into()),
+            ForkOutcome::Child => Self::Child,
         }
     }
 }

@@ -44,7 +44,7 @@ use super::plan::{PlannedConflict, UndoPlan, UndoStep, plan_undo};
 use super::run_images::UndoLimits;
 use super::store::{PointSummary, UndoStore, UndoStoreError};
 use protocol::plan::next_mark;
-use protocol::task::Machine;
+use protocol::task::MachineIdentity;
 
 /// Undoes a run. Waits for another undo in the same store.
 ///
@@ -217,7 +217,7 @@ fn undo_header(point: &RunManifest) -> ManifestHeader {
         command: format!("undo {run}"),
         cwd: cwd.clone(),
         at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0),
-        machine: Machine::here().clone(),
+        machine: MachineIdentity::here().clone(),
         purpose: ManifestPurpose::Undone(run.clone()),
         tree: PathBuf::new(),
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::directory_names::DirectoryNames;
 use crate::path_state::{FileIdentity, KnownContents, PathState};
-use protocol::task::Machine;
+use protocol::task::MachineIdentity;
 
 /// The format. A reader knows no other.
 pub const VERSION: u32 = 1;
@@ -27,7 +27,7 @@ pub struct ManifestHeader {
     pub at: u64,
     /// The machine on which the command ran.
     #[serde(with = "json")]
-    pub machine: Machine,
+    pub machine: MachineIdentity,
     /// The reason for the manifest.
     pub purpose: ManifestPurpose,
     /// The tree whose snapshot was compared after the run. Empty: each change was recorded.

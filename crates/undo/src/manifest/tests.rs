@@ -7,7 +7,7 @@ use super::manifest_writer::MAGIC;
 use super::record_frames::FRAME;
 use super::*;
 use crate::path_state::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
-use protocol::task::Machine;
+use protocol::task::MachineIdentity;
 
 pub(crate) fn header(run: &str, purpose: ManifestPurpose) -> ManifestHeader {
     ManifestHeader {
@@ -16,7 +16,7 @@ pub(crate) fn header(run: &str, purpose: ManifestPurpose) -> ManifestHeader {
         command: "rm -r x".into(),
         cwd: "/w".into(),
         at: 1,
-        machine: Machine::default(),
+        machine: MachineIdentity::default(),
         purpose,
         tree: PathBuf::new(),
     }

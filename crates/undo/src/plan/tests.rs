@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::manifest::{ManifestHeader, ManifestPurpose, ManifestRecord, RecordedRename, VERSION};
 use crate::path_state::{ContentHash, FileIdentity, FileMeta, FileState, FileTime, ImageId, KnownContents, PathState};
-use protocol::task::Machine;
+use protocol::task::MachineIdentity;
 
 /// A tree of plain data. Contents are the hash or the number of the image.
 #[derive(Default)]
@@ -90,7 +90,7 @@ fn planned(
         command: String::new(),
         cwd: "/".into(),
         at: 0,
-        machine: Machine::default(),
+        machine: MachineIdentity::default(),
         purpose: ManifestPurpose::Undo,
         tree: PathBuf::new(),
     };

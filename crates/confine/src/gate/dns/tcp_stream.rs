@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use sys::Interest;
+use sys::PollInterest;
 
 /// The most bytes of answers that are kept for a program that does not read them. Beyond that, the program's queries
 /// are not read.
@@ -35,8 +35,8 @@ impl DnsTcpStream {
     }
 
     /// Returns the events to report about the socket.
-    pub fn interest(&self) -> Interest {
-        Interest { readable: !self.ended && self.output.len() < MOST, writable: !self.output.is_empty() }
+    pub fn interest(&self) -> PollInterest {
+        PollInterest { readable: !self.ended && self.output.len() < MOST, writable: !self.output.is_empty() }
     }
 
     /// Reads the queries that have arrived.

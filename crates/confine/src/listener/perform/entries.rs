@@ -16,7 +16,7 @@ use super::super::renames::is_alike;
 use super::super::syscall_reply::SyscallReply;
 use super::bounds::WorldBounds;
 use super::permission::{name_exists, path_of_name};
-use sys::Follow;
+use sys::LinkResolution;
 
 /// `AT_EMPTY_PATH`
 const EMPTY_PATH: i32 = 0x1000;
@@ -38,7 +38,7 @@ pub(super) fn remove(
         return Err(if is_directory { Errno::EINVAL } else { Errno::EISDIR });
     };
     if !asked.world_bounds()?.may_move(&path) {
-        return Err(match sys::open_place(base.descriptor(), &name, false, Follow::Texts) {
+        return Err(match sys::open_place(base.descriptor(), &name, false, LinkResolution::Texts) {
             // It would have failed without confinement, too.
             Err(errno) => errno,
             Ok(_) if is_directory && holds_more(asked.world_bounds()?, &path, NESTED) => Errno::ENOTEMPTY,
@@ -122,5 +122,5 @@ pub(super) fn link(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags:
 }
 
 fn open_source(from: &PathStart, path: &CStr, follow: bool) -> Result<std::os::fd::OwnedFd, Errno> {
-    sys::open_place(from.descriptor(), path, follow, Follow::Texts)
+    sys::open_place(from.descriptor(), path, follow, LinkResolution::Texts)
 }

@@ -23,7 +23,7 @@ use super::bounds::{is_device, is_nameless, process_of};
 use super::path_lookup::{has_master, in_the_place_of};
 use super::permission::path_of_name;
 use crate::filter::PRIVILEGED;
-use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, Follow};
+use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, LinkResolution};
 
 /// `O_PATH`. No such descriptor can be handed in, and Landlock keeps the caller from places of processes outside.
 /// Without Landlock the caller gets a descriptor for reading, with those of its flags that count.
@@ -87,9 +87,9 @@ fn create_unnamed(
     base: &PathStart,
     path: &CStr,
 ) -> Result<SyscallReply, Errno> {
-    let directory = sys::open_directory(base.descriptor(), path, Follow::Texts)?;
+    let directory = sys::open_directory(base.descriptor(), path, LinkResolution::Texts)?;
     asked.judge_change(directory.as_fd())?;
-    let file = sys::open_path(directory.as_fd(), c".", wish.flags.bits(), wish.mode, Follow::Texts)?;
+    let file = sys::open_path(directory.as_fd(), c".", wish.flags.bits(), wish.mode, LinkResolution::Texts)?;
     Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)))
 }
 
@@ -106,11 +106,11 @@ fn create(
         asked.guard_git(&shown)?;
         asked.left.note_appearance(&base, &name);
         let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
-        match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, Follow::Texts) {
+        match sys::open_path(base.descriptor(), &name, flags.bits(), wish.mode, LinkResolution::Texts) {
             Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => {}
             made => return Ok(wish.reply(made?)),
         }
-    } else if sys::open_place(base.descriptor(), &name, false, Follow::Texts).is_err() {
+    } else if sys::open_place(base.descriptor(), &name, false, LinkResolution::Texts).is_err() {
         return Err(asked.record_change_outside(&shown));
     } else if wish.has(OFlag::O_EXCL) {
         return Err(Errno::EEXIST);
@@ -125,7 +125,7 @@ fn open_existing(
     base: PathStart,
     path: CString,
 ) -> Result<OpenStep, Errno> {
-    match sys::open_place(base.descriptor(), &path, !wish.has(OFlag::O_NOFOLLOW), Follow::Texts) {
+    match sys::open_place(base.descriptor(), &path, !wish.has(OFlag::O_NOFOLLOW), LinkResolution::Texts) {
         Ok(thing) => {
             let path = path_of_open(thing.as_fd())?;
             match in_the_place_of(asked.caller()?, &path)? {
@@ -148,9 +148,9 @@ fn of_process(
     path: &CStr,
 ) -> Result<SyscallReply, Errno> {
     let last = !wish.has(OFlag::O_NOFOLLOW);
-    let thing = match sys::open_place(directory.as_fd(), path, last, Follow::Texts) {
+    let thing = match sys::open_place(directory.as_fd(), path, last, LinkResolution::Texts) {
         // A link of the kernel, such as that to the caller's program.
-        Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, Follow::Everything)?,
+        Err(Errno::ELOOP) => sys::open_place(directory.as_fd(), path, last, LinkResolution::Everything)?,
         thing => thing?,
     };
     reopen_for_caller(asked, wish, thing, false)
@@ -202,7 +202,7 @@ fn open_process_list(asked: &mut PendingSyscall<'_>, wish: OpenRequest) -> Resul
     roster.update().map_err(|_| Errno::EIO)?;
     let path = c_string(roster.list_directory().as_os_str().as_bytes())?;
     let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
-    let directory = sys::open_path(AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
+    let directory = sys::open_path(AT_FDCWD, &path, flags.bits(), 0, LinkResolution::Texts)?;
     Ok(SyscallReply::File(directory, wish.has(OFlag::O_CLOEXEC)))
 }
 

@@ -15,7 +15,7 @@ use super::super::caller::{CallerTable, CallerThread};
 use super::super::caller_path::{CallerPath, PathStart};
 use super::super::proc_links::{c_string, path_of};
 use crate::world::ListenerHeldWorld;
-use sys::Follow;
+use sys::LinkResolution;
 
 /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
 /// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
@@ -63,7 +63,7 @@ pub(in crate::listener) fn resolve_path(
             if held.shared_memory_directory().is_some() && !rest.contains(&b"..".as_slice()) =>
         {
             let path = c_string(held.shared_memory_directory().unwrap_or(Path::new("/")).as_os_str().as_bytes())?;
-            path_below(sys::open_directory(AT_FDCWD, &path, Follow::Texts)?, rest)
+            path_below(sys::open_directory(AT_FDCWD, &path, LinkResolution::Texts)?, rest)
         }
         [b"proc", pid] if is_own(pid) => own(b"."),
         [b"proc", pid, b"fd"] if is_own(pid) => own(b"fd"),

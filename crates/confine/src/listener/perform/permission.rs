@@ -11,7 +11,7 @@ use super::super::caller_path::{PathStart, last_component};
 use super::super::pending_syscall::PendingSyscall;
 use super::super::proc_links::path_of_open;
 use super::bounds::{WorldBounds, is_nameless};
-use sys::Follow;
+use sys::LinkResolution;
 
 /// Returns the path of a name in a directory. `None`: the name is the directory itself, or the one above it.
 pub(super) fn path_of_name(directory: &PathStart, name: &CStr) -> Result<Option<PathBuf>, Errno> {
@@ -28,7 +28,7 @@ pub(super) fn path_of_name(directory: &PathStart, name: &CStr) -> Result<Option<
 
 /// Returns whether a name exists.
 pub(super) fn name_exists(directory: &PathStart, name: &CStr) -> bool {
-    sys::open_place(directory.descriptor(), name, false, Follow::Texts).is_ok()
+    sys::open_place(directory.descriptor(), name, false, LinkResolution::Texts).is_ok()
 }
 
 impl PendingSyscall<'_> {

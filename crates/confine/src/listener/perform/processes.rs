@@ -19,7 +19,7 @@ use super::super::syscall_reply::SyscallReply;
 use crate::DenialKind;
 use crate::filter::SyscallEntry;
 use crate::world::ProcessRoster;
-use sys::{Follow, Process, SIGNAL_INFO};
+use sys::{LinkResolution, PidfdProcess, SIGNAL_INFO};
 
 /// The most times that a group is looked for new members, since they may start others meanwhile.
 const ROUNDS: usize = 8;
@@ -89,7 +89,7 @@ fn to_process(
     signal: i32,
     info: Option<&SignalInfo>,
 ) -> Result<SyscallReply, Errno> {
-    let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
+    let process = PidfdProcess::open(pid).map_err(|_| Errno::ESRCH)?;
     asked.check_caller()?;
     if !roster(asked)?.has(Pid::from_raw(pid)) {
         return Err(record_unreachable(asked, pid));
@@ -104,7 +104,7 @@ fn to_group(asked: &mut PendingSyscall<'_>, group: Pid, signal: i32) -> Result<S
     for _ in 0..ROUNDS {
         let before = reached.len();
         for pid in roster(asked)?.all() {
-            let Ok(process) = Process::open(pid.as_raw()) else { continue };
+            let Ok(process) = PidfdProcess::open(pid.as_raw()) else { continue };
             if getpgid(Some(pid)) == Ok(group) && roster(asked)?.has(pid) && reached.insert(pid) {
                 let sent = process.send(signal, None);
                 answer = if answer == Some(Ok(())) { answer } else { Some(sent) };
@@ -135,7 +135,8 @@ fn to_open(asked: &mut PendingSyscall<'_>, descriptor: i32, signal: i32) -> Resu
 fn process_of(asked: &mut PendingSyscall<'_>, descriptor: i32) -> Result<i32, Errno> {
     let path = c_string(format!("fdinfo/{descriptor}"))?;
     let directory = asked.caller()?.directory.as_fd();
-    let facts = sys::open_path(directory, &path, OFlag::O_RDONLY.bits(), 0, Follow::Texts).map_err(|_| Errno::EBADF)?;
+    let facts =
+        sys::open_path(directory, &path, OFlag::O_RDONLY.bits(), 0, LinkResolution::Texts).map_err(|_| Errno::EBADF)?;
     let mut buffer = [0; 1024];
     let length = read(&facts, &mut buffer)?;
     let facts = String::from_utf8_lossy(&buffer[..length]);

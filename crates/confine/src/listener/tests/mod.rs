@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::world::{GuardedDirectory, NameGuards};
 use crate::{ConfinementPolicy, DenialKind, TmpPlacement, filter};
-use sys::{Fork, Machine, fork};
+use sys::{ForkOutcome, SyscallArchitecture, fork};
 
 mod callers;
 mod journal;
@@ -39,20 +39,20 @@ impl WorldlessListener {
         let settings = ListenerSettings::sample(policy(root));
         let (link, ends) = ListenerLink::pair().unwrap();
         match fork().unwrap() {
-            Fork::Child => {
+            ForkOutcome::Child => {
                 drop(link);
                 serve(ends, settings, None)
             }
-            Fork::Parent(listener) => Self { link, listener, variant },
+            ForkOutcome::Parent(listener) => Self { link, listener, variant },
         }
     }
 
     /// Starts a process with the filter.
     fn start(&self, command: u64, guards: &NameGuards, body: impl FnOnce()) -> Pid {
         let message = self.link.begin_message(command, guards).unwrap();
-        let filter = filter::program(Machine::HERE.unwrap(), self.variant);
+        let filter = filter::program(SyscallArchitecture::HERE.unwrap(), self.variant);
         match fork().unwrap() {
-            Fork::Child => {
+            ForkOutcome::Child => {
                 let ready = sys::set_no_new_privileges()
                     .and_then(|()| sys::install_filter(&filter, Some((self.link.descriptor(), &message))));
                 let code = match ready {
@@ -61,7 +61,7 @@ impl WorldlessListener {
                 };
                 sys::exit_now(code)
             }
-            Fork::Parent(child) => child,
+            ForkOutcome::Parent(child) => child,
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
-use sys::Follow;
+use sys::LinkResolution;
 
 /// The most bytes of a file that says where a repository is.
 const MOST: u64 = 64 * 1024;
@@ -59,7 +59,7 @@ impl ExaminedDirectory {
 
     fn open_below(base: impl AsFd, name: &Path, path: PathBuf) -> nix::Result<Self> {
         let name = CString::new(name.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
-        let file = File::from(sys::open_directory(base.as_fd(), &name, Follow::Nothing)?);
+        let file = File::from(sys::open_directory(base.as_fd(), &name, LinkResolution::Nothing)?);
         Ok(Self { path, file })
     }
 
@@ -80,7 +80,7 @@ impl ExaminedDirectory {
 
     /// Returns the kind of the entry with a name.
     pub fn entry_kind(&self, name: &CStr) -> io::Result<GitEntryKind> {
-        let place = match sys::open_place(self.file.as_fd(), name, false, Follow::Texts) {
+        let place = match sys::open_place(self.file.as_fd(), name, false, LinkResolution::Texts) {
             Ok(place) => File::from(place),
             Err(Errno::ENOENT) => return Ok(GitEntryKind::None),
             Err(error) => return Err(error.into()),
@@ -99,7 +99,7 @@ impl ExaminedDirectory {
     /// Reads a small regular file. A link is not followed, and a pipe is not waited for.
     pub fn read(&self, name: &CStr) -> io::Result<Vec<u8>> {
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
-        let file = File::from(sys::open_path(self.file.as_fd(), name, flags, 0, Follow::Texts)?);
+        let file = File::from(sys::open_path(self.file.as_fd(), name, flags, 0, LinkResolution::Texts)?);
         let data = file.metadata()?;
         if kind_of(&data) != GitEntryKind::File || data.size() > MOST {
             return Err(io::ErrorKind::InvalidData.into());

@@ -13,7 +13,7 @@ use super::super::{WorldHostPaths, WorldLeftovers, build, probe};
 use super::check;
 use crate::gate::RESOLV_CONF;
 use crate::{ConfinementMechanism, ConfinementPart, ConfinementPolicy, NetworkScope, WorldError};
-use sys::{Fork, Signal};
+use sys::{ForkOutcome, Signal};
 
 #[test]
 fn the_private_tmp_is_on_the_host_while_the_world_lives() {
@@ -113,12 +113,12 @@ fn a_world_is_kept_for_a_process_after_its_owner_has_dropped_it() {
             let mut door = world.open_door().expect("opened").expect("a door");
             let (read, write) = sys::pipe().expect("a pipe");
             let kept = match sys::fork().expect("forked") {
-                Fork::Child => {
+                ForkOutcome::Child => {
                     drop((world, write));
                     let _ = nix::unistd::read(&read, &mut [0]);
                     sys::exit_now(0)
                 }
-                Fork::Parent(kept) => kept,
+                ForkOutcome::Parent(kept) => kept,
             };
             world.keep_for(kept).expect("kept");
             drop(world);
@@ -202,7 +202,7 @@ fn connections_to_any_address_reach_the_gate() {
             let spaces = world.namespaces.as_ref().expect("namespaces");
             let gate = spaces.gate.as_ref().expect("a gate");
             let (read, write) = sys::pipe().expect("a pipe");
-            let Fork::Parent(child) = sys::fork().expect("forked") else {
+            let ForkOutcome::Parent(child) = sys::fork().expect("forked") else {
                 let seen = accept_two(&spaces.user, gate);
                 nix::unistd::write(&write, seen.as_bytes()).expect("written");
                 sys::exit_now(0)
@@ -250,7 +250,7 @@ fn without_user_namespaces_a_listener_holds_all_parts() {
     let scene = WorldTestScene::below(Path::new("/var"), None);
     isolated(None, || {
         // The child has a user namespace of its own, so that the limit applies to this process alone.
-        let Fork::Parent(child) = sys::fork_world(false).expect("forked") else { forbidden(&scene) };
+        let ForkOutcome::Parent(child) = sys::fork_world(false).expect("forked") else { forbidden(&scene) };
         assert_eq!(waitpid(child, None), Ok(WaitStatus::Exited(child, 0)));
     });
 }

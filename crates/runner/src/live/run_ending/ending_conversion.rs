@@ -17,7 +17,7 @@ use confine::{CommandDenials, SuggestedGrant};
 use ledger::in_milliseconds;
 use receipt::recording::RunUndoCoverage;
 use receipt::{ReceiptCompleteness, RunReceipt};
-use sys::Usage;
+use sys::ResourceUsage;
 
 /// Room for denials.
 const DENIALS: MessageListLimit = MessageListLimit { items: 20, bytes: 32 * 1024 };
@@ -29,8 +29,8 @@ const OTHERS: MessageListLimit = MessageListLimit { items: 32, bytes: 16 * 1024 
 /// Longest sentence, bytes.
 const SENTENCE: usize = 1024;
 
-impl From<Usage> for RunResourceUsage {
-    fn from(Usage { user_us, system_us, max_rss }: Usage) -> Self {
+impl From<ResourceUsage> for RunResourceUsage {
+    fn from(ResourceUsage { user_us, system_us, max_rss }: ResourceUsage) -> Self {
         let ms = |us| in_milliseconds(Duration::from_micros(us));
         Self { user_ms: ms(user_us), system_ms: ms(system_us), max_rss_bytes: max_rss }
     }

@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use crate::registry::{RegistryError, TaskRegistry, TaskReservation};
 use crate::request::CommandRequest;
-use protocol::task::{Log, Task, TaskSpec};
-use protocol::{Drain, Ended, Transfer};
+use protocol::task::{Task, TaskLog, TaskSpec};
+use protocol::{OutputDrain, ShellExitReport, TaskTransfer};
 
 /// Time a terminated command may take beyond its grace. After that, the command counts as over, whatever happens.
 pub const HARD_BOUND: Duration = Duration::from_secs(1);
@@ -32,7 +32,7 @@ pub struct CommandDeadlines {
     /// Time at which the loop gives the command up.
     hard: Instant,
     /// The drain, from the exit of the shell on.
-    drain: Option<Drain>,
+    drain: Option<OutputDrain>,
 }
 
 impl CommandDeadlines {
@@ -74,7 +74,7 @@ impl CommandDeadlines {
 
     /// Records that the shell has exited. The pipes are read as long as survivors keep writing, within bounds.
     pub fn on_exit(&mut self, now: Instant) {
-        self.drain = Some(Drain::begin(now.into_std()));
+        self.drain = Some(OutputDrain::begin(now.into_std()));
     }
 
     /// Records output of the command.
@@ -189,7 +189,7 @@ impl BackgroundMove {
         request: &CommandRequest,
         resume: Vec<Vec<u8>>,
         input: io::Result<Vec<OwnedFd>>,
-    ) -> Option<Result<(Transfer, Vec<OwnedFd>), MoveError>> {
+    ) -> Option<Result<(TaskTransfer, Vec<OwnedFd>), MoveError>> {
         let Self::Planned { mut journal, .. } = std::mem::take(self) else { return None };
         let registry = request.registry.as_ref()?;
         let transfer = || -> Result<_, MoveError> {
@@ -198,7 +198,7 @@ impl BackgroundMove {
         };
         Some(transfer().map(|(spec, input, reservation)| {
             *self = Self::HandedOver { journal, _reservation: reservation };
-            (Transfer { spec, resume }, input)
+            (TaskTransfer { spec, resume }, input)
         }))
     }
 
@@ -228,7 +228,7 @@ pub struct TaskLogBeginning {
     registry: Arc<TaskRegistry>,
     spec: TaskSpec,
     text: String,
-    log: Option<Log>,
+    log: Option<TaskLog>,
     /// Whether the file exists and belongs to no task yet.
     owns_file: bool,
     /// Why the beginning is incomplete. Nothing more is collected then.
@@ -267,7 +267,7 @@ impl TaskLogBeginning {
         if self.log.is_none() {
             let file = self.registry.store().create_log(&self.spec.id)?;
             self.owns_file = true;
-            self.log = Some(Log::keep(file, self.spec.max_log_bytes)?);
+            self.log = Some(TaskLog::keep(file, self.spec.max_log_bytes)?);
         }
         if let Some(log) = &mut self.log {
             log.write(&self.text);
@@ -320,7 +320,7 @@ pub struct EarlyExitPipe {
     bytes: Vec<u8>,
     directory: Option<PathBuf>,
     /// The end of a confined command, whose denials are not known yet.
-    held: Option<Ended>,
+    held: Option<ShellExitReport>,
     ended: bool,
 }
 
@@ -359,12 +359,12 @@ impl EarlyExitPipe {
     }
 
     /// Keeps the exit of the command until its denials are known.
-    pub fn hold_exit(&mut self, ended: Ended) {
+    pub fn hold_exit(&mut self, ended: ShellExitReport) {
         self.held = Some(ended);
     }
 
     /// Returns the exit that was kept.
-    pub fn take_held(&mut self) -> Option<Ended> {
+    pub fn take_held(&mut self) -> Option<ShellExitReport> {
         self.held.take()
     }
 
@@ -519,7 +519,7 @@ mod tests {
             store.remove_unstarted();
             let spec = journal.finish().expect("written");
             store.remove_unstarted();
-            let shims = store.append_log(&spec.id).and_then(|file| Log::keep(file, spec.max_log_bytes));
+            let shims = store.append_log(&spec.id).and_then(|file| TaskLog::keep(file, spec.max_log_bytes));
             assert_eq!(shims.expect("a log").written(), 2 * IN_MEMORY as u64);
         }
     }

@@ -43,10 +43,13 @@ use crate::request::CommandRequest;
 use crate::supervise::{ShimCommand, ShimEvent};
 use capture::OutputStream;
 use confine::CommandDenials;
-use protocol::plan::Recorded;
+use protocol::plan::ChangeJournalOutcome;
 use protocol::task::Task;
-use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer, note_of_silence};
-use sys::{Exit, Signal};
+use protocol::{
+    BlockedProcess, CommandPipes, PipelineTapEnds, ShellExitReport, SilenceWatch, TaskTransfer, TerminationCause,
+    note_of_silence,
+};
+use sys::{ChildExit, Signal};
 
 /// The longest time that the loop sleeps.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -75,7 +78,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     /// If the pipes cannot be watched.
     pub fn new(
         request: &'a CommandRequest,
-        (shim, pipes): (S, Pipes),
+        (shim, pipes): (S, CommandPipes),
         shell: Option<i32>,
         listener: &'a L,
         replies: &'a mut UnboundedReceiver<CallerReply>,
@@ -107,7 +110,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     ///
     /// # Errors
     /// If its pipes cannot be watched.
-    pub fn with_tap(mut self, ends: Option<TapEnds>) -> io::Result<Self> {
+    pub fn with_tap(mut self, ends: Option<PipelineTapEnds>) -> io::Result<Self> {
         self.tap = ends.map(|ends| PipelineTap::new(ends, self.request)).transpose()?;
         if let (Some(_), Some(producer)) = (&self.tap, &self.request.producer) {
             self.output.readers.tapped = TestCounter::Waiting(&producer.command);
@@ -207,7 +210,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
 
     fn on_exit(&mut self, exit: ShellExit) {
         let now = Instant::now();
-        if let Ok(Ended { cause: Cause::LimitExceeded(_), .. }) = exit {
+        if let Ok(ShellExitReport { cause: TerminationCause::LimitExceeded(_), .. }) = exit {
             self.deadlines.on_limit_exceeded(now);
         }
         self.process.reported = exit.as_ref().ok().map(|ended| ended.cause);
@@ -245,14 +248,14 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         }
         // The usage of children is known with the exit of the shell.
         let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
-        let ended = Ended {
-            end: Exit::Code(exit_code),
+        let ended = ShellExitReport {
+            end: ChildExit::Code(exit_code),
             usage: sample.usage,
             duration: self.deadlines.began().elapsed(),
-            cause: Cause::Itself,
+            cause: TerminationCause::Itself,
             alive: false,
             last: false,
-            record: Recorded::Off,
+            record: ChangeJournalOutcome::Off,
             unwritten: None,
         };
         if self.request.confine.is_some() {
@@ -264,7 +267,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     }
 
     /// Ends the command although its shell still saves its state.
-    fn end_early(&mut self, ended: Ended) {
+    fn end_early(&mut self, ended: ShellExitReport) {
         if self.process.aborted || self.output.moving.is_under_way() {
             return;
         }
@@ -444,7 +447,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         match &mut self.process.exit {
             None => self.shim.terminate(),
             Some(Ok(ended)) if ended.alive => {
-                ended.cause = Cause::Abort;
+                ended.cause = TerminationCause::Abort;
                 self.shim.terminate();
             }
             Some(_) => {}
@@ -549,7 +552,7 @@ pub struct ShellExitState {
     /// The exit. `None` while the shell runs.
     pub exit: Option<ShellExit>,
     /// The cause of the exit as the shim has reported it. An abort may become the cause later.
-    pub reported: Option<Cause>,
+    pub reported: Option<TerminationCause>,
     /// Whether the caller has aborted the command.
     pub aborted: bool,
 }
@@ -567,18 +570,19 @@ impl ShellExitState {
 
     /// Returns whether the command was terminated, or has no reported exit.
     pub fn was_terminated(&self) -> bool {
-        let by_itself = |ended: &Ended| ended.cause == Cause::Itself;
+        let by_itself = |ended: &ShellExitReport| ended.cause == TerminationCause::Itself;
         self.aborted || self.exit.as_ref().is_some_and(|exit| !exit.as_ref().is_ok_and(by_itself))
     }
 
     /// Returns whether the command ended by itself and left processes running.
     pub fn left_survivors(&self) -> bool {
-        !self.aborted && matches!(self.exit, Some(Ok(Ended { alive: true, cause: Cause::Itself, .. })))
+        !self.aborted
+            && matches!(self.exit, Some(Ok(ShellExitReport { alive: true, cause: TerminationCause::Itself, .. })))
     }
 
     /// Returns whether the shim terminated the command at its time limit.
     pub fn reached_limit(&self) -> bool {
-        matches!(self.exit, Some(Ok(Ended { cause: Cause::Limit, .. })))
+        matches!(self.exit, Some(Ok(ShellExitReport { cause: TerminationCause::Limit, .. })))
     }
 
     /// Returns whether the time limit terminated the command, even if a process of it is still there.
@@ -611,9 +615,9 @@ pub trait ShimControl: Send {
     /// Answers the report of a blocked process at the limit: the tree may be signalled now.
     fn acknowledge_blocked(&self);
     /// Gives the shim the ends of the command's tap.
-    fn leave_tap(&self, ends: TapEnds);
+    fn leave_tap(&self, ends: PipelineTapEnds);
     /// Asks the shim to make the command its task; answered by [`ShimEvent::Task`] or [`ShimEvent::Refused`].
-    fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>);
+    fn hand_over(&self, transfer: &TaskTransfer, input: Vec<OwnedFd>);
     /// Returns whether no process but this shell runs.
     fn runs_only(&self, shell: Pid) -> bool;
 }
@@ -651,11 +655,11 @@ impl ShimControl for ShimCommand {
         Self::acknowledge_blocked(self);
     }
 
-    fn leave_tap(&self, ends: TapEnds) {
+    fn leave_tap(&self, ends: PipelineTapEnds) {
         Self::leave_tap(self, ends);
     }
 
-    fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {
+    fn hand_over(&self, transfer: &TaskTransfer, input: Vec<OwnedFd>) {
         Self::hand_over(self, transfer, input);
     }
 

@@ -17,7 +17,7 @@ use crate::run::command_listener::{CallerReply, CommandListener, LiveView};
 use crate::run::output_readers::WholeOutputReaders;
 use crate::run::waiting_watch::BlockedWatches;
 use capture::OutputStream;
-use protocol::Pipes;
+use protocol::CommandPipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct CommandOutput<'a, L> {
@@ -43,8 +43,8 @@ pub struct CommandOutput<'a, L> {
 impl<'a, L: CommandListener> CommandOutput<'a, L> {
     /// # Errors
     /// If the pipes cannot be watched.
-    pub fn new(request: &'a CommandRequest, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
-        let Pipes { stdin, stdout, stderr, other_end } = pipes;
+    pub fn new(request: &'a CommandRequest, pipes: CommandPipes, listener: &'a L, began: Instant) -> io::Result<Self> {
+        let CommandPipes { stdin, stdout, stderr, other_end } = pipes;
         let stdout = CommandOutputReader::new(OutputStream::Stdout, stdout, request)?;
         let stderr = stderr.map(|pipe| CommandOutputReader::new(OutputStream::Stderr, pipe, request)).transpose()?;
         Ok(Self {

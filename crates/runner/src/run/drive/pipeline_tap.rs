@@ -10,8 +10,8 @@ use tokio::io::unix::AsyncFd;
 use super::producer_copy::{ProducerCopier, ProducerCopyResult};
 use crate::proof::TestCounter;
 use crate::request::CommandRequest;
-use protocol::TapEnds;
-use sys::{Passed, Passing};
+use protocol::PipelineTapEnds;
+use sys::{ForwardOutcome, PipeForwarder};
 
 /// Bytes that are read at once of what the reader does not get.
 const CHUNK: usize = 256 * 1024;
@@ -27,7 +27,7 @@ const MUCH: u64 = 1 << 20;
 pub struct PipelineTap {
     /// The ends. `None` once the producer has ended, or the reader has left.
     ends: Option<PipelineTapPipes>,
-    passing: Passing,
+    passing: PipeForwarder,
     kept: ProducerCopier,
     /// Whether the producer has ended, and all that it wrote is kept.
     complete: bool,
@@ -45,11 +45,11 @@ struct PipelineTapPipes {
 impl PipelineTap {
     /// # Errors
     /// If the pipes cannot be watched.
-    pub fn new(ends: TapEnds, request: &CommandRequest) -> io::Result<Self> {
-        let TapEnds { from, to } = ends;
+    pub fn new(ends: PipelineTapEnds, request: &CommandRequest) -> io::Result<Self> {
+        let PipelineTapEnds { from, to } = ends;
         let (from, to) = (sys::watch(from, Interest::READABLE)?, sys::watch(to, Interest::WRITABLE)?);
         let ends = Some(PipelineTapPipes { from, to, full: false, grown: false });
-        Ok(Self { ends, passing: Passing::default(), kept: ProducerCopier::new(request), complete: false })
+        Ok(Self { ends, passing: PipeForwarder::default(), kept: ProducerCopier::new(request), complete: false })
     }
 
     /// Waits until more can be copied, or the reader has left. Waits forever at the end.
@@ -67,16 +67,16 @@ impl PipelineTap {
         for _ in 0..TURN {
             let Some(ends) = &mut self.ends else { break };
             let passed = self.passing.step(ends.from.as_fd(), ends.to.as_fd());
-            ends.full = passed == Passed::Full;
+            ends.full = passed == ForwardOutcome::Full;
             match passed {
-                Passed::Bytes(bytes) => {
+                ForwardOutcome::Bytes(bytes) => {
                     copied = true;
                     keep_and_count(&mut self.kept, counter, bytes);
                     ends.grow_pipes(self.kept.bytes());
                 }
-                Passed::Empty | Passed::Full => break,
-                Passed::Ended => self.end(true),
-                Passed::ReaderLeft(bytes) => {
+                ForwardOutcome::Empty | ForwardOutcome::Full => break,
+                ForwardOutcome::Ended => self.end(true),
+                ForwardOutcome::ReaderLeft(bytes) => {
                     keep_and_count(&mut self.kept, counter, bytes);
                     let complete = self.keep_rest(counter);
                     self.end(complete);
@@ -88,11 +88,11 @@ impl PipelineTap {
 
     /// Takes the ends of a tap that a process still has open, for the shim. What the reader still lacks is kept as
     /// well, and nothing from here on.
-    pub fn take_ends(&mut self, counter: &mut TestCounter<'_>) -> Option<TapEnds> {
+    pub fn take_ends(&mut self, counter: &mut TestCounter<'_>) -> Option<PipelineTapEnds> {
         self.copy(counter);
         self.complete = self.ends.is_some() && self.keep_rest(counter) || self.complete;
         let PipelineTapPipes { from, to, .. } = self.ends.take()?;
-        Some(TapEnds { from: from.into_inner(), to: to.into_inner() })
+        Some(PipelineTapEnds { from: from.into_inner(), to: to.into_inner() })
     }
 
     /// Returns the copy so far.
@@ -229,7 +229,7 @@ mod tests {
     async fn every_byte_arrives_and_is_kept_whatever_the_pace_of_both_sides() {
         let dir = tempfile::tempdir().expect("a directory");
         for seed in 0..24_u64 {
-            let (ends, [read, write]) = TapEnds::open().expect("pipes");
+            let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
             let sent: Vec<u8> = numbers(seed).take(400_000).map(|number| number as u8).collect();
             let expected = sent.clone();
             let producer = thread::spawn(move || {
@@ -265,7 +265,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_leaves_ends_the_producer_at_once_and_all_it_wrote_is_kept() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         let mut write = File::from(write);
         let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         send(&mut tap, &mut write, 16_000);
@@ -280,7 +280,7 @@ mod tests {
     #[tokio::test]
     async fn all_that_a_large_pipe_holds_is_kept_when_the_reader_leaves() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         sys::grow_pipe(ends.from.as_fd(), sys::LARGE_PIPE_BYTES);
         let mut write = File::from(write);
         write.write_all(&[b'x'; 1_000_000]).expect("there is room");
@@ -295,7 +295,7 @@ mod tests {
     #[tokio::test]
     async fn a_silent_producer_is_told_too() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         drop(read);
         run(&mut tap).await;
@@ -306,7 +306,7 @@ mod tests {
     #[tokio::test]
     async fn a_producer_that_has_ended_is_complete_though_its_reader_left() {
         let dir = tempfile::tempdir().expect("a directory");
-        let (ends, [read, write]) = TapEnds::open().expect("pipes");
+        let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
         let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
         let mut write = File::from(write);
         send(&mut tap, &mut write, 16_000);
@@ -321,17 +321,18 @@ mod tests {
     async fn a_shim_gets_the_ends_with_all_that_the_reader_lacks_and_the_copy_has_it_too() {
         let dir = tempfile::tempdir().expect("a directory");
         for ended in [true, false] {
-            let (ends, [read, write]) = TapEnds::open().expect("pipes");
+            let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
             let mut write = File::from(write);
             let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             send(&mut tap, &mut write, FULL);
             write.write_all(b"rest").expect("there is room");
             let write = Some(write).filter(|_| !ended);
-            let TapEnds { from, to } = tap.take_ends(&mut TestCounter::Off).expect("open");
+            let PipelineTapEnds { from, to } = tap.take_ends(&mut TestCounter::Off).expect("open");
             drop(write);
             let (mut read, mut got) = (File::from(read), Vec::new());
-            let mut passing = Passing::default();
-            let moving = thread::spawn(move || while passing.step(from.as_fd(), to.as_fd()) != Passed::Ended {});
+            let mut passing = PipeForwarder::default();
+            let moving =
+                thread::spawn(move || while passing.step(from.as_fd(), to.as_fd()) != ForwardOutcome::Ended {});
             read.read_to_end(&mut got).expect("read");
             moving.join().expect("moved");
             assert_eq!((got.len(), &got[FULL..]), (FULL + 4, &b"rest"[..]));
@@ -344,7 +345,7 @@ mod tests {
     async fn a_producer_elsewhere_that_writes_without_end_does_not_delay_the_result() {
         let dir = tempfile::tempdir().expect("a directory");
         for leaves in [true, false] {
-            let (ends, [read, write]) = TapEnds::open().expect("pipes");
+            let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
             let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             let (mut write, mut read) = (File::from(write), File::from(read));
             let (begun, begins) = mpsc::channel();
@@ -372,7 +373,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         // Each row: the bytes of a write.
         for size in [1, 10, 100, 4096, 10_000] {
-            let (ends, [read, write]) = TapEnds::open().expect("pipes");
+            let (ends, [read, write]) = PipelineTapEnds::open().expect("pipes");
             sys::set_nonblocking(&write).expect("set");
             let mut tap = PipelineTap::new(ends, &request(dir.path())).expect("watched");
             let mut write = File::from(write);

@@ -21,9 +21,9 @@ use crate::run::output_readers::WholeOutputReaders;
 use crate::supervise::{EvidenceWatch, HelperProcesses, ProcessTraces, ShimCommand, ShimEvent};
 use confine::CommandDenials;
 use confine::gate::servers_of;
-use protocol::plan::{Recorded, ShellKind};
+use protocol::plan::{ChangeJournalOutcome, WarmShellKind};
 use protocol::task::Task;
-use protocol::{Cause, Ended, ExceededLimit, Released, Survivor, Transfer};
+use protocol::{ExceededLimit, ReleasedSurvivors, ShellExitReport, SurvivingProcess, TaskTransfer, TerminationCause};
 use receipt::recording::{RunRecord, RunRecording};
 
 /// Drives the command to its end, or until it becomes a task. `kind` is the shell kind that the next command may need.
@@ -34,7 +34,7 @@ use receipt::recording::{RunRecord, RunRecording};
 pub async fn complete<'a, L: CommandListener>(
     mut drive: CommandDriver<'a, ShimCommand, L>,
     helpers: &'static HelperProcesses,
-    kind: Option<&Arc<ShellKind>>,
+    kind: Option<&Arc<WarmShellKind>>,
     recording: Option<RunRecording>,
 ) -> Result<(CommandCompletion<'a>, Option<RunRecord>), NotStarted> {
     drive.run().await?;
@@ -70,7 +70,7 @@ pub async fn complete<'a, L: CommandListener>(
         adoption,
         bound: if process.aborted { deadlines.hard() } else { record.bound() },
     };
-    let SettledSurvivors { released: Released { survivors, record: end }, denials: late, task, child, note } =
+    let SettledSurvivors { released: ReleasedSurvivors { survivors, record: end }, denials: late, task, child, note } =
         settle(shim, remainder, &mut exit, settlement).await;
     denials.merge(late);
     let adopted = request.registry.as_ref().zip(task.as_ref());
@@ -135,7 +135,7 @@ fn adoption<S: ShimControl, L: CommandListener>(drive: &mut CommandDriver<'_, S,
             return None;
         }
     }
-    let transfer = Transfer { spec, resume: drive.output.streams.resume_states() };
+    let transfer = TaskTransfer { spec, resume: drive.output.streams.resume_states() };
     Some(SurvivorAdoption { registry: Arc::clone(registry), transfer })
 }
 
@@ -170,13 +170,13 @@ pub enum RemainingWork {
 /// The task that the survivors of a command become.
 pub struct SurvivorAdoption {
     pub registry: Arc<TaskRegistry>,
-    pub transfer: Transfer,
+    pub transfer: TaskTransfer,
 }
 
 /// The processes that are left, and their owner.
 #[derive(Default)]
 pub struct SettledSurvivors {
-    pub released: Released,
+    pub released: ReleasedSurvivors,
     /// What the processes that are left were denied until their release.
     pub denials: CommandDenials,
     /// The task that the command or its survivors have become.
@@ -209,7 +209,7 @@ impl RemainingWork {
 pub struct SettlementMeans<'a> {
     pub helpers: &'static HelperProcesses,
     /// The shell kind that the next command may need.
-    pub kind: Option<&'a Arc<ShellKind>>,
+    pub kind: Option<&'a Arc<WarmShellKind>>,
     pub registry: Option<&'a Arc<TaskRegistry>>,
     /// The traces by which the command's processes are found without its helpers.
     pub traces: ProcessTraces,
@@ -240,7 +240,7 @@ pub async fn settle(
             return SettledSurvivors { child: Some(child), ..SettledSurvivors::default() };
         }
         RemainingWork::Survivors => {
-            let mut cause = exit.as_ref().map_or(Cause::Itself, |ended| ended.cause);
+            let mut cause = exit.as_ref().map_or(TerminationCause::Itself, |ended| ended.cause);
             let settled = release(child, with, &mut cause).await;
             if let Ok(ended) = exit {
                 ended.cause = cause;
@@ -259,7 +259,7 @@ pub async fn settle(
 
 /// Leaves the survivors to themselves and to their shim, which continues to read their output, for a task if they are
 /// adopted. A terminated tree has until `bound` to exit.
-async fn release(child: ShimCommand, with: SettlementMeans<'_>, cause: &mut Cause) -> SettledSurvivors {
+async fn release(child: ShimCommand, with: SettlementMeans<'_>, cause: &mut TerminationCause) -> SettledSurvivors {
     let SettlementMeans { helpers, bound, traces, adoption, .. } = with;
     // Until the shim has released the survivors, they end with its connection. A late shim therefore keeps the
     // connection.
@@ -271,22 +271,22 @@ async fn release(child: ShimCommand, with: SettlementMeans<'_>, cause: &mut Caus
 async fn await_within(
     released: impl Future<Output = Option<(SettledSurvivors, Option<ExceededLimit>)>>,
     bound: Instant,
-    cause: &mut Cause,
+    cause: &mut TerminationCause,
 ) -> SettledSurvivors {
     let bound = bound.max(Instant::now() + RELEASE_BOUND);
     let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted_survivors(*cause) };
     if let Some(limit) = exceeded
-        && *cause == Cause::Itself
+        && *cause == TerminationCause::Itself
     {
-        *cause = Cause::LimitExceeded(limit);
+        *cause = TerminationCause::LimitExceeded(limit);
     }
     settled
 }
 
 /// Returns the survivors of a command whose shim is late, which are unknown. A command that is being terminated has
 /// none to list.
-fn unlisted_survivors(cause: Cause) -> SettledSurvivors {
-    SettledSurvivors { note: (cause == Cause::Itself).then_some(UNLISTED), ..SettledSurvivors::default() }
+fn unlisted_survivors(cause: TerminationCause) -> SettledSurvivors {
+    SettledSurvivors { note: (cause == TerminationCause::Itself).then_some(UNLISTED), ..SettledSurvivors::default() }
 }
 
 /// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before the
@@ -363,10 +363,12 @@ impl EndOfRecord {
         let ended = exit.and_then(|exit| exit.as_ref().ok());
         let recorded = ended.map(|ended| ended.record.clone()).unwrap_or_default();
         match ended {
-            Some(Ended { alive: false, record: Recorded::Nothing, .. }) => {
+            Some(ShellExitReport { alive: false, record: ChangeJournalOutcome::Nothing, .. }) => {
                 Self::Read(Box::new(recording.finish(&[], &recorded)))
             }
-            Some(Ended { alive: false, .. }) => Self::Reading(spawn_blocking(move || recording.finish(&[], &recorded))),
+            Some(ShellExitReport { alive: false, .. }) => {
+                Self::Reading(spawn_blocking(move || recording.finish(&[], &recorded)))
+            }
             _ => Self::AwaitingSurvivors(recording),
         }
     }
@@ -381,7 +383,7 @@ impl EndOfRecord {
     /// here on.
     pub async fn finish(
         self,
-        (survivors, end): (&[Survivor], &Recorded),
+        (survivors, end): (&[SurvivingProcess], &ChangeJournalOutcome),
         task: Option<(&Arc<TaskRegistry>, &Task)>,
         is_moved: bool,
     ) -> Option<RunRecord> {
@@ -414,18 +416,18 @@ mod tests {
     mod settle {
         use super::super::*;
         use crate::run::completion::ExitUnknown;
-        use protocol::plan::Recorded;
+        use protocol::plan::ChangeJournalOutcome;
         use protocol::task::TaskSpec;
-        use protocol::{Ended, LimitKind};
-        use sys::{Exit, Usage};
+        use protocol::{LimitKind, ShellExitReport};
+        use sys::{ChildExit, ResourceUsage};
 
         fn exit(alive: bool, last: bool) -> ShellExit {
-            let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);
-            Ok(Ended {
-                end: Exit::Code(0),
+            let (usage, duration, record) = (ResourceUsage::default(), Duration::ZERO, ChangeJournalOutcome::Off);
+            Ok(ShellExitReport {
+                end: ChildExit::Code(0),
                 usage,
                 duration,
-                cause: Cause::Itself,
+                cause: TerminationCause::Itself,
                 alive,
                 last,
                 record,
@@ -459,7 +461,8 @@ mod tests {
                     tokio::time::sleep(Duration::from_secs(answer)).await;
                     Some((SettledSurvivors::default(), None))
                 };
-                let settled = await_within(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
+                let settled =
+                    await_within(answer, began + Duration::from_secs(bound), &mut { TerminationCause::Itself }).await;
                 assert_eq!((began.elapsed().as_secs(), settled.note.is_none()), (result, listed), "{bound}");
             }
         }
@@ -468,9 +471,9 @@ mod tests {
         async fn a_limit_that_survivors_exceed_is_the_cause_unless_the_command_was_terminated() {
             let exceeded = ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 };
             for (mut cause, expected) in [
-                (Cause::Itself, Cause::LimitExceeded(exceeded)),
-                (Cause::Abort, Cause::Abort),
-                (Cause::Limit, Cause::Limit),
+                (TerminationCause::Itself, TerminationCause::LimitExceeded(exceeded)),
+                (TerminationCause::Abort, TerminationCause::Abort),
+                (TerminationCause::Limit, TerminationCause::Limit),
             ] {
                 await_within(async { Some((SettledSurvivors::default(), Some(exceeded))) }, Instant::now(), &mut cause)
                     .await;
@@ -480,8 +483,8 @@ mod tests {
 
         #[test]
         fn a_list_that_is_late_is_told_unless_the_command_was_terminated() {
-            assert_eq!(unlisted_survivors(Cause::Itself).note, Some(UNLISTED));
-            assert_eq!(unlisted_survivors(Cause::Abort).note, None);
+            assert_eq!(unlisted_survivors(TerminationCause::Itself).note, Some(UNLISTED));
+            assert_eq!(unlisted_survivors(TerminationCause::Abort).note, None);
         }
 
         #[test]

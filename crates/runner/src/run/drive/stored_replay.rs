@@ -22,9 +22,9 @@ use crate::run::command_listener::{CallerReply, CommandListener};
 use crate::run::completion::{CommandCompletion, EndSeenByShim, ExitUnknown, ShellAfter};
 use crate::supervise::ShimEvent;
 use capture::OutputStream;
-use protocol::plan::Recorded;
-use protocol::{Cause, Ended, Pipes, SilenceWatch, TapEnds, Transfer};
-use sys::{Exit, Signal, Usage};
+use protocol::plan::ChangeJournalOutcome;
+use protocol::{CommandPipes, PipelineTapEnds, ShellExitReport, SilenceWatch, TaskTransfer, TerminationCause};
+use sys::{ChildExit, ResourceUsage, Signal};
 
 /// The shim of a stored run: it ends once the whole output is written, or when it is terminated.
 pub struct StoredRunShim {
@@ -47,7 +47,7 @@ pub async fn replay<'a, L: CommandListener>(
     let (stdout, to_stdout) = pipe()?;
     let (stderr, to_stderr) =
         if request.merge { (None, None) } else { pipe().map(|(read, write)| (Some(read), Some(write)))? };
-    let pipes = Pipes { stdin: None, stdout, stderr, other_end: None };
+    let pipes = CommandPipes { stdin: None, stdout, stderr, other_end: None };
     let (has_written, written) = oneshot::channel();
     let denials = stored.denials.clone();
     let shim = StoredRunShim { code: stored.code, written, terminated: Notify::new(), began: Instant::now() };
@@ -103,15 +103,15 @@ fn write(stored: &StoredRun, mut stdout: PipeWriter, mut stderr: Option<PipeWrit
 }
 
 impl StoredRunShim {
-    fn ended(&self, end: Exit, cause: Cause) -> ShimEvent {
-        ShimEvent::Ended(Ended {
+    fn ended(&self, end: ChildExit, cause: TerminationCause) -> ShimEvent {
+        ShimEvent::Ended(ShellExitReport {
             end,
-            usage: Usage::default(),
+            usage: ResourceUsage::default(),
             duration: self.began.elapsed(),
             cause,
             alive: false,
             last: false,
-            record: Recorded::Off,
+            record: ChangeJournalOutcome::Off,
             unwritten: None,
         })
     }
@@ -121,8 +121,8 @@ impl ShimControl for StoredRunShim {
     async fn next_event(&mut self) -> ShimEvent {
         tokio::select! {
             biased;
-            () = self.terminated.notified() => self.ended(Exit::Signal(libc::SIGTERM), Cause::Abort),
-            _ = &mut self.written => self.ended(Exit::Code(self.code), Cause::Itself),
+            () = self.terminated.notified() => self.ended(ChildExit::Signal(libc::SIGTERM), TerminationCause::Abort),
+            _ = &mut self.written => self.ended(ChildExit::Code(self.code), TerminationCause::Itself),
         }
     }
 
@@ -146,9 +146,9 @@ impl ShimControl for StoredRunShim {
 
     fn acknowledge_blocked(&self) {}
 
-    fn hand_over(&self, _: &Transfer, _: Vec<OwnedFd>) {}
+    fn hand_over(&self, _: &TaskTransfer, _: Vec<OwnedFd>) {}
 
-    fn leave_tap(&self, _: TapEnds) {}
+    fn leave_tap(&self, _: PipelineTapEnds) {}
 
     fn runs_only(&self, _: Pid) -> bool {
         false

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::request::{CommandRequest, SafetyCriteria};
-use protocol::plan::Environment;
+use protocol::plan::CommandEnvironment;
 
 /// The most commands that are remembered per thread.
 const MAX_COMMANDS: usize = 16;
@@ -18,7 +18,7 @@ const MAX_LENGTH: usize = 1024;
 struct HarmlessCommand {
     command: String,
     cwd: PathBuf,
-    environment: Arc<Environment>,
+    environment: Arc<CommandEnvironment>,
     guard: SafetyCriteria,
 }
 

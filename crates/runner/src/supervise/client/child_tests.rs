@@ -1,10 +1,10 @@
 //! A command whose shim is the test.
 
 use super::*;
-use protocol::plan::Recorded;
-use protocol::{Prepared, Released, WarmEnds};
+use protocol::plan::ChangeJournalOutcome;
+use protocol::{ReleasedSurvivors, WarmShellEnds, WarmShellReport};
 use std::time::Duration;
-use sys::{Exit, LaunchStep, Usage};
+use sys::{ChildExit, LaunchStep, ResourceUsage};
 
 /// Returns a command, and the shim's end of its socket.
 fn child() -> (ShimCommand, OwnedFd) {
@@ -13,13 +13,13 @@ fn child() -> (ShimCommand, OwnedFd) {
     (SentPlan::nothing(ShimHandle::new(7, ours)).follow().expect("followed"), theirs)
 }
 
-fn ended() -> Ended {
-    let (usage, duration, record) = (Usage::default(), Duration::from_millis(3), Recorded::Off);
-    Ended {
-        end: Exit::Code(3),
+fn ended() -> ShellExitReport {
+    let (usage, duration, record) = (ResourceUsage::default(), Duration::from_millis(3), ChangeJournalOutcome::Off);
+    ShellExitReport {
+        end: ChildExit::Code(3),
         usage,
         duration,
-        cause: protocol::Cause::Itself,
+        cause: protocol::TerminationCause::Itself,
         alive: true,
         last: false,
         record,
@@ -28,7 +28,7 @@ fn ended() -> Ended {
 }
 
 fn prepared() -> FromShim {
-    FromShim::Prepared(Prepared { mark: "m".into(), place: None, guards: None, ends: WarmEnds::default() })
+    FromShim::Prepared(WarmShellReport { mark: "m".into(), place: None, guards: None, ends: WarmShellEnds::default() })
 }
 
 #[tokio::test]
@@ -41,13 +41,15 @@ async fn every_report_of_a_shim_reaches_the_caller_in_order() {
     report(FromShim::Blocked { at_limit: true, process: None });
     report(FromShim::Ended(ended()));
     report(FromShim::Refused(28));
-    report(FromShim::Released(Released::default()));
+    report(FromShim::Released(ReleasedSurvivors::default()));
     assert!(matches!(child.next_event().await, ShimEvent::Started(9)));
     assert!(matches!(child.next_event().await, ShimEvent::Failed(error) if error == failure));
     assert!(matches!(child.next_event().await, ShimEvent::Blocked(true, None)));
     assert!(matches!(child.next_event().await, ShimEvent::Ended(end) if end == ended()));
     assert!(matches!(child.next_event().await, ShimEvent::Refused(28)));
-    assert!(matches!(child.next_event().await, ShimEvent::Released(released) if released == Released::default()));
+    assert!(
+        matches!(child.next_event().await, ShimEvent::Released(released) if released == ReleasedSurvivors::default())
+    );
     assert!(child.try_next_event().is_none());
 }
 

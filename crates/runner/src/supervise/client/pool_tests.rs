@@ -1,9 +1,9 @@
 //! Free shims whose other end is the test.
 
 use super::*;
-use protocol::plan::{Boot, Limits, Plan, Stdin};
-use protocol::{Prepared, ShellPlace, WarmEnds};
-use sys::FileId;
+use protocol::plan::{ChildPlan, CommandLimits, ShellBootCode, StdinSource};
+use protocol::{WarmCommandPlace, WarmShellEnds, WarmShellReport};
+use sys::DeviceInode;
 
 /// The shim's end of a socket.
 struct ShimPeer(OwnedFd, FrameReader);
@@ -11,13 +11,13 @@ struct ShimPeer(OwnedFd, FrameReader);
 impl ShimPeer {
     fn next(&mut self) -> Option<ToShim> {
         match self.1.receive(&self.0) {
-            Ok(Received::Message(message)) => Some(message),
+            Ok(ReceiveOutcome::Message(message)) => Some(message),
             _ => None,
         }
     }
 
     fn is_dropped(&mut self) -> bool {
-        matches!(self.1.receive::<ToShim>(&self.0), Ok(Received::Closed) | Err(_))
+        matches!(self.1.receive::<ToShim>(&self.0), Ok(ReceiveOutcome::Closed) | Err(_))
     }
 
     /// Returns the mark of the shell that the pool has asked for.
@@ -29,12 +29,15 @@ impl ShimPeer {
 
     /// Reports a shell with this mark.
     fn report(&self, mark: &str, ready: bool) {
-        let file = FileId::of(std::path::Path::new("/")).expect("a file");
-        let place = ready.then_some(ShellPlace { shell: 1, command: 0, directory: file, program: file });
+        let file = DeviceInode::of(std::path::Path::new("/")).expect("a file");
+        let place = ready.then_some(WarmCommandPlace { shell: 1, command: 0, directory: file, program: file });
         let resume = ready.then(|| sys::pipe().expect("a pipe").1);
-        let ends = WarmEnds { resume, streams: Vec::new(), freshness: None };
-        protocol::send(&self.0, FromShim::Prepared(Prepared { mark: mark.to_owned(), place, guards: None, ends }))
-            .expect("sent");
+        let ends = WarmShellEnds { resume, streams: Vec::new(), freshness: None };
+        protocol::send(
+            &self.0,
+            FromShim::Prepared(WarmShellReport { mark: mark.to_owned(), place, guards: None, ends }),
+        )
+        .expect("sent");
     }
 }
 
@@ -56,25 +59,25 @@ fn pool(pids: [i32; 2]) -> (ShimPool, [ShimPeer; 2]) {
     (pool, peers)
 }
 
-fn kind(cwd: &str) -> Arc<ShellKind> {
-    let plan = Plan {
+fn kind(cwd: &str) -> Arc<WarmShellKind> {
+    let plan = ChildPlan {
         program: b"/bin/bash".to_vec(),
         argv: vec![b"bash".to_vec()],
         script_at: None,
         env: Vec::new(),
         cwd: cwd.into(),
         umask: 0,
-        stdin: Stdin::Null,
+        stdin: StdinSource::Null,
         merge: false,
         terminal: None,
         limit: None,
         grace: Duration::ZERO,
-        limits: Limits::default(),
+        limits: CommandLimits::default(),
         world: None,
         files: Vec::new(),
         record: None,
     };
-    Arc::new(ShellKind { plan, boot: Boot::default(), recorded: false })
+    Arc::new(WarmShellKind { plan, boot: ShellBootCode::default(), recorded: false })
 }
 
 #[test]

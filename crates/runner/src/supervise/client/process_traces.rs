@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid, getsid};
 
-use protocol::task::{Task, Whereabouts};
+use protocol::task::{Task, TaskWhereabouts};
 use supervisor::cgroup;
 use supervisor::tree::{self, TreeMember};
 
@@ -32,7 +32,7 @@ impl ProcessTraces {
     /// Returns the traces of a task, which its state file contains.
     pub fn of_task(task: &Task) -> Self {
         // After a restart, the path would name the cgroup of other processes, or no cgroup.
-        let is_here = task.whereabouts() == Whereabouts::Here;
+        let is_here = task.whereabouts() == TaskWhereabouts::Here;
         let group = task.cgroup.clone().filter(|group| is_here && cgroup::is_abandoned(group));
         Self { mark: task.mark.clone(), shell: None, pipes: Vec::new(), group }
     }

@@ -19,11 +19,11 @@ use confine::CommandDenials;
 use ledger::PendingLedgerRecord;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;
-use protocol::plan::{ShellKind, WorldId};
+use protocol::plan::{WarmShellKind, WorldId};
 use protocol::task::Task;
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Released, ShimOrder, TapEnds, TaskInput,
-    ToShim, Transfer,
+    self, FrameReader, FromShim, FromShimOrTask, FromTask, PipelineTapEnds, ReceiveOutcome, ReleasedSurvivors,
+    ShellExitReport, ShimOrder, TaskInput, TaskTransfer, ToShim,
 };
 use sys::{LaunchError, Signal};
 
@@ -37,13 +37,13 @@ pub enum ShimEvent {
     /// The confinement of the command has denied operations.
     Denied(CommandDenials),
     /// The shell has exited.
-    Ended(Ended),
+    Ended(ShellExitReport),
     /// The survivors exceeded a limit and were ended.
     LimitExceeded(ExceededLimit),
     /// A scan for a blocked process. `true` if it was made at the time limit.
     Blocked(bool, Option<BlockedProcess>),
     /// The survivors are on their own now.
-    Released(Released),
+    Released(ReleasedSurvivors),
     /// The command is a task now, and the shim belongs to it, see [`ShimCommand::into_link`].
     Task(Box<Task>),
     /// The command could not become a task.
@@ -136,7 +136,7 @@ impl ShimCommand {
     }
 
     /// Takes the ends of the command's tap, if it has one.
-    pub fn take_tap(&mut self) -> Option<TapEnds> {
+    pub fn take_tap(&mut self) -> Option<PipelineTapEnds> {
         self.watched.as_mut()?.take_tap()
     }
 
@@ -183,13 +183,13 @@ impl ShimCommand {
     pub fn try_next_event(&mut self) -> Option<ShimEvent> {
         loop {
             match self.reader.receive(self.socket.get_ref()) {
-                Ok(Received::Message(message)) => {
+                Ok(ReceiveOutcome::Message(message)) => {
                     if let Some(event) = self.on_message(message) {
                         return Some(event);
                     }
                 }
-                Ok(Received::Pending) => return None,
-                Ok(Received::Closed) => return Some(ShimEvent::Lost { untaken: false }),
+                Ok(ReceiveOutcome::Pending) => return None,
+                Ok(ReceiveOutcome::Closed) => return Some(ShimEvent::Lost { untaken: false }),
                 // A reset means that the shim exited with the plan still unread in its socket.
                 Err(error) => {
                     let untaken = !self.started && error.kind() == io::ErrorKind::ConnectionReset;
@@ -212,7 +212,7 @@ impl ShimCommand {
                 Some(ShimEvent::Started(pid))
             }
             FromShim::Failed(failure) => Some(ShimEvent::Failed(failure)),
-            FromShim::Untaken => Some(ShimEvent::Lost { untaken: true }),
+            FromShim::WorldGone => Some(ShimEvent::Lost { untaken: true }),
             FromShim::Denied(denials) => Some(ShimEvent::Denied(denials)),
             FromShim::Ended(ended) => {
                 self.entry = None;
@@ -299,18 +299,18 @@ impl ShimCommand {
     /// [`ShimEvent::Released`]; with a transfer and a survivor that holds the pipes, then by [`ShimEvent::Task`]. If
     /// the survivors cannot become a task, answered by [`ShimEvent::Refused`], and they are the host's until they are
     /// released without a task.
-    pub fn release(&self, transfer: Option<&Transfer>) {
+    pub fn release(&self, transfer: Option<&TaskTransfer>) {
         self.send(ToShim::Release(transfer.cloned()));
     }
 
     /// Leaves the command's tap to the shim, before a move or a release.
-    pub fn leave_tap(&self, ends: TapEnds) {
+    pub fn leave_tap(&self, ends: PipelineTapEnds) {
         self.send(ToShim::Tap { ends: Some(ends) });
     }
 
     /// Moves the command to a task, with the write end of its input and a file with the rest of the input. Answered by
     /// [`ShimEvent::Task`] or [`ShimEvent::Refused`], unless the command has just exited.
-    pub fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {
+    pub fn hand_over(&self, transfer: &TaskTransfer, input: Vec<OwnedFd>) {
         self.send(ToShim::HandOver { transfer: transfer.clone(), input: TaskInput::of(input) });
     }
 
@@ -335,7 +335,7 @@ impl ShimCommand {
     }
 
     /// Returns the shim for the next command, which may well be of this kind.
-    pub fn give_back(self, helpers: &'static HelperProcesses, kind: Option<&Arc<ShellKind>>) {
+    pub fn give_back(self, helpers: &'static HelperProcesses, kind: Option<&Arc<WarmShellKind>>) {
         let shim = self.into_shim();
         match kind {
             Some(kind) => helpers.give_back_for(shim, Arc::clone(kind)),

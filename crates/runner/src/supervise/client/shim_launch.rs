@@ -12,8 +12,8 @@ use crate::supervise::evidence_watch::EvidenceWatch;
 use crate::supervise::inherited_state_files::InheritedStateFiles;
 use crate::supervise::ready_shell::StaleShellReason;
 use protocol::ShimOrder;
-use protocol::plan::ShellKind;
-use protocol::{Order, Pipes};
+use protocol::plan::WarmShellKind;
+use protocol::{CommandOrder, CommandPipes};
 
 /// Attempts to start a command whose shim was killed before it took the plan, so that nothing was started.
 const MAX_ATTEMPTS: u32 = 100;
@@ -29,7 +29,7 @@ const SHORT_OF_DESCRIPTORS: Duration = Duration::from_secs(10);
 /// A command that was sent to a shim, or to a warm shell below it.
 pub struct SentCommand {
     sent: SentPlan,
-    pipes: Pipes,
+    pipes: CommandPipes,
     /// Pid and mark of the warm shell.
     shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
@@ -41,7 +41,7 @@ pub struct RunningCommand {
     /// The child.
     pub child: ShimCommand,
     /// The addon's ends of the command's pipes.
-    pub pipes: Pipes,
+    pub pipes: CommandPipes,
     /// The pid of the warm shell that runs the command, and its mark, which is the command's.
     pub shell: Option<(i32, String)>,
     /// The files that the warm shell has inherited for its state.
@@ -50,7 +50,7 @@ pub struct RunningCommand {
 
 impl SentCommand {
     /// Starts the command without blocking. Returns `None` if no shim is free.
-    pub fn start_now(helpers: &'static HelperProcesses, order: &Order) -> io::Result<Option<Self>> {
+    pub fn start_now(helpers: &'static HelperProcesses, order: &CommandOrder) -> io::Result<Option<Self>> {
         let Some(shim) = helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) else {
             return Ok(None);
         };
@@ -67,7 +67,11 @@ impl SentCommand {
     }
 
     /// Gives the command to the warm shell below this shim, if one is ready.
-    fn give_to_warm_shell(helpers: &'static HelperProcesses, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
+    fn give_to_warm_shell(
+        helpers: &'static HelperProcesses,
+        mut shim: ShimHandle,
+        order: &CommandOrder,
+    ) -> WarmAttempt {
         let Some(warm) = &order.warm else { return WarmAttempt::NoReadyShell(shim) };
         let Some((ready, mark, own)) = shim.take_ready(&warm.kind) else { return WarmAttempt::NoReadyShell(shim) };
         let shell = ready.shell();
@@ -105,7 +109,7 @@ impl SentCommand {
     }
 
     /// Sends the plan to this shim.
-    fn send_to_shim(helpers: &'static HelperProcesses, shim: ShimHandle, order: &Order) -> io::Result<Self> {
+    fn send_to_shim(helpers: &'static HelperProcesses, shim: ShimHandle, order: &CommandOrder) -> io::Result<Self> {
         match order.open_pipes() {
             Ok((pipes, mut theirs)) => {
                 let mut plan = order.plan.clone();
@@ -128,7 +132,7 @@ impl SentCommand {
     }
 
     /// Starts the command once a shim and descriptors are available.
-    pub async fn start_later(helpers: &'static HelperProcesses, order: &Order) -> Result<Self, HelperError> {
+    pub async fn start_later(helpers: &'static HelperProcesses, order: &CommandOrder) -> Result<Self, HelperError> {
         let began = Instant::now();
         let mut cold = false;
         loop {
@@ -147,7 +151,7 @@ impl SentCommand {
     /// Tries to start the command. Returns `None` if the shim was gone and another can be tried.
     async fn try_start(
         helpers: &'static HelperProcesses,
-        order: &Order,
+        order: &CommandOrder,
         cold: bool,
     ) -> Result<Option<Self>, HelperError> {
         let mut shim = match helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) {
@@ -201,7 +205,7 @@ enum WarmAttempt {
 async fn prestart_shell(
     helpers: &'static HelperProcesses,
     mut shim: ShimHandle,
-    kind: &Arc<ShellKind>,
+    kind: &Arc<WarmShellKind>,
 ) -> io::Result<(ShimHandle, bool)> {
     shim.on_readable();
     if shim.is_ready(kind) || !helpers.can_warm_shells(shim.world) {
@@ -231,7 +235,7 @@ async fn prestart_shell(
 }
 
 /// Prepares a warm shell of this kind, unless one exists. Returns whether a shell is ready then.
-pub async fn warm_up(helpers: &'static HelperProcesses, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
+pub async fn warm_up(helpers: &'static HelperProcesses, kind: Arc<WarmShellKind>) -> Result<bool, HelperError> {
     for tries in 1.. {
         let shim = match helpers.take_any(&kind) {
             Some(shim) => shim,

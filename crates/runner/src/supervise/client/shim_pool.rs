@@ -13,8 +13,8 @@ use nix::unistd::Pid;
 use crate::supervise::evidence_watch::EvidenceWatch;
 use crate::supervise::inherited_state_files::InheritedStateFiles;
 use crate::supervise::ready_shell::{ReadyShell, StaleShellReason};
-use protocol::plan::{Record, ShellKind, WorldId};
-use protocol::{FrameReader, FromShim, Received, ToShim};
+use protocol::plan::{ChangeJournalPlan, WarmShellKind, WorldId};
+use protocol::{FrameReader, FromShim, ReceiveOutcome, ToShim};
 
 /// Shims kept while no command runs. Agents often call two tools at a time.
 pub const KEEP: usize = 2;
@@ -46,7 +46,7 @@ pub struct ShimHandle {
 /// A warm shell.
 pub struct PooledShell {
     /// The kind of commands that the shell can run.
-    pub kind: Arc<ShellKind>,
+    pub kind: Arc<WarmShellKind>,
     /// The mark with which the shell was started.
     pub mark: String,
     since: Instant,
@@ -67,7 +67,7 @@ pub struct WarmShellFiles {
 
 impl WarmShellFiles {
     /// Makes the files of a shell of this kind. Returns them with their descriptors for the shell.
-    fn of(kind: &ShellKind) -> io::Result<(Self, Vec<OwnedFd>)> {
+    fn of(kind: &WarmShellKind) -> io::Result<(Self, Vec<OwnedFd>)> {
         let (mut own, mut descriptors) = (Self::default(), Vec::new());
         if kind.plan.is_watched() {
             let (watched, shared) = EvidenceWatch::begin(&kind.plan)?;
@@ -98,7 +98,7 @@ pub struct WarmShellCounts {
 #[derive(Default)]
 pub struct ShimPool {
     shims: Vec<ShimHandle>,
-    seen: VecDeque<Arc<ShellKind>>,
+    seen: VecDeque<Arc<WarmShellKind>>,
     shells: WarmShellCounts,
     /// Whether the system forbids writing to a child, so that warm shells are useless.
     refused: bool,
@@ -123,7 +123,7 @@ impl ShimHandle {
     }
 
     /// Prepares a warm shell below the shim. The shim reports when the shell is ready.
-    pub fn prepare(&mut self, kind: Arc<ShellKind>) {
+    pub fn prepare(&mut self, kind: Arc<WarmShellKind>) {
         self.drain_reports();
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
@@ -138,7 +138,7 @@ impl ShimHandle {
     /// socket, and the shim could neither send nor receive.
     fn drain_reports(&mut self) {
         self.shell = None;
-        while let Ok(Received::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
+        while let Ok(ReceiveOutcome::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
     }
 
     /// Returns whether the shim is being killed or was killed.
@@ -147,14 +147,14 @@ impl ShimHandle {
     }
 
     /// Returns whether the shim has a shell of this kind, ready or being prepared.
-    pub fn has_shell_of(&self, kind: &ShellKind) -> bool {
+    pub fn has_shell_of(&self, kind: &WarmShellKind) -> bool {
         self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
     }
 
     /// Reads reports about the shell without blocking. A dead shell is forgotten.
     pub fn on_readable(&mut self) {
         let Some(shell) = &mut self.shell else { return };
-        while let Ok(Received::Message(message)) = self.reader.receive(&self.socket) {
+        while let Ok(ReceiveOutcome::Message(message)) = self.reader.receive(&self.socket) {
             let FromShim::Prepared(prepared) = message else { continue };
             // Reports about an earlier shell may still arrive.
             let (mark, ready) = ReadyShell::of(prepared);
@@ -169,36 +169,36 @@ impl ShimHandle {
     }
 
     /// Returns whether a shell of this kind is ready.
-    pub fn is_ready(&self, kind: &ShellKind) -> bool {
+    pub fn is_ready(&self, kind: &WarmShellKind) -> bool {
         self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
     }
 
     /// Asks to protect the paths that are new in the shim's world, and to begin a record for the warm shell's command,
     /// and waits for the answer. Returns whether the command may start.
-    pub fn protect(&mut self, record: Option<&Record>) -> bool {
+    pub fn protect(&mut self, record: Option<&ChangeJournalPlan>) -> bool {
         if protocol::send(&self.socket, ToShim::Protect(record.cloned().map(Box::new))).is_err() {
             return false;
         }
         let until = Instant::now() + PROTECTED;
         loop {
             match self.reader.receive(&self.socket) {
-                Ok(Received::Message(FromShim::Protected(may))) => return may,
+                Ok(ReceiveOutcome::Message(FromShim::Protected(may))) => return may,
                 // The report is about an earlier shell.
-                Ok(Received::Message(_)) => {}
-                Ok(Received::Pending) => {
+                Ok(ReceiveOutcome::Message(_)) => {}
+                Ok(ReceiveOutcome::Pending) => {
                     let left = PollTimeout::try_from(until.saturating_duration_since(Instant::now()));
                     let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
                     if matches!(poll(&mut fds, left.unwrap_or(PollTimeout::MAX)), Ok(0)) {
                         return false;
                     }
                 }
-                Ok(Received::Closed) | Err(_) => return false,
+                Ok(ReceiveOutcome::Closed) | Err(_) => return false,
             }
         }
     }
 
     /// Takes the ready shell if it is of this kind. Any other shell is forgotten.
-    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, WarmShellFiles)> {
+    pub fn take_ready(&mut self, kind: &WarmShellKind) -> Option<(ReadyShell, String, WarmShellFiles)> {
         let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
         Some((shell.ready?, shell.mark, shell.own))
     }
@@ -243,7 +243,7 @@ impl ShimPool {
 
     /// Takes a shim with a ready shell of this kind, or else a shim without a shell, or else any. A shell of another
     /// kind is ended.
-    pub fn take(&mut self, kind: Option<&ShellKind>) -> Option<ShimHandle> {
+    pub fn take(&mut self, kind: Option<&WarmShellKind>) -> Option<ShimHandle> {
         if let Some(shim) = kind.and_then(|kind| self.take_waiting(kind)) {
             return Some(shim);
         }
@@ -255,7 +255,7 @@ impl ShimPool {
     }
 
     /// Takes a shim with a ready shell of this kind.
-    fn take_waiting(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
+    fn take_waiting(&mut self, kind: &WarmShellKind) -> Option<ShimHandle> {
         let at = self.shims.iter_mut().rposition(|shim| {
             // Reports about other kinds are not read, so the ends of their pipes take no descriptors of this process.
             let has = shim.has_shell_of(kind);
@@ -268,7 +268,7 @@ impl ShimPool {
     }
 
     /// Takes a shim with a shell of this kind, ready or being prepared.
-    pub fn take_any(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
+    pub fn take_any(&mut self, kind: &WarmShellKind) -> Option<ShimHandle> {
         let at = self.shims.iter().rposition(|shim| shim.has_shell_of(kind))?;
         Some(self.shims.remove(at))
     }
@@ -290,7 +290,7 @@ impl ShimPool {
     }
 
     /// Records a command of this kind. Returns whether the next such command deserves a warm shell.
-    pub fn on_command_of(&mut self, kind: &Arc<ShellKind>) -> bool {
+    pub fn on_command_of(&mut self, kind: &Arc<WarmShellKind>) -> bool {
         let known = self.seen.iter().any(|seen| **seen == **kind);
         if !known {
             self.seen.truncate(SEEN - 1);
@@ -300,7 +300,7 @@ impl ShimPool {
     }
 
     /// Prepares a warm shell below this shim, if it is still here.
-    pub fn prepare(&mut self, pid: i32, kind: Arc<ShellKind>) {
+    pub fn prepare(&mut self, pid: i32, kind: Arc<WarmShellKind>) {
         if let Some(shim) = self.shims.iter_mut().find(|shim| shim.pid == pid && shim.shell.is_none()) {
             shim.prepare(kind);
         }
@@ -308,7 +308,7 @@ impl ShimPool {
 
     /// Prepares a warm shell of this kind, unless one exists: below a shim without a shell, or else in place of the
     /// oldest shell.
-    pub fn prepare_any(&mut self, kind: &Arc<ShellKind>) {
+    pub fn prepare_any(&mut self, kind: &Arc<WarmShellKind>) {
         if !self.can_warm_shells() || self.shims.iter().any(|shim| shim.has_shell_of(kind)) {
             return;
         }

@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 
 use crate::supervise::evidence_watch::EvidenceWatch;
 use protocol::task::Task;
-use protocol::{FrameReader, FromTask, Received, ToTask};
+use protocol::{FrameReader, FromTask, ReceiveOutcome, ToTask};
 
 /// An event of a shim about its task.
 #[derive(Debug)]
@@ -70,14 +70,16 @@ impl TaskLink {
     pub async fn next_event(&mut self) -> TaskEvent {
         loop {
             match self.reader.receive(self.socket.get_ref()) {
-                Ok(Received::Message(FromTask::Task(task))) => return TaskEvent::Task(task),
-                Ok(Received::Message(FromTask::Ended(task))) => return TaskEvent::Ended(task),
-                Ok(Received::Message(FromTask::Grew { bytes, pending })) => return TaskEvent::Grew(bytes, pending),
-                Ok(Received::Pending) => match self.socket.readable().await {
+                Ok(ReceiveOutcome::Message(FromTask::Task(task))) => return TaskEvent::Task(task),
+                Ok(ReceiveOutcome::Message(FromTask::Ended(task))) => return TaskEvent::Ended(task),
+                Ok(ReceiveOutcome::Message(FromTask::Grew { bytes, pending })) => {
+                    return TaskEvent::Grew(bytes, pending);
+                }
+                Ok(ReceiveOutcome::Pending) => match self.socket.readable().await {
                     Ok(mut guard) => guard.clear_ready(),
                     Err(_) => return TaskEvent::Lost,
                 },
-                Ok(Received::Closed) | Err(_) => return TaskEvent::Lost,
+                Ok(ReceiveOutcome::Closed) | Err(_) => return TaskEvent::Lost,
             }
         }
     }

@@ -13,9 +13,9 @@ use tokio::sync::{Mutex, oneshot};
 use super::error::HelperError;
 use confine::world::InitConnection;
 use confine::{ConfinementMechanism, OwnedPolicy, ReportedWorldError, WorldFacts};
-use protocol::WorldWays;
+use protocol::WorldEntryPoints;
 use protocol::plan::WorldId;
-use sys::FileId;
+use sys::DeviceInode;
 
 /// The most worlds that wait for their first command. Each of them has a few processes, and owners that JavaScript has
 /// dropped end only when they are collected.
@@ -87,10 +87,10 @@ struct RequestedWorld {
     confine: Arc<OwnedPolicy>,
     /// The write roots at that time. If a write root was replaced by another directory, that directory is not in the
     /// world.
-    roots: Vec<Option<FileId>>,
+    roots: Vec<Option<DeviceInode>>,
     /// The repositories at that time, as long as the world waits for its first command. The grants for git are those of
     /// the time at which a world is made.
-    begun: Option<Vec<Option<FileId>>>,
+    begun: Option<Vec<Option<DeviceInode>>>,
     facts: Option<Arc<WorldFacts>>,
     /// Whether a command of the world has ended.
     has_run: bool,
@@ -108,14 +108,14 @@ struct RequestedWorld {
 }
 
 /// Returns the `.git` entries in and above the write roots of a confinement as they are now.
-fn repositories(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
+fn repositories(confine: &OwnedPolicy) -> Vec<Option<DeviceInode>> {
     let places = confine.policy.write.iter().flat_map(|root| root.ancestors());
-    places.map(|place| FileId::of(&place.join(".git")).ok()).collect()
+    places.map(|place| DeviceInode::of(&place.join(".git")).ok()).collect()
 }
 
 /// Returns the write roots of a confinement as they are now.
-fn roots(confine: &OwnedPolicy) -> Vec<Option<FileId>> {
-    confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
+fn roots(confine: &OwnedPolicy) -> Vec<Option<DeviceInode>> {
+    confine.policy.write.iter().map(|root| DeviceInode::of(root).ok()).collect()
 }
 
 impl WorldTable {
@@ -237,7 +237,7 @@ impl WorldTable {
 
     /// Handles the answer of the supervisor. A world that could not be made, or has ended too early, is tried again
     /// with its next command.
-    pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, ReportedWorldError>, ways: WorldWays) {
+    pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, ReportedWorldError>, ways: WorldEntryPoints) {
         let Some(world) = self.known.get_mut(&id) else { return };
         let answer = answer.map(Arc::new).map_err(WorldFailure::NotMade);
         world.lost = answer.is_err() && world.facts.is_some();
@@ -378,10 +378,10 @@ mod tests {
         let world = id(worlds.world_for(&confine(Path::new("/"), 1), None));
         assert!(worlds.take_unasked(world).is_some() && worlds.take_unasked(world).is_none(), "once");
         let mut waiting = worlds.wait_for_facts(world).expect("it has not ended");
-        worlds.on_answer(world, Err(ReportedWorldError::Missing(Vec::new())), WorldWays::default());
+        worlds.on_answer(world, Err(ReportedWorldError::Missing(Vec::new())), WorldEntryPoints::default());
         assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::NotMade(_)))));
         assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());
-        worlds.on_answer(world, Ok(WorldFacts::default()), WorldWays::default());
+        worlds.on_answer(world, Ok(WorldFacts::default()), WorldEntryPoints::default());
         assert!(worlds.facts(world).is_some() && worlds.take_unasked(world).is_none());
         worlds.lose_supervisor();
         assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());

@@ -45,14 +45,14 @@ use confine::filter::{self, SyscallFilterMode};
 use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
 use journal_thread::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
 use protocol::RunDescriptors;
-use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
-use protocol::task::Machine as TaskMachine;
+use protocol::plan::{ChangeJournalLimits, ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose, ChildPlan};
+use protocol::task::MachineIdentity as TaskMachine;
 use run_journal::BegunJournal;
 #[cfg(all(test, target_os = "linux"))]
 pub use run_journal::SharedJournal;
 pub use run_journal::{JournalSlot, PendingJournal, RunJournal};
 use snapshot_comparison::{SnapshotComparison, TreeSnapshotError};
-use sys::{Filter, Filtered, Machine};
+use sys::{ListenedFilter, SyscallArchitecture, SyscallFilter};
 use undo::{ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
 
 /// Why the changes of a command cannot be recorded.
@@ -100,14 +100,14 @@ impl ChangeJournalError {
 /// The channel by which the calls of a command reach their answers.
 pub enum AnswerChannel {
     /// A filter for a command without confinement, and the child's end of its socket.
-    Filter(Filtered, OwnedFd),
+    Filter(ListenedFilter, OwnedFd),
     /// The listener's end of a socket, for a command in a world.
     World(OwnedFd),
 }
 
 impl AnswerChannel {
     /// Returns the filter with the child's end of its socket, or the listener's end of the world's socket.
-    pub fn parts(self) -> (Option<Filtered>, Option<OwnedFd>, Option<OwnedFd>) {
+    pub fn parts(self) -> (Option<ListenedFilter>, Option<OwnedFd>, Option<OwnedFd>) {
         match self {
             Self::Filter(filter, socket) => (Some(filter), Some(socket), None),
             Self::World(socket) => (None, None, Some(socket)),
@@ -119,13 +119,13 @@ impl AnswerChannel {
 #[derive(Default)]
 pub struct ChangeJournals {
     answers: Option<JournalThreadHandle>,
-    filter: Option<Rc<Filter>>,
+    filter: Option<Rc<SyscallFilter>>,
     /// Counts runs, to distinguish calls of an ended command from calls of the current command.
     run: u64,
     /// The snapshot of the tree, if it replaces a record of each change.
     compared: Option<SnapshotComparison>,
     /// The store of the current record, and the record's purpose.
-    store: Option<(PathBuf, RecordPurpose)>,
+    store: Option<(PathBuf, ChangeJournalPurpose)>,
     /// Why there is no record although a record was wanted.
     failure: Option<String>,
 }
@@ -138,7 +138,7 @@ impl ChangeJournals {
     /// If the record cannot begin.
     pub fn begin(
         &mut self,
-        plan: &Plan,
+        plan: &ChildPlan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
     ) -> Result<Option<AnswerChannel>, ChangeJournalError> {
@@ -158,8 +158,8 @@ impl ChangeJournals {
 
     fn begin_wanted(
         &mut self,
-        record: &Record,
-        plan: &Plan,
+        record: &ChangeJournalPlan,
+        plan: &ChildPlan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
     ) -> Result<AnswerChannel, ChangeJournalError> {
@@ -198,7 +198,7 @@ impl ChangeJournals {
     ///
     /// # Errors
     /// If the record cannot begin.
-    pub fn begin_warm(&mut self, record: &Record, warm: &WarmShell) -> Result<(), ChangeJournalError> {
+    pub fn begin_warm(&mut self, record: &ChangeJournalPlan, warm: &WarmShell) -> Result<(), ChangeJournalError> {
         self.failure = None;
         if !warm.recorded {
             return Err(ChangeJournalError::NoListener);
@@ -207,14 +207,18 @@ impl ChangeJournals {
         if record.require && !answers.shared.begin_point() {
             return Err(self.take_failure());
         }
-        if record.purpose == RecordPurpose::Undo {
+        if record.purpose == ChangeJournalPurpose::Undo {
             answers.wake();
         }
         Ok(())
     }
 
     /// Gives the record of the current run to the thread that answers.
-    fn hand_to_thread(&mut self, record: &Record, plan: &Plan) -> Result<&JournalThreadHandle, ChangeJournalError> {
+    fn hand_to_thread(
+        &mut self,
+        record: &ChangeJournalPlan,
+        plan: &ChildPlan,
+    ) -> Result<&JournalThreadHandle, ChangeJournalError> {
         let pending = PendingJournal {
             run: self.run,
             store: record.store.clone(),
@@ -231,7 +235,7 @@ impl ChangeJournals {
 
     /// Makes the way of the calls of the current run.
     fn channel(&mut self, world: Option<bool>) -> Result<AnswerChannel, ChangeJournalError> {
-        let machine = Machine::HERE.ok_or(ChangeJournalError::NoListener)?;
+        let machine = SyscallArchitecture::HERE.ok_or(ChangeJournalError::NoListener)?;
         let (ours, theirs) = sys::message_pair()?;
         let kind = if world.is_some() { SyscallSourceKind::World(ours) } else { SyscallSourceKind::Arrival(ours) };
         let answers = JournalThreadHandle::get_or_start(&mut self.answers)?;
@@ -243,7 +247,7 @@ impl ChangeJournals {
         let theirs = sys::above_inherited(&theirs)?;
         let filter = self.filter.get_or_insert_with(|| Rc::new(filter::program(machine, SyscallFilterMode::Recorded)));
         let listener = (theirs.as_raw_fd(), vec![0]);
-        Ok(AnswerChannel::Filter(Filtered { filter: Rc::clone(filter), listener }, theirs))
+        Ok(AnswerChannel::Filter(ListenedFilter { filter: Rc::clone(filter), listener }, theirs))
     }
 
     /// Notes why the current command has no record, and removes any part of it.
@@ -269,7 +273,7 @@ impl ChangeJournals {
     }
 
     /// Returns the purpose of the current record.
-    pub fn purpose(&self) -> Option<RecordPurpose> {
+    pub fn purpose(&self) -> Option<ChangeJournalPurpose> {
         self.store.as_ref().map(|(_, purpose)| *purpose)
     }
 
@@ -281,7 +285,7 @@ impl ChangeJournals {
     }
 
     /// Ends the record of the current command. Processes that are left go on without one. Does nothing the second time.
-    pub fn end(&mut self) -> Recorded {
+    pub fn end(&mut self) -> ChangeJournalOutcome {
         self.store = None;
         if let Some(compared) = self.compared.take() {
             return compared.end();
@@ -291,15 +295,17 @@ impl ChangeJournals {
         }
         match self.take_slot() {
             JournalSlot::Current(current) => match *current {
-                BegunJournal { broken: Some(why), .. } => Recorded::Failed(why),
+                BegunJournal { broken: Some(why), .. } => ChangeJournalOutcome::Failed(why),
                 BegunJournal { recorder, beyond, .. } => match recorder.finish(beyond) {
-                    Ok(_) => Recorded::Done,
-                    Err(error) => Recorded::Failed(error.to_string()),
+                    Ok(_) => ChangeJournalOutcome::Done,
+                    Err(error) => ChangeJournalOutcome::Failed(error.to_string()),
                 },
             },
-            JournalSlot::Failed(error) => Recorded::Failed(error.to_string()),
-            JournalSlot::Pending(_) => Recorded::Nothing,
-            JournalSlot::Empty | JournalSlot::Awaited(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+            JournalSlot::Failed(error) => ChangeJournalOutcome::Failed(error.to_string()),
+            JournalSlot::Pending(_) => ChangeJournalOutcome::Nothing,
+            JournalSlot::Empty | JournalSlot::Awaited(_) => {
+                self.failure.take().map_or(ChangeJournalOutcome::Off, ChangeJournalOutcome::Failed)
+            }
         }
     }
 
@@ -338,13 +344,13 @@ impl ChangeJournals {
 }
 
 /// Returns why the changes of a command cannot be recorded as it makes them.
-fn obstacle(record: &Record, world: Option<bool>) -> Option<ChangeJournalError> {
+fn obstacle(record: &ChangeJournalPlan, world: Option<bool>) -> Option<ChangeJournalError> {
     if record.only_tree { Some(ChangeJournalError::NoListener) } else { obstacle_here(world) }
 }
 
 /// Returns why the changes of no command can be recorded as it makes them.
 fn obstacle_here(world: Option<bool>) -> Option<ChangeJournalError> {
-    if Machine::HERE.is_none() || !sys::has_listeners() {
+    if SyscallArchitecture::HERE.is_none() || !sys::has_listeners() {
         return Some(ChangeJournalError::NoListener);
     }
     // The listener of a world has a right of its own.
@@ -354,12 +360,12 @@ fn obstacle_here(world: Option<bool>) -> Option<ChangeJournalError> {
     (world == Some(false)).then_some(ChangeJournalError::Unheard)
 }
 
-fn limits(limits: RecordLimits) -> UndoLimits {
-    let RecordLimits { file_bytes, run_bytes, store_bytes } = limits;
+fn limits(limits: ChangeJournalLimits) -> UndoLimits {
+    let ChangeJournalLimits { file_bytes, run_bytes, store_bytes } = limits;
     UndoLimits { file_bytes, run_bytes, store_bytes }
 }
 
-fn header(record: &Record, plan: &Plan) -> Result<ManifestHeader, ChangeJournalError> {
+fn header(record: &ChangeJournalPlan, plan: &ChildPlan) -> Result<ManifestHeader, ChangeJournalError> {
     Ok(ManifestHeader {
         version: VERSION,
         run: mark_of(&plan.env).ok_or(ChangeJournalError::NoMark)?,
@@ -368,8 +374,8 @@ fn header(record: &Record, plan: &Plan) -> Result<ManifestHeader, ChangeJournalE
         at: record.at,
         machine: TaskMachine::here().clone(),
         purpose: match record.purpose {
-            RecordPurpose::Undo => ManifestPurpose::Undo,
-            RecordPurpose::Receipt => ManifestPurpose::Receipt,
+            ChangeJournalPurpose::Undo => ManifestPurpose::Undo,
+            ChangeJournalPurpose::Receipt => ManifestPurpose::Receipt,
         },
         tree: PathBuf::new(),
     })

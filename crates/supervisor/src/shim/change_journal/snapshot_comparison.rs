@@ -2,7 +2,7 @@
 
 use std::io;
 
-use protocol::plan::{Record, RecordPurpose, Recorded};
+use protocol::plan::{ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose};
 use undo::snapshot::TIME;
 use undo::{ChangeJournal, ManifestHeader, TreeSnapshot, UndoLimits, UndoStore, UndoStoreError};
 
@@ -27,12 +27,16 @@ pub struct SnapshotComparison {
 
 impl SnapshotComparison {
     /// Returns whether a snapshot serves where the changes of a command cannot be recorded. It never covers everything.
-    pub fn is_wanted(record: &Record) -> bool {
-        record.purpose == RecordPurpose::Undo && !record.require && !record.tree.as_os_str().is_empty()
+    pub fn is_wanted(record: &ChangeJournalPlan) -> bool {
+        record.purpose == ChangeJournalPurpose::Undo && !record.require && !record.tree.as_os_str().is_empty()
     }
 
     /// Takes the snapshot. Blocks for [`TIME`] at most.
-    pub fn begin(record: &Record, header: ManifestHeader, limits: UndoLimits) -> Result<Self, TreeSnapshotError> {
+    pub fn begin(
+        record: &ChangeJournalPlan,
+        header: ManifestHeader,
+        limits: UndoLimits,
+    ) -> Result<Self, TreeSnapshotError> {
         let header = ManifestHeader { tree: record.tree.clone(), ..header };
         let mut recorder = ChangeJournal::begin(&UndoStore::open(&record.store)?, header, limits)?;
         match TreeSnapshot::take(&mut recorder, &record.tree, TIME) {
@@ -45,14 +49,16 @@ impl SnapshotComparison {
     }
 
     /// Compares the tree, and ends the record.
-    pub fn end(self) -> Recorded {
+    pub fn end(self) -> ChangeJournalOutcome {
         let Self { mut recorder, snapshot, beyond } = self;
         match snapshot.compare(&mut recorder) {
             Ok(()) => match recorder.finish(beyond) {
-                Ok(_) => Recorded::Done,
-                Err(error) => Recorded::Failed(error.to_string()),
+                Ok(_) => ChangeJournalOutcome::Done,
+                Err(error) => ChangeJournalOutcome::Failed(error.to_string()),
             },
-            Err(error) => Recorded::Failed(format!("the tree could not be compared with its snapshot: {error}")),
+            Err(error) => {
+                ChangeJournalOutcome::Failed(format!("the tree could not be compared with its snapshot: {error}"))
+            }
         }
     }
 

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use crate::tree;
-use protocol::plan::{Limits, MARK, Plan, Stdin};
+use protocol::plan::{ChildPlan, CommandLimits, MARK, StdinSource};
 use protocol::task::{TaskSpec, new_id};
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, ToShim, Transfer,
+    self, FrameReader, FromShim, FromShimOrTask, FromTask, ReceiveOutcome, ShellExitReport, ShimOrder,
+    SurvivingProcess, TaskTransfer, ToShim,
 };
-use protocol::{Order, Pipes};
+use protocol::{CommandOrder, CommandPipes};
 use sys::Signal;
 
 /// Marks the process of this test program that is a shim.
@@ -53,7 +54,7 @@ pub struct TestAddon {
     pub socket: Option<OwnedFd>,
     pub reader: FrameReader,
     pub lifeline: Option<OwnedFd>,
-    pub pipes: Option<Pipes>,
+    pub pipes: Option<CommandPipes>,
     pub mark: String,
     pub folder: PathBuf,
 }
@@ -105,24 +106,24 @@ impl TestAddon {
     }
 
     pub fn run(&mut self, command: &str, task: Option<TaskSpec>) {
-        let plan = Plan {
+        let plan = ChildPlan {
             program: b"/bin/bash".to_vec(),
             argv: [&b"bash"[..], b"-c", command.as_bytes()].map(<[u8]>::to_vec).into(),
             script_at: None,
             env: format!("PATH=/usr/bin:/bin\0{MARK}={}\0", self.mark).into_bytes(),
             cwd: b"/".to_vec(),
             umask: 0o022,
-            stdin: Stdin::Null,
+            stdin: StdinSource::Null,
             merge: false,
             terminal: None,
             limit: None,
             grace: GRACE,
-            limits: Limits::default(),
+            limits: CommandLimits::default(),
             world: None,
             files: Vec::new(),
             record: None,
         };
-        let order = Order {
+        let order = CommandOrder {
             plan,
             script: None,
             files: Vec::new(),
@@ -152,23 +153,23 @@ impl TestAddon {
         let mut message = None;
         until("a message of the shim", || {
             message = match self.reader.receive(self.socket.as_ref().expect("a socket")).expect("a shim") {
-                Received::Message(message) => Some(message),
-                Received::Pending => None,
-                Received::Closed => panic!("the shim has closed its socket"),
+                ReceiveOutcome::Message(message) => Some(message),
+                ReceiveOutcome::Pending => None,
+                ReceiveOutcome::Closed => panic!("the shim has closed its socket"),
             };
             message.is_some()
         });
         message.expect("until it arrived")
     }
 
-    pub fn ended(&mut self) -> Ended {
+    pub fn ended(&mut self) -> ShellExitReport {
         match self.next() {
             FromShimOrTask::Shim(FromShim::Ended(ended)) => ended,
             other => panic!("{other:?}"),
         }
     }
 
-    pub fn released(&mut self) -> Vec<Survivor> {
+    pub fn released(&mut self) -> Vec<SurvivingProcess> {
         match self.next() {
             FromShimOrTask::Shim(FromShim::Released(released)) => released.survivors,
             other => panic!("{other:?}"),
@@ -193,7 +194,7 @@ impl TestAddon {
             SurvivorRegistry::Temporary => false,
             SurvivorRegistry::Kept => true,
         };
-        self.send(ToShim::Release(Some(Transfer { spec: self.spec(detached), resume: vec![Vec::new(); 2] })));
+        self.send(ToShim::Release(Some(TaskTransfer { spec: self.spec(detached), resume: vec![Vec::new(); 2] })));
     }
 
     /// The host is killed: all its descriptors close.

@@ -6,7 +6,7 @@ mod addon;
 use addon::{
     DAEMON, ENDLESS, HostEvent, LATER, REGISTRIES, SURVIVORS, SurvivorRegistry, TestAddon, is_gone, remove, until,
 };
-use protocol::{FromShim, FromShimOrTask, Survivor};
+use protocol::{FromShim, FromShimOrTask, SurvivingProcess};
 
 #[test]
 fn a_running_command_ends_with_its_host_and_by_an_abort() {
@@ -86,7 +86,7 @@ fn a_released_daemon_outlives_its_host_whatever_the_registry() {
     for registry in REGISTRIES {
         let mut addon = TestAddon::with_survivors(DAEMON);
         addon.release(registry);
-        assert!(matches!(&addon.released()[..], [Survivor { holds: false, .. }]));
+        assert!(matches!(&addon.released()[..], [SurvivingProcess { holds: false, .. }]));
         addon.close();
         addon.survivors_go_on(1);
     }

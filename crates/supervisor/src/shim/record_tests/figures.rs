@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use confine::world::testing::{WorldTestScene, isolated};
-use protocol::plan::RecordPurpose;
-use sys::Exit;
+use protocol::plan::ChangeJournalPurpose;
+use sys::ChildExit;
 
 use super::stage::JournalTestShim;
 
@@ -18,7 +18,7 @@ fn timed(stage: &mut JournalTestShim<'_>, command: &str, recorded: bool) -> (Dur
     let begun = Instant::now();
     let finished = stage.run(command, recorded);
     let time = begun.elapsed();
-    assert_eq!(finished.ended.end, Exit::Code(0), "{}", finished.output);
+    assert_eq!(finished.ended.end, ChildExit::Code(0), "{}", finished.output);
     (time, finished.ended.duration)
 }
 
@@ -34,7 +34,7 @@ fn commands_with_a_record_and_without() {
     // Such as `Undo false`.
     let only = std::env::var("FIGURES_OF").ok();
     for confined in [false, true] {
-        for purpose in [RecordPurpose::Receipt, RecordPurpose::Undo] {
+        for purpose in [ChangeJournalPurpose::Receipt, ChangeJournalPurpose::Undo] {
             let name = format!("{purpose:?} {confined}");
             if only.as_ref().is_some_and(|only| *only != name) {
                 continue;

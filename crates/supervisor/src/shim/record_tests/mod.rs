@@ -8,9 +8,9 @@ mod taken;
 mod unkept;
 
 use confine::world::testing::{WorldTestScene, isolated, users};
-use protocol::plan::{RecordPurpose, Recorded};
+use protocol::plan::{ChangeJournalOutcome, ChangeJournalPurpose};
 use stage::{FinishedCommand, JournalTestShim};
-use sys::Exit;
+use sys::ChildExit;
 use undo::testing::snapshot;
 use undo::{UndoRequest, undo};
 
@@ -169,7 +169,7 @@ fn what_a_command_changes_before_it_is_killed_is_restored() {
             let before = snapshot(stage.root());
             let FinishedCommand { run, ended, output } =
                 stage.run("echo x > f; rm -r d; mv g h; kill -9 $$; echo y > g", true);
-            assert_eq!((ended.end, &ended.record), (Exit::Signal(9), &Recorded::Done), "{output}");
+            assert_eq!((ended.end, &ended.record), (ChildExit::Signal(9), &ChangeJournalOutcome::Done), "{output}");
             assert!(!stage.root().join("d").exists() && stage.root().join("h").exists());
             let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
@@ -212,7 +212,7 @@ fn a_shim_records_one_command_after_another_and_only_those_that_want_it() {
             let states: Vec<_> = (0..5)
                 .map(|turn| {
                     let plain = stage.run(&format!("echo {turn} > plain; cat /proc/self/status"), false);
-                    assert_eq!(plain.ended.record, Recorded::Off);
+                    assert_eq!(plain.ended.record, ChangeJournalOutcome::Off);
                     assert_eq!(plain.output.contains("Seccomp:\t0"), !confined, "a plain command has no filter");
                     let before = snapshot(stage.root());
                     (before, stage.recorded(&format!("echo {turn} >> f; mkdir n{turn}; mv n{turn} d")))
@@ -239,13 +239,14 @@ fn a_receipt_of_a_command_that_changes_nothing_has_no_record() {
         isolated(user, || {
             let mut stage = JournalTestShim::new(&scene, confined);
             stage.prepare(TREE);
-            for (purpose, expected) in
-                [(RecordPurpose::Receipt, Recorded::Nothing), (RecordPurpose::Undo, Recorded::Done)]
-            {
+            for (purpose, expected) in [
+                (ChangeJournalPurpose::Receipt, ChangeJournalOutcome::Nothing),
+                (ChangeJournalPurpose::Undo, ChangeJournalOutcome::Done),
+            ] {
                 stage.record.purpose = purpose;
                 let FinishedCommand { run, ended, .. } = stage.run("cat f > /dev/null; cat nothing; : < g", true);
                 assert_eq!(ended.record, expected, "{confined}");
-                assert_eq!(stage.store().has(&run), expected == Recorded::Done);
+                assert_eq!(stage.store().has(&run), expected == ChangeJournalOutcome::Done);
                 let run = stage.recorded("echo x > f");
                 assert!(stage.point(&run).states_before.contains_key(&stage.root().join("f")));
             }

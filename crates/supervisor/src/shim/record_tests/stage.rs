@@ -17,12 +17,13 @@ use crate::supervisor::worlds::{ForkedShim, SupervisorWorlds};
 use crate::tree;
 use confine::world::testing::WorldTestScene;
 use protocol::plan::{
-    Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
+    ChangeJournalLimits, ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose, ChildPlan, CommandLimits,
+    InheritedDescriptor, MARK, StdinSource, WorldId, next_mark,
 };
-use protocol::task::{Machine, TaskSpec, now_ms};
-use protocol::{Ended, FrameReader, FromShim, Received, Released, ShimOrder, ToShim};
-use protocol::{Order, Pipes};
-use sys::{Exit, Fork};
+use protocol::task::{MachineIdentity, TaskSpec, now_ms};
+use protocol::{CommandOrder, CommandPipes};
+use protocol::{FrameReader, FromShim, ReceiveOutcome, ReleasedSurvivors, ShellExitReport, ShimOrder, ToShim};
+use sys::{ChildExit, ForkOutcome};
 use undo::{RunManifest, UndoStore, manifest};
 
 const WORLD: WorldId = WorldId(1);
@@ -37,16 +38,16 @@ pub struct JournalTestShim<'a> {
     held: Option<OwnedFd>,
     pub shim: Pid,
     reader: FrameReader,
-    pipes: Option<Pipes>,
-    pub record: Record,
-    pub files: Vec<(Inherited, Arc<OwnedFd>)>,
+    pipes: Option<CommandPipes>,
+    pub record: ChangeJournalPlan,
+    pub files: Vec<(InheritedDescriptor, Arc<OwnedFd>)>,
     runs: Vec<String>,
 }
 
 /// A command that has exited.
 pub struct FinishedCommand {
     pub run: String,
-    pub ended: Ended,
+    pub ended: ShellExitReport,
     /// Output of the command to both streams.
     pub output: String,
 }
@@ -54,7 +55,7 @@ pub struct FinishedCommand {
 impl<'a> JournalTestShim<'a> {
     /// Starts a shim, in a world if `confined`.
     pub fn new(scene: &'a WorldTestScene, confined: bool) -> Self {
-        let _ = Machine::here();
+        let _ = MachineIdentity::here();
         let (ours, theirs) = sys::socket_pair().expect("a socket pair");
         sys::set_nonblocking(&ours).expect("a socket");
         let (lifeline, held) = sys::pipe().expect("a pipe");
@@ -62,8 +63,8 @@ impl<'a> JournalTestShim<'a> {
         let mut worlds = confined.then(SupervisorWorlds::default);
         let forked = match &mut worlds {
             None => match sys::fork().expect("forked") {
-                Fork::Parent(pid) => ForkedShim::Parent(pid.into()),
-                Fork::Child => ForkedShim::Child(None),
+                ForkOutcome::Parent(pid) => ForkedShim::Parent(pid.into()),
+                ForkOutcome::Child => ForkedShim::Child(None),
             },
             Some(worlds) => {
                 worlds.make(WORLD, &scene.policy(), &scene.state, None).expect("a world");
@@ -78,10 +79,10 @@ impl<'a> JournalTestShim<'a> {
                 sys::exit_now(i32::from(serve(theirs, lifeline, None, place).is_err()))
             }
         };
-        let record = Record {
-            purpose: RecordPurpose::Undo,
+        let record = ChangeJournalPlan {
+            purpose: ChangeJournalPurpose::Undo,
             store: scene.state.join("undo"),
-            limits: RecordLimits { file_bytes: 1 << 20, run_bytes: 1 << 30, store_bytes: 1 << 30 },
+            limits: ChangeJournalLimits { file_bytes: 1 << 20, run_bytes: 1 << 30, store_bytes: 1 << 30 },
             require: false,
             command: "the test".into(),
             at: now_ms(),
@@ -117,25 +118,25 @@ impl<'a> JournalTestShim<'a> {
         let run = next_mark();
         self.runs.push(run.clone());
         let home = self.root().display();
-        let plan = Plan {
+        let plan = ChildPlan {
             program: b"/bin/bash".to_vec(),
             argv: [&b"bash"[..], b"-c", command.as_bytes()].map(<[u8]>::to_vec).into(),
             script_at: None,
             env: format!("PATH=/usr/bin:/bin\0HOME={home}\0{MARK}={run}\0").into_bytes(),
             cwd: self.root().as_os_str().as_bytes().to_vec(),
             umask: 0o022,
-            stdin: Stdin::Null,
+            stdin: StdinSource::Null,
             merge: true,
             terminal: None,
             limit: None,
             grace: Duration::from_millis(100),
-            limits: Limits::default(),
+            limits: CommandLimits::default(),
             world: self.worlds.as_ref().map(|_| WORLD),
             files: self.files.iter().map(|(number, _)| *number).collect(),
             record: recorded.then(|| self.record.clone()),
         };
         let files = self.files.iter().map(|(_, file)| Arc::clone(file)).collect();
-        let order = Order {
+        let order = CommandOrder {
             plan,
             script: None,
             files,
@@ -163,9 +164,9 @@ impl<'a> JournalTestShim<'a> {
         loop {
             let socket = self.socket.as_ref().expect("a socket");
             match self.reader.receive(socket).expect("a shim") {
-                Received::Message(message) => return message,
-                Received::Closed => panic!("the shim has closed its socket"),
-                Received::Pending => {}
+                ReceiveOutcome::Message(message) => return message,
+                ReceiveOutcome::Closed => panic!("the shim has closed its socket"),
+                ReceiveOutcome::Pending => {}
             }
             let pipe = self.pipes.as_ref().map(|pipes| pipes.stdout.as_fd());
             let mut fds: Vec<_> =
@@ -202,7 +203,7 @@ impl<'a> JournalTestShim<'a> {
     }
 
     /// Waits for the end of the shell of a command that was started.
-    pub fn finish(&mut self, output: &mut String) -> Ended {
+    pub fn finish(&mut self, output: &mut String) -> ShellExitReport {
         loop {
             match self.next(output) {
                 FromShim::Started(_) | FromShim::Denied(_) => {}
@@ -218,12 +219,12 @@ impl<'a> JournalTestShim<'a> {
     /// Runs a recorded command that succeeds and leaves no process.
     pub fn recorded(&mut self, command: &str) -> String {
         let FinishedCommand { run, ended, output } = self.run(command, true);
-        assert_eq!(ended.end, Exit::Code(0), "{command}: {output}");
-        assert_eq!((&ended.record, ended.alive), (&Recorded::Done, false), "{command}: {output}");
+        assert_eq!(ended.end, ChildExit::Code(0), "{command}: {output}");
+        assert_eq!((&ended.record, ended.alive), (&ChangeJournalOutcome::Done, false), "{command}: {output}");
         run
     }
 
-    pub fn released(&mut self) -> Released {
+    pub fn released(&mut self) -> ReleasedSurvivors {
         self.send(ToShim::Release(None));
         match self.next(&mut String::new()) {
             FromShim::Released(released) => released,

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use confine::world::testing::{WorldTestScene, isolated};
-use protocol::Released;
-use protocol::plan::Recorded;
-use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
+use protocol::ReleasedSurvivors;
+use protocol::plan::ChangeJournalOutcome;
+use protocol::task::{TaskChangeJournal, TaskSpec, TaskStore, new_id};
 use undo::testing::snapshot;
 use undo::{UndoRequest, undo};
 
@@ -35,9 +35,9 @@ fn a_process_that_is_left_goes_on_after_the_record_and_after_the_host() {
         stage.prepare(TREE);
         let before = snapshot(stage.root());
         let FinishedCommand { run, ended, output } = stage.run(LATE, true);
-        assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
-        let Released { survivors, record } = stage.released();
-        assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
+        assert_eq!((&ended.record, ended.alive), (&ChangeJournalOutcome::Off, true), "{output}");
+        let ReleasedSurvivors { survivors, record } = stage.released();
+        assert_eq!((survivors.is_empty(), record), (false, ChangeJournalOutcome::Done));
         stage.lose_host();
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
@@ -57,9 +57,9 @@ fn a_process_that_is_left_in_a_world_goes_on_after_the_record() {
         let mut stage = JournalTestShim::new(&scene, true);
         stage.prepare(TREE);
         let FinishedCommand { run, ended, output } = stage.run(LATE, true);
-        assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
-        let Released { survivors, record } = stage.released();
-        assert_eq!((survivors.is_empty(), record), (false, Recorded::Done));
+        assert_eq!((&ended.record, ended.alive), (&ChangeJournalOutcome::Off, true), "{output}");
+        let ReleasedSurvivors { survivors, record } = stage.released();
+        assert_eq!((survivors.is_empty(), record), (false, ChangeJournalOutcome::Done));
         stage.prepare("touch go");
         until("the survivor changes files", || scene.root.join("made/ok").exists());
         let point = stage.point(&run);
@@ -78,11 +78,14 @@ fn what_runs_until_it_is_listed_is_recorded() {
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let FinishedCommand { run, ended, output } = stage.run(&format!("({DETACHED}) & {end}"), true);
-            assert_eq!((&ended.record, ended.alive), (&Recorded::Off, true), "{output}");
+            assert_eq!((&ended.record, ended.alive), (&ChangeJournalOutcome::Off, true), "{output}");
             // The addon reads the output.
             stage.prepare("touch go");
             until("the process changes files", || !scene.root.join("d").exists() && !scene.root.join("go").exists());
-            assert_eq!(stage.released(), Released { survivors: Vec::new(), record: Recorded::Done });
+            assert_eq!(
+                stage.released(),
+                ReleasedSurvivors { survivors: Vec::new(), record: ChangeJournalOutcome::Done }
+            );
             let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!((undone.conflicts, undone.not_covered), (Vec::new(), Vec::new()));
             stage.prepare("rm go");
@@ -108,7 +111,7 @@ fn a_task_records_what_it_leaves_for_a_moment_and_names_what_goes_on() {
             let sample = TaskSpec::sample(&new_id());
             let spec = TaskSpec { folder: folder.clone(), max_log_bytes: 1 << 20, limit_ms: 1_000_000, ..sample };
             let run = stage.start_as(&command, true, Some(spec.clone()));
-            let task = || Store::at(folder.clone()).read(&spec.id).expect("read");
+            let task = || TaskStore::at(folder.clone()).read(&spec.id).expect("read");
             until("the task has ended", || task().is_some_and(|task| !task.is_running()));
             assert_eq!(!task().expect("a task").left.is_empty(), is_left, "{command}");
             let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
@@ -142,7 +145,7 @@ fn a_receipt_that_nobody_can_read_any_more_is_removed() {
     let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
         let mut stage = JournalTestShim::new(&scene, false);
-        stage.record.purpose = protocol::plan::RecordPurpose::Receipt;
+        stage.record.purpose = protocol::plan::ChangeJournalPurpose::Receipt;
         let run = stage.start(": > ready; exec sleep 1000", true);
         until("the command runs", || scene.root.join("ready").exists());
         assert!(stage.store().has(&run));
@@ -165,13 +168,13 @@ fn the_state_of_a_task_says_what_became_of_its_record() {
             let spec = TaskSpec { folder: folder.clone(), max_log_bytes: 1 << 20, limit_ms: 1_000_000, ..sample };
             let run =
                 stage.start_as("rm -r d; echo x > f; until [ -e go ]; do sleep 0.01; done", true, Some(spec.clone()));
-            let state = || Store::at(folder.clone()).read(&spec.id).expect("read");
-            let record = |end| TaskRecord { store: stage.record.store.clone(), end };
+            let state = || TaskStore::at(folder.clone()).read(&spec.id).expect("read");
+            let record = |end| TaskChangeJournal { store: stage.record.store.clone(), end };
             until("the task runs", || state().is_some_and(|task| task.record.is_some()));
             assert_eq!(state().expect("a task").record, Some(record(None)));
             stage.prepare(": > go");
             until("the task has ended", || state().is_some_and(|task| !task.is_running()));
-            assert_eq!(state().expect("a task").record, Some(record(Some(Recorded::Done))));
+            assert_eq!(state().expect("a task").record, Some(record(Some(ChangeJournalOutcome::Done))));
             let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
             assert_eq!(undone.conflicts, []);
             stage.prepare("rm go");

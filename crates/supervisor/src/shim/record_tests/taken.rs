@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use confine::world::testing::{WorldTestScene, isolated};
-use sys::Exit;
+use sys::ChildExit;
 use undo::testing::snapshot;
 use undo::{UndoRequest, undo};
 
@@ -18,7 +18,7 @@ fn scene() -> WorldTestScene {
 /// Runs a command after a first removal that has made a place for removed files, and asserts its exit code.
 fn succeeds(stage: &mut JournalTestShim<'_>, command: &str) {
     let finished = stage.run(&format!("rm link && {command}"), true);
-    assert_eq!(finished.ended.end, Exit::Code(0), "{}", finished.output);
+    assert_eq!(finished.ended.end, ChildExit::Code(0), "{}", finished.output);
 }
 
 #[test]
@@ -85,7 +85,7 @@ call(446, rules, 0)
 try: os.unlink('d/a')
 except PermissionError: os._exit(0)
 os._exit(1)";
-        let landlock = stage.run(&python("call(444, None, 0, 1)"), false).ended.end == Exit::Code(0);
+        let landlock = stage.run(&python("call(444, None, 0, 1)"), false).ended.end == ChildExit::Code(0);
         if landlock {
             succeeds(&mut stage, &python(code));
             assert!(scene.root.join("d/a").exists());

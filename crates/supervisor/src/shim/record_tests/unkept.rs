@@ -7,8 +7,8 @@ use std::sync::Arc;
 use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
 use confine::world::testing::{WorldTestScene, isolated};
 use protocol::FromShim;
-use protocol::plan::{Inherited, RecordPurpose, Recorded};
-use sys::{Exit, LaunchStep};
+use protocol::plan::{ChangeJournalOutcome, ChangeJournalPurpose, InheritedDescriptor};
+use sys::{ChildExit, LaunchStep};
 use undo::path_state::{KnownContents, PathState};
 use undo::testing::snapshot;
 use undo::{ManifestPurpose, UndoRequest, undo};
@@ -29,7 +29,7 @@ fn pending(scene: &WorldTestScene, purpose: ManifestPurpose) -> PendingJournal {
         command: "test".into(),
         cwd: scene.root.clone(),
         at: 0,
-        machine: protocol::task::Machine::default(),
+        machine: protocol::task::MachineIdentity::default(),
         purpose,
         tree: std::path::PathBuf::new(),
     };
@@ -51,7 +51,7 @@ fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept(
             assert!(matches!(large.contents, KnownContents::Nothing { .. }));
             stage.record.require = true;
             let FinishedCommand { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
-            assert_eq!((ended.end, &ended.record), (Exit::Code(1), &Recorded::Done));
+            assert_eq!((ended.end, &ended.record), (ChildExit::Code(1), &ChangeJournalOutcome::Done));
             assert!(output.contains("quota exceeded"), "{output}");
             assert_eq!(fs::read_to_string(scene.root.join("large")).expect("read"), "0123456789abcdef\ny\n");
             assert_eq!(fs::read_to_string(scene.root.join("small")).expect("read"), "x\nx\n");
@@ -91,7 +91,7 @@ fn a_record_that_does_not_begin_is_reported_or_refuses_the_command() {
             fs::write(&store, "x").expect("written");
             stage.record.store = store.clone();
             let FinishedCommand { ended, .. } = stage.run("echo x > f", true);
-            let Recorded::Failed(why) = &ended.record else { panic!("{:?}", ended.record) };
+            let ChangeJournalOutcome::Failed(why) = &ended.record else { panic!("{:?}", ended.record) };
             assert!(why.contains(store.to_str().expect("text")), "{why}");
             assert!(scene.root.join("f").exists());
             stage.record.require = true;
@@ -133,7 +133,7 @@ fn a_file_that_is_inherited_open_for_writing_is_restored() {
             stage.prepare(TREE);
             let before = snapshot(stage.root());
             let file = File::options().append(true).open(scene.root.join("f")).expect("opened");
-            stage.files = vec![(Inherited::State, Arc::new(OwnedFd::from(file)))];
+            stage.files = vec![(InheritedDescriptor::State, Arc::new(OwnedFd::from(file)))];
             let run = stage.recorded("echo x >&500");
             assert_eq!(fs::read_to_string(scene.root.join("f")).expect("read"), "one\nx\n");
             let undone = undo(&stage.store(), &run, UndoRequest::default()).expect("undone");
@@ -158,7 +158,7 @@ os.chroot(\"d\"); open(\"/a\", \"w\").write(\"x\")'",
             ),
         ] {
             let FinishedCommand { run, ended, output } = stage.run(command, true);
-            assert_eq!((ended.end, &ended.record), (Exit::Code(0), &Recorded::Done), "{output}");
+            assert_eq!((ended.end, &ended.record), (ChildExit::Code(0), &ChangeJournalOutcome::Done), "{output}");
             let point = stage.point(&run);
             assert!(point.uncovered.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.uncovered);
         }
@@ -173,7 +173,7 @@ fn a_receipt_keeps_no_contents() {
         let scene = scene();
         isolated(None, || {
             let mut stage = JournalTestShim::new(&scene, confined);
-            stage.record.purpose = RecordPurpose::Receipt;
+            stage.record.purpose = ChangeJournalPurpose::Receipt;
             stage.prepare(TREE);
             let run = stage.recorded("echo x > f; echo x >> f; rm g; mv d m; echo y > m/a");
             let files = stage.store().image_directory(&run).expect("an id");
@@ -277,7 +277,7 @@ fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_k
         stage.record.require = true;
         let FinishedCommand { ended, output, .. } = stage.run(command, true);
         assert!(output.contains("quota exceeded"), "{output}");
-        assert_ne!(ended.end, Exit::Code(0));
+        assert_ne!(ended.end, ChildExit::Code(0));
         assert!(!scene.root.join("f").exists());
     });
 }

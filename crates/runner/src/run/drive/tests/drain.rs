@@ -6,7 +6,7 @@ use super::*;
 async fn quiet_survivors_are_waited_for_a_quarter_of_a_second() {
     let (driven, _) = drive(raw(), async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
     })
     .await;
     assert_took(driven.elapsed, 250);
@@ -16,7 +16,7 @@ async fn quiet_survivors_are_waited_for_a_quarter_of_a_second() {
 async fn output_of_survivors_extends_the_drain() {
     let (driven, _) = drive(raw(), async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         for _ in 0..3 {
             sleep(Duration::from_millis(200)).await;
             ends.write("x");
@@ -31,7 +31,7 @@ async fn output_of_survivors_extends_the_drain() {
 async fn a_drain_ends_after_two_seconds_of_output() {
     let (driven, _) = drive(raw(), async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         for _ in 0..30 {
             sleep(Duration::from_millis(100)).await;
             ends.write("x");
@@ -47,7 +47,7 @@ async fn a_drain_waits_for_survivors_that_hold_a_pipe_and_for_no_others() {
         let (driven, _) = drive(RawOptions { merge: false, ..raw() }, async |ends| {
             ends.start();
             ends.write("hi\n");
-            ends.exit(Cause::Itself, true);
+            ends.exit(TerminationCause::Itself, true);
             ends.stdout.take_if(|_| !stdout);
             ends.stderr.take_if(|_| !stderr);
         })
@@ -61,7 +61,7 @@ async fn a_drain_waits_for_survivors_that_hold_a_pipe_and_for_no_others() {
 async fn output_of_either_stream_extends_the_drain() {
     let (driven, _) = drive(RawOptions { merge: false, ..raw() }, async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         for stream in [OutputStream::Stderr, OutputStream::Stdout, OutputStream::Stderr, OutputStream::Stderr] {
             sleep(Duration::from_millis(240)).await;
             ends.write_to(stream, "x");
@@ -76,7 +76,7 @@ async fn a_drain_ends_with_the_last_holder_of_the_pipes() {
     let (driven, _) = drive(raw(), async |ends| {
         ends.start();
         ends.write("head\n");
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         sleep(Duration::from_millis(150)).await;
         ends.write("tail\n");
         ends.close();
@@ -91,7 +91,7 @@ async fn a_drain_is_no_part_of_the_time_of_its_command() {
     let (driven, _) = drive(raw(), async |ends| {
         ends.start();
         sleep(Duration::from_secs(1)).await;
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
     })
     .await;
     let reported = driven.exit.and_then(Result::ok).map(|ended| ended.duration);

@@ -8,7 +8,7 @@ async fn a_command_is_over_once_it_has_exited_and_its_pipes_are_closed() {
         ends.start();
         ends.write("hello\n");
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert!(matches!(driven.exit, Some(Ok(_))));
@@ -33,12 +33,12 @@ async fn an_abort_terminates_and_gives_up_after_the_grace_and_a_second() {
 async fn an_abort_during_the_drain_ends_the_survivors() {
     let (driven, ends) = drive(raw(), async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         sleep(Duration::from_millis(100)).await;
         ends.reply(CallerReply::Abort);
     })
     .await;
-    assert!(matches!(driven.exit, Some(Ok(Ended { cause: Cause::Abort, .. }))));
+    assert!(matches!(driven.exit, Some(Ok(ShellExitReport { cause: TerminationCause::Abort, .. }))));
     assert_eq!(ends.asked(), ["terminate"]);
 }
 
@@ -49,7 +49,7 @@ async fn a_caller_that_is_gone_aborts_its_command() {
         ends.replies = None;
         sleep(Duration::from_millis(10)).await;
         ends.stdout = None;
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
     assert!(matches!(driven.exit, Some(Ok(_))));

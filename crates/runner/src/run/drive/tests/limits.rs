@@ -22,7 +22,12 @@ async fn a_command_that_never_goes_is_given_up_after_limit_grace_and_a_second() 
 
 #[tokio::test(start_paused = true)]
 async fn an_exit_is_the_end_before_the_limit_and_during_the_grace() {
-    for (at, cause) in [(1_499, Cause::Itself), (1_500, Cause::Limit), (1_600, Cause::Limit), (16_400, Cause::Limit)] {
+    for (at, cause) in [
+        (1_499, TerminationCause::Itself),
+        (1_500, TerminationCause::Limit),
+        (1_600, TerminationCause::Limit),
+        (16_400, TerminationCause::Limit),
+    ] {
         let limited = RawOptions { timeout_ms: Some(1_500.0), grace_ms: Some(15_000.0), ..raw() };
         let (driven, _) = drive(limited, async |ends| {
             ends.start();
@@ -44,7 +49,7 @@ async fn a_command_that_has_closed_its_pipes_is_over_with_its_exit() {
         ends.start();
         ends.close();
         sleep(Duration::from_secs(1)).await;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert!(matches!(driven.exit, Some(Ok(_))));
@@ -55,16 +60,16 @@ async fn a_command_that_has_closed_its_pipes_is_over_with_its_exit() {
 async fn a_listener_that_takes_nothing_delays_a_terminated_command_by_grace_and_a_second() {
     let exceeded = ExceededLimit { limit: LimitKind::Memory, used: 2, allowed: 1 };
     for (cause, timeout_ms, delivered) in [
-        (Cause::Limit, 500.0, 500 + 100 + 1_000),
-        (Cause::Abort, 60_000.0, 500 + 100 + 1_000),
-        (Cause::LimitExceeded(exceeded), 60_000.0, 500 + 1_000),
+        (TerminationCause::Limit, 500.0, 500 + 100 + 1_000),
+        (TerminationCause::Abort, 60_000.0, 500 + 100 + 1_000),
+        (TerminationCause::LimitExceeded(exceeded), 60_000.0, 500 + 1_000),
     ] {
         let limited = RawOptions { timeout_ms: Some(timeout_ms), grace_ms: Some(100.0), live: true, ..raw() };
         let (driven, ends) = drive(limited, async |ends| {
             ends.start();
             ends.flood().await;
             sleep(Duration::from_millis(500 - 4)).await;
-            if cause == Cause::Abort {
+            if cause == TerminationCause::Abort {
                 ends.reply(CallerReply::Abort);
             }
             ends.close();
@@ -85,7 +90,7 @@ async fn a_slow_listener_gets_all_output_of_a_terminated_command_within_its_boun
         ends.flood().await;
         sleep(Duration::from_millis(500 - 4)).await;
         ends.close();
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
         for _ in 0..5 {
             sleep(Duration::from_millis(30)).await;
             ends.reply(CallerReply::OutputTaken(None));
@@ -106,7 +111,7 @@ async fn input_that_is_not_read_does_not_delay_an_abort() {
         ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(10)).await;
         ends.close();
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate"]);

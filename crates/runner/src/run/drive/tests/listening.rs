@@ -13,7 +13,7 @@ async fn a_busy_listener_holds_the_command_back_and_delays_its_result() {
         sleep(Duration::from_secs(1)).await;
         assert_eq!(ends.heard(), ["stdout: 60000"], "one batch until it is taken");
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         for _ in 0..3 {
             sleep(Duration::from_secs(3_600)).await;
             ends.reply(CallerReply::OutputTaken(None));
@@ -33,7 +33,7 @@ async fn a_listener_that_takes_nothing_does_not_delay_an_abort() {
         sleep(Duration::from_millis(1)).await;
         ends.reply(CallerReply::Abort);
         ends.stdout = None;
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
     assert_eq!(driven.notes, ["the onOutput listener did not take all output in time"]);
@@ -49,7 +49,7 @@ async fn a_listener_that_fails_is_taken_away() {
         sleep(Duration::from_millis(1)).await;
         ends.write("two\n");
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert_eq!(ends.heard(), ["stdout: 4"]);
@@ -64,7 +64,7 @@ async fn a_blocked_process_at_the_limit_is_acknowledged_and_noted() {
         sleep(Duration::from_millis(1)).await;
         ends.send(ShimEvent::Blocked(true, None));
         ends.stdout = None;
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["acknowledge"]);
@@ -80,7 +80,7 @@ async fn a_quiet_command_is_scanned_for_its_listener() {
         ends.send(ShimEvent::Blocked(false, None));
         sleep(Duration::from_millis(1)).await;
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert_eq!(ends.asked(), ["scan"]);

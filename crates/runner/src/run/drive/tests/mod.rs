@@ -24,10 +24,10 @@ use crate::request::RawOptions;
 use crate::run::command_listener::{BlockedPrompt, LiveView};
 use crate::run::live_registration::register_run;
 use crate::supervise::Failure;
-use protocol::Transfer;
-use protocol::plan::Recorded;
+use protocol::TaskTransfer;
+use protocol::plan::ChangeJournalOutcome;
 use protocol::task::TaskSpec;
-use sys::{Exit, LaunchStep, Signal, Usage};
+use sys::{ChildExit, LaunchStep, ResourceUsage, Signal};
 
 /// The requests to the shim, or the events for the listener, in order.
 type RecordedCalls = Arc<Mutex<Vec<String>>>;
@@ -79,11 +79,11 @@ impl ShimControl for FakeShim {
         self.note("acknowledge");
     }
 
-    fn leave_tap(&self, _: TapEnds) {
+    fn leave_tap(&self, _: PipelineTapEnds) {
         self.note("leave tap");
     }
 
-    fn hand_over(&self, transfer: &Transfer, _: Vec<OwnedFd>) {
+    fn hand_over(&self, transfer: &TaskTransfer, _: Vec<OwnedFd>) {
         self.note(&format!("hand over {}", transfer.spec.command));
     }
 
@@ -165,11 +165,11 @@ impl DriverTestPeers {
         self.send(ShimEvent::Started(7));
     }
 
-    fn exit(&self, cause: Cause, alive: bool) {
-        let (usage, duration) = (Usage::default(), Duration::from_millis(1));
-        let record = Recorded::Off;
-        self.send(ShimEvent::Ended(Ended {
-            end: Exit::Code(0),
+    fn exit(&self, cause: TerminationCause, alive: bool) {
+        let (usage, duration) = (ResourceUsage::default(), Duration::from_millis(1));
+        let record = ChangeJournalOutcome::Off;
+        self.send(ShimEvent::Ended(ShellExitReport {
+            end: ChildExit::Code(0),
             usage,
             duration,
             cause,
@@ -245,7 +245,7 @@ async fn drive_reporting(
     let (unread, stdin) = request.stdin.is_some().then(pipe).unzip();
     stdin.iter().for_each(|pipe| sys::set_nonblocking(pipe).expect("set"));
     let ((shim, events), (replies, mut inbox)) = (unbounded_channel(), unbounded_channel());
-    let pipes = Pipes { stdin, stdout, stderr, other_end: None };
+    let pipes = CommandPipes { stdin, stdout, stderr, other_end: None };
     let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
     let recorder = RecordingListener(Arc::clone(&heard));
     let (stdout, stderr) = (Some(out.into()), err.map(File::from));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::registry::{RegistryError, TASK_LIMIT};
-use protocol::task::Store;
+use protocol::task::TaskStore;
 
 /// Returns a command that moves to the background after 5 s, and the directory of its registry.
 fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
@@ -19,7 +19,7 @@ fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
 }
 
 /// Returns the logs in a directory.
-fn logs(store: &Store) -> Vec<std::path::PathBuf> {
+fn logs(store: &TaskStore) -> Vec<std::path::PathBuf> {
     let paths = std::fs::read_dir(store.path()).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "log")).collect()
 }
@@ -59,7 +59,7 @@ async fn a_command_that_is_refused_stays_and_is_terminated() {
         ends.send(ShimEvent::Refused(libc::ENOSPC));
         sleep(Duration::from_millis(1)).await;
         ends.stdout = None;
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["hand over x", "terminate at limit"]);
@@ -75,7 +75,7 @@ async fn a_full_registry_keeps_the_command_in_the_foreground() {
         ends.start();
         sleep(Duration::from_millis(5_001)).await;
         ends.stdout = None;
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate at limit"]);
@@ -98,7 +98,7 @@ async fn an_exit_before_the_answer_of_the_shim_is_the_end() {
         sleep(Duration::from_millis(5_001)).await;
         ends.write("last\n");
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert!(matches!(driven.exit, Some(Ok(_))) && driven.task.is_none());
@@ -122,14 +122,14 @@ async fn a_silent_command_moves_before_its_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn an_exit_or_an_abort_before_the_limit_moves_nothing() {
-    for (cause, asked) in [(Cause::Itself, vec![]), (Cause::Abort, vec!["terminate"])] {
+    for (cause, asked) in [(TerminationCause::Itself, vec![]), (TerminationCause::Abort, vec!["terminate"])] {
         let (raw, _directory) = moving(1);
         let store = raw.registry.as_ref().expect("there").store().clone();
         let (driven, ends) = drive(raw, async |ends| {
             ends.start();
             ends.write("so far\n");
             sleep(Duration::from_millis(4_999)).await;
-            if cause == Cause::Abort {
+            if cause == TerminationCause::Abort {
                 ends.reply(CallerReply::Abort);
                 sleep(Duration::from_millis(1_000)).await;
             }
@@ -183,7 +183,7 @@ async fn a_command_that_is_becoming_a_task_takes_a_place() {
         sleep(Duration::from_millis(2)).await;
         assert!(matches!(registry.reserve("t000000000001"), Err(RegistryError::TooManyTasks(1))));
         ends.close();
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     registry.reserve("t000000000001").expect("free again");
@@ -240,7 +240,10 @@ async fn a_shell_that_saves_its_state_does_not_delay_the_result() {
     })
     .await;
     assert!(
-        matches!(driven.exit, Some(Ok(Ended { end: Exit::Code(3), cause: Cause::Itself, .. }))),
+        matches!(
+            driven.exit,
+            Some(Ok(ShellExitReport { end: ChildExit::Code(3), cause: TerminationCause::Itself, .. }))
+        ),
         "{:?}",
         driven.exit
     );
@@ -255,8 +258,12 @@ async fn the_report_of_a_shell_that_is_terminated_is_not_believed() {
         pipe.write_all(b"0\0/tmp\0").expect("written");
         sleep(Duration::from_millis(1)).await;
         ends.stdout = None;
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
-    assert!(matches!(driven.exit, Some(Ok(Ended { cause: Cause::Abort, .. }))), "{:?}", driven.exit);
+    assert!(
+        matches!(driven.exit, Some(Ok(ShellExitReport { cause: TerminationCause::Abort, .. }))),
+        "{:?}",
+        driven.exit
+    );
 }

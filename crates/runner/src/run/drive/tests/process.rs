@@ -1,22 +1,33 @@
 //! Conclusions from the exit of a shell about its command.
 
 use super::super::*;
-use protocol::plan::Recorded;
+use protocol::plan::ChangeJournalOutcome;
 use std::time::Duration;
-use sys::{Exit, Usage};
+use sys::{ChildExit, ResourceUsage};
 
-fn ended(cause: Cause, alive: bool) -> ShellExit {
-    let (usage, duration) = (Usage::default(), Duration::ZERO);
-    Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record: Recorded::Off, unwritten: None })
+fn ended(cause: TerminationCause, alive: bool) -> ShellExit {
+    let (usage, duration) = (ResourceUsage::default(), Duration::ZERO);
+    Ok(ShellExitReport {
+        end: ChildExit::Code(0),
+        usage,
+        duration,
+        cause,
+        alive,
+        last: false,
+        record: ChangeJournalOutcome::Off,
+        unwritten: None,
+    })
 }
 
 #[test]
 fn only_an_exit_of_its_own_is_no_termination() {
     let state = |exit, aborted| ShellExitState { exit, reported: None, aborted };
     assert!(!state(None, false).was_terminated());
-    assert!(!state(Some(ended(Cause::Itself, true)), false).was_terminated());
+    assert!(!state(Some(ended(TerminationCause::Itself, true)), false).was_terminated());
     assert!(state(None, true).was_terminated());
-    for cause in [Cause::Limit, Cause::Abort, Cause::Host, Cause::Supervisor] {
+    for cause in
+        [TerminationCause::Limit, TerminationCause::Abort, TerminationCause::Host, TerminationCause::Supervisor]
+    {
         assert!(state(Some(ended(cause, false)), false).was_terminated(), "{cause:?}");
     }
     assert!(state(Some(Err(ExitUnknown::ShimKilled)), false).was_terminated());
@@ -25,10 +36,10 @@ fn only_an_exit_of_its_own_is_no_termination() {
 #[test]
 fn only_survivors_of_an_exit_of_its_own_can_become_a_task() {
     let left = |exit, aborted| ShellExitState { exit: Some(exit), reported: None, aborted }.left_survivors();
-    assert!(left(ended(Cause::Itself, true), false));
-    assert!(!left(ended(Cause::Itself, false), false));
-    assert!(!left(ended(Cause::Limit, true), false));
-    assert!(!left(ended(Cause::Itself, true), true));
+    assert!(left(ended(TerminationCause::Itself, true), false));
+    assert!(!left(ended(TerminationCause::Itself, false), false));
+    assert!(!left(ended(TerminationCause::Limit, true), false));
+    assert!(!left(ended(TerminationCause::Itself, true), true));
     assert!(!left(Err(ExitUnknown::ShimKilled), false));
 }
 

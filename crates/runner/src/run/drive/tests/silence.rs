@@ -13,7 +13,7 @@ async fn a_command_that_is_silent_for_too_long_is_at_its_limit() {
         }
         sleep(Duration::from_millis(2_001)).await;
         ends.stdout = None;
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate at limit"], "once, and only after a pause that is long enough");
@@ -30,7 +30,7 @@ async fn output_that_comes_with_the_end_of_the_silence_counts() {
         ends.write("x");
         sleep(Duration::from_millis(1_000)).await;
         ends.stdout = None;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
     })
     .await;
     assert!(ends.asked().is_empty());
@@ -56,7 +56,7 @@ async fn an_exit_after_a_long_silence_that_was_aborted_says_nothing_of_it() {
         ends.reply(CallerReply::Abort);
         sleep(Duration::from_millis(1_500)).await;
         ends.stdout = None;
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate"]);
@@ -99,7 +99,7 @@ async fn any_byte_of_either_stream_ends_a_silence() {
                 ends.write_to(stream, text);
             }
             ends.close();
-            ends.exit(Cause::Itself, false);
+            ends.exit(TerminationCause::Itself, false);
         })
         .await;
         assert!(ends.asked().is_empty() && driven.notes.is_empty(), "{merge} {stream:?} {text:?}");
@@ -123,7 +123,7 @@ async fn the_time_in_which_a_listener_holds_the_output_back_is_no_silence() {
         assert!(ends.asked().is_empty(), "the command has just written");
         sleep(Duration::from_millis(20)).await;
         ends.close();
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate at limit"]);
@@ -149,7 +149,7 @@ async fn silence_counts_from_the_end_of_a_hold_also_when_nothing_more_was_writte
         assert!(ends.asked().is_empty(), "the time of the hold does not count");
         sleep(Duration::from_millis(20)).await;
         ends.close();
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate at limit"]);
@@ -165,7 +165,7 @@ async fn the_last_words_of_a_silent_command_are_kept() {
         assert_eq!(ends.asked(), ["terminate at limit"]);
         ends.write("bye\n");
         ends.close();
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert_eq!(driven.stdout, "start\nbye\n");
@@ -181,7 +181,7 @@ async fn a_time_limit_before_the_silence_is_noted_as_no_silence() {
         ends.start();
         sleep(Duration::from_millis(300)).await;
         ends.close();
-        ends.exit(Cause::Limit, false);
+        ends.exit(TerminationCause::Limit, false);
     })
     .await;
     assert!(ends.asked().is_empty(), "the shim keeps that limit itself");

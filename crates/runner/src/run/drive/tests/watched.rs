@@ -27,7 +27,7 @@ async fn a_person_stops_the_whole_tree_and_a_note_says_so() {
         ends.run().stop();
         settle().await;
         ends.close();
-        ends.exit(Cause::Abort, false);
+        ends.exit(TerminationCause::Abort, false);
     })
     .await;
     assert_eq!(ends.asked(), ["terminate"]);
@@ -38,7 +38,7 @@ async fn a_person_stops_the_whole_tree_and_a_note_says_so() {
 async fn a_person_stops_what_the_shell_has_left() {
     let (driven, ends) = drive(raw(), async |ends| {
         ends.start();
-        ends.exit(Cause::Itself, true);
+        ends.exit(TerminationCause::Itself, true);
         settle().await;
         ends.run().stop();
     })
@@ -54,7 +54,7 @@ async fn a_command_that_has_ended_is_not_stopped_any_more() {
         ends.write("x\n");
         settle().await;
         ends.close();
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         settle().await;
         ends.run().stop();
         sleep(Duration::from_secs(3_600)).await;
@@ -75,7 +75,7 @@ async fn input_of_a_person_reaches_a_command_that_is_fed() {
         assert_eq!(ends.run().give_input("yes\n"), Ok(()));
         settle().await;
         assert_eq!(ends.read_input(), b"yes\n");
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -89,7 +89,7 @@ async fn a_command_without_a_standard_input_of_its_own_takes_none() {
         settle().await;
         assert_eq!(ends.run().give_input("yes\n"), Err(WatcherInputError::ReadsNoInput));
         assert_eq!(ends.read_input(), b"given");
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -112,7 +112,7 @@ async fn a_follower_gets_what_is_held_and_then_all_output() {
         assert_eq!(taken(&follower), (0, "o\n\x1b[31mred\x1b[0m\n".into()), "as it was written");
         ends.run().unfollow(&follower);
         ends.write("three\n");
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -130,7 +130,7 @@ async fn a_follower_that_comes_late_is_told_how_much_it_has_missed() {
         settle().await;
         ends.run().follow(follower);
         settle().await;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -151,7 +151,7 @@ async fn a_follower_of_bytes_gets_bytes() {
         settle().await;
         ends.run().follow(follower);
         settle().await;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -175,7 +175,7 @@ async fn a_look_shows_the_last_line_of_the_stream_that_wrote_last() {
         assert_eq!(last(ends).await, "20%");
         ends.write_to(OutputStream::Stdout, "linking");
         assert_eq!(last(ends).await, "linking");
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -209,7 +209,7 @@ async fn while_a_person_looks_a_command_is_scanned_and_its_question_shown() {
         assert_eq!(ends.run().describe(None).waiting, None, "it goes on");
         sleep(Duration::from_secs(10)).await;
         assert_eq!(ends.asked().len(), 2, "one more scan, and none once nobody looks: {:?}", ends.asked());
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -231,7 +231,7 @@ async fn a_scan_for_people_is_no_report_for_the_listener() {
         sleep(Duration::from_millis(300)).await;
         ends.send(ShimEvent::Blocked(false, None));
         settle().await;
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;
@@ -246,7 +246,7 @@ async fn the_pid_is_known_from_the_start_on() {
         ends.start();
         settle().await;
         assert_eq!(ends.run().pid(), Some(7));
-        ends.exit(Cause::Itself, false);
+        ends.exit(TerminationCause::Itself, false);
         ends.close();
     })
     .await;

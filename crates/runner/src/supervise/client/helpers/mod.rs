@@ -23,9 +23,9 @@ use super::shim_pools::ShimPools;
 use super::world_table::WorldTable;
 use crate::supervise::ready_shell::StaleShellReason;
 use protocol::ToSupervisor;
-use protocol::plan::{ShellKind, WorldId};
+use protocol::plan::{WarmShellKind, WorldId};
 use supervisor::cgroup;
-use sys::Switch;
+use sys::FeatureSwitch;
 
 /// Shims that are requested at a time. In a burst, the first shims are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;
@@ -99,14 +99,14 @@ impl HelperProcesses {
     }
 
     /// Takes a free shim of a world if no caller is queued, preferably with a warm shell of this kind.
-    pub fn take(&self, world: Option<WorldId>, kind: Option<&ShellKind>) -> Option<ShimHandle> {
+    pub fn take(&self, world: Option<WorldId>, kind: Option<&WarmShellKind>) -> Option<ShimHandle> {
         let mut state = self.state();
         let shims = state.pools.shims_of(world)?;
         if shims.waiting.is_empty() { shims.pool.take(kind) } else { None }
     }
 
     /// Takes a shim with a warm shell of this kind, ready or being prepared.
-    pub fn take_any(&self, kind: &ShellKind) -> Option<ShimHandle> {
+    pub fn take_any(&self, kind: &WarmShellKind) -> Option<ShimHandle> {
         self.state().pools.shims_of(kind.plan.world)?.pool.take_any(kind)
     }
 
@@ -135,7 +135,7 @@ impl HelperProcesses {
     }
 
     /// Prepares a warm shell of this kind, unless one exists or no shim is free.
-    pub fn prepare(&'static self, kind: &Arc<ShellKind>) {
+    pub fn prepare(&'static self, kind: &Arc<WarmShellKind>) {
         if let Some(shims) = self.state().pools.shims_of(kind.plan.world) {
             shims.pool.prepare_any(kind);
         }
@@ -143,7 +143,7 @@ impl HelperProcesses {
     }
 
     /// Ends the warm shells of this kind.
-    pub fn dismiss(&self, kind: &ShellKind) {
+    pub fn dismiss(&self, kind: &WarmShellKind) {
         if let Some(shims) = self.state().pools.shims_of(kind.plan.world) {
             shims.pool.dismiss(|shell| *shell.kind == *kind);
         }
@@ -168,7 +168,7 @@ impl HelperProcesses {
     }
 
     /// Takes a shim back and prepares a warm shell below it for another command of this kind, if the pause lasts.
-    pub fn give_back_for(&'static self, shim: ShimHandle, kind: Arc<ShellKind>) {
+    pub fn give_back_for(&'static self, shim: ShimHandle, kind: Arc<WarmShellKind>) {
         let (pid, world) = (shim.pid, shim.world);
         let mut state = self.state();
         let wanted = state.pools.shims_of(world).is_some_and(|shims| shims.pool.on_command_of(&kind));
@@ -241,7 +241,7 @@ impl HelperProcesses {
         let mut state = self.state();
         state.folders.retain(|known| known != folder);
         if let Some(supervisor) = &state.supervisor {
-            let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveNoMore(folder.to_owned()));
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::AlreadyRemoved(folder.to_owned()));
         }
     }
 
@@ -305,7 +305,7 @@ impl HelperProcesses {
 
 /// Returns the variables that turn features off, if the user had set them at the first call.
 fn switches() -> Vec<(&'static str, &'static str)> {
-    [&cgroup::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(Switch::variable).collect()
+    [&cgroup::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(FeatureSwitch::variable).collect()
 }
 
 /// The program that is the supervisor with this argument, in place of the file beside the addon.

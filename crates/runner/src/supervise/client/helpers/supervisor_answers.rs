@@ -12,7 +12,7 @@ use super::{HelperProcesses, HelperState, SupervisorHandle, supervisor_program};
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::shim_pool::ShimHandle;
 use protocol::plan::WorldId;
-use protocol::{FrameReader, FromSupervisor, Received, WORLD_LOST};
+use protocol::{FrameReader, FromSupervisor, ReceiveOutcome, WORLD_LOST};
 use sys::Signal;
 
 /// Time without an answer after which the supervisor is continued, in case it was stopped.
@@ -31,11 +31,11 @@ impl HelperProcesses {
         if let Ok(socket) = supervisor.socket.try_clone().and_then(|socket| sys::watch(socket, Interest::READABLE)) {
             loop {
                 match reader.receive(socket.get_ref()) {
-                    Ok(Received::Message(message)) => {
+                    Ok(ReceiveOutcome::Message(message)) => {
                         (silent, answered) = (0, true);
                         self.on_message(message);
                     }
-                    Ok(Received::Pending) => match timeout(PATIENCE, socket.readable()).await {
+                    Ok(ReceiveOutcome::Pending) => match timeout(PATIENCE, socket.readable()).await {
                         Ok(Ok(mut guard)) => guard.clear_ready(),
                         Ok(Err(_)) => break,
                         // The supervisor may have been stopped without a request, together with a shim that only the
@@ -47,7 +47,7 @@ impl HelperProcesses {
                             sys::signal(supervisor.pid, signal);
                         }
                     },
-                    Ok(Received::Closed) | Err(_) => break,
+                    Ok(ReceiveOutcome::Closed) | Err(_) => break,
                 }
             }
         }

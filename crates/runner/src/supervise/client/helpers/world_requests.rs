@@ -9,7 +9,7 @@ use super::super::world_table::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{HelperProcesses, HelperState};
 use confine::{OwnedPolicy, ReportedWorldError, WorldFacts};
 use protocol::plan::WorldId;
-use protocol::{ToSupervisor, WorldWays};
+use protocol::{ToSupervisor, WorldEntryPoints};
 
 impl HelperProcesses {
     /// Returns the world of a confinement. The supervisor makes the world, unless it exists. For a registry, this may
@@ -97,7 +97,7 @@ impl HelperProcesses {
     }
 
     /// Handles the supervisor's answer about a world, or its report that a world has ended too early.
-    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldWays) {
+    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldEntryPoints) {
         let mut state = self.state();
         state.worlds.on_answer(id, made, ways);
         if state.worlds.is_lost(id) {
