@@ -242,15 +242,20 @@ pub struct InheritedLimits {
     limits: [Option<(u64, u64)>; LIMITS.len()],
 }
 
-/// The limits that every platform has.
-const LIMITS: [Resource; 9] = [
+/// The number of limits that a process inherits.
+const LIMIT_COUNT: usize = if cfg!(target_os = "linux") { 9 } else { 7 };
+
+/// The limits that a process inherits.
+const LIMITS: [Resource; LIMIT_COUNT] = [
     Resource::RLIMIT_AS,
     Resource::RLIMIT_CORE,
     Resource::RLIMIT_CPU,
     Resource::RLIMIT_DATA,
     Resource::RLIMIT_FSIZE,
+    #[cfg(target_os = "linux")]
     Resource::RLIMIT_MEMLOCK,
     Resource::RLIMIT_NOFILE,
+    #[cfg(target_os = "linux")]
     Resource::RLIMIT_NPROC,
     Resource::RLIMIT_STACK,
 ];

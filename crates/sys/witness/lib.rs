@@ -22,7 +22,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use core::{mem, ptr, slice};
 
 use area::{
-    AREA, Event, Header, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, flag,
+    AREA, KIND_EXEC, KIND_EXIT, KIND_FORK, KIND_WAIT, MAGIC, SIZE, SLOTS, TEXT, TEXTS, WORDS, WitnessAreaHeader,
+    WitnessEventSlot, flag,
 };
 
 unsafe extern "C" {
@@ -34,10 +35,10 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-type Fork = unsafe extern "C" fn() -> c_int;
-type Waitpid = unsafe extern "C" fn(c_int, *mut c_int, c_int) -> c_int;
-type Execve = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
-type Exit = unsafe extern "C" fn(c_int) -> !;
+type ForkFn = unsafe extern "C" fn() -> c_int;
+type WaitpidFn = unsafe extern "C" fn(c_int, *mut c_int, c_int) -> c_int;
+type ExecveFn = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
+type ExitFn = unsafe extern "C" fn(c_int) -> !;
 
 const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 const ENOEXEC: c_int = 8;
@@ -50,7 +51,7 @@ const PROT_READ_WRITE: c_int = 3;
 const MAP_SHARED: c_int = 1;
 
 /// An event without content.
-const EMPTY: Event = Event {
+const EMPTY: WitnessEventSlot = WitnessEventSlot {
     kind: 0,
     process: 0,
     pid: 0,
@@ -69,8 +70,8 @@ const EMPTY: Event = Event {
 };
 
 /// Variables of bash, and the area of events.
-struct Witness {
-    header: *mut Header,
+struct WitnessState {
+    header: *mut WitnessAreaHeader,
     /// The number of the event with which this process was forked. 0 in the command's own shell.
     process: Cell<u32>,
     /// The last text that this process stored: where, and how long.
@@ -93,17 +94,17 @@ struct Witness {
 
 /// The witness of this process. Bash has one thread. Its handler of SIGCHLD may call `waitpid` while another event is
 /// written, and that event has a slot of its own and stores no text.
-struct Place(UnsafeCell<Option<Witness>>);
+struct WitnessCell(UnsafeCell<Option<WitnessState>>);
 
 // SAFETY: As above: there is one thread.
-unsafe impl Sync for Place {}
+unsafe impl Sync for WitnessCell {}
 
-static WITNESS: Place = Place(UnsafeCell::new(None));
+static WITNESS: WitnessCell = WitnessCell(UnsafeCell::new(None));
 
 /// Returns the witness, if it notes events.
-fn witness() -> Option<&'static Witness> {
+fn witness() -> Option<&'static WitnessState> {
     // SAFETY: The place is written once, before bash runs.
-    let witness: Option<&'static Witness> = unsafe { (*WITNESS.0.get()).as_ref() };
+    let witness: Option<&'static WitnessState> = unsafe { (*WITNESS.0.get()).as_ref() };
     witness.filter(|witness| !witness.over.get())
 }
 
@@ -116,12 +117,12 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     // SAFETY: Reads a pointer that the C library sets before it runs other code, or has not set yet.
     let set = unsafe { environ };
     // SAFETY: One of the two is the array of the environment, which no other code reads yet.
-    let Some(own) = (unsafe { Own::find(if set.is_null() { passed } else { set }) }) else { return };
+    let Some(own) = (unsafe { PreloadEntry::find(if set.is_null() { passed } else { set }) }) else { return };
     // SAFETY: Maps a part of the file whose descriptor was in the entry.
     let mapped = unsafe { mmap(ptr::null_mut(), SIZE, PROT_READ_WRITE, MAP_SHARED, own.fd, AREA as c_long) };
     // SAFETY: Nothing else uses the descriptor.
     unsafe { close(own.fd) };
-    let header: *mut Header = mapped.cast();
+    let header: *mut WitnessAreaHeader = mapped.cast();
     // SAFETY: A mapping that succeeded has the size of the area.
     let header = unsafe { header.as_ref() }.filter(|header| mapped as isize != -1 && header.magic == MAGIC);
     let entry = header.and_then(|header| header.entry.get(..header.entry_length as usize)).unwrap_or_default();
@@ -137,7 +138,7 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
     real_exit();
     tap::begin(mapped.cast());
     // SAFETY: Looks variables of bash up, whose types have been the same since bash 4.4. Nothing else runs yet.
-    unsafe { *WITNESS.0.get() = Witness::find(mapped.cast()) };
+    unsafe { *WITNESS.0.get() = WitnessState::find(mapped.cast()) };
     if let Some(witness) = witness() {
         // SAFETY: The area is mapped.
         unsafe { (*witness.header).begun.store(1, Ordering::Release) };
@@ -145,7 +146,7 @@ unsafe extern "C" fn begin(_: c_int, _: *mut *mut c_char, passed: *mut *mut c_ch
 }
 
 /// The library's own entry of the environment.
-struct Own {
+struct PreloadEntry {
     /// Its place in the array.
     at: *mut *mut c_char,
     /// The descriptor in it.
@@ -154,7 +155,7 @@ struct Own {
     others: Option<usize>,
 }
 
-impl Own {
+impl PreloadEntry {
     const NAME: &[u8] = b"LD_PRELOAD=";
 
     /// Finds the entry: `LD_PRELOAD=/proc/self/fd/N`, with any number of slashes, and the caller's libraries behind it.
@@ -210,8 +211,8 @@ unsafe fn symbol<T>(handle: *mut c_void, name: &CStr) -> *const T {
     unsafe { dlsym(handle, name.as_ptr()) }.cast()
 }
 
-impl Witness {
-    unsafe fn find(header: *mut Header) -> Option<Self> {
+impl WitnessState {
+    unsafe fn find(header: *mut WitnessAreaHeader) -> Option<Self> {
         // SAFETY: The caller vouches for the types.
         let printed: *const *const c_char = unsafe { symbol(ptr::null_mut(), c"the_printed_command") };
         if printed.is_null() {
@@ -301,7 +302,7 @@ impl Witness {
     }
 
     /// Stores the directory in which the process is, for the event in a slot.
-    fn directory(&self, slot: *mut Event) {
+    fn directory(&self, slot: *mut WitnessEventSlot) {
         let mut directory = [0_u8; DIRECTORY];
         // SAFETY: The buffer has this size, and ends with a null byte if it was filled.
         let path = unsafe { getcwd(directory.as_mut_ptr().cast(), DIRECTORY) };
@@ -314,7 +315,7 @@ impl Witness {
     }
 
     /// Writes an event, and returns its number and place.
-    fn write(&self, mut event: Event, texts: bool) -> Option<(u32, *mut Event)> {
+    fn write(&self, mut event: WitnessEventSlot, texts: bool) -> Option<(u32, *mut WitnessEventSlot)> {
         if texts {
             (event.text_at, event.text_length) = self.text(self.printed);
             (event.kept_at, event.kept_length) = self.text(self.kept);
@@ -326,8 +327,13 @@ impl Witness {
         // SAFETY: The area stays mapped.
         let number = self.take(unsafe { &(*self.header).events }, 1, SLOTS as u32)?;
         // SAFETY: The counter gave this slot to this call alone, and it lies in the area.
-        let slot =
-            unsafe { self.header.cast::<u8>().add(mem::size_of::<Header>()).cast::<Event>().add(number as usize) };
+        let slot = unsafe {
+            self.header
+                .cast::<u8>()
+                .add(mem::size_of::<WitnessAreaHeader>())
+                .cast::<WitnessEventSlot>()
+                .add(number as usize)
+        };
         let kind = mem::take(&mut event.kind);
         // SAFETY: As above.
         unsafe { slot.write(event) };
@@ -337,16 +343,16 @@ impl Witness {
     }
 }
 
-real!(real_fork, c"fork", Fork);
-real!(real_waitpid, c"waitpid", Waitpid);
-real!(real_execve, c"execve", Execve);
-real!(real_exit, c"exit", Exit);
+real!(real_fork, c"fork", ForkFn);
+real!(real_waitpid, c"waitpid", WaitpidFn);
+real!(real_execve, c"execve", ExecveFn);
+real!(real_exit, c"exit", ExitFn);
 
 /// Stands before the C library's `fork`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fork() -> c_int {
     let witness = witness();
-    let written = witness.and_then(|witness| witness.write(Event { kind: KIND_FORK, ..EMPTY }, true));
+    let written = witness.and_then(|witness| witness.write(WitnessEventSlot { kind: KIND_FORK, ..EMPTY }, true));
     // SAFETY: Calls what bash called.
     let child = unsafe { real_fork()() };
     match (child, written, witness) {
@@ -374,7 +380,7 @@ pub unsafe extern "C" fn waitpid(pid: c_int, status: *mut c_int, options: c_int)
         let value = unsafe { *place };
         let goes_on = value & 0xff == 0x7f || value == 0xffff;
         if !goes_on {
-            witness.write(Event { kind: KIND_WAIT, pid: waited, value, ..EMPTY }, false);
+            witness.write(WitnessEventSlot { kind: KIND_WAIT, pid: waited, value, ..EMPTY }, false);
         }
     }
     waited
@@ -388,7 +394,7 @@ pub unsafe extern "C" fn execve(
     environment: *const *const c_char,
 ) -> c_int {
     if let Some(witness) = witness()
-        && let Some((_, slot)) = witness.write(Event { kind: KIND_EXEC, ..EMPTY }, true)
+        && let Some((_, slot)) = witness.write(WitnessEventSlot { kind: KIND_EXEC, ..EMPTY }, true)
     {
         let mut joined = [0; WORDS as usize];
         // SAFETY: Bash ends the array with a null pointer and each word with a null byte.
@@ -414,7 +420,7 @@ pub unsafe extern "C" fn execve(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
     if let Some(witness) = witness()
-        && let Some((_, slot)) = witness.write(Event { kind: KIND_EXIT, value: code, ..EMPTY }, true)
+        && let Some((_, slot)) = witness.write(WitnessEventSlot { kind: KIND_EXIT, value: code, ..EMPTY }, true)
         && (code == NOT_EXECUTED || code == NOT_FOUND)
     {
         witness.directory(slot);

@@ -7,8 +7,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
-use crate::Witness;
-use crate::area::{Header, TAP_REFUSED, TAP_TAKEN, TAP_WANTED, flag};
+use crate::WitnessState;
+use crate::area::{TAP_REFUSED, TAP_TAKEN, TAP_WANTED, WitnessAreaHeader, flag};
 
 unsafe extern "C" {
     fn close(fd: c_int) -> c_int;
@@ -16,16 +16,16 @@ unsafe extern "C" {
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
 }
 
-type Pipe = unsafe extern "C" fn(*mut c_int) -> c_int;
+type PipeFn = unsafe extern "C" fn(*mut c_int) -> c_int;
 
-real!(real_pipe, c"pipe", Pipe);
+real!(real_pipe, c"pipe", PipeFn);
 
 const F_GETFD: c_int = 1;
 const F_SETFD: c_int = 2;
 const FD_CLOEXEC: c_int = 1;
 
 /// Hides the ends from programs that bash starts before its command has a pipe.
-pub fn begin(header: *mut Header) {
+pub fn begin(header: *mut WitnessAreaHeader) {
     // SAFETY: The area is mapped.
     let header = unsafe { &*header };
     if ends(header)[0] != 0 {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn pipe(made: *mut c_int) -> c_int {
 }
 
 /// Returns whether the pipe is the first one that the command's own shell makes.
-fn is_first(witness: &Witness) -> bool {
+fn is_first(witness: &WitnessState) -> bool {
     // SAFETY: The area stays mapped.
     let header = unsafe { &*witness.header };
     header.tap.load(Ordering::Acquire) == TAP_WANTED
@@ -79,10 +79,12 @@ fn is_first(witness: &Witness) -> bool {
 }
 
 /// Returns whether a pipe is that of a pipeline: no function or trap makes it, and it is not for the control of jobs.
-fn is_plain(witness: &Witness) -> bool {
-    witness.flags() & flag::TRAP == 0 && Witness::value(witness.functions) == 0 && Witness::value(witness.jobs) == 0
+fn is_plain(witness: &WitnessState) -> bool {
+    witness.flags() & flag::TRAP == 0
+        && WitnessState::value(witness.functions) == 0
+        && WitnessState::value(witness.jobs) == 0
 }
 
-fn ends(header: &Header) -> [c_int; 2] {
+fn ends(header: &WitnessAreaHeader) -> [c_int; 2] {
     [header.tap_ends[0].load(Ordering::Relaxed), header.tap_ends[1].load(Ordering::Relaxed)]
 }

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::Activity;
+use crate::ProcessActivity;
 
 /// Whether this platform can tell a process's activity.
 pub const ACTIVITY_IS_KNOWN: bool = false;
 
 /// Always `None`.
-pub fn activity(_: Pid, _: Instant) -> Option<Activity> {
+pub fn activity(_: Pid, _: Instant) -> Option<ProcessActivity> {
     None
 }
 

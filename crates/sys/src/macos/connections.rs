@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use nix::unistd::Pid;
 
-use crate::Transport;
+use crate::InternetTransport;
 
 /// Always false.
 pub fn listens_at(_: SocketAddr) -> bool {
@@ -27,7 +27,7 @@ pub fn processes_in_network(_: BorrowedFd<'_>) -> Vec<Pid> {
 }
 
 /// Always `None`.
-pub fn socket_owner(_: &[Pid], _: Transport, _: SocketAddr) -> Option<Pid> {
+pub fn socket_owner(_: &[Pid], _: InternetTransport, _: SocketAddr) -> Option<Pid> {
     None
 }
 

@@ -30,7 +30,7 @@ pub mod flags {
 
 /// A report: a path, and what happened to it since the last report on it.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct FsEventReport {
     /// The path, without links.
     pub path: CString,
     /// A set of [`flags`].
@@ -38,25 +38,25 @@ pub struct Report {
 }
 
 /// A receiver of reports, on a thread of the system.
-type Receiver = Box<dyn Fn(Report) + Send + Sync>;
+type FsEventReceiver = Box<dyn Fn(FsEventReport) + Send + Sync>;
 
 /// A running stream.
-pub struct Stream {
+pub struct FsEventStream {
     stream: *mut c_void,
     queue: *mut c_void,
 }
 
 // SAFETY: the system's functions for streams and queues may be called by any thread.
-unsafe impl Send for Stream {}
+unsafe impl Send for FsEventStream {}
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for FsEventStream {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 
 #[repr(C)]
-struct Context {
+struct FsEventContext {
     version: isize,
     info: *mut c_void,
     retain: Option<extern "C" fn(*const c_void) -> *const c_void>,
@@ -64,14 +64,14 @@ struct Context {
     copy_description: Option<extern "C" fn(*const c_void) -> *const c_void>,
 }
 
-type Callback = extern "C" fn(*mut c_void, *mut c_void, usize, *mut *const c_char, *const u32, *const u64);
+type FsEventCallback = extern "C" fn(*mut c_void, *mut c_void, usize, *mut *const c_char, *const u32, *const u64);
 
 #[link(name = "CoreServices", kind = "framework")]
 unsafe extern "C" {
     fn FSEventStreamCreate(
         allocator: *const c_void,
-        callback: Callback,
-        context: *const Context,
+        callback: FsEventCallback,
+        context: *const FsEventContext,
         paths: *const c_void,
         since: u64,
         latency: f64,
@@ -110,13 +110,13 @@ const NO_DEFER_ROOT_FILES: u32 = 0x2 | 0x4 | 0x10;
 /// Seconds that the system may gather reports.
 const LATENCY: f64 = 0.01;
 
-impl Stream {
+impl FsEventStream {
     /// Starts a stream of the changes below a directory.
-    pub fn start(directory: &CStr, receiver: Receiver) -> io::Result<Self> {
+    pub fn start(directory: &CStr, receiver: FsEventReceiver) -> io::Result<Self> {
         let failed = || io::Error::other("FSEvents has no stream");
         let paths = path_list(directory).ok_or_else(failed)?;
         let info = Box::into_raw(Box::new(receiver)).cast();
-        let context = Context { version: 0, info, retain: None, release: Some(release), copy_description: None };
+        let context = FsEventContext { version: 0, info, retain: None, release: Some(release), copy_description: None };
         let (none, flags) = (std::ptr::null(), NO_DEFER_ROOT_FILES);
         // SAFETY: the context is copied, the list is retained, and the callback has the type that the system expects.
         let stream = unsafe { FSEventStreamCreate(none, report, &raw const context, paths, SINCE_NOW, LATENCY, flags) };
@@ -143,7 +143,7 @@ impl Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for FsEventStream {
     fn drop(&mut self) {
         // SAFETY: the stream is alive. Stopping a stream that did not start has no effect.
         unsafe { FSEventStreamStop(self.stream) };
@@ -173,7 +173,7 @@ fn path_list(path: &CStr) -> Option<*const c_void> {
 
 extern "C" fn release(info: *mut c_void) {
     // SAFETY: it was made of a box, and is released once.
-    drop(unsafe { Box::from_raw(info.cast::<Receiver>()) });
+    drop(unsafe { Box::from_raw(info.cast::<FsEventReceiver>()) });
 }
 
 extern "C" fn report(
@@ -185,7 +185,7 @@ extern "C" fn report(
     _ids: *const u64,
 ) {
     // SAFETY: it is the receiver, which lives as long as the stream.
-    let receiver = unsafe { &*info.cast::<Receiver>() };
+    let receiver = unsafe { &*info.cast::<FsEventReceiver>() };
     // SAFETY: the system passes this many paths.
     let paths = unsafe { std::slice::from_raw_parts(paths, count) };
     // SAFETY: and as many flags.
@@ -193,6 +193,6 @@ extern "C" fn report(
     for (path, flags) in paths.iter().zip(flags) {
         // SAFETY: each is a C string that lives during this call.
         let path = unsafe { CStr::from_ptr(*path) }.to_owned();
-        receiver(Report { path, flags: *flags });
+        receiver(FsEventReport { path, flags: *flags });
     }
 }

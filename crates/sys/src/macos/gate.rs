@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use crate::{Interest, Readiness};
+use crate::{PollEvent, PollInterest};
 
 fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
@@ -29,21 +29,21 @@ pub fn enter_namespace(_: BorrowedFd<'_>) -> io::Result<()> {
 pub fn close_all_but(_: &[RawFd]) {}
 
 /// Cannot be made.
-pub struct Poller(std::convert::Infallible);
+pub struct DescriptorPoller(std::convert::Infallible);
 
-impl Poller {
+impl DescriptorPoller {
     /// Not supported.
     pub fn new() -> io::Result<Self> {
         unsupported()
     }
 
     /// Never called.
-    pub fn add(&self, _: BorrowedFd<'_>, _: u64, _: Interest) -> io::Result<()> {
+    pub fn add(&self, _: BorrowedFd<'_>, _: u64, _: PollInterest) -> io::Result<()> {
         match self.0 {}
     }
 
     /// Never called.
-    pub fn change(&self, _: BorrowedFd<'_>, _: u64, _: Interest) -> io::Result<()> {
+    pub fn change(&self, _: BorrowedFd<'_>, _: u64, _: PollInterest) -> io::Result<()> {
         match self.0 {}
     }
 
@@ -53,7 +53,7 @@ impl Poller {
     }
 
     /// Never called.
-    pub fn wait(&self, _: Option<Duration>, _: &mut Vec<Readiness>) -> io::Result<()> {
+    pub fn wait(&self, _: Option<Duration>, _: &mut Vec<PollEvent>) -> io::Result<()> {
         match self.0 {}
     }
 }

@@ -3,14 +3,14 @@
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use crate::{Controllers, GroupPlace, NoGroups};
+use crate::{CgroupControllers, CgroupPlace, NoCgroups};
 
 /// Returns the place for the cgroups of commands: there is none.
 ///
 /// # Errors
 /// Always.
-pub fn group_place() -> Result<GroupPlace, NoGroups> {
-    Err(NoGroups::Absent)
+pub fn group_place() -> Result<CgroupPlace, NoCgroups> {
+    Err(NoCgroups::Absent)
 }
 
 /// Returns whether a path is that of a cgroup: none is.
@@ -24,8 +24,8 @@ pub fn can_start_in(_group: BorrowedFd<'_>) -> bool {
 }
 
 /// Returns which controllers a file of a cgroup lists: none.
-pub fn controllers(_group: &Path, _file: &str) -> Controllers {
-    Controllers::default()
+pub fn controllers(_group: &Path, _file: &str) -> CgroupControllers {
+    CgroupControllers::default()
 }
 
 /// Returns whether a controller serves the hierarchy of version 1.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use nix::unistd::Pid;
 
-use crate::Listener;
+use crate::ListeningSocket;
 
 /// The kind of a descriptor that is a socket.
 const PROX_FDTYPE_SOCKET: u32 = 2;
@@ -25,8 +25,8 @@ const TSI_S_LISTEN: i32 = 1;
 const INI_IPV4: u8 = 1;
 
 /// Returns the TCP servers of this host.
-pub fn listeners() -> io::Result<Vec<Listener>> {
-    let mut found: Vec<Listener> = every_pid().into_iter().flat_map(listeners_of).collect();
+pub fn listeners() -> io::Result<Vec<ListeningSocket>> {
+    let mut found: Vec<ListeningSocket> = every_pid().into_iter().flat_map(listeners_of).collect();
     // Several processes can share one.
     found.sort_by_key(|listener| listener.socket);
     found.dedup_by_key(|listener| listener.socket);
@@ -34,7 +34,7 @@ pub fn listeners() -> io::Result<Vec<Listener>> {
 }
 
 /// Returns the TCP servers of a process.
-pub fn listeners_of(pid: Pid) -> Vec<Listener> {
+pub fn listeners_of(pid: Pid) -> Vec<ListeningSocket> {
     sockets(pid).into_iter().filter_map(|descriptor| listener(pid, descriptor)).collect()
 }
 
@@ -79,7 +79,7 @@ fn sockets(pid: Pid) -> Vec<i32> {
     entries.filter_map(descriptor).collect()
 }
 
-fn listener(pid: Pid, descriptor: i32) -> Option<Listener> {
+fn listener(pid: Pid, descriptor: i32) -> Option<ListeningSocket> {
     let mut info = [0_u8; LENGTH];
     let (start, length) = (info.as_mut_ptr().cast(), LENGTH as i32);
     // SAFETY: the system writes into our buffer, no more than its length.
@@ -101,5 +101,5 @@ fn listener(pid: Pid, descriptor: i32) -> Option<Listener> {
     // The number is in the order of the network, in a word of the machine.
     let port = u16::from_be_bytes([info[LOCAL_PORT], info[LOCAL_PORT + 1]]);
     let socket = u64::from_ne_bytes(info[CONTROL_BLOCK..CONTROL_BLOCK + 8].try_into().ok()?);
-    Some(Listener { address, port, socket })
+    Some(ListeningSocket { address, port, socket })
 }

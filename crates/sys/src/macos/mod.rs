@@ -31,7 +31,7 @@ use std::time::Duration;
 use nix::unistd::{Pid, Uid};
 
 use super::processes::{ExecVectors, become_program};
-use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+use super::{LaunchError, LaunchStep, ProgramLaunch, ResourceUsage, UsageSample};
 pub use activity::*;
 pub use clone::*;
 pub use connections::*;
@@ -117,12 +117,12 @@ pub fn go_on_without_parent() -> io::Result<()> {
 pub fn grow_pipe(_: BorrowedFd<'_>, _: i32) {}
 
 /// Starts a program in a session of its own. The shim is small, so a plain fork is cheap.
-pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
+pub fn launch(launch: &ProgramLaunch) -> Result<Pid, LaunchError> {
     let vectors = ExecVectors::of(launch);
     let failed = |step, error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(0) };
     let (read, write) = pipe_cloexec().map_err(|error| failed(LaunchStep::Stdio, error))?;
     match super::fork().map_err(|error| failed(LaunchStep::Fork, error))? {
-        super::Fork::Child => {
+        super::ForkOutcome::Child => {
             // SAFETY: this is the fresh child of a single-threaded process, and its memory is its own.
             let error = unsafe { become_program(launch, &vectors, oom_score()) };
             let mut report = [error.step as u8; 5];
@@ -130,7 +130,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
             let _ = nix::unistd::write(&write, &report);
             super::exit_now(127)
         }
-        super::Fork::Parent(pid) => {
+        super::ForkOutcome::Parent(pid) => {
             drop(write);
             let mut report = [0_u8; 5];
             if !matches!(nix::unistd::read(&read, &mut report), Ok(5)) {
@@ -209,7 +209,7 @@ fn micros(time: u64) -> u64 {
 }
 
 /// Returns a process's current usage, or `None` if it is gone or belongs to another user.
-pub fn sample(pid: Pid) -> Option<Sample> {
+pub fn sample(pid: Pid) -> Option<UsageSample> {
     let parent = i32::try_from(info(pid.as_raw())?.pbi_ppid).ok()?;
     let mut usage = std::mem::MaybeUninit::<libc::rusage_info_v2>::zeroed();
     // SAFETY: the buffer is the structure of the requested flavour.
@@ -219,9 +219,9 @@ pub fn sample(pid: Pid) -> Option<Sample> {
     }
     // SAFETY: zeroed before and filled in by the kernel.
     let usage = unsafe { usage.assume_init() };
-    Some(Sample {
+    Some(UsageSample {
         parent: Pid::from_raw(parent),
-        usage: Usage {
+        usage: ResourceUsage {
             user_us: micros(usage.ri_user_time + usage.ri_child_user_time),
             system_us: micros(usage.ri_system_time + usage.ri_child_system_time),
             max_rss: usage.ri_resident_size,
@@ -242,7 +242,7 @@ pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
 }
 
 /// Signals a process, unless the pid belongs to another process than `expected`.
-pub fn signal_checked(pid: Pid, expected: Identity, signal: super::Signal) {
+pub fn signal_checked(pid: Pid, expected: ProcessIdentity, signal: super::Signal) {
     if identity(pid).is_some_and(|now| now.started == expected.started) {
         super::signal(pid, signal);
     }

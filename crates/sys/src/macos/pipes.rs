@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::unistd::Pid;
 
-use crate::{OpenPipes, Program};
+use crate::{OpenPipes, ProcessProgram};
 
 /// Always `None`.
 pub fn writable_at_rest(_: Pid) -> Option<Vec<u64>> {
@@ -19,8 +19,8 @@ pub fn open_pipes(_: Pid, _: Duration) -> Option<OpenPipes> {
 }
 
 /// Always empty.
-pub fn program(_: Pid) -> Program {
-    Program::default()
+pub fn program(_: Pid) -> ProcessProgram {
+    ProcessProgram::default()
 }
 
 /// Returns all of these processes: macOS cannot tell which processes have these pipes open.

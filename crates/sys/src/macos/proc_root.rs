@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use nix::unistd::{Pid, getpgid, getpid};
 
 use super::{identity, is_dying};
-use crate::Identity;
+use crate::ProcessIdentity;
 
 /// Makes this process read other processes elsewhere: nowhere here.
 pub fn read_processes_in(mount: OwnedFd) {
@@ -33,7 +33,7 @@ pub fn host_group(pid: Pid) -> Option<Pid> {
 }
 
 /// Returns the identity of the process that has this pid on the host.
-pub fn identity_on_host(pid: Pid) -> Option<Identity> {
+pub fn identity_on_host(pid: Pid) -> Option<ProcessIdentity> {
     identity(pid)
 }
 

@@ -2,8 +2,6 @@
 
 use nix::unistd::Pid;
 
-use crate;
-
 pub(super) fn info(pid: i32) -> Option<libc::proc_bsdinfo> {
     let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::zeroed();
     let size = i32::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
@@ -47,7 +45,7 @@ pub fn kill_children(parent: Pid) -> Vec<Pid> {
     let children = children(parent);
     for child in &children {
         if identity(*child).is_some_and(|now| now.parent == parent) {
-            sys::signal(*child, sys::Signal::SIGKILL);
+            crate::signal(*child, crate::Signal::SIGKILL);
         }
     }
     children
@@ -55,7 +53,7 @@ pub fn kill_children(parent: Pid) -> Vec<Pid> {
 
 /// Distinguishes a process from a later process with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProcessIdentity {
     /// The parent's pid.
     pub parent: Pid,
     /// The start time, in µs.
@@ -67,11 +65,11 @@ pub struct Identity {
 }
 
 /// Returns the identity of the process with this pid, or `None` without one.
-pub fn identity(pid: Pid) -> Option<Identity> {
+pub fn identity(pid: Pid) -> Option<ProcessIdentity> {
     const SSTOP: u32 = 4;
     const SZOMB: u32 = 5;
     let info = info(pid.as_raw())?;
-    Some(Identity {
+    Some(ProcessIdentity {
         parent: Pid::from_raw(i32::try_from(info.pbi_ppid).ok()?),
         started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
         zombie: info.pbi_status == SZOMB,
@@ -81,5 +79,5 @@ pub fn identity(pid: Pid) -> Option<Identity> {
 
 /// Returns whether a process must exit and cannot prevent it. On macOS this is known only after its exit.
 pub fn is_dying(pid: Pid) -> bool {
-    sys::living(pid).is_none()
+    crate::living(pid).is_none()
 }

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use crate::{Answer, Being, Call, FileStatus, Filter, Follow, PlaceId};
+use crate::{
+    ExistingFile, FileStatus, LinkResolution, NotificationResponse, PlaceId, SyscallFilter, SyscallNotification,
+};
 
-pub fn install_filter(_: &Filter, _: Option<(RawFd, &[u8])>) -> Result<(), i32> {
+pub fn install_filter(_: &SyscallFilter, _: Option<(RawFd, &[u8])>) -> Result<(), i32> {
     Err(libc::ENOSYS)
 }
 
@@ -28,7 +30,7 @@ pub fn has_listeners() -> bool {
 
 pub fn answer_at_once(_: BorrowedFd<'_>) {}
 
-pub fn next_call(_: BorrowedFd<'_>) -> io::Result<Option<Call>> {
+pub fn next_call(_: BorrowedFd<'_>) -> io::Result<Option<SyscallNotification>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -36,9 +38,9 @@ pub fn still_waits(_: BorrowedFd<'_>, _: u64) -> bool {
     false
 }
 
-pub fn answer(_: BorrowedFd<'_>, _: u64, _: Answer) {}
+pub fn answer(_: BorrowedFd<'_>, _: u64, _: NotificationResponse) {}
 
-pub fn answer_with(_: BorrowedFd<'_>, _: &Call, _: OwnedFd, _: bool) -> nix::Result<()> {
+pub fn answer_with(_: BorrowedFd<'_>, _: &SyscallNotification, _: OwnedFd, _: bool) -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 
@@ -56,9 +58,9 @@ pub fn write_foreign(_: i32, _: u64, _: &[u8]) -> nix::Result<()> {
 
 pub const SIGNAL_INFO: usize = size_of::<libc::siginfo_t>();
 
-pub struct Process;
+pub struct PidfdProcess;
 
-impl Process {
+impl PidfdProcess {
     pub fn open(_: i32) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -88,15 +90,15 @@ pub fn wake_thread(_: libc::pthread_t) {}
 
 pub fn let_threads_wake() {}
 
-pub fn open_path(_: BorrowedFd<'_>, _: &CStr, _: i32, _: u32, _: Follow) -> nix::Result<OwnedFd> {
+pub fn open_path(_: BorrowedFd<'_>, _: &CStr, _: i32, _: u32, _: LinkResolution) -> nix::Result<OwnedFd> {
     Err(Errno::ENOSYS)
 }
 
-pub fn open_place(_: BorrowedFd<'_>, _: &CStr, _: bool, _: Follow) -> nix::Result<OwnedFd> {
+pub fn open_place(_: BorrowedFd<'_>, _: &CStr, _: bool, _: LinkResolution) -> nix::Result<OwnedFd> {
     Err(Errno::ENOSYS)
 }
 
-pub fn open_directory(_: BorrowedFd<'_>, _: &CStr, _: Follow) -> nix::Result<OwnedFd> {
+pub fn open_directory(_: BorrowedFd<'_>, _: &CStr, _: LinkResolution) -> nix::Result<OwnedFd> {
     Err(Errno::ENOSYS)
 }
 
@@ -110,7 +112,7 @@ pub fn stand_in(_: &Arc<OwnedFd>) -> bool {
 
 pub fn stand_nowhere() {}
 
-pub fn being(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<Being> {
+pub fn being(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<ExistingFile> {
     Err(Errno::ENOSYS)
 }
 

@@ -11,7 +11,7 @@ use nix::sys::stat::Mode;
 
 /// A file with a path. It is removed when this value is dropped.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedDescriptor {
     path: PathBuf,
     /// Keeps the other end of a pipe from ending before its first writer.
     _writer: Option<fs::File>,
@@ -25,7 +25,7 @@ fn fresh() -> io::Result<PathBuf> {
     Ok(folder.join("it"))
 }
 
-impl Shared {
+impl SharedDescriptor {
     /// Creates a file with these bytes.
     pub fn file(bytes: &[u8]) -> io::Result<Self> {
         let path = fresh()?;
@@ -63,7 +63,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedDescriptor {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
         if let Some(folder) = self.path.parent() {

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::fs_events::{Report, Stream, flags};
+use super::fs_events::{FsEventReport, FsEventStream, flags};
 use crate::{TreeChange, TreeReport};
 
 /// The number of a watched directory.
@@ -23,22 +23,22 @@ pub type TreeEvent = TreeReport<TreeWatchId>;
 #[derive(Debug)]
 pub struct TreeWatch {
     root: PathBuf,
-    stream: Stream,
-    reports: Arc<Reports>,
+    stream: FsEventStream,
+    reports: Arc<UnreadFsReports>,
     /// Readable while there are reports.
     readiness: OwnedFd,
-    directories: Mutex<Directories>,
+    directories: Mutex<WatchedDirectories>,
 }
 
 /// Reports that have not been read.
 #[derive(Debug)]
-struct Reports {
-    queue: Mutex<VecDeque<Report>>,
+struct UnreadFsReports {
+    queue: Mutex<VecDeque<FsEventReport>>,
     bell: OwnedFd,
 }
 
 #[derive(Debug, Default)]
-struct Directories {
+struct WatchedDirectories {
     numbers: HashMap<PathBuf, TreeWatchId>,
     next: TreeWatchId,
 }
@@ -52,10 +52,10 @@ impl TreeWatch {
             let flags = nix::fcntl::OFlag::O_NONBLOCK;
             nix::fcntl::fcntl(end, nix::fcntl::FcntlArg::F_SETFL(flags))?;
         }
-        let reports = Arc::new(Reports { queue: Mutex::default(), bell });
+        let reports = Arc::new(UnreadFsReports { queue: Mutex::default(), bell });
         let receiver = Arc::clone(&reports);
         let path = CString::new(root.as_os_str().as_bytes())?;
-        let stream = Stream::start(&path, Box::new(move |report| receiver.put(report)))?;
+        let stream = FsEventStream::start(&path, Box::new(move |report| receiver.put(report)))?;
         Ok(Self { root: root.to_owned(), stream, reports, readiness, directories: Mutex::default() })
     }
 
@@ -109,8 +109,8 @@ impl AsFd for TreeWatch {
     }
 }
 
-impl Reports {
-    fn put(&self, report: Report) {
+impl UnreadFsReports {
+    fn put(&self, report: FsEventReport) {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).push_back(report);
         // A full pipe is readable, too.
         let _ = nix::unistd::write(&self.bell, &[0]);
@@ -118,7 +118,7 @@ impl Reports {
 }
 
 /// Returns the events of a report for the watched directories.
-fn events(report: &Report, root: &Path, numbers: &HashMap<PathBuf, TreeWatchId>) -> Vec<TreeEvent> {
+fn events(report: &FsEventReport, root: &Path, numbers: &HashMap<PathBuf, TreeWatchId>) -> Vec<TreeEvent> {
     let path = Path::new(OsStr::from_bytes(report.path.as_bytes()));
     let has = |flag| report.flags & flag != 0;
     let event = |watch, name: &OsStr, change| TreeEvent { watch, name: name.to_owned(), change };

@@ -11,7 +11,7 @@ pub const HAS_WARM_SHELLS: bool = false;
 
 /// The identity of a file or directory, whatever its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileId {
+pub struct DeviceInode {
     /// Device number.
     pub device: u64,
     /// Inode number.
@@ -22,7 +22,7 @@ fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::from_raw_os_error(libc::ENOTSUP))
 }
 
-impl FileId {
+impl DeviceInode {
     /// Never called on macOS.
     pub fn of(_: &Path) -> io::Result<Self> {
         unsupported()

@@ -4,13 +4,13 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 
-use crate::witness::{TapState, Trace};
+use crate::witness::{PipelineTapState, WitnessTrace};
 
 /// A witness that does not exist.
 #[derive(Debug)]
-pub enum Witness {}
+pub enum BashWitness {}
 
-impl Witness {
+impl BashWitness {
     /// Fails.
     pub fn create(_: &[u8], _: Option<[RawFd; 2]>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
@@ -27,12 +27,12 @@ impl Witness {
     }
 
     /// Sets what becomes of the ends of a tap.
-    pub fn set_tap(&self, _: TapState) -> io::Result<()> {
+    pub fn set_tap(&self, _: PipelineTapState) -> io::Result<()> {
         match *self {}
     }
 
     /// Returns what became of the ends of a tap.
-    pub fn tap(&self) -> TapState {
+    pub fn tap(&self) -> PipelineTapState {
         match *self {}
     }
 
@@ -42,12 +42,12 @@ impl Witness {
     }
 
     /// Reads the events from this number on.
-    pub fn read(&self, _: usize) -> Option<Trace> {
+    pub fn read(&self, _: usize) -> Option<WitnessTrace> {
         match *self {}
     }
 }
 
-impl AsFd for Witness {
+impl AsFd for BashWitness {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match *self {}
     }

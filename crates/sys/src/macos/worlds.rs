@@ -9,7 +9,9 @@ use std::path::Path;
 
 use nix::unistd::Pid;
 
-use crate::{Entrance, FileRight, Fork, Landlocked, MountFlags, MountedFile, Namespace, RouteKind};
+use crate::{
+    FileRight, ForkOutcome, LandlockRestrictions, MountFlags, MountedFile, NamespaceKind, RouteKind, WorldEntrance,
+};
 
 /// The index of the loopback device.
 pub const LOOPBACK: u32 = 1;
@@ -19,17 +21,17 @@ fn unsupported<T>() -> io::Result<T> {
 }
 
 /// Not supported.
-pub fn fork_world(_: bool) -> io::Result<Fork> {
+pub fn fork_world(_: bool) -> io::Result<ForkOutcome> {
     unsupported()
 }
 
 /// Not supported.
-pub fn fork_into(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> io::Result<Fork> {
+pub fn fork_into(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> io::Result<ForkOutcome> {
     unsupported()
 }
 
 /// Not supported.
-pub fn own_namespace(_: Namespace) -> io::Result<OwnedFd> {
+pub fn own_namespace(_: NamespaceKind) -> io::Result<OwnedFd> {
     unsupported()
 }
 
@@ -65,7 +67,7 @@ impl WorldPause {
 }
 
 /// Not supported.
-pub fn enter_world(_: &Entrance) -> Result<(), i32> {
+pub fn enter_world(_: &WorldEntrance) -> Result<(), i32> {
     Err(libc::ENOTSUP)
 }
 
@@ -160,11 +162,11 @@ pub fn landlock_bounds_tcp() -> bool {
 
 /// Cannot be made.
 #[derive(Debug)]
-pub struct Ruleset(std::convert::Infallible);
+pub struct LandlockRuleset(std::convert::Infallible);
 
-impl Ruleset {
+impl LandlockRuleset {
     /// Not supported.
-    pub fn new(_: Landlocked) -> io::Result<Self> {
+    pub fn new(_: LandlockRestrictions) -> io::Result<Self> {
         unsupported()
     }
 
@@ -190,7 +192,7 @@ pub struct WatchId(std::convert::Infallible);
 
 /// A change in watched directories.
 #[derive(Debug)]
-pub enum Watched {
+pub enum DirectoryWatchEvent {
     /// Nothing.
     Nothing,
     /// In each of these directories, an entry of this name was created, moved or removed.
@@ -201,7 +203,7 @@ pub enum Watched {
 
 /// The kinds of changes that were seen.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct SeenChangeKinds {
     /// Of the entries of directories.
     pub entries: bool,
     /// Of watched files.
@@ -229,12 +231,12 @@ impl DirectoryWatch {
     }
 
     /// Never called.
-    pub fn seen(&self, _: impl Fn(&OsStr) -> bool) -> Seen {
+    pub fn seen(&self, _: impl Fn(&std::ffi::OsStr) -> bool) -> SeenChangeKinds {
         match self.0 {}
     }
 
     /// Never called.
-    pub fn changes(&self) -> io::Result<Watched> {
+    pub fn changes(&self) -> io::Result<DirectoryWatchEvent> {
         match self.0 {}
     }
 }

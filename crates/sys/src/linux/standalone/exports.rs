@@ -53,7 +53,7 @@ const PASSWD: &str = "/etc/passwd";
 
 /// An address in the list that the caller gets. The list points into it.
 #[repr(C)]
-struct Listed {
+struct AddressListEntry {
     info: addrinfo,
     address: sockaddr_storage,
 }
@@ -107,7 +107,7 @@ fn listed(family: c_int, kind: c_int, address: SocketAddr, next: *mut addrinfo) 
     let place: sockaddr_storage = unsafe { std::mem::zeroed() };
     // SAFETY: all zeros are an entry without an address.
     let info: addrinfo = unsafe { std::mem::zeroed() };
-    let entry = Box::leak(Box::new(Listed { info, address: place }));
+    let entry = Box::leak(Box::new(AddressListEntry { info, address: place }));
     let at = ptr::from_mut(&mut entry.address);
     let length = match address.ip() {
         IpAddr::V4(ip) => {
@@ -144,7 +144,7 @@ fn listed(family: c_int, kind: c_int, address: SocketAddr, next: *mut addrinfo) 
 unsafe extern "C" fn freeaddrinfo(mut list: *mut addrinfo) {
     while !list.is_null() {
         // SAFETY: each entry is the beginning of what was boxed above.
-        let entry = unsafe { Box::from_raw(list.cast::<Listed>()) };
+        let entry = unsafe { Box::from_raw(list.cast::<AddressListEntry>()) };
         list = entry.info.ai_next;
     }
 }
