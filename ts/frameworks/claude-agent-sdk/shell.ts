@@ -94,10 +94,9 @@ export function claudeShell<Server extends SdkServer>(
     throw innerOf(bash).invalid('builtin', builtin, '"replace" or "alias"');
   }
   const calls = new ToolCalls('claudeShell', options, { builtin: PLAIN, otherwise: PLAIN });
-  const approved = new Map<string, string>();
-  const tools = [bashTool(calls, options, approved, builtin), tasksTool({ ...options, registry: calls.registry })];
+  const tools = [bashTool(calls, options, builtin), tasksTool({ ...options, registry: calls.registry })];
   const names = tools.map(({ name }) => ofServer(name));
-  const canUseTool = canUse(calls.approver, names, otherwise, (id, command) => approved.set(id, command));
+  const canUseTool = canUse(calls, names, otherwise);
   const server = createSdkMcpServer({ name: SERVER, version: '1.0.0', tools: [] });
   needs('createSdkMcpServer()', server, ['instance.registerTool'], sdk);
   for (const tool of tools) addTool(server.instance, { ...tool, config: { ...tool.config, _meta: ALWAYS } }, true);
@@ -113,28 +112,19 @@ export function claudeShell<Server extends SdkServer>(
   };
 }
 
-/** The tool `bash`. `approved` has the commands that a person has approved, by the ids of their calls. */
-function bashTool(
-  calls: ToolCalls,
-  options: Tool,
-  approved: Map<string, string>,
-  builtin: 'replace' | 'alias',
-): McpTool {
+function bashTool(calls: ToolCalls, options: Tool, builtin: 'replace' | 'alias'): McpTool {
   const hasLimit = builtin === 'replace' || options.timeoutMs !== undefined || options.mode !== undefined;
   const limited = (input: BashToolInput): BashToolInput =>
     hasLimit || input.mode != null || input.command == null ? input : { timeout_ms: LIMIT_MS, ...input };
   const run = async (given: Record<string, unknown>, call: ToolCall, signal: AbortSignal) => {
     const input = limited(inputOf(given));
     const toolCallId = toolUseIdOf(call.context);
-    const isApproved = approved.has(toolCallId) && approved.get(toolCallId) === input.command;
-    approved.delete(toolCallId);
     const progress = call.progressToken === undefined ? undefined : new Progress(call);
     try {
       const { output, text, failed } = await calls.answer(input, {
         toolCallId,
         signal,
         context: call.context,
-        ask: isApproved ? () => true : undefined,
         onSnapshot: (snapshot) => progress?.tell(snapshot),
       });
       return answered(output, { type: failed ? 'error-text' : 'text', value: text }, []);
