@@ -9,12 +9,13 @@ import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import type { Lifetime } from '../shared/lifetime.ts';
 import { needs } from '../shared/needs.ts';
+import { startWith } from '../shared/running-command.ts';
 import { atOnce } from '../shared/tail.ts';
 import { Tasks } from './agent-tasks.ts';
 import type { AcpAgentSession } from './agent-types.ts';
-import { connectionOf } from './client.ts';
+import { connectionOf, type Opened } from './client.ts';
 import { type Facts, Feed, type Listener } from './feed.ts';
-import { type ExitStatus, exitOf, tellingStart } from './terminal.ts';
+import { type ExitStatus, exitOf } from './terminal.ts';
 
 /** Time that a client has to take the last updates of a closed session, or of a run at its limit, in ms. */
 const LAST_UPDATES_MS = 1_000;
@@ -37,24 +38,20 @@ export class AgentSession implements AcpAgentSession {
   readonly connection: unknown;
   readonly #commands: Commands;
   readonly #client: Listener;
-  readonly #onClose: (session: AgentSession) => Promise<void>;
+  readonly #open: Opened<AgentSession>;
   readonly #lifetime: Lifetime;
   readonly #tasks: Tasks;
   readonly #sanitize: BashOptions['sanitize'];
   readonly #shown = new Map<string, Shown>();
-  #closing: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
 
-  constructor(
-    commands: Commands,
-    client: Listener,
-    sessionId: string,
-    onClose: (session: AgentSession) => Promise<void>,
-  ) {
+  constructor(open: Opened<AgentSession>, client: Listener, sessionId: string) {
+    const { commands } = open;
     this.sessionId = sessionId;
     this.connection = connectionOf(client);
     this.#commands = commands;
     this.#client = client;
-    this.#onClose = onClose;
+    this.#open = open;
     this.#lifetime = commands.lifetime.within();
     this.#tasks = new Tasks(commands.options.registry);
     this.#sanitize = atOnce(commands.options.sanitize);
@@ -81,7 +78,7 @@ export class AgentSession implements AcpAgentSession {
       lifetime: this.#lifetime,
       merge: true,
       sanitize: this.#sanitize,
-      start: tellingStart(show),
+      start: startWith({ started: show }),
       // The output of a short command may come before its start is known.
       onOutput: ({ text }) => show().push(text),
     });
@@ -146,12 +143,17 @@ export class AgentSession implements AcpAgentSession {
     return this.#shown.get(terminalId)?.end?.();
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close().finally(() => this.#onClose(this));
-    return this.#closing;
+  async close(): Promise<void> {
+    await this.#open.end((session) => session === this);
+    await this.end();
   }
 
-  async #close(): Promise<void> {
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
     const over = this.#lifetime.end();
     // What is about to start is shown then, or will never start.
     await Promise.allSettled([over]);
@@ -194,7 +196,7 @@ export class AgentSession implements AcpAgentSession {
   }
 
   #checkOpen(): void {
-    if (this.#closing === undefined) return;
+    if (this.#ending === undefined) return;
     throw new BashError('ERR_BASH_CLOSED', `the session ${JSON.stringify(this.sessionId)} is closed`);
   }
 }
