@@ -1,7 +1,5 @@
-import { type AnalyzeOptions, analyze, type BashOptions, bash, decide } from 'agent-bash';
-import { innerOf } from '../../core/inner.ts';
-import { REACH, type Reach } from '../../core/world.ts';
-import { analyzeOptions, judgedText } from '../../tool/call/judge.ts';
+import { analyze, type BashOptions, decide } from 'agent-bash';
+import { analysisOf } from '../../tool/call/judge.ts';
 import { rulesOnly } from '../shared/approver.ts';
 import type { Approval } from '../shared/types.ts';
 
@@ -49,13 +47,4 @@ export function mastraApproval(
     // Without the engine, the sandbox refuses only what a rule denies.
     return analysis.verdict === 'deny' && place.optionsIn(folder).safety === 'off';
   };
-}
-
-/** Judges a command as it is judged before it runs. */
-function analysisOf(command: string, options: BashOptions & { cwd: string }) {
-  const given = analyzeOptions(options);
-  const judged: AnalyzeOptions & { [REACH]?: Reach } = given;
-  const reach = innerOf(bash).reachOf(options, options.cwd);
-  if (reach !== null) judged[REACH] = reach;
-  return analyze(judgedText(command, options), judged);
 }
