@@ -4,20 +4,11 @@ import { needs } from '../shared/needs.ts';
 import type { Run } from '../shared/types.ts';
 import { AgentSession } from './agent-session.ts';
 import type { AcpAgentTerminals } from './agent-types.ts';
-import { checkSession, Opened, SDK } from './client.ts';
+import { checkSession, Opened, type Request, SDK } from './client.ts';
 import { type Acp, Errors } from './errors.ts';
 
 /** A request of `terminal/cancel`. */
-interface Cancel {
-  params: { sessionId: string; terminalId: string };
-  client: object;
-}
-
-/** An agent app of the SDK, as far as it is used. */
-interface App {
-  onRequest(method: string, handler: (request: Cancel) => Promise<object>): unknown;
-  onConnect(handler: (connection: { closed: Promise<void>; client: object }) => void): unknown;
-}
+type Cancel = Request<{ sessionId: string; terminalId: string }> & { client: object };
 
 /**
  * Shows the commands of an agent as terminals of its client. This is a draft of ACP v2, whose wire may change, so the
@@ -38,10 +29,8 @@ export function experimental_acpAgentTerminals(acp: Acp, options: Run = {}): Acp
   const open = new Opened<AgentSession>(new Commands('experimental_acpAgentTerminals', options));
   return {
     register(given) {
-      needs('app', given, ['onRequest', 'onConnect'], SDK);
-      const app = given as App;
-      app.onConnect(({ closed, client }) => open.watch(client, closed));
-      app.onRequest('terminal/cancel', async ({ params: { sessionId, terminalId }, client }) => {
+      open.within(given, 'client').onRequest('terminal/cancel', async ({ params, client }: Cancel) => {
+        const { sessionId, terminalId } = params;
         const ending = open.find(client, sessionId)?.cancel(terminalId);
         if (!ending) throw errors.invalid(`terminalId: no terminal ${terminalId} runs in this session`);
         return await errors.answer(ending);

@@ -3,6 +3,7 @@ import { innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
+import { needs } from '../shared/needs.ts';
 
 /** The package that the adapters are given parts of. */
 export const SDK = { name: '@agentclientprotocol/sdk', lowest: '2.0.0' };
@@ -30,6 +31,18 @@ export function connectionOf(context: object): unknown {
   return (context as { cx?: unknown }).cx;
 }
 
+/** An app of the SDK, as far as it is used. `Peer` is the member of requests and connections that is their context. */
+export interface App<Peer extends 'agent' | 'client'> {
+  onRequest(method: string, handler: (request: Record<Peer, object> & Request<never>) => Promise<unknown>): unknown;
+  onConnect(handler: (connection: Record<Peer, object> & { closed: Promise<void> }) => void): unknown;
+}
+
+/** A request. */
+export interface Request<Params> {
+  params: Params;
+  signal: AbortSignal;
+}
+
 /** A terminal or a session that is open. */
 interface Owned {
   readonly sessionId: string;
@@ -48,15 +61,20 @@ export class Opened<T extends Owned> {
     this.commands = commands;
   }
 
-  /** Ends what a connection has open once it closes. `context` is one of its contexts. */
-  watch(context: object, closed: Promise<void>): void {
-    const connection = connectionOf(context);
-    const ends = () => {
-      if (typeof connection === 'object' && connection !== null) this.#closed.add(connection);
-      return this.end((one) => one.connection === connection);
-    };
-    // Nobody is left who could be told of what cannot be ended.
-    closed.then(ends).catch((error) => process.emitWarning(messageOf(error), { code: 'AGENT_BASH_TERMINAL' }));
+  /** Returns an app. What a connection of it has open ends once that closes. */
+  within<Peer extends 'agent' | 'client'>(given: unknown, peer: Peer): App<Peer> {
+    needs('app', given, ['onRequest', 'onConnect'], SDK);
+    const app = given as App<Peer>;
+    app.onConnect((opened) => {
+      const connection = connectionOf(opened[peer]);
+      const ends = () => {
+        if (typeof connection === 'object' && connection !== null) this.#closed.add(connection);
+        return this.end((one) => one.connection === connection);
+      };
+      // Nobody is left who could be told of what cannot be ended.
+      opened.closed.then(ends).catch((error) => process.emitWarning(messageOf(error), { code: 'AGENT_BASH_TERMINAL' }));
+    });
+    return app;
   }
 
   /** Whether the connection of a context has closed. */

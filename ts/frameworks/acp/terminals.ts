@@ -1,10 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { commandOf } from '../../tool/provider.ts';
 import { Commands } from '../shared/commands.ts';
-import { needs } from '../shared/needs.ts';
 import { KEPT_BYTES } from '../shared/tail.ts';
 import type { Run } from '../shared/types.ts';
-import { connectionOf, Opened, SDK } from './client.ts';
+import { connectionOf, Opened, type Request } from './client.ts';
 import { type Acp, Errors } from './errors.ts';
 import { type ExitStatus, Terminal } from './terminal.ts';
 
@@ -24,24 +23,8 @@ interface Named {
   terminalId: string;
 }
 
-/** A request. */
-interface Request<Params> {
-  params: Params;
-  signal: AbortSignal;
-  agent: object;
-}
-
-/** An open connection. */
-interface Connection {
-  closed: Promise<void>;
-  agent: object;
-}
-
-/** A client app of the SDK, as far as it is used. */
-interface App {
-  onRequest(method: string, handler: (request: Request<never>) => Promise<unknown>): unknown;
-  onConnect(handler: (connection: Connection) => void): unknown;
-}
+/** A request of an agent. */
+type FromAgent<Params> = Request<Params> & { agent: object };
 
 /** Answers `terminal/*` of a client. */
 export interface AcpTerminals {
@@ -80,12 +63,10 @@ export function acpTerminals(acp: Acp, options: Run = {}): AcpTerminals {
 }
 
 function register<A>(given: A, errors: Errors, open: Opened<Terminal>): A {
-  needs('app', given, ['onRequest', 'onConnect'], SDK);
-  const app = given as App;
-  app.onConnect(({ agent, closed }) => open.watch(agent, closed));
-  app.onRequest('terminal/create', (request: Request<Create>) => create(request, errors, open));
+  const app = open.within(given, 'agent');
+  app.onRequest('terminal/create', (request: FromAgent<Create>) => create(request, errors, open));
   const on = (name: string, answer: (terminal: Terminal, signal: AbortSignal) => Promise<unknown>) =>
-    app.onRequest(`terminal/${name}`, async ({ agent, params, signal }: Request<Named>) => {
+    app.onRequest(`terminal/${name}`, async ({ agent, params, signal }: FromAgent<Named>) => {
       const { sessionId, terminalId } = params;
       const terminal = open.find(agent, sessionId, (one) => one.terminalId === terminalId);
       if (terminal === undefined) throw errors.unknown(terminalId);
@@ -101,7 +82,7 @@ function register<A>(given: A, errors: Errors, open: Opened<Terminal>): A {
   return given;
 }
 
-async function create({ params, signal, agent }: Request<Create>, errors: Errors, open: Opened<Terminal>) {
+async function create({ params, signal, agent }: FromAgent<Create>, errors: Errors, open: Opened<Terminal>) {
   const { sessionId, command, args, env, cwd, outputByteLimit } = params;
   const wrong = wrongIn(params);
   if (wrong !== undefined) throw errors.invalid(wrong);
