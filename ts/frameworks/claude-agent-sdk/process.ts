@@ -10,10 +10,10 @@ import { decoder, type Input } from '../../core/streams.ts';
 import { OWNER } from '../../core/world.ts';
 import { failure } from '../../sandbox/errors.ts';
 import { type Ended, guarded, type Listener } from '../../sandbox/output.ts';
-import { Running } from '../../sandbox/running.ts';
 import { ByteStream } from '../../sandbox/session/bytes.ts';
 import { signalGroup } from '../../sandbox/signal.ts';
 import { type Started, start } from '../../sandbox/start.ts';
+import { Lifetime } from '../shared/lifetime.ts';
 
 /** What the SDK starts. */
 export interface Launch {
@@ -42,7 +42,6 @@ export class ClaudeProcess extends EventEmitter {
   signalCode: NodeJS.Signals | null = null;
   readonly #out = new ByteStream();
   readonly #token = randomUUID();
-  readonly #running: Running;
   #started: Started | undefined;
   /** `null` before the start. */
   #pid: number | null = null;
@@ -55,7 +54,6 @@ export class ClaudeProcess extends EventEmitter {
   /** `onEnd` is called before `exit` is emitted. */
   constructor(launch: Launch, base: BashOptions, onStderr: Listener | undefined, onEnd: (end: Ended) => void) {
     super();
-    this.#running = new Running(base.graceMs);
     this.stdout = Readable.fromWeb(this.#out.stream as ReadableStream);
     this.stdin = writing(
       new Promise((begun) => {
@@ -92,30 +90,29 @@ export class ClaudeProcess extends EventEmitter {
   async #run(launch: Launch, base: BashOptions, tell: Listener): Promise<Ended> {
     const { command, args, env, signal } = launch;
     const cwd = resolve(launch.cwd ?? base.cwd ?? '.');
-    const { newOwner, defaults } = innerOf(bash);
-    const owner = newOwner(cwd);
-    const running = this.#running;
+    const lifetime = new Lifetime(cwd, base.graceMs, false);
     try {
       const whole: BashOptions = {
         env: { ...(await unattended()), ...definedOnly(env) },
         inheritEnv: 'none',
         safety: 'off',
       };
-      const options = { confine: defaults.confine, ...base, ...whole, cwd, [OWNER]: owner };
+      const { confine } = innerOf(bash).defaults;
+      const options = { confine, ...base, ...whole, cwd, [OWNER]: lifetime.owner };
       const streams = { bytes: true, fed: true, started: this.#begun.bind(this), over: () => this.#exited() };
       const order = { command: REPLACE, args: [this.#token, command, ...args], signal, streams };
-      const started = running.add(start(options, { ...order, onOutput: this.#listener(tell) }));
+      const started = lifetime.add(start(options, { ...order, onOutput: this.#listener(tell) }));
       this.#started = started;
       if (this.killed) started.abort();
       const end = await started.ended;
       if (this.#pid === null) throw failure('ABORT_ERR', 'Claude Code was ended before it had been started');
       if (this.#stderr.endsWith(this.#token)) throw this.#notStarted(command, end);
-      const left = running.end();
+      const left = lifetime.end();
       // What cannot be ended hides no end of Claude Code itself.
       await (this.killed || signal.aborted ? left : left.catch(() => {}));
       return end;
     } finally {
-      owner.end();
+      lifetime.owner.end();
     }
   }
 

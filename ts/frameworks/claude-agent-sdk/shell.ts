@@ -3,10 +3,8 @@ import { innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
 import { PLAIN } from '../../core/option-names.ts';
 import { answered } from '../../mcp/answered.ts';
-import { whileConnected } from '../../mcp/connection.ts';
-import { Progress } from '../../mcp/progress.ts';
-import { toolSchema } from '../../mcp/schema.ts';
-import { addTool, type McpServer, type Tool as McpTool, type ToolCall } from '../../mcp/server.ts';
+import { asBashTool } from '../../mcp/as-bash-tool.ts';
+import { addTool, type McpServer, type Tool as McpTool } from '../../mcp/server.ts';
 import { tasksTool } from '../../mcp/tasks.ts';
 import { nothingRan } from '../../tool/call/judge.ts';
 import { checkObject } from '../../tool/options.ts';
@@ -116,35 +114,20 @@ function bashTool(calls: ToolCalls, options: Tool, builtin: 'replace' | 'alias')
   const hasLimit = builtin === 'replace' || options.timeoutMs !== undefined || options.mode !== undefined;
   const limited = (input: BashToolInput): BashToolInput =>
     hasLimit || input.mode != null || input.command == null ? input : { timeout_ms: LIMIT_MS, ...input };
-  const run = async (given: Record<string, unknown>, call: ToolCall, signal: AbortSignal) => {
-    const input = limited(inputOf(given));
-    const toolCallId = toolUseIdOf(call.context);
-    const progress = call.progressToken === undefined ? undefined : new Progress(call);
+  return asBashTool(calls.tool.description, calls.schema, async (given, { context, signal }, progress) => {
     try {
-      const { output, text, failed } = await calls.answer(input, {
-        toolCallId,
+      const { output, text, failed } = await calls.answer(limited(inputOf(given)), {
+        toolCallId: toolUseIdOf(context),
         signal,
-        context: call.context,
+        context,
         onSnapshot: (snapshot) => progress?.tell(snapshot),
       });
       return answered(output, { type: failed ? 'error-text' : 'text', value: text }, []);
     } catch (error) {
       const output = nothingRan(error, 'ERR_BASH_INVALID_ARG');
       return answered(output, { type: 'error-text', value: messageOf(error) }, []);
-    } finally {
-      progress?.end();
     }
-  };
-  return {
-    name: 'bash',
-    config: {
-      title: 'Run a bash command',
-      description: calls.tool.description,
-      inputSchema: toolSchema(calls.schema),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-    },
-    answer: (input, call) => whileConnected(call, (signal) => run(input, call, signal)),
-  };
+  });
 }
 
 /** Returns Claude Code's id of a call, which its question had as well; `''` if there is none. */
