@@ -1,6 +1,13 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackgroundTask, BashError, type BashOptions, bash, type PtySession } from 'agent-bash';
+import {
+  BackgroundRegistry,
+  type BackgroundTask,
+  BashError,
+  type BashOptions,
+  bash,
+  type PtySession,
+} from 'agent-bash';
 import { linkedAbort, unlessAborted } from '../../core/abort.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
@@ -11,7 +18,7 @@ import type { Lifetime } from '../shared/lifetime.ts';
 import { needs } from '../shared/needs.ts';
 import { startWith } from '../shared/running-command.ts';
 import { atOnce } from '../shared/tail.ts';
-import { Tasks } from './agent-tasks.ts';
+import { startTask } from './agent-tasks.ts';
 import type { AcpAgentSession } from './agent-types.ts';
 import { connectionOf, type Opened } from './client.ts';
 import { type Facts, Feed, type Listener } from './feed.ts';
@@ -40,7 +47,8 @@ export class AgentSession implements AcpAgentSession {
   readonly #client: Listener;
   readonly #open: Opened<AgentSession>;
   readonly #lifetime: Lifetime;
-  readonly #tasks: Tasks;
+  /** The registry of tasks without one of the host, once there are any. */
+  #ownRegistry: BackgroundRegistry | undefined;
   readonly #sanitize: BashOptions['sanitize'];
   readonly #shown = new Map<string, Shown>();
   #ending: Promise<void> | undefined;
@@ -53,7 +61,6 @@ export class AgentSession implements AcpAgentSession {
     this.#client = client;
     this.#open = open;
     this.#lifetime = commands.lifetime.within();
-    this.#tasks = new Tasks(commands.options.registry);
     this.#sanitize = atOnce(commands.options.sanitize);
   }
 
@@ -96,13 +103,13 @@ export class AgentSession implements AcpAgentSession {
   async start(command: string, call: Parameters<AcpAgentSession['start']>[1] = {}) {
     this.#check('start', call, OF_STARTS);
     const { feed, facts } = this.#placed(command, call.cwd);
-    const show = (task: BackgroundTask, ended: Promise<BackgroundTask>) =>
-      this.#show(feed, facts, ended.then(exitOfTask), () => this.#tasks.kill(task), true);
-    const { begun } = await this.#commands.begin(
-      command,
-      { cwd: facts.cwd, sanitize: this.#sanitize, lifetime: this.#lifetime },
-      (text, options) => this.#tasks.start(text, options, show),
-    );
+    const held = { cwd: facts.cwd, sanitize: this.#sanitize, lifetime: this.#lifetime };
+    const { begun } = await this.#commands.begin(command, held, (text, options) => {
+      const registry = this.#registry;
+      return startTask(registry, text, options, feed, (task, ended) => {
+        this.#show(feed, facts, ended.then(exitOfTask), () => registry.kill(task), true);
+      });
+    });
     return { terminalId: feed.terminalId, task: begun };
   }
 
@@ -158,13 +165,22 @@ export class AgentSession implements AcpAgentSession {
     // What is about to start is shown then, or will never start.
     await Promise.allSettled([over]);
     const shown = [...this.#shown.values()];
+    // Tasks of the host go on.
+    for (const { feed, isTask } of shown) if (isTask && !this.#ownRegistry) feed.stop();
     const ends = shown.filter(({ isTask }) => !isTask).map(({ end }) => end?.() ?? Promise.resolve());
     try {
-      await allEnded([over, ...ends, this.#tasks.close()]);
+      await allEnded([over, ...ends, this.#ownRegistry?.close() ?? Promise.resolve()]);
     } finally {
       await soon(Promise.all(shown.map(({ feed }) => feed.told)));
       for (const { feed } of shown) feed.stop();
     }
+  }
+
+  get #registry(): BackgroundRegistry {
+    const { registry } = this.#commands.options;
+    if (registry) return registry;
+    this.#ownRegistry ??= new BackgroundRegistry();
+    return this.#ownRegistry;
   }
 
   #placed(command: string, cwd = '.'): { feed: Feed; facts: Facts } {
