@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type BashOptions, bash } from 'agent-bash';
 import { definedOnly } from '../../core/defined.ts';
@@ -14,6 +14,7 @@ import { ByteStream } from '../../sandbox/session/bytes.ts';
 import { signalGroup } from '../../sandbox/signal.ts';
 import { type Started, start } from '../../sandbox/start.ts';
 import { Lifetime } from '../shared/lifetime.ts';
+import { writableTo } from '../shared/writable.ts';
 
 /** What the SDK starts. */
 export interface Launch {
@@ -153,15 +154,11 @@ export class ClaudeProcess extends EventEmitter {
 
 /** Writes to an input that is there once the process runs. */
 function writing(input: Promise<Input>): Writable {
-  return new Writable({
-    write(chunk: Uint8Array, _, done) {
-      const taken = input.then((given) => given.write(chunk));
-      taken.then((open) => done(open ? null : failure('EPIPE', 'Claude Code does not read its input any more')), done);
-    },
-    final(done) {
-      input.then((given) => done(void given.end()), done);
-    },
-  });
+  const write = async (chunk: Uint8Array) => {
+    const isRead = await (await input).write(chunk);
+    if (!isRead) throw failure('EPIPE', 'Claude Code does not read its input any more');
+  };
+  return writableTo(write, async () => (await input).end());
 }
 
 let names: Promise<string[]> | undefined;

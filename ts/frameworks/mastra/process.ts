@@ -1,7 +1,8 @@
-import { type Readable, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { onAbort } from '../../core/abort.ts';
 import { failure } from '../../sandbox/errors.ts';
 import type { RunningCommand } from '../shared/running-command.ts';
+import { writableTo } from '../shared/writable.ts';
 import type { CommandResult, Listeners, Output } from './output.ts';
 
 /** The handle of a process, with the members of Mastra's `ProcessHandle`. */
@@ -58,15 +59,9 @@ export class Process {
   }
 
   get writer(): Writable {
-    this.#writer ??= new Writable({
-      write: (chunk: Buffer, _, done) => void this.sendStdin(chunk).then(() => done(), done),
-      // An input that is closed already is no error.
-      final: (done) =>
-        void this.closeStdin().then(
-          () => done(),
-          () => done(),
-        ),
-    });
+    // An input that is closed already is no error.
+    const end = () => this.closeStdin().catch(() => {});
+    this.#writer ??= writableTo((chunk) => this.sendStdin(chunk), end);
     return this.#writer;
   }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { innerOptions, undoOption } from '../../tool/options.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { inFramework, inOurWords, type WithTimeout } from '../shared/fields.ts';
 import { oneText } from '../shared/outcome.ts';
@@ -72,7 +73,7 @@ class Shell {
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.calls.close(), this.#commands.close()]);
+    await allEnded([this.calls.close(), this.#commands.close()]);
   }
 }
 
