@@ -50,7 +50,7 @@ export default {
     layer('claude-is-on-mcp', 'frameworks/claude-agent-sdk/', [
       'frameworks/(claude-agent-sdk|shared)/',
       'ai/bash-tool\\.ts$',
-      'mcp/(answered|connection|progress|schema|server|tasks)\\.ts$',
+      'mcp/(answered|as-bash-tool|server|tasks)\\.ts$',
       'tool/',
       'sandbox/',
       ...SHARED,

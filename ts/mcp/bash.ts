@@ -10,10 +10,10 @@ import {
 } from 'agent-bash/ai';
 import { NOBODY, type WithoutPeople } from '../core/ledger.ts';
 import { answered } from './answered.ts';
-import { whileConnected } from './connection.ts';
+import { asBashTool } from './as-bash-tool.ts';
 import { hasOwnFolder, startingIn } from './folder.ts';
-import { Progress } from './progress.ts';
-import { bashSchema, toolSchema } from './schema.ts';
+import type { Progress } from './progress.ts';
+import { bashSchema } from './schema.ts';
 import type { Tool, ToolAnswer, ToolCall } from './server.ts';
 
 /** The answer to a command that has to ask where no page is open. */
@@ -29,16 +29,10 @@ const NO_PAGE =
 export function bashTool(options: BashToolOptions, folder: string, page: boolean): Tool {
   const elsewhere = hasOwnFolder(options);
   const { description } = createBashTool(elsewhere ? options : { ...options, cwd: folder });
-  return {
-    name: 'bash',
-    config: {
-      title: 'Run a bash command',
-      description: options.description === undefined && !elsewhere ? withRoots(description, folder) : description,
-      inputSchema: toolSchema(bashSchema(options)),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-    },
-    answer: (input, call) => whileConnected(call, (signal) => run(input, { ...call, signal }, options, folder, page)),
-  };
+  const described = options.description === undefined && !elsewhere ? withRoots(description, folder) : description;
+  const setting = { options, folder, page };
+  const isQuiet = options.updateIntervalMs === 0;
+  return asBashTool(described, bashSchema(options), (...call) => run(setting, ...call), isQuiet);
 }
 
 /** Replaces the tool's directory in the description: the client's roots are unknown when the tool is described. */
@@ -47,27 +41,21 @@ function withRoots(description: string, folder: string): string {
 }
 
 async function run(
+  { options, folder, page }: { options: BashToolOptions; folder: string; page: boolean },
   input: BashToolInput,
   call: ToolCall,
-  options: BashToolOptions,
-  folder: string,
-  page: boolean,
+  progress: Progress | null,
 ): Promise<ToolAnswer> {
   const rooted = await startingIn(options, call, folder);
-  const progress = call.progressToken === undefined || options.updateIntervalMs === 0 ? null : new Progress(call);
   const tool = createBashTool({ ...rooted.options, ...(progress === null && { updateIntervalMs: 0 }) });
   let output: BashToolOutput | undefined;
-  try {
-    const { id, signal: abortSignal, context } = call;
-    const asked = { toolCallId: `mcp-${id}`, abortSignal, experimental_context: context };
-    // The call of the tool below finds the decision by its id.
-    if (page) await approvalOf(tool).needsApproval(input, asked);
-    for await (const one of tool.execute(input, asked)) {
-      output = one;
-      if (isSnapshot(one)) await progress?.tell(one);
-    }
-  } finally {
-    progress?.end();
+  const { id, signal: abortSignal, context } = call;
+  const asked = { toolCallId: `mcp-${id}`, abortSignal, experimental_context: context };
+  // The call of the tool below finds the decision by its id.
+  if (page) await approvalOf(tool).needsApproval(input, asked);
+  for await (const one of tool.execute(input, asked)) {
+    output = one;
+    if (isSnapshot(one)) await progress?.tell(one);
   }
   // There is always an output: the tool never throws and yields its output last.
   return answered(output as BashToolOutput, tool.toModelOutput({ output: output as BashToolOutput }), rooted.notes());

@@ -1,6 +1,13 @@
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackgroundTask, BashError, type BashOptions, bash, type PtySession } from 'agent-bash';
+import {
+  BackgroundRegistry,
+  type BackgroundTask,
+  BashError,
+  type BashOptions,
+  bash,
+  type PtySession,
+} from 'agent-bash';
 import { linkedAbort, unlessAborted } from '../../core/abort.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
@@ -9,12 +16,13 @@ import { allEnded } from '../shared/all-ended.ts';
 import type { Commands } from '../shared/commands.ts';
 import type { Lifetime } from '../shared/lifetime.ts';
 import { needs } from '../shared/needs.ts';
+import { startWith } from '../shared/running-command.ts';
 import { atOnce } from '../shared/tail.ts';
-import { Tasks } from './agent-tasks.ts';
+import { startTask } from './agent-tasks.ts';
 import type { AcpAgentSession } from './agent-types.ts';
-import { connectionOf } from './client.ts';
+import { connectionOf, type Opened } from './client.ts';
 import { type Facts, Feed, type Listener } from './feed.ts';
-import { type ExitStatus, exitOf, tellingStart } from './terminal.ts';
+import { type ExitStatus, exitOf } from './terminal.ts';
 
 /** Time that a client has to take the last updates of a closed session, or of a run at its limit, in ms. */
 const LAST_UPDATES_MS = 1_000;
@@ -37,26 +45,22 @@ export class AgentSession implements AcpAgentSession {
   readonly connection: unknown;
   readonly #commands: Commands;
   readonly #client: Listener;
-  readonly #onClose: (session: AgentSession) => Promise<void>;
+  readonly #open: Opened<AgentSession>;
   readonly #lifetime: Lifetime;
-  readonly #tasks: Tasks;
+  /** The registry of tasks without one of the host, once there are any. */
+  #ownRegistry: BackgroundRegistry | undefined;
   readonly #sanitize: BashOptions['sanitize'];
   readonly #shown = new Map<string, Shown>();
-  #closing: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
 
-  constructor(
-    commands: Commands,
-    client: Listener,
-    sessionId: string,
-    onClose: (session: AgentSession) => Promise<void>,
-  ) {
+  constructor(open: Opened<AgentSession>, client: Listener, sessionId: string) {
+    const { commands } = open;
     this.sessionId = sessionId;
     this.connection = connectionOf(client);
     this.#commands = commands;
     this.#client = client;
-    this.#onClose = onClose;
+    this.#open = open;
     this.#lifetime = commands.lifetime.within();
-    this.#tasks = new Tasks(commands.options.registry);
     this.#sanitize = atOnce(commands.options.sanitize);
   }
 
@@ -81,7 +85,7 @@ export class AgentSession implements AcpAgentSession {
       lifetime: this.#lifetime,
       merge: true,
       sanitize: this.#sanitize,
-      start: tellingStart(show),
+      start: startWith({ started: show }),
       // The output of a short command may come before its start is known.
       onOutput: ({ text }) => show().push(text),
     });
@@ -99,13 +103,13 @@ export class AgentSession implements AcpAgentSession {
   async start(command: string, call: Parameters<AcpAgentSession['start']>[1] = {}) {
     this.#check('start', call, OF_STARTS);
     const { feed, facts } = this.#placed(command, call.cwd);
-    const show = (task: BackgroundTask, ended: Promise<BackgroundTask>) =>
-      this.#show(feed, facts, ended.then(exitOfTask), () => this.#tasks.kill(task), true);
-    const { begun } = await this.#commands.begin(
-      command,
-      { cwd: facts.cwd, sanitize: this.#sanitize, lifetime: this.#lifetime },
-      (text, options) => this.#tasks.start(text, options, show),
-    );
+    const held = { cwd: facts.cwd, sanitize: this.#sanitize, lifetime: this.#lifetime };
+    const { begun } = await this.#commands.begin(command, held, (text, options) => {
+      const registry = this.#registry;
+      return startTask(registry, text, options, feed, (task, ended) => {
+        this.#show(feed, facts, ended.then(exitOfTask), () => registry.kill(task), true);
+      });
+    });
     return { terminalId: feed.terminalId, task: begun };
   }
 
@@ -146,23 +150,37 @@ export class AgentSession implements AcpAgentSession {
     return this.#shown.get(terminalId)?.end?.();
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close().finally(() => this.#onClose(this));
-    return this.#closing;
+  async close(): Promise<void> {
+    await this.#open.end((session) => session === this);
+    await this.end();
   }
 
-  async #close(): Promise<void> {
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
     const over = this.#lifetime.end();
     // What is about to start is shown then, or will never start.
     await Promise.allSettled([over]);
     const shown = [...this.#shown.values()];
+    // Tasks of the host go on.
+    for (const { feed, isTask } of shown) if (isTask && !this.#ownRegistry) feed.stop();
     const ends = shown.filter(({ isTask }) => !isTask).map(({ end }) => end?.() ?? Promise.resolve());
     try {
-      await allEnded([over, ...ends, this.#tasks.close()]);
+      await allEnded([over, ...ends, this.#ownRegistry?.close() ?? Promise.resolve()]);
     } finally {
       await soon(Promise.all(shown.map(({ feed }) => feed.told)));
       for (const { feed } of shown) feed.stop();
     }
+  }
+
+  get #registry(): BackgroundRegistry {
+    const { registry } = this.#commands.options;
+    if (registry) return registry;
+    this.#ownRegistry ??= new BackgroundRegistry();
+    return this.#ownRegistry;
   }
 
   #placed(command: string, cwd = '.'): { feed: Feed; facts: Facts } {
@@ -194,7 +212,7 @@ export class AgentSession implements AcpAgentSession {
   }
 
   #checkOpen(): void {
-    if (this.#closing === undefined) return;
+    if (this.#ending === undefined) return;
     throw new BashError('ERR_BASH_CLOSED', `the session ${JSON.stringify(this.sessionId)} is closed`);
   }
 }

@@ -52,4 +52,11 @@ export class Errors {
     const { code = 'ERR_BASH_SPAWN' } = Object(error) as Partial<BashError>;
     return new this.#acp.RequestError(CODES[code] ?? INTERNAL, refusal(error), { code });
   }
+  /** Answers nothing once something is done. */
+  async answer(done: Promise<unknown>): Promise<object> {
+    await done.catch((error) => {
+      throw this.from(error);
+    });
+    return {};
+  }
 }

@@ -75,14 +75,13 @@ async function runIn(client: Client, options: AcpRunnerOptions, run: RunParams):
     throw notStarted(Object.assign(new Error(messageOf(error)), { code }));
   }
   const ask = <T>(method: string) => client.request<T>(`terminal/${method}`, { sessionId, terminalId });
-  let onLost: (error: unknown) => void = () => {};
+  let forget: (() => void) | undefined;
   const lost = new Promise<never>((_, reject) => {
-    onLost = reject;
+    const kill = () => void ask('kill').catch(reject);
+    forget = signal && onAbort(signal, kill);
+    if (signal?.aborted) kill();
   });
   lost.catch(() => {});
-  const kill = () => void ask('kill').catch(onLost);
-  const forget = signal && onAbort(signal, kill);
-  if (signal?.aborted) kill();
   try {
     tell(options, terminalId, run);
     const exit = await Promise.race([ask<Exit>('wait_for_exit'), lost]);

@@ -1,9 +1,9 @@
-import { type BashResult, bash } from 'agent-bash';
-import { withStreams } from '../../core/streams.ts';
+import { randomUUID } from 'node:crypto';
+import type { BashResult } from 'agent-bash';
 import type { Command, Commands } from '../shared/commands.ts';
-import type { Lifetime } from '../shared/lifetime.ts';
+import { RunningCommand } from '../shared/running-command.ts';
 import { atOnce, Tail } from '../shared/tail.ts';
-import { told, withTold } from '../shared/told.ts';
+import { told, toldAfter } from '../shared/told.ts';
 
 /** The exit of a command in the words of the protocol. */
 export type ExitStatus = { exitCode: number | null; signal?: string };
@@ -14,19 +14,9 @@ export function exitOf({ status, exitCode, signal }: BashResult): ExitStatus {
   return isSignal && signal !== null ? { exitCode: null, signal } : { exitCode };
 }
 
-/** Returns what the agent must know of a run besides its exit. */
-export function factsOf(result: BashResult, cwd: string): string {
-  return told(result, cwd, result.status !== 'signaled');
-}
-
-/** Returns a start of commands that calls this once the shell runs. */
-export function tellingStart(onStart: () => void): NonNullable<Command['start']> {
-  const streams = { bytes: false, fed: false, started: onStart, over: () => {} };
-  return (command, options) => bash(command, withStreams(options, streams));
-}
-
 /** A command of an agent in a terminal of the client. */
 export class Terminal {
+  readonly terminalId: string = randomUUID();
   readonly sessionId: string;
   /** The connection that it came by. */
   readonly connection: unknown;
@@ -34,12 +24,10 @@ export class Terminal {
   readonly ended: Promise<ExitStatus>;
   /** Resolves once the command runs, with `false` if it was ended before. Rejects if nothing could be run. */
   readonly started: Promise<boolean>;
-  /** The exit; `null` while the command runs. */
-  exit: ExitStatus | null = null;
   readonly #tail: Tail;
-  readonly #lifetime: Lifetime;
-  #ran = true;
-  #leaves = true;
+  readonly #running: RunningCommand;
+  /** `null` while the command runs. */
+  #exit: ExitStatus | null = null;
 
   constructor(
     commands: Commands,
@@ -47,43 +35,35 @@ export class Terminal {
     command: string,
     call: Command,
   ) {
+    const { sanitize, spill = false } = commands.options;
+    const tail = new Tail(owner.outputByteLimit, sanitize ?? true);
+    const running = new RunningCommand(commands, command, {
+      ...call,
+      merge: true,
+      sanitize: atOnce(sanitize),
+      spill,
+      onOutput: ({ text }) => tail.push(text),
+    });
     this.sessionId = owner.sessionId;
     this.connection = owner.connection;
-    this.#tail = new Tail(owner.outputByteLimit, commands.options.sanitize ?? true);
-    this.#lifetime = commands.lifetime.within();
-    let onStart = () => {};
-    const starting = new Promise<boolean>((resolve) => {
-      onStart = () => resolve(true);
+    this.#tail = tail;
+    this.#running = running;
+    this.ended = running.ended.then((result) => {
+      tail.push(toldAfter(tail.text, told(result, call.cwd ?? commands.folder, result.status !== 'signaled')));
+      this.#exit = exitOf(result);
+      return this.#exit;
     });
-    this.ended = this.#run(commands, command, { ...call, start: tellingStart(onStart) });
-    this.started = Promise.race([starting, this.ended.then(() => this.#ran)]);
+    this.ended.catch(() => {});
+    this.started = running.started.then(async (pid) => pid !== null || (await running.ended).status !== 'aborted');
   }
 
   /** The output so far. */
   get output(): { output: string; truncated: boolean; exitStatus: ExitStatus | null } {
-    return { output: this.#tail.text, truncated: this.#tail.dropped > 0, exitStatus: this.exit };
+    return { output: this.#tail.text, truncated: this.#tail.dropped > 0, exitStatus: this.#exit };
   }
 
   /** Ends the command and all that it has left running. Resolves when it is gone. */
-  async end(): Promise<void> {
-    if (this.#leaves) await this.#lifetime.end();
-    await this.ended.catch(() => {});
-  }
-
-  async #run(commands: Commands, command: string, call: Command): Promise<ExitStatus> {
-    const result = await commands.run(command, {
-      ...call,
-      lifetime: this.#lifetime,
-      merge: true,
-      sanitize: atOnce(commands.options.sanitize),
-      spill: commands.options.spill ?? false,
-      onOutput: ({ text }) => this.#tail.push(text),
-    });
-    const { text } = this.#tail;
-    this.#tail.push(withTold(text, factsOf(result, call.cwd ?? commands.folder)).slice(text.length));
-    this.#ran = result.pid !== 0 || result.status !== 'aborted';
-    this.#leaves = result.survivors.length > 0;
-    this.exit = exitOf(result);
-    return this.exit;
+  end(): Promise<void> {
+    return this.#running.end();
   }
 }

@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { commandOf } from '../../tool/provider.ts';
-import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
-import { needs } from '../shared/needs.ts';
 import { KEPT_BYTES } from '../shared/tail.ts';
 import type { Run } from '../shared/types.ts';
-import { Connections, connectionOf, SDK } from './client.ts';
+import { connectionOf, Opened, type Request } from './client.ts';
 import { type Acp, Errors } from './errors.ts';
 import { type ExitStatus, Terminal } from './terminal.ts';
 
@@ -26,24 +23,8 @@ interface Named {
   terminalId: string;
 }
 
-/** A request. */
-interface Request<Params> {
-  params: Params;
-  signal: AbortSignal;
-  agent: object;
-}
-
-/** An open connection. */
-interface Connection {
-  closed: Promise<void>;
-  agent: object;
-}
-
-/** A client app of the SDK, as far as it is used. */
-interface App {
-  onRequest(method: string, handler: (request: Request<never>) => Promise<unknown>): unknown;
-  onConnect(handler: (connection: Connection) => void): unknown;
-}
+/** A request of an agent. */
+type FromAgent<Params> = Request<Params> & { agent: object };
 
 /** Answers `terminal/*` of a client. */
 export interface AcpTerminals {
@@ -73,88 +54,55 @@ export interface AcpTerminals {
  * @param acp the module `@agentclientprotocol/sdk`, from 2.0.
  */
 export function acpTerminals(acp: Acp, options: Run = {}): AcpTerminals {
-  const terminals = new Terminals(new Errors(acp), new Commands('acpTerminals', options));
+  const errors = new Errors(acp);
+  const open = new Opened<Terminal>(new Commands('acpTerminals', options));
   return {
-    register: (app) => terminals.register(app),
-    close: (sessionId) => terminals.close((terminal) => sessionId === undefined || terminal.sessionId === sessionId),
+    register: (app) => register(app, errors, open),
+    close: (sessionId) => open.end((terminal) => sessionId === undefined || terminal.sessionId === sessionId),
   };
 }
 
-/** The terminals of one adapter. */
-class Terminals {
-  readonly #errors: Errors;
-  readonly #commands: Commands;
-  readonly #terminals = new Map<string, Terminal>();
-  readonly #connections = new Connections();
-
-  constructor(errors: Errors, commands: Commands) {
-    this.#errors = errors;
-    this.#commands = commands;
-  }
-
-  register<A>(given: A): A {
-    needs('app', given, ['onRequest', 'onConnect'], SDK);
-    const app = given as App;
-    const end = (gone: unknown) => this.close(({ connection }) => connection === gone);
-    app.onConnect(({ agent, closed }) => this.#connections.watch(agent, closed, end));
-    app.onRequest('terminal/create', (request: Request<Create>) => this.#create(request));
-    const on = (name: string, answer: (terminal: Terminal, request: Request<Named>) => Promise<unknown>) =>
-      app.onRequest(`terminal/${name}`, async (request: Request<Named>) => answer(this.#find(request), request));
-    on('output', async (terminal) => terminal.output);
-    on('wait_for_exit', (terminal, { signal }) => exitOrAbort(terminal, signal));
-    on('kill', (terminal) => this.#end(terminal));
-    on('release', (terminal, { params }) => {
-      this.#terminals.delete(params.terminalId);
-      return this.#end(terminal);
+function register<A>(given: A, errors: Errors, open: Opened<Terminal>): A {
+  const app = open.within(given, 'agent');
+  app.onRequest('terminal/create', (request: FromAgent<Create>) => create(request, errors, open));
+  const on = (name: string, answer: (terminal: Terminal, signal: AbortSignal) => Promise<unknown>) =>
+    app.onRequest(`terminal/${name}`, async ({ agent, params, signal }: FromAgent<Named>) => {
+      const { sessionId, terminalId } = params;
+      const terminal = open.find(agent, sessionId, (one) => one.terminalId === terminalId);
+      if (terminal === undefined) throw errors.unknown(terminalId);
+      return await answer(terminal, signal);
     });
-    return given;
-  }
+  on('output', async (terminal) => terminal.output);
+  on('wait_for_exit', exitOrAbort);
+  on('kill', (terminal) => errors.answer(terminal.end()));
+  on('release', (terminal) => {
+    open.delete(terminal);
+    return errors.answer(terminal.end());
+  });
+  return given;
+}
 
-  async close(which: (terminal: Terminal) => boolean): Promise<void> {
-    const ending = [...this.#terminals].filter(([, terminal]) => which(terminal));
-    for (const [id] of ending) this.#terminals.delete(id);
-    const ends = ending.map(([, terminal]) => terminal.end());
-    await allEnded(this.#terminals.size === 0 ? [...ends, this.#commands.close()] : ends);
+async function create({ params, signal, agent }: FromAgent<Create>, errors: Errors, open: Opened<Terminal>) {
+  const { sessionId, command, args, env, cwd, outputByteLimit } = params;
+  const wrong = wrongIn(params);
+  if (wrong !== undefined) throw errors.invalid(wrong);
+  if (open.isClosed(agent)) throw errors.ended;
+  const owner = { sessionId, connection: connectionOf(agent), outputByteLimit: outputByteLimit ?? KEPT_BYTES };
+  const terminal = new Terminal(open.commands, owner, args?.length ? commandOf([command, ...args]) : command, {
+    cwd: cwd ?? undefined,
+    env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+    signal,
+  });
+  open.add(terminal);
+  try {
+    if (await terminal.started) return { terminalId: terminal.terminalId };
+  } catch (error) {
+    open.delete(terminal);
+    throw errors.from(error);
   }
-
-  async #create({ params, signal, agent }: Request<Create>): Promise<{ terminalId: string }> {
-    const { sessionId, command, args, env, cwd, outputByteLimit } = params;
-    const wrong = wrongIn(params);
-    if (wrong !== undefined) throw this.#errors.invalid(wrong);
-    const connection = connectionOf(agent);
-    if (this.#connections.isClosed(agent)) throw this.#errors.ended;
-    const owner = { sessionId, connection, outputByteLimit: outputByteLimit ?? KEPT_BYTES };
-    const terminal = new Terminal(this.#commands, owner, args?.length ? commandOf([command, ...args]) : command, {
-      cwd: cwd ?? undefined,
-      env: Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
-      signal,
-    });
-    const terminalId = randomUUID();
-    this.#terminals.set(terminalId, terminal);
-    try {
-      if (await terminal.started) return { terminalId };
-    } catch (error) {
-      this.#terminals.delete(terminalId);
-      throw this.#errors.from(error);
-    }
-    this.#terminals.delete(terminalId);
-    signal.throwIfAborted();
-    throw this.#errors.ended;
-  }
-
-  async #end(terminal: Terminal): Promise<object> {
-    await terminal.end().catch((error) => {
-      throw this.#errors.from(error);
-    });
-    return {};
-  }
-
-  #find({ params: { sessionId, terminalId }, agent }: Request<Named>): Terminal {
-    const terminal = this.#terminals.get(terminalId);
-    const isTheirs = terminal?.sessionId === sessionId && terminal.connection === connectionOf(agent);
-    if (terminal === undefined || !isTheirs) throw this.#errors.unknown(terminalId);
-    return terminal;
-  }
+  open.delete(terminal);
+  signal.throwIfAborted();
+  throw errors.ended;
 }
 
 /** Returns what is wrong with params that no schema has checked. */

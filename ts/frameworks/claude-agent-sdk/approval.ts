@@ -58,12 +58,11 @@ export function ofServer(tool: string): string {
   return `mcp__${SERVER}__${tool}`;
 }
 
-/** Makes a `canUseTool` for these tools. `onApproved` hears of each command that a person has approved. */
+/** Makes a `canUseTool` for these tools. */
 export function canUse(
-  approver: Approver,
+  approver: Pick<Approver, 'decide'>,
   tools: readonly string[],
   otherwise: CanUse | undefined,
-  onApproved: (toolCallId: string, command: string) => void = () => {},
 ): CanUse {
   checkFunctions(innerOf(bash), { otherwise });
   const others: CanUse = async (name) => denied(`nobody decides about the tool ${name} here`);
@@ -74,9 +73,7 @@ export function canUse(
     if (typeof call.command !== 'string') return allowed;
     const { toolUseID: toolCallId, signal } = asking;
     const verdict = await approver.decide(call, { toolCallId, signal });
-    if (!verdict.runs) return denied(verdict.reason);
-    if (verdict.approved) onApproved(toolCallId, call.command);
-    return allowed;
+    return verdict.runs ? allowed : denied(verdict.reason);
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type BashOptions, bash } from 'agent-bash';
 import { definedOnly } from '../../core/defined.ts';
@@ -10,10 +10,11 @@ import { decoder, type Input } from '../../core/streams.ts';
 import { OWNER } from '../../core/world.ts';
 import { failure } from '../../sandbox/errors.ts';
 import { type Ended, guarded, type Listener } from '../../sandbox/output.ts';
-import { Running } from '../../sandbox/running.ts';
 import { ByteStream } from '../../sandbox/session/bytes.ts';
 import { signalGroup } from '../../sandbox/signal.ts';
 import { type Started, start } from '../../sandbox/start.ts';
+import { Lifetime } from '../shared/lifetime.ts';
+import { writableTo } from '../shared/writable.ts';
 
 /** What the SDK starts. */
 export interface Launch {
@@ -42,7 +43,6 @@ export class ClaudeProcess extends EventEmitter {
   signalCode: NodeJS.Signals | null = null;
   readonly #out = new ByteStream();
   readonly #token = randomUUID();
-  readonly #running: Running;
   #started: Started | undefined;
   /** `null` before the start. */
   #pid: number | null = null;
@@ -55,7 +55,6 @@ export class ClaudeProcess extends EventEmitter {
   /** `onEnd` is called before `exit` is emitted. */
   constructor(launch: Launch, base: BashOptions, onStderr: Listener | undefined, onEnd: (end: Ended) => void) {
     super();
-    this.#running = new Running(base.graceMs);
     this.stdout = Readable.fromWeb(this.#out.stream as ReadableStream);
     this.stdin = writing(
       new Promise((begun) => {
@@ -92,30 +91,29 @@ export class ClaudeProcess extends EventEmitter {
   async #run(launch: Launch, base: BashOptions, tell: Listener): Promise<Ended> {
     const { command, args, env, signal } = launch;
     const cwd = resolve(launch.cwd ?? base.cwd ?? '.');
-    const { newOwner, defaults } = innerOf(bash);
-    const owner = newOwner(cwd);
-    const running = this.#running;
+    const lifetime = new Lifetime(cwd, base.graceMs, false);
     try {
       const whole: BashOptions = {
         env: { ...(await unattended()), ...definedOnly(env) },
         inheritEnv: 'none',
         safety: 'off',
       };
-      const options = { confine: defaults.confine, ...base, ...whole, cwd, [OWNER]: owner };
+      const { confine } = innerOf(bash).defaults;
+      const options = { confine, ...base, ...whole, cwd, [OWNER]: lifetime.owner };
       const streams = { bytes: true, fed: true, started: this.#begun.bind(this), over: () => this.#exited() };
       const order = { command: REPLACE, args: [this.#token, command, ...args], signal, streams };
-      const started = running.add(start(options, { ...order, onOutput: this.#listener(tell) }));
+      const started = lifetime.add(start(options, { ...order, onOutput: this.#listener(tell) }));
       this.#started = started;
       if (this.killed) started.abort();
       const end = await started.ended;
       if (this.#pid === null) throw failure('ABORT_ERR', 'Claude Code was ended before it had been started');
       if (this.#stderr.endsWith(this.#token)) throw this.#notStarted(command, end);
-      const left = running.end();
+      const left = lifetime.end();
       // What cannot be ended hides no end of Claude Code itself.
       await (this.killed || signal.aborted ? left : left.catch(() => {}));
       return end;
     } finally {
-      owner.end();
+      lifetime.owner.end();
     }
   }
 
@@ -156,15 +154,11 @@ export class ClaudeProcess extends EventEmitter {
 
 /** Writes to an input that is there once the process runs. */
 function writing(input: Promise<Input>): Writable {
-  return new Writable({
-    write(chunk: Uint8Array, _, done) {
-      const taken = input.then((given) => given.write(chunk));
-      taken.then((open) => done(open ? null : failure('EPIPE', 'Claude Code does not read its input any more')), done);
-    },
-    final(done) {
-      input.then((given) => done(void given.end()), done);
-    },
-  });
+  const write = async (chunk: Uint8Array) => {
+    const isRead = await (await input).write(chunk);
+    if (!isRead) throw failure('EPIPE', 'Claude Code does not read its input any more');
+  };
+  return writableTo(write, async () => (await input).end());
 }
 
 let names: Promise<string[]> | undefined;

@@ -3,10 +3,8 @@ import { innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
 import { PLAIN } from '../../core/option-names.ts';
 import { answered } from '../../mcp/answered.ts';
-import { whileConnected } from '../../mcp/connection.ts';
-import { Progress } from '../../mcp/progress.ts';
-import { toolSchema } from '../../mcp/schema.ts';
-import { addTool, type McpServer, type Tool as McpTool, type ToolCall } from '../../mcp/server.ts';
+import { asBashTool } from '../../mcp/as-bash-tool.ts';
+import { addTool, type McpServer, type Tool as McpTool } from '../../mcp/server.ts';
 import { tasksTool } from '../../mcp/tasks.ts';
 import { nothingRan } from '../../tool/call/judge.ts';
 import { checkObject } from '../../tool/options.ts';
@@ -94,10 +92,9 @@ export function claudeShell<Server extends SdkServer>(
     throw innerOf(bash).invalid('builtin', builtin, '"replace" or "alias"');
   }
   const calls = new ToolCalls('claudeShell', options, { builtin: PLAIN, otherwise: PLAIN });
-  const approved = new Map<string, string>();
-  const tools = [bashTool(calls, options, approved, builtin), tasksTool({ ...options, registry: calls.registry })];
+  const tools = [bashTool(calls, options, builtin), tasksTool({ ...options, registry: calls.registry })];
   const names = tools.map(({ name }) => ofServer(name));
-  const canUseTool = canUse(calls.approver, names, otherwise, (id, command) => approved.set(id, command));
+  const canUseTool = canUse(calls, names, otherwise);
   const server = createSdkMcpServer({ name: SERVER, version: '1.0.0', tools: [] });
   needs('createSdkMcpServer()', server, ['instance.registerTool'], sdk);
   for (const tool of tools) addTool(server.instance, { ...tool, config: { ...tool.config, _meta: ALWAYS } }, true);
@@ -113,48 +110,24 @@ export function claudeShell<Server extends SdkServer>(
   };
 }
 
-/** The tool `bash`. `approved` has the commands that a person has approved, by the ids of their calls. */
-function bashTool(
-  calls: ToolCalls,
-  options: Tool,
-  approved: Map<string, string>,
-  builtin: 'replace' | 'alias',
-): McpTool {
+function bashTool(calls: ToolCalls, options: Tool, builtin: 'replace' | 'alias'): McpTool {
   const hasLimit = builtin === 'replace' || options.timeoutMs !== undefined || options.mode !== undefined;
   const limited = (input: BashToolInput): BashToolInput =>
     hasLimit || input.mode != null || input.command == null ? input : { timeout_ms: LIMIT_MS, ...input };
-  const run = async (given: Record<string, unknown>, call: ToolCall, signal: AbortSignal) => {
-    const input = limited(inputOf(given));
-    const toolCallId = toolUseIdOf(call.context);
-    const isApproved = approved.has(toolCallId) && approved.get(toolCallId) === input.command;
-    approved.delete(toolCallId);
-    const progress = call.progressToken === undefined ? undefined : new Progress(call);
+  return asBashTool(calls.tool.description, calls.schema, async (given, { context, signal }, progress) => {
     try {
-      const { output, text, failed } = await calls.answer(input, {
-        toolCallId,
+      const { output, text, failed } = await calls.answer(limited(inputOf(given)), {
+        toolCallId: toolUseIdOf(context),
         signal,
-        context: call.context,
-        ask: isApproved ? () => true : undefined,
+        context,
         onSnapshot: (snapshot) => progress?.tell(snapshot),
       });
       return answered(output, { type: failed ? 'error-text' : 'text', value: text }, []);
     } catch (error) {
       const output = nothingRan(error, 'ERR_BASH_INVALID_ARG');
       return answered(output, { type: 'error-text', value: messageOf(error) }, []);
-    } finally {
-      progress?.end();
     }
-  };
-  return {
-    name: 'bash',
-    config: {
-      title: 'Run a bash command',
-      description: calls.tool.description,
-      inputSchema: toolSchema(calls.schema),
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-    },
-    answer: (input, call) => whileConnected(call, (signal) => run(input, call, signal)),
-  };
+  });
 }
 
 /** Returns Claude Code's id of a call, which its question had as well; `''` if there is none. */

@@ -1,10 +1,11 @@
-import { BashError, type BashOptions, bash, type Confinement } from 'agent-bash';
+import { type BashOptions, bash, type Confinement } from 'agent-bash';
 import { definedOnly } from '../../core/defined.ts';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { PLAIN } from '../../core/option-names.ts';
 import type { Ended } from '../../sandbox/output.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
+import { noPlace, refuseBackground } from '../shared/needs.ts';
 import { ClaudeProcess, type Launch } from './process.ts';
 import type { SpawnClaudeCode } from './types.ts';
 
@@ -35,6 +36,7 @@ export type ClaudeSpawnOptions = BashOptions & {
   onExit?: ((end: ClaudeEnd) => void) | undefined;
 };
 
+const OF_SDK = 'Claude Code is a process of the SDK';
 /** The options that hold for a process. The SDK has its streams and its environment, and its program is no command. */
 const HELD: readonly (keyof BashOptions)[] = [
   'cwd',
@@ -74,9 +76,8 @@ export function claudeSpawn(options: ClaudeSpawnOptions = {}): SpawnClaudeCode {
   const { onStderr, onExit, ...base } = definedOnly(options);
   checkFunctions(innerOf(bash), { onStderr, onExit });
   const other = Object.keys(base).find((name) => !(HELD as readonly string[]).includes(name));
-  if (other !== undefined) throw unsupported(other);
-  if (base.mode === 'background') throw unsupported('mode: "background"');
-  if (base.onTimeout === 'background') throw unsupported('onTimeout: "background"');
+  if (other !== undefined) throw noPlace(other, OF_SDK);
+  refuseBackground(base, OF_SDK);
   innerOf(bash).check(':', base);
   const onText = onStderr && (({ text }: { text: string }) => onStderr(text));
   const onEnd = ({ exitCode, signal, confinement }: Ended) => {
@@ -87,8 +88,4 @@ export function claudeSpawn(options: ClaudeSpawnOptions = {}): SpawnClaudeCode {
     }
   };
   return (launch: Launch) => new ClaudeProcess(launch, base, onText, onEnd);
-}
-
-function unsupported(option: string): BashError {
-  return new BashError('ERR_BASH_UNSUPPORTED', `${option} has no place here: Claude Code is a process of the SDK`);
 }

@@ -4,6 +4,7 @@ import { PLAIN } from '../../core/option-names.ts';
 import { createLocalSandboxSession } from '../../sandbox/session/session.ts';
 import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
+import { noPlace } from '../shared/needs.ts';
 import { checkPorts, exposing } from '../shared/ports.ts';
 import { type Reached, reachedUnder } from './policy.ts';
 import type { Setup } from './session.ts';
@@ -28,10 +29,10 @@ export function settingOf(options: HarnessSandboxOptions): Common {
   inner.check(':', { ...given, confine });
   if (dir !== undefined && (typeof dir !== 'string' || dir === '')) throw inner.invalid('dir', dir, 'a path');
   checkPorts(ports);
-  if (cwd !== undefined) throw unsupported('cwd has no place here: each session has a folder of its own, in `dir`');
+  if (cwd !== undefined) throw noPlace('cwd', 'each session has a folder of its own, in `dir`');
   if (confine === 'off') {
     if (networkPolicy !== undefined && reachedUnder(networkPolicy, undefined) !== 'full') {
-      throw unsupported('networkPolicy cannot be held with confine: "off"');
+      throw new BashError('ERR_BASH_UNSUPPORTED', 'networkPolicy cannot be held with confine: "off"');
     }
     const open = (folder: string) => createLocalSandboxSession({ ...given, confine, ...placeOf(folder) });
     return { dir, ports, network: 'full', networkUnder: null, open };
@@ -60,8 +61,4 @@ export function settingOf(options: HarnessSandboxOptions): Common {
 
 function placeOf(folder: string) {
   return { cwd: folder, home: `${folder}/${HOME}` };
-}
-
-function unsupported(message: string): BashError {
-  return new BashError('ERR_BASH_UNSUPPORTED', message);
 }

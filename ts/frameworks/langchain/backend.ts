@@ -1,13 +1,12 @@
-import { type BashResult, bash } from 'agent-bash';
+import { bash } from 'agent-bash';
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
-import { NOT_RUN } from '../../tool/call/judge.ts';
 import { checkObject } from '../../tool/options.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
 import { needs } from '../shared/needs.ts';
-import { refusal, told, withTold } from '../shared/told.ts';
+import { withTold } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
 
 /** Options of `deepAgentsBackend`. */
@@ -76,19 +75,13 @@ export function deepAgentsBackend<T extends Backend>(
   const commands = new Commands('deepAgentsBackend', options, OF_BACKENDS);
   class AgentBashBackend extends (LocalShellBackend as Backend) {
     override async execute(command: string): Promise<ExecuteResponse> {
-      try {
-        return answered(
-          await commands.run(command, {
-            signal: signalOf?.(),
-            merge: true,
-            timeoutMs: commands.isUnlimited ? LIMIT_MS : undefined,
-            truncate: commands.options.truncate ?? { keep: 'tail', maxBytes: KEPT_BYTES },
-          }),
-          commands.folder,
-        );
-      } catch (error) {
-        return { output: `${refusal(error)}\n`, exitCode: NOT_RUN, truncated: false };
-      }
+      const { exitCode, stdout, view, more, truncated } = await commands.settle(command, () => ({
+        signal: signalOf?.(),
+        merge: true,
+        timeoutMs: commands.isUnlimited ? LIMIT_MS : undefined,
+        truncate: commands.options.truncate ?? { keep: 'tail', maxBytes: KEPT_BYTES },
+      }));
+      return { output: withTold(view ?? stdout, more), exitCode, truncated };
     }
 
     override async close(): Promise<void> {
@@ -96,13 +89,4 @@ export function deepAgentsBackend<T extends Backend>(
     }
   }
   return new AgentBashBackend({ rootDir: commands.folder, virtualMode }) as InstanceType<T>;
-}
-
-function answered(result: BashResult, cwd: string): ExecuteResponse {
-  const { stdout, view, exitCode, truncation } = result;
-  return {
-    output: withTold(view?.text ?? stdout, told(result, cwd, true)),
-    exitCode,
-    truncated: truncation.stdout !== null,
-  };
 }

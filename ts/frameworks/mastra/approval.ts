@@ -1,9 +1,6 @@
-import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, decide } from 'agent-bash';
-import { innerOf } from '../../core/inner.ts';
-import { REACH, type Reach } from '../../core/world.ts';
-import { analyzeOptions, judgedText } from '../../tool/call/judge.ts';
-import { checkOptionNames } from '../../tool/options.ts';
-import { OF_APPROVALS } from '../shared/approver.ts';
+import { analyze, type BashOptions, decide } from 'agent-bash';
+import { analysisOf } from '../../tool/call/judge.ts';
+import { rulesOnly } from '../shared/approver.ts';
 import type { Approval } from '../shared/types.ts';
 
 /** What an approval knows of a sandbox of this entry. */
@@ -33,12 +30,7 @@ export const PLACES = new WeakMap<object, Place>();
 export function mastraApproval(
   options: Approval = {},
 ): (context: { args: Record<string, unknown>; workspace?: object | undefined }) => boolean {
-  checkOptionNames('mastraApproval', options, OF_APPROVALS);
-  const { allow, ask, deny = [], onAsk } = options;
-  if (onAsk !== undefined) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', 'onAsk has no place here: the agent waits for approveToolCall');
-  }
-  const rules = { allow, ask, deny };
+  const rules = rulesOnly('mastraApproval', options, 'the agent waits for approveToolCall');
   // Invalid rules are reported here, not at the first call.
   decide(analyze(':'), rules);
   return ({ args: { command, cwd }, workspace }) => {
@@ -51,17 +43,8 @@ export function mastraApproval(
     place?.leaveAsking();
     if (verdict !== 'deny') return verdict === 'ask';
     if (place === undefined) return true;
-    place.forbid(deny);
+    place.forbid(rules.deny ?? []);
     // Without the engine, the sandbox refuses only what a rule denies.
     return analysis.verdict === 'deny' && place.optionsIn(folder).safety === 'off';
   };
-}
-
-/** Judges a command as it is judged before it runs. */
-function analysisOf(command: string, options: BashOptions & { cwd: string }) {
-  const given = analyzeOptions(options);
-  const judged: AnalyzeOptions & { [REACH]?: Reach } = given;
-  const reach = innerOf(bash).reachOf(options, options.cwd);
-  if (reach !== null) judged[REACH] = reach;
-  return analyze(judgedText(command, options), judged);
 }

@@ -3,7 +3,7 @@ import type { BashOptions, BashResult, OutputChunk } from 'agent-bash';
 import { guarded, type Listener } from '../../sandbox/output.ts';
 import { ByteStream } from '../../sandbox/session/bytes.ts';
 import { Tail } from '../shared/tail.ts';
-import { told, withTold } from '../shared/told.ts';
+import { told, toldAfter } from '../shared/told.ts';
 
 /** The end of a command, in Mastra's form. */
 export interface CommandResult {
@@ -95,8 +95,7 @@ export class Output {
   /** Takes the end of the command. What a model must know besides the output stands in stderr. */
   async end(command: string, cwd: string, result: BashResult): Promise<CommandResult> {
     const { stderr, stdout } = this;
-    const before = stderr.text;
-    const more = withTold(before, told(result, cwd, true)).slice(before.length);
+    const more = toldAfter(stderr.text, told(result, cwd, true));
     if (more !== '') await this.push({ stream: 'stderr', text: more });
     this.#result = {
       success: result.exitCode === 0,

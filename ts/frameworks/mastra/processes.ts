@@ -1,9 +1,6 @@
-import { type BashOptions, bash } from 'agent-bash';
-import { linkedAbort } from '../../core/abort.ts';
-import { type Input, withStreams } from '../../core/streams.ts';
 import { allEnded } from '../shared/all-ended.ts';
 import type { Command, Commands } from '../shared/commands.ts';
-import type { Lifetime } from '../shared/lifetime.ts';
+import { RunningCommand } from '../shared/running-command.ts';
 import { KEPT_BYTES } from '../shared/tail.ts';
 import { aborted, notRun } from './errors.ts';
 import { type Listeners, Output } from './output.ts';
@@ -31,8 +28,8 @@ export class Processes {
   readonly #commands: Commands;
   readonly #setting: (options: CommandCall) => Placed;
   readonly #processes = new Map<string, Process>();
-  /** What runs or was left running, also by processes that are forgotten, with the process once it has started. */
-  readonly #lifetimes = new Map<Lifetime, Process | null>();
+  /** What runs or has left something running, also if its process is forgotten, with that once it has started. */
+  readonly #running = new Map<RunningCommand, Process | null>();
 
   /** `setting` returns the options of a command, and throws if the sandbox is not ready. */
   constructor(commands: Commands, setting: (options: CommandCall) => Placed) {
@@ -49,28 +46,21 @@ export class Processes {
     const fed = options.stdinMode !== 'ignore';
     const { sanitize = !fed, onOutput } = this.#commands.options;
     const output = new Output(options.maxRetainedBytes ?? KEPT_BYTES, options, { sanitize, onOutput });
-    const { controller, unlink } = linkedAbort([setting.signal]);
-    const { begun, start } = holding(fed, () => output.waited());
-    const { signal } = controller;
-    const lifetime = this.#commands.lifetime.within();
-    this.#lifetimes.set(lifetime, null);
-    const held = { ...setting, signal, start, lifetime, sanitize: false, onOutput: output.push };
-    const running = this.#commands.run(command, held);
-    const ended = running.finally(unlink).then((result) => output.end(command, setting.cwd, result));
+    const call = { ...setting, sanitize: false, onOutput: output.push };
+    const running = new RunningCommand(this.#commands, command, call, {
+      fed,
+      onExited: () => output.waited(),
+      onGone: () => this.#running.delete(running),
+    });
+    this.#running.set(running, null);
+    const ended = running.ended.then((result) => output.end(command, setting.cwd, result));
     ended.catch(() => {});
-    const forget = () => void this.#lifetimes.delete(lifetime);
-    running.then(({ survivors }) => {
-      if (survivors.length === 0) forget();
-    }, forget);
-    const first = await Promise.race([begun, ended.then(() => null)]).catch((error) => {
+    const pid = await running.started.catch((error) => {
       throw notRun(error);
     });
-    if (first === null) throw aborted('spawn', setting.signal?.reason);
-    const { pid, input } = first;
-    const abort = () => controller.abort();
-    const end = () => lifetime.end().then(forget);
-    const process = new Process({ command, pid, output, input: fed ? input : null, ended, abort, end });
-    if (this.#lifetimes.has(lifetime)) this.#lifetimes.set(lifetime, process);
+    if (pid === null) throw aborted('spawn', setting.signal?.reason);
+    const process = new Process(pid, command, running, output, ended);
+    if (this.#running.has(running)) this.#running.set(running, process);
     this.#add(process);
     return process;
   }
@@ -98,7 +88,7 @@ export class Processes {
   /** Ends a process and all that it started, also if it has exited and is forgotten. `true` if it had not exited. */
   async kill(pid: string): Promise<boolean> {
     // The tools of Mastra call `get` first, which forgets a process that has exited.
-    const left = [...this.#lifetimes.values()].reverse();
+    const left = [...this.#running.values()].reverse();
     const process = this.#processes.get(pid) ?? left.find((one) => one?.pid === pid);
     this.release(pid);
     return (await process?.kill()) ?? false;
@@ -107,7 +97,7 @@ export class Processes {
   /** Ends all processes, and all that they have left running. */
   async end(): Promise<void> {
     const killed = [...this.#processes.keys()].map((pid) => this.kill(pid));
-    await allEnded([...killed, ...[...this.#lifetimes.keys()].map((lifetime) => lifetime.end())]);
+    await allEnded([...killed, ...[...this.#running.keys()].map((running) => running.end())]);
   }
 
   #add(process: Process): void {
@@ -117,15 +107,4 @@ export class Processes {
     this.release(process.pid);
     this.#processes.set(process.pid, process);
   }
-}
-
-/** Returns a start of commands that tells their pid and input. `over` is called when the shell has exited. */
-function holding(fed: boolean, over: () => void) {
-  let began: (first: { pid: number; input: Input }) => void = () => {};
-  const begun = new Promise<{ pid: number; input: Input }>((resolve) => {
-    began = resolve;
-  });
-  const streams = { bytes: false, fed, over, started: (pid: number, input: Input) => began({ pid, input }) };
-  const start = (command: string, options: BashOptions) => bash(command, withStreams(options, streams));
-  return { begun, start };
 }

@@ -1,6 +1,4 @@
-import { BashError } from 'agent-bash';
-import { checkOptionNames } from '../../tool/options.ts';
-import { OF_APPROVALS } from '../shared/approver.ts';
+import { rulesOnly } from '../shared/approver.ts';
 import { Commands } from '../shared/commands.ts';
 import type { Approval } from '../shared/types.ts';
 
@@ -33,12 +31,8 @@ interface FunctionTool {
  * @example shell({ configureTools: agentsApproval({ ask: ['git push:*'] }) });
  */
 export function agentsApproval(options: Approval = {}): <T>(tools: T[]) => T[] {
-  checkOptionNames('agentsApproval', options, OF_APPROVALS);
-  if (options.onAsk !== undefined) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', 'onAsk has no place here: the run is interrupted, see interruptions');
-  }
   const commands = new Commands('agentsApproval', {
-    approval: options,
+    approval: rulesOnly('agentsApproval', options, 'the run is interrupted, see interruptions'),
     cwd: WORKSPACE,
     inheritEnv: 'none',
     // The sandbox does not hear of an approval, and so would refuse the command all the same.

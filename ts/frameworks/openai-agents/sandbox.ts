@@ -1,10 +1,10 @@
-import { BashError, type BashOptions } from 'agent-bash';
+import type { BashOptions } from 'agent-bash';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { withWritable } from '../../sandbox/base.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
 import { checkObject } from '../../tool/options.ts';
 import { Commands } from '../shared/commands.ts';
-import { needs } from '../shared/needs.ts';
+import { needs, noPlace } from '../shared/needs.ts';
 import { exposing } from '../shared/ports.ts';
 import type { Run } from '../shared/types.ts';
 import { withShell } from './session.ts';
@@ -64,7 +64,7 @@ export function agentsSandbox<L extends Local>(local: L, options: AgentsSandboxO
   checkObject(options);
   const { local: ofLocal, ...run } = options;
   for (const name of ['cwd', 'stdin'] as const) {
-    if ((run as Run)[name] !== undefined) throw new BashError('ERR_BASH_UNSUPPORTED', `${name} has no place here`);
+    if ((run as Run)[name] !== undefined) throw noPlace(name, 'a session has its workspace and `write_stdin`');
   }
   const commandsOf = (own: BashOptions) => new Commands('agentsSandbox', { ...run, ...own }, OF_SANDBOXES);
   // A mistake is the error of this call, and not that of the first session.

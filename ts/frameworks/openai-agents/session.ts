@@ -2,9 +2,9 @@ import { BashError } from 'agent-bash';
 import type { PrivateHome } from '../../sandbox/session/home.ts';
 import { NOT_RUN } from '../../tool/call/judge.ts';
 import { allEnded } from '../shared/all-ended.ts';
-import type { Commands } from '../shared/commands.ts';
+import type { Commands, Settled } from '../shared/commands.ts';
 import { bothEnds, Live } from '../shared/live.ts';
-import { refusal, told, withTold } from '../shared/told.ts';
+import { withTold } from '../shared/told.ts';
 import type { ExecArgs, ExecResult, Local, Session, StdinArgs } from './types.ts';
 
 /** The time that the framework waits for a command, and after its input, in ms. */
@@ -34,9 +34,6 @@ export function withShell<T extends Session>(session: T, setup: Setup): T {
   });
 }
 
-/** The end of a command: what a model must know, and what it reads in place of the whole output. */
-type End = { exitCode: number; more: string; view?: string | undefined };
-
 /** A read of a command. */
 type Reading = { id: number; begun: number; yieldTimeMs: number; maxOutputTokens: number | undefined };
 
@@ -46,7 +43,7 @@ class Shell {
   readonly #setup: Setup;
   /** The framework's own methods. */
   readonly #own: Pick<Session, 'execCommand' | 'writeStdin' | 'stop'>;
-  readonly #going = new Map<number, Live<End>>();
+  readonly #going = new Map<number, Live<Settled>>();
   #lastId = 0;
   #stops = 0;
 
@@ -68,16 +65,12 @@ class Shell {
     const { commands } = this.#setup;
     const { PWD, ...env } = this.#session.state.environment;
     const command = this.#session.translateCommandInput(cmd);
-    const live = new Live<End>({ tty, sanitize: commands.options.sanitize }, async (held) => {
-      try {
+    const live = new Live<Settled>({ tty, sanitize: commands.options.sanitize }, (held) =>
+      commands.settle(command, () => {
         if (shell && !SHELLS.test(shell)) throw new Error(`${shell} is no shell that a model may choose`);
-        const result = await commands.run(command, { cwd, env, merge, shell: shell || undefined, ...held });
-        const { exitCode, view } = result;
-        return { exitCode: exitCode ?? NOT_RUN, more: told(result, cwd, true), view: view?.text };
-      } catch (error) {
-        return { exitCode: NOT_RUN, more: refusal(error) };
-      }
-    });
+        return { cwd, env, merge, shell: shell || undefined, ...held };
+      }),
+    );
     this.#lastId += 1;
     return await this.#read(live, { id: this.#lastId, begun, yieldTimeMs, maxOutputTokens });
   }
@@ -103,7 +96,7 @@ class Shell {
     return this.#own.execCommand.call({ exec: async () => result } as never, { cmd: '' });
   }
 
-  async #read(live: Live<End>, { id, begun, yieldTimeMs, maxOutputTokens }: Reading): Promise<ExecResult> {
+  async #read(live: Live<Settled>, { id, begun, yieldTimeMs, maxOutputTokens }: Reading): Promise<ExecResult> {
     const { end, first, output, stdout, stderr } = await live.read(yieldTimeMs);
     if (end) this.#going.delete(id);
     else this.#going.set(id, live);
@@ -119,7 +112,7 @@ class Shell {
       stdout: translated(stdout.text) + stdout.notice,
       stderr: withTold(translated(stderr.text) + stderr.notice, more),
       wallTimeSeconds: (performance.now() - begun) / 1_000,
-      ...(end ? { exitCode: end.exitCode } : { sessionId: id }),
+      ...(end ? { exitCode: end.exitCode ?? NOT_RUN } : { sessionId: id }),
       ...(ofBytes !== null && { originalTokenCount: Math.ceil(ofBytes / BYTES_PER_TOKEN) }),
     };
   }

@@ -1,6 +1,6 @@
 import { OF_TASKS, taskLines } from '../../tool/call/task-lines.ts';
 import { runningFirst } from '../../tool/parts.ts';
-import { fieldsOf } from '../shared/fields.ts';
+import { inFramework, inOurWords } from '../shared/fields.ts';
 import { needs } from '../shared/needs.ts';
 import { oneText, outcomeOf } from '../shared/outcome.ts';
 import { ToolCalls } from '../shared/tool-calls.ts';
@@ -42,26 +42,22 @@ export function opencodePlugin<T extends OpencodeTool>(tool: T, options: Tool = 
 }
 
 function bashTool(tool: OpencodeTool, calls: ToolCalls) {
-  const { command, ...ours } = fieldsOf(calls.schema, ['timeout_ms', 'cwd']);
-  const fields = {
-    command: command ?? { type: 'string' },
-    timeout: { type: 'number', description: 'Time limit in milliseconds.' },
+  const { description, fields } = inFramework(calls, 'milliseconds', {
     workdir: { type: 'string', description: 'The directory to run in, in place of a cd. Default: the project.' },
     description: { type: 'string', description: 'What the command does, in 5 to 10 words.' },
-    ...ours,
-  };
+  });
   return tool({
-    description: calls.tool.description.replaceAll('timeout_ms', 'timeout'),
+    description,
     args: argumentsOf(tool.schema, fields),
     execute: (given: Arguments, context: Context) => run(calls, given, context),
   });
 }
 
 async function run(calls: ToolCalls, given: Arguments, context: Context): Promise<Result> {
-  const { timeout, workdir, description, ...input } = given;
-  const asked = { ...input, timeout_ms: input.timeout_ms ?? timeout, cwd: input.cwd ?? workdir };
+  const { workdir, description, ...input } = given;
+  const asked = { ...inOurWords(input, 1), cwd: input.cwd ?? workdir };
   const call = { toolCallId: context.callID ?? '', signal: context.abort };
-  const { verdict, analysis } = await calls.approver.judge(asked, call);
+  const { verdict, analysis } = await calls.judge(asked, call);
   if (analysis !== null && verdict !== 'deny') await askAbout(analysis, description, context);
   const show = (output: string) => context.metadata({ metadata: { output: output.slice(-LIVE_LENGTH), description } });
   const { output, text, failed } = await calls.answer(asked, {

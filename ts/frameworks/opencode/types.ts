@@ -1,5 +1,4 @@
-import type { BashToolInput } from '../../tool/types.ts';
-import type { Field } from '../shared/fields.ts';
+import type { Field, WithTimeout } from '../shared/fields.ts';
 
 /** A question to OpenCode. */
 export interface Ask {
@@ -28,9 +27,7 @@ export interface Result {
 }
 
 /** The arguments of the tool in OpenCode. */
-export interface Arguments extends BashToolInput {
-  /** In ms. */
-  timeout?: number | undefined;
+export interface Arguments extends WithTimeout {
   workdir?: string | undefined;
   description?: string | undefined;
 }

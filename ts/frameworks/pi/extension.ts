@@ -1,12 +1,17 @@
 import { resolve } from 'node:path';
 import { innerOptions, undoOption } from '../../tool/options.ts';
+import { allEnded } from '../shared/all-ended.ts';
 import { Commands } from '../shared/commands.ts';
+import { inFramework, inOurWords, type WithTimeout } from '../shared/fields.ts';
 import { oneText } from '../shared/outcome.ts';
 import { TaskEnds } from '../shared/task-ends.ts';
 import { ToolCalls } from '../shared/tool-calls.ts';
 import type { OnAsk, Run, Tool } from '../shared/types.ts';
 import { operationsOf, type PiOperations } from './operations.ts';
-import { inputSchema, OUTPUT_SCHEMA, type PiInput, type PiResult, piResult, toolInput } from './schema.ts';
+import { OUTPUT_SCHEMA, type PiResult, piResult } from './schema.ts';
+
+/** The unit of pi's limit, in ms. */
+const SECOND_MS = 1_000;
 
 /** The part of pi's `ExtensionAPI` that is used. */
 export interface PiApi {
@@ -31,7 +36,7 @@ interface Context {
 interface ToolCall {
   toolName: string;
   toolCallId: string;
-  input: PiInput;
+  input: WithTimeout;
 }
 
 /**
@@ -68,7 +73,7 @@ class Shell {
   }
 
   async end(): Promise<void> {
-    await Promise.all([this.calls.close(), this.#commands.close()]);
+    await allEnded([this.calls.close(), this.#commands.close()]);
   }
 }
 
@@ -95,8 +100,6 @@ function ofPerson({ approval, undo, onAfterRun, ...options }: Tool): Run {
 class Extension {
   readonly #pi: PiApi;
   readonly #options: Tool;
-  /** The inputs that an approval has let run, as JSON, by the ids of their calls. */
-  readonly #decided = new Map<string, string>();
   #shell: Shell;
   #ends: TaskEnds;
 
@@ -112,8 +115,8 @@ class Extension {
     this.#pi.on('session_start', (_event: unknown, context: Context) => void this.#in(context));
     this.#pi.on('tool_call', (event: ToolCall, context: Context) => this.#decide(event, context));
     this.#pi.on('user_bash', (_event: unknown, context: Context) => ({ operations: this.#in(context).operations }));
-    // Other handlers may have blocked a call that was let run here.
-    this.#pi.on('agent_end', () => this.#decided.clear());
+    // Other handlers may have blocked a call that was approved here.
+    this.#pi.on('agent_end', () => this.#shell.calls.forgetApproved());
     this.#pi.on('session_shutdown', async () => {
       this.#ends.stop();
       await this.#shell.end();
@@ -142,26 +145,25 @@ class Extension {
   }
 
   #registerTool(): void {
-    const { tool, schema } = this.#shell.calls;
+    // Each command starts in the directory of the session.
+    const { description, fields: properties } = inFramework(this.#shell.calls, 'seconds');
     this.#pi.registerTool({
       name: 'bash',
       label: 'bash',
-      description: tool.description.replaceAll('timeout_ms', 'timeout'),
+      description,
       promptSnippet: 'Execute bash commands (ls, grep, find, etc.)',
-      parameters: inputSchema(schema),
+      parameters: { type: 'object', properties },
       outputSchema: OUTPUT_SCHEMA,
       execute: (...call: Parameters<Extension['execute']>) => this.execute(...call),
     });
   }
 
   async #decide({ toolName, toolCallId, input }: ToolCall, context: Context) {
-    const { approver } = this.#in(context).calls;
+    const { calls } = this.#in(context);
     if (toolName !== 'bash' || input.command == null) return undefined;
     const asked = { toolCallId, signal: context.signal };
-    const verdict = await approver.decide(toolInput(input), asked, this.#ask(context));
-    if (!verdict.runs) return { block: true, reason: verdict.reason };
-    this.#decided.set(toolCallId, JSON.stringify(toolInput(input)));
-    return undefined;
+    const verdict = await calls.decide(inOurWords(input, SECOND_MS), asked, this.#ask(context));
+    return verdict.runs ? undefined : { block: true, reason: verdict.reason };
   }
 
   #ask({ hasUI, ui }: Context): OnAsk | undefined {
@@ -172,19 +174,15 @@ class Extension {
 
   async execute(
     toolCallId: string,
-    given: PiInput,
+    given: WithTimeout,
     signal: AbortSignal | undefined,
     onUpdate: ((update: PiResult) => void) | undefined,
     context: Context,
   ): Promise<PiResult> {
-    const input = toolInput(given);
-    // Handlers after ours may have changed the command.
-    const decided = input.command != null && this.#decided.get(toolCallId) === JSON.stringify(input);
-    this.#decided.delete(toolCallId);
+    const input = inOurWords(given, SECOND_MS);
     const answering = this.#in(context).calls.answer(input, {
       toolCallId,
       signal,
-      decided,
       ask: this.#ask(context),
       onSnapshot: (live) => onUpdate?.({ content: [{ type: 'text', text: oneText(live) }], details: {} }),
     });

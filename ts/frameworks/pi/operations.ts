@@ -3,7 +3,7 @@ import { innerOf } from '../../core/inner.ts';
 import { nothingRan } from '../../tool/call/judge.ts';
 import { Commands } from '../shared/commands.ts';
 import { changedEnvironment } from '../shared/environment.ts';
-import { refusal, told, withTold } from '../shared/told.ts';
+import { refusal, told, toldAfter } from '../shared/told.ts';
 import type { Run } from '../shared/types.ts';
 
 /** Runs the commands of pi's bash tool; pi's `BashOperations`. */
@@ -50,9 +50,9 @@ export function operationsOf(commands: Commands): PiOperations {
 
 async function exec(commands: Commands, command: string, cwd: string, { onData, signal, timeout, env }: PiCall) {
   const { sanitize, spill } = commands.options;
-  let written = '';
+  let last = '';
   const write = (text: string) => {
-    written = text;
+    last = text;
     onData(Buffer.from(text));
   };
   let result: BashResult;
@@ -72,8 +72,8 @@ async function exec(commands: Commands, command: string, cwd: string, { onData, 
     const { code, findings, missing } = nothingRan(error, 'ERR_BASH_SPAWN');
     throw new BashError(code as BashError['code'], refusal(error), undefined, findings, missing);
   }
-  const more = told(result, cwd, false);
-  if (more !== '') write(withTold(written, more).slice(written.length));
+  const more = toldAfter(last, told(result, cwd, false));
+  if (more !== '') write(more);
   if (result.status === 'aborted') throw new Error('aborted');
   if (result.status === 'timed-out') throw new Error(`timeout:${timeout ?? (result.timeoutMs ?? 0) / 1_000}`);
   return { exitCode: result.exitCode };

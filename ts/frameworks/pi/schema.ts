@@ -1,23 +1,5 @@
-import type { BashToolInput, BashToolOutput } from '../../tool/types.ts';
-import { fieldsOf } from '../shared/fields.ts';
+import type { BashToolOutput } from '../../tool/types.ts';
 import { outcomeOf } from '../shared/outcome.ts';
-
-/** The input of the tool in pi: a limit in seconds, and else the fields of our tool. */
-export type PiInput = BashToolInput & { timeout?: number | null };
-
-/** Returns the schema of the input, for the schema of our tool. Each command starts in the directory of the session. */
-export function inputSchema(schema: Record<string, unknown>): Record<string, unknown> {
-  const { command, ...ours } = fieldsOf(schema, ['timeout_ms', 'cwd']);
-  return {
-    type: 'object',
-    properties: { command, timeout: { type: 'number', description: 'Time limit in seconds.' }, ...ours },
-  };
-}
-
-/** Returns the input of our tool. A limit in its own unit takes precedence. */
-export function toolInput({ timeout, ...input }: PiInput): BashToolInput {
-  return timeout == null || input.timeout_ms != null ? input : { ...input, timeout_ms: timeout * 1_000 };
-}
 
 /** The schema of `structuredContent`, which scripts of pi 1 get in place of the text. */
 export const OUTPUT_SCHEMA = {

@@ -10,7 +10,9 @@ import type {
 import { checkFunctions } from '../../core/functions.ts';
 import { innerOf } from '../../core/inner.ts';
 import { type OptionTableOf, PLAIN } from '../../core/option-names.ts';
+import { checkOptionNames } from '../../tool/options.ts';
 import type { BashApprovalCall, BashTool, BashToolInput } from '../../tool/types.ts';
+import { noPlace } from './needs.ts';
 import type { Answer, Approval, OnAsk } from './types.ts';
 
 /** The options of an approval. */
@@ -131,6 +133,17 @@ function checkApproval(given: unknown): asserts given is Approval | undefined {
       throw inner.invalid(`approval.${name}`, rules, 'an array of rules');
   }
   checkFunctions(inner, { 'approval.onAsk': onAsk });
+}
+
+/**
+ * Returns the rules of an approval whose framework asks in a way of its own, which `asks` tells. Throws
+ * `ERR_BASH_INVALID_ARG` for an option that does not exist, and `ERR_BASH_UNSUPPORTED` for `onAsk`.
+ */
+export function rulesOnly(entry: string, given: Approval, asks: string): Omit<Approval, 'onAsk'> {
+  checkOptionNames(entry, given, OF_APPROVALS);
+  const { onAsk, ...rules } = given;
+  if (onAsk !== undefined) throw noPlace('onAsk', asks);
+  return rules;
 }
 
 /** Returns the call in the form of an approval. */

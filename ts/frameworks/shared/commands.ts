@@ -12,10 +12,12 @@ import { diskBase, isConfined } from '../../sandbox/base.ts';
 import { confinedDisk } from '../../sandbox/confined-disk.ts';
 import { type Disk, HOST_DISK } from '../../sandbox/disk.ts';
 import { type Order, start } from '../../sandbox/start.ts';
-import { approvedNotes, approvedOptions, unattended } from '../../tool/call/judge.ts';
+import { approvedNotes, approvedOptions, NOT_RUN, unattended } from '../../tool/call/judge.ts';
 import { checkOptionNames, innerOptions } from '../../tool/options.ts';
 import { Approver, OF_APPROVALS } from './approver.ts';
 import { Lifetime } from './lifetime.ts';
+import { refuseBackground } from './needs.ts';
+import { refusal, told } from './told.ts';
 import type { OnAsk, Run } from './types.ts';
 
 /** A command of a framework: what it sets itself, over the options of the adapter. */
@@ -38,6 +40,16 @@ export interface Command extends BashOptions {
   lifetime?: Lifetime | undefined;
 }
 
+/** The end of a command that also did not run. */
+export interface Settled extends Pick<BashResult, 'exitCode' | 'stdout'> {
+  /** What a model reads in place of `stdout`, if that was reduced. */
+  view: string | undefined;
+  /** What a model must know besides. */
+  more: string;
+  /** Whether `stdout` was cut. */
+  truncated: boolean;
+}
+
 /** Runs the commands of one adapter, for frameworks that have the tool themselves. */
 export class Commands {
   /** The options of each command. */
@@ -58,8 +70,7 @@ export class Commands {
     const { approval, onAfterRun, ...options } = given;
     checkFunctions(innerOf(bash), { onAfterRun });
     innerOf(bash).check(':', options);
-    if (options.mode === 'background') throw inBackground(`mode: "background"`);
-    if (options.onTimeout === 'background') throw inBackground(`onTimeout: "background"`);
+    refuseBackground(options, 'each command runs to its end or its limit');
     this.folder = resolve(options.cwd ?? '.');
     this.options = options;
     this.#onAfterRun = onAfterRun;
@@ -87,6 +98,22 @@ export class Commands {
     const call = { ...given, timeoutMs };
     const { begun, approved } = await this.begin(command, call, start, ({ survivors }) => survivors);
     return this.#heard(command, approved ? { ...begun, notes: approvedNotes(begun.notes) } : begun);
+  }
+
+  /**
+   * Runs a command and never rejects, for frameworks that have no error of their own: what did not run is exit code
+   * 126, with the reason as what a model must know. `callOf` may throw such a reason.
+   */
+  async settle(command: string, callOf: () => Command): Promise<Settled> {
+    try {
+      const call = callOf();
+      const result = await this.run(command, call);
+      const { exitCode, stdout, view, truncation } = result;
+      const more = told(result, resolve(this.folder, call.cwd ?? '.'), true);
+      return { exitCode, stdout, view: view?.text, more, truncated: truncation.stdout !== null };
+    } catch (error) {
+      return { exitCode: NOT_RUN, stdout: '', view: undefined, more: refusal(error), truncated: false };
+    }
   }
 
   /**
@@ -180,11 +207,4 @@ function both(host: BashOptions['onOutput'], framework: BashOptions['onOutput'])
 
 function withMark(order: Order, mark: Record<string, string>): Order {
   return { ...order, env: { ...order.env, ...mark } };
-}
-
-function inBackground(option: string): BashError {
-  return new BashError(
-    'ERR_BASH_UNSUPPORTED',
-    `${option} has no place here: each command runs to its end or its limit`,
-  );
 }

@@ -1,3 +1,5 @@
+import type { BashTool, BashToolInput } from '../../tool/types.ts';
+
 /** The schema of one field of an input. */
 export interface Field {
   type: string;
@@ -5,15 +7,31 @@ export interface Field {
   description?: string;
 }
 
+/** An input of the tool with the limit as a framework has it. */
+export type WithTimeout = BashToolInput & { timeout?: number | null | undefined };
+
 /**
- * Returns the fields of the tool's input for frameworks that leave fields out instead of sending `null`, without those
- * that the framework has under a name of its own. `schema` is the JSON Schema of the tool.
+ * Returns the description of the tool and the fields of its input for frameworks that leave fields out instead of
+ * sending `null`, and have the limit as `timeout`, in this unit, and the directory in a way of their own. `own` are
+ * further fields.
  */
-export function fieldsOf({ properties }: Record<string, unknown>, without: readonly string[]): Record<string, Field> {
-  const fields = Object.entries(properties as Record<string, Record<string, unknown>>);
-  return Object.fromEntries(
-    fields.filter(([name]) => !without.includes(name)).map(([name, of]) => [name, optional(of)]),
-  );
+export function inFramework(
+  { tool, schema }: { tool: BashTool; schema: Record<string, unknown> },
+  unit: string,
+  own: Record<string, Field> = {},
+): { description: string; fields: Record<string, Field> } {
+  const all = Object.entries(schema.properties as Record<string, Record<string, unknown>>);
+  const { command, timeout_ms, cwd, ...others } = Object.fromEntries(all.map(([name, of]) => [name, optional(of)]));
+  const timeout = { type: 'number', description: `Time limit in ${unit}.` };
+  return {
+    description: tool.description.replaceAll('timeout_ms', 'timeout'),
+    fields: { command: command as Field, timeout, ...own, ...others },
+  };
+}
+
+/** Returns the input of our tool. A limit in its own unit takes precedence over one in units of `unitMs`. */
+export function inOurWords({ timeout, ...input }: WithTimeout, unitMs: number): BashToolInput {
+  return timeout == null || input.timeout_ms != null ? input : { ...input, timeout_ms: timeout * unitMs };
 }
 
 function optional({ type, enum: values, ...rest }: Record<string, unknown>): Field {

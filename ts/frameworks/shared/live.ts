@@ -1,7 +1,7 @@
-import { type BashOptions, type BashResult, bash, type OutputChunk, PtySession } from 'agent-bash';
-import { withStreams } from '../../core/streams.ts';
+import { type BashOptions, type BashResult, type OutputChunk, PtySession } from 'agent-bash';
 import { signalGroup } from '../../sandbox/signal.ts';
 import type { Command } from './commands.ts';
+import { startWith } from './running-command.ts';
 import { atOnce, KEPT_BYTES, type Kept, keeper } from './tail.ts';
 
 const INTERRUPT = '\u0003';
@@ -86,28 +86,22 @@ export class Live<End> {
     }
   }
 
-  #inPipes(command: string, options: BashOptions): Promise<BashResult> {
-    return bash(
-      command,
-      withStreams(options, {
-        bytes: false,
-        fed: true,
-        started: (pid, input) => {
-          let written: Promise<unknown> = Promise.resolve();
-          this.#type = (chars) => {
-            const rest = chars.replaceAll(INTERRUPT, '');
-            if (rest.length < chars.length) signalGroup(pid, 'SIGINT');
-            if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
-          };
-          this.#onBegun();
-        },
-        // The pid may soon be that of another process.
-        over: () => {
-          this.#type = () => {};
-        },
-      }),
-    );
-  }
+  readonly #inPipes = startWith({
+    fed: true,
+    started: (pid, input) => {
+      let written: Promise<unknown> = Promise.resolve();
+      this.#type = (chars) => {
+        const rest = chars.replaceAll(INTERRUPT, '');
+        if (rest.length < chars.length) signalGroup(pid, 'SIGINT');
+        if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
+      };
+      this.#onBegun();
+    },
+    // The pid may soon be that of another process.
+    over: () => {
+      this.#type = () => {};
+    },
+  });
 
   async #inTerminal(command: string, options: BashOptions): Promise<BashResult> {
     const terminal = new PtySession(options);

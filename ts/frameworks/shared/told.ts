@@ -22,9 +22,14 @@ export function told(result: BashResult, cwd: string, status: boolean): string {
 
 /** Returns an output with what a model must know behind it. */
 export function withTold(output: string, told: string): string {
-  if (told === '') return output;
+  return output + toldAfter(output, told);
+}
+
+/** Returns what a model must know as it stands behind an output, of which the end is enough. */
+export function toldAfter(output: string, told: string): string {
+  if (told === '') return '';
   const gap = output === '' ? '' : output.endsWith('\n') ? '\n' : '\n\n';
-  return `${output}${gap}${told}\n`;
+  return `${gap}${told}\n`;
 }
 
 /** Returns why nothing ran, with the command to run instead if safety suggests one. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { BackgroundRegistry, BashError, type BashSnapshot } from 'agent-bash';
 import { createBashTool } from '../../ai/bash-tool.ts';
+import type { BashApprovalJudgement } from '../../ai/types.ts';
 import { failureOf } from '../../core/listener.ts';
 import type { OptionTable } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
@@ -8,7 +9,7 @@ import { checkToolOptions } from '../../tool/options.ts';
 import { toolFolder } from '../../tool/setup.ts';
 import type { BashTool, BashToolInput, BashToolOutput } from '../../tool/types.ts';
 import { allEnded } from './all-ended.ts';
-import { Approver, type Asked, OF_APPROVALS } from './approver.ts';
+import { Approver, type Asked, OF_APPROVALS, type Verdict } from './approver.ts';
 import { Lifetime } from './lifetime.ts';
 import type { OnAsk, Tool } from './types.ts';
 
@@ -16,12 +17,6 @@ import type { OnAsk, Tool } from './types.ts';
 export interface Call extends Asked {
   /** The framework's own question. */
   ask?: OnAsk | undefined;
-  /**
-   * Whether the approver has decided about this command, and let it run.
-   *
-   * @default false
-   */
-  decided?: boolean;
   /** A returned promise holds the next snapshot back. */
   onSnapshot?: ((snapshot: Pick<BashSnapshot, 'stdout' | 'stderr'>) => void | Promise<void>) | undefined;
 }
@@ -39,7 +34,9 @@ export interface Answered {
 export class ToolCalls {
   readonly tool: BashTool;
   readonly registry: BackgroundRegistry;
-  readonly approver: Approver;
+  readonly #approver: Approver;
+  /** The commands that a person has approved ahead of their calls, by the ids of these. */
+  readonly #approved = new Map<string, string>();
   readonly #lifetime: Lifetime;
   readonly #ownRegistry: BackgroundRegistry | null;
 
@@ -63,7 +60,7 @@ export class ToolCalls {
       env: { ...options.env, ...this.#lifetime.mark },
       ...(this.#ownRegistry && { onTimeout: options.onTimeout ?? 'kill' }),
     });
-    this.approver = new Approver(this.tool, approval);
+    this.#approver = new Approver(this.tool, approval);
   }
 
   /** Throws what the constructor throws, for adapters that make the tool later. */
@@ -81,16 +78,39 @@ export class ToolCalls {
     return json;
   }
 
+  /** Judges a command without asking anyone. */
+  judge(input: BashToolInput, call: Asked): Promise<BashApprovalJudgement> {
+    return this.#approver.judge(input, call);
+  }
+
+  /**
+   * Decides about a command ahead of its call, for frameworks that ask then. What a person approves is not asked about
+   * again at the call, unless its command is another one by then.
+   */
+  async decide(input: BashToolInput, call: Asked, ask?: OnAsk): Promise<Verdict> {
+    const verdict = await this.#approver.decide(input, call, ask);
+    if (verdict.runs && verdict.approved && input.command != null) this.#approved.set(call.toolCallId, input.command);
+    return verdict;
+  }
+
+  /** Forgets what was approved for calls that never came. */
+  forgetApproved(): void {
+    this.#approved.clear();
+  }
+
   /**
    * Answers a call, once rules and people have let it. Rejects with a `BashError` if nothing ran: that is an error in
    * each framework.
    */
-  async answer(input: BashToolInput, { onSnapshot, ask, decided = false, ...asked }: Call): Promise<Answered> {
+  async answer(input: BashToolInput, { onSnapshot, ask, ...asked }: Call): Promise<Answered> {
     // The decision of an approval is found by the id of its call.
     const id = asked.toolCallId || randomUUID();
+    const isApproved = this.#approved.get(asked.toolCallId) === input.command;
+    this.#approved.delete(asked.toolCallId);
     const work = async (abortSignal: AbortSignal): Promise<BashToolOutput> => {
-      if (input.command != null && !decided) {
-        const verdict = await this.approver.decide(input, { ...asked, id, signal: abortSignal }, ask);
+      if (input.command != null) {
+        const person = isApproved ? () => true : ask;
+        const verdict = await this.#approver.decide(input, { ...asked, id, signal: abortSignal }, person);
         if (!verdict.runs && !abortSignal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
       }
       let last: BashToolOutput | undefined;

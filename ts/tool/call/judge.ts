@@ -1,5 +1,13 @@
 import { resolve } from 'node:path';
-import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash, type SafetyOptions } from 'agent-bash';
+import {
+  type Analysis,
+  type AnalyzeOptions,
+  analyze,
+  BashError,
+  type BashOptions,
+  bash,
+  type SafetyOptions,
+} from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
 import { REACH, type Reach } from '../../core/world.ts';
@@ -92,14 +100,19 @@ export function judge(command: string, options: BashOptions): string[] {
   const { safety = 'default' } = options;
   checkSafety(safety);
   if (safety === 'off') return [];
+  const { verdict, findings } = analysisOf(command, options);
+  const isRefused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
+  if (isRefused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
+  return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);
+}
+
+/** Analyzes a command as it is judged before it runs. */
+export function analysisOf(command: string, options: BashOptions): Analysis {
   const judged: AnalyzeOptions & { [REACH]?: Reach } = analyzeOptions(options);
   // Nobody has to be asked about what the confinement prevents.
   const reach = options.target ? null : innerOf(bash).reachOf(options, resolve(options.cwd ?? '.'));
   if (reach !== null) judged[REACH] = reach;
-  const { verdict, findings } = analyze(judgedText(command, options), judged);
-  const isRefused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
-  if (isRefused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
-  return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);
+  return analyze(judgedText(command, options), judged);
 }
 
 /** A mistyped name must not leave a rule unchanged. `analyze` checks the values. */
