@@ -8,26 +8,26 @@ use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;
 
 use crate::counted::prove;
-use crate::programs::Program;
-use crate::types::{Check, Failures, Kind, Verdict, cut};
+use crate::programs::AttemptedProgram;
+use crate::types::{CheckEvidence, EvidenceVerdict, FailedTests, Kind, cut};
 
 /// Most entries of `checks`.
 const CHECKS: usize = 8;
 
 /// A check with what only this run knows of it.
-struct Found {
-    check: Check,
-    printing: Printing,
+struct FoundCheck {
+    check: CheckEvidence,
+    printing: PossibleTestOutput,
 }
 
 /// Lists the checks among the programs of a command, each once. `rules` name commands that are checks as well.
-pub fn checks(programs: Vec<Program>, rules: &NamedCommandRules, tests: &[TestCounts]) -> Vec<Check> {
-    let mut all: Vec<Found> = Vec::new();
+pub fn checks(programs: Vec<AttemptedProgram>, rules: &NamedCommandRules, tests: &[TestCounts]) -> Vec<CheckEvidence> {
+    let mut all: Vec<FoundCheck> = Vec::new();
     // Programs that are no checks, and may print tests.
-    let mut others: Vec<Printing> = Vec::new();
+    let mut others: Vec<PossibleTestOutput> = Vec::new();
     for program in programs {
         let checking = Checking::of(&program.words);
-        let printing = Printing { any: checking.may_run_any, runners: checking.runners.clone() };
+        let printing = PossibleTestOutput { any: checking.may_run_any, runners: checking.runners.clone() };
         let Some(found) = found(&program, checking, rules) else {
             others.push(printing);
             continue;
@@ -39,37 +39,37 @@ pub fn checks(programs: Vec<Program>, rules: &NamedCommandRules, tests: &[TestCo
             None => all.push(found),
         }
     }
-    let tested: Vec<_> = all.iter().map(|found| Tested::of(found, &all, &others, tests)).collect();
+    let tested: Vec<_> = all.iter().map(|found| CheckTestCounts::of(found, &all, &others, tests)).collect();
     let judged = all.into_iter().zip(tested).map(|(found, tested)| tested.judge(found.check));
     judged.take(CHECKS).collect()
 }
 
 /// The tests that a program may print.
-struct Printing {
+struct PossibleTestOutput {
     /// It may run any runner, as a script does.
     any: bool,
     /// The runners whose output it prints itself.
     runners: Vec<&'static str>,
 }
 
-impl Printing {
+impl PossibleTestOutput {
     fn may_print(&self, runner: &str) -> bool {
         self.any || self.runners.contains(&runner)
     }
 }
 
-fn found(program: &Program, checking: Checking, rules: &NamedCommandRules) -> Option<Found> {
+fn found(program: &AttemptedProgram, checking: Checking, rules: &NamedCommandRules) -> Option<FoundCheck> {
     let Checking { words, check, runners, may_run_any, gives_code } = checking;
     let named = rules.names_command(&program.words) || rules.names_command(&words);
     let kind = if named { Kind::Test } else { check? };
     let verdict = match program.code {
-        None => Verdict::Unproven,
+        None => EvidenceVerdict::Unproven,
         // `setsid -f` and `xargs` end well whatever became of the check.
-        Some(0) if !gives_code => Verdict::Unproven,
-        Some(0) => Verdict::Passed,
-        Some(_) => Verdict::Failed,
+        Some(0) if !gives_code => EvidenceVerdict::Unproven,
+        Some(0) => EvidenceVerdict::Passed,
+        Some(_) => EvidenceVerdict::Failed,
     };
-    let check = Check {
+    let check = CheckEvidence {
         id: id(&program.directory, &words),
         command: cut(&program.source),
         cwd: program.directory.clone(),
@@ -83,7 +83,7 @@ fn found(program: &Program, checking: Checking, rules: &NamedCommandRules) -> Op
         failures: None,
     };
     let any = may_run_any || runners.is_empty();
-    Some(Found { check, printing: Printing { any, runners } })
+    Some(FoundCheck { check, printing: PossibleTestOutput { any, runners } })
 }
 
 /// Returns the name of a check: the same for the same words in the same directory.
@@ -93,18 +93,18 @@ fn id(directory: &Path, words: &[String]) -> String {
     format!("{:016x}", XxHash3_128::oneshot(&all.join(&0)) >> 64)
 }
 
-fn is_worse(check: &Check, other: &Check) -> bool {
-    let rank = |check: &Check| match check.verdict {
-        Verdict::Failed => 2,
-        Verdict::Unproven => 1,
-        Verdict::Passed => 0,
+fn is_worse(check: &CheckEvidence, other: &CheckEvidence) -> bool {
+    let rank = |check: &CheckEvidence| match check.verdict {
+        EvidenceVerdict::Failed => 2,
+        EvidenceVerdict::Unproven => 1,
+        EvidenceVerdict::Passed => 0,
     };
     rank(check) > rank(other)
 }
 
 /// The tests of a check.
 #[derive(Default)]
-struct Tested<'t> {
+struct CheckTestCounts<'t> {
     /// The counts that are certainly its own.
     own: Vec<&'t TestCounts>,
     /// Whether there are counts that another program of the command may have printed as well.
@@ -113,9 +113,9 @@ struct Tested<'t> {
     may_have_failed: bool,
 }
 
-impl<'t> Tested<'t> {
+impl<'t> CheckTestCounts<'t> {
     /// Selects the counts of a command that a check may have printed.
-    fn of(found: &Found, all: &[Found], others: &[Printing], tests: &'t [TestCounts]) -> Self {
+    fn of(found: &FoundCheck, all: &[FoundCheck], others: &[PossibleTestOutput], tests: &'t [TestCounts]) -> Self {
         let mut tested = Self::default();
         if found.check.kind != Kind::Test {
             return tested;
@@ -125,7 +125,7 @@ impl<'t> Tested<'t> {
         for counts in tests.iter().filter(|counts| found.printing.may_print(&counts.runner)) {
             if others.iter().any(|other| other.may_print(&counts.runner)) {
                 tested.is_shared = true;
-                tested.may_have_failed |= prove(std::slice::from_ref(counts)).0 != Verdict::Passed;
+                tested.may_have_failed |= prove(std::slice::from_ref(counts)).0 != EvidenceVerdict::Passed;
             } else {
                 tested.own.push(counts);
             }
@@ -133,18 +133,18 @@ impl<'t> Tested<'t> {
         tested
     }
 
-    fn judge(self, check: Check) -> Check {
+    fn judge(self, check: CheckEvidence) -> CheckEvidence {
         let counts: Vec<TestCounts> = self.own.iter().map(|counts| (*counts).clone()).collect();
         let verdict = match (check.verdict, prove(&counts).0) {
-            (Verdict::Passed, Verdict::Passed) if self.may_have_failed => Verdict::Unproven,
-            (Verdict::Passed, proved) => proved,
+            (EvidenceVerdict::Passed, EvidenceVerdict::Passed) if self.may_have_failed => EvidenceVerdict::Unproven,
+            (EvidenceVerdict::Passed, proved) => proved,
             (verdict, _) => verdict,
         };
         let is_whole = |counts: &TestCounts| counts.complete && counts.failures.len() as u64 == counts.failed;
         let whole = !self.is_shared && !counts.is_empty() && counts.iter().all(is_whole);
         let passed = counts.iter().map(|counts| counts.passed).sum::<Option<u64>>();
         let names = || counts.iter().flat_map(|counts| counts.failures.iter().cloned()).collect();
-        let failures = passed.filter(|_| whole).map(|passed| Failures { names: names(), passed });
-        Check { verdict, failures, ..check }
+        let failures = passed.filter(|_| whole).map(|passed| FailedTests { names: names(), passed });
+        CheckEvidence { verdict, failures, ..check }
     }
 }

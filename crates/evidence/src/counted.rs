@@ -2,30 +2,30 @@
 
 use reduce::counts::TestCounts;
 
-use crate::types::{Evidence, Verdict};
+use crate::types::{CommandEvidence, EvidenceVerdict};
 
 /// Adds counts of tests to the evidence of their command, and judges it anew.
-pub fn judge(evidence: Evidence, tests: Vec<TestCounts>) -> Evidence {
+pub fn judge(evidence: CommandEvidence, tests: Vec<TestCounts>) -> CommandEvidence {
     let (verdict, why) = match (evidence.verdict, prove(&tests)) {
-        (Verdict::Failed, _) => (Verdict::Failed, evidence.why),
-        (_, (Verdict::Failed, why)) => (Verdict::Failed, why),
-        (Verdict::Passed, proved) => proved,
-        (Verdict::Unproven, _) => (Verdict::Unproven, evidence.why),
+        (EvidenceVerdict::Failed, _) => (EvidenceVerdict::Failed, evidence.why),
+        (_, (EvidenceVerdict::Failed, why)) => (EvidenceVerdict::Failed, why),
+        (EvidenceVerdict::Passed, proved) => proved,
+        (EvidenceVerdict::Unproven, _) => (EvidenceVerdict::Unproven, evidence.why),
     };
-    Evidence { verdict, why, tests, ..evidence }
+    CommandEvidence { verdict, why, tests, ..evidence }
 }
 
 /// Returns what counts of tests prove, and why it is not `passed`.
-pub fn prove(tests: &[TestCounts]) -> (Verdict, Option<String>) {
+pub fn prove(tests: &[TestCounts]) -> (EvidenceVerdict, Option<String>) {
     let failed = tests.iter().find(|counts| counts.failed > 0);
     let idle = tests.iter().find(|counts| ran_none(counts));
     match (failed, idle) {
         (Some(TestCounts { runner, failed, .. }), _) => {
             let word = if *failed == 1 { "test" } else { "tests" };
-            (Verdict::Failed, Some(format!("{failed} {word} of {runner} failed.")))
+            (EvidenceVerdict::Failed, Some(format!("{failed} {word} of {runner} failed.")))
         }
-        (None, Some(counts)) => (Verdict::Unproven, Some(format!("{} ran no test.", counts.runner))),
-        (None, None) => (Verdict::Passed, None),
+        (None, Some(counts)) => (EvidenceVerdict::Unproven, Some(format!("{} ran no test.", counts.runner))),
+        (None, None) => (EvidenceVerdict::Passed, None),
     }
 }
 
@@ -37,7 +37,7 @@ fn ran_none(counts: &TestCounts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::State;
+    use crate::types::EvidenceCompleteness;
 
     fn counts(passed: Option<u64>, failed: u64, complete: bool) -> TestCounts {
         let (runner, skipped, failures) = ("pytest".to_owned(), Some(1), Vec::new());
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn tests_that_failed_or_did_not_run_decide_the_verdict() {
-        use Verdict::{Failed, Passed, Unproven};
+        use EvidenceVerdict::{Failed, Passed, Unproven};
         let rows = [
             (Passed, vec![counts(Some(3), 0, true)], Passed, None),
             (
@@ -67,8 +67,8 @@ mod tests {
         for (before, tests, verdict, why) in rows {
             let first = (before != Passed).then(|| "before".to_owned());
             let (parts, masked, own, checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-            let state = State::Known;
-            let before = Evidence {
+            let state = EvidenceCompleteness::Known;
+            let before = CommandEvidence {
                 verdict: before,
                 why: first,
                 state,

@@ -3,15 +3,15 @@
 use safety::parse::AndOrOperator;
 
 use crate::answers::is_answer;
-use crate::frames::{Frames, call, outside};
-use crate::places::{Place, Places};
-use crate::processes::{Process, Step};
-use crate::types::By;
-use crate::units::{Id, Role, Shape, Units};
+use crate::frames::{UnitFrames, call, outside};
+use crate::places::{ProcessPlace, ProcessPlaces};
+use crate::processes::{ProcessStep, TracedProcess};
+use crate::types::FailureMask;
+use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
 
 /// Where the code of a part ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Course {
+pub enum ExitCodeCourse {
     /// It is that of a part around it, or of the command.
     Carried,
     /// It decides a condition.
@@ -20,19 +20,19 @@ pub enum Course {
     Lost,
     /// Another code takes its place.
     Masked {
-        by: By,
+        by: FailureMask,
         /// The source of what ran in its place.
         behind: Option<String>,
         /// The right side of `||`.
-        right: Option<Id>,
+        right: Option<SyntaxUnitId>,
     },
 }
 
 /// A command with its processes and their places.
-pub struct Command<'c> {
-    pub units: &'c Units,
-    pub processes: &'c [Process<'c>],
-    pub places: &'c Places,
+pub struct WatchedCommand<'c> {
+    pub units: &'c SyntaxUnits,
+    pub processes: &'c [TracedProcess<'c>],
+    pub places: &'c ProcessPlaces,
     /// The exit code of the command, as `$?` gives it.
     pub code: Option<i32>,
     /// The number of the signal that ended it.
@@ -43,11 +43,11 @@ pub struct Command<'c> {
 const STEPS: usize = 10_000;
 
 /// A code on its way outwards.
-struct Climb<'c> {
+struct ClimbingExitCode<'c> {
     /// The process, and the unit in it that has the code.
     process: usize,
-    unit: Id,
-    frames: Frames,
+    unit: SyntaxUnitId,
+    frames: UnitFrames,
     code: i32,
     /// The number of the event after which the process went on.
     when: usize,
@@ -57,26 +57,33 @@ struct Climb<'c> {
     spared: bool,
 }
 
-impl<'c> Command<'c> {
+impl<'c> WatchedCommand<'c> {
     /// Follows the code of a unit in a process. `when` is the number of the event after which the process went on.
-    pub fn course(&self, process: usize, place: &Place, code: i32, when: usize) -> Course {
+    pub fn course(&self, process: usize, place: &ProcessPlace, code: i32, when: usize) -> ExitCodeCourse {
         let key = &self.units[place.unit].key;
-        let mut climb =
-            Climb { process, unit: place.unit, frames: place.frames.clone(), code, when, key, spared: false };
+        let mut climb = ClimbingExitCode {
+            process,
+            unit: place.unit,
+            frames: place.frames.clone(),
+            code,
+            when,
+            key,
+            spared: false,
+        };
         for _ in 0..STEPS {
             match self.outwards(&mut climb) {
-                Some(Course::Masked { .. }) if self.is_exited_with(&climb) => {
-                    let Some(root) = self.root(climb.process) else { return Course::Carried };
+                Some(ExitCodeCourse::Masked { .. }) if self.is_exited_with(&climb) => {
+                    let Some(root) = self.root(climb.process) else { return ExitCodeCourse::Carried };
                     climb.unit = root;
                 }
                 Some(course) => return course,
                 None => {}
             }
         }
-        Course::Lost
+        ExitCodeCourse::Lost
     }
 
-    fn root(&self, process: usize) -> Option<Id> {
+    fn root(&self, process: usize) -> Option<SyntaxUnitId> {
         self.places.roots[process].as_ref().map(|place| place.unit)
     }
 
@@ -91,17 +98,17 @@ impl<'c> Command<'c> {
     }
 
     /// Goes one unit outwards. Returns the course once it is known.
-    fn outwards(&self, climb: &mut Climb<'c>) -> Option<Course> {
+    fn outwards(&self, climb: &mut ClimbingExitCode<'c>) -> Option<ExitCodeCourse> {
         if Some(climb.unit) == self.root(climb.process) {
             return self.leave_process(climb);
         }
-        if matches!(self.units[climb.unit].shape, Shape::Coproc(_)) {
+        if matches!(self.units[climb.unit].shape, SyntaxUnitShape::Coproc(_)) {
             return self.background(climb, climb.unit);
         }
         let (parent, role) = self.units.parent(climb.unit)?;
         match (&self.units[parent].shape, role) {
-            (Shape::List(entries), Role::At(index)) => {
-                if matches!(self.units[climb.unit].shape, Shape::AndOr { background: true, .. }) {
+            (SyntaxUnitShape::List(entries), SyntaxUnitRole::At(index)) => {
+                if matches!(self.units[climb.unit].shape, SyntaxUnitShape::AndOr { background: true, .. }) {
                     return self.background(climb, climb.unit);
                 }
                 if let Some(next) = entries.get(index + 1)
@@ -110,35 +117,37 @@ impl<'c> Command<'c> {
                     return self.sequence(climb, *next);
                 }
             }
-            (Shape::AndOr { pipelines, .. }, Role::At(index)) => {
+            (SyntaxUnitShape::AndOr { pipelines, .. }, SyntaxUnitRole::At(index)) => {
                 let right = pipelines[index + 1..].iter().find(|(join, _)| *join == AndOrOperator::Or);
                 if let Some((_, right)) = right {
                     let behind = Some(self.units[*right].source.to_string());
-                    return Some(Course::Masked { by: By::Or, behind, right: Some(*right) });
+                    return Some(ExitCodeCourse::Masked { by: FailureMask::Or, behind, right: Some(*right) });
                 }
                 climb.spared |= index + 1 < pipelines.len();
             }
-            (Shape::Pipeline { commands, negated }, Role::At(index)) => {
+            (SyntaxUnitShape::Pipeline { commands, negated }, SyntaxUnitRole::At(index)) => {
                 let last = commands[commands.len() - 1];
                 if index + 1 < commands.len()
                     && !self.pipefail_takes(climb, &commands[index + 1..])
                     && !self.asks_for_elements(parent)
                 {
-                    return Some(masked(By::Pipe, Some(self.units[last].source.to_string())));
+                    return Some(masked(FailureMask::Pipe, Some(self.units[last].source.to_string())));
                 }
                 if *negated {
-                    return Some(Course::Condition);
+                    return Some(ExitCodeCourse::Condition);
                 }
             }
-            (Shape::If { .. } | Shape::Loop { .. }, Role::Condition(_)) => return Some(Course::Condition),
-            (Shape::For { body, .. } | Shape::Loop { body, .. }, Role::Body(_)) => {
+            (SyntaxUnitShape::If { .. } | SyntaxUnitShape::Loop { .. }, SyntaxUnitRole::Condition(_)) => {
+                return Some(ExitCodeCourse::Condition);
+            }
+            (SyntaxUnitShape::For { body, .. } | SyntaxUnitShape::Loop { body, .. }, SyntaxUnitRole::Body(_)) => {
                 if self.has_next_round(climb, parent) {
-                    return Some(masked(By::Sequence, self.first_of(*body)));
+                    return Some(masked(FailureMask::Sequence, self.first_of(*body)));
                 }
                 climb.frames = outside(&climb.frames, parent);
             }
-            (Shape::Function { .. }, _) => {
-                let Some(call) = call(&climb.frames).cloned() else { return Some(Course::Lost) };
+            (SyntaxUnitShape::Function { .. }, _) => {
+                let Some(call) = call(&climb.frames).cloned() else { return Some(ExitCodeCourse::Lost) };
                 (climb.unit, climb.frames) = (call.site, call.outer.clone());
                 return None;
             }
@@ -149,10 +158,12 @@ impl<'c> Command<'c> {
     }
 
     /// Returns whether the process ran something after the code.
-    fn went_on(&self, climb: &Climb<'_>) -> bool {
+    fn went_on(&self, climb: &ClimbingExitCode<'_>) -> bool {
         let process = &self.processes[climb.process];
         let later = process.steps.iter().any(|step| match step {
-            Step::Forked(_, event) | Step::Executed(event, _) => event.number > climb.when && !event.in_trap,
+            ProcessStep::Forked(_, event) | ProcessStep::Executed(event, _) => {
+                event.number > climb.when && !event.in_trap
+            }
         });
         let stopped = process.errexit && !climb.spared && self.code_of(climb.process) == Some(climb.code);
         later || process.exit.is_some() && !stopped
@@ -160,10 +171,10 @@ impl<'c> Command<'c> {
 
     /// Returns whether the process exits with the code that it has kept: `code=$?; …; exit $code`. What bash printed
     /// last may be another command: that of a trap.
-    fn is_exited_with(&self, climb: &Climb<'_>) -> bool {
+    fn is_exited_with(&self, climb: &ClimbingExitCode<'_>) -> bool {
         let Some(root) = self.root(climb.process).filter(|root| *root != climb.unit) else { return false };
-        let exits = |id: &Id| match &self.units[*id].shape {
-            Shape::Simple { words } => matches!(words.as_slice(), [Some(name), None, ..] if name == "exit"),
+        let exits = |id: &SyntaxUnitId| match &self.units[*id].shape {
+            SyntaxUnitShape::Simple { words } => matches!(words.as_slice(), [Some(name), None, ..] if name == "exit"),
             _ => false,
         };
         let exit = self.units.ids().filter(|id| *id > climb.unit && self.units.within(*id, root)).find(exits);
@@ -171,16 +182,16 @@ impl<'c> Command<'c> {
     }
 
     /// Returns whether what runs behind a pipeline asks for the codes of its elements.
-    fn asks_for_elements(&self, pipeline: Id) -> bool {
+    fn asks_for_elements(&self, pipeline: SyntaxUnitId) -> bool {
         let next = self.units.parent(pipeline).and_then(|(entry, _)| self.behind(entry));
         next.is_some_and(|next| self.units[next].source.contains("PIPESTATUS"))
     }
 
     /// Returns the entry of a list behind this one.
-    fn behind(&self, entry: Id) -> Option<Id> {
+    fn behind(&self, entry: SyntaxUnitId) -> Option<SyntaxUnitId> {
         match self.units.parent(entry)? {
-            (list, Role::At(index)) => match &self.units[list].shape {
-                Shape::List(entries) => entries.get(index + 1).copied(),
+            (list, SyntaxUnitRole::At(index)) => match &self.units[list].shape {
+                SyntaxUnitShape::List(entries) => entries.get(index + 1).copied(),
                 _ => None,
             },
             _ => None,
@@ -188,21 +199,21 @@ impl<'c> Command<'c> {
     }
 
     /// Returns whether the process went on in a loop after the code.
-    fn has_next_round(&self, climb: &Climb<'_>, around: Id) -> bool {
+    fn has_next_round(&self, climb: &ClimbingExitCode<'_>, around: SyntaxUnitId) -> bool {
         if let Some(frame) = climb.frames.as_ref().filter(|frame| frame.site == around) {
             return frame.left != Some(0) && self.went_on(climb);
         }
         self.processes[climb.process].steps.iter().any(|step| match step {
-            Step::Forked(child, event) => {
+            ProcessStep::Forked(child, event) => {
                 let place = self.places.roots[*child].as_ref();
                 event.number > climb.when && place.is_some_and(|place| place.lies_in(self.units, around))
             }
-            Step::Executed(..) => false,
+            ProcessStep::Executed(..) => false,
         })
     }
 
     /// Handles a code behind which this entry of a list ran.
-    fn sequence(&self, climb: &mut Climb<'c>, next: Id) -> Option<Course> {
+    fn sequence(&self, climb: &mut ClimbingExitCode<'c>, next: SyntaxUnitId) -> Option<ExitCodeCourse> {
         let behind = Some(self.units[next].source.to_string());
         let root = self.root(climb.process)?;
         let ends = |words: &[Option<String>]| match words {
@@ -210,7 +221,7 @@ impl<'c> Command<'c> {
             [Some(name), argument, ..] => Some((name.clone(), argument.is_none())),
             _ => None,
         };
-        if let Some(Shape::Simple { words }) = self.first(next).map(|first| &self.units[first].shape)
+        if let Some(SyntaxUnitShape::Simple { words }) = self.first(next).map(|first| &self.units[first].shape)
             && let Some((name, passes)) = ends(words)
         {
             match (name.as_str(), passes) {
@@ -227,28 +238,30 @@ impl<'c> Command<'c> {
                 _ => {}
             }
         }
-        Some(masked(By::Sequence, behind))
+        Some(masked(FailureMask::Sequence, behind))
     }
 
     /// Returns the first command of a unit.
-    fn first(&self, id: Id) -> Option<Id> {
+    fn first(&self, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
         match &self.units[id].shape {
-            Shape::List(inner) => inner.first().and_then(|first| self.first(*first)),
-            Shape::AndOr { pipelines, .. } => pipelines.first().and_then(|(_, first)| self.first(*first)),
-            Shape::Pipeline { commands, .. } => commands.first().copied(),
+            SyntaxUnitShape::List(inner) => inner.first().and_then(|first| self.first(*first)),
+            SyntaxUnitShape::AndOr { pipelines, .. } => pipelines.first().and_then(|(_, first)| self.first(*first)),
+            SyntaxUnitShape::Pipeline { commands, .. } => commands.first().copied(),
             _ => Some(id),
         }
     }
 
     /// Handles a code behind `&`: `wait` may return it.
-    fn background(&self, climb: &mut Climb<'c>, entry: Id) -> Option<Course> {
+    fn background(&self, climb: &mut ClimbingExitCode<'c>, entry: SyntaxUnitId) -> Option<ExitCodeCourse> {
         let process = &self.processes[climb.process];
         let after = process.steps.iter().filter_map(|step| match step {
-            Step::Forked(_, event) | Step::Executed(event, _) => (event.number > climb.when).then_some(*event),
+            ProcessStep::Forked(_, event) | ProcessStep::Executed(event, _) => {
+                (event.number > climb.when).then_some(*event)
+            }
         });
         let status = after.chain(process.exit).next().map(|event| event.status);
-        let waits = |id: &Id| match &self.units[*id].shape {
-            Shape::Simple { words } => words.len() > 1 && words[0].as_deref() == Some("wait"),
+        let waits = |id: &SyntaxUnitId| match &self.units[*id].shape {
+            SyntaxUnitShape::Simple { words } => words.len() > 1 && words[0].as_deref() == Some("wait"),
             _ => false,
         };
         let wait = self.units.ids().filter(|id| *id > entry && !self.units.within(*id, entry)).find(waits);
@@ -262,16 +275,16 @@ impl<'c> Command<'c> {
                 climb.unit = wait;
                 None
             }
-            None => Some(masked(By::Background, None)),
+            None => Some(masked(FailureMask::Background, None)),
         }
     }
 
     /// Returns whether a pipeline with `pipefail` takes the code of an element in front of these.
-    fn pipefail_takes(&self, climb: &Climb<'_>, later: &[Id]) -> bool {
+    fn pipefail_takes(&self, climb: &ClimbingExitCode<'_>, later: &[SyntaxUnitId]) -> bool {
         let steps = || self.processes[climb.process].steps.iter();
-        let forked = |step: &Step<'_>| match step {
-            Step::Forked(child, event) => Some((*child, event.pipefail, event.number)),
-            Step::Executed(..) => None,
+        let forked = |step: &ProcessStep<'_>| match step {
+            ProcessStep::Forked(child, event) => Some((*child, event.pipefail, event.number)),
+            ProcessStep::Executed(..) => None,
         };
         let pipefail = steps().filter_map(forked).any(|(_, pipefail, number)| pipefail && number < climb.when);
         pipefail
@@ -282,28 +295,30 @@ impl<'c> Command<'c> {
     }
 
     /// Handles a code that is the last one of its process.
-    fn leave_process(&self, climb: &mut Climb<'c>) -> Option<Course> {
+    fn leave_process(&self, climb: &mut ClimbingExitCode<'c>) -> Option<ExitCodeCourse> {
         let process = &self.processes[climb.process];
         if self.code_of(climb.process) != Some(climb.code) {
-            return Some(masked(By::Sequence, self.next_round(climb.key)));
+            return Some(masked(FailureMask::Sequence, self.next_round(climb.key)));
         }
         let (Some((parent, _)), Some(place)) = (process.fork, &self.places.roots[climb.process]) else {
-            return Some(Course::Carried);
+            return Some(ExitCodeCourse::Carried);
         };
-        if !matches!(self.units[place.unit].shape, Shape::Substitution(_)) {
-            return Some(Course::Carried);
+        if !matches!(self.units[place.unit].shape, SyntaxUnitShape::Substitution(_)) {
+            return Some(ExitCodeCourse::Carried);
         }
-        let (around, Role::Word(index)) = self.units.parent(place.unit)? else { return Some(Course::Carried) };
+        let (around, SyntaxUnitRole::Word(index)) = self.units.parent(place.unit)? else {
+            return Some(ExitCodeCourse::Carried);
+        };
         let when = process.waited.map_or(climb.when, |(_, number)| number);
-        let hidden = Some(masked(By::Substitution, None));
-        let assigns = matches!(&self.units[around].shape, Shape::Simple { words } if words.is_empty());
+        let hidden = Some(masked(FailureMask::Substitution, None));
+        let assigns = matches!(&self.units[around].shape, SyntaxUnitShape::Simple { words } if words.is_empty());
         let last = index + 1 == self.units[around].substitutions.len();
         match self.code_around(parent, around, when) {
             // An answer of the command around it says nothing of the failure.
-            Some(code) if code == climb.code && !self.answers(around, code) => Some(Course::Carried),
+            Some(code) if code == climb.code && !self.answers(around, code) => Some(ExitCodeCourse::Carried),
             Some(_) => hidden,
             None if assigns && last => {
-                *climb = Climb {
+                *climb = ClimbingExitCode {
                     process: parent,
                     unit: around,
                     frames: place.frames.clone(),
@@ -319,20 +334,22 @@ impl<'c> Command<'c> {
     }
 
     /// Returns whether a code of this command is an answer.
-    fn answers(&self, unit: Id, code: i32) -> bool {
+    fn answers(&self, unit: SyntaxUnitId, code: i32) -> bool {
         match &self.units[unit].shape {
-            Shape::Simple { words } => is_answer(words.iter().map(|word| word.as_deref().unwrap_or_default()), code),
+            SyntaxUnitShape::Simple { words } => {
+                is_answer(words.iter().map(|word| word.as_deref().unwrap_or_default()), code)
+            }
             _ => false,
         }
     }
 
     /// Returns the code of the process that a command around a substitution became.
-    fn code_around(&self, parent: usize, around: Id, when: usize) -> Option<i32> {
+    fn code_around(&self, parent: usize, around: SyntaxUnitId, when: usize) -> Option<i32> {
         if self.places.programs[parent].as_ref().is_some_and(|place| place.unit == around) {
             return self.code_of(parent);
         }
         self.processes[parent].steps.iter().find_map(|step| match step {
-            Step::Forked(child, event) if event.number > when && self.root(*child) == Some(around) => {
+            ProcessStep::Forked(child, event) if event.number > when && self.root(*child) == Some(around) => {
                 self.code_of(*child)
             }
             _ => None,
@@ -343,21 +360,22 @@ impl<'c> Command<'c> {
     fn next_round(&self, key: &str) -> Option<String> {
         let unit = self.units.ids().find(|id| self.units[*id].key == key)?;
         let body = self.units.around(unit).find_map(|id| match self.units[id].shape {
-            Shape::For { body, .. } | Shape::Loop { body, .. } => Some(body),
+            SyntaxUnitShape::For { body, .. } | SyntaxUnitShape::Loop { body, .. } => Some(body),
             _ => None,
         })?;
         self.first_of(body)
     }
 
     /// Returns the source of the first command of a unit, with its `!`.
-    fn first_of(&self, id: Id) -> Option<String> {
+    fn first_of(&self, id: SyntaxUnitId) -> Option<String> {
         let first = self.first(id)?;
         let pipeline = self.units.parent(first).map(|(around, _)| around);
-        let negated = pipeline.filter(|id| matches!(self.units[*id].shape, Shape::Pipeline { negated: true, .. }));
+        let negated =
+            pipeline.filter(|id| matches!(self.units[*id].shape, SyntaxUnitShape::Pipeline { negated: true, .. }));
         Some(self.units[negated.unwrap_or(first)].source.to_string())
     }
 }
 
-fn masked(by: By, behind: Option<String>) -> Course {
-    Course::Masked { by, behind, right: None }
+fn masked(by: FailureMask, behind: Option<String>) -> ExitCodeCourse {
+    ExitCodeCourse::Masked { by, behind, right: None }
 }

@@ -2,29 +2,29 @@
 
 use std::rc::Rc;
 
-use crate::units::Id;
+use crate::units::SyntaxUnitId;
 
 /// The function calls and the counted loops around a place, the innermost first.
-pub type Frames = Option<Rc<Frame>>;
+pub type UnitFrames = Option<Rc<CallOrLoopFrame>>;
 
 /// One function call, or one counted loop.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct Frame {
+pub struct CallOrLoopFrame {
     /// The command that calls, or the loop.
-    pub site: Id,
+    pub site: SyntaxUnitId,
     /// The rounds of the loop after this one. `None` for a call.
     pub left: Option<usize>,
     /// The frames around it.
-    pub outer: Frames,
+    pub outer: UnitFrames,
 }
 
 /// Returns the frames outside of the innermost one of this site, or all if there is none.
-pub fn outside(frames: &Frames, site: Id) -> Frames {
+pub fn outside(frames: &UnitFrames, site: SyntaxUnitId) -> UnitFrames {
     each(frames).find(|frame| frame.site == site).map_or_else(|| frames.clone(), |frame| frame.outer.clone())
 }
 
 /// Returns the innermost function call.
-pub fn call(frames: &Frames) -> Option<&Rc<Frame>> {
+pub fn call(frames: &UnitFrames) -> Option<&Rc<CallOrLoopFrame>> {
     each(frames).find(|frame| frame.left.is_none())
 }
 
@@ -32,43 +32,45 @@ pub fn call(frames: &Frames) -> Option<&Rc<Frame>> {
 const ROUNDS: usize = 64;
 
 /// Returns the frames of a function that is called at this site.
-pub fn called(site: Id, outer: &Frames) -> Frames {
-    Some(Rc::new(Frame { site, left: None, outer: outer.clone() }))
+pub fn called(site: SyntaxUnitId, outer: &UnitFrames) -> UnitFrames {
+    Some(Rc::new(CallOrLoopFrame { site, left: None, outer: outer.clone() }))
 }
 
 /// Returns the frames of the first round of a loop. `None` if its rounds are not counted.
-pub fn first_round(site: Id, rounds: Option<usize>, outer: &Frames) -> Option<Frames> {
+pub fn first_round(site: SyntaxUnitId, rounds: Option<usize>, outer: &UnitFrames) -> Option<UnitFrames> {
     let left = rounds.filter(|rounds| (1..=ROUNDS).contains(rounds))? - 1;
-    Some(Some(Rc::new(Frame { site, left: Some(left), outer: outer.clone() })))
+    Some(Some(Rc::new(CallOrLoopFrame { site, left: Some(left), outer: outer.clone() })))
 }
 
 /// What follows a round of a loop.
-pub enum Round {
+pub enum LoopContinuation {
     /// One more round, with these frames.
-    Next(Frames),
+    Next(UnitFrames),
     /// The end of the loop, with these frames.
-    Last(Frames),
+    Last(UnitFrames),
     /// Either.
     Unknown,
 }
 
 /// Returns what follows a round of a loop.
-pub fn next_round(site: Id, frames: &Frames) -> Round {
-    let Some(frame) = frames.as_ref().filter(|frame| frame.site == site) else { return Round::Unknown };
+pub fn next_round(site: SyntaxUnitId, frames: &UnitFrames) -> LoopContinuation {
+    let Some(frame) = frames.as_ref().filter(|frame| frame.site == site) else { return LoopContinuation::Unknown };
     match frame.left {
-        Some(left @ 1..) => {
-            Round::Next(Some(Rc::new(Frame { site, left: Some(left - 1), outer: frame.outer.clone() })))
-        }
-        _ => Round::Last(frame.outer.clone()),
+        Some(left @ 1..) => LoopContinuation::Next(Some(Rc::new(CallOrLoopFrame {
+            site,
+            left: Some(left - 1),
+            outer: frame.outer.clone(),
+        }))),
+        _ => LoopContinuation::Last(frame.outer.clone()),
     }
 }
 
 /// Returns the number of frames.
-pub fn depth(frames: &Frames) -> usize {
+pub fn depth(frames: &UnitFrames) -> usize {
     each(frames).count()
 }
 
 /// Returns the frames, the innermost first.
-pub fn each(frames: &Frames) -> impl Iterator<Item = &Rc<Frame>> {
+pub fn each(frames: &UnitFrames) -> impl Iterator<Item = &Rc<CallOrLoopFrame>> {
     std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref())
 }

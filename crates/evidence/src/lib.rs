@@ -50,8 +50,9 @@ pub use aliases::ShellAliases;
 pub use builtins::is_builtin;
 pub use filtered::filtered;
 pub use types::{
-    Again, By, Check, CheckRun, End, Evidence, Failures, Kind, KnownBefore, Masked, NotKnown, Part, Ran, Since, State,
-    Verdict,
+    ChangesSinceRun, CheckEvidence, CheckRun, CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceInput,
+    EvidencePart, EvidenceVerdict, FailedTestComparison, FailedTests, FailureMask, Kind, MaskedFailure, ShellKnowledge,
+    UnknownOutcome,
 };
 
 use reduce::counts::TestCounts;
@@ -60,34 +61,39 @@ use safety::parse::ScriptFault;
 use sys::WitnessTrace;
 
 use aliases::ExpandedCommand;
-use course::Command;
-use programs::Program;
-use units::Units;
+use course::WatchedCommand;
+use programs::AttemptedProgram;
+use units::SyntaxUnits;
 
 /// Reads the evidence of a command.
 #[must_use]
-pub fn read(ran: Ran<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
-    let Ran { command, trace, end, tests, cwd, rules, known } = ran;
+pub fn read(ran: EvidenceInput<'_, impl FnOnce(&[EvidencePart]) -> Vec<TestCounts>>) -> CommandEvidence {
+    let EvidenceInput { command, trace, end, tests, cwd, rules, known } = ran;
     let expanded = ExpandedCommand::of(command, &known.aliases);
     let read = aliases::read(&expanded.text);
     let (evidence, programs) = match trace {
         Some(trace) => {
-            let units = Units::of(expanded, &read, true).with_functions(&known.functions);
+            let units = SyntaxUnits::of(expanded, &read, true).with_functions(&known.functions);
             watched(command, &units, trace, end)
         }
         None if read.script.fault == Some(ScriptFault::Limit) => unwatched::unread(end),
-        None => unwatched::evidence(command, &Units::of(expanded, &read, false), end, cwd),
+        None => unwatched::evidence(command, &SyntaxUnits::of(expanded, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
     let checks = checks::checks(programs, rules, &tests);
-    Evidence { checks, ..counted::judge(evidence, tests) }
+    CommandEvidence { checks, ..counted::judge(evidence, tests) }
 }
 
-fn watched(command: &str, units: &Units, trace: &WitnessTrace, end: End) -> (Evidence, Vec<Program>) {
+fn watched(
+    command: &str,
+    units: &SyntaxUnits,
+    trace: &WitnessTrace,
+    end: CommandEnd,
+) -> (CommandEvidence, Vec<AttemptedProgram>) {
     let (processes, complete) = processes::processes(trace);
     let places = places::places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));
-    let watched = Command { units, processes: &processes, places: &places, code, signal: end.signal };
+    let watched = WatchedCommand { units, processes: &processes, places: &places, code, signal: end.signal };
     let found = parts::parts(&watched);
     let evidence = verdict::evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
     (evidence, programs::programs(&watched))

@@ -6,36 +6,36 @@ use std::rc::Rc;
 use sys::WitnessEvent;
 
 use crate::builtins::is_opaque;
-use crate::frames::{self, Frames};
+use crate::frames::{self, UnitFrames};
 use crate::key;
-use crate::processes::{Process, Step};
-use crate::units::{Id, Shape, Units};
-use crate::walk::{At, Process as Walked, Walk};
+use crate::processes::{ProcessStep, TracedProcess};
+use crate::units::{SyntaxUnitId, SyntaxUnitShape, SyntaxUnits};
+use crate::walk::{SyntaxUnitWalk, WalkPosition, WalkedProcess as Walked};
 
 /// The place of a process, or of the program that it became.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ProcessPlace {
     /// The unit.
-    pub unit: Id,
+    pub unit: SyntaxUnitId,
     /// The function calls and counted loops around it.
-    pub frames: Frames,
+    pub frames: UnitFrames,
     /// Whether it can be no other one.
     pub certain: bool,
 }
 
-impl Place {
+impl ProcessPlace {
     /// Returns whether the place lies in a unit, or in a function that is called there.
-    pub fn lies_in(&self, units: &Units, outer: Id) -> bool {
+    pub fn lies_in(&self, units: &SyntaxUnits, outer: SyntaxUnitId) -> bool {
         units.within(self.unit, outer) || frames::each(&self.frames).any(|frame| units.within(frame.site, outer))
     }
 }
 
 /// The places of all processes.
-pub struct Places {
+pub struct ProcessPlaces {
     /// The unit that each process runs. `None` for commands from elsewhere.
-    pub roots: Vec<Option<Place>>,
+    pub roots: Vec<Option<ProcessPlace>>,
     /// The unit of the program that each process became, or did not find.
-    pub programs: Vec<Option<Place>>,
+    pub programs: Vec<Option<ProcessPlace>>,
 }
 
 /// Ways through the command that are followed at once.
@@ -45,41 +45,41 @@ const BUDGET: usize = 100_000;
 
 /// One way of a process through its command so far.
 #[derive(Clone)]
-struct Way {
-    at: At,
-    frames: Frames,
+struct ExecutionPath {
+    at: WalkPosition,
+    frames: UnitFrames,
     /// The unit of each step, the last first.
-    taken: Option<Rc<Taken>>,
+    taken: Option<Rc<TakenSteps>>,
 }
 
 /// The unit of a step, and those of the steps before, which ways share.
-struct Taken {
-    unit: Option<(Id, Frames)>,
-    before: Option<Rc<Taken>>,
+struct TakenSteps {
+    unit: Option<(SyntaxUnitId, UnitFrames)>,
+    before: Option<Rc<TakenSteps>>,
 }
 
-impl Way {
+impl ExecutionPath {
     /// Returns the way behind one more step.
-    fn then(&self, unit: Option<(Id, Frames)>, at: At, frames: Frames) -> Self {
-        Self { at, frames, taken: Some(Rc::new(Taken { unit, before: self.taken.clone() })) }
+    fn then(&self, unit: Option<(SyntaxUnitId, UnitFrames)>, at: WalkPosition, frames: UnitFrames) -> Self {
+        Self { at, frames, taken: Some(Rc::new(TakenSteps { unit, before: self.taken.clone() })) }
     }
 
     /// Returns the units of the steps, the last first.
-    fn taken(&self) -> impl Iterator<Item = &Option<(Id, Frames)>> {
+    fn taken(&self) -> impl Iterator<Item = &Option<(SyntaxUnitId, UnitFrames)>> {
         std::iter::successors(self.taken.as_ref(), |taken| taken.before.as_ref()).map(|taken| &taken.unit)
     }
 }
 
 /// Finds the places of all processes.
-pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
-    let mut finder = Finder {
-        walk: Walk { units, budget: BUDGET },
+pub fn places(units: &SyntaxUnits, processes: &[TracedProcess<'_>]) -> ProcessPlaces {
+    let mut finder = ProcessPlaceFinder {
+        walk: SyntaxUnitWalk { units, budget: BUDGET },
         processes,
         unclear: false,
         keys: HashMap::new(),
-        places: Places { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
+        places: ProcessPlaces { roots: vec![None; processes.len()], programs: vec![None; processes.len()] },
     };
-    finder.places.roots[0] = Some(Place { unit: 0, frames: None, certain: units.is_settled() });
+    finder.places.roots[0] = Some(ProcessPlace { unit: 0, frames: None, certain: units.is_settled() });
     // A shell comes before its children, so its place is known.
     for index in 0..processes.len() {
         finder.place(index);
@@ -87,24 +87,24 @@ pub fn places(units: &Units, processes: &[Process<'_>]) -> Places {
     finder.places
 }
 
-struct Finder<'u, 'p> {
-    walk: Walk<'u>,
-    processes: &'p [Process<'p>],
+struct ProcessPlaceFinder<'u, 'p> {
+    walk: SyntaxUnitWalk<'u>,
+    processes: &'p [TracedProcess<'p>],
     /// Whether a way was left out, so that no place of this process is certain.
     unclear: bool,
     /// The canonical form of each printed command.
     keys: HashMap<&'p str, String>,
-    places: Places,
+    places: ProcessPlaces,
 }
 
 /// What a step asks of a unit.
-struct Wanted<'p> {
+struct StepRequirement<'p> {
     event: &'p WitnessEvent,
     /// The process that was forked. `None` for the process itself, which becomes a program.
     child: Option<usize>,
 }
 
-impl<'p> Finder<'_, 'p> {
+impl<'p> ProcessPlaceFinder<'_, 'p> {
     /// Places the children of a process, and the program that it became.
     fn place(&mut self, index: usize) {
         let process = &self.processes[index];
@@ -114,18 +114,19 @@ impl<'p> Finder<'_, 'p> {
         let pipefail = wanted.iter().any(|step| step.event.pipefail);
         let walked = Walked { root: root.unit, lastpipe, pipefail, lenient: false };
         self.unclear = false;
-        let mut ways = vec![Way { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
+        let mut ways = vec![ExecutionPath { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
         for step in &wanted {
             ways = self.follow(ways, step, walked);
         }
         self.prefer_ended(&mut ways, process, walked);
-        let mut taken: Vec<_> = ways.iter().map(Way::taken).collect();
+        let mut taken: Vec<_> = ways.iter().map(ExecutionPath::taken).collect();
         for step in wanted.iter().rev() {
             let units: Vec<_> = taken.iter_mut().filter_map(Iterator::next).collect();
             let Some((unit, frames)) = units.iter().find_map(|unit| unit.as_ref()) else { continue };
-            let agrees = |other: &&Option<(Id, Frames)>| other.as_ref().is_some_and(|(other, _)| other == unit);
+            let agrees =
+                |other: &&Option<(SyntaxUnitId, UnitFrames)>| other.as_ref().is_some_and(|(other, _)| other == unit);
             let certain = root.certain && !self.unclear && units.iter().all(agrees);
-            let place = Some(Place { unit: *unit, frames: frames.clone(), certain });
+            let place = Some(ProcessPlace { unit: *unit, frames: frames.clone(), certain });
             match step.child {
                 Some(child) => self.places.roots[child] = place,
                 None => self.places.programs[index] = place,
@@ -134,9 +135,9 @@ impl<'p> Finder<'_, 'p> {
     }
 
     /// Prefers ways behind which the process may have ended, if it exited as a shell.
-    fn prefer_ended(&mut self, ways: &mut Vec<Way>, process: &Process<'_>, walked: Walked) {
+    fn prefer_ended(&mut self, ways: &mut Vec<ExecutionPath>, process: &TracedProcess<'_>, walked: Walked) {
         if ways.len() > 1 && process.exit.is_some() && !process.errexit {
-            let mut ends = |way: &Way| self.walk.next(way.at, way.frames.clone(), walked).ends;
+            let mut ends = |way: &ExecutionPath| self.walk.next(way.at, way.frames.clone(), walked).ends;
             let ended: Vec<_> = ways.iter().map(&mut ends).collect();
             if ended.contains(&true) {
                 let mut ended = ended.iter();
@@ -146,25 +147,25 @@ impl<'p> Finder<'_, 'p> {
     }
 
     /// Lists the steps of a process. The last may be a program that was not found.
-    fn wanted(&self, process: &'p Process<'p>) -> Vec<Wanted<'p>> {
+    fn wanted(&self, process: &'p TracedProcess<'p>) -> Vec<StepRequirement<'p>> {
         let mut wanted: Vec<_> = process
             .steps
             .iter()
             .map(|step| match step {
-                Step::Forked(child, event) => Wanted { event, child: Some(*child) },
-                Step::Executed(event, _) => Wanted { event, child: None },
+                ProcessStep::Forked(child, event) => StepRequirement { event, child: Some(*child) },
+                ProcessStep::Executed(event, _) => StepRequirement { event, child: None },
             })
             .collect();
         if let Some(event) = process.not_found() {
-            wanted.push(Wanted { event, child: None });
+            wanted.push(StepRequirement { event, child: None });
         }
         wanted
     }
 
     /// Follows each way to the places where this step can be.
-    fn follow(&mut self, ways: Vec<Way>, step: &Wanted<'p>, walked: Walked) -> Vec<Way> {
+    fn follow(&mut self, ways: Vec<ExecutionPath>, step: &StepRequirement<'p>, walked: Walked) -> Vec<ExecutionPath> {
         let code = step.child.and_then(|child| self.processes[child].code());
-        let mut followed: Vec<Way> = Vec::new();
+        let mut followed: Vec<ExecutionPath> = Vec::new();
         let mut elsewhere = step.event.in_trap;
         for (lenient, kept) in [(false, false), (false, true), (true, true)] {
             for way in &ways {
@@ -179,7 +180,7 @@ impl<'p> Finder<'_, 'p> {
                     }
                     self.unclear |= followed.len() == WAYS;
                     if followed.len() < WAYS {
-                        followed.push(way.then(Some((unit, frames.clone())), At::After(unit, code), frames));
+                        followed.push(way.then(Some((unit, frames.clone())), WalkPosition::After(unit, code), frames));
                     }
                 }
             }
@@ -200,29 +201,36 @@ impl<'p> Finder<'_, 'p> {
     }
 
     /// Returns the ways to every unit of the process that fits, wherever the shell was.
-    fn anywhere(&mut self, ways: &[Way], step: &Wanted<'p>, root: Id, code: Option<i32>) -> Vec<Way> {
+    fn anywhere(
+        &mut self,
+        ways: &[ExecutionPath],
+        step: &StepRequirement<'p>,
+        root: SyntaxUnitId,
+        code: Option<i32>,
+    ) -> Vec<ExecutionPath> {
         let Some(way) = ways.first() else { return Vec::new() };
         let units = self.walk.units;
-        let has_process = |unit: &Id| match &units[*unit].shape {
-            Shape::List(_) | Shape::Pipeline { .. } => false,
-            Shape::AndOr { pipelines, background } => *background && pipelines.len() > 1,
+        let has_process = |unit: &SyntaxUnitId| match &units[*unit].shape {
+            SyntaxUnitShape::List(_) | SyntaxUnitShape::Pipeline { .. } => false,
+            SyntaxUnitShape::AndOr { pipelines, background } => *background && pipelines.len() > 1,
             _ => units.within(*unit, root),
         };
         let fitting: Vec<_> = units.ids().filter(has_process).collect();
         let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step, true)).take(WAYS).collect::<Vec<_>>();
-        let there = |unit| way.then(Some((unit, way.frames.clone())), At::After(unit, code), way.frames.clone());
+        let there =
+            |unit| way.then(Some((unit, way.frames.clone())), WalkPosition::After(unit, code), way.frames.clone());
         fitting.into_iter().map(there).collect()
     }
 
     /// Returns whether a step can be that of a unit. `kept`: see [`Self::is_printed`].
-    fn fits(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
+    fn fits(&mut self, unit: SyntaxUnitId, step: &StepRequirement<'p>, kept: bool) -> bool {
         let units = self.walk.units;
         let Some(child) = step.child else {
-            return matches!(units[unit].shape, Shape::Simple { .. }) && self.is_printed(unit, step, kept);
+            return matches!(units[unit].shape, SyntaxUnitShape::Simple { .. }) && self.is_printed(unit, step, kept);
         };
         let process = &self.processes[child];
         let substitution = self.is_substitution(process);
-        if !matches!(units[unit].shape, Shape::Substitution(_)) {
+        if !matches!(units[unit].shape, SyntaxUnitShape::Substitution(_)) {
             return substitution != Some(true) && self.is_printed(unit, step, kept);
         }
         if substitution == Some(false) || !self.is_printed_around(unit, step, kept) {
@@ -230,8 +238,8 @@ impl<'p> Finder<'_, 'p> {
         }
         let Some(first) = process.first().filter(|first| first.text != step.event.text) else { return true };
         let first = self.key(&first.text).to_owned();
-        let calls = |inner: Id| match &units[inner].shape {
-            Shape::Simple { words } => words
+        let calls = |inner: SyntaxUnitId| match &units[inner].shape {
+            SyntaxUnitShape::Simple { words } => words
                 .first()
                 .is_some_and(|name| name.as_ref().is_none_or(|name| is_opaque(name) || units.function(name).is_some())),
             _ => false,
@@ -240,9 +248,9 @@ impl<'p> Finder<'_, 'p> {
     }
 
     /// Prefers substitutions for a process that began with another command than the one that was printed.
-    fn prefer_substitutions(&self, followed: &mut Vec<Way>, step: &Wanted<'_>) {
-        let is_substitution = |way: &Way| match way.taken().next() {
-            Some(Some((unit, _))) => matches!(self.walk.units[*unit].shape, Shape::Substitution(_)),
+    fn prefer_substitutions(&self, followed: &mut Vec<ExecutionPath>, step: &StepRequirement<'_>) {
+        let is_substitution = |way: &ExecutionPath| match way.taken().next() {
+            Some(Some((unit, _))) => matches!(self.walk.units[*unit].shape, SyntaxUnitShape::Substitution(_)),
             _ => false,
         };
         let first = step.child.and_then(|child| self.processes[child].first());
@@ -252,7 +260,7 @@ impl<'p> Finder<'_, 'p> {
     }
 
     /// Returns whether a process runs a substitution, as far as it shows.
-    fn is_substitution(&self, process: &Process<'_>) -> Option<bool> {
+    fn is_substitution(&self, process: &TracedProcess<'_>) -> Option<bool> {
         let (_, fork) = process.fork?;
         let first = process.first()?;
         match (fork.substitution, first.substitution) {
@@ -265,7 +273,7 @@ impl<'p> Finder<'_, 'p> {
 
     /// Returns whether bash printed this unit. `kept`: or keeps it for the time of traps, which it does for simple
     /// commands.
-    fn is_printed(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
+    fn is_printed(&mut self, unit: SyntaxUnitId, step: &StepRequirement<'p>, kept: bool) -> bool {
         let units = self.walk.units;
         let mut is = |text| self.key(text) == units[unit].key;
         is(&step.event.text) || kept && is(&step.event.kept)
@@ -273,10 +281,11 @@ impl<'p> Finder<'_, 'p> {
 
     /// Returns whether bash printed the simple command around a substitution, or the list in it. It prints one of the
     /// two before it runs the substitution.
-    fn is_printed_around(&mut self, unit: Id, step: &Wanted<'p>, kept: bool) -> bool {
+    fn is_printed_around(&mut self, unit: SyntaxUnitId, step: &StepRequirement<'p>, kept: bool) -> bool {
         let units = self.walk.units;
         let around = units.parent(unit).map(|(around, _)| around);
-        let Some(around) = around.filter(|around| matches!(units[*around].shape, Shape::Simple { .. })) else {
+        let Some(around) = around.filter(|around| matches!(units[*around].shape, SyntaxUnitShape::Simple { .. }))
+        else {
             return true;
         };
         if self.is_printed(around, step, kept) {

@@ -6,11 +6,11 @@ use sys::{WitnessEvent, WitnessEventKind, WitnessTrace};
 
 /// A process that the command's shell or one of its subshells was, or started.
 #[derive(Default)]
-pub struct Process<'t> {
+pub struct TracedProcess<'t> {
     /// The shell that forked it, and the event. `None` for the command's own shell.
     pub fork: Option<(usize, &'t WitnessEvent)>,
     /// Its forks and its execution of a program, in order.
-    pub steps: Vec<Step<'t>>,
+    pub steps: Vec<ProcessStep<'t>>,
     /// Whether `set -e` was on when it last forked or waited: a trap of its exit may have another one.
     pub errexit: bool,
     /// Its own exit as a shell.
@@ -21,7 +21,7 @@ pub struct Process<'t> {
 
 /// One step of a process.
 #[derive(Clone, Copy)]
-pub enum Step<'t> {
+pub enum ProcessStep<'t> {
     /// It forked this process.
     Forked(usize, &'t WitnessEvent),
     /// It became a program.
@@ -29,8 +29,8 @@ pub enum Step<'t> {
 }
 
 /// Returns the processes of a trace, the command's own shell first, and whether all that were waited for are there.
-pub fn processes(trace: &WitnessTrace) -> (Vec<Process<'_>>, bool) {
-    let mut all = vec![Process::default()];
+pub fn processes(trace: &WitnessTrace) -> (Vec<TracedProcess<'_>>, bool) {
+    let mut all = vec![TracedProcess::default()];
     // The number of a fork, and the process that it made. The second shell of a trace that is read from a later event
     // on is unknown: it belongs to what ran before the command.
     let mut made = HashMap::from([(0, 0)]);
@@ -39,7 +39,7 @@ pub fn processes(trace: &WitnessTrace) -> (Vec<Process<'_>>, bool) {
             && pid > 0
         {
             made.insert(event.number.wrapping_add(1), all.len());
-            all.push(Process::default());
+            all.push(TracedProcess::default());
         }
     }
     let mut pids = HashMap::new();
@@ -59,24 +59,24 @@ pub fn processes(trace: &WitnessTrace) -> (Vec<Process<'_>>, bool) {
                 let Some(&child) = child else { continue };
                 pids.insert((process, *pid), child);
                 all[child].fork = Some((process, event));
-                all[process].steps.push(Step::Forked(child, event));
+                all[process].steps.push(ProcessStep::Forked(child, event));
             }
             WitnessEventKind::Waited { pid, status } => match pids.remove(&(process, *pid)) {
                 Some(child) => all[child].waited = Some((*status, event.number)),
                 None => complete &= !event.in_command,
             },
-            WitnessEventKind::Executed { words, .. } => all[process].steps.push(Step::Executed(event, words)),
+            WitnessEventKind::Executed { words, .. } => all[process].steps.push(ProcessStep::Executed(event, words)),
             WitnessEventKind::Exited { .. } => all[process].exit = Some(event),
         }
     }
     (all, complete)
 }
 
-impl Process<'_> {
+impl TracedProcess<'_> {
     /// Returns the program that the process became.
     pub fn program(&self) -> Option<&[String]> {
         match self.steps.last() {
-            Some(Step::Executed(_, words)) => Some(words),
+            Some(ProcessStep::Executed(_, words)) => Some(words),
             _ => None,
         }
     }
@@ -84,7 +84,7 @@ impl Process<'_> {
     /// Returns the text of the first event.
     pub fn first(&self) -> Option<&WitnessEvent> {
         match self.steps.first() {
-            Some(Step::Forked(_, event) | Step::Executed(event, _)) => Some(event),
+            Some(ProcessStep::Forked(_, event) | ProcessStep::Executed(event, _)) => Some(event),
             None => self.exit,
         }
     }
@@ -98,7 +98,7 @@ impl Process<'_> {
     pub fn not_found(&self) -> Option<&WitnessEvent> {
         self.exit.filter(|exit| {
             let code = matches!(exit.happened, WitnessEventKind::Exited { code: 126 | 127, .. });
-            code && exit.in_command && !matches!(self.steps.last(), Some(Step::Executed(..)))
+            code && exit.in_command && !matches!(self.steps.last(), Some(ProcessStep::Executed(..)))
         })
     }
 

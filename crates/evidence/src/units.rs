@@ -12,11 +12,11 @@ use crate::aliases::{ExpandedCommand, read};
 use crate::key::{self, literal};
 
 /// The index of a unit.
-pub type Id = usize;
+pub type SyntaxUnitId = usize;
 
 /// The units of a command. The first is the whole command.
-pub struct Units {
-    all: Vec<Unit>,
+pub struct SyntaxUnits {
+    all: Vec<SyntaxUnit>,
     /// The number of units of the command itself. Those of the session's functions follow.
     own: usize,
     /// The text of the command.
@@ -24,31 +24,31 @@ pub struct Units {
 }
 
 /// One unit.
-pub struct Unit {
-    pub shape: Shape,
+pub struct SyntaxUnit {
+    pub shape: SyntaxUnitShape,
     /// The unit around this one, and the place in it. `None` for the whole command.
-    pub parent: Option<(Id, Role)>,
+    pub parent: Option<(SyntaxUnitId, SyntaxUnitRole)>,
     /// The substitutions in the words and redirects, in the order of the text.
-    pub substitutions: Vec<Id>,
+    pub substitutions: Vec<SyntaxUnitId>,
     /// Whether this is a substitution that its command may leave out: in `${x:-$(…)}`, in the pattern of a `case`, in
     /// `[[ a || $(…) ]]`, or in a redirect, which the process of a program expands.
     pub optional: bool,
     /// The command as bash prints it, in a canonical form. Empty if no shell was watched.
     pub key: String,
     /// The source.
-    pub source: UnitSource,
+    pub source: SyntaxUnitSource,
     /// The place in the command, in bytes. `None` between backquotes.
     pub span: Option<Range<usize>>,
 }
 
 /// The source of a unit: a part of the text in which it stands, which all units share.
 #[derive(Clone, Debug)]
-pub struct UnitSource {
+pub struct SyntaxUnitSource {
     text: Rc<str>,
     place: Range<usize>,
 }
 
-impl Deref for UnitSource {
+impl Deref for SyntaxUnitSource {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -57,52 +57,52 @@ impl Deref for UnitSource {
 }
 
 /// What a unit consists of.
-pub enum Shape {
-    List(Vec<Id>),
+pub enum SyntaxUnitShape {
+    List(Vec<SyntaxUnitId>),
     AndOr {
-        pipelines: Vec<(AndOrOperator, Id)>,
+        pipelines: Vec<(AndOrOperator, SyntaxUnitId)>,
         background: bool,
     },
     Pipeline {
-        commands: Vec<Id>,
+        commands: Vec<SyntaxUnitId>,
         negated: bool,
     },
     Simple {
         words: Vec<Option<String>>,
     },
-    Group(Id),
-    Subshell(Id),
+    Group(SyntaxUnitId),
+    Subshell(SyntaxUnitId),
     If {
-        arms: Vec<(Id, Id)>,
-        otherwise: Id,
+        arms: Vec<(SyntaxUnitId, SyntaxUnitId)>,
+        otherwise: SyntaxUnitId,
     },
     Loop {
-        condition: Id,
-        body: Id,
+        condition: SyntaxUnitId,
+        body: SyntaxUnitId,
     },
     /// `for`, with the number of its rounds if the words tell.
     For {
-        body: Id,
+        body: SyntaxUnitId,
         rounds: Option<usize>,
     },
     /// `case`, with the arms of which one may run, whether the next arm may run behind one, and whether none may run.
     Case {
-        arms: Vec<Id>,
+        arms: Vec<SyntaxUnitId>,
         falls: bool,
         may_skip: bool,
     },
     Function {
         name: String,
-        body: Id,
+        body: SyntaxUnitId,
     },
     Test,
-    Coproc(Id),
-    Substitution(Id),
+    Coproc(SyntaxUnitId),
+    Substitution(SyntaxUnitId),
 }
 
 /// The place of a unit in the unit around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum SyntaxUnitRole {
     /// An entry of a list, a pipeline of a list, a command of a pipeline.
     At(usize),
     /// The condition of an arm or a loop.
@@ -115,13 +115,14 @@ pub enum Role {
     Word(usize),
 }
 
-impl Units {
+impl SyntaxUnits {
     /// Lists the units of a command. `keys`: whether they are compared with what bash printed.
     pub fn of(expanded: ExpandedCommand, read: &ParsedScript, keys: bool) -> Self {
-        let text = Text { text: expanded.text.as_str().into(), begins: Some(0) };
-        let mut builder = Builder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys, expanded };
+        let text = SpanText { text: expanded.text.as_str().into(), begins: Some(0) };
+        let mut builder =
+            SyntaxUnitBuilder { all: Vec::new(), optional: false, heredocs: &read.heredocs, keys, expanded };
         builder.list(&read.script.body, None, &text);
-        let Builder { mut all, expanded, .. } = builder;
+        let SyntaxUnitBuilder { mut all, expanded, .. } = builder;
         for unit in &mut all {
             unit.span = unit.span.take().and_then(|span| expanded.written(&span));
         }
@@ -135,8 +136,8 @@ impl Units {
         }
         let read = read(text);
         let Self { all, own, expanded } = self;
-        let mut builder = Builder { all, optional: false, heredocs: &read.heredocs, keys: true, expanded };
-        builder.list(&read.script.body, None, &Text { text: text.into(), begins: None });
+        let mut builder = SyntaxUnitBuilder { all, optional: false, heredocs: &read.heredocs, keys: true, expanded };
+        builder.list(&read.script.body, None, &SpanText { text: text.into(), begins: None });
         Self { all: builder.all, own, expanded: builder.expanded }
     }
 
@@ -146,72 +147,72 @@ impl Units {
     }
 
     /// Returns the unit around a unit.
-    pub fn parent(&self, id: Id) -> Option<(Id, Role)> {
+    pub fn parent(&self, id: SyntaxUnitId) -> Option<(SyntaxUnitId, SyntaxUnitRole)> {
         self[id].parent
     }
 
     /// Returns the units from this one outwards.
-    pub fn around(&self, id: Id) -> impl Iterator<Item = Id> {
+    pub fn around(&self, id: SyntaxUnitId) -> impl Iterator<Item = SyntaxUnitId> {
         std::iter::successors(Some(id), |id| self.parent(*id).map(|(parent, _)| parent))
     }
 
     /// Returns whether a unit is another one or lies in it.
-    pub fn within(&self, id: Id, outer: Id) -> bool {
+    pub fn within(&self, id: SyntaxUnitId, outer: SyntaxUnitId) -> bool {
         self.around(id).any(|around| around == outer)
     }
 
     /// Returns the indexes of all units.
-    pub fn ids(&self) -> Range<Id> {
+    pub fn ids(&self) -> Range<SyntaxUnitId> {
         0..self.all.len()
     }
 
     /// Returns the body of the function with this name that is defined last.
-    pub fn function(&self, name: &str) -> Option<Id> {
+    pub fn function(&self, name: &str) -> Option<SyntaxUnitId> {
         self.functions(name).next()
     }
 
     /// Returns the bodies of all functions with this name, the last one first. Which one a call runs depends on when.
-    pub fn functions(&self, name: &str) -> impl Iterator<Item = Id> {
+    pub fn functions(&self, name: &str) -> impl Iterator<Item = SyntaxUnitId> {
         let (own, given) = self.all.split_at(self.own);
         own.iter().rev().chain(given.iter().rev()).filter_map(move |unit| match &unit.shape {
-            Shape::Function { name: defined, body } if defined == name => Some(*body),
+            SyntaxUnitShape::Function { name: defined, body } if defined == name => Some(*body),
             _ => None,
         })
     }
 
     /// Returns whether a command has a process of its own by its place: an element of a pipeline, or behind `&`.
-    pub fn is_apart(&self, id: Id) -> bool {
-        let Some((pipeline, Role::At(_))) = self.parent(id) else { return false };
-        let Shape::Pipeline { commands, .. } = &self[pipeline].shape else { return false };
+    pub fn is_apart(&self, id: SyntaxUnitId) -> bool {
+        let Some((pipeline, SyntaxUnitRole::At(_))) = self.parent(id) else { return false };
+        let SyntaxUnitShape::Pipeline { commands, .. } = &self[pipeline].shape else { return false };
         commands.len() > 1 || self.is_background(pipeline)
     }
 
     /// Returns whether a pipeline is all that `&` stands behind.
-    fn is_background(&self, pipeline: Id) -> bool {
+    fn is_background(&self, pipeline: SyntaxUnitId) -> bool {
         self.parent(pipeline).is_some_and(|(list, _)| match &self[list].shape {
-            Shape::AndOr { pipelines, background } => *background && pipelines.len() == 1,
+            SyntaxUnitShape::AndOr { pipelines, background } => *background && pipelines.len() == 1,
             _ => false,
         })
     }
 }
 
-impl Index<Id> for Units {
-    type Output = Unit;
+impl Index<SyntaxUnitId> for SyntaxUnits {
+    type Output = SyntaxUnit;
 
-    fn index(&self, id: Id) -> &Unit {
+    fn index(&self, id: SyntaxUnitId) -> &SyntaxUnit {
         &self.all[id]
     }
 }
 
 /// The text that spans refer to.
-struct Text {
+struct SpanText {
     text: Rc<str>,
     /// Where it begins in the command. `None` for a text between backquotes that is not there as it stands.
     begins: Option<usize>,
 }
 
-struct Builder<'p> {
-    all: Vec<Unit>,
+struct SyntaxUnitBuilder<'p> {
+    all: Vec<SyntaxUnit>,
     /// Whether substitutions that are found now are optional.
     optional: bool,
     heredocs: &'p [HeredocBody],
@@ -219,53 +220,70 @@ struct Builder<'p> {
     expanded: ExpandedCommand,
 }
 
-impl Builder<'_> {
-    fn add(&mut self, parent: Option<(Id, Role)>, span: Range<usize>, text: &Text) -> Id {
-        self.all.push(Unit {
-            shape: Shape::Test,
+impl SyntaxUnitBuilder<'_> {
+    fn add(
+        &mut self,
+        parent: Option<(SyntaxUnitId, SyntaxUnitRole)>,
+        span: Range<usize>,
+        text: &SpanText,
+    ) -> SyntaxUnitId {
+        self.all.push(SyntaxUnit {
+            shape: SyntaxUnitShape::Test,
             parent,
             substitutions: Vec::new(),
             optional: self.optional,
             key: String::new(),
-            source: UnitSource { text: Rc::clone(&text.text), place: span.clone() },
+            source: SyntaxUnitSource { text: Rc::clone(&text.text), place: span.clone() },
             span: text.begins.map(|begins| begins + span.start..begins + span.end),
         });
         self.all.len() - 1
     }
 
-    fn set_key(&mut self, id: Id, key: impl FnOnce() -> String) {
+    fn set_key(&mut self, id: SyntaxUnitId, key: impl FnOnce() -> String) {
         if self.keys {
             self.all[id].key = key();
         }
     }
 
-    fn list(&mut self, list: &CommandList, parent: Option<(Id, Role)>, text: &Text) -> Id {
+    fn list(
+        &mut self,
+        list: &CommandList,
+        parent: Option<(SyntaxUnitId, SyntaxUnitRole)>,
+        text: &SpanText,
+    ) -> SyntaxUnitId {
         let id = self.add(parent, key::span_of_list(list), text);
-        let entries = list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, Role::At(at)), text)).collect();
+        let entries =
+            list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, SyntaxUnitRole::At(at)), text)).collect();
         self.set_key(id, || key::of_commands(list, &text.text));
-        self.all[id].shape = Shape::List(entries);
+        self.all[id].shape = SyntaxUnitShape::List(entries);
         id
     }
 
-    fn and_or(&mut self, entry: &AndOrList, parent: (Id, Role), text: &Text) -> Id {
+    fn and_or(&mut self, entry: &AndOrList, parent: (SyntaxUnitId, SyntaxUnitRole), text: &SpanText) -> SyntaxUnitId {
         let id = self.add(Some(parent), key::span_of_and_or(entry), text);
         let pipelines = entry.pipelines.iter().enumerate();
-        let pipelines =
-            pipelines.map(|(at, (join, each))| (*join, self.pipeline(each, (id, Role::At(at)), text))).collect();
+        let pipelines = pipelines
+            .map(|(at, (join, each))| (*join, self.pipeline(each, (id, SyntaxUnitRole::At(at)), text)))
+            .collect();
         self.set_key(id, || key::of_and_or(entry, &text.text));
-        self.all[id].shape = Shape::AndOr { pipelines, background: entry.background };
+        self.all[id].shape = SyntaxUnitShape::AndOr { pipelines, background: entry.background };
         id
     }
 
-    fn pipeline(&mut self, pipeline: &PipelineSyntax, parent: (Id, Role), text: &Text) -> Id {
+    fn pipeline(
+        &mut self,
+        pipeline: &PipelineSyntax,
+        parent: (SyntaxUnitId, SyntaxUnitRole),
+        text: &SpanText,
+    ) -> SyntaxUnitId {
         let id = self.add(Some(parent), key::span_of_pipeline(pipeline), text);
         let commands = pipeline.commands.iter().enumerate();
-        let commands = commands.map(|(at, node)| self.node(node, (id, Role::At(at)), text)).collect();
-        self.all[id].shape = Shape::Pipeline { commands, negated: pipeline.negated };
+        let commands = commands.map(|(at, node)| self.node(node, (id, SyntaxUnitRole::At(at)), text)).collect();
+        self.all[id].shape = SyntaxUnitShape::Pipeline { commands, negated: pipeline.negated };
         id
     }
 
-    fn node(&mut self, node: &CommandNode, parent: (Id, Role), text: &Text) -> Id {
+    fn node(&mut self, node: &CommandNode, parent: (SyntaxUnitId, SyntaxUnitRole), text: &SpanText) -> SyntaxUnitId {
         let id = self.add(Some(parent), node.span.clone(), text);
         self.set_key(id, || key::of_node(node, &text.text));
         let shape = match &node.kind {
@@ -276,67 +294,83 @@ impl Builder<'_> {
                 }
                 self.words(&simple.words, id, text);
                 self.redirects(&simple.redirects, id, text);
-                Shape::Simple { words: simple.words.iter().map(|word| literal(&word.parts)).collect() }
+                SyntaxUnitShape::Simple { words: simple.words.iter().map(|word| literal(&word.parts)).collect() }
             }
-            CommandNodeKind::Group(list) => Shape::Group(self.list(list, Some((id, Role::Body(0))), text)),
-            CommandNodeKind::Subshell(list) => Shape::Subshell(self.list(list, Some((id, Role::Body(0))), text)),
+            CommandNodeKind::Group(list) => {
+                SyntaxUnitShape::Group(self.list(list, Some((id, SyntaxUnitRole::Body(0))), text))
+            }
+            CommandNodeKind::Subshell(list) => {
+                SyntaxUnitShape::Subshell(self.list(list, Some((id, SyntaxUnitRole::Body(0))), text))
+            }
             CommandNodeKind::If { arms, otherwise } => {
                 let mut arm = |(at, (condition, body)): (usize, &(CommandList, CommandList))| {
-                    let condition = self.list(condition, Some((id, Role::Condition(at))), text);
-                    (condition, self.list(body, Some((id, Role::Body(at))), text))
+                    let condition = self.list(condition, Some((id, SyntaxUnitRole::Condition(at))), text);
+                    (condition, self.list(body, Some((id, SyntaxUnitRole::Body(at))), text))
                 };
                 let arms = arms.iter().enumerate().map(&mut arm).collect();
-                Shape::If { arms, otherwise: self.list(otherwise, Some((id, Role::Otherwise)), text) }
+                SyntaxUnitShape::If {
+                    arms,
+                    otherwise: self.list(otherwise, Some((id, SyntaxUnitRole::Otherwise)), text),
+                }
             }
             CommandNodeKind::Loop { condition, expressions, body } => {
                 self.words(expressions.as_slice(), id, text);
-                let condition = self.list(condition, Some((id, Role::Condition(0))), text);
-                Shape::Loop { condition, body: self.list(body, Some((id, Role::Body(0))), text) }
+                let condition = self.list(condition, Some((id, SyntaxUnitRole::Condition(0))), text);
+                SyntaxUnitShape::Loop { condition, body: self.list(body, Some((id, SyntaxUnitRole::Body(0))), text) }
             }
             CommandNodeKind::For { name: _, words, body } => {
                 self.words(words.as_deref().unwrap_or_default(), id, text);
                 let is_select = self.all[id].source.starts_with("select");
                 let counts = |words: &&[WordSyntax]| words.iter().all(is_one) && !is_select;
                 let rounds = words.as_deref().filter(counts).map(<[WordSyntax]>::len);
-                Shape::For { body: self.list(body, Some((id, Role::Body(0))), text), rounds }
+                SyntaxUnitShape::For { body: self.list(body, Some((id, SyntaxUnitRole::Body(0))), text), rounds }
             }
             CommandNodeKind::Case { word, arms } => self.case(word, arms, id, text),
-            CommandNodeKind::Function { name, body } => {
-                Shape::Function { name: name.clone(), body: self.node(body, (id, Role::Body(0)), text) }
-            }
+            CommandNodeKind::Function { name, body } => SyntaxUnitShape::Function {
+                name: name.clone(),
+                body: self.node(body, (id, SyntaxUnitRole::Body(0)), text),
+            },
             CommandNodeKind::Test(words) => {
                 self.optionally(|builder| builder.words(words, id, text));
-                Shape::Test
+                SyntaxUnitShape::Test
             }
             CommandNodeKind::Arithmetic(word) => {
                 self.optionally(|builder| builder.parts(&word.parts, id, text));
-                Shape::Test
+                SyntaxUnitShape::Test
             }
-            CommandNodeKind::Coproc(_, body) => Shape::Coproc(self.node(body, (id, Role::Body(0)), text)),
+            CommandNodeKind::Coproc(_, body) => {
+                SyntaxUnitShape::Coproc(self.node(body, (id, SyntaxUnitRole::Body(0)), text))
+            }
         };
         self.redirects(&node.redirects, id, text);
         self.all[id].shape = shape;
         id
     }
 
-    fn case(&mut self, word: &WordSyntax, arms: &[(Vec<WordSyntax>, CommandList)], id: Id, text: &Text) -> Shape {
+    fn case(
+        &mut self,
+        word: &WordSyntax,
+        arms: &[(Vec<WordSyntax>, CommandList)],
+        id: SyntaxUnitId,
+        text: &SpanText,
+    ) -> SyntaxUnitShape {
         self.parts(&word.parts, id, text);
         let mut arm = |(at, (patterns, body)): (usize, &(Vec<WordSyntax>, CommandList))| {
             self.optionally(|builder| builder.words(patterns, id, text));
-            self.list(body, Some((id, Role::Body(at))), text)
+            self.list(body, Some((id, SyntaxUnitRole::Body(at))), text)
         };
         let bodies: Vec<_> = arms.iter().enumerate().map(&mut arm).collect();
         let falls = self.all[id].source.contains(";&");
         match (!falls).then(|| chosen(word, arms)).flatten() {
             Some(taken) => {
                 let arms: Vec<_> = bodies.get(taken).copied().into_iter().collect();
-                Shape::Case { may_skip: arms.is_empty(), arms, falls }
+                SyntaxUnitShape::Case { may_skip: arms.is_empty(), arms, falls }
             }
-            None => Shape::Case { arms: bodies, falls, may_skip: true },
+            None => SyntaxUnitShape::Case { arms: bodies, falls, may_skip: true },
         }
     }
 
-    fn redirects(&mut self, redirects: &[RedirectSyntax], id: Id, text: &Text) {
+    fn redirects(&mut self, redirects: &[RedirectSyntax], id: SyntaxUnitId, text: &SpanText) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.heredocs.get(number));
             self.optionally(|builder| {
@@ -353,13 +387,13 @@ impl Builder<'_> {
         self.optional = around;
     }
 
-    fn words(&mut self, words: &[WordSyntax], id: Id, text: &Text) {
+    fn words(&mut self, words: &[WordSyntax], id: SyntaxUnitId, text: &SpanText) {
         for word in words {
             self.parts(&word.parts, id, text);
         }
     }
 
-    fn parts(&mut self, parts: &[WordPart], id: Id, text: &Text) {
+    fn parts(&mut self, parts: &[WordPart], id: SyntaxUnitId, text: &SpanText) {
         for part in parts {
             match part {
                 WordPart::Text(_) | WordPart::Quoted(_) => {}
@@ -375,29 +409,29 @@ impl Builder<'_> {
         }
     }
 
-    fn substitution(&mut self, nested: &SubstitutedCommands, around: Id, text: &Text) {
+    fn substitution(&mut self, nested: &SubstitutedCommands, around: SyntaxUnitId, text: &SpanText) {
         let inner = nested.text.clone().map(|inner| {
             let quoted = format!("`{inner}`");
             let mut places = text.text.match_indices(&quoted);
             let first = places.next().filter(|_| places.next().is_none()).zip(text.begins);
-            Text { text: inner, begins: first.map(|((at, _), begins)| begins + at + 1) }
+            SpanText { text: inner, begins: first.map(|((at, _), begins)| begins + at + 1) }
         });
         let text = inner.as_ref().unwrap_or(text);
         let at = self.all[around].substitutions.len();
-        let id = self.add(Some((around, Role::Word(at))), key::span_of_list(&nested.list), text);
+        let id = self.add(Some((around, SyntaxUnitRole::Word(at))), key::span_of_list(&nested.list), text);
         self.all[around].substitutions.push(id);
         let optional = std::mem::take(&mut self.optional);
-        let parent = Some((id, Role::Body(0)));
+        let parent = Some((id, SyntaxUnitRole::Body(0)));
         let at = text.begins.map(|begins| begins + key::span_of_list(&nested.list).start);
         let list = match self.expanded.of_substitution(nested, &text.text, at) {
             Some(expanded) => {
                 let read = read(&expanded.text);
-                let text = Text { text: expanded.text.into(), begins: None };
+                let text = SpanText { text: expanded.text.into(), begins: None };
                 self.list(&read.script.body, parent, &text)
             }
             None => self.list(&nested.list, parent, text),
         };
-        self.all[id].shape = Shape::Substitution(list);
+        self.all[id].shape = SyntaxUnitShape::Substitution(list);
         self.optional = optional;
     }
 }

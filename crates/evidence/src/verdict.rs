@@ -2,11 +2,13 @@
 
 use safety::Utf16Offsets;
 
-use crate::course::{Command, Course};
+use crate::course::{ExitCodeCourse, WatchedCommand};
 use crate::hiding;
-use crate::parts::{Found, joined};
-use crate::types::{By, End, Evidence, Masked, Part, State, Verdict, cut};
-use crate::units::{Id, Units};
+use crate::parts::{FoundPart, joined};
+use crate::types::{
+    CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure, cut,
+};
+use crate::units::{SyntaxUnitId, SyntaxUnits};
 
 /// Most entries of `parts`.
 const PARTS: usize = 50;
@@ -14,16 +16,27 @@ const PARTS: usize = 50;
 const MASKED: usize = 20;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
-pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End, utf16: &Utf16Offsets) -> Evidence {
-    let uncertain = |part: &&Found| {
-        part.failed() && part.code != command.code && (!is_certain(part) || part.course == Some(Course::Lost))
+pub fn evidence(
+    command: &WatchedCommand<'_>,
+    found: &[FoundPart],
+    complete: bool,
+    end: CommandEnd,
+    utf16: &Utf16Offsets,
+) -> CommandEvidence {
+    let uncertain = |part: &&FoundPart| {
+        part.failed() && part.code != command.code && (!is_certain(part) || part.course == Some(ExitCodeCourse::Lost))
     };
-    let state = if complete && !found.iter().any(|part| uncertain(&part)) { State::Known } else { State::Partial };
-    let hidden: Vec<_> = found.iter().filter(|part| matches!(part.course, Some(Course::Masked { .. }))).collect();
+    let state = if complete && !found.iter().any(|part| uncertain(&part)) {
+        EvidenceCompleteness::Known
+    } else {
+        EvidenceCompleteness::Partial
+    };
+    let hidden: Vec<_> =
+        found.iter().filter(|part| matches!(part.course, Some(ExitCodeCourse::Masked { .. }))).collect();
     let masked: Vec<_> = joined(hidden.iter().copied(), |part| part.course.clone())
         .into_iter()
         .filter_map(|(part, times)| match part.course.clone()? {
-            Course::Masked { by, behind, .. } => Some(Masked {
+            ExitCodeCourse::Masked { by, behind, .. } => Some(MaskedFailure {
                 part: shown(command.units, part, times, utf16),
                 by,
                 behind: behind.map(|text| cut(&text)),
@@ -37,19 +50,29 @@ pub fn evidence(command: &Command<'_>, found: &[Found], complete: bool, end: End
     keep(&mut entries);
     let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
     let ended = |id| found.iter().any(|part| part.code.is_some() && is_certain(part) && part.is_at(id));
-    let open = state == State::Partial && end.is_exit();
+    let open = state == EvidenceCompleteness::Partial && end.is_exit();
     let not_known = open.then(|| hiding::not_known(command.units, ended, utf16)).flatten();
     let masked = masked.into_iter().take(MASKED).collect();
-    Evidence { verdict, why, state, parts, parts_total, masked, tests: Vec::new(), checks: Vec::new(), not_known }
+    CommandEvidence {
+        verdict,
+        why,
+        state,
+        parts,
+        parts_total,
+        masked,
+        tests: Vec::new(),
+        checks: Vec::new(),
+        not_known,
+    }
 }
 
 /// Returns whether the place of a part is known beyond doubt.
-fn is_certain(part: &Found) -> bool {
+fn is_certain(part: &FoundPart) -> bool {
     part.place.as_ref().is_some_and(|place| place.certain)
 }
 
 /// Drops the last entries above the limit that did not fail.
-fn keep(entries: &mut Vec<(&Found, usize)>) {
+fn keep(entries: &mut Vec<(&FoundPart, usize)>) {
     let mut room = PARTS.saturating_sub(entries.iter().filter(|(part, _)| part.failed()).count());
     entries.retain(|(part, _)| {
         let kept = part.failed() || room > 0;
@@ -59,9 +82,9 @@ fn keep(entries: &mut Vec<(&Found, usize)>) {
     entries.truncate(PARTS);
 }
 
-fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16Offsets) -> Part {
+fn shown(units: &SyntaxUnits, part: &FoundPart, times: usize, utf16: &Utf16Offsets) -> EvidencePart {
     let unit = part.place.as_ref().map(|place| &units[place.unit]);
-    Part {
+    EvidencePart {
         command: cut(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
         span: unit.and_then(|unit| unit.span.as_ref()).map(|span| utf16.span(span)),
         exit_code: part.code,
@@ -72,53 +95,59 @@ fn shown(units: &Units, part: &Found, times: usize, utf16: &Utf16Offsets) -> Par
 }
 
 /// Returns a part that ended with 0.
-pub fn passed(units: &Units, id: Id, utf16: &Utf16Offsets) -> Part {
+pub fn passed(units: &SyntaxUnits, id: SyntaxUnitId, utf16: &Utf16Offsets) -> EvidencePart {
     let unit = &units[id];
     let span = unit.span.as_ref().map(|span| utf16.span(span));
-    Part { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
+    EvidencePart { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
 }
 
 /// Returns the verdict of a command whose own end is a failure.
-pub fn failed(end: End) -> Option<(Verdict, Option<String>)> {
+pub fn failed(end: CommandEnd) -> Option<(EvidenceVerdict, Option<String>)> {
     let why = match end {
-        End { by_itself: false, .. } => "The command did not end by itself.".to_owned(),
-        End { signal: Some(signal), .. } => format!("The command was ended by {}.", sys::signal_name(signal)),
-        End { code: Some(0), .. } => return None,
-        End { code: Some(code), .. } => format!("The exit code is {code}."),
-        End { code: None, .. } => "The exit code is not known.".to_owned(),
+        CommandEnd { by_itself: false, .. } => "The command did not end by itself.".to_owned(),
+        CommandEnd { signal: Some(signal), .. } => format!("The command was ended by {}.", sys::signal_name(signal)),
+        CommandEnd { code: Some(0), .. } => return None,
+        CommandEnd { code: Some(code), .. } => format!("The exit code is {code}."),
+        CommandEnd { code: None, .. } => "The exit code is not known.".to_owned(),
     };
-    Some((Verdict::Failed, Some(why)))
+    Some((EvidenceVerdict::Failed, Some(why)))
 }
 
 /// Returns the verdict of a command that ended with 0, and why it is not `passed`.
-fn proved(command: &Command<'_>, found: &[Found], state: State) -> (Verdict, Option<String>) {
-    let excused = |part: &Found| match &part.course {
-        Some(Course::Masked { by: By::Or, right: Some(right), .. }) => started_program(command, found, *right),
+fn proved(
+    command: &WatchedCommand<'_>,
+    found: &[FoundPart],
+    state: EvidenceCompleteness,
+) -> (EvidenceVerdict, Option<String>) {
+    let excused = |part: &FoundPart| match &part.course {
+        Some(ExitCodeCourse::Masked { by: FailureMask::Or, right: Some(right), .. }) => {
+            started_program(command, found, *right)
+        }
         _ => false,
     };
-    let is_hidden = |part: &&Found| matches!(part.course, Some(Course::Masked { .. }));
+    let is_hidden = |part: &&FoundPart| matches!(part.course, Some(ExitCodeCourse::Masked { .. }));
     if let Some(part) = found.iter().filter(is_hidden).find(|part| !excused(part)) {
-        return (Verdict::Failed, Some(format!("{} is hidden.", named(command.units, part))));
+        return (EvidenceVerdict::Failed, Some(format!("{} is hidden.", named(command.units, part))));
     }
     if let Some(part) = found.iter().find(is_hidden) {
         let why = format!("{} is hidden by a program behind ||.", named(command.units, part));
-        return (Verdict::Unproven, Some(why));
+        return (EvidenceVerdict::Unproven, Some(why));
     }
-    if state != State::Known {
-        return (Verdict::Unproven, Some("Not every part of the command is known.".to_owned()));
+    if state != EvidenceCompleteness::Known {
+        return (EvidenceVerdict::Unproven, Some("Not every part of the command is known.".to_owned()));
     }
     if let Some(part) = found.iter().find(|part| part.code.is_none()) {
         let why = format!("The end of «{}» is not known.", brief(source(command.units, part)));
-        return (Verdict::Unproven, Some(why));
+        return (EvidenceVerdict::Unproven, Some(why));
     }
-    (Verdict::Passed, None)
+    (EvidenceVerdict::Passed, None)
 }
 
-fn source<'a>(units: &'a Units, part: &'a Found) -> &'a str {
+fn source<'a>(units: &'a SyntaxUnits, part: &'a FoundPart) -> &'a str {
     part.place.as_ref().map_or(part.printed.as_str(), |place| &*units[place.unit].source)
 }
 
-fn named(units: &Units, part: &Found) -> String {
+fn named(units: &SyntaxUnits, part: &FoundPart) -> String {
     failure(source(units, part), part.signal.map(sys::signal_name).as_deref(), part.code)
 }
 
@@ -136,7 +165,7 @@ fn brief(source: &str) -> String {
 }
 
 /// Returns whether a program was started in a unit.
-fn started_program(command: &Command<'_>, found: &[Found], unit: Id) -> bool {
+fn started_program(command: &WatchedCommand<'_>, found: &[FoundPart], unit: SyntaxUnitId) -> bool {
     found.iter().any(|part| {
         let program = command.processes[part.process].program().is_some();
         program && part.place.as_ref().is_some_and(|place| place.lies_in(command.units, unit))

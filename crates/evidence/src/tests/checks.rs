@@ -8,7 +8,7 @@ use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 
 use super::watch;
-use crate::{Check, Evidence, Kind, Part, Ran, Verdict};
+use crate::{CheckEvidence, CommandEvidence, EvidenceInput, EvidencePart, EvidenceVerdict, Kind};
 
 /// A directory with programs that exit with their first word that is a number, and with 0 without one.
 fn programs() -> tempfile::TempDir {
@@ -36,26 +36,27 @@ fn counts(runner: &str, passed: u64, failures: &[&str]) -> TestCounts {
     }
 }
 
-fn run(root: &Path, script: &str, tests: &[TestCounts]) -> Evidence {
+fn run(root: &Path, script: &str, tests: &[TestCounts]) -> CommandEvidence {
     let root = root.to_str().expect("text");
     let (trace, end) = watch::run(&format!("cd {root}; PATH={root}:$PATH; {script}"));
     let rules = NamedCommandRules::parse("checks", &["./ci.sh"]).expect("rules");
     let (tests, trace) = (tests.to_vec(), trace.as_ref());
-    crate::read(Ran {
+    crate::read(EvidenceInput {
         command: script,
         trace,
         end,
-        tests: |_: &[Part]| tests,
+        tests: |_: &[EvidencePart]| tests,
         cwd: Path::new(root),
         rules: &rules,
-        known: &crate::KnownBefore::default(),
+        known: &crate::ShellKnowledge::default(),
     })
 }
 
 /// The kind, verdict, command, and directory of a check below the root.
-fn shown(root: &Path, checks: &[Check]) -> Vec<String> {
-    let place = |check: &Check| check.cwd.strip_prefix(root).expect("below").display().to_string();
-    let shown = |check: &Check| format!("{:?} {:?} {} in {}", check.kind, check.verdict, check.command, place(check));
+fn shown(root: &Path, checks: &[CheckEvidence]) -> Vec<String> {
+    let place = |check: &CheckEvidence| check.cwd.strip_prefix(root).expect("below").display().to_string();
+    let shown =
+        |check: &CheckEvidence| format!("{:?} {:?} {} in {}", check.kind, check.verdict, check.command, place(check));
     checks.iter().map(shown).collect()
 }
 
@@ -92,7 +93,7 @@ fn a_check_that_failed_once_in_a_command_failed() {
     fs::write(at.join("npm"), "#!/bin/sh\n[ -e seen ] && exit 0\ntouch seen\nexit 4\n").expect("written");
     let evidence = run(&at, "npm test; npm test; npm test", &[]);
     let [check] = evidence.checks.as_slice() else { panic!("{:?}", evidence.checks) };
-    assert_eq!((check.verdict, check.exit_code), (Verdict::Failed, Some(4)));
+    assert_eq!((check.verdict, check.exit_code), (EvidenceVerdict::Failed, Some(4)));
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn counts_belong_to_the_check_that_certainly_printed_them() {
     let at = fs::canonicalize(root.path()).expect("there");
     let (good, bad) = (counts("pytest", 3, &[]), counts("cargo-test", 2, &["a", "b"]));
     let none = counts("pytest", 0, &[]);
-    use Verdict::{Failed, Passed, Unproven};
+    use EvidenceVerdict::{Failed, Passed, Unproven};
     for (script, tests, wanted) in [
         ("npm test", vec![good.clone()], &[(Passed, Some(0_usize))] as &[_]),
         ("npm test", vec![good.clone(), bad.clone()], &[(Failed, Some(2))]),
@@ -160,15 +161,15 @@ fn without_a_witness_only_what_the_text_proves_is_a_check() {
     for (command, code, checks) in
         [("npm test", 0, 1), ("npm test", 1, 0), ("cd app && npm test", 0, 0), ("npm test | tail", 0, 0)]
     {
-        let end = crate::End { code: Some(code), signal: None, by_itself: true };
-        let ran = Ran {
+        let end = crate::CommandEnd { code: Some(code), signal: None, by_itself: true };
+        let ran = EvidenceInput {
             command,
             trace: None,
             end,
-            tests: |_: &[Part]| Vec::new(),
+            tests: |_: &[EvidencePart]| Vec::new(),
             cwd: Path::new("/work"),
             rules: &rules,
-            known: &crate::KnownBefore::default(),
+            known: &crate::ShellKnowledge::default(),
         };
         let evidence = crate::read(ran);
         assert_eq!(evidence.checks.len(), checks, "{command} {code}");

@@ -6,45 +6,45 @@
 use std::collections::BTreeMap;
 
 use super::{read, watch};
-use crate::{By, Evidence, State, Verdict};
+use crate::{CommandEvidence, EvidenceCompleteness, EvidenceVerdict, FailureMask};
 
 /// A generated command.
-enum Node {
+enum GeneratedCommand {
     /// A program with this exit code. Its name is unique, or it is not.
     Program(i32, Option<usize>),
     Builtin(bool),
-    Sequence(Vec<Node>),
-    And(Box<Node>, Box<Node>),
-    Or(Box<Node>, Box<Node>),
-    Pipe(Vec<Node>),
-    Not(Box<Node>),
-    Subshell(Box<Node>),
-    Group(Box<Node>),
-    If(Box<Node>, Box<Node>, Box<Node>),
-    For(usize, Box<Node>),
+    Sequence(Vec<GeneratedCommand>),
+    And(Box<GeneratedCommand>, Box<GeneratedCommand>),
+    Or(Box<GeneratedCommand>, Box<GeneratedCommand>),
+    Pipe(Vec<GeneratedCommand>),
+    Not(Box<GeneratedCommand>),
+    Subshell(Box<GeneratedCommand>),
+    Group(Box<GeneratedCommand>),
+    If(Box<GeneratedCommand>, Box<GeneratedCommand>, Box<GeneratedCommand>),
+    For(usize, Box<GeneratedCommand>),
     Call(usize),
     /// `x=$(…)`
-    Assignment(Box<Node>),
+    Assignment(Box<GeneratedCommand>),
     /// `: $(…)`
-    Argument(Box<Node>),
+    Argument(Box<GeneratedCommand>),
     /// `… & wait`, or `wait $!`
-    Background(Box<Node>, bool),
+    Background(Box<GeneratedCommand>, bool),
     /// A program that a signal ends.
     Killed(i32),
     /// `case`, of whose arms one runs.
-    Case(usize, Vec<Node>),
+    Case(usize, Vec<GeneratedCommand>),
     /// `select`, whose body runs once.
-    Select(Box<Node>),
+    Select(Box<GeneratedCommand>),
     /// `coproc { …; }; wait`
-    Coproc(Box<Node>),
+    Coproc(Box<GeneratedCommand>),
     /// `x=$(… $(…))`
-    Nested(Box<Node>, Box<Node>),
+    Nested(Box<GeneratedCommand>, Box<GeneratedCommand>),
 }
 
 /// A source of numbers that repeats (xorshift).
-struct Numbers(u64);
+struct XorShiftNumbers(u64);
 
-impl Numbers {
+impl XorShiftNumbers {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -56,45 +56,45 @@ impl Numbers {
 /// Bodies of functions.
 const FUNCTIONS: usize = 2;
 
-fn generate(numbers: &mut Numbers, depth: usize, calls: bool) -> Node {
-    let inner = |numbers: &mut Numbers| Box::new(generate(numbers, depth.saturating_sub(1), calls));
+fn generate(numbers: &mut XorShiftNumbers, depth: usize, calls: bool) -> GeneratedCommand {
+    let inner = |numbers: &mut XorShiftNumbers| Box::new(generate(numbers, depth.saturating_sub(1), calls));
     if depth == 0 {
         return match numbers.below(6) {
-            5 => Node::Killed([6, 9, 11, 15][numbers.below(4)]),
-            0 => Node::Builtin(numbers.below(2) == 0),
+            5 => GeneratedCommand::Killed([6, 9, 11, 15][numbers.below(4)]),
+            0 => GeneratedCommand::Builtin(numbers.below(2) == 0),
             _ => {
                 let code = [0, 0, 1, 2, 3][numbers.below(5)];
                 let unique = numbers.below(2) == 0;
-                Node::Program(code, unique.then(|| numbers.below(1000)))
+                GeneratedCommand::Program(code, unique.then(|| numbers.below(1000)))
             }
         };
     }
     match numbers.below(20) {
-        0..3 => Node::Sequence((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
-        3 => Node::And(inner(numbers), inner(numbers)),
-        4 => Node::Or(inner(numbers), inner(numbers)),
-        5 | 6 => Node::Pipe((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
+        0..3 => GeneratedCommand::Sequence((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
+        3 => GeneratedCommand::And(inner(numbers), inner(numbers)),
+        4 => GeneratedCommand::Or(inner(numbers), inner(numbers)),
+        5 | 6 => GeneratedCommand::Pipe((0..2 + numbers.below(2)).map(|_| *inner(numbers)).collect()),
         // Which round of which loop comes next does not show, and behind `!` that counts.
-        7 => Node::Not(Box::new(generate(numbers, 0, calls))),
-        8 => Node::Subshell(inner(numbers)),
-        9 => Node::Group(inner(numbers)),
-        10 => Node::If(inner(numbers), inner(numbers), inner(numbers)),
-        11 => Node::For(1 + numbers.below(3), inner(numbers)),
-        12 if calls => Node::Call(numbers.below(FUNCTIONS)),
-        13 => Node::Assignment(inner(numbers)),
-        14 => Node::Argument(inner(numbers)),
-        15 => Node::Background(inner(numbers), numbers.below(2) == 0),
-        16 => Node::Case(numbers.below(3), (0..3).map(|_| *inner(numbers)).collect()),
-        17 => Node::Select(inner(numbers)),
-        18 => Node::Coproc(inner(numbers)),
-        19 => Node::Nested(inner(numbers), inner(numbers)),
+        7 => GeneratedCommand::Not(Box::new(generate(numbers, 0, calls))),
+        8 => GeneratedCommand::Subshell(inner(numbers)),
+        9 => GeneratedCommand::Group(inner(numbers)),
+        10 => GeneratedCommand::If(inner(numbers), inner(numbers), inner(numbers)),
+        11 => GeneratedCommand::For(1 + numbers.below(3), inner(numbers)),
+        12 if calls => GeneratedCommand::Call(numbers.below(FUNCTIONS)),
+        13 => GeneratedCommand::Assignment(inner(numbers)),
+        14 => GeneratedCommand::Argument(inner(numbers)),
+        15 => GeneratedCommand::Background(inner(numbers), numbers.below(2) == 0),
+        16 => GeneratedCommand::Case(numbers.below(3), (0..3).map(|_| *inner(numbers)).collect()),
+        17 => GeneratedCommand::Select(inner(numbers)),
+        18 => GeneratedCommand::Coproc(inner(numbers)),
+        19 => GeneratedCommand::Nested(inner(numbers), inner(numbers)),
         _ => *inner(numbers),
     }
 }
 
 /// Where the command of a node stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum GeneratedPosition {
     /// In a list.
     List,
     /// A side of `&&` or `||`, or behind `!`.
@@ -103,45 +103,53 @@ enum Place {
     Element,
 }
 
-fn source(node: &Node, place: Place) -> String {
-    let list = |node: &Node| source(node, Place::List);
+fn source(node: &GeneratedCommand, place: GeneratedPosition) -> String {
+    let list = |node: &GeneratedCommand| source(node, GeneratedPosition::List);
     let text = match node {
-        Node::Program(code, None) => format!("/bin/sh -c 'exit {code}'"),
-        Node::Program(code, Some(name)) => format!("/bin/sh -c 'exit {code}' n{name}"),
-        Node::Builtin(true) => "true".to_owned(),
-        Node::Builtin(false) => "false".to_owned(),
-        Node::Sequence(nodes) => nodes.iter().map(list).collect::<Vec<_>>().join("; "),
-        Node::And(left, right) => format!("{} && {}", source(left, Place::Joined), source(right, Place::Joined)),
-        Node::Or(left, right) => format!("{} || {}", source(left, Place::Joined), source(right, Place::Joined)),
-        Node::Pipe(nodes) => nodes.iter().map(|node| source(node, Place::Element)).collect::<Vec<_>>().join(" | "),
-        Node::Not(node) => format!("! {}", source(node, Place::Element)),
-        Node::Subshell(node) => format!("( {})", list(node)),
-        Node::Group(node) => format!("{{ {}; }}", list(node)),
-        Node::If(condition, then, otherwise) => {
+        GeneratedCommand::Program(code, None) => format!("/bin/sh -c 'exit {code}'"),
+        GeneratedCommand::Program(code, Some(name)) => format!("/bin/sh -c 'exit {code}' n{name}"),
+        GeneratedCommand::Builtin(true) => "true".to_owned(),
+        GeneratedCommand::Builtin(false) => "false".to_owned(),
+        GeneratedCommand::Sequence(nodes) => nodes.iter().map(list).collect::<Vec<_>>().join("; "),
+        GeneratedCommand::And(left, right) => {
+            format!("{} && {}", source(left, GeneratedPosition::Joined), source(right, GeneratedPosition::Joined))
+        }
+        GeneratedCommand::Or(left, right) => {
+            format!("{} || {}", source(left, GeneratedPosition::Joined), source(right, GeneratedPosition::Joined))
+        }
+        GeneratedCommand::Pipe(nodes) => {
+            nodes.iter().map(|node| source(node, GeneratedPosition::Element)).collect::<Vec<_>>().join(" | ")
+        }
+        GeneratedCommand::Not(node) => format!("! {}", source(node, GeneratedPosition::Element)),
+        GeneratedCommand::Subshell(node) => format!("( {})", list(node)),
+        GeneratedCommand::Group(node) => format!("{{ {}; }}", list(node)),
+        GeneratedCommand::If(condition, then, otherwise) => {
             format!("if {}; then {}; else {}; fi", list(condition), list(then), list(otherwise))
         }
-        Node::For(rounds, body) => {
+        GeneratedCommand::For(rounds, body) => {
             let items: Vec<_> = (0..*rounds).map(|round| round.to_string()).collect();
             format!("for i in {}; do {}; done", items.join(" "), list(body))
         }
-        Node::Call(function) => format!("f{function}"),
-        Node::Assignment(node) => format!("x=$( {})", list(node)),
-        Node::Argument(node) => format!(": $( {})", list(node)),
-        Node::Killed(signal) => format!("/bin/sh -c 'kill -{signal} $$'"),
-        Node::Case(taken, arms) => {
+        GeneratedCommand::Call(function) => format!("f{function}"),
+        GeneratedCommand::Assignment(node) => format!("x=$( {})", list(node)),
+        GeneratedCommand::Argument(node) => format!(": $( {})", list(node)),
+        GeneratedCommand::Killed(signal) => format!("/bin/sh -c 'kill -{signal} $$'"),
+        GeneratedCommand::Case(taken, arms) => {
             let arms = arms.iter().enumerate().map(|(at, arm)| format!("{at}) {};; ", list(arm)));
             format!("case {taken} in {}esac", arms.collect::<String>())
         }
-        Node::Select(body) => format!("select i in a; do {}; break; done <<< 1", list(body)),
-        Node::Coproc(body) => format!("coproc {{ {}; }}; wait", list(body)),
-        Node::Nested(inner, outer) => format!("x=$( : $( {}); {})", list(inner), list(outer)),
-        Node::Background(node, false) => format!("{} & wait", source(node, Place::Element)),
-        Node::Background(node, true) => format!("{} & wait $!", source(node, Place::Element)),
+        GeneratedCommand::Select(body) => format!("select i in a; do {}; break; done <<< 1", list(body)),
+        GeneratedCommand::Coproc(body) => format!("coproc {{ {}; }}; wait", list(body)),
+        GeneratedCommand::Nested(inner, outer) => format!("x=$( : $( {}); {})", list(inner), list(outer)),
+        GeneratedCommand::Background(node, false) => format!("{} & wait", source(node, GeneratedPosition::Element)),
+        GeneratedCommand::Background(node, true) => format!("{} & wait $!", source(node, GeneratedPosition::Element)),
     };
     let apart = match node {
-        Node::Sequence(_) | Node::Background(..) | Node::Coproc(_) => place != Place::List,
-        Node::And(..) | Node::Or(..) => place != Place::List,
-        Node::Pipe(_) | Node::Not(_) => place == Place::Element,
+        GeneratedCommand::Sequence(_) | GeneratedCommand::Background(..) | GeneratedCommand::Coproc(_) => {
+            place != GeneratedPosition::List
+        }
+        GeneratedCommand::And(..) | GeneratedCommand::Or(..) => place != GeneratedPosition::List,
+        GeneratedCommand::Pipe(_) | GeneratedCommand::Not(_) => place == GeneratedPosition::Element,
         _ => false,
     };
     if apart { format!("{{ {text}; }}") } else { text }
@@ -149,7 +157,7 @@ fn source(node: &Node, place: Place) -> String {
 
 /// What gave a code.
 #[derive(Clone, Copy, PartialEq)]
-enum From {
+enum ExitCodeOrigin {
     Part(usize),
     /// `false`
     Builtin,
@@ -158,37 +166,37 @@ enum From {
 }
 
 /// The interpreter.
-struct Oracle<'n> {
-    functions: &'n [Node],
+struct EvidenceOracle<'n> {
+    functions: &'n [GeneratedCommand],
     parts: Vec<(String, i32)>,
-    masked: Vec<(usize, By)>,
+    masked: Vec<(usize, FailureMask)>,
     /// Parts behind `||` whose right side started a program.
     excused: Vec<usize>,
 }
 
-impl Oracle<'_> {
+impl EvidenceOracle<'_> {
     /// Notes that a code is lost.
-    fn lose(&mut self, (code, from): (i32, From), by: By) {
-        if let From::Part(part) = from
+    fn lose(&mut self, (code, from): (i32, ExitCodeOrigin), by: FailureMask) {
+        if let ExitCodeOrigin::Part(part) = from
             && code != 0
         {
             self.masked.push((part, by));
         }
     }
 
-    fn part(&mut self, source: String, code: i32) -> (i32, From) {
+    fn part(&mut self, source: String, code: i32) -> (i32, ExitCodeOrigin) {
         self.parts.push((source, code));
-        (code, From::Part(self.parts.len() - 1))
+        (code, ExitCodeOrigin::Part(self.parts.len() - 1))
     }
 
     /// Runs a command in a process of its own, which is a part.
-    fn apart(&mut self, node: &Node, place: Place) -> (i32, From) {
+    fn apart(&mut self, node: &GeneratedCommand, place: GeneratedPosition) -> (i32, ExitCodeOrigin) {
         let (code, from) = match node {
-            Node::Program(..) | Node::Killed(_) => return self.run(node),
-            Node::Subshell(inner) => {
+            GeneratedCommand::Program(..) | GeneratedCommand::Killed(_) => return self.run(node),
+            GeneratedCommand::Subshell(inner) => {
                 // Bash runs a subshell that is all of another one in the same process.
                 let mut inner = inner;
-                while let Node::Subshell(innermost) = &**inner {
+                while let GeneratedCommand::Subshell(innermost) = &**inner {
                     inner = innermost;
                 }
                 self.run(inner)
@@ -197,85 +205,87 @@ impl Oracle<'_> {
         };
         let (code, part) = self.part(source(node, place), code);
         // A code that comes from a condition is no failure of the part, either.
-        (code, if from == From::Condition { From::Condition } else { part })
+        (code, if from == ExitCodeOrigin::Condition { ExitCodeOrigin::Condition } else { part })
     }
 
-    fn run(&mut self, node: &Node) -> (i32, From) {
+    fn run(&mut self, node: &GeneratedCommand) -> (i32, ExitCodeOrigin) {
         match node {
-            Node::Program(code, _) => self.part(source(node, Place::List), *code),
-            Node::Killed(signal) => self.part(source(node, Place::List), 128 + signal),
-            Node::Case(taken, arms) => self.run(&arms[*taken]),
-            Node::Select(body) => {
+            GeneratedCommand::Program(code, _) => self.part(source(node, GeneratedPosition::List), *code),
+            GeneratedCommand::Killed(signal) => self.part(source(node, GeneratedPosition::List), 128 + signal),
+            GeneratedCommand::Case(taken, arms) => self.run(&arms[*taken]),
+            GeneratedCommand::Select(body) => {
                 let end = self.run(body);
-                self.lose(end, By::Sequence);
-                (0, From::Builtin)
+                self.lose(end, FailureMask::Sequence);
+                (0, ExitCodeOrigin::Builtin)
             }
-            Node::Coproc(body) => {
+            GeneratedCommand::Coproc(body) => {
                 let (code, from) = self.run(body);
-                let (_, part) = self.part(format!("coproc {{ {}; }}", source(body, Place::List)), code);
-                let from = if from == From::Condition { From::Condition } else { part };
-                self.lose((code, from), By::Background);
-                (0, From::Builtin)
+                let (_, part) = self.part(format!("coproc {{ {}; }}", source(body, GeneratedPosition::List)), code);
+                let from = if from == ExitCodeOrigin::Condition { ExitCodeOrigin::Condition } else { part };
+                self.lose((code, from), FailureMask::Background);
+                (0, ExitCodeOrigin::Builtin)
             }
-            Node::Nested(inner, outer) => {
+            GeneratedCommand::Nested(inner, outer) => {
                 let end = self.run(inner);
-                self.lose(end, By::Substitution);
+                self.lose(end, FailureMask::Substitution);
                 self.run(outer)
             }
-            Node::Builtin(good) => (i32::from(!good), From::Builtin),
-            Node::Sequence(nodes) => self.run_all(nodes.iter(), By::Sequence),
-            Node::And(left, right) => match self.run(left) {
+            GeneratedCommand::Builtin(good) => (i32::from(!good), ExitCodeOrigin::Builtin),
+            GeneratedCommand::Sequence(nodes) => self.run_all(nodes.iter(), FailureMask::Sequence),
+            GeneratedCommand::And(left, right) => match self.run(left) {
                 (0, _) => self.run(right),
                 failed => failed,
             },
-            Node::Or(left, right) => match self.run(left) {
+            GeneratedCommand::Or(left, right) => match self.run(left) {
                 (0, from) => (0, from),
                 failed => self.or(failed, right),
             },
-            Node::Pipe(nodes) => {
-                let ends: Vec<_> = nodes.iter().map(|node| self.apart(node, Place::Element)).collect();
+            GeneratedCommand::Pipe(nodes) => {
+                let ends: Vec<_> = nodes.iter().map(|node| self.apart(node, GeneratedPosition::Element)).collect();
                 let (last, others) = ends.split_last().expect("a pipeline has elements");
-                others.iter().for_each(|end| self.lose(*end, By::Pipe));
+                others.iter().for_each(|end| self.lose(*end, FailureMask::Pipe));
                 *last
             }
-            Node::Not(node) => (i32::from(self.run(node).0 == 0), From::Condition),
-            Node::Subshell(_) => self.apart(node, Place::List),
-            Node::Group(node) => self.run(node),
-            Node::If(condition, then, otherwise) => {
+            GeneratedCommand::Not(node) => (i32::from(self.run(node).0 == 0), ExitCodeOrigin::Condition),
+            GeneratedCommand::Subshell(_) => self.apart(node, GeneratedPosition::List),
+            GeneratedCommand::Group(node) => self.run(node),
+            GeneratedCommand::If(condition, then, otherwise) => {
                 if self.run(condition).0 == 0 {
                     self.run(then)
                 } else {
                     self.run(otherwise)
                 }
             }
-            Node::For(rounds, body) => self.run_all(std::iter::repeat_n(&**body, *rounds), By::Sequence),
-            Node::Call(function) => {
+            GeneratedCommand::For(rounds, body) => {
+                self.run_all(std::iter::repeat_n(&**body, *rounds), FailureMask::Sequence)
+            }
+            GeneratedCommand::Call(function) => {
                 let functions = self.functions;
                 self.run(&functions[*function])
             }
-            Node::Assignment(node) => self.run(node),
-            Node::Argument(node) => {
+            GeneratedCommand::Assignment(node) => self.run(node),
+            GeneratedCommand::Argument(node) => {
                 let end = self.run(node);
-                self.lose(end, By::Substitution);
-                (0, From::Builtin)
+                self.lose(end, FailureMask::Substitution);
+                (0, ExitCodeOrigin::Builtin)
             }
-            Node::Background(node, waited) => {
-                let end = self.apart(node, Place::Element);
+            GeneratedCommand::Background(node, waited) => {
+                let end = self.apart(node, GeneratedPosition::Element);
                 if *waited {
                     return end;
                 }
-                self.lose(end, By::Background);
-                (0, From::Builtin)
+                self.lose(end, FailureMask::Background);
+                (0, ExitCodeOrigin::Builtin)
             }
         }
     }
 
-    fn or(&mut self, failed: (i32, From), right: &Node) -> (i32, From) {
-        self.lose(failed, By::Or);
+    fn or(&mut self, failed: (i32, ExitCodeOrigin), right: &GeneratedCommand) -> (i32, ExitCodeOrigin) {
+        self.lose(failed, FailureMask::Or);
         let before = self.parts.len();
         let end = self.run(right);
         let program = self.parts[before..].iter().any(|(source, _)| source.starts_with("/bin/sh"));
-        if let (_, From::Part(part)) = failed
+        if let (_, ExitCodeOrigin::Part(part)) = failed
             && program
         {
             self.excused.push(part);
@@ -283,8 +293,12 @@ impl Oracle<'_> {
         end
     }
 
-    fn run_all<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>, by: By) -> (i32, From) {
-        let mut last = (0, From::Builtin);
+    fn run_all<'n>(
+        &mut self,
+        nodes: impl Iterator<Item = &'n GeneratedCommand>,
+        by: FailureMask,
+    ) -> (i32, ExitCodeOrigin) {
+        let mut last = (0, ExitCodeOrigin::Builtin);
         for (at, node) in nodes.enumerate() {
             if at > 0 {
                 self.lose(last, by);
@@ -295,26 +309,26 @@ impl Oracle<'_> {
     }
 
     /// Returns the verdict of a command with this exit code.
-    fn verdict(&self, code: i32) -> Verdict {
+    fn verdict(&self, code: i32) -> EvidenceVerdict {
         if code != 0 || self.masked.iter().any(|(part, _)| !self.excused.contains(part)) {
-            Verdict::Failed
+            EvidenceVerdict::Failed
         } else if self.masked.is_empty() {
-            Verdict::Passed
+            EvidenceVerdict::Passed
         } else {
-            Verdict::Unproven
+            EvidenceVerdict::Unproven
         }
     }
 }
 
-type Counts = BTreeMap<String, usize>;
+type SourceCounts = BTreeMap<String, usize>;
 
-fn count(all: impl Iterator<Item = (String, usize)>) -> Counts {
-    let mut counts = Counts::new();
+fn count(all: impl Iterator<Item = (String, usize)>) -> SourceCounts {
+    let mut counts = SourceCounts::new();
     all.for_each(|(entry, times)| *counts.entry(entry).or_default() += times);
     counts
 }
 
-fn expected(oracle: &Oracle<'_>, end: (i32, From)) -> (Counts, Counts, Verdict) {
+fn expected(oracle: &EvidenceOracle<'_>, end: (i32, ExitCodeOrigin)) -> (SourceCounts, SourceCounts, EvidenceVerdict) {
     let parts = count(oracle.parts.iter().map(|(source, code)| (format!("{source} = {code}"), 1)));
     let masked = oracle.masked.iter().map(|(part, by)| {
         let (source, code) = &oracle.parts[*part];
@@ -323,8 +337,8 @@ fn expected(oracle: &Oracle<'_>, end: (i32, From)) -> (Counts, Counts, Verdict) 
     (parts, count(masked), oracle.verdict(end.0))
 }
 
-fn observed(evidence: &Evidence) -> (Counts, Counts, Verdict) {
-    let shown = |part: &crate::Part| format!("{} = {}", part.command, part.exit_code.unwrap_or(-1));
+fn observed(evidence: &CommandEvidence) -> (SourceCounts, SourceCounts, EvidenceVerdict) {
+    let shown = |part: &crate::EvidencePart| format!("{} = {}", part.command, part.exit_code.unwrap_or(-1));
     let parts = count(evidence.parts.iter().map(|part| (shown(part), part.times)));
     let masked =
         evidence.masked.iter().map(|masked| (format!("{} {:?}", shown(&masked.part), masked.by), masked.part.times));
@@ -332,16 +346,19 @@ fn observed(evidence: &Evidence) -> (Counts, Counts, Verdict) {
 }
 
 /// Generates a command. Returns it with the parts, masked parts and verdict that it must have, and its exit code.
-fn case(seed: u64) -> (String, (Counts, Counts, Verdict), i32) {
-    let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+fn case(seed: u64) -> (String, (SourceCounts, SourceCounts, EvidenceVerdict), i32) {
+    let mut numbers = XorShiftNumbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     (0..8).for_each(|_| _ = numbers.below(2));
     let functions: Vec<_> = (0..FUNCTIONS).map(|_| generate(&mut numbers, 1, false)).collect();
     let depth = 2 + numbers.below(3);
     let body = generate(&mut numbers, depth, true);
-    let defined =
-        functions.iter().enumerate().map(|(at, body)| format!("f{at}() {{ {}; }}; ", source(body, Place::List)));
-    let script = defined.collect::<String>() + &source(&body, Place::List);
-    let mut oracle = Oracle { functions: &functions, parts: Vec::new(), masked: Vec::new(), excused: Vec::new() };
+    let defined = functions
+        .iter()
+        .enumerate()
+        .map(|(at, body)| format!("f{at}() {{ {}; }}; ", source(body, GeneratedPosition::List)));
+    let script = defined.collect::<String>() + &source(&body, GeneratedPosition::List);
+    let mut oracle =
+        EvidenceOracle { functions: &functions, parts: Vec::new(), masked: Vec::new(), excused: Vec::new() };
     let end = oracle.run(&body);
     (script, expected(&oracle, end), end.0)
 }
@@ -361,7 +378,7 @@ fn differing(seeds: impl Iterator<Item = u64>) -> Vec<String> {
         }
         let seen = observed(&evidence);
         let ended = end.code.or(end.signal.map(|signal| 128 + signal));
-        let same = seen == expected && ended == Some(code) && evidence.state == State::Known;
+        let same = seen == expected && ended == Some(code) && evidence.state == EvidenceCompleteness::Known;
         (!same).then(|| {
             format!("{seed}: {script}\n  code {:?}\n  {seen:?} {:?}\n  {expected:?}", end.code, evidence.state)
         })

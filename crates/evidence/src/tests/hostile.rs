@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 use sys::{WitnessEvent, WitnessEventKind, WitnessTrace};
 
 use super::{read, watch};
-use crate::{End, Evidence};
+use crate::{CommandEnd, CommandEvidence};
 
 const SCRIPT: &str = "f() { /bin/false; }; for i in 1 2; do f | cat & done; x=$(f; (f) || echo `f`); wait $!; ! f";
 
-fn ended() -> End {
-    End { code: Some(0), signal: None, by_itself: true }
+fn ended() -> CommandEnd {
+    CommandEnd { code: Some(0), signal: None, by_itself: true }
 }
 
 /// Checks what holds for any trace.
-fn check(evidence: &Evidence) {
+fn check(evidence: &CommandEvidence) {
     assert!(evidence.parts.len() <= 50 && evidence.masked.len() <= 20);
     assert!(evidence.parts.iter().all(|part| part.command.chars().count() <= 200));
 }

@@ -11,10 +11,18 @@ use std::path::Path;
 use safety::decide::NamedCommandRules;
 use sys::WitnessTrace;
 
-use crate::{End, Evidence, KnownBefore, Part, Ran};
+use crate::{CommandEnd, CommandEvidence, EvidenceInput, EvidencePart, ShellKnowledge};
 
 /// Reads a command without output.
-fn read(command: &str, trace: Option<&WitnessTrace>, end: End) -> Evidence {
-    let (rules, cwd, known) = (NamedCommandRules::default(), Path::new("/"), KnownBefore::default());
-    crate::read(Ran { command, trace, end, tests: |_: &[Part]| Vec::new(), cwd, rules: &rules, known: &known })
+fn read(command: &str, trace: Option<&WitnessTrace>, end: CommandEnd) -> CommandEvidence {
+    let (rules, cwd, known) = (NamedCommandRules::default(), Path::new("/"), ShellKnowledge::default());
+    crate::read(EvidenceInput {
+        command,
+        trace,
+        end,
+        tests: |_: &[EvidencePart]| Vec::new(),
+        cwd,
+        rules: &rules,
+        known: &known,
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::{read, watch};
 use crate::aliases::PIECES;
-use crate::{By, End, Evidence, State, Verdict};
+use crate::{CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceVerdict, FailureMask};
 
 /// Runs a command and returns its evidence in a line: `VERDICT STATE: PARTS # MASKED`.
 fn proved(script: &str) -> String {
@@ -10,8 +10,8 @@ fn proved(script: &str) -> String {
     shown(&read(script, trace.as_ref(), end))
 }
 
-fn shown(evidence: &Evidence) -> String {
-    let part = |part: &crate::Part| {
+fn shown(evidence: &CommandEvidence) -> String {
+    let part = |part: &crate::EvidencePart| {
         let code = part.exit_code.map_or("?".into(), |code| code.to_string());
         let code = part.signal.iter().fold(code, |code, signal| format!("{code} {signal}"));
         let place = if part.span.is_none() { "~" } else { "" };
@@ -19,21 +19,21 @@ fn shown(evidence: &Evidence) -> String {
         format!("{place}{} {code}{times}", part.command)
     };
     let by = |by| match by {
-        By::Pipe => "|",
-        By::Or => "||",
-        By::Sequence => ";",
-        By::Background => "&",
-        By::Substitution => "$()",
+        FailureMask::Pipe => "|",
+        FailureMask::Or => "||",
+        FailureMask::Sequence => ";",
+        FailureMask::Background => "&",
+        FailureMask::Substitution => "$()",
     };
     let verdict = match evidence.verdict {
-        Verdict::Passed => "passed",
-        Verdict::Failed => "failed",
-        Verdict::Unproven => "unproven",
+        EvidenceVerdict::Passed => "passed",
+        EvidenceVerdict::Failed => "failed",
+        EvidenceVerdict::Unproven => "unproven",
     };
     let state = match evidence.state {
-        State::Known => "",
-        State::Partial => " partial",
-        State::Unknown => " unknown",
+        EvidenceCompleteness::Known => "",
+        EvidenceCompleteness::Partial => " partial",
+        EvidenceCompleteness::Unknown => " unknown",
     };
     let parts: Vec<_> = evidence.parts.iter().map(part).collect();
     let masked = evidence.masked.iter().map(|masked| {
@@ -255,7 +255,7 @@ fn a_failure_from_elsewhere_is_unproven_unless_it_is_the_code_of_the_command() {
 
 #[test]
 fn a_shell_that_was_not_watched_leaves_the_text() {
-    let end = |code| End { code: Some(code), signal: None, by_itself: true };
+    let end = |code| CommandEnd { code: Some(code), signal: None, by_itself: true };
     for (script, code, wanted) in [
         ("npm test", 0, "passed: npm test 0 #"),
         ("cd app && npm test", 0, "passed: npm test 0 #"),
@@ -276,7 +276,7 @@ fn a_shell_that_was_not_watched_leaves_the_text() {
 
 #[test]
 fn a_text_of_too_many_words_proves_nothing_and_a_long_heredoc_does() {
-    let end = |code| End { code: Some(code), signal: None, by_itself: true };
+    let end = |code| CommandEnd { code: Some(code), signal: None, by_itself: true };
     let words = format!("true {}", "a ".repeat(PIECES));
     assert_eq!(shown(&read(&words, None, end(0))), "unproven unknown:  #");
     assert_eq!(shown(&read(&words, None, end(1))), "failed unknown:  #");
@@ -295,10 +295,11 @@ fn all_of_a_command_that_can_be_watched_is_read() {
 
 #[test]
 fn the_text_tells_what_can_be_hidden_where_no_end_is_known() {
-    let end = End { code: Some(0), signal: None, by_itself: true };
+    let end = CommandEnd { code: Some(0), signal: None, by_itself: true };
     let told = |script: &str, end| {
-        let by =
-            |found: crate::NotKnown| format!("{} {:?} {}", found.command, found.by, found.behind.unwrap_or_default());
+        let by = |found: crate::UnknownOutcome| {
+            format!("{} {:?} {}", found.command, found.by, found.behind.unwrap_or_default())
+        };
         read(script, None, end).not_known.map(|found| by(found).trim_end().to_owned()).unwrap_or_default()
     };
     for (script, wanted) in [
@@ -346,9 +347,9 @@ fn the_text_tells_what_can_be_hidden_where_no_end_is_known() {
     ] {
         assert_eq!(told(script, end), wanted, "{script}");
     }
-    let limit = End { code: None, signal: Some(15), by_itself: false };
+    let limit = CommandEnd { code: None, signal: Some(15), by_itself: false };
     assert_eq!(told("npm test | tail", limit), "", "it has no exit code that could hide another one");
-    assert_eq!(told("npm test | grep -c FAIL", End { code: Some(1), ..end }), "npm test Pipe grep -c FAIL");
+    assert_eq!(told("npm test | grep -c FAIL", CommandEnd { code: Some(1), ..end }), "npm test Pipe grep -c FAIL");
 }
 
 #[test]
@@ -356,7 +357,7 @@ fn a_part_with_a_known_end_is_not_among_what_is_not_known() {
     let told = |script: &str| {
         let (trace, end) = watch::run(script);
         let evidence = read(script, trace.as_ref(), end);
-        assert_eq!(evidence.state, State::Partial, "{script}");
+        assert_eq!(evidence.state, EvidenceCompleteness::Partial, "{script}");
         evidence.not_known.map(|found| found.command).unwrap_or_default()
     };
     assert_eq!(told("/bin/true | cat; eval '/bin/false; :'; echo"), "eval '/bin/false; :'");
@@ -389,12 +390,12 @@ fn failed_parts_are_kept_when_there_are_many() {
 fn a_loop_of_programs_with_long_words_has_room() {
     let script = format!("for i in {{1..1000}}; do /bin/true {}; done", "x".repeat(800));
     let (trace, end) = watch::run(&script);
-    assert_eq!(read(&script, trace.as_ref(), end).verdict, Verdict::Passed);
+    assert_eq!(read(&script, trace.as_ref(), end).verdict, EvidenceVerdict::Passed);
 }
 
 #[test]
 fn more_processes_than_there_is_room_for_are_partial() {
     let (trace, end) = watch::run("for i in {1..4200}; do (:); done");
     let evidence = read("for i in {1..4200}; do (:); done", trace.as_ref(), end);
-    assert_eq!((evidence.state, evidence.verdict), (State::Partial, Verdict::Unproven));
+    assert_eq!((evidence.state, evidence.verdict), (EvidenceCompleteness::Partial, EvidenceVerdict::Unproven));
 }

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use sys::{BashWitness, WitnessTrace};
 
-use crate::End;
+use crate::CommandEnd;
 
 /// Runs a command, and returns its trace and its end.
-pub fn run(script: &str) -> (Option<WitnessTrace>, End) {
+pub fn run(script: &str) -> (Option<WitnessTrace>, CommandEnd) {
     let witness = BashWitness::create(&[], None).expect("files in memory exist");
     let file = witness.share().expect("a descriptor is free");
     fcntl(&file, FcntlArg::F_SETFD(FdFlag::empty())).expect("the flag changes");
@@ -22,5 +22,5 @@ pub fn run(script: &str) -> (Option<WitnessTrace>, End) {
         .stderr(Stdio::null())
         .status()
         .expect("bash starts");
-    (witness.read(0), End { code: status.code(), signal: status.signal(), by_itself: true })
+    (witness.read(0), CommandEnd { code: status.code(), signal: status.signal(), by_itself: true })
 }
