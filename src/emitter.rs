@@ -14,7 +14,7 @@ use super::receipt::{Receipt, UndoCoverage};
 use super::result::OutputChunk;
 use super::tasks::Tasks;
 use capture::OutputStream;
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
 use runner::registry::TaskWatcher;
@@ -96,7 +96,7 @@ pub struct TaskEmitter {
 }
 
 impl TaskWatcher for TaskEmitter {
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>) {
         let confinement = task.confinement.clone().map(Confinement::from);
         let run_id = task.mark.clone();
         let RunRecord { receipt, undo, .. } = record.map(Arc::unwrap_or_clone).unwrap_or_default();

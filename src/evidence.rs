@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use runner::run::tapped_output::TappedOutput;
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct EvidenceOfRun<'a> {
     #[serde(flatten)]
-    parts: &'a Evidence,
+    parts: &'a CommandEvidence,
     tap: Option<Tap<'a>>,
 }
 
@@ -29,7 +29,7 @@ struct Tap<'a> {
 
 impl<'a> EvidenceOfRun<'a> {
     /// Returns the evidence of a command, with its tap.
-    pub fn of(parts: &'a Evidence, tap: Option<&'a TappedOutput>) -> Self {
+    pub fn of(parts: &'a CommandEvidence, tap: Option<&'a TappedOutput>) -> Self {
         Self { parts, tap: tap.map(Tap::from) }
     }
 }
@@ -51,6 +51,6 @@ impl<'a> From<&'a TappedOutput> for Tap<'a> {
 }
 
 /// Returns the evidence of a task as JSON. A task has no tap.
-pub fn json(evidence: &Evidence) -> String {
+pub fn json(evidence: &CommandEvidence) -> String {
     serde_json::to_string(&EvidenceOfRun::of(evidence, None)).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
-use evidence::{End, Ran};
+use evidence::{CommandEnd, EvidenceInput};
 use ledger::{EntryFormat, LedgerLine, LedgerQuery, LedgerReader, LedgerWriter};
 use reduce::{Level, Options, Reducer, Stream};
 use safety::{AnalysisContext, SafetyPolicy};
@@ -157,9 +157,9 @@ fn redact_commands(count: usize) {
 
 fn prove(script: &str) {
     let (rules, end) =
-        (safety::decide::NamedCommandRules::default(), End { code: Some(0), signal: None, by_itself: true });
-    let (tests, cwd, known) = (|_: &[_]| Vec::new(), Path::new("/"), evidence::KnownBefore::default());
-    let ran = Ran { command: script, trace: None, end, tests, cwd, rules: &rules, known: &known };
+        (safety::decide::NamedCommandRules::default(), CommandEnd { code: Some(0), signal: None, by_itself: true });
+    let (tests, cwd, known) = (|_: &[_]| Vec::new(), Path::new("/"), evidence::ShellKnowledge::default());
+    let ran = EvidenceInput { command: script, trace: None, end, tests, cwd, rules: &rules, known: &known };
     std::hint::black_box(evidence::read(ran));
 }
 

@@ -222,7 +222,7 @@ async fn output_is_told_once_and_in_order_through_cuts_and_waits_for_its_listene
     assert!(text == expected, "{} bytes of {}", text.len(), expected.len());
     assert_eq!((ended.id.as_str(), ended.exit_code), (task.id.as_str(), Some(3)));
     assert!(record.expect("a record").receipt.is_some());
-    assert_eq!(evidence.expect("evidence").verdict, evidence::Verdict::Failed);
+    assert_eq!(evidence.expect("evidence").verdict, evidence::EvidenceVerdict::Failed);
     let ended = end(&registry, &task).await;
     assert!(ended.recorded.is_some() && ended.evidence.is_some() && ended.truncation.is_some());
     // A watcher that wants no output gets none, and each end.

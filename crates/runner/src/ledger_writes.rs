@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinHandle;
 
 use crate::supervise::HelperProcesses;
-use evidence::Verdict;
+use evidence::EvidenceVerdict;
 use ledger::{LedgerRunChanges, LedgerWriter, PendingLedgerRecord};
 use receipt::RunReceipt;
 
@@ -28,11 +28,11 @@ pub fn ledger_changes(receipt: &RunReceipt) -> LedgerRunChanges<'static> {
 }
 
 /// Returns the word for what a command proved, for a note.
-pub fn verdict_word(verdict: Verdict) -> &'static str {
+pub fn verdict_word(verdict: EvidenceVerdict) -> &'static str {
     match verdict {
-        Verdict::Passed => "passed",
-        Verdict::Failed => "failed",
-        Verdict::Unproven => "unproven",
+        EvidenceVerdict::Passed => "passed",
+        EvidenceVerdict::Failed => "failed",
+        EvidenceVerdict::Unproven => "unproven",
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::{Task, TaskStore};
 use receipt::recording::RunRecord;
 use runner::registry::TaskCheck;
@@ -93,6 +93,6 @@ pub enum RegistryEvent {
     Exited(
         #[serde(with = "runner::as_json")] Task,
         Option<RunRecord>,
-        #[serde(with = "runner::as_json")] Option<Evidence>,
+        #[serde(with = "runner::as_json")] Option<CommandEvidence>,
     ),
 }

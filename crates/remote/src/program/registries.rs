@@ -13,7 +13,7 @@ use crate::messages::{
     TargetResponse, TaskWaitConditions,
 };
 use crate::post::{LinkMailbox, PackedRunMessage};
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
 use runner::error::RunError;
@@ -226,7 +226,7 @@ impl RegistryEventSender {
 }
 
 impl TaskWatcher for RegistryEventSender {
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>) {
         let (record, evidence) = (record.map(Arc::unwrap_or_clone), evidence.map(Arc::unwrap_or_clone));
         self.tell(RegistryEvent::Exited(task, record, evidence));
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use capture::OutputStream;
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
 use remote::client::{
@@ -158,7 +158,7 @@ pub async fn start(target: &Arc<RemoteTarget>, registry: &DistantRegistry, comma
 /// An event of a registry.
 pub enum ToldRegistryEvent {
     Output(String, String),
-    Exit(Box<Task>, Option<Arc<RunRecord>>, Option<Arc<Evidence>>),
+    Exit(Box<Task>, Option<Arc<RunRecord>>, Option<Arc<CommandEvidence>>),
 }
 
 /// Keeps the events of a registry.
@@ -171,7 +171,7 @@ impl RegistryEventKeeper {
 }
 
 impl TaskWatcher for RegistryEventKeeper {
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>) {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>) {
         self.tell(ToldRegistryEvent::Exit(Box::new(task), record, evidence));
     }
     fn output(&self, task: Task, text: String) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use evidence::{Again, Check, CheckRun, Failures, Kind, Since, Verdict};
+use evidence::{ChangesSinceRun, CheckEvidence, CheckRun, EvidenceVerdict, FailedTestComparison, FailedTests, Kind};
 use receipt::watch::TreeMark;
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ struct RememberedCheck {
 pub(super) struct RememberedCheckRun {
     pub run: CheckRun,
     /// The failed tests, if all are known.
-    pub failures: Option<Failures>,
+    pub failures: Option<FailedTests>,
     /// Its end in its tree. `None` if the tree was not watched.
     pub mark: Option<Arc<TreeMark>>,
 }
@@ -63,7 +63,7 @@ pub struct CheckStanding {
     /// The last run that passed.
     pub last_passed: Option<CheckRun>,
     /// What changed since `last_passed`.
-    pub since: Option<Since>,
+    pub since: Option<ChangesSinceRun>,
     /// Whether a file changed since `run`. `None` if that is not known.
     pub stale: Option<bool>,
 }
@@ -77,7 +77,7 @@ pub(super) struct UnreadCheckStanding {
 
 impl RememberedCheck {
     fn last_passed(&self) -> Option<&RememberedCheckRun> {
-        if self.last.run.verdict == Verdict::Passed { Some(&self.last) } else { self.passed.as_ref() }
+        if self.last.run.verdict == EvidenceVerdict::Passed { Some(&self.last) } else { self.passed.as_ref() }
     }
 }
 
@@ -94,7 +94,7 @@ impl CheckHistory {
     /// if it was watched. Returns the marks that are no longer needed: their end may have to wait for their trees.
     pub fn add(
         &mut self,
-        check: &mut Check,
+        check: &mut CheckEvidence,
         run: RememberedCheckRun,
         before: Option<&TreeBeforeCommand>,
     ) -> Vec<Arc<TreeMark>> {
@@ -103,7 +103,7 @@ impl CheckHistory {
         if let Some(known) = &known {
             check.last = Some(known.last.run.clone());
             let both = known.last.failures.as_ref().zip(run.failures.as_ref());
-            check.again = both.and_then(|(old, new)| Again::of(old, new));
+            check.again = both.and_then(|(old, new)| FailedTestComparison::of(old, new));
         }
         if let (Some(known), Some(passed)) = (&known, &passed) {
             check.last_passed = Some(passed.run.clone());
@@ -114,7 +114,7 @@ impl CheckHistory {
             });
         }
         let oldest = if self.0.len() >= CHECKS { Some(self.0.remove(0)) } else { None };
-        let Check { id, command, cwd, kind, .. } = check.clone();
+        let CheckEvidence { id, command, cwd, kind, .. } = check.clone();
         self.0.push(RememberedCheck { id, command, cwd, kind, last: run, passed });
         let gone = known.into_iter().chain(oldest).flat_map(|known| [Some(known.last), known.passed]);
         let mut gone: Vec<_> = gone.flatten().filter_map(|run| run.mark).collect();
@@ -173,13 +173,13 @@ impl UnreadCheckStanding {
 mod tests {
     use super::*;
 
-    fn check(id: &str) -> Check {
-        Check {
+    fn check(id: &str) -> CheckEvidence {
+        CheckEvidence {
             id: id.to_owned(),
             command: "npm test".to_owned(),
             cwd: PathBuf::from("/work").join(id),
             kind: Kind::Test,
-            verdict: Verdict::Passed,
+            verdict: EvidenceVerdict::Passed,
             last: None,
             last_passed: None,
             since: None,
@@ -189,9 +189,9 @@ mod tests {
         }
     }
 
-    fn run(at: u64, verdict: Verdict, failures: Option<&[&str]>) -> RememberedCheckRun {
+    fn run(at: u64, verdict: EvidenceVerdict, failures: Option<&[&str]>) -> RememberedCheckRun {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let failures = failures.map(|failed| Failures { names: names(failed), passed: 9 });
+        let failures = failures.map(|failed| FailedTests { names: names(failed), passed: 9 });
         let run = CheckRun { run_id: format!("r{at}"), at, verdict, exit_code: Some(0) };
         RememberedCheckRun { run, failures, mark: None }
     }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_check_is_told_of_its_runs_before() {
-        use Verdict::{Failed, Passed, Unproven};
+        use EvidenceVerdict::{Failed, Passed, Unproven};
         let mut memory = CheckHistory::default();
         for (at, verdict, last, passed) in [
             (1, Failed, "none", "none"),
@@ -236,9 +236,9 @@ mod tests {
             (6, Some(&[]), None),
         ] {
             let mut check = check("a");
-            memory.add(&mut check, run(at, Verdict::Failed, failures), None);
+            memory.add(&mut check, run(at, EvidenceVerdict::Failed, failures), None);
             let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
-            let again = again.map(|(fixed, same, appeared)| Again {
+            let again = again.map(|(fixed, same, appeared)| FailedTestComparison {
                 fixed: owned(fixed),
                 same: owned(same),
                 appeared: owned(appeared),
@@ -251,9 +251,9 @@ mod tests {
     fn the_oldest_checks_go_first() {
         let mut memory = CheckHistory::default();
         for at in 0..70 {
-            memory.add(&mut check(&format!("c{at}")), run(at, Verdict::Passed, None), None);
+            memory.add(&mut check(&format!("c{at}")), run(at, EvidenceVerdict::Passed, None), None);
         }
-        memory.add(&mut check("c10"), run(70, Verdict::Passed, None), None);
+        memory.add(&mut check("c10"), run(70, EvidenceVerdict::Passed, None), None);
         let ids = |memory: &CheckHistory, directory: Option<&str>| -> Vec<String> {
             memory.list(directory.map(Path::new)).into_iter().map(|unread| unread.standing.id).collect()
         };
@@ -279,6 +279,6 @@ mod tests {
     }
 
     fn run_at(at: u64) -> RememberedCheckRun {
-        run(at, Verdict::Passed, None)
+        run(at, EvidenceVerdict::Passed, None)
     }
 }

@@ -13,7 +13,7 @@ mod tree_before;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use evidence::{CheckRun, End, Evidence, KnownBefore, Part, Ran};
+use evidence::{CheckRun, CommandEnd, CommandEvidence, EvidenceInput, EvidencePart, ShellKnowledge};
 use protocol::task::now_ms;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
@@ -35,7 +35,7 @@ pub struct EvidenceRequest {
     /// Whether the tree of the directory is watched.
     pub tree: bool,
     /// What the shell knows before the command.
-    pub known: KnownBefore,
+    pub known: ShellKnowledge,
 }
 
 /// A command that has ended.
@@ -47,7 +47,7 @@ pub struct CommandToProve<'a, C> {
     /// The events of its shell. `None` if the shell could not be watched.
     pub trace: Option<WitnessTrace>,
     /// Its end.
-    pub end: End,
+    pub end: CommandEnd,
     /// Counts the tests in its output, once its parts are known.
     pub tests: C,
     /// The tree right before its start. `None` if it was not watched.
@@ -71,12 +71,19 @@ impl EvidenceRequest {
     /// Reads the evidence of the command, which has ended just now, and remembers its checks. Blocks if the tree is
     /// watched.
     #[must_use]
-    pub fn prove(&self, ended: CommandToProve<'_, impl FnOnce(&[Part]) -> Vec<TestCounts>>) -> Evidence {
+    pub fn prove(&self, ended: CommandToProve<'_, impl FnOnce(&[EvidencePart]) -> Vec<TestCounts>>) -> CommandEvidence {
         // A file that changes from here on changed after the run.
         let (mark, at) = (ended.before.as_ref().map(|_| tree_before::mark_tree_end(&self.cwd)), now_ms());
         let CommandToProve { run, command, trace, end, tests, before } = ended;
-        let ran =
-            Ran { command, trace: trace.as_ref(), end, tests, cwd: &self.cwd, rules: &self.checks, known: &self.known };
+        let ran = EvidenceInput {
+            command,
+            trace: trace.as_ref(),
+            end,
+            tests,
+            cwd: &self.cwd,
+            rules: &self.checks,
+            known: &self.known,
+        };
         let mut evidence = evidence::read(ran);
         if evidence.checks.is_empty() {
             return evidence;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence::{Since, State};
+use evidence::{ChangesSinceRun, EvidenceCompleteness};
 use receipt::ReceiptCompleteness;
 use receipt::recording::mark;
 use receipt::watch::{ChangedFiles, TreeMark};
@@ -16,7 +16,7 @@ const PATHS: usize = 20;
 #[derive(Debug)]
 pub struct TreeBeforeCommand {
     /// For each run that passed and is marked in this tree, the changes since its end.
-    since: HashMap<String, Since>,
+    since: HashMap<String, ChangesSinceRun>,
 }
 
 impl TreeBeforeCommand {
@@ -28,7 +28,7 @@ impl TreeBeforeCommand {
     }
 
     /// Returns the changes since the end of a run.
-    pub(super) fn since(&self, run: &str) -> Option<Since> {
+    pub(super) fn since(&self, run: &str) -> Option<ChangesSinceRun> {
         self.since.get(run).cloned()
     }
 }
@@ -39,19 +39,19 @@ pub(super) fn mark_tree_end(directory: &Path) -> Arc<TreeMark> {
 }
 
 /// Returns that nothing is known of the files since a run.
-pub(super) fn unknown_changes(why: &str) -> Since {
+pub(super) fn unknown_changes(why: &str) -> ChangesSinceRun {
     since_of_changes(&ChangedFiles::unknown(why))
 }
 
 /// Returns the changes as results have them.
-pub(super) fn since_of_changes(changed: &ChangedFiles) -> Since {
+pub(super) fn since_of_changes(changed: &ChangedFiles) -> ChangesSinceRun {
     let state = match changed.state {
-        ReceiptCompleteness::Known => State::Known,
-        ReceiptCompleteness::Partial => State::Partial,
-        ReceiptCompleteness::Unknown => State::Unknown,
+        ReceiptCompleteness::Known => EvidenceCompleteness::Known,
+        ReceiptCompleteness::Partial => EvidenceCompleteness::Partial,
+        ReceiptCompleteness::Unknown => EvidenceCompleteness::Unknown,
     };
     let paths = changed.paths.iter().take(PATHS).map(|path| path.to_string_lossy().into_owned()).collect();
-    Since { state, why: changed.why.clone(), total: changed.paths.len() as u64, paths }
+    ChangesSinceRun { state, why: changed.why.clone(), total: changed.paths.len() as u64, paths }
 }
 
 /// Returns whether a file changed. `None` if that is not known.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::supervise::EvidenceWatch;
-use evidence::{End, Evidence};
+use evidence::{CommandEnd, CommandEvidence};
 use protocol::task::{Task, TaskState};
 use sys::Signal;
 
@@ -18,7 +18,7 @@ pub(super) enum TaskEvidenceState {
     /// The task has ended, and its evidence is being read.
     Ending,
     /// The evidence is complete.
-    Done(Arc<Evidence>),
+    Done(Arc<CommandEvidence>),
 }
 
 impl TaskEvidenceState {
@@ -28,7 +28,7 @@ impl TaskEvidenceState {
     }
 
     /// Returns the evidence of a task that has ended.
-    pub fn known(&self) -> Option<Arc<Evidence>> {
+    pub fn known(&self) -> Option<Arc<CommandEvidence>> {
         match self {
             Self::Done(evidence) => Some(Arc::clone(evidence)),
             Self::Off | Self::Going(_) | Self::Ending => None,
@@ -37,10 +37,10 @@ impl TaskEvidenceState {
 }
 
 /// Returns how the command of a task ended, in the terms of evidence.
-pub(super) fn end_of(task: &Task) -> End {
+pub(super) fn end_of(task: &Task) -> CommandEnd {
     let signal = task.signal.as_deref().and_then(|name| Signal::from_name(name).ok()).map(Signal::number);
     let code = task.exit_code.filter(|_| task.signal.is_none());
-    End { code, signal, by_itself: task.ended_by.is_none() && task.state != TaskState::Lost }
+    CommandEnd { code, signal, by_itself: task.ended_by.is_none() && task.state != TaskState::Lost }
 }
 
 #[cfg(test)]
@@ -57,16 +57,16 @@ mod tests {
     #[test]
     fn the_end_of_a_task_is_that_of_its_command() {
         let rows = [
-            (task(TaskState::Exited, Some(3), None, None), End { code: Some(3), signal: None, by_itself: true }),
+            (task(TaskState::Exited, Some(3), None, None), CommandEnd { code: Some(3), signal: None, by_itself: true }),
             (
                 task(TaskState::Killed, Some(137), Some("SIGKILL"), None),
-                End { code: None, signal: Some(9), by_itself: true },
+                CommandEnd { code: None, signal: Some(9), by_itself: true },
             ),
             (
                 task(TaskState::Killed, Some(124), Some("SIGTERM"), Some(EndedBy::Timeout)),
-                End { code: None, signal: Some(15), by_itself: false },
+                CommandEnd { code: None, signal: Some(15), by_itself: false },
             ),
-            (task(TaskState::Lost, None, None, None), End { code: None, signal: None, by_itself: false }),
+            (task(TaskState::Lost, None, None, None), CommandEnd { code: None, signal: None, by_itself: false }),
         ];
         for (task, end) in rows {
             assert_eq!(end_of(&task), end, "{task:?}");

@@ -11,7 +11,7 @@ use super::error::RegistryError;
 use super::foreign_port_owner::ForeignPortOwner;
 use super::task_registry::{KILL_BOUND, RegisteredTask, SCAN_EVERY, TaskRegistry};
 use capture::{SanitizeRules, StreamCapture, StreamTruncation, TruncationPolicy};
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::Task;
 use protocol::task::TaskLogReader;
 use receipt::recording::RunRecord;
@@ -45,7 +45,7 @@ pub struct TaskCheck {
     pub recorded: Option<Arc<RunRecord>>,
     /// What the task proved. `None`: that was not wanted, another process has started the task, or the task runs.
     #[serde(with = "crate::as_json::shared")]
-    pub evidence: Option<Arc<Evidence>>,
+    pub evidence: Option<Arc<CommandEvidence>>,
 }
 
 /// A part of a task's log, with the task at the same time.

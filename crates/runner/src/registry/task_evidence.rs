@@ -7,7 +7,7 @@ use super::evidence_state::{TaskEvidenceState, end_of};
 use super::task_registry::{TaskRegistry, TaskRegistryState};
 use crate::proof::count_log;
 use crate::supervise::EvidenceWatch;
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::{Task, TaskStore};
 use reduce::counts::Ended;
 
@@ -34,7 +34,7 @@ impl TaskRegistry {
     }
 
     /// Gives the evidence to the waiting calls and the watcher.
-    fn set_evidence(&self, id: &str, evidence: Option<Evidence>) {
+    fn set_evidence(&self, id: &str, evidence: Option<CommandEvidence>) {
         let mut inner = self.lock_state();
         let Some(entry) = inner.entries.get_mut(id) else { return };
         entry.evidence =
@@ -47,7 +47,7 @@ impl TaskRegistry {
     }
 
     /// Returns the evidence of a task that has ended, once it is read. `None`: it is not known.
-    pub(super) async fn wait_for_evidence(&self, id: &str) -> Option<Arc<Evidence>> {
+    pub(super) async fn wait_for_evidence(&self, id: &str) -> Option<Arc<CommandEvidence>> {
         loop {
             let mut progress = {
                 let inner = self.lock_state();
@@ -62,7 +62,7 @@ impl TaskRegistry {
     }
 }
 
-fn prove(watched: EvidenceWatch, task: &Task, store: &TaskStore) -> Evidence {
+fn prove(watched: EvidenceWatch, task: &Task, store: &TaskStore) -> CommandEvidence {
     let end = end_of(task);
     let ended = Ended::with(end.code.map(i64::from));
     watched.prove((&task.mark, &task.command), end, |_| {

@@ -13,7 +13,7 @@ use super::recording_state::{TaskRecordingState, forget_records};
 use crate::live::{millis, runs};
 use crate::supervise::{HelperProcesses, TaskAdmission, TaskSender};
 use capture::SanitizeRules;
-use evidence::Evidence;
+use evidence::CommandEvidence;
 use protocol::task::{StateFileStamp, Task, TaskSpec, TaskStore, is_id, new_id, now_ms};
 use receipt::recording::RunRecord;
 
@@ -54,7 +54,7 @@ pub struct RegistryOptions {
 /// Receives the events of a registry's tasks.
 pub trait TaskWatcher: Send + Sync {
     /// A task has ended. `None`: the task was not recorded, or its evidence is not known.
-    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<Evidence>>);
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>);
     /// A task has written output. [`TaskRegistry::on_output_taken`] asks for more.
     fn output(&self, task: Task, text: String);
 }

@@ -84,7 +84,7 @@ pub fn check_evidence(raw: &RawOptions) -> Result<Option<Arc<proof::EvidenceRequ
         cwd: raw.cwd.clone().into(),
         checks,
         tree,
-        known: evidence::KnownBefore::default(),
+        known: evidence::ShellKnowledge::default(),
     })))
 }
 

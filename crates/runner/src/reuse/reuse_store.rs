@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::reuse::ReuseGround;
     use crate::reuse::output_copy::begin_shared_copy;
-    use evidence::{End, Ran};
+    use evidence::{CommandEnd, EvidenceInput};
     use protocol::task::now_ms;
     use receipt::recording::mark;
     use safety::decide::NamedCommandRules;
@@ -125,16 +125,16 @@ mod tests {
         let copy = begin_shared_copy(1 << 20, &std::env::temp_dir());
         copy.lock().expect("not poisoned").push(capture::OutputStream::Stdout, &vec![b'x'; bytes]);
         let output = copy.lock().expect("not poisoned").finish().expect("whole");
-        let end = End { code: Some(0), signal: None, by_itself: true };
+        let end = CommandEnd { code: Some(0), signal: None, by_itself: true };
         let rules = NamedCommandRules::default();
-        let ran = Ran {
+        let ran = EvidenceInput {
             command: "x",
             trace: None,
             end,
-            tests: |_: &[evidence::Part]| Vec::new(),
+            tests: |_: &[evidence::EvidencePart]| Vec::new(),
             cwd: Path::new("/"),
             rules: &rules,
-            known: &evidence::KnownBefore::default(),
+            known: &evidence::ShellKnowledge::default(),
         };
         let evidence = evidence::read(ran);
         StoredRun {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use capture::OutputStream;
 use confine::CommandDenials;
-use evidence::{Evidence, Part};
+use evidence::{CommandEvidence, EvidencePart};
 use protocol::task::now_ms;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ pub struct StoredRun {
     /// Its exit code.
     pub code: i32,
     /// What it proved.
-    pub evidence: Evidence,
+    pub evidence: CommandEvidence,
     /// Its whole output.
     pub output: WholeOutputCopy,
     /// What its first program has written, if that can go through another filter.
@@ -74,7 +74,7 @@ pub struct SourceOutput {
     /// The program, as `Source::text` has it.
     pub text: String,
     /// The program among the parts.
-    pub part: Part,
+    pub part: EvidencePart,
     /// The file, and its length. `None`: it is the standard output of the command.
     pub file: Option<(File, u64)>,
     /// Whether it can go through another filter: it is known where its errors went.

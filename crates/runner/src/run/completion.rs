@@ -15,7 +15,7 @@ use crate::reuse::StorableRun;
 use crate::supervise::{EvidenceWatch, Failure, InheritedStateFiles, ShimCommand};
 use capture::CapturedStream;
 use confine::CommandDenials;
-use evidence::{End, Evidence, Part};
+use evidence::{CommandEnd, CommandEvidence, EvidencePart};
 use protocol::plan::WarmShellKind;
 use protocol::task::Task;
 use protocol::{ShellExitReport, SurvivingProcess, TerminationCause};
@@ -140,7 +140,7 @@ pub struct ShellAfter {
 
 impl CommandCompletion<'_> {
     /// Reads what the command proved, once.
-    pub async fn evidence(&mut self, request: &CommandRequest) -> Option<(Evidence, Option<TappedOutput>)> {
+    pub async fn evidence(&mut self, request: &CommandRequest) -> Option<(CommandEvidence, Option<TappedOutput>)> {
         let watched = self.shell.watched.take()?;
         let (end, kept) = (end_of(&self.exit), self.shell.tap.take());
         let (counter, tapped) = (std::mem::take(&mut self.output.counter), std::mem::take(&mut self.output.tapped));
@@ -148,7 +148,7 @@ impl CommandCompletion<'_> {
         let own = counter.end(counts::Ended::with(end.code.map(i64::from)));
         let complete = kept.as_ref().is_some_and(|kept| kept.as_ref().is_ok_and(|copied| copied.complete));
         let tests = OutputTests { own, place, tapped: tapped.detach(), complete };
-        let tests = move |parts: &[Part]| tests.count(parts);
+        let tests = move |parts: &[EvidencePart]| tests.count(parts);
         let evidence = if watched.has_tree() {
             let (run, command) = (request.mark.clone(), request.command.clone());
             spawn_blocking(move || watched.prove((&run, &command), end, tests)).await.ok()?
@@ -161,14 +161,14 @@ impl CommandCompletion<'_> {
 }
 
 /// Returns how a command ended, in the terms of evidence.
-fn end_of(exit: &ShellExit) -> End {
+fn end_of(exit: &ShellExit) -> CommandEnd {
     let Ok(ended) = exit else { return UNKNOWN_END };
     let (code, signal) = match ended.end {
         ChildExit::Code(code) => (Some(code), None),
         ChildExit::Signal(signal) => (None, Some(signal)),
     };
-    End { code, signal, by_itself: ended.cause == TerminationCause::Itself }
+    CommandEnd { code, signal, by_itself: ended.cause == TerminationCause::Itself }
 }
 
 /// The end of a command that was not started, or whose end is not known, in the terms of evidence.
-pub const UNKNOWN_END: End = End { code: None, signal: None, by_itself: false };
+pub const UNKNOWN_END: CommandEnd = CommandEnd { code: None, signal: None, by_itself: false };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::outcome::{CommandOutcome, CommandStatus};
 use super::tapped_output::TappedOutput;
 use crate::reuse::{PipelineSource, StoredRun};
-use evidence::{End, Part};
+use evidence::{CommandEnd, EvidencePart};
 
 /// What labels the result of such a command.
 pub struct FilteredReuse {
@@ -26,8 +26,8 @@ impl FilteredReuse {
         let Self { stored, root, source, tap } = self;
         let (Some(written), Some(filter)) = (&stored.written, &source.filter) else { return };
         let by_itself = outcome.status == CommandStatus::Exited && outcome.ended_by.is_none();
-        let end = End { code: outcome.exit_code, signal: None, by_itself };
-        let producer = Part { span: Some(source.span), ..written.part.clone() };
+        let end = CommandEnd { code: outcome.exit_code, signal: None, by_itself };
+        let producer = EvidencePart { span: Some(source.span), ..written.part.clone() };
         outcome.evidence = Some(evidence::filtered(&stored.evidence, producer, &filter.source, end));
         outcome.reused = Some(stored.to_reused(&root, true));
         outcome.tap = tap;

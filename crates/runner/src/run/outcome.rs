@@ -14,7 +14,7 @@ use crate::proof::{CommandToProve, EvidenceRequest};
 use crate::request::CommandRequest;
 use capture::StreamTruncation;
 use confine::{CommandDenials, ConfinementReport, refused_reads};
-use evidence::{Evidence, Part};
+use evidence::{CommandEvidence, EvidencePart};
 use protocol::plan;
 use protocol::task::{Task, TaskStore};
 use protocol::{ABORTED, CommandConclusion, EndedBy, SurvivingProcess, TerminationCause};
@@ -95,7 +95,7 @@ pub struct CommandOutcome {
     pub undo: Option<RunUndoCoverage>,
     /// What the parts of the command returned. `None`: that was not wanted, or the command goes on in the background.
     #[serde(with = "crate::as_json")]
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<CommandEvidence>,
     /// The run whose result was given again. `None`: the command ran.
     pub reused: Option<ReusedRun>,
     /// What is kept of the output of a pipeline's first program. `None`: nothing was worth keeping.
@@ -273,14 +273,14 @@ impl CommandOutcome {
 }
 
 /// Returns the evidence of a command that was not started.
-fn unstarted_evidence(request: &CommandRequest, wanted: &EvidenceRequest) -> Evidence {
+fn unstarted_evidence(request: &CommandRequest, wanted: &EvidenceRequest) -> CommandEvidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
     wanted.prove(CommandToProve {
         run,
         command,
         trace: None,
         end: UNKNOWN_END,
-        tests: |_: &[Part]| Vec::new(),
+        tests: |_: &[EvidencePart]| Vec::new(),
         before: None,
     })
 }

@@ -28,7 +28,7 @@ use crate::reuse::{
 };
 use capture::OutputStream;
 use confine::TmpPlacement;
-use evidence::{Evidence, State};
+use evidence::{CommandEvidence, EvidenceCompleteness};
 use protocol::plan::ShellStartup;
 use protocol::task::now_ms;
 use receipt::recording::{ReceiptSource, RunUndoCoverage, UndoCondition};
@@ -188,7 +188,7 @@ impl CommandLaunch {
         let is_cut = tap.is_some_and(|tap| !tap.complete);
         // 128 + n tells of signal n, perhaps in a shell of the command's own.
         let is_killed = (129..=192).contains(&code) || evidence.parts.iter().any(|part| by_signal(&part.signal));
-        if !is_over || !is_alone || is_cut || is_killed || evidence.state != State::Known {
+        if !is_over || !is_alone || is_cut || is_killed || evidence.state != EvidenceCompleteness::Known {
             return None;
         }
         let (evidence, run, cwd) = (evidence.clone(), outcome.run.clone(), self.request.cwd.clone());
@@ -225,7 +225,7 @@ impl CommandLaunch {
 /// known.
 fn source_output(
     (source, merged): (PipelineSource, bool),
-    evidence: &Evidence,
+    evidence: &CommandEvidence,
     output: &WholeOutputCopy,
     tap: Option<(PathBuf, u64)>,
 ) -> Option<SourceOutput> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::drive::producer_copy::{ProducerCopyResult, ProducerOutputCopy};
 use crate::proof::TestCounter;
 use crate::request::CommandRequest;
-use evidence::Part;
+use evidence::EvidencePart;
 use reduce::counts::{Ended, TestCounts};
 use safety::Utf16Offsets;
 
@@ -34,7 +34,7 @@ impl ProducerPlace {
 
     /// Returns the producer among the parts of its command. Code that the shell reads from elsewhere may have made the
     /// first pipe: an alias, a trap. Then there is none.
-    pub fn part(self, parts: &[Part]) -> Option<&Part> {
+    pub fn part(self, parts: &[EvidencePart]) -> Option<&EvidencePart> {
         let span = self.0?;
         parts.iter().find(|part| part.span == Some(span))
     }
@@ -55,7 +55,7 @@ pub struct OutputTests {
 impl OutputTests {
     /// Returns the counts of the producer's own output if it has its place among the parts, with those of other runners
     /// behind it. Else those of what the command printed.
-    pub fn count(self, parts: &[Part]) -> Vec<TestCounts> {
+    pub fn count(self, parts: &[EvidencePart]) -> Vec<TestCounts> {
         let Self { own, place, tapped, complete } = self;
         let Some(producer) = place.part(parts) else { return own };
         let mut counts = tapped.end(Ended::with(producer.exit_code.map(i64::from)));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::{KnownBefore, ShellAliases};
+use evidence::{ShellAliases, ShellKnowledge};
 
 use super::SavedShellState;
 use super::declared_variables::{DeclaredValue, DeclaredVariable};
@@ -104,12 +104,12 @@ impl SavedShellState {
     }
 
     /// Returns what changes how a command is read: functions and aliases.
-    pub fn known(&self) -> KnownBefore {
+    pub fn known(&self) -> ShellKnowledge {
         let text = |text: &Vec<u8>| String::from_utf8_lossy(text).into_owned();
         let functions = self.functions.values().map(|function| text(&function.text)).collect::<Vec<_>>().join("\n");
         let texts = self.aliases.iter().map(|(name, value)| (text(name), text(value))).collect();
         let aliases = ShellAliases { texts, expands: self.options.shopt.contains("expand_aliases") };
-        KnownBefore { functions, aliases }
+        ShellKnowledge { functions, aliases }
     }
 
     fn push_functions(&self, code: &mut Vec<u8>) {

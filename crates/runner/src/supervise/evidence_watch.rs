@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use nix::sys::resource::{Resource, getrlimit};
 
 use crate::proof::{CommandToProve, EvidenceRequest, TreeBeforeCommand};
-use evidence::{End, Evidence, Part};
+use evidence::{CommandEnd, CommandEvidence, EvidencePart};
 use protocol::PipelineTapEnds;
 use protocol::plan::{ChildPlan, InheritedDescriptor};
 use reduce::counts::TestCounts;
@@ -103,7 +103,12 @@ impl EvidenceWatch {
 
     /// Reads the evidence of the command, which has ended. `named`: the run, and the command. `tests` counts the
     /// tests in its output, once its parts are known.
-    pub fn prove(self, named: (&str, &str), end: End, tests: impl FnOnce(&[Part]) -> Vec<TestCounts>) -> Evidence {
+    pub fn prove(
+        self,
+        named: (&str, &str),
+        end: CommandEnd,
+        tests: impl FnOnce(&[EvidencePart]) -> Vec<TestCounts>,
+    ) -> CommandEvidence {
         let (trace, (run, command)) = (self.trace(), named);
         self.wanted.prove(CommandToProve { run, command, trace, end, tests, before: self.before })
     }
