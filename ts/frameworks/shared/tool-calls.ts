@@ -85,11 +85,12 @@ export class ToolCalls {
 
   /**
    * Decides about a command ahead of its call, for frameworks that ask then. What a person approves is not asked about
-   * again at the call, unless its command is another one by then.
+   * again at the call, unless its command is another one by then, or has another place or more access.
    */
   async decide(input: BashToolInput, call: Asked, ask?: OnAsk): Promise<Verdict> {
     const verdict = await this.#approver.decide(input, call, ask);
-    if (verdict.runs && verdict.approved && input.command != null) this.#approved.set(call.toolCallId, input.command);
+    if (verdict.runs && verdict.approved && input.command != null)
+      this.#approved.set(call.toolCallId, subjectOf(input));
     return verdict;
   }
 
@@ -105,7 +106,7 @@ export class ToolCalls {
   async answer(input: BashToolInput, { onSnapshot, ask, ...asked }: Call): Promise<Answered> {
     // The decision of an approval is found by the id of its call.
     const id = asked.toolCallId || randomUUID();
-    const isApproved = this.#approved.get(asked.toolCallId) === input.command;
+    const isApproved = this.#approved.get(asked.toolCallId) === subjectOf(input);
     this.#approved.delete(asked.toolCallId);
     const work = async (abortSignal: AbortSignal): Promise<BashToolOutput> => {
       if (input.command != null) {
@@ -134,6 +135,11 @@ export class ToolCalls {
   async close(): Promise<void> {
     await allEnded([this.#lifetime.end(), this.#ownRegistry?.close() ?? Promise.resolve()]);
   }
+}
+
+/** Returns the part of an input that a person approves, as a key. */
+function subjectOf({ command, cwd, mode, access }: BashToolInput): string {
+  return JSON.stringify([command, cwd ?? null, mode ?? null, access ?? null]);
 }
 
 function survivorsIn(output: BashToolOutput) {
