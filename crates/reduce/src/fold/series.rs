@@ -57,6 +57,8 @@ impl Counter {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
     counters: Vec<Counter>,
+    /// Whether its lines have nothing but numbers and blanks, and so report nothing.
+    pub is_bare: bool,
 }
 
 /// Returns the first number of a line.
@@ -65,6 +67,19 @@ fn first_number(line: &str) -> Option<i64> {
     let start = bytes.iter().position(u8::is_ascii_digit)?;
     let digits = bytes[start..].iter().take(DIGITS + 1).take_while(|byte| byte.is_ascii_digit());
     Some(digits.fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+}
+
+/// Returns the number at the start of a text, and the count of its digits. `None` if there is none, or too many digits.
+fn leading_number(text: &[u8]) -> Option<(i64, usize)> {
+    let (mut number, mut digits) = (0, 0);
+    while let Some(digit) = text.get(digits).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+        number = number * 10 + i64::from(digit);
+        digits += 1;
+        if digits > DIGITS {
+            return None;
+        }
+    }
+    (digits > 0).then_some((number, digits))
 }
 
 /// Returns the numbers of a line. `None` if there are none, or too many.
@@ -106,7 +121,8 @@ impl Series {
         for (counter, second) in counters.iter_mut().zip(second) {
             counter.step = second.value - counter.value;
         }
-        let mut series = Self { counters };
+        let is_bare = lines[0].bytes().all(|byte| byte.is_ascii_digit() || byte == b' ');
+        let mut series = Self { counters, is_bare };
         let moves = series.counters.iter().any(|counter| counter.step != 0);
         (moves && series.takes(lines[0], 1, lines[1]) && series.takes(lines[0], 2, lines[2])).then_some(series)
     }
@@ -114,17 +130,19 @@ impl Series {
     /// Returns whether a line is that with this number, from 0, of the series that begins with `first`.
     pub fn takes(&mut self, first: &str, number: usize, line: &str) -> bool {
         let mut widths = [Width::Open; COUNTERS];
-        let mut rest = line;
-        let mut text = 0;
+        let (first, mut rest) = (first.as_bytes(), line.as_bytes());
+        let (mut text, mut tells) = (0, false);
         for (counter, width) in self.counters.iter().zip(&mut widths) {
             let Some(behind) = rest.strip_prefix(&first[text..counter.text_end]) else { return false };
             let number_of_line = counter.value + counter.step * i64::try_from(number).unwrap_or(i64::MAX);
-            let blanks = behind.len() - behind.trim_start_matches(' ').len();
-            let digits = behind[blanks..].bytes().take_while(u8::is_ascii_digit).count();
-            let own = &behind[blanks..blanks + digits];
+            let blanks = behind.iter().take_while(|byte| **byte == b' ').count();
+            let Some((own, digits)) = leading_number(&behind[blanks..]) else { return false };
+            if own != number_of_line {
+                return false;
+            }
             let before = counter.start - counter.text_end;
             let whole = before + counter.end - counter.start;
-            let has_zeros = own.len() > 1 && own.starts_with('0');
+            let has_zeros = digits > 1 && behind[blanks] == b'0';
             *width = match counter.width {
                 Width::Zeros(width) if blanks == before && digits == width.max(length(number_of_line)) => counter.width,
                 _ if has_zeros => return false,
@@ -135,17 +153,15 @@ impl Series {
                 Width::Open if before > 0 && blanks + digits == whole => Width::Blanks(whole),
                 _ => return false,
             };
-            if digits > DIGITS || own.parse() != Ok(number_of_line) {
-                return false;
-            }
+            tells |= *width != counter.width;
             rest = &behind[blanks + digits..];
             text = counter.end;
         }
         if rest != &first[text..] {
             return false;
         }
-        for (counter, width) in self.counters.iter_mut().zip(widths) {
-            counter.width = width;
+        if tells {
+            self.counters.iter_mut().zip(widths).for_each(|(counter, width)| counter.width = width);
         }
         true
     }

@@ -115,7 +115,7 @@ impl Unit<'_> {
         let Some(series) = &mut self.series else { return false };
         let is_next = self.verdict == verdict
             && series.takes(&self.text, self.count, line)
-            && failure::severity(line) < Severity::Mention;
+            && (series.is_bare || failure::severity(line) < Severity::Mention);
         self.count += usize::from(is_next);
         is_next
     }
