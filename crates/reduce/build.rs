@@ -17,7 +17,7 @@ mod prefix;
 #[path = "build/which.rs"]
 mod which;
 
-use counting::Counting;
+use counting::CountingCodeGenerator;
 
 fn main() {
     for path in ["rules", "build", "src/rules/file.rs", "src/rules/counting.rs"] {
@@ -34,27 +34,28 @@ fn compile(rules: &Path, out: &Path) {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     paths.sort();
-    let mut counting = Counting::default();
-    let mut code = format!("/// The shipped rules.\npub static RULES: [Rule; {}] = [\n", paths.len());
+    let mut counting = CountingCodeGenerator::default();
+    let mut code = format!("/// The shipped rules.\npub static RULES: [OutputRule; {}] = [\n", paths.len());
     for path in &paths {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
         let text = fs::read_to_string(path).expect("a rule");
         let compiled = file::compile(&text, true).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let [rule] = compiled.as_slice() else { panic!("{name}: one rule a file") };
         assert!(rule.name.is_none(), "{name}: the file has the name");
-        writeln!(code, "Rule {{ name: Cow::Borrowed({name:?}), hint: Hints::Shipped(&{:?}),", rule.hint).expect("text");
+        writeln!(code, "OutputRule {{ name: Cow::Borrowed({name:?}), hint: ProgramHints::Shipped(&{:?}),", rule.hint)
+            .expect("text");
         for (part, automaton) in [("proof", &rule.proof), ("drop", &rule.drop), ("pin", &rule.pin)] {
             let file = out.join(format!("{name}.{part}.dfa"));
             let bytes = automaton.as_ref().map(|automaton| automaton.to_bytes_little_endian());
             fs::write(&file, bytes.unwrap_or_default()).expect("a file");
-            writeln!(code, "{part}: Patterns::shipped(include_bytes!({:?})),", file.display().to_string())
+            writeln!(code, "{part}: LinePatterns::shipped(include_bytes!({:?})),", file.display().to_string())
                 .expect("text");
         }
         writeln!(
             code,
             "always: {}, check: {}",
             rule.always,
-            option(rule.check.map(|check| format!("Check::{check:?}")))
+            option(rule.check.map(|check| format!("CheckKind::{check:?}")))
         )
         .expect("text");
         writeln!(code, ", counting: {} }},", option(rule.tests.as_ref().map(|tests| counting.add(tests, out))))

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::file::{Says, Tests};
-use crate::prefix::{Prefixes, prefixes};
-use crate::which::{Which, which};
+use crate::file::{TestCountingTable, TestLineMeaning};
+use crate::prefix::{BuiltPrefixAutomaton, prefixes};
+use crate::which::{BuiltPatternAutomaton, which};
 
 /// The rules that count tests.
 #[derive(Default)]
-pub struct Counting {
+pub struct CountingCodeGenerator {
     /// The code of each pattern for lines.
     lines: Vec<String>,
     /// The code of the automata: of lines that are always looked for, and of those of a known runner.
@@ -21,9 +21,9 @@ pub struct Counting {
     alone: Vec<String>,
 }
 
-impl Counting {
+impl CountingCodeGenerator {
     /// Adds a rule. Returns its code.
-    pub fn add(&mut self, tests: &Tests, out: &Path) -> String {
+    pub fn add(&mut self, tests: &TestCountingTable, out: &Path) -> String {
         let rule = self.automata[0].len();
         let [always, known] = [false, true].map(|known| {
             let parts = self.parts(rule, tests, known);
@@ -33,7 +33,7 @@ impl Counting {
             let path = out.join(format!("{rule}.{known}.dfa"));
             fs::write(&path, which.bytes).expect("a file");
             self.automata[usize::from(known)]
-                .push(format!("Which::new(include_bytes!({:?}), &{places:?})", path.display().to_string()));
+                .push(format!("PatternAutomaton::new(include_bytes!({:?}), &{places:?})", path.display().to_string()));
             (parts, which.first)
         });
         // A last part whose line has nothing else to say tells nothing without the lines before it.
@@ -54,20 +54,20 @@ impl Counting {
     }
 
     /// Adds the patterns of a rule that are looked for always, or once it is known. Returns their parts.
-    fn parts(&mut self, rule: usize, tests: &Tests, known: bool) -> Vec<Part> {
+    fn parts(&mut self, rule: usize, tests: &TestCountingTable, known: bool) -> Vec<PatternPart> {
         let mut parts = Vec::new();
         for (says, patterns) in tests.lines().filter(|(says, _)| says.is_of_known(tests.adds_up) == known) {
             for text in patterns {
                 let pattern = self.lines.len();
                 let steps = text.split("\\n").count();
-                let part = |(step, text): (usize, &str)| Part {
+                let part = |(step, text): (usize, &str)| PatternPart {
                     pattern,
                     step,
                     is_last: step + 1 == steps,
                     text: text.to_owned(),
                 };
                 parts.extend(text.split("\\n").enumerate().map(part));
-                self.lines.push(format!("Line::new({rule}, Says::{says:?}, {steps}, {text:?})"));
+                self.lines.push(format!("TestLinePattern::new({rule}, TestLineMeaning::{says:?}, {steps}, {text:?})"));
             }
         }
         parts
@@ -81,15 +81,16 @@ impl Counting {
         let mut code = String::new();
         writeln!(code, "/// The number of rules that count tests.\npub const COUNTING: usize = {rules};")
             .expect("text");
-        writeln!(code, "static LINES: [Line; {}] = [{}];", lines.len(), lines.join(",\n")).expect("text");
+        writeln!(code, "static LINES: [TestLinePattern; {}] = [{}];", lines.len(), lines.join(",\n")).expect("text");
         for (at, name) in ["ALWAYS", "KNOWN"].into_iter().enumerate() {
-            writeln!(code, "static {name}: [Which; {rules}] = [{}];", automata[at].join(",\n")).expect("text");
+            writeln!(code, "static {name}: [PatternAutomaton; {rules}] = [{}];", automata[at].join(",\n"))
+                .expect("text");
             writeln!(code, "static {name}_FIRST: [u64; 257] = {:?};", first[at]).expect("text");
         }
-        let Prefixes { classes, next } = prefixes(alone).expect("an automaton");
+        let BuiltPrefixAutomaton { classes, next } = prefixes(alone).expect("an automaton");
         writeln!(
             code,
-            "static PREFIXES: Prefixes<{}> = Prefixes {{ classes: {classes:?}, next: &{next:?} }};",
+            "static PREFIXES: PrefixAutomaton<{}> = PrefixAutomaton {{ classes: {classes:?}, next: &{next:?} }};",
             next[0].len()
         )
         .expect("text");
@@ -98,27 +99,33 @@ impl Counting {
 }
 
 /// A part of a pattern, for one line.
-struct Part {
+struct PatternPart {
     pattern: usize,
     step: usize,
     is_last: bool,
     text: String,
 }
 
-fn which_of(rule: usize, parts: &[String]) -> Which {
+fn which_of(rule: usize, parts: &[String]) -> BuiltPatternAutomaton {
     which(parts).unwrap_or_else(|error| panic!("rule {rule}: {error}"))
 }
 
 /// Returns the code of a rule that counts tests.
-fn counting(tests: &Tests) -> String {
-    let Tests { number, over, once, adds_up, open, several, .. } = tests;
+fn counting(tests: &TestCountingTable) -> String {
+    let TestCountingTable { number, over, once, adds_up, open, several, .. } = tests;
     let numbers = [&number.passed, &number.failed, &number.skipped, &number.total];
-    let numbers = numbers.map(|patterns| format!("Number::new(&{patterns:?})")).join(", ");
-    let has = |wanted: Says| tests.lines().any(|(says, patterns)| says == wanted && !patterns.is_empty());
-    let [passed, skipped, section, end, unlisted] =
-        [Says::Passed, Says::Skipped, Says::Section, Says::End, Says::Unlisted].map(has);
+    let numbers = numbers.map(|patterns| format!("TestNumberPatterns::new(&{patterns:?})")).join(", ");
+    let has = |wanted: TestLineMeaning| tests.lines().any(|(says, patterns)| says == wanted && !patterns.is_empty());
+    let [passed, skipped, section, end, unlisted] = [
+        TestLineMeaning::Passed,
+        TestLineMeaning::Skipped,
+        TestLineMeaning::Section,
+        TestLineMeaning::End,
+        TestLineMeaning::Unlisted,
+    ]
+    .map(has);
     format!(
-        "Counting {{ numbers: [{numbers}], over: &{over:?}, once: {once}, adds_up: {adds_up}, \
+        "TestCountingRule {{ numbers: [{numbers}], over: &{over:?}, once: {once}, adds_up: {adds_up}, \
          open: {open}, several: {several}, lists_passed: {passed}, lists_skipped: {skipped}, has_section: {section}, \
          has_end: {end}, has_unlisted: {unlisted} }}"
     )

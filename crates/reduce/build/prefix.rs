@@ -3,7 +3,7 @@
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::{Anchored, Input};
 
-use crate::file::{Reason, nfa};
+use crate::file::{RuleFault, nfa};
 
 /// The states of an answer. The start comes next.
 const NO: u8 = 0;
@@ -11,7 +11,7 @@ const MAYBE: u8 = 1;
 const FIRST: u8 = 2;
 
 /// An automaton of few states.
-pub struct Prefixes {
+pub struct BuiltPrefixAutomaton {
     /// The class of each byte.
     pub classes: Vec<u8>,
     /// The next state of each state for each class. The last class is the end of the line.
@@ -23,12 +23,13 @@ pub struct Prefixes {
 ///
 /// # Errors
 /// For patterns that need too much memory.
-pub fn prefixes(patterns: &[String]) -> Result<Prefixes, Reason> {
+pub fn prefixes(patterns: &[String]) -> Result<BuiltPrefixAutomaton, RuleFault> {
     let any = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect::<Vec<_>>().join("|");
     let config = dense::Config::new().start_kind(StartKind::Anchored).minimize(true);
-    let nfa = nfa(&[any]).map_err(|_| Reason::Complex)?;
-    let automaton = dense::Builder::new().configure(config).build_from_nfa(&nfa).map_err(|_| Reason::Complex)?;
-    let start = automaton.start_state_forward(&Input::new("").anchored(Anchored::Yes)).map_err(|_| Reason::Complex)?;
+    let nfa = nfa(&[any]).map_err(|_| RuleFault::Complex)?;
+    let automaton = dense::Builder::new().configure(config).build_from_nfa(&nfa).map_err(|_| RuleFault::Complex)?;
+    let start =
+        automaton.start_state_forward(&Input::new("").anchored(Anchored::Yes)).map_err(|_| RuleFault::Complex)?;
     let classes = automaton.byte_classes();
     let mut next = [NO, MAYBE].map(|answer| vec![answer; classes.alphabet_len()]).to_vec();
     let mut states = vec![start];
@@ -55,5 +56,5 @@ pub fn prefixes(patterns: &[String]) -> Result<Prefixes, Reason> {
         next.push(row.collect());
         at += 1;
     }
-    Ok(Prefixes { classes: (0..=u8::MAX).map(|byte| classes.get(byte)).collect(), next })
+    Ok(BuiltPrefixAutomaton { classes: (0..=u8::MAX).map(|byte| classes.get(byte)).collect(), next })
 }

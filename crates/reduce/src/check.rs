@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub use crate::rules::Check;
+pub use crate::rules::CheckKind;
 
 use crate::class::unwrapped;
 use crate::rules::RULES;
@@ -15,7 +15,7 @@ const WORDS: usize = 16;
 /// `checks.toml`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct CheckTable {
     test: Vec<String>,
     lint: Vec<String>,
     types: Vec<String>,
@@ -24,15 +24,15 @@ struct Table {
     valued: Vec<String>,
 }
 
-static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| toml::from_str(include_str!("../checks.toml")).ok());
+static TABLE: LazyLock<Option<CheckTable>> = LazyLock::new(|| toml::from_str(include_str!("../checks.toml")).ok());
 
 /// The kind of check that a command is, read without the programs around it (`timeout 60`, `npx`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checking {
+pub struct CheckClassification {
     /// Its words.
     pub words: Vec<String>,
     /// The kind of check. `None`: it is no check.
-    pub check: Option<Check>,
+    pub check: Option<CheckKind>,
     /// The runners whose output its program prints, by the names of their rules.
     pub runners: Vec<&'static str>,
     /// Whether its program may run any other one, and so print the output of tests: a script, `make`, `npm run`.
@@ -41,14 +41,14 @@ pub struct Checking {
     pub gives_code: bool,
 }
 
-impl Checking {
+impl CheckClassification {
     /// Reads the words of a program.
     pub fn of(words: &[String]) -> Self {
         let given = words;
         let words = unwrapped(given);
         let around = &given[..given.len().saturating_sub(words.len())];
         let gives_code = !around.iter().any(|word| matches!(word.rsplit('/').next(), Some("setsid" | "xargs")));
-        let plain = Plain::of(&words);
+        let plain = SplitCommandWords::of(&words);
         let hinted = || RULES.iter().filter(|rule| rule.has_hint(|hint| plain.begins(hint)));
         let check = plain.check().or_else(|| hinted().find_map(|rule| rule.check));
         let check = check.filter(|_| !plain.is_never());
@@ -59,12 +59,12 @@ impl Checking {
 }
 
 /// The words of a command, its options apart.
-struct Plain<'w> {
+struct SplitCommandWords<'w> {
     words: Vec<&'w str>,
     options: Vec<&'w str>,
 }
 
-impl<'w> Plain<'w> {
+impl<'w> SplitCommandWords<'w> {
     fn of(words: &'w [String]) -> Self {
         let program = words.first().map_or("", |program| program.rsplit('/').next().unwrap_or(program));
         let is_valued = |option: &str| {
@@ -86,9 +86,10 @@ impl<'w> Plain<'w> {
         plain
     }
 
-    fn check(&self) -> Option<Check> {
-        let Table { test, lint, types, build, .. } = TABLE.as_ref()?;
-        let lists = [(test, Check::Test), (lint, Check::Lint), (types, Check::Types), (build, Check::Build)];
+    fn check(&self) -> Option<CheckKind> {
+        let CheckTable { test, lint, types, build, .. } = TABLE.as_ref()?;
+        let lists =
+            [(test, CheckKind::Test), (lint, CheckKind::Lint), (types, CheckKind::Types), (build, CheckKind::Build)];
         lists.into_iter().find(|(list, _)| list.iter().any(|meant| self.begins(meant))).map(|(_, check)| check)
     }
 
@@ -134,14 +135,14 @@ fn is(own: &str, meant: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn checking(command: &str) -> Checking {
-        Checking::of(&command.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    fn checking(command: &str) -> CheckClassification {
+        CheckClassification::of(&command.split(' ').map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]
     fn commands_check_what_the_table_and_the_rules_say() {
         assert!(TABLE.is_some());
-        use Check::{Build, Lint, Test, Types};
+        use CheckKind::{Build, Lint, Test, Types};
         for (command, check) in [
             ("npm test", Some(Test)),
             ("npm run -s test:unit", Some(Test)),

@@ -35,8 +35,11 @@ mod types;
 mod view;
 
 pub use estimate::estimate_tokens;
-pub use options::Options;
-pub use rules::{RULES, Rule};
-pub use stream::Reducer;
-pub use types::{DEFAULT_BUDGET, Elided, End, Level, Name, Stream, View, Why, closing_line};
+pub use options::ReductionOptions;
+pub use rules::{OutputRule, RULES};
+pub use stream::OutputReducer;
+pub use types::{
+    CommandStream, DEFAULT_BUDGET, ElidedRange, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName,
+    closing_line,
+};
 pub use view::{reduce, whole};

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::class::{Class, Printed};
-use super::estimate::Estimate;
+use super::class::{OutputClass, OutputProfile};
+use super::estimate::TokenEstimate;
 use super::fold::FEWEST;
-use super::options::Options;
-use super::rules::Rule;
-use super::salience::render::{Rendered, Rendering};
-use super::salience::select::{Frame, select};
-use super::salience::unit::{Judge, NewLine, Unit};
-use super::seen::{Shown, Stretch, lines_of};
-use super::{End, Level, Name, Stream, View, Why};
+use super::options::ReductionOptions;
+use super::rules::OutputRule;
+use super::salience::render::{StreamRendering, ViewWriter};
+use super::salience::select::{SelectionConditions, select};
+use super::salience::unit::{LineJudge, NewLine, OutputUnit};
+use super::seen::{EarlierLineRun, EarlierLines, lines_of};
+use super::{CommandStream, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName};
 
 /// Least size in bytes of an output that is worth a gap.
 const SMALL: usize = 1 << 10;
@@ -22,39 +22,39 @@ const RED: u64 = 4;
 const CLOSING: u64 = 4_000;
 /// The lines of an output and their properties.
 #[derive(Debug, Default)]
-pub(super) struct Lines<'a> {
-    pub units: Vec<Unit<'a>>,
-    pub totals: [Total; 2],
+pub(super) struct OutputLines<'a> {
+    pub units: Vec<OutputUnit<'a>>,
+    pub totals: [StreamTotals; 2],
     /// Rules of the user.
-    pub own: &'a [Arc<Rule>],
+    pub own: &'a [Arc<OutputRule>],
     /// Runs of lines of each stream that earlier results show.
-    pub runs: [Vec<Stretch>; 2],
+    pub runs: [Vec<EarlierLineRun>; 2],
 }
 
 /// All that is known about one stream.
 #[derive(Debug, Default)]
-pub(super) struct Total {
-    pub judge: Judge,
-    pub estimate: Estimate,
+pub(super) struct StreamTotals {
+    pub judge: LineJudge,
+    pub estimate: TokenEstimate,
     pub bytes: usize,
     /// Whether the last line has no newline.
     pub is_open: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> OutputLines<'a> {
     /// Reads the lines of a whole output.
-    pub fn of(stdout: &'a str, stderr: &'a str, options: &Options<'a>, printed: &Printed) -> Self {
+    pub fn of(stdout: &'a str, stderr: &'a str, options: &ReductionOptions<'a>, printed: &OutputProfile) -> Self {
         let mut lines = Self { own: options.own, ..Self::default() };
-        lines.add(Stream::Stdout, stdout, options, printed);
-        lines.add(Stream::Stderr, stderr, options, printed);
+        lines.add(CommandStream::Stdout, stdout, options, printed);
+        lines.add(CommandStream::Stderr, stderr, options, printed);
         if let Some(shown) = options.earlier.filter(|_| !printed.exact) {
-            lines.refer(Stream::Stdout, stdout, shown);
-            lines.refer(Stream::Stderr, stderr, shown);
+            lines.refer(CommandStream::Stdout, stdout, shown);
+            lines.refer(CommandStream::Stderr, stderr, shown);
         }
         lines
     }
 
-    fn add(&mut self, stream: Stream, text: &'a str, options: &Options, printed: &Printed) {
+    fn add(&mut self, stream: CommandStream, text: &'a str, options: &ReductionOptions, printed: &OutputProfile) {
         let mut rules = options.rules(printed);
         let total = &mut self.totals[stream.index()];
         total.bytes = text.len();
@@ -89,7 +89,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Marks the lines that earlier results show.
-    fn refer(&mut self, stream: Stream, text: &str, shown: &Shown) {
+    fn refer(&mut self, stream: CommandStream, text: &str, shown: &EarlierLines) {
         if !self.totals[stream.index()].judge.allowed.references {
             return;
         }
@@ -112,38 +112,38 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the view of these lines. `None` if nothing is gained.
-    pub fn view(&self, printed: &Printed, end: End, level: Level) -> Option<View> {
-        let rows = printed.rows && end != End::Failed;
+    pub fn view(&self, printed: &OutputProfile, end: ExitOutcome, level: ReductionLevel) -> Option<ReducedView> {
+        let rows = printed.rows && end != ExitOutcome::Failed;
         let failed = self.totals.iter().any(|total| if rows { total.judge.said } else { total.judge.failed });
-        let class = Class::of(printed, end == End::Failed || failed);
+        let class = OutputClass::of(printed, end == ExitOutcome::Failed || failed);
         let salient = match level {
-            Level::Lossless => None,
-            Level::Salient { budget } => self.salient(class, rows, budget),
+            ReductionLevel::Lossless => None,
+            ReductionLevel::Salient { budget } => self.salient(class, rows, budget),
         };
-        if salient.is_some() || class == Class::Exact {
+        if salient.is_some() || class == OutputClass::Exact {
             return salient;
         }
         self.lossless(class)
     }
 
     /// Returns all lines, folded. `None` if they take no fewer tokens, or if lines are missing.
-    fn lossless(&self, class: Class) -> Option<View> {
+    fn lossless(&self, class: OutputClass) -> Option<ReducedView> {
         if self.units.iter().any(|unit| unit.cut.is_some()) {
             return None;
         }
         let shown: Vec<bool> = self.units.iter().map(|unit| !unit.traits.referred).collect();
-        let view = self.render(class, &shown, Folding { folds: true, shortens: false });
+        let view = self.render(class, &shown, FoldingMode { folds: true, shortens: false });
         let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
         let gains = view.after < view.before && view.text.len() < bytes + LABELS;
         (gains && !(view.elided.is_empty() && view.rules.is_empty())).then_some(view)
     }
 
-    fn allows_series(&self, stream: Stream) -> bool {
+    fn allows_series(&self, stream: CommandStream) -> bool {
         self.totals[stream.index()].judge.allowed.series
     }
 
     /// Returns the lines that tell most. `None` if too little is left out.
-    fn salient(&self, class: Class, rows: bool, budget: usize) -> Option<View> {
+    fn salient(&self, class: OutputClass, rows: bool, budget: usize) -> Option<ReducedView> {
         let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
         if bytes < SMALL || self.totals.iter().any(|total| !total.judge.allowed.gaps) {
             return None;
@@ -152,34 +152,35 @@ impl<'a> Lines<'a> {
         if self.units.iter().any(|unit| unit.series.is_some() && !self.allows_series(unit.stream)) {
             return None;
         }
-        let shown = if class == Class::Exact {
+        let shown = if class == OutputClass::Exact {
             vec![true; self.units.len()]
         } else {
-            let red = class == Class::Red;
+            let red = class == OutputClass::Red;
             // The model also reads the closing line.
             let budget = (budget as u64 * 100 * if red { RED } else { 1 }).saturating_sub(CLOSING);
             let lines = [0, 1].map(|at: usize| self.totals[at].judge.lines());
             let open = [0, 1].map(|at: usize| self.totals[at].is_open);
-            select(&self.units, &Frame { red, rows, budget, lines, open })
+            select(&self.units, &SelectionConditions { red, rows, budget, lines, open })
         };
-        let view = self.render(class, &shown, Folding { folds: class != Class::Exact, shortens: true });
+        let view = self.render(class, &shown, FoldingMode { folds: class != OutputClass::Exact, shortens: true });
         let after = view.after as u64 * 100 + CLOSING;
         (!view.elided.is_empty() && shown.contains(&true) && after * 10 <= view.before as u64 * 900).then_some(view)
     }
 
-    fn render(&self, class: Class, shown: &[bool], folding: Folding) -> View {
-        let mut rendered = Rendered::default();
-        let split = self.units.partition_point(|unit| unit.stream == Stream::Stdout);
+    fn render(&self, class: OutputClass, shown: &[bool], folding: FoldingMode) -> ReducedView {
+        let mut rendered = ViewWriter::default();
+        let split = self.units.partition_point(|unit| unit.stream == CommandStream::Stdout);
         let (stdout, stderr) = (self.totals[0].judge.lines(), self.totals[1].judge.lines());
-        let mut before = Estimate::default();
-        for (stream, range, start) in [(Stream::Stdout, 0..split, 0), (Stream::Stderr, split..self.units.len(), stdout)]
+        let mut before = TokenEstimate::default();
+        for (stream, range, start) in
+            [(CommandStream::Stdout, 0..split, 0), (CommandStream::Stderr, split..self.units.len(), stdout)]
         {
             let total = &self.totals[stream.index()];
             if total.judge.lines() == 0 {
                 continue;
             }
-            if stream == Stream::Stderr || stderr > 0 {
-                let label = if stream == Stream::Stdout {
+            if stream == CommandStream::Stderr || stderr > 0 {
+                let label = if stream == CommandStream::Stdout {
                     "stdout:\n"
                 } else if stdout > 0 {
                     "\nstderr:\n"
@@ -190,21 +191,21 @@ impl<'a> Lines<'a> {
                 before.add(label.as_bytes());
             }
             let allowed = total.judge.allowed;
-            let Folding { folds, shortens } = folding;
+            let FoldingMode { folds, shortens } = folding;
             let runs = &self.runs[stream.index()];
-            let (lines, red, own) = (total.judge.lines(), class == Class::Red, self.own);
-            let rendering = Rendering { stream, lines, before: start, red, allowed, folds, shortens, runs, own };
+            let (lines, red, own) = (total.judge.lines(), class == OutputClass::Red, self.own);
+            let rendering = StreamRendering { stream, lines, before: start, red, allowed, folds, shortens, runs, own };
             rendered.stream(&self.units[range.clone()], &shown[range], &rendering);
-            if total.is_open && (stream == Stream::Stderr || stderr == 0) {
+            if total.is_open && (stream == CommandStream::Stderr || stderr == 0) {
                 rendered.text.pop();
             }
         }
-        let mut after = Estimate::default();
+        let mut after = TokenEstimate::default();
         after.add(rendered.text.as_bytes());
         let before = self.totals.iter().map(|total| total.estimate.hundredths()).sum::<u64>() + before.hundredths();
-        let mut rules: Vec<Name> = rendered.used.into_iter().map(Name::Borrowed).collect();
+        let mut rules: Vec<ViewRuleName> = rendered.used.into_iter().map(ViewRuleName::Borrowed).collect();
         for elided in &rendered.elided {
-            if let Why::Rule(rule) = &elided.why
+            if let ElisionReason::Rule(rule) = &elided.why
                 && !rules.contains(rule)
             {
                 rules.push(rule.clone());
@@ -212,12 +213,12 @@ impl<'a> Lines<'a> {
         }
         let before = usize::try_from((before + 50) / 100).unwrap_or(usize::MAX);
         let lines = [stdout, stderr];
-        View { text: rendered.text, before, after: after.tokens(), class, elided: rendered.elided, rules, lines }
+        ReducedView { text: rendered.text, before, after: after.tokens(), class, elided: rendered.elided, rules, lines }
     }
 }
 
 #[derive(Clone, Copy)]
-struct Folding {
+struct FoldingMode {
     folds: bool,
     shortens: bool,
 }

@@ -2,49 +2,49 @@
 
 use std::sync::Arc;
 
-use super::Level;
-use super::class::{Printed, printed};
-use super::rules::{Rule, Rules};
-use super::seen::Shown;
-use super::types::Verdict;
+use super::ReductionLevel;
+use super::class::{OutputProfile, printed};
+use super::rules::{OutputRule, StreamRules};
+use super::seen::EarlierLines;
+use super::types::LineVerdict;
 
 /// The options of a reduction.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct ReductionOptions<'a> {
     /// The level of the reduction.
-    pub level: Level,
+    pub level: ReductionLevel,
     /// The command, if it is known.
     pub command: Option<&'a str>,
     /// Tells whether a line must stay.
     pub keep: &'a (dyn Fn(&str) -> bool + Sync),
     /// Rules of the user. A rule with the name of a shipped rule replaces it.
-    pub own: &'a [Arc<Rule>],
+    pub own: &'a [Arc<OutputRule>],
     /// Names of rules that must not apply.
     pub off: &'a [String],
     /// Earlier results that a model still reads.
-    pub earlier: Option<&'a Shown<'a>>,
+    pub earlier: Option<&'a EarlierLines<'a>>,
 }
 
-impl<'a> Options<'a> {
+impl<'a> ReductionOptions<'a> {
     /// Makes options with a level and nothing else.
-    pub fn new(level: Level) -> Self {
+    pub fn new(level: ReductionLevel) -> Self {
         Self { level, command: None, keep: &|_| false, own: &[], off: &[], earlier: None }
     }
 
     /// Returns the parts of the output of the command.
-    pub(super) fn printed(&self) -> Printed {
+    pub(super) fn printed(&self) -> OutputProfile {
         self.command.map(printed).unwrap_or_default()
     }
 
     /// Returns the rules for one stream.
-    pub(super) fn rules(&self, printed: &Printed) -> Rules<'a> {
-        let is_lossless = self.level == Level::Lossless || printed.exact;
-        if is_lossless { Rules::default() } else { Rules::of(&printed.programs, self.own, self.off) }
+    pub(super) fn rules(&self, printed: &OutputProfile) -> StreamRules<'a> {
+        let is_lossless = self.level == ReductionLevel::Lossless || printed.exact;
+        if is_lossless { StreamRules::default() } else { StreamRules::of(&printed.programs, self.own, self.off) }
     }
 
     /// Returns the verdict of the caller and of the rules about a line.
-    pub(super) fn verdict(&self, line: &str, rules: &mut Rules) -> Verdict {
-        let Verdict { kept, dropped } = rules.next(line);
-        if (self.keep)(line) { Verdict { kept: true, dropped: None } } else { Verdict { kept, dropped } }
+    pub(super) fn verdict(&self, line: &str, rules: &mut StreamRules) -> LineVerdict {
+        let LineVerdict { kept, dropped } = rules.next(line);
+        if (self.keep)(line) { LineVerdict { kept: true, dropped: None } } else { LineVerdict { kept, dropped } }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{self, Dfa, Reason};
+use super::rules::{self, LineDfa, RuleFault};
 use super::seen::lines_of;
 
 /// Most bytes that one recall gives.
@@ -10,16 +10,16 @@ pub const LARGEST: usize = 50 << 10;
 
 /// A request for lines of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recall {
+pub struct RecallRequest {
     /// The number of the output.
     pub id: u64,
     /// The lines.
-    pub wanted: Wanted,
+    pub wanted: RecallSelection,
 }
 
 /// The lines that a recall asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Wanted {
+pub enum RecallSelection {
     /// From a line to a line, both included, from 1, through both streams.
     Lines(usize, usize),
     /// Lines that match a regular expression.
@@ -29,23 +29,23 @@ pub enum Wanted {
 /// A recall that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("recall {0:?} is neither lines, \"12:40-95\", nor a pattern, \"12 /pattern/\"")]
-pub struct Malformed(String);
+pub struct MalformedRecall(String);
 
 /// A pattern that cannot be searched for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern {pattern:?} cannot be searched for: {reason}")]
-pub struct Unsearchable {
+pub struct UnsearchablePattern {
     pattern: String,
-    reason: Reason,
+    reason: RuleFault,
 }
 
-impl Recall {
+impl RecallRequest {
     /// Reads a recall.
     ///
     /// # Errors
     /// [`Malformed`]
-    pub fn parse(text: &str) -> Result<Self, Malformed> {
-        Self::read(text.trim()).ok_or_else(|| Malformed(text.to_owned()))
+    pub fn parse(text: &str) -> Result<Self, MalformedRecall> {
+        Self::read(text.trim()).ok_or_else(|| MalformedRecall(text.to_owned()))
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -55,14 +55,14 @@ impl Recall {
         let id = text[..digits].parse().ok()?;
         let rest = text[digits..].trim_start();
         if let Some(pattern) = rest.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-            return (!pattern.is_empty()).then(|| Self { id, wanted: Wanted::Pattern(pattern.to_owned()) });
+            return (!pattern.is_empty()).then(|| Self { id, wanted: RecallSelection::Pattern(pattern.to_owned()) });
         }
         let lines = rest.strip_prefix(':')?.trim();
         let (from, to) = lines.split_once('-').unwrap_or((lines, lines));
         let number =
             |text: &str| text.trim().trim_start_matches('L').parse::<usize>().ok().filter(|number| *number > 0);
         let (from, to) = (number(from)?, number(to)?);
-        (from <= to).then_some(Self { id, wanted: Wanted::Lines(from, to) })
+        (from <= to).then_some(Self { id, wanted: RecallSelection::Lines(from, to) })
     }
 }
 
@@ -85,19 +85,19 @@ pub fn lines(text: &str, from: usize, to: usize) -> &str {
 
 /// A search for the lines of an output that match a regular expression: unchanged, and at most [`LARGEST`] bytes of
 /// whole lines.
-pub struct Search {
-    automaton: Dfa,
+pub struct RecallSearch {
+    automaton: LineDfa,
     found: String,
     is_full: bool,
 }
 
-impl Search {
+impl RecallSearch {
     /// Begins a search. A model wrote the expression, so the search takes one step per byte for any expression.
     ///
     /// # Errors
     /// [`Unsearchable`]
-    pub fn new(pattern: &str) -> Result<Self, Unsearchable> {
-        let unsearchable = |reason| Unsearchable { pattern: pattern.to_owned(), reason };
+    pub fn new(pattern: &str) -> Result<Self, UnsearchablePattern> {
+        let unsearchable = |reason| UnsearchablePattern { pattern: pattern.to_owned(), reason };
         let automaton = rules::pattern(pattern).map_err(unsearchable)?;
         Ok(Self { automaton, found: String::new(), is_full: false })
     }
@@ -126,21 +126,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn matching(text: &str, pattern: &str) -> Result<String, Unsearchable> {
-        let mut search = Search::new(pattern)?;
+    fn matching(text: &str, pattern: &str) -> Result<String, UnsearchablePattern> {
+        let mut search = RecallSearch::new(pattern)?;
         search.push(text);
         Ok(search.end())
     }
 
     #[test]
     fn lines_and_patterns_are_read() {
-        let lines = |id, from, to| Ok(Recall { id, wanted: Wanted::Lines(from, to) });
-        assert_eq!(Recall::parse("12:40-95"), lines(12, 40, 95));
-        assert_eq!(Recall::parse(" #12: L40-L95 "), lines(12, 40, 95));
-        assert_eq!(Recall::parse("12:40"), lines(12, 40, 40));
-        assert_eq!(Recall::parse("12 /a b/c/"), Ok(Recall { id: 12, wanted: Wanted::Pattern("a b/c".into()) }));
+        let lines = |id, from, to| Ok(RecallRequest { id, wanted: RecallSelection::Lines(from, to) });
+        assert_eq!(RecallRequest::parse("12:40-95"), lines(12, 40, 95));
+        assert_eq!(RecallRequest::parse(" #12: L40-L95 "), lines(12, 40, 95));
+        assert_eq!(RecallRequest::parse("12:40"), lines(12, 40, 40));
+        assert_eq!(
+            RecallRequest::parse("12 /a b/c/"),
+            Ok(RecallRequest { id: 12, wanted: RecallSelection::Pattern("a b/c".into()) })
+        );
         for text in ["", "12", "12:", "x:1-2", "12:0", "12:5-4", "12 //", "12:1-2-3", "-1:1", "12 pattern"] {
-            assert_eq!(Recall::parse(text), Err(Malformed(text.to_owned())), "{text}");
+            assert_eq!(RecallRequest::parse(text), Err(MalformedRecall(text.to_owned())), "{text}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use super::estimate::hundredths;
-use super::failure::{Severity, severity};
+use super::failure::{FailureSeverity, severity};
 
 /// Least savings of a reference, in bytes and hundredths of tokens. A smaller output has no reference.
 pub const BYTES: usize = 150;
@@ -21,7 +21,7 @@ const PLACES: usize = 8;
 
 /// An earlier result that is still in the conversation.
 #[derive(Clone, Copy, Debug)]
-pub struct Earlier<'a> {
+pub struct EarlierResult<'a> {
     /// The number of the output.
     pub id: u64,
     /// The text of the output: stdout, then stderr.
@@ -32,7 +32,7 @@ pub struct Earlier<'a> {
 
 /// A run of lines that an earlier result shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct EarlierLineRun {
     /// The first line of the run, from 0.
     pub start: usize,
     /// The number of lines.
@@ -43,7 +43,7 @@ pub struct Stretch {
     pub from: usize,
 }
 
-impl Stretch {
+impl EarlierLineRun {
     /// Returns the line that replaces the run.
     pub fn reference(&self) -> String {
         let Self { lines, id, from, .. } = *self;
@@ -52,16 +52,16 @@ impl Stretch {
 }
 
 /// The lines of earlier results, by their text.
-pub struct Shown<'a> {
+pub struct EarlierLines<'a> {
     /// The lines of each result. `None`: a model does not read this line in the result.
     results: Vec<(u64, Vec<Option<&'a str>>)>,
     places: HashMap<u64, Vec<(usize, usize)>>,
     hasher: RandomState,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> EarlierLines<'a> {
     /// Reads earlier results, the latest result last.
-    pub fn of(earlier: &[Earlier<'a>]) -> Self {
+    pub fn of(earlier: &[EarlierResult<'a>]) -> Self {
         let mut shown = Self { results: Vec::new(), places: HashMap::new(), hasher: RandomState::new() };
         for result in earlier.iter().rev() {
             let mut lines: Vec<Option<&str>> = lines_of(result.text).map(Some).collect();
@@ -82,7 +82,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns the runs of lines that earlier results show, in order. Each run is worth its reference.
-    pub fn runs(&self, lines: &[&str]) -> Vec<Stretch> {
+    pub fn runs(&self, lines: &[&str]) -> Vec<EarlierLineRun> {
         let mut runs = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -94,18 +94,18 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns the longest run from a line on. Among equally long runs, the run in the latest result.
-    fn longest(&self, lines: &[&str], at: usize) -> Option<Stretch> {
+    fn longest(&self, lines: &[&str], at: usize) -> Option<EarlierLineRun> {
         let line = lines[at];
         let places = tells(line).then(|| self.places.get(&self.hasher.hash_one(line)))??;
-        let mut best: Option<Stretch> = None;
+        let mut best: Option<EarlierLineRun> = None;
         for &(result, from) in places {
             let (id, earlier) = &self.results[result];
             let same = lines[at..].iter().zip(&earlier[from..]);
             let length = same
-                .take_while(|(line, earlier)| **earlier == Some(**line) && severity(line) < Severity::Mention)
+                .take_while(|(line, earlier)| **earlier == Some(**line) && severity(line) < FailureSeverity::Mention)
                 .count();
             if length > best.map_or(1, |best| best.lines) {
-                best = Some(Stretch { start: at, lines: length, id: *id, from: from + 1 });
+                best = Some(EarlierLineRun { start: at, lines: length, id: *id, from: from + 1 });
             }
         }
         best
@@ -135,39 +135,40 @@ mod tests {
     const TEXT: &str = "alpha is the first line of this short text\nbeta is the second line of this text\n\
                         gamma is the third line of this text\ndelta is the fourth line of this text\n";
 
-    fn runs(earlier: &[Earlier], text: &str) -> Vec<Stretch> {
-        Shown::of(earlier).runs(&text.lines().collect::<Vec<_>>())
+    fn runs(earlier: &[EarlierResult], text: &str) -> Vec<EarlierLineRun> {
+        EarlierLines::of(earlier).runs(&text.lines().collect::<Vec<_>>())
     }
 
     #[test]
     fn lines_of_an_earlier_result_are_found() {
         let text = format!("something new\n{TEXT}more\n");
-        let found = runs(&[Earlier { id: 9, text: TEXT, hidden: &[] }], &text);
-        assert_eq!(found, [Stretch { start: 1, lines: 4, id: 9, from: 1 }]);
+        let found = runs(&[EarlierResult { id: 9, text: TEXT, hidden: &[] }], &text);
+        assert_eq!(found, [EarlierLineRun { start: 1, lines: 4, id: 9, from: 1 }]);
         assert_eq!(found[0].reference(), "[4 lines as in #9 L1-4]");
     }
 
     #[test]
     fn the_latest_result_is_named() {
-        let earlier = [Earlier { id: 3, text: TEXT, hidden: &[] }, Earlier { id: 5, text: TEXT, hidden: &[] }];
+        let earlier =
+            [EarlierResult { id: 3, text: TEXT, hidden: &[] }, EarlierResult { id: 5, text: TEXT, hidden: &[] }];
         assert_eq!(runs(&earlier, TEXT)[0].id, 5);
     }
 
     #[test]
     fn lines_that_were_left_out_there_do_not_count() {
-        assert_eq!(runs(&[Earlier { id: 9, text: TEXT, hidden: &[(1, 4)] }], TEXT), []);
-        assert_eq!(runs(&[Earlier { id: 9, text: TEXT, hidden: &[(2, 900)] }], TEXT), []);
+        assert_eq!(runs(&[EarlierResult { id: 9, text: TEXT, hidden: &[(1, 4)] }], TEXT), []);
+        assert_eq!(runs(&[EarlierResult { id: 9, text: TEXT, hidden: &[(2, 900)] }], TEXT), []);
     }
 
     #[test]
     fn a_failure_is_never_referred_to() {
         let text = "error: this one thing went wrong here\n".repeat(10);
-        assert_eq!(runs(&[Earlier { id: 9, text: &text, hidden: &[] }], &text), []);
+        assert_eq!(runs(&[EarlierResult { id: 9, text: &text, hidden: &[] }], &text), []);
     }
 
     #[test]
     fn few_lines_are_not_worth_a_reference() {
         let text = "alpha one\nbeta two\n";
-        assert_eq!(runs(&[Earlier { id: 9, text, hidden: &[] }], text), []);
+        assert_eq!(runs(&[EarlierResult { id: 9, text, hidden: &[] }], text), []);
     }
 }

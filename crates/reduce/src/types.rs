@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::class::Class;
+use super::class::OutputClass;
 
 /// The name of a fold or of a rule. The name of a user's rule is owned.
-pub type Name = Cow<'static, str>;
+pub type ViewRuleName = Cow<'static, str>;
 
 /// A stream of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stream {
+pub enum CommandStream {
     /// The standard output.
     #[default]
     Stdout,
@@ -19,7 +19,7 @@ pub enum Stream {
     Stderr,
 }
 
-impl Stream {
+impl CommandStream {
     /// Returns the index of the stream.
     pub fn index(self) -> usize {
         self as usize
@@ -36,7 +36,7 @@ impl Stream {
 
 /// How far a reduction goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum ReductionLevel {
     /// Only folds that lose nothing.
     Lossless,
     /// Lines are left out, too, so that the rest stays within the budget.
@@ -51,7 +51,7 @@ pub const DEFAULT_BUDGET: usize = 1_000;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum End {
+pub enum ExitOutcome {
     /// Not known.
     #[default]
     Unknown,
@@ -63,18 +63,18 @@ pub enum End {
 
 /// The reason why lines are not shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Why {
+pub enum ElisionReason {
     /// Other lines tell more.
     Salience,
     /// The middle of a long line.
     Long,
     /// A rule drops the lines.
-    Rule(Name),
+    Rule(ViewRuleName),
     /// An earlier result shows the lines.
     Seen,
 }
 
-impl Why {
+impl ElisionReason {
     /// Returns the name in results.
     pub fn name(&self) -> &str {
         match self {
@@ -88,23 +88,23 @@ impl Why {
 
 /// The verdict of a caller and of the rules about a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Verdict {
+pub(super) struct LineVerdict {
     /// Whether the line must stay.
     pub kept: bool,
     /// The rule that drops the line.
-    pub dropped: Option<Dropped>,
+    pub dropped: Option<DroppingRule>,
 }
 
 /// A rule drops a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Dropped {
+pub(super) struct DroppingRule {
     /// The number of the rule.
     pub rule: u32,
     /// Whether the rule also drops the line of a failed output.
     pub always: bool,
 }
 
-impl Dropped {
+impl DroppingRule {
     /// Returns whether the rule drops the line of an output. `red`: something failed.
     pub fn applies(self, red: bool) -> bool {
         self.always || !red
@@ -113,20 +113,20 @@ impl Dropped {
 
 /// Lines that are not shown, or shown in part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Elided {
+pub struct ElidedRange {
     /// The stream of the lines.
-    pub stream: Stream,
+    pub stream: CommandStream,
     /// The first line, from 1, in the stream.
     pub from: usize,
     /// The last line.
     pub to: usize,
     /// The reason.
-    pub why: Why,
+    pub why: ElisionReason,
 }
 
 /// The text that a model reads in place of an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct View {
+pub struct ReducedView {
     /// The text, without the closing line that names the place of the whole.
     pub text: String,
     /// The tokens of the output.
@@ -134,11 +134,11 @@ pub struct View {
     /// The tokens of the text.
     pub after: usize,
     /// The class of the output.
-    pub class: Class,
+    pub class: OutputClass,
     /// Lines that are not shown, in order.
-    pub elided: Vec<Elided>,
+    pub elided: Vec<ElidedRange>,
     /// Folds and rules that were used.
-    pub rules: Vec<Name>,
+    pub rules: Vec<ViewRuleName>,
     /// The lines of standard output and of standard error.
     pub lines: [usize; 2],
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::program::{Prints, prints, shows};
+use super::program::{PrintedContent, prints, shows};
 use super::words::known;
 use safety::WrappedCommand;
 use safety::parse::{CommandList, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax, WordSyntax, read};
@@ -15,7 +15,7 @@ const DEPTH: usize = 8;
 
 /// The parts of the output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
+pub struct OutputProfile {
     /// Whether a part of the output is the contents of a file, a difference or data.
     pub exact: bool,
     /// Whether all of the output is rows of a search or a list. A word of failure in such rows is plain text.
@@ -33,7 +33,7 @@ pub struct Printed {
     says: bool,
 }
 
-impl Printed {
+impl OutputProfile {
     /// Returns whether the output is what programs say themselves: no contents, no rows.
     pub fn speaks(&self) -> bool {
         self.says && !self.exact && !self.rows
@@ -41,20 +41,20 @@ impl Printed {
 }
 
 /// Reads a command.
-pub fn printed(command: &str) -> Printed {
+pub fn printed(command: &str) -> OutputProfile {
     if command.len() > LONGEST {
-        return Printed::default();
+        return OutputProfile::default();
     }
-    let mut reader = Reader::default();
+    let mut reader = OutputProfileReader::default();
     reader.script(command, 0);
     let rows = reader.rows && !reader.other;
     let shows = reader.shows && !reader.speaks;
-    let Reader { exact, contents, filtered, programs, speaks, .. } = reader;
-    Printed { exact, rows, shows, contents, filtered, programs, says: speaks }
+    let OutputProfileReader { exact, contents, filtered, programs, speaks, .. } = reader;
+    OutputProfile { exact, rows, shows, contents, filtered, programs, says: speaks }
 }
 
 #[derive(Default)]
-struct Reader {
+struct OutputProfileReader {
     exact: bool,
     rows: bool,
     other: bool,
@@ -68,7 +68,7 @@ struct Reader {
     functions: HashMap<String, Rc<CommandNode>>,
 }
 
-impl Reader {
+impl OutputProfileReader {
     fn script(&mut self, text: &str, depth: usize) {
         let parsed = read(text);
         self.list(&parsed.script.body, depth);
@@ -92,47 +92,47 @@ impl Reader {
         }
     }
 
-    fn note(&mut self, said: Prints) {
+    fn note(&mut self, said: PrintedContent) {
         match said {
-            Prints::Exact => self.exact = true,
-            Prints::Rows => self.rows = true,
-            Prints::Text => self.other = true,
-            Prints::Nothing | Prints::Input => {}
+            PrintedContent::Exact => self.exact = true,
+            PrintedContent::Rows => self.rows = true,
+            PrintedContent::Text => self.other = true,
+            PrintedContent::Nothing | PrintedContent::Input => {}
         }
     }
 
     /// Returns the output of a pipeline. Its last command decides, or the command before if the last one passes its
     /// input on.
-    fn pipeline(&mut self, pipeline: &PipelineSyntax, depth: usize) -> Prints {
-        let mut flows = Prints::Nothing;
+    fn pipeline(&mut self, pipeline: &PipelineSyntax, depth: usize) -> PrintedContent {
+        let mut flows = PrintedContent::Nothing;
         let last = pipeline.commands.len().saturating_sub(1);
         for (at, node) in pipeline.commands.iter().enumerate() {
             let said = self.node(node, at > 0, depth);
             self.filtered |= at > 0 && !passes_all_on(node);
-            flows = if said == Prints::Input { flows } else { said };
-            if at < last && matches!(flows, Prints::Nothing) {
-                flows = Prints::Text;
+            flows = if said == PrintedContent::Input { flows } else { said };
+            if at < last && matches!(flows, PrintedContent::Nothing) {
+                flows = PrintedContent::Text;
             }
         }
         flows
     }
 
-    fn node(&mut self, node: &CommandNode, piped: bool, depth: usize) -> Prints {
+    fn node(&mut self, node: &CommandNode, piped: bool, depth: usize) -> PrintedContent {
         if to_file(&node.redirects) {
-            return Prints::Nothing;
+            return PrintedContent::Nothing;
         }
         match &node.kind {
             CommandNodeKind::Simple(command) => {
                 if to_file(&command.redirects) {
-                    return Prints::Nothing;
+                    return PrintedContent::Nothing;
                 }
                 let words: Vec<Option<String>> = command.words.iter().map(known).collect();
                 let reads = reads_file(&command.redirects);
                 match self.simple(&words, piped || reads, depth) {
                     // What a program passes on is then the contents of a file.
-                    Prints::Input if reads => {
+                    PrintedContent::Input if reads => {
                         self.contents = true;
-                        Prints::Exact
+                        PrintedContent::Exact
                     }
                     said => said,
                 }
@@ -151,18 +151,18 @@ impl Reader {
             }
             CommandNodeKind::Function { name, body } => {
                 self.functions.insert(name.clone(), body.clone());
-                Prints::Nothing
+                PrintedContent::Nothing
             }
-            CommandNodeKind::Test(_) | CommandNodeKind::Arithmetic(_) => Prints::Nothing,
+            CommandNodeKind::Test(_) | CommandNodeKind::Arithmetic(_) => PrintedContent::Nothing,
             CommandNodeKind::Coproc(..) => {
                 self.speaks = true;
-                Prints::Text
+                PrintedContent::Text
             }
         }
     }
 
     /// Returns the output of a compound command: the most exact of its parts.
-    fn compound(&mut self, lists: &[&CommandList], depth: usize) -> Prints {
+    fn compound(&mut self, lists: &[&CommandList], depth: usize) -> PrintedContent {
         let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
         for list in lists {
             inner.list(list, depth + 1);
@@ -173,14 +173,14 @@ impl Reader {
         self.contents |= inner.contents;
         self.filtered |= inner.filtered;
         match inner {
-            Self { exact: true, .. } => Prints::Exact,
-            Self { other: true, .. } => Prints::Text,
-            Self { rows: true, .. } => Prints::Rows,
-            _ => Prints::Nothing,
+            Self { exact: true, .. } => PrintedContent::Exact,
+            Self { other: true, .. } => PrintedContent::Text,
+            Self { rows: true, .. } => PrintedContent::Rows,
+            _ => PrintedContent::Nothing,
         }
     }
 
-    fn simple(&mut self, words: &[Option<String>], piped: bool, depth: usize) -> Prints {
+    fn simple(&mut self, words: &[Option<String>], piped: bool, depth: usize) -> PrintedContent {
         let mut words = words;
         let mut is_unknown = false;
         for _ in 0..DEPTH {
@@ -194,10 +194,10 @@ impl Reader {
                 }
             }
         }
-        let Some(program) = words.first() else { return Prints::Nothing };
+        let Some(program) = words.first() else { return PrintedContent::Nothing };
         let Some(program) = program else {
             self.speaks = true;
-            return Prints::Text;
+            return PrintedContent::Text;
         };
         let name = program.rsplit('/').next().unwrap_or(program);
         if depth < DEPTH
@@ -206,21 +206,21 @@ impl Reader {
             return self.node(&body, piped, depth + 1);
         }
         let said = prints(name, &words[1..], piped);
-        let is_shown = shows(name) || name == "git" && matches!(said, Prints::Exact | Prints::Rows);
+        let is_shown = shows(name) || name == "git" && matches!(said, PrintedContent::Exact | PrintedContent::Rows);
         self.shows |= is_shown;
-        self.contents |= is_shown && said == Prints::Exact;
-        self.speaks |= !is_shown && (is_unknown || said != Prints::Nothing);
-        if matches!(said, Prints::Text | Prints::Rows) && !is_unknown {
+        self.contents |= is_shown && said == PrintedContent::Exact;
+        self.speaks |= !is_shown && (is_unknown || said != PrintedContent::Nothing);
+        if matches!(said, PrintedContent::Text | PrintedContent::Rows) && !is_unknown {
             self.programs.push(with_subcommands(name, &words[1..]));
         }
         said
     }
 
     /// Returns the output of a script that a command runs: `bash -c TEXT`, `eval TEXT`, `ssh HOST TEXT`.
-    fn nested(&mut self, text: &str, depth: usize) -> Prints {
+    fn nested(&mut self, text: &str, depth: usize) -> PrintedContent {
         if depth >= DEPTH {
             self.speaks = true;
-            return Prints::Text;
+            return PrintedContent::Text;
         }
         let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
         inner.script(text, depth + 1);
@@ -230,9 +230,9 @@ impl Reader {
         self.contents |= inner.contents;
         self.filtered |= inner.filtered;
         match inner {
-            Self { exact: true, .. } => Prints::Exact,
-            Self { other: false, rows: true, .. } => Prints::Rows,
-            _ => Prints::Text,
+            Self { exact: true, .. } => PrintedContent::Exact,
+            Self { other: false, rows: true, .. } => PrintedContent::Rows,
+            _ => PrintedContent::Text,
         }
     }
 }

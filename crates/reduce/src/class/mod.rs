@@ -9,12 +9,12 @@ mod program;
 mod tests;
 mod words;
 
-pub use command::{Printed, printed, unwrapped};
-pub use producer::{Producer, producer, producer_itself};
+pub use command::{OutputProfile, printed, unwrapped};
+pub use producer::{PipelineProducer, producer, producer_itself};
 
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Class {
+pub enum OutputClass {
     /// A model edits or compares the output: contents of files, differences, data for programs.
     Exact,
     /// Something failed.
@@ -23,7 +23,7 @@ pub enum Class {
     Green,
 }
 
-impl Class {
+impl OutputClass {
     /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Class {
     }
 
     /// Returns the class of an output. `failed`: the command failed, or a line of its output reports a failure.
-    pub fn of(printed: &Printed, failed: bool) -> Self {
+    pub fn of(printed: &OutputProfile, failed: bool) -> Self {
         match (printed.exact, failed) {
             (true, _) => Self::Exact,
             (false, true) => Self::Red,

@@ -9,7 +9,7 @@ use super::command::{LONGEST, printed};
 
 /// The first program of a pipeline, and whether a tap can be in its first pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Producer {
+pub struct PipelineProducer {
     /// The source of the program.
     pub command: String,
     /// Its place in the command, in bytes.
@@ -25,7 +25,7 @@ const NOT_SIMPLE: &str = "What is before its first pipe is not one simple comman
 
 /// Returns the producer of the first pipeline that has one worth keeping: no contents of files, rows of a search, or
 /// text of `echo`.
-pub fn producer(command: &str) -> Option<Producer> {
+pub fn producer(command: &str) -> Option<PipelineProducer> {
     // Most commands have no pipe.
     if command.len() > LONGEST || !command.split("||").any(|part| part.contains('|')) {
         return None;
@@ -49,11 +49,11 @@ pub fn producer(command: &str) -> Option<Producer> {
     } else {
         None
     };
-    Some(Producer { command: source, span, why })
+    Some(PipelineProducer { command: source, span, why })
 }
 
 /// Returns the producer that a command without a pipeline is itself, once a filter was taken away behind it.
-pub fn producer_itself(command: &str) -> Option<Producer> {
+pub fn producer_itself(command: &str) -> Option<PipelineProducer> {
     producer(&format!("{command} | cat")).filter(|producer| producer.why.is_none())
 }
 

@@ -4,7 +4,7 @@ use safety::ProgramOutputKind;
 
 /// The output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Prints {
+pub(super) enum PrintedContent {
     /// Nothing that matters.
     Nothing,
     /// Contents of files, differences, data.
@@ -25,24 +25,24 @@ pub(super) fn shows(name: &str) -> bool {
 
 /// Returns the output of a program, by its name and its words. `piped`: the program reads the output of another
 /// command.
-pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Prints {
+pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> PrintedContent {
     let has = |wanted: &str| words.iter().flatten().any(|word| word == wanted);
     if is_data(name, words) {
-        return Prints::Exact;
+        return PrintedContent::Exact;
     }
     match name {
         "git" => return of_git(words),
-        "gh" if has("diff") || has("--json") || has("--jq") => return Prints::Exact,
+        "gh" if has("diff") || has("--json") || has("--jq") => return PrintedContent::Exact,
         _ => {}
     }
     match ProgramOutputKind::of(name) {
-        ProgramOutputKind::Nothing => Prints::Nothing,
+        ProgramOutputKind::Nothing => PrintedContent::Nothing,
         ProgramOutputKind::Filtered => of_filter(name, words, piped),
-        ProgramOutputKind::Input if piped => Prints::Input,
-        ProgramOutputKind::Data => Prints::Exact,
-        ProgramOutputKind::Matches if piped && !reads_operand(words) => Prints::Text,
-        ProgramOutputKind::Matches | ProgramOutputKind::Rows => Prints::Rows,
-        ProgramOutputKind::Input | ProgramOutputKind::Text => Prints::Text,
+        ProgramOutputKind::Input if piped => PrintedContent::Input,
+        ProgramOutputKind::Data => PrintedContent::Exact,
+        ProgramOutputKind::Matches if piped && !reads_operand(words) => PrintedContent::Text,
+        ProgramOutputKind::Matches | ProgramOutputKind::Rows => PrintedContent::Rows,
+        ProgramOutputKind::Input | ProgramOutputKind::Text => PrintedContent::Text,
     }
 }
 
@@ -76,7 +76,7 @@ fn is_data(name: &str, words: &[Option<String>]) -> bool {
 
 /// Returns the output of a program that prints the contents of files if it is given any, and otherwise passes its input
 /// on.
-fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
+fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> PrintedContent {
     let operands =
         words.iter().filter(|word| word.as_deref().is_none_or(|word| !word.starts_with('-') || word == "-")).count();
     let takes = match name {
@@ -88,7 +88,7 @@ fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
         _ => 0,
     };
     if name == "tail" && words.iter().flatten().any(|word| matches!(word.as_str(), "-f" | "-F" | "--follow")) {
-        return Prints::Text;
+        return PrintedContent::Text;
     }
     if operands > takes {
         return match name {
@@ -98,16 +98,16 @@ fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
                     .flatten()
                     .any(|word| word == "-i" || word.starts_with("-i") || word == "--in-place") =>
             {
-                Prints::Nothing
+                PrintedContent::Nothing
             }
-            _ => Prints::Exact,
+            _ => PrintedContent::Exact,
         };
     }
     match name {
-        "awk" | "gawk" | "perl" | "cut" if piped => Prints::Text,
-        _ if piped => Prints::Input,
-        "perl" => Prints::Text,
-        _ => Prints::Nothing,
+        "awk" | "gawk" | "perl" | "cut" if piped => PrintedContent::Text,
+        _ if piped => PrintedContent::Input,
+        "perl" => PrintedContent::Text,
+        _ => PrintedContent::Nothing,
     }
 }
 
@@ -119,7 +119,7 @@ fn reads_operand(words: &[Option<String>]) -> bool {
     operands > if has_pattern { 1 } else { 2 }
 }
 
-fn of_git(words: &[Option<String>]) -> Prints {
+fn of_git(words: &[Option<String>]) -> PrintedContent {
     let mut rest = words.iter().flatten().map(String::as_str);
     let mut command = rest.next();
     while let Some(word) = command {
@@ -141,12 +141,12 @@ fn of_git(words: &[Option<String>]) -> Prints {
     let counts = !shows_patch
         && has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "--summary", "--quiet"]);
     match command.unwrap_or("") {
-        "diff" | "show" | "format-patch" | "range-diff" if !counts => Prints::Exact,
-        "blame" | "cat-file" | "annotate" => Prints::Exact,
-        "log" | "stash" if shows_patch => Prints::Exact,
+        "diff" | "show" | "format-patch" | "range-diff" if !counts => PrintedContent::Exact,
+        "blame" | "cat-file" | "annotate" => PrintedContent::Exact,
+        "log" | "stash" if shows_patch => PrintedContent::Exact,
         "log" | "grep" | "ls-files" | "ls-tree" | "branch" | "tag" | "reflog" | "remote" | "diff" | "show"
-        | "config" | "rev-list" | "worktree" => Prints::Rows,
-        "add" | "rev-parse" => Prints::Nothing,
-        _ => Prints::Text,
+        | "config" | "rev-list" | "worktree" => PrintedContent::Rows,
+        "add" | "rev-parse" => PrintedContent::Nothing,
+        _ => PrintedContent::Text,
     }
 }

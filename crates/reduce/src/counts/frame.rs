@@ -4,21 +4,21 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use super::types::{MOST_NAMES, TestCounts};
-use crate::rules::lines::Counting;
+use crate::rules::lines::TestCountingRule;
 
 /// Most names of a run that are compared, so that none counts twice.
 const COMPARED: usize = 4_096;
 
 /// Names of failed tests.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct FailedTestNames {
     pub first: Vec<String>,
     pub total: u64,
     seen: HashSet<u64>,
     state: RandomState,
 }
 
-impl Names {
+impl FailedTestNames {
     /// Adds a name. Returns whether it is new.
     pub fn add(&mut self, name: String) -> bool {
         let hash = self.state.hash_one(&name);
@@ -48,7 +48,7 @@ impl Names {
 
 /// Whether single tests have lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct TestListing {
     /// Each test has a line.
     pub each: bool,
     /// Tests without a line may have passed.
@@ -59,12 +59,12 @@ pub(super) struct Listing {
 
 /// A run that has begun.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
+pub(super) struct TestRunFrame {
     /// The number of the rule.
     pub rule: usize,
     /// Whether the output is certainly the runner's.
     pub sure: bool,
-    pub listing: Listing,
+    pub listing: TestListing,
     /// Whether a line of a summary was there.
     pub summary: bool,
     /// Whether a line told of a failure that has no name.
@@ -74,49 +74,49 @@ pub(super) struct Frame {
     /// Single tests: passed, failed, skipped.
     pub each: [u64; 3],
     /// Failures that are no tests.
-    pub errors: Names,
+    pub errors: FailedTestNames,
     /// The total that was named before the tests ran.
     pub announced: Option<u64>,
     /// The numbers of a summary: passed, failed, skipped, total.
     pub numbers: [Option<u64>; 4],
-    pub names: Names,
+    pub names: FailedTestNames,
     /// Runs that ended inside this one.
-    pub inner: Vec<Run>,
+    pub inner: Vec<TestRunCounts>,
 }
 
 /// The counts of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct TestRunCounts {
     pub rule: usize,
     pub passed: Option<u64>,
     pub failed: u64,
     pub skipped: Option<u64>,
     pub total: Option<u64>,
-    pub names: Names,
-    pub errors: Names,
+    pub names: FailedTestNames,
+    pub errors: FailedTestNames,
     pub complete: bool,
 }
 
-impl Frame {
+impl TestRunFrame {
     pub fn new(rule: usize) -> Self {
         Self {
             rule,
             sure: false,
-            listing: Listing::default(),
+            listing: TestListing::default(),
             summary: false,
             broken: false,
             cut: false,
             each: [0; 3],
-            errors: Names::default(),
+            errors: FailedTestNames::default(),
             announced: None,
             numbers: [None; 4],
-            names: Names::default(),
+            names: FailedTestNames::default(),
             inner: Vec::new(),
         }
     }
 
     /// Reads the numbers in a line of a summary.
-    pub fn read(&mut self, counting: &Counting, lines: &[u8]) {
+    pub fn read(&mut self, counting: &TestCountingRule, lines: &[u8]) {
         for (sum, number) in self.numbers.iter_mut().zip(&counting.numbers) {
             if let Some(found) = number.sum(lines) {
                 *sum = Some(sum.unwrap_or(0).saturating_add(found));
@@ -126,7 +126,7 @@ impl Frame {
     }
 
     /// Reads the total that a line announces.
-    pub fn announce(&mut self, counting: &Counting, lines: &[u8]) {
+    pub fn announce(&mut self, counting: &TestCountingRule, lines: &[u8]) {
         self.announced = counting.numbers[3].sum(lines).or(self.announced);
     }
 
@@ -145,14 +145,14 @@ impl Frame {
     }
 
     /// Returns whether a line of the summary denies the failures that the runner told of. Then a test printed it.
-    pub fn is_denied(&self, counting: &Counting, lines: &[u8]) -> bool {
+    pub fn is_denied(&self, counting: &TestCountingRule, lines: &[u8]) -> bool {
         self.broken
             && !counting.numbers[1].is_empty()
             && counting.numbers[1].sum(lines).is_none_or(|failed| failed == 0)
     }
 
     /// Returns whether a line can end the run.
-    pub fn may_end(&self, counting: &Counting) -> bool {
+    pub fn may_end(&self, counting: &TestCountingRule) -> bool {
         self.summary
             || self.listing.unlisted
             || self.listing.maybe_unlisted
@@ -160,14 +160,14 @@ impl Frame {
     }
 
     /// Returns whether the tests add up to the total that the runner named.
-    pub fn adds_up(&self, counting: &Counting) -> bool {
+    pub fn adds_up(&self, counting: &TestCountingRule) -> bool {
         let sum =
             |at: usize| if counting.numbers[at].is_empty() { self.each[at] } else { self.numbers[at].unwrap_or(0) };
         self.total().is_some_and(|total| sum(0).saturating_add(sum(1)).saturating_add(sum(2)) >= total)
     }
 
     /// Returns the counts. `ended`: the runner said that it ended.
-    pub fn end(mut self, counting: &Counting, ended: bool) -> (Run, Vec<Run>) {
+    pub fn end(mut self, counting: &TestCountingRule, ended: bool) -> (TestRunCounts, Vec<TestRunCounts>) {
         self.listing.unlisted |= self.listing.maybe_unlisted;
         let [passed, failed, skipped, total] = self.known(counting, ended);
         let failed = failed.unwrap_or(self.each[1]).saturating_add(self.errors.total);
@@ -182,11 +182,11 @@ impl Frame {
         for name in &errors.first {
             self.names.add(name.clone());
         }
-        (Run { rule, passed, failed, skipped, total, names: self.names, errors, complete }, self.inner)
+        (TestRunCounts { rule, passed, failed, skipped, total, names: self.names, errors, complete }, self.inner)
     }
 
     /// Returns the numbers that are known: of the summary, or else of single lines.
-    fn known(&self, counting: &Counting, ended: bool) -> [Option<u64>; 4] {
+    fn known(&self, counting: &TestCountingRule, ended: bool) -> [Option<u64>; 4] {
         let is_listed = self.listing.each || self.each[0] > 0;
         let each = |at: usize, lists: bool| {
             let is_known = if counting.has_unlisted { is_listed || ended && !self.listing.unlisted } else { ended };
@@ -214,9 +214,9 @@ impl Frame {
     }
 }
 
-impl Run {
+impl TestRunCounts {
     /// Adds another run of the same runner.
-    pub fn add(&mut self, other: Run) {
+    pub fn add(&mut self, other: TestRunCounts) {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
         self.passed = sum(self.passed, other.passed);
         self.failed = self.failed.saturating_add(other.failed);

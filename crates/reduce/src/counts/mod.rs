@@ -15,16 +15,16 @@ mod splitter;
 mod tests;
 mod types;
 
-use crate::Stream;
+use crate::CommandStream;
 use crate::class::printed;
 
-pub use reader::Reader;
-pub use types::{Ended, MOST_NAMES, TestCounts};
+pub use reader::TestCountReader;
+pub use types::{CommandTermination, MOST_NAMES, TestCounts};
 
 /// Counts the tests in a whole output.
-pub fn read_tests(text: &str, command: Option<&str>, ended: Ended) -> Vec<TestCounts> {
+pub fn read_tests(text: &str, command: Option<&str>, ended: CommandTermination) -> Vec<TestCounts> {
     let printed = command.map(printed);
-    let mut reader = Reader::new(printed.as_ref());
-    reader.push(Stream::Stdout, text.as_bytes());
+    let mut reader = TestCountReader::new(printed.as_ref());
+    reader.push(CommandStream::Stdout, text.as_bytes());
     reader.end(ended)
 }

@@ -12,14 +12,14 @@ const ESC: u8 = 0x1b;
 
 /// The line that has begun, and the search for repeats.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Splitter {
+pub(super) struct PlainLineSplitter {
     begun: Vec<u8>,
     is_long: bool,
     plain: Vec<u8>,
     search: BlockSearch,
 }
 
-impl Splitter {
+impl PlainLineSplitter {
     /// Takes the next bytes, and calls `take` with each line that ended, and how often it was repeated. `take` returns
     /// whether more lines like this one would change nothing but their number: they come as one call, as do the repeats
     /// of a block of such lines, with its last line.
@@ -149,7 +149,7 @@ mod tests {
     /// Returns the lines of a text that is read at once, with the number of calls.
     fn lines(text: &str) -> (Vec<String>, usize) {
         let (mut lines, mut calls) = (Vec::new(), 0);
-        Splitter::default().push(text.as_bytes(), |line, times| {
+        PlainLineSplitter::default().push(text.as_bytes(), |line, times| {
             calls += 1;
             lines.extend(std::iter::repeat_n(String::from_utf8_lossy(line).into_owned(), times as usize));
             true

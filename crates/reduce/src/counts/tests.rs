@@ -10,13 +10,13 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{Ended, Reader, TestCounts, read_tests};
-use crate::Stream;
+use super::{CommandTermination, TestCountReader, TestCounts, read_tests};
+use crate::CommandStream;
 use crate::rules::RULES;
 
 /// An output and what it must count.
 #[derive(Deserialize)]
-struct Case {
+struct CountingCase {
     command: String,
     exit: i64,
     /// Where the text is from, if it was not recorded.
@@ -25,11 +25,11 @@ struct Case {
     #[serde(default)]
     needs_command: bool,
     #[serde(default)]
-    counts: Vec<Expected>,
+    counts: Vec<ExpectedCounts>,
 }
 
 #[derive(Deserialize)]
-struct Expected {
+struct ExpectedCounts {
     runner: String,
     passed: Option<u64>,
     failed: u64,
@@ -39,10 +39,10 @@ struct Expected {
     complete: bool,
 }
 
-impl Case {
+impl CountingCase {
     fn counts(&self) -> Vec<TestCounts> {
-        let counts = |expected: &Expected| {
-            let Expected { runner, passed, failed, skipped, total, failures, complete } = expected;
+        let counts = |expected: &ExpectedCounts| {
+            let ExpectedCounts { runner, passed, failed, skipped, total, failures, complete } = expected;
             let (runner, failures, failures_total) = (runner.clone(), failures.clone(), failures.len() as u64);
             let (passed, failed, skipped, total) = (*passed, *failed, *skipped, *total);
             TestCounts { runner, passed, failed, skipped, total, failures, failures_total, complete: *complete }
@@ -56,7 +56,7 @@ fn directory() -> PathBuf {
 }
 
 /// Returns the runners with their cases, by name.
-fn runners() -> Vec<(String, BTreeMap<String, Case>)> {
+fn runners() -> Vec<(String, BTreeMap<String, CountingCase>)> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(directory()).expect("counts").map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
@@ -84,7 +84,7 @@ fn each_recorded_output_has_its_counts() {
         }
         for (name, case) in &cases {
             let text = text(&runner, name);
-            let ended = Ended::with(Some(case.exit));
+            let ended = CommandTermination::with(Some(case.exit));
             let counted = read_tests(&text, Some(&case.command), ended);
             if counted != case.counts() {
                 let _ = writeln!(faults, "{runner}/{name}\n{}", toml(&counted, name));
@@ -122,10 +122,10 @@ fn repeated_lines_count_as_if_each_were_read_alone() {
                 let lines =
                     text(&runner, name).split_inclusive('\n').map(|line| line.repeat(times)).collect::<String>();
                 let fenced = format!("```\n```\n{lines}```\n```\n```\n{lines}");
-                let mut alone = Reader::new(None);
-                fenced.split_inclusive('\n').for_each(|line| alone.push(Stream::Stdout, line.as_bytes()));
-                let whole = read_tests(&fenced, None, Ended::Unknown);
-                assert_eq!(whole, alone.end(Ended::Unknown), "{runner}/{name}, {times} times");
+                let mut alone = TestCountReader::new(None);
+                fenced.split_inclusive('\n').for_each(|line| alone.push(CommandStream::Stdout, line.as_bytes()));
+                let whole = read_tests(&fenced, None, CommandTermination::Unknown);
+                assert_eq!(whole, alone.end(CommandTermination::Unknown), "{runner}/{name}, {times} times");
             }
         }
     }
@@ -133,7 +133,7 @@ fn repeated_lines_count_as_if_each_were_read_alone() {
 
 #[test]
 fn empty_lines_in_a_row_are_read_at_once() {
-    let mut reader = Reader::new(None);
+    let mut reader = TestCountReader::new(None);
     reader.lines.next(b"", 1);
     assert!(reader.lines.next(b"", 1));
 }
@@ -146,7 +146,7 @@ fn each_rule_that_counts_has_its_cases() {
     for (runner, cases) in runners() {
         let head = fs::read_to_string(directory().join(format!("{runner}.toml"))).expect("cases");
         assert!(head.starts_with("# Recorded with ") || head.starts_with("# Written by hand after "), "{runner}");
-        let of = |says: fn(&Expected) -> bool| cases.values().flat_map(|case| &case.counts).any(says);
+        let of = |says: fn(&ExpectedCounts) -> bool| cases.values().flat_map(|case| &case.counts).any(says);
         assert!(of(|counts| counts.complete && counts.failed == 0 && counts.total != Some(0)), "{runner}: all pass");
         assert!(of(|counts| counts.failed > 0), "{runner}: some fail");
         assert!(of(|counts| counts.skipped.is_some_and(|skipped| skipped > 0)), "{runner}: skipped ones");
@@ -167,7 +167,7 @@ fn what_only_looks_like_a_runner_counts_nothing() {
     assert!(lines.lines().count() >= 60);
     let commands = [None, Some("npm test"), Some("make check 2>&1 | tail -20")];
     let counted = |text: &String| {
-        let counts = |command: Option<&str>| !read_tests(text, command, Ended::Unknown).is_empty();
+        let counts = |command: Option<&str>| !read_tests(text, command, CommandTermination::Unknown).is_empty();
         commands.into_iter().any(|command| counts(command) && !(command.is_some() && text.contains("```")))
     };
     texts.retain(counted);
@@ -197,7 +197,7 @@ fn what_a_command_only_shows_counts_nothing() {
         "git diff && pytest",
         "pytest > log; tail -n 5 log",
     ] {
-        assert_eq!(read_tests(&text, Some(command), Ended::Unknown), [], "{command}");
+        assert_eq!(read_tests(&text, Some(command), CommandTermination::Unknown), [], "{command}");
     }
     for command in [
         "pytest | tail -50",
@@ -210,7 +210,7 @@ fn what_a_command_only_shows_counts_nothing() {
         "perl run.t",
         "npm test --json",
     ] {
-        assert_eq!(read_tests(&text, Some(command), Ended::Unknown).len(), 1, "{command}");
+        assert_eq!(read_tests(&text, Some(command), CommandTermination::Unknown).len(), 1, "{command}");
     }
 }
 
@@ -220,18 +220,18 @@ fn a_cut_output_is_never_complete_without_the_failures() {
     for (runner, cases) in runners() {
         // Maven tells of a crash behind its summary, which has no test.
         let is_late = |name: &str| runner == "maven" && name == "aborted";
-        let fails = |case: &Case| case.counts.iter().any(|counts| counts.failed > 0);
+        let fails = |case: &CountingCase| case.counts.iter().any(|counts| counts.failed > 0);
         for (name, case) in cases.iter().filter(|(name, case)| fails(case) && !is_late(name)) {
             // A test prints the end of a package. Until its own end comes, nothing tells that it was not one.
             let text = text(&runner, name).replace("ok  \tinside/pkg\t0.001s\n", "");
             for command in [None, Some(&*case.command)] {
                 let printed = command.map(crate::class::printed);
-                let mut reader = super::Reader::new(printed.as_ref());
+                let mut reader = super::TestCountReader::new(printed.as_ref());
                 for (at, byte) in text.bytes().enumerate() {
-                    reader.push(Stream::Stdout, &[byte]);
+                    reader.push(CommandStream::Stdout, &[byte]);
                     let before = &text.as_bytes()[..=at];
                     let is_whole = |counts: &TestCounts| counts.complete && counts.failed == 0;
-                    if reader.clone().end(Ended::Unknown).iter().any(is_whole) && !ends_a_group(before) {
+                    if reader.clone().end(CommandTermination::Unknown).iter().any(is_whole) && !ends_a_group(before) {
                         let last = before.rsplit(|&byte| byte == b'\n').next().map(String::from_utf8_lossy);
                         let _ = writeln!(faults, "{runner}/{name} {command:?} {at}: {last:?}");
                     }
@@ -249,7 +249,7 @@ fn what_a_filter_left_is_never_complete() {
             let text = text(&runner, name);
             let is_complete = |filter: &str| {
                 let command = format!("{} {filter}", case.command);
-                let counts = read_tests(&text, Some(&command), Ended::with(Some(case.exit)));
+                let counts = read_tests(&text, Some(&command), CommandTermination::with(Some(case.exit)));
                 counts.iter().any(|counts| counts.complete)
             };
             let filters = ["2>&1 | tail -n 5", "| grep -E 'pass|fail'", "| ./filter", "| while read line; do :; done"];
@@ -259,7 +259,11 @@ fn what_a_filter_left_is_never_complete() {
     }
     // Node prints its summary in several lines, of which `tail` leaves the last ones.
     let rest = "ℹ skipped 1\nℹ todo 0\nℹ duration_ms 50.1\n";
-    assert!(!read_tests(rest, Some("node --test | tail -3"), Ended::ByItself).iter().any(|counts| counts.complete));
+    assert!(
+        !read_tests(rest, Some("node --test | tail -3"), CommandTermination::ByItself)
+            .iter()
+            .any(|counts| counts.complete)
+    );
 }
 
 /// Returns whether a text ends behind the summary of one of several packages, modules or binaries. Nothing tells that
@@ -281,9 +285,13 @@ fn counts_do_not_depend_on_how_the_output_was_split() {
             let text = text(&runner, name);
             for size in [1, 7, 64] {
                 let printed = crate::class::printed(&case.command);
-                let mut reader = super::Reader::new(Some(&printed));
-                text.as_bytes().chunks(size).for_each(|chunk| reader.push(Stream::Stdout, chunk));
-                assert_eq!(reader.end(Ended::with(Some(case.exit))), case.counts(), "{runner}/{name} by {size}");
+                let mut reader = super::TestCountReader::new(Some(&printed));
+                text.as_bytes().chunks(size).for_each(|chunk| reader.push(CommandStream::Stdout, chunk));
+                assert_eq!(
+                    reader.end(CommandTermination::with(Some(case.exit))),
+                    case.counts(),
+                    "{runner}/{name} by {size}"
+                );
             }
         }
     }
@@ -292,27 +300,27 @@ fn counts_do_not_depend_on_how_the_output_was_split() {
 #[test]
 fn a_line_of_one_stream_does_not_split_a_line_of_the_other() {
     let printed = crate::class::printed("pytest -q");
-    let mut reader = super::Reader::new(Some(&printed));
+    let mut reader = super::TestCountReader::new(Some(&printed));
     for (stream, text) in [
-        (Stream::Stdout, "1 failed, "),
-        (Stream::Stderr, "a warning\n2 passed"),
-        (Stream::Stdout, "2 passed in 0.02s\n"),
-        (Stream::Stderr, " in 9s of another program\n"),
+        (CommandStream::Stdout, "1 failed, "),
+        (CommandStream::Stderr, "a warning\n2 passed"),
+        (CommandStream::Stdout, "2 passed in 0.02s\n"),
+        (CommandStream::Stderr, " in 9s of another program\n"),
     ] {
         reader.push(stream, text.as_bytes());
     }
-    let counts = reader.end(Ended::ByItself);
+    let counts = reader.end(CommandTermination::ByItself);
     assert_eq!(counts.iter().map(|counts| (counts.passed, counts.failed)).collect::<Vec<_>>(), [(Some(2), 1)]);
 }
 
 /// Writes the counts of a runner as they are now.
-fn update(runner: &str, cases: &BTreeMap<String, Case>) {
+fn update(runner: &str, cases: &BTreeMap<String, CountingCase>) {
     let path = directory().join(format!("{runner}.toml"));
     let old = fs::read_to_string(&path).expect("cases");
     let mut text: String =
         old.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     for (name, case) in cases {
-        let Case { command, exit, source, needs_command, .. } = case;
+        let CountingCase { command, exit, source, needs_command, .. } = case;
         let _ = write!(text, "\n[{name}]\ncommand = {command:?}\nexit = {exit}\n");
         if let Some(source) = source {
             let _ = writeln!(text, "source = {source:?}");
@@ -320,7 +328,7 @@ fn update(runner: &str, cases: &BTreeMap<String, Case>) {
         if *needs_command {
             text.push_str("needs_command = true\n");
         }
-        let counted = read_tests(&self::text(runner, name), Some(command), Ended::with(Some(*exit)));
+        let counted = read_tests(&self::text(runner, name), Some(command), CommandTermination::with(Some(*exit)));
         text.push_str(&toml(&counted, name));
     }
     fs::write(path, text).expect("cases");
@@ -332,7 +340,7 @@ fn short(text: &str, command: Option<&str>) -> String {
         let passed = counts.passed.map_or("-".to_owned(), |passed| passed.to_string());
         format!("{} {passed} {}{}", counts.runner, counts.failed, if counts.complete { "" } else { " cut" })
     };
-    read_tests(text, command, Ended::Unknown).iter().map(one).collect::<Vec<_>>().join(", ")
+    read_tests(text, command, CommandTermination::Unknown).iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct TestCounts {
 
 /// How a command ended whose output is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandTermination {
     /// It is not known.
     #[default]
     Unknown,
@@ -39,7 +39,7 @@ pub enum Ended {
     Killed,
 }
 
-impl Ended {
+impl CommandTermination {
     /// Returns how a command with this exit code ended. `None`: by a signal. A shell gives 128 and the signal's number.
     pub fn with(code: Option<i64>) -> Self {
         match code {

@@ -1,12 +1,12 @@
 //! A block of bytes as one bit per byte and kind, so that runs are counted with a few operations.
 
-use super::kind::{KINDS, Kind};
+use super::kind::{ByteKind, KINDS};
 
 /// Number of bytes in a block.
 pub(super) const SIZE: usize = 64;
 
 /// The kinds of the bytes of a block. Bit `i` belongs to byte `i`.
-pub(super) struct Block {
+pub(super) struct ByteKindMasks {
     pub lower: u64,
     pub upper: u64,
     pub digit: u64,
@@ -14,10 +14,10 @@ pub(super) struct Block {
     pub newline: u64,
     pub punctuation: u64,
     /// The kind of the last byte.
-    pub last: Kind,
+    pub last: ByteKind,
 }
 
-impl Block {
+impl ByteKindMasks {
     pub fn of(bytes: &[u8; SIZE]) -> Self {
         let codes = bytes.map(code);
         let mut masks = [0u64; 3];

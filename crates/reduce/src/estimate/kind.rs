@@ -2,7 +2,7 @@
 
 /// The kinds of bytes that the estimate tells apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ByteKind {
     #[default]
     Start,
     Lower,
@@ -15,18 +15,18 @@ pub(super) enum Kind {
 }
 
 /// The kind of each byte.
-pub(super) const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Punctuation; 256];
+pub(super) const KINDS: [ByteKind; 256] = {
+    let mut kinds = [ByteKind::Punctuation; 256];
     let mut byte = 0;
     while byte < 256 {
         kinds[byte] = match byte as u8 {
-            b'a'..=b'z' => Kind::Lower,
-            b'A'..=b'Z' => Kind::Upper,
-            b'0'..=b'9' => Kind::Digit,
-            b' ' | b'\t' => Kind::Blank,
-            b'\n' | b'\r' => Kind::Newline,
-            0x80.. => Kind::Foreign,
-            _ => Kind::Punctuation,
+            b'a'..=b'z' => ByteKind::Lower,
+            b'A'..=b'Z' => ByteKind::Upper,
+            b'0'..=b'9' => ByteKind::Digit,
+            b' ' | b'\t' => ByteKind::Blank,
+            b'\n' | b'\r' => ByteKind::Newline,
+            0x80.. => ByteKind::Foreign,
+            _ => ByteKind::Punctuation,
         };
         byte += 1;
     }

@@ -6,8 +6,8 @@
 mod block;
 mod kind;
 
-use block::Block;
-use kind::{KINDS, Kind};
+use block::ByteKindMasks;
+use kind::{ByteKind, KINDS};
 
 /// Weights, in hundredths of a token.
 const WORD: u64 = 105;
@@ -27,29 +27,29 @@ const SHORT_WORD: u32 = 7;
 const DIGIT_GROUP: u32 = 3;
 
 /// Returns the first bits for two blanks that precede a byte of a block.
-fn blanks_run_before(last: Kind, run: u32) -> u64 {
+fn blanks_run_before(last: ByteKind, run: u32) -> u64 {
     match (last, run) {
-        (Kind::Blank, 0 | 1) => 0b10,
-        (Kind::Blank, _) => 0b11,
+        (ByteKind::Blank, 0 | 1) => 0b10,
+        (ByteKind::Blank, _) => 0b11,
         _ => 0,
     }
 }
 
 /// The estimate of a text that arrives in parts. The split does not affect the estimate.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Estimate {
+pub struct TokenEstimate {
     hundredths: u64,
-    last: Kind,
+    last: ByteKind,
     /// Bytes of the current run of letters, digits or blanks.
     run: u32,
 }
 
-impl Estimate {
+impl TokenEstimate {
     /// Adds the next part of the text.
     pub fn add(&mut self, text: &[u8]) {
         let (blocks, rest) = text.as_chunks::<{ block::SIZE }>();
         for bytes in blocks {
-            self.add_block(&Block::of(bytes));
+            self.add_block(&ByteKindMasks::of(bytes));
         }
         for &byte in rest {
             let kind = KINDS[usize::from(byte)];
@@ -64,23 +64,23 @@ impl Estimate {
     }
 
     /// Does the work of [`Self::step`] for all bytes of a block at once.
-    fn add_block(&mut self, block: &Block) {
-        let before = |kind: Kind| u64::from(self.last == kind);
-        let lower_before = block.lower << 1 | before(Kind::Lower);
-        let upper_before = block.upper << 1 | before(Kind::Upper);
+    fn add_block(&mut self, block: &ByteKindMasks) {
+        let before = |kind: ByteKind| u64::from(self.last == kind);
+        let lower_before = block.lower << 1 | before(ByteKind::Lower);
+        let upper_before = block.upper << 1 | before(ByteKind::Upper);
         let starts = block.upper & !upper_before | block.lower & !(lower_before | upper_before);
         let letters = block.lower | block.upper;
-        let in_word = matches!(self.last, Kind::Lower | Kind::Upper);
+        let in_word = matches!(self.last, ByteKind::Lower | ByteKind::Upper);
         let carried = if in_word && self.run < SHORT_WORD { (1 << (SHORT_WORD - self.run)) - 1 } else { 0 };
         let short = (0..SHORT_WORD).fold(carried, |short, by| short | starts << by);
-        let blanks_before = block.blank << 1 | before(Kind::Blank);
+        let blanks_before = block.blank << 1 | before(ByteKind::Blank);
         let blanks_two_before = block.blank << 2 | blanks_run_before(self.last, self.run);
         let count = |mask: u64| u64::from(mask.count_ones());
         self.hundredths += WORD * count(starts)
             + LONG_LETTER * count(letters & !short)
             + DIGITS * self.digit_groups(block.digit)
-            + PUNCTUATION * count(block.punctuation & !(block.punctuation << 1 | before(Kind::Punctuation)))
-            + NEWLINES * count(block.newline & !(block.newline << 1 | before(Kind::Newline)))
+            + PUNCTUATION * count(block.punctuation & !(block.punctuation << 1 | before(ByteKind::Punctuation)))
+            + NEWLINES * count(block.newline & !(block.newline << 1 | before(ByteKind::Newline)))
             + BLANKS * count(block.blank & blanks_before & !blanks_two_before)
             + FOREIGN_BYTE * count(block.foreign());
         self.run = self.run_after(block, starts, in_word);
@@ -94,7 +94,7 @@ impl Estimate {
         while left != 0 {
             let start = left.trailing_zeros();
             let length = (!(left >> start)).trailing_zeros().min(64 - start);
-            let before = if start == 0 && self.last == Kind::Digit { self.run } else { 0 };
+            let before = if start == 0 && self.last == ByteKind::Digit { self.run } else { 0 };
             groups += u64::from((before + length).div_ceil(DIGIT_GROUP) - before.div_ceil(DIGIT_GROUP));
             left = if start + length >= 64 { 0 } else { left & (u64::MAX << (start + length)) };
         }
@@ -102,44 +102,48 @@ impl Estimate {
     }
 
     /// Returns the length of the run that a block ends with.
-    fn run_after(&self, block: &Block, starts: u64, in_word: bool) -> u32 {
+    fn run_after(&self, block: &ByteKindMasks, starts: u64, in_word: bool) -> u32 {
         let mask = match block.last {
-            Kind::Lower | Kind::Upper => {
+            ByteKind::Lower | ByteKind::Upper => {
                 let last = 63 - starts.leading_zeros().min(63);
                 return if starts == 0 && in_word { self.run.saturating_add(64) } else { 64 - last };
             }
-            Kind::Digit => block.digit,
-            Kind::Blank => block.blank,
+            ByteKind::Digit => block.digit,
+            ByteKind::Blank => block.blank,
             _ => return 0,
         };
         let length = mask.leading_ones();
         let before = if length == 64 && self.last == block.last { self.run } else { 0 };
         // For a long number, only the place in its group matters. For blanks, it only matters whether there are two.
-        if block.last == Kind::Digit { (before + length) % (DIGIT_GROUP << 20) } else { before.saturating_add(length) }
+        if block.last == ByteKind::Digit {
+            (before + length) % (DIGIT_GROUP << 20)
+        } else {
+            before.saturating_add(length)
+        }
     }
 
     #[inline(always)]
-    fn step(&mut self, kind: Kind) -> u64 {
+    fn step(&mut self, kind: ByteKind) -> u64 {
         let repeated = kind == self.last;
         match kind {
-            Kind::Lower if repeated || self.last == Kind::Upper => self.letter(),
-            Kind::Upper if repeated => self.letter(),
-            Kind::Lower | Kind::Upper => {
+            ByteKind::Lower if repeated || self.last == ByteKind::Upper => self.letter(),
+            ByteKind::Upper if repeated => self.letter(),
+            ByteKind::Lower | ByteKind::Upper => {
                 self.run = 1;
                 WORD
             }
-            Kind::Digit => {
+            ByteKind::Digit => {
                 self.run = if repeated { self.run + 1 } else { 1 };
                 if self.run % DIGIT_GROUP == 1 { DIGITS } else { 0 }
             }
-            Kind::Blank => {
+            ByteKind::Blank => {
                 self.run = if repeated { self.run.saturating_add(1) } else { 1 };
                 if self.run == 2 { BLANKS } else { 0 }
             }
-            Kind::Foreign => FOREIGN_BYTE,
-            Kind::Newline if !repeated => NEWLINES,
-            Kind::Punctuation if !repeated => PUNCTUATION,
-            Kind::Newline | Kind::Punctuation | Kind::Start => 0,
+            ByteKind::Foreign => FOREIGN_BYTE,
+            ByteKind::Newline if !repeated => NEWLINES,
+            ByteKind::Punctuation if !repeated => PUNCTUATION,
+            ByteKind::Newline | ByteKind::Punctuation | ByteKind::Start => 0,
         }
     }
 
@@ -161,7 +165,7 @@ impl Estimate {
 
 /// Estimates the tokens of a text.
 pub fn estimate_tokens(text: &str) -> usize {
-    let mut estimate = Estimate::default();
+    let mut estimate = TokenEstimate::default();
     estimate.add(text.as_bytes());
     estimate.tokens()
 }
@@ -169,7 +173,8 @@ pub fn estimate_tokens(text: &str) -> usize {
 /// Returns the tokens of a line of a text, in hundredths. `is_first`: no line is before it. `is_open`: it has no
 /// newline.
 pub(super) fn of_line(line: &str, is_first: bool, is_open: bool) -> u64 {
-    let mut estimate = Estimate { last: if is_first { Kind::Start } else { Kind::Newline }, ..Estimate::default() };
+    let mut estimate =
+        TokenEstimate { last: if is_first { ByteKind::Start } else { ByteKind::Newline }, ..TokenEstimate::default() };
     estimate.add(line.as_bytes());
     estimate.add(if is_open { b"" } else { b"\n" });
     estimate.hundredths()
@@ -177,7 +182,7 @@ pub(super) fn of_line(line: &str, is_first: bool, is_open: bool) -> u64 {
 
 /// Returns the tokens of a part of a line, in hundredths.
 pub(super) fn hundredths(text: &str) -> u64 {
-    let mut estimate = Estimate::default();
+    let mut estimate = TokenEstimate::default();
     estimate.add(text.as_bytes());
     estimate.hundredths()
 }
@@ -202,7 +207,7 @@ mod tests {
             ("a\n\n\nb", 210 + 75),
             ("é", 48),
         ] {
-            let mut estimate = Estimate::default();
+            let mut estimate = TokenEstimate::default();
             estimate.add(text.as_bytes());
             assert_eq!(estimate.hundredths(), hundredths, "{text:?}");
         }
@@ -212,10 +217,10 @@ mod tests {
         #[test]
         fn a_block_counts_as_its_bytes_do(text in "[a-zA-Z0-9 .\n\u{e9}]{0,300}|[a-z]{0,200}|[0-9]{0,200}| {0,200}", at in 0usize..70) {
             let (a, b) = text.as_bytes().split_at(at.min(text.len()));
-            let mut blocks = Estimate::default();
+            let mut blocks = TokenEstimate::default();
             blocks.add(a);
             blocks.add(b);
-            let mut bytes = Estimate::default();
+            let mut bytes = TokenEstimate::default();
             for byte in text.as_bytes() {
                 bytes.add(&[*byte]);
             }
@@ -224,10 +229,10 @@ mod tests {
 
         #[test]
         fn the_estimate_is_the_same_under_any_split(text in ".{0,200}", at in 0usize..400) {
-            let mut whole = Estimate::default();
+            let mut whole = TokenEstimate::default();
             whole.add(text.as_bytes());
             let (a, b) = text.as_bytes().split_at(at.min(text.len()));
-            let mut parts = Estimate::default();
+            let mut parts = TokenEstimate::default();
             parts.add(a);
             parts.add(b);
             prop_assert_eq!(whole.hundredths(), parts.hundredths());

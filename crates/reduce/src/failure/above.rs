@@ -5,17 +5,17 @@ const LONGEST: usize = 12;
 
 /// What the lines above a failure are.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Above {
+pub(super) struct LinesAboveFailure {
     /// Number of lines of the excerpt that ends here.
     excerpt: usize,
     /// Whether the last line points at a column of the line before.
     points: bool,
-    last: Last,
+    last: LastLineKind,
 }
 
 /// What the last line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Last {
+enum LastLineKind {
     #[default]
     Other,
     /// A path, a place or a function whose messages may follow.
@@ -24,7 +24,7 @@ enum Last {
     Code,
 }
 
-impl Above {
+impl LinesAboveFailure {
     /// Reads the lines above a failure, the last first.
     pub fn of<'l>(lines: impl Iterator<Item = &'l str>) -> Self {
         let lines: Vec<&str> = lines.take(LONGEST + 1).collect();
@@ -42,7 +42,7 @@ impl Above {
     fn blank(&mut self) {
         self.excerpt = if self.points && self.excerpt > 0 { self.excerpt + 1 } else { 0 };
         self.points = false;
-        self.last = Last::Other;
+        self.last = LastLineKind::Other;
     }
 
     /// Takes a line. `text`: the line without the blanks around it.
@@ -57,10 +57,10 @@ impl Above {
             self.excerpt = 0;
         }
         self.last = match first {
-            b' ' => Last::Other,
-            b'A'..=b'Z' if has_code(text) => Last::Code,
-            _ if !line.starts_with([' ', '\t']) && is_place(text) => Last::Place,
-            _ => Last::Other,
+            b' ' => LastLineKind::Other,
+            b'A'..=b'Z' if has_code(text) => LastLineKind::Code,
+            _ if !line.starts_with([' ', '\t']) && is_place(text) => LastLineKind::Place,
+            _ => LastLineKind::Other,
         };
     }
 
@@ -68,15 +68,15 @@ impl Above {
     pub fn lead(&self, text: &str) -> usize {
         match self.last {
             _ if self.excerpt > 0 => self.excerpt,
-            Last::Place => 1,
-            Last::Code if text.starts_with("--> ") => 1,
+            LastLineKind::Place => 1,
+            LastLineKind::Code if text.starts_with("--> ") => 1,
             _ => 0,
         }
     }
 
     /// Returns whether a line is the place of a finding whose text is above: ` --> src/a.py:3:8`.
     pub fn finds(&self, text: &str) -> bool {
-        self.last == Last::Code && text.starts_with("--> ")
+        self.last == LastLineKind::Code && text.starts_with("--> ")
     }
 }
 

@@ -4,8 +4,8 @@
 //! failure that nothing explains, such as `test a ... FAILED` in a list, leaves the block to the next one. Behind a
 //! block without a header, the first block with one counts, too.
 
-use super::Severity;
-use super::above::{Above, points};
+use super::FailureSeverity;
+use super::above::{LinesAboveFailure, points};
 
 /// Longest block, in lines and bytes.
 const LINES: usize = 60;
@@ -19,8 +19,8 @@ const BLOCKS: usize = 16;
 
 /// Follows the lines of an output and finds the block of its first failure.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub struct Block {
-    open: Option<Open>,
+pub struct FirstFailureBlock {
+    open: Option<OpenFailureBlock>,
     /// Number of blocks so far.
     blocks: usize,
     /// Whether the block of a failure is over, and whether that of a failed test is.
@@ -30,7 +30,7 @@ pub struct Block {
 
 /// A block that has begun.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-struct Open {
+struct OpenFailureBlock {
     headed: bool,
     /// The indentation of the first line.
     indent: usize,
@@ -55,19 +55,19 @@ struct Open {
 
 /// A line as a block sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'l> {
+pub struct FailureBlockLine<'l> {
     /// The line.
     pub line: &'l str,
     /// How much the line tells about a failure.
-    pub severity: Severity,
+    pub severity: FailureSeverity,
     /// Whether the line names the failed test whose text follows.
     pub is_header: bool,
 }
 
-impl Block {
+impl FirstFailureBlock {
     /// Takes the next line that does not repeat the one before. `above`: the lines before, the last first. Returns how
     /// many lines belong to the block: this line and those right before it, or 0.
-    pub fn next<'l>(&mut self, seen: Seen, above: impl Iterator<Item = &'l str>) -> usize {
+    pub fn next<'l>(&mut self, seen: FailureBlockLine, above: impl Iterator<Item = &'l str>) -> usize {
         if self.open.is_some() {
             if let Some(taken) = self.go_on(seen) {
                 return taken;
@@ -76,13 +76,14 @@ impl Block {
             return 0;
         }
         let text = seen.line.trim();
-        let above = Above::of(above);
-        let opens = seen.is_header || !self.is_past && (seen.severity == Severity::Failure || above.finds(text));
+        let above = LinesAboveFailure::of(above);
+        let opens = seen.is_header || !self.is_past && (seen.severity == FailureSeverity::Failure || above.finds(text));
         if !opens || self.is_past_headed {
             return 0;
         }
         self.blocks += 1;
-        let mut open = Open { headed: seen.is_header, indent: indent(seen.line), ..Open::default() };
+        let mut open =
+            OpenFailureBlock { headed: seen.is_header, indent: indent(seen.line), ..OpenFailureBlock::default() };
         open.take(seen, text);
         open.is_explained = false;
         open.held = 1 + above.lead(text);
@@ -91,7 +92,7 @@ impl Block {
     }
 
     /// Takes a line within a block. Returns how many lines belong to the block, or `None` if the block is over.
-    fn go_on(&mut self, seen: Seen) -> Option<usize> {
+    fn go_on(&mut self, seen: FailureBlockLine) -> Option<usize> {
         let open = self.open.as_mut()?;
         let text = seen.line.trim();
         if text.is_empty() && !open.is_doubtful {
@@ -121,21 +122,21 @@ impl Block {
 }
 
 /// Returns whether a line may be the first of a block, as far as it tells alone.
-fn may_open(Seen { line, severity, is_header }: Seen) -> bool {
+fn may_open(FailureBlockLine { line, severity, is_header }: FailureBlockLine) -> bool {
     let first = || line.bytes().find(|byte| *byte != b' ');
-    is_header || severity == Severity::Failure || first() == Some(b'-') && line.trim_start().starts_with("--> ")
+    is_header || severity == FailureSeverity::Failure || first() == Some(b'-') && line.trim_start().starts_with("--> ")
 }
 
-impl Open {
+impl OpenFailureBlock {
     /// Adds a line. Returns how many lines belong to the block: this line and the blank ones before it, or 0 if the
     /// block is full.
-    fn take(&mut self, Seen { line, severity, is_header }: Seen, text: &str) -> usize {
+    fn take(&mut self, FailureBlockLine { line, severity, is_header }: FailureBlockLine, text: &str) -> usize {
         let taken = 1 + std::mem::take(&mut self.blanks);
         self.is_explained |= self.lines == 1 && indent(line) > self.indent;
         self.lines += taken;
         self.bytes += line.len() + taken;
         let has_frames = text.ends_with("(most recent call last):");
-        self.is_explained |= !is_header && (severity >= Severity::Mention || tells(text));
+        self.is_explained |= !is_header && (severity >= FailureSeverity::Mention || tells(text));
         self.frames = if has_frames { Some(indent(line)) } else { self.frames.filter(|&frames| indent(line) > frames) };
         self.announces = text.ends_with(':');
         self.is_goroutine |= text.starts_with("goroutine ");
@@ -143,7 +144,7 @@ impl Open {
     }
 
     /// Returns whether a line belongs to the block.
-    fn goes_on(&mut self, Seen { line, severity, is_header }: Seen, text: &str) -> bool {
+    fn goes_on(&mut self, FailureBlockLine { line, severity, is_header }: FailureBlockLine, text: &str) -> bool {
         let (indent, behind_blank) = (indent(line), self.blanks > 0);
         if self.lines >= LINES || self.bytes >= BYTES || self.blanks > BLANKS {
             return false;
@@ -174,9 +175,9 @@ fn indent(line: &str) -> usize {
 }
 
 /// Returns whether a line continues the message of the line before.
-fn continues(line: &str, text: &str, severity: Severity) -> bool {
+fn continues(line: &str, text: &str, severity: FailureSeverity) -> bool {
     line.starts_with([' ', '\t'])
-        || severity >= Severity::Mention
+        || severity >= FailureSeverity::Mention
         || text.starts_with(['|', '>', '+', '-', '^', '~', '=', '│', '╰', '╭', '❯', '}'])
         || text.starts_with("[signal ")
         || text.starts_with("#") && text[1..].starts_with(|c: char| c.is_ascii_digit())
@@ -227,9 +228,9 @@ fn is_row(text: &str) -> bool {
 
 /// Returns whether a paragraph that begins like this belongs to the text below a header: `tests/a.py:3: ValueError`,
 /// `client = <Client>`, `_ _ _ _ _`.
-fn resumes(text: &str, severity: Severity) -> bool {
+fn resumes(text: &str, severity: FailureSeverity) -> bool {
     let name = text.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
-    severity >= Severity::Mention
+    severity >= FailureSeverity::Mention
         || text.starts_with('>')
         || text.starts_with("_ _")
         || super::above::is_bare_place(text)
@@ -243,11 +244,11 @@ mod tests {
     use crate::failure::{header, severity};
 
     fn block_of(text: &str) -> Vec<&str> {
-        let mut block = Block::default();
+        let mut block = FirstFailureBlock::default();
         let lines: Vec<&str> = text.lines().collect();
         let mut inside = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
-            let seen = Seen { line, severity: severity(line), is_header: header::is_header(line) };
+            let seen = FailureBlockLine { line, severity: severity(line), is_header: header::is_header(line) };
             let taken = block.next(seen, lines[..at].iter().rev().copied());
             inside[at + 1 - taken..=at].fill(true);
         }

@@ -1,34 +1,34 @@
 //! Lines that only the lines above explain. The error of a traceback is a failure, whatever its name
 //! (`django.core.exceptions.ImproperlyConfigured: …`). What tested code wrote to its console is no failure.
 
-use super::Severity;
+use super::FailureSeverity;
 
 /// Follows the lines of an output.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub struct Context {
+pub struct FailureContext {
     /// The indentation of the traceback whose frames are read.
     frames: Option<usize>,
     /// The console whose text is read.
-    console: Option<Console>,
+    console: Option<QuotedConsole>,
 }
 
 /// What a test runner shows of a console.
 #[derive(Clone, Copy, Debug, Hash)]
-enum Console {
+enum QuotedConsole {
     /// `console.error` of Jest: the text is indented more.
     Indented(usize),
     /// `stderr | a.test.ts > sums` of Vitest: the text ends with a blank line.
     Paragraph,
 }
 
-impl Context {
+impl FailureContext {
     /// Takes the next line. Returns its severity.
-    pub fn next(&mut self, line: &str, severity: Severity) -> Severity {
+    pub fn next(&mut self, line: &str, severity: FailureSeverity) -> FailureSeverity {
         if self.is_quoted(line) {
-            return severity.min(Severity::Mention);
+            return severity.min(FailureSeverity::Mention);
         }
         let Some(outer) = self.frames else {
-            if severity == Severity::Failure && line.trim_end().ends_with("(most recent call last):") {
+            if severity == FailureSeverity::Failure && line.trim_end().ends_with("(most recent call last):") {
                 self.frames = Some(indent(line));
             }
             return severity;
@@ -37,23 +37,25 @@ impl Context {
             return severity;
         }
         self.frames = None;
-        if line.trim().is_empty() { severity } else { Severity::Failure }
+        if line.trim().is_empty() { severity } else { FailureSeverity::Failure }
     }
 
     /// Returns whether a line is the text of a console.
     fn is_quoted(&mut self, line: &str) -> bool {
         let is_over = match self.console {
             None => true,
-            Some(Console::Indented(outer)) => indent(line) <= outer && !line.trim().is_empty(),
-            Some(Console::Paragraph) => line.trim().is_empty(),
+            Some(QuotedConsole::Indented(outer)) => indent(line) <= outer && !line.trim().is_empty(),
+            Some(QuotedConsole::Paragraph) => line.trim().is_empty(),
         };
         if !is_over {
             return true;
         }
         const CALLS: [&str; 5] = ["console.error", "console.warn", "console.log", "console.info", "console.debug"];
         self.console = match line.as_bytes().first() {
-            Some(b' ') if CALLS.contains(&line.trim()) => Some(Console::Indented(indent(line))),
-            Some(b's') if line.starts_with("stderr | ") || line.starts_with("stdout | ") => Some(Console::Paragraph),
+            Some(b' ') if CALLS.contains(&line.trim()) => Some(QuotedConsole::Indented(indent(line))),
+            Some(b's') if line.starts_with("stderr | ") || line.starts_with("stdout | ") => {
+                Some(QuotedConsole::Paragraph)
+            }
             _ => None,
         };
         false
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_line_behind_the_frames_of_a_traceback_is_its_error() {
-        let mut context = Context::default();
+        let mut context = FailureContext::default();
         let lines = [
             "Traceback (most recent call last):",
             "  File \"manage.py\", line 22, in main",
@@ -79,18 +81,21 @@ mod tests {
             "next",
         ];
         let severities = lines.map(|line| context.next(line, severity(line)));
-        assert_eq!(severities, [Severity::Failure, Severity::None, Severity::Failure, Severity::None]);
+        assert_eq!(
+            severities,
+            [FailureSeverity::Failure, FailureSeverity::None, FailureSeverity::Failure, FailureSeverity::None]
+        );
     }
 
     #[test]
     fn what_tested_code_wrote_to_its_console_is_no_failure() {
-        let mut context = Context::default();
+        let mut context = FailureContext::default();
         let jest = ["    console.error", "      Error: no", "", "      at f (a.js:3:9)", "PASS a.test.js", "Error: no"];
         let severities = jest.map(|line| context.next(line, severity(line)));
-        assert_eq!(severities[..5].iter().max(), Some(&Severity::Mention));
-        assert_eq!(severities[5], Severity::Failure);
+        assert_eq!(severities[..5].iter().max(), Some(&FailureSeverity::Mention));
+        assert_eq!(severities[5], FailureSeverity::Failure);
         let vitest = ["stderr | a.test.ts > sums", "Error: no", "", "Error: no"];
         let severities = vitest.map(|line| context.next(line, severity(line)));
-        assert_eq!([severities[1], severities[3]], [Severity::Mention, Severity::Failure]);
+        assert_eq!([severities[1], severities[3]], [FailureSeverity::Mention, FailureSeverity::Failure]);
     }
 }

@@ -17,13 +17,13 @@ const ENDS: [&str; 8] = ["===", "failures:", "test result:", "Test Suites:", "â
 
 /// Follows the lines of an output and finds the header of each block.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub struct Headers {
+pub struct TestHeaders {
     number: usize,
     /// Whether the numbered list is that of tests which are not run yet.
     is_pending: bool,
 }
 
-impl Headers {
+impl TestHeaders {
     /// Takes the next line, with its number from 1. Returns the number of the header above it, of a header its own, and
     /// 0 outside of a block.
     pub fn next(&mut self, line: &str, number: usize) -> usize {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_block_ends_with_the_next_header_or_the_summary() {
-        let mut headers = Headers::default();
+        let mut headers = TestHeaders::default();
         let lines = ["a", "---- x stdout ----", "b", "", "---- y stdout ----", "c", "failures:", "    x"];
         let numbers: Vec<usize> = lines.iter().zip(1..).map(|(line, number)| headers.next(line, number)).collect();
         assert_eq!(numbers, [0, 2, 2, 2, 5, 5, 0, 0]);

@@ -14,14 +14,14 @@ mod shape;
 mod source;
 mod words;
 
-pub use block::{Block, Seen};
-pub use context::Context;
-pub use header::Headers;
-pub use name::Names;
+pub use block::{FailureBlockLine, FirstFailureBlock};
+pub use context::FailureContext;
+pub use header::TestHeaders;
+pub use name::RecentTestNames;
 
 /// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum FailureSeverity {
     /// Nothing.
     #[default]
     None,
@@ -38,9 +38,9 @@ const JUDGED: usize = 600;
 
 /// The judgement of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct LineJudgement {
     /// The severity.
-    pub severity: Severity,
+    pub severity: FailureSeverity,
     /// Whether the line may be a summary.
     pub summary: bool,
     /// Whether the line may have a number.
@@ -52,16 +52,16 @@ pub struct Said {
 }
 
 /// Judges a line.
-pub fn severity(line: &str) -> Severity {
+pub fn severity(line: &str) -> FailureSeverity {
     judge(line).severity
 }
 
 /// Judges a line, and tells whether it contains a word of a summary.
-pub fn judge(line: &str) -> Said {
+pub fn judge(line: &str) -> LineJudgement {
     if line.len() > 2 * JUDGED {
         let start = severity(&line[..line.floor_char_boundary(JUDGED)]);
         let end = line.ceil_char_boundary(line.len() - JUDGED);
-        return Said {
+        return LineJudgement {
             severity: start.max(of_end(&line[end..])),
             summary: false,
             digit: true,
@@ -70,41 +70,41 @@ pub fn judge(line: &str) -> Said {
         };
     }
     let words = words::find(line.as_bytes());
-    let words::Words { digit, place, bracket, .. } = words;
-    Said { severity: of_words(line, words), summary: words.summary || words.any, digit, place, bracket }
+    let words::FailureWords { digit, place, bracket, .. } = words;
+    LineJudgement { severity: of_words(line, words), summary: words.summary || words.any, digit, place, bracket }
 }
 
-fn of_words(line: &str, words: words::Words) -> Severity {
+fn of_words(line: &str, words: words::FailureWords) -> FailureSeverity {
     if words.digit && is_numbered(line) {
         let is_outcome = line.ends_with(") Failure:") || line.ends_with(") Error:");
-        return if is_outcome { Severity::Failure } else { Severity::Mention };
+        return if is_outcome { FailureSeverity::Failure } else { FailureSeverity::Mention };
     }
     let may_fail = words.any || line.starts_with('E') || words.foreign && prefix::has_sign(line);
     if !may_fail {
-        return Severity::None;
+        return FailureSeverity::None;
     }
     if shape::passes(line) {
-        return Severity::None;
+        return FailureSeverity::None;
     }
     if is_probe(line) {
-        return Severity::Mention;
+        return FailureSeverity::Mention;
     }
     if prefix::is_match(line) {
         // A row of a search, `path:12:text`, holds code or prose. Tools write a blank behind the place.
-        return Severity::None;
+        return FailureSeverity::None;
     }
     let is_source = source::is_source(line);
     let rest = prefix::strip(line);
     if shape::is_failure(line, rest, is_source) || !is_source && phrase::is_failure(line, &words) {
-        return Severity::Failure;
+        return FailureSeverity::Failure;
     }
     if is_source {
-        return Severity::None;
+        return FailureSeverity::None;
     }
     match words {
-        words::Words { failure: true, .. } => Severity::Mention,
-        words::Words { warning: true, .. } => Severity::Warning,
-        _ => Severity::None,
+        words::FailureWords { failure: true, .. } => FailureSeverity::Mention,
+        words::FailureWords { warning: true, .. } => FailureSeverity::Warning,
+        _ => FailureSeverity::None,
     }
 }
 
@@ -137,9 +137,9 @@ pub fn is_place(line: &str) -> bool {
 }
 
 /// Judges the end of a long line, which has no start of its own.
-fn of_end(end: &str) -> Severity {
+fn of_end(end: &str) -> FailureSeverity {
     let words = words::find(end.as_bytes());
-    if words.failure { Severity::Mention } else { Severity::None }
+    if words.failure { FailureSeverity::Mention } else { FailureSeverity::None }
 }
 
 #[cfg(test)]

@@ -9,19 +9,19 @@ const TITLE: usize = 3;
 
 /// The names so far. Bounded: a newer name replaces an older one, which may then be shown again.
 #[derive(Debug, Hash)]
-pub struct Names {
+pub struct RecentTestNames {
     slots: Box<[u64; Self::SLOTS]>,
     /// Number of lines that may belong to a title which has begun.
     title: usize,
 }
 
-impl Default for Names {
+impl Default for RecentTestNames {
     fn default() -> Self {
         Self { slots: Box::new([0; Self::SLOTS]), title: 0 }
     }
 }
 
-impl Names {
+impl RecentTestNames {
     const SLOTS: usize = 512;
 
     /// Takes the next line. Returns whether it names a failed test that no line before has named. `reports`: whether
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_name_is_new_once() {
-        let mut names = Names::default();
+        let mut names = RecentTestNames::default();
         let lines = [
             "tests/a.py::test_b FAILED [ 3%]",
             "___ test_b ___",

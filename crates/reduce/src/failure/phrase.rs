@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::words::Words;
+use super::words::FailureWords;
 
 const PHRASES: [&str; 36] = [
     "stack smashing detected",
@@ -75,7 +75,7 @@ static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 });
 
 /// Returns whether a line has a phrase of failure, or counts failures.
-pub(super) fn is_failure(line: &str, words: &Words) -> bool {
+pub(super) fn is_failure(line: &str, words: &FailureWords) -> bool {
     if words.counted {
         return true;
     }
@@ -121,7 +121,7 @@ mod tests {
             ("make: *** [Makefile:3: all] Error 1", true),
             ("*** done ***", false),
         ] {
-            assert_eq!(is_failure(line, &Words::default()), fails, "{line}");
+            assert_eq!(is_failure(line, &FailureWords::default()), fails, "{line}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Lines of tools, and how they are judged.
 
-use super::{Severity, severity};
+use super::{FailureSeverity, severity};
 
 /// Returns the lines whose judgement is wrong.
-fn others<'a>(lines: &[&'a str], right: impl Fn(Severity) -> bool) -> Vec<&'a str> {
+fn others<'a>(lines: &[&'a str], right: impl Fn(FailureSeverity) -> bool) -> Vec<&'a str> {
     lines.iter().copied().filter(|line| !right(severity(line))).collect()
 }
 
@@ -113,7 +113,7 @@ fn failures_of_tools_are_found() {
         "* What went wrong:",
         "No space left on device",
     ];
-    assert_eq!(others(&lines, |found| found == Severity::Failure), [""; 0]);
+    assert_eq!(others(&lines, |found| found == FailureSeverity::Failure), [""; 0]);
 }
 
 #[test]
@@ -151,18 +151,18 @@ fn lines_that_say_nothing_of_a_failure_are_not_taken_for_one() {
         "git commit -m 'x' # --fail-fast",
         "ok  \texample.com/errors\t0.012s",
     ];
-    assert_eq!(others(&lines, |found| found < Severity::Mention), [""; 0]);
+    assert_eq!(others(&lines, |found| found < FailureSeverity::Mention), [""; 0]);
 }
 
 #[test]
 fn a_check_of_cmake_that_finds_nothing_is_no_failure() {
-    assert_eq!(severity("-- Looking for sys/event.h - not found"), Severity::Mention);
-    assert_eq!(severity("-- Performing Test HAVE_AVX512 - Failed"), Severity::Mention);
+    assert_eq!(severity("-- Looking for sys/event.h - not found"), FailureSeverity::Mention);
+    assert_eq!(severity("-- Performing Test HAVE_AVX512 - Failed"), FailureSeverity::Mention);
 }
 
 #[test]
 fn a_long_line_is_judged_by_its_ends() {
     let long = "x ".repeat(5_000);
-    assert_eq!(severity(&long), Severity::None);
-    assert_eq!(severity(&format!("Error: {long}")), Severity::Failure);
+    assert_eq!(severity(&long), FailureSeverity::None);
+    assert_eq!(severity(&format!("Error: {long}")), FailureSeverity::Failure);
 }

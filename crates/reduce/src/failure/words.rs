@@ -2,7 +2,7 @@
 
 /// The meaning of the words of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct FailureWords {
     /// Whether any word may matter.
     pub any: bool,
     /// Whether any character is outside of ASCII.
@@ -25,7 +25,7 @@ pub(super) struct Words {
 
 /// The meaning of one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum FailureWordMeaning {
     Failure,
     /// Failure, also at the end of another word: `TypeError`.
     Kind,
@@ -37,8 +37,8 @@ enum Says {
 }
 
 /// Finds the words of failure in a line, in one pass over its bytes.
-pub(super) fn find(line: &[u8]) -> Words {
-    let mut found = Words::default();
+pub(super) fn find(line: &[u8]) -> FailureWords {
+    let mut found = FailureWords::default();
     let (mut at, mut all) = (0, 0);
     while let Some(&byte) = line.get(at) {
         let (start, mut own) = (at, CLASSES[usize::from(byte)]);
@@ -96,17 +96,17 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-fn note(found: &mut Words, line: &[u8], start: usize, end: usize, says: Says) {
-    if says == Says::Summary {
+fn note(found: &mut FailureWords, line: &[u8], start: usize, end: usize, says: FailureWordMeaning) {
+    if says == FailureWordMeaning::Summary {
         found.summary = true;
         return;
     }
     found.any = true;
     match says {
-        Says::Summary => {}
-        Says::Part => {}
-        Says::Warning => found.warning |= !is_joined(line, start, end),
-        Says::Failure | Says::Kind => {
+        FailureWordMeaning::Summary => {}
+        FailureWordMeaning::Part => {}
+        FailureWordMeaning::Warning => found.warning |= !is_joined(line, start, end),
+        FailureWordMeaning::Failure | FailureWordMeaning::Kind => {
             if is_joined(line, start, end) {
                 return;
             }
@@ -184,7 +184,7 @@ fn behind_no(line: &[u8], start: usize) -> bool {
 }
 
 /// Returns the meaning of a word, whatever its case. `may_be_kind`: the word begins with a capital or has a low line.
-fn said(word: &[u8], may_be_kind: bool) -> Option<Says> {
+fn said(word: &[u8], may_be_kind: bool) -> Option<FailureWordMeaning> {
     if word.len() >= 2 && word.len() <= LONGEST && GATE[gate(word)] {
         let range = RANGES[usize::from(word[0].to_ascii_lowercase() - b'a')];
         let known = WORDS[range.0..range.1].iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes()));
@@ -192,7 +192,7 @@ fn said(word: &[u8], may_be_kind: bool) -> Option<Says> {
             return Some(*says);
         }
     }
-    (may_be_kind && is_kind(word)).then_some(Says::Kind)
+    (may_be_kind && is_kind(word)).then_some(FailureWordMeaning::Kind)
 }
 
 /// Returns whether a word is the kind of an error: `TypeError`, `NullPointerException`, `ERR_MODULE_NOT_FOUND`,
@@ -221,8 +221,8 @@ const CODES: [&[u8]; 7] = [b"ENOENT", b"EACCES", b"EPERM", b"EADDRINUSE", b"ECON
 const LONGEST: usize = 12;
 
 /// The words that matter, by their first letter.
-const WORDS: [(&str, Says); 122] = {
-    use Says::{Failure, Part, Summary, Warning};
+const WORDS: [(&str, FailureWordMeaning); 122] = {
+    use FailureWordMeaning::{Failure, Part, Summary, Warning};
     [
         ("abort", Failure),
         ("aborted", Failure),

@@ -1,43 +1,43 @@
 //! Folds the common prefix of lines into a heading: `src/a.ts: [3 lines]`. Paths of a search, lists of a directory,
 //! unchanging columns and times share prefixes.
 
-use super::line::Line;
-use super::tree::{Heading, Tree};
-use crate::failure::{Severity, severity};
+use super::line::FoldedLine;
+use super::tree::{PrefixHeading, PrefixTree};
+use crate::failure::{FailureSeverity, severity};
 
 /// Shortest prefix that is folded, in bytes.
 const SHORTEST: usize = 4;
 
 /// Folds lines with the same prefix. `None` if folding saves nothing or takes too many steps.
-pub(super) fn fold<'a>(lines: &[Line<'a>]) -> Option<Vec<Line<'a>>> {
+pub(super) fn fold<'a>(lines: &[FoldedLine<'a>]) -> Option<Vec<FoldedLine<'a>>> {
     let texts: Vec<&'a str> =
-        lines.iter().filter_map(|line| if let Line::Text(text) = line { Some(*text) } else { None }).collect();
+        lines.iter().filter_map(|line| if let FoldedLine::Text(text) = line { Some(*text) } else { None }).collect();
     let common = common(&texts);
     if common.iter().all(|&length| length == 0) {
         return None;
     }
-    let headings = Tree::new(&texts, &common).headings()?;
+    let headings = PrefixTree::new(&texts, &common).headings()?;
     if headings.is_empty() { None } else { Some(place(lines, &headings)) }
 }
 
 /// Puts headings before their lines, and removes the prefixes.
-fn place<'a>(lines: &[Line<'a>], headings: &[Heading]) -> Vec<Line<'a>> {
+fn place<'a>(lines: &[FoldedLine<'a>], headings: &[PrefixHeading]) -> Vec<FoldedLine<'a>> {
     let mut placed = Vec::with_capacity(lines.len() + headings.len());
-    let mut open: Vec<Heading> = Vec::new();
+    let mut open: Vec<PrefixHeading> = Vec::new();
     let mut next = headings.iter().copied().peekable();
     let mut number = 0;
     for line in lines {
-        let Line::Text(text) = *line else {
+        let FoldedLine::Text(text) = *line else {
             placed.push(line.clone());
             continue;
         };
         open.retain(|heading| number < heading.end);
         while let Some(heading) = next.next_if(|heading| heading.start == number) {
             let from = open.last().map_or(0, |outer| outer.length);
-            placed.push(Line::Heading(&text[from..heading.length], heading.end - heading.start));
+            placed.push(FoldedLine::Heading(&text[from..heading.length], heading.end - heading.start));
             open.push(heading);
         }
-        placed.push(Line::Text(&text[open.last().map_or(0, |heading| heading.length)..]));
+        placed.push(FoldedLine::Text(&text[open.last().map_or(0, |heading| heading.length)..]));
         number += 1;
     }
     placed
@@ -79,7 +79,7 @@ fn boundary(lines: [&str; 2], same: usize) -> usize {
 /// Returns the length of the path in front of a failure, which is all that a heading may take of it. 0 without a path:
 /// the line of a failed test is its name. `None` if the line reports no failure.
 fn path_of_failure(text: &str) -> Option<usize> {
-    if severity(text) < Severity::Mention {
+    if severity(text) < FailureSeverity::Mention {
         return None;
     }
     let end = text.find([':', '(', ' ', '\t']).unwrap_or(text.len());

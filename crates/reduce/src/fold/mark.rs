@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum FoldMark {
     /// `[x37]`: the line before, repeated to this total.
     Repeat(usize),
     /// `[last 3 lines x12]`: the lines before, repeated to this total.
@@ -17,7 +17,7 @@ pub enum Mark {
     Reference,
 }
 
-impl Mark {
+impl FoldMark {
     /// Reads a line. `None` if it is text.
     pub fn parse(line: &str) -> Option<Self> {
         let inside = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -32,31 +32,31 @@ impl Mark {
     }
 }
 
-fn inside_brackets(inside: &str) -> Option<Mark> {
+fn inside_brackets(inside: &str) -> Option<FoldMark> {
     if let Some(count) = inside.strip_prefix('x') {
-        return Some(Mark::Repeat(number(count)?));
+        return Some(FoldMark::Repeat(number(count)?));
     }
     if let Some(rest) = inside.strip_prefix("last ") {
         let (lines, count) = rest.split_once(" lines x")?;
-        return Some(Mark::Block(number(lines)?, number(count)?));
+        return Some(FoldMark::Block(number(lines)?, number(count)?));
     }
     if let Some(rest) = inside.strip_prefix("... ") {
         let rest = rest.strip_prefix("stderr ").unwrap_or(rest);
         return rest
             .strip_prefix('L')
             .is_some_and(|place| place.starts_with(|c: char| c.is_ascii_digit()))
-            .then_some(Mark::Gap);
+            .then_some(FoldMark::Gap);
     }
     let (count, place) = inside.split_once(" lines as in #")?;
     number(count)?;
-    place.contains(" L").then_some(Mark::Reference)
+    place.contains(" L").then_some(FoldMark::Reference)
 }
 
 fn number(text: &str) -> Option<usize> {
     (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for FoldMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Repeat(count) => write!(f, "[x{count}]"),

@@ -11,10 +11,10 @@ mod series;
 mod tests;
 mod tree;
 
-use crate::estimate::Estimate;
-pub use line::Line;
-pub use mark::Mark;
-pub use series::{FEWEST, Series, unfolded};
+use crate::estimate::TokenEstimate;
+pub use line::FoldedLine;
+pub use mark::FoldMark;
+pub use series::{FEWEST, LineSeries, unfolded};
 
 /// Name of the fold of repeats, as views list it.
 pub const REPEATS: &str = "repeats";
@@ -25,21 +25,21 @@ pub const SERIES: &str = "series";
 
 /// The result of folding some lines.
 #[derive(Clone, Debug, Default)]
-pub struct Folded<'a> {
+pub struct FoldResult<'a> {
     /// The lines of the folded text.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<FoldedLine<'a>>,
     /// The folds that were used.
     pub used: Vec<&'static str>,
 }
 
 /// Folds lines. `allowed` says which folds the whole input permits.
-pub fn fold<'a>(lines: &[&'a str], allowed: Allowed) -> Folded<'a> {
-    let plain: Vec<Line<'a>> = lines.iter().map(|line| Line::Text(line)).collect();
-    let mut folded = Folded { lines: plain, used: Vec::new() };
+pub fn fold<'a>(lines: &[&'a str], allowed: AllowedFolds) -> FoldResult<'a> {
+    let plain: Vec<FoldedLine<'a>> = lines.iter().map(|line| FoldedLine::Text(line)).collect();
+    let mut folded = FoldResult { lines: plain, used: Vec::new() };
     if allowed.repeats {
         let repeated = repeats::fold(lines);
-        if repeated.iter().any(|line| matches!(line, Line::Mark(_))) {
-            folded = Folded { lines: repeated, used: vec![REPEATS] };
+        if repeated.iter().any(|line| matches!(line, FoldedLine::Mark(_))) {
+            folded = FoldResult { lines: repeated, used: vec![REPEATS] };
         }
     }
     if allowed.headings
@@ -51,12 +51,12 @@ pub fn fold<'a>(lines: &[&'a str], allowed: Allowed) -> Folded<'a> {
     if folded.used.is_empty() || holds(lines, &folded.lines, allowed) {
         return folded;
     }
-    Folded { lines: lines.iter().map(|line| Line::Text(line)).collect(), used: Vec::new() }
+    FoldResult { lines: lines.iter().map(|line| FoldedLine::Text(line)).collect(), used: Vec::new() }
 }
 
 /// The folds that a text permits. A text with a line that reads like a mark of a fold does not permit this fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Allowed {
+pub struct AllowedFolds {
     /// Whether repeats may be folded.
     pub repeats: bool,
     /// Whether lines with the same prefix may be folded.
@@ -69,32 +69,32 @@ pub struct Allowed {
     pub references: bool,
 }
 
-impl Default for Allowed {
+impl Default for AllowedFolds {
     fn default() -> Self {
         Self { repeats: true, headings: true, series: true, gaps: true, references: true }
     }
 }
 
-impl Allowed {
+impl AllowedFolds {
     /// Takes a line of the input into account.
     pub fn note(&mut self, line: &str) {
         self.series &= !series::is_series(line);
         if !line.ends_with(']') && !line.starts_with("[... ") {
             return;
         }
-        match Mark::parse(line) {
-            Some(Mark::Repeat(_) | Mark::Block(..)) => self.repeats = false,
-            Some(Mark::Heading(_)) => self.headings = false,
-            Some(Mark::Gap) => self.gaps = false,
-            Some(Mark::Reference) => self.references = false,
+        match FoldMark::parse(line) {
+            Some(FoldMark::Repeat(_) | FoldMark::Block(..)) => self.repeats = false,
+            Some(FoldMark::Heading(_)) => self.headings = false,
+            Some(FoldMark::Gap) => self.gaps = false,
+            Some(FoldMark::Reference) => self.references = false,
             None => {}
         }
     }
 }
 
 /// Returns whether the folded text is smaller, in bytes and in tokens, and unfolds to the same lines.
-fn holds(lines: &[&str], folded: &[Line], allowed: Allowed) -> bool {
-    let (mut before, mut bytes) = (Estimate::default(), 0);
+fn holds(lines: &[&str], folded: &[FoldedLine], allowed: AllowedFolds) -> bool {
+    let (mut before, mut bytes) = (TokenEstimate::default(), 0);
     for line in lines {
         before.add(line.as_bytes());
         before.add(b"\n");
@@ -102,7 +102,7 @@ fn holds(lines: &[&str], folded: &[Line], allowed: Allowed) -> bool {
     }
     let mut text = String::with_capacity(bytes);
     write(&mut text, folded);
-    let mut after = Estimate::default();
+    let mut after = TokenEstimate::default();
     after.add(text.as_bytes());
     text.len() < bytes
         && after.hundredths() < before.hundredths()
@@ -110,55 +110,57 @@ fn holds(lines: &[&str], folded: &[Line], allowed: Allowed) -> bool {
 }
 
 /// Appends folded lines to a text, each with its newline.
-pub fn write(text: &mut String, lines: &[Line]) {
+pub fn write(text: &mut String, lines: &[FoldedLine]) {
     use std::fmt::Write;
     for line in lines {
         match line {
-            Line::Text(line) | Line::Series(line) => text.push_str(line),
-            Line::Mark(mark) => drop(write!(text, "{mark}")),
-            Line::Heading(prefix, count) => drop(write!(text, "{prefix} [{count} lines]")),
+            FoldedLine::Text(line) | FoldedLine::Series(line) => text.push_str(line),
+            FoldedLine::Mark(mark) => drop(write!(text, "{mark}")),
+            FoldedLine::Heading(prefix, count) => drop(write!(text, "{prefix} [{count} lines]")),
         }
         text.push('\n');
     }
 }
 
 /// Unfolds separate lines. `None` if a mark has nothing to repeat.
-fn unfold_lines<'a>(folded: &[Line<'a>]) -> Option<Vec<std::borrow::Cow<'a, str>>> {
+fn unfold_lines<'a>(folded: &[FoldedLine<'a>]) -> Option<Vec<std::borrow::Cow<'a, str>>> {
     let mut lines = Vec::new();
     let mut headings: Vec<(&str, usize)> = Vec::new();
     for line in folded {
         match line {
-            Line::Heading(prefix, count) => headings.push((prefix, *count)),
-            Line::Text(text) if headings.is_empty() => lines.push((*text).into()),
-            Line::Text(text) => {
+            FoldedLine::Heading(prefix, count) => headings.push((prefix, *count)),
+            FoldedLine::Text(text) if headings.is_empty() => lines.push((*text).into()),
+            FoldedLine::Text(text) => {
                 let mut whole: String = headings.iter().map(|(prefix, _)| *prefix).collect();
                 whole.push_str(text);
                 lines.push(whole.into());
                 headings.iter_mut().for_each(|(_, count)| *count -= 1);
                 headings.retain(|(_, count)| *count > 0);
             }
-            Line::Mark(mark) => repeats::expand(&mut lines, *mark)?,
-            Line::Series(text) => lines.extend(unfolded(text)?),
+            FoldedLine::Mark(mark) => repeats::expand(&mut lines, *mark)?,
+            FoldedLine::Series(text) => lines.extend(unfolded(text)?),
         }
     }
     headings.is_empty().then_some(lines)
 }
 
 /// Returns the lines of a folded text, each with its newline.
-fn read(text: &str, allowed: Allowed) -> Option<Vec<Line<'_>>> {
+fn read(text: &str, allowed: AllowedFolds) -> Option<Vec<FoldedLine<'_>>> {
     let body = text.strip_suffix('\n')?;
-    let lines = body.split('\n').map(|line| match Mark::parse(line) {
-        Some(mark @ (Mark::Repeat(_) | Mark::Block(..))) if allowed.repeats => Line::Mark(mark),
-        Some(Mark::Heading(count)) if allowed.headings => Line::Heading(&line[..line.rfind(" [").unwrap_or(0)], count),
-        _ if allowed.series && series::is_series(line) => Line::Series(line),
-        _ => Line::Text(line),
+    let lines = body.split('\n').map(|line| match FoldMark::parse(line) {
+        Some(mark @ (FoldMark::Repeat(_) | FoldMark::Block(..))) if allowed.repeats => FoldedLine::Mark(mark),
+        Some(FoldMark::Heading(count)) if allowed.headings => {
+            FoldedLine::Heading(&line[..line.rfind(" [").unwrap_or(0)], count)
+        }
+        _ if allowed.series && series::is_series(line) => FoldedLine::Series(line),
+        _ => FoldedLine::Text(line),
     });
     Some(lines.collect())
 }
 
 /// Unfolds a folded text. `allowed`: the folds that its input permitted.
 #[cfg(test)]
-pub fn unfold(text: &str, allowed: Allowed) -> Option<String> {
+pub fn unfold(text: &str, allowed: AllowedFolds) -> Option<String> {
     if text.is_empty() {
         return Some(String::new());
     }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-use super::line::Line;
-use super::mark::Mark;
+use super::line::FoldedLine;
+use super::mark::FoldMark;
 use crate::estimate::hundredths;
 
 /// Longest block, in lines.
@@ -14,7 +14,7 @@ const MARK: u64 = 480;
 const BLOCK_MARK: u64 = 1_000;
 
 /// Folds repeats. All other lines stay unchanged.
-pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<Line<'a>> {
+pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<FoldedLine<'a>> {
     let hasher = RandomState::new();
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     let same = |a: usize, b: usize, count: usize| {
@@ -25,12 +25,16 @@ pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<Line<'a>> {
     while at < lines.len() {
         match best(lines, at, &same) {
             Some((size, count)) => {
-                folded.extend(lines[at..at + size].iter().map(|line| Line::Text(line)));
-                folded.push(Line::Mark(if size == 1 { Mark::Repeat(count) } else { Mark::Block(size, count) }));
+                folded.extend(lines[at..at + size].iter().map(|line| FoldedLine::Text(line)));
+                folded.push(FoldedLine::Mark(if size == 1 {
+                    FoldMark::Repeat(count)
+                } else {
+                    FoldMark::Block(size, count)
+                }));
                 at += size * count;
             }
             None => {
-                folded.push(Line::Text(lines[at]));
+                folded.push(FoldedLine::Text(lines[at]));
                 at += 1;
             }
         }
@@ -71,10 +75,10 @@ fn line_cost(line: &str) -> u64 {
 }
 
 /// Repeats the lines before a mark. `None` if there are not enough.
-pub(super) fn expand(lines: &mut Vec<Cow<'_, str>>, mark: Mark) -> Option<()> {
+pub(super) fn expand(lines: &mut Vec<Cow<'_, str>>, mark: FoldMark) -> Option<()> {
     let (size, count) = match mark {
-        Mark::Repeat(count) => (1, count),
-        Mark::Block(size, count) => (size, count),
+        FoldMark::Repeat(count) => (1, count),
+        FoldMark::Block(size, count) => (size, count),
         _ => return None,
     };
     let start = lines.len().checked_sub(size)?;

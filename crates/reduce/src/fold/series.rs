@@ -18,7 +18,7 @@ pub const FEWEST: usize = 3;
 
 /// How the numbers of a counter are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Width {
+enum CounterWidth {
     /// Each as it is, or with blanks before it: no line has told so far.
     Open,
     Natural,
@@ -30,7 +30,7 @@ enum Width {
 
 /// A number in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Counter {
+struct SeriesCounter {
     /// The text before the number ends here, the blanks before it excluded.
     text_end: usize,
     /// The place of the digits.
@@ -38,25 +38,25 @@ struct Counter {
     end: usize,
     value: i64,
     step: i64,
-    width: Width,
+    width: CounterWidth,
 }
 
-impl Counter {
+impl SeriesCounter {
     /// Appends the number of this line from the first one.
     fn write(&self, to: &mut String, blanks: &str, line: usize) {
         let value = self.value + self.step * i64::try_from(line).unwrap_or(i64::MAX);
         let _ = match self.width {
-            Width::Open | Width::Natural => write!(to, "{blanks}{value}"),
-            Width::Blanks(width) => write!(to, "{value:>width$}"),
-            Width::Zeros(width) => write!(to, "{blanks}{value:0width$}"),
+            CounterWidth::Open | CounterWidth::Natural => write!(to, "{blanks}{value}"),
+            CounterWidth::Blanks(width) => write!(to, "{value:>width$}"),
+            CounterWidth::Zeros(width) => write!(to, "{blanks}{value:0width$}"),
         };
     }
 }
 
 /// Lines that differ in counters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Series {
-    counters: Vec<Counter>,
+pub struct LineSeries {
+    counters: Vec<SeriesCounter>,
     /// Whether its lines have nothing but numbers and blanks, and so report nothing.
     pub is_bare: bool,
 }
@@ -83,7 +83,7 @@ fn leading_number(text: &[u8]) -> Option<(i64, usize)> {
 }
 
 /// Returns the numbers of a line. `None` if there are none, or too many.
-fn counters(line: &str) -> Option<Vec<Counter>> {
+fn counters(line: &str) -> Option<Vec<SeriesCounter>> {
     if line.len() > LONGEST {
         return None;
     }
@@ -98,8 +98,8 @@ fn counters(line: &str) -> Option<Vec<Counter>> {
         let end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let text_end = at - bytes[text..at].iter().rev().take_while(|byte| **byte == b' ').count();
         let value = line[at..end].parse().ok().filter(|_| end - at <= DIGITS)?;
-        let width = if bytes[at] == b'0' && end - at > 1 { Width::Zeros(end - at) } else { Width::Open };
-        counters.push(Counter { text_end, start: at, end, value, step: 0, width });
+        let width = if bytes[at] == b'0' && end - at > 1 { CounterWidth::Zeros(end - at) } else { CounterWidth::Open };
+        counters.push(SeriesCounter { text_end, start: at, end, value, step: 0, width });
         (at, text) = (end, end);
         if counters.len() > COUNTERS {
             return None;
@@ -108,7 +108,7 @@ fn counters(line: &str) -> Option<Vec<Counter>> {
     (!counters.is_empty()).then_some(counters)
 }
 
-impl Series {
+impl LineSeries {
     /// Returns the series that three lines begin.
     pub fn of(lines: [&str; FEWEST]) -> Option<Self> {
         // Most lines of one kind do not count, which their first numbers tell.
@@ -129,7 +129,7 @@ impl Series {
 
     /// Returns whether a line is that with this number, from 0, of the series that begins with `first`.
     pub fn takes(&mut self, first: &str, number: usize, line: &str) -> bool {
-        let mut widths = [Width::Open; COUNTERS];
+        let mut widths = [CounterWidth::Open; COUNTERS];
         let (first, mut rest) = (first.as_bytes(), line.as_bytes());
         let (mut text, mut tells) = (0, false);
         for (counter, width) in self.counters.iter().zip(&mut widths) {
@@ -144,13 +144,15 @@ impl Series {
             let whole = before + counter.end - counter.start;
             let has_zeros = digits > 1 && behind[blanks] == b'0';
             *width = match counter.width {
-                Width::Zeros(width) if blanks == before && digits == width.max(length(number_of_line)) => counter.width,
+                CounterWidth::Zeros(width) if blanks == before && digits == width.max(length(number_of_line)) => {
+                    counter.width
+                }
                 _ if has_zeros => return false,
-                Width::Natural if blanks == before => Width::Natural,
-                Width::Blanks(width) if blanks + digits == width.max(digits) => counter.width,
-                Width::Open if blanks == before && blanks + digits == whole => Width::Open,
-                Width::Open if blanks == before => Width::Natural,
-                Width::Open if before > 0 && blanks + digits == whole => Width::Blanks(whole),
+                CounterWidth::Natural if blanks == before => CounterWidth::Natural,
+                CounterWidth::Blanks(width) if blanks + digits == width.max(digits) => counter.width,
+                CounterWidth::Open if blanks == before && blanks + digits == whole => CounterWidth::Open,
+                CounterWidth::Open if blanks == before => CounterWidth::Natural,
+                CounterWidth::Open if before > 0 && blanks + digits == whole => CounterWidth::Blanks(whole),
                 _ => return false,
             };
             tells |= *width != counter.width;
@@ -189,7 +191,7 @@ impl Series {
                 line.push_str(blanks);
                 line.push_str(&first[counter.start..counter.end]);
             } else {
-                let is_aligned = matches!(counter.width, Width::Blanks(_));
+                let is_aligned = matches!(counter.width, CounterWidth::Blanks(_));
                 line.push_str(if is_aligned { "[" } else { blanks });
                 line.push_str(if is_aligned { blanks } else { "[" });
                 let last = counter.value + counter.step * i64::try_from(count - 1).unwrap_or(i64::MAX);
@@ -210,7 +212,7 @@ fn length(number: i64) -> usize {
 }
 
 /// A mark of a counter in a folded line.
-struct Span<'l> {
+struct CounterMark<'l> {
     blanks: usize,
     first: &'l str,
     step: i64,
@@ -218,7 +220,7 @@ struct Span<'l> {
 }
 
 /// Reads `[1..3000]`, `[  1..100]`, `[0..900 by 10]` at the start of a text. Returns the text behind it, too.
-fn span(text: &str) -> Option<(Span<'_>, &str)> {
+fn span(text: &str) -> Option<(CounterMark<'_>, &str)> {
     let inside = text.strip_prefix('[')?;
     let blanks = inside.len() - inside.trim_start_matches(' ').len();
     let (first, behind) = inside[blanks..].split_once("..")?;
@@ -238,7 +240,7 @@ fn span(text: &str) -> Option<(Span<'_>, &str)> {
         return None;
     }
     let count = usize::try_from((way / step).abs()).ok()? + 1;
-    (count >= FEWEST).then_some((Span { blanks, first, step: step * way.signum(), count }, behind))
+    (count >= FEWEST).then_some((CounterMark { blanks, first, step: step * way.signum(), count }, behind))
 }
 
 /// Returns whether a line holds the mark of a series, and so cannot be told from one.
@@ -304,7 +306,7 @@ mod tests {
 
     /// Returns the one line of lines that are all of one series.
     fn folded(lines: &[String]) -> Option<String> {
-        let mut series = Series::of([&lines[0], &lines[1], &lines[2]])?;
+        let mut series = LineSeries::of([&lines[0], &lines[1], &lines[2]])?;
         let takes = |(number, line): (usize, &String)| series.takes(&lines[0], number, line);
         lines.iter().enumerate().skip(FEWEST).all(takes).then(|| series.folded(&lines[0], lines.len()))
     }
@@ -341,7 +343,7 @@ mod tests {
             ["a", "a", "a"],
             ["a 1", "a 1", "a 1"],
         ] {
-            assert_eq!(Series::of(lines), None, "{lines:?}");
+            assert_eq!(LineSeries::of(lines), None, "{lines:?}");
         }
         for text in ["[1..2]", "a[1..]", "[1..9 by 3]", "[..]", "[1..9", "1..9", "[-1..9]", "[a..c]"] {
             assert!(!is_series(text), "{text}");
@@ -352,7 +354,7 @@ mod tests {
     #[test]
     fn each_line_of_a_series_is_known() {
         let lines = ["a  8", "a  9", "a 10"];
-        let series = Series::of(lines).expect("a series");
+        let series = LineSeries::of(lines).expect("a series");
         assert_eq!([0, 2, 92].map(|number| series.line("a  8", number)), ["a  8", "a 10", "a100"]);
     }
 }

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::{Allowed, Mark, fold, unfold, write};
+use super::{AllowedFolds, FoldMark, fold, unfold, write};
 
 fn folded(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut folded_text = String::new();
-    write(&mut folded_text, &fold(&lines, Allowed::default()).lines);
+    write(&mut folded_text, &fold(&lines, AllowedFolds::default()).lines);
     folded_text
 }
 
@@ -106,22 +106,22 @@ fn short_texts_are_left_alone() {
 
 #[test]
 fn marks_are_read_as_they_are_written() {
-    for mark in [Mark::Repeat(37), Mark::Block(3, 12)] {
-        assert_eq!(Mark::parse(&mark.to_string()), Some(mark));
+    for mark in [FoldMark::Repeat(37), FoldMark::Block(3, 12)] {
+        assert_eq!(FoldMark::parse(&mark.to_string()), Some(mark));
     }
-    assert_eq!(Mark::parse("src/ [12 lines]"), Some(Mark::Heading(12)));
-    assert_eq!(Mark::parse("[... L40-95]"), Some(Mark::Gap));
-    assert_eq!(Mark::parse("[... stderr L40]"), Some(Mark::Gap));
-    assert_eq!(Mark::parse("a[... 3,400 characters of L12]b"), Some(Mark::Gap));
-    assert_eq!(Mark::parse("[56 lines as in #9 L40-95]"), Some(Mark::Reference));
+    assert_eq!(FoldMark::parse("src/ [12 lines]"), Some(FoldMark::Heading(12)));
+    assert_eq!(FoldMark::parse("[... L40-95]"), Some(FoldMark::Gap));
+    assert_eq!(FoldMark::parse("[... stderr L40]"), Some(FoldMark::Gap));
+    assert_eq!(FoldMark::parse("a[... 3,400 characters of L12]b"), Some(FoldMark::Gap));
+    assert_eq!(FoldMark::parse("[56 lines as in #9 L40-95]"), Some(FoldMark::Reference));
     for text in ["[x]", "[xy]", "[12 lines of code]", "x12", "[last lines]", "[...]"] {
-        assert_eq!(Mark::parse(text), None, "{text}");
+        assert_eq!(FoldMark::parse(text), None, "{text}");
     }
 }
 
 #[test]
 fn a_text_with_the_line_of_a_mark_is_not_folded_that_way() {
-    let mut allowed = Allowed::default();
+    let mut allowed = AllowedFolds::default();
     allowed.note("[x3]");
     assert_eq!((allowed.repeats, allowed.headings), (false, true));
     allowed.note("src/ [3 lines]");
@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn the_inverse_of_a_folded_text_is_the_text(lines in lines()) {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        prop_assert_eq!(unfold(&folded(&text), Allowed::default()).unwrap_or_default(), text);
+        prop_assert_eq!(unfold(&folded(&text), AllowedFolds::default()).unwrap_or_default(), text);
     }
 
     #[test]

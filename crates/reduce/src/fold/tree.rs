@@ -18,14 +18,14 @@ const NESTED: usize = 3;
 
 /// A heading: the lines that it covers, and the length of its whole prefix in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heading {
+pub(super) struct PrefixHeading {
     pub start: usize,
     pub end: usize,
     pub length: usize,
 }
 
 /// The tree of some lines.
-pub(super) struct Tree<'a> {
+pub(super) struct PrefixTree<'a> {
     texts: &'a [&'a str],
     /// The length of the common prefix of each line with the next.
     common: &'a [usize],
@@ -37,21 +37,21 @@ pub(super) struct Tree<'a> {
 
 /// Lines, the length of the prefix that is already removed, and the number of headings around them.
 #[derive(Clone, Copy)]
-struct Range {
+struct PrefixRange {
     start: usize,
     end: usize,
     taken: usize,
     nested: usize,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> PrefixTree<'a> {
     pub fn new(texts: &'a [&'a str], common: &'a [usize]) -> Self {
         Self { texts, common, steps: STEPS + texts.len() * STEPS_PER_LINE, best: HashMap::new() }
     }
 
     /// Returns the headings that save most, in order, outer headings first. `None` if finding them takes too many
     /// steps.
-    pub fn headings(mut self) -> Option<Vec<Heading>> {
+    pub fn headings(mut self) -> Option<Vec<PrefixHeading>> {
         let mut headings = Vec::new();
         let mut start = 0;
         for end in 1..=self.texts.len() {
@@ -59,7 +59,7 @@ impl<'a> Tree<'a> {
                 continue;
             }
             if end - start > 1 {
-                let range = Range { start, end, taken: 0, nested: 0 };
+                let range = PrefixRange { start, end, taken: 0, nested: 0 };
                 self.save(range, 0)?;
                 self.collect(range, &mut headings);
             }
@@ -69,8 +69,8 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns the tokens that the best headings of a range save.
-    fn save(&mut self, range: Range, depth: usize) -> Option<u64> {
-        let Range { start, end, taken, nested } = range;
+    fn save(&mut self, range: PrefixRange, depth: usize) -> Option<u64> {
+        let PrefixRange { start, end, taken, nested } = range;
         if end - start < 2 || depth > DEPTH {
             return Some(0);
         }
@@ -85,7 +85,8 @@ impl<'a> Tree<'a> {
             let prefix = hundredths(&self.texts[start][taken..length]);
             let own = (prefix * (end - start - 1) as u64).saturating_sub(MARK + GAIN);
             if own > 0 {
-                let inner = self.save_below(Range { taken: length, nested: nested + 1, ..range }, length, depth)?;
+                let inner =
+                    self.save_below(PrefixRange { taken: length, nested: nested + 1, ..range }, length, depth)?;
                 if own + inner > below {
                     best = (own + inner, true);
                 }
@@ -95,21 +96,21 @@ impl<'a> Tree<'a> {
         Some(best.0)
     }
 
-    fn save_below(&mut self, range: Range, length: usize, depth: usize) -> Option<u64> {
+    fn save_below(&mut self, range: PrefixRange, length: usize, depth: usize) -> Option<u64> {
         let mut saved = 0;
         for (start, end) in self.split(range, length) {
-            saved += self.save(Range { start, end, ..range }, depth + 1)?;
+            saved += self.save(PrefixRange { start, end, ..range }, depth + 1)?;
         }
         Some(saved)
     }
 
     /// Returns the length of the prefix that all lines of a range share.
-    fn shared(&self, Range { start, end, .. }: Range) -> usize {
+    fn shared(&self, PrefixRange { start, end, .. }: PrefixRange) -> usize {
         self.common[start..end - 1].iter().copied().min().unwrap_or(0)
     }
 
     /// Returns the parts of a range whose lines share more than `length`.
-    fn split(&self, Range { start, end, .. }: Range, length: usize) -> Vec<(usize, usize)> {
+    fn split(&self, PrefixRange { start, end, .. }: PrefixRange, length: usize) -> Vec<(usize, usize)> {
         let mut parts = Vec::new();
         let mut from = start;
         for at in start + 1..=end {
@@ -123,8 +124,8 @@ impl<'a> Tree<'a> {
         parts
     }
 
-    fn collect(&self, range: Range, headings: &mut Vec<Heading>) {
-        let Range { start, end, taken, .. } = range;
+    fn collect(&self, range: PrefixRange, headings: &mut Vec<PrefixHeading>) {
+        let PrefixRange { start, end, taken, .. } = range;
         let Some(&(saved, own)) = self.best.get(&(start, end, taken)) else { return };
         if saved == 0 {
             return;
@@ -132,11 +133,11 @@ impl<'a> Tree<'a> {
         let length = self.shared(range);
         let mut inner = range;
         if own {
-            headings.push(Heading { start, end, length });
+            headings.push(PrefixHeading { start, end, length });
             inner.taken = length;
         }
         for (start, end) in self.split(range, length) {
-            self.collect(Range { start, end, ..inner }, headings);
+            self.collect(PrefixRange { start, end, ..inner }, headings);
         }
     }
 }

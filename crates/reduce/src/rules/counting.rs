@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The kind of a check.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Check {
+pub enum CheckKind {
     /// Runs tests.
     Test,
     /// Judges the style of source code.
@@ -20,7 +20,7 @@ pub enum Check {
 
 /// What a line of a runner says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Says {
+pub enum TestLineMeaning {
     /// A run begins, also within another one.
     Start,
     /// A run has begun.
@@ -57,7 +57,7 @@ pub enum Says {
     End,
 }
 
-impl Says {
+impl TestLineMeaning {
     /// Returns whether such lines are only looked for once the runner is known. `adds_up`: single tests may come first.
     pub fn is_of_known(self, adds_up: bool) -> bool {
         match self {
@@ -71,7 +71,7 @@ impl Says {
 /// How tests are counted. A pattern for lines begins with `^`. One with `\n` is for lines that follow each other.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Tests {
+pub struct TestCountingTable {
     start: Vec<String>,
     begin: Vec<String>,
     sign: Vec<String>,
@@ -87,9 +87,9 @@ pub struct Tests {
     terse: Vec<String>,
     end: Vec<String>,
     /// Lines of single tests. They are counted where no summary has the number.
-    each: Each,
+    each: SingleTestPatterns,
     /// Numbers in lines of a summary. All that are found are added up.
-    pub number: Numbers,
+    pub number: NumberPatterns,
     /// Runners whose lines this one also prints.
     pub over: Vec<String>,
     /// Whether a run has one summary, so that a later one takes the place of an earlier one.
@@ -105,7 +105,7 @@ pub struct Tests {
 /// Lines of single tests.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Each {
+struct SingleTestPatterns {
     passed: Vec<String>,
     failed: Vec<String>,
     skipped: Vec<String>,
@@ -115,34 +115,34 @@ struct Each {
 /// Patterns with one group, a number.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Numbers {
+pub struct NumberPatterns {
     pub passed: Vec<String>,
     pub failed: Vec<String>,
     pub skipped: Vec<String>,
     pub total: Vec<String>,
 }
 
-impl Tests {
+impl TestCountingTable {
     /// Returns the patterns for lines.
-    pub fn lines(&self) -> impl Iterator<Item = (Says, &[String])> {
+    pub fn lines(&self) -> impl Iterator<Item = (TestLineMeaning, &[String])> {
         [
-            (Says::Start, &*self.start),
-            (Says::Begin, &self.begin),
-            (Says::Sign, &self.sign),
-            (Says::Listed, &self.listed),
-            (Says::Unlisted, &self.unlisted),
-            (Says::Passed, &self.each.passed),
-            (Says::Failed, &self.each.failed),
-            (Says::Skipped, &self.each.skipped),
-            (Says::Error, &self.each.error),
-            (Says::Section, &self.section),
-            (Says::SectionEnd, &self.section_end),
-            (Says::NoName, &self.no_name),
-            (Says::Name, &self.name),
-            (Says::Broken, &self.broken),
-            (Says::Summary, &self.summary),
-            (Says::Terse, &self.terse),
-            (Says::End, &self.end),
+            (TestLineMeaning::Start, &*self.start),
+            (TestLineMeaning::Begin, &self.begin),
+            (TestLineMeaning::Sign, &self.sign),
+            (TestLineMeaning::Listed, &self.listed),
+            (TestLineMeaning::Unlisted, &self.unlisted),
+            (TestLineMeaning::Passed, &self.each.passed),
+            (TestLineMeaning::Failed, &self.each.failed),
+            (TestLineMeaning::Skipped, &self.each.skipped),
+            (TestLineMeaning::Error, &self.each.error),
+            (TestLineMeaning::Section, &self.section),
+            (TestLineMeaning::SectionEnd, &self.section_end),
+            (TestLineMeaning::NoName, &self.no_name),
+            (TestLineMeaning::Name, &self.name),
+            (TestLineMeaning::Broken, &self.broken),
+            (TestLineMeaning::Summary, &self.summary),
+            (TestLineMeaning::Terse, &self.terse),
+            (TestLineMeaning::End, &self.end),
         ]
         .into_iter()
     }

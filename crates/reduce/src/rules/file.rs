@@ -17,7 +17,7 @@ use toml::Spanned;
 #[path = "counting.rs"]
 mod counting;
 
-pub use counting::{Check, Says, Tests};
+pub use counting::{CheckKind, TestCountingTable, TestLineMeaning};
 
 /// Largest file, in bytes.
 pub const LARGEST: usize = 64 << 10;
@@ -37,12 +37,12 @@ pub struct RuleError {
     /// The line, from 1.
     pub line: usize,
     /// The reason.
-    pub reason: Reason,
+    pub reason: RuleFault,
 }
 
 /// The reason why a file of rules cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum RuleFault {
     /// The file is too large.
     Large,
     /// The file is no TOML, or a key is missing, unknown or of a wrong type.
@@ -75,7 +75,7 @@ pub enum Reason {
     NoStart,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for RuleFault {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Large => write!(to, "the file has more than {LARGEST} bytes"),
@@ -110,7 +110,7 @@ impl Error for RuleError {}
 /// A rule as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenRule {
     /// The name. A shipped rule is named after its file.
     name: Option<Spanned<String>>,
     /// Programs that may print such output, with their first words.
@@ -125,19 +125,19 @@ struct Written {
     pin: Vec<Spanned<String>>,
     /// Whether lines are also dropped from failed outputs: `green` or `always`.
     #[serde(default)]
-    on: On,
+    on: DropCondition,
     /// Lines that the rule must not drop. For a shipped rule, its fixture contains them, too.
     #[serde(default)]
     keep: Vec<Spanned<String>>,
     /// The kind of check that the programs of the hint are.
-    check: Option<Spanned<Check>>,
+    check: Option<Spanned<CheckKind>>,
     /// How the tests in the output are counted.
-    tests: Option<Spanned<Tests>>,
+    tests: Option<Spanned<TestCountingTable>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum On {
+enum DropCondition {
     #[default]
     Green,
     Always,
@@ -146,54 +146,54 @@ enum On {
 /// A file with several rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Several {
-    rule: Vec<Written>,
+struct WrittenRules {
+    rule: Vec<WrittenRule>,
 }
 
 /// An automaton that finds any of its patterns from the start of a line on.
-pub type Dfa = sparse::DFA<Vec<u8>>;
+pub type LineDfa = sparse::DFA<Vec<u8>>;
 
 /// The automaton of a list. `None` for a list without patterns.
-pub type Automata = Option<Dfa>;
+pub type PatternListDfa = Option<LineDfa>;
 
 /// A rule that has been read.
-pub struct Compiled {
+pub struct CompiledRule {
     /// The kind of check that the programs of the hint are.
-    pub check: Option<Check>,
+    pub check: Option<CheckKind>,
     /// How the tests in the output are counted.
-    pub tests: Option<Tests>,
+    pub tests: Option<TestCountingTable>,
     /// The name and its line, if the rule has one.
     pub name: Option<(String, usize)>,
     /// Programs that may print such output.
     pub hint: Vec<String>,
     /// Lines that prove that the output is such output.
-    pub proof: Automata,
+    pub proof: PatternListDfa,
     /// Lines that tell nothing.
-    pub drop: Automata,
+    pub drop: PatternListDfa,
     /// Lines that must stay.
-    pub pin: Automata,
+    pub pin: PatternListDfa,
     /// Whether the rule also drops lines of failed outputs.
     pub always: bool,
 }
 
 /// Reads a file: one rule, or several that begin with `[[rule]]`. `minimize` makes small automata, which takes longer.
-pub fn compile(text: &str, minimize: bool) -> Result<Vec<Compiled>, RuleError> {
+pub fn compile(text: &str, minimize: bool) -> Result<Vec<CompiledRule>, RuleError> {
     if text.len() > LARGEST {
-        return Err(RuleError { line: 1, reason: Reason::Large });
+        return Err(RuleError { line: 1, reason: RuleFault::Large });
     }
     let syntax = |error: toml::de::Error| {
         let line = error.span().map_or(1, |span| line_of(text, &span));
-        RuleError { line, reason: Reason::Syntax(error.message().to_owned()) }
+        RuleError { line, reason: RuleFault::Syntax(error.message().to_owned()) }
     };
     let written = if text.lines().any(|line| line.trim_end() == "[[rule]]") {
-        toml::from_str::<Several>(text).map_err(syntax)?.rule
+        toml::from_str::<WrittenRules>(text).map_err(syntax)?.rule
     } else {
         vec![toml::from_str(text).map_err(syntax)?]
     };
     if written.len() > RULES {
-        return Err(RuleError { line: 1, reason: Reason::Rules });
+        return Err(RuleError { line: 1, reason: RuleFault::Rules });
     }
-    let compiler = Compiler { text, minimize };
+    let compiler = RuleCompiler { text, minimize };
     written.into_iter().map(|rule| compiler.rule(rule)).collect()
 }
 
@@ -201,62 +201,62 @@ fn line_of(text: &str, span: &Range<usize>) -> usize {
     1 + text.as_bytes().iter().take(span.start).filter(|&&byte| byte == b'\n').count()
 }
 
-struct Compiler<'a> {
+struct RuleCompiler<'a> {
     text: &'a str,
     minimize: bool,
 }
 
-impl Compiler<'_> {
-    fn error(&self, span: &Range<usize>, reason: Reason) -> RuleError {
+impl RuleCompiler<'_> {
+    fn error(&self, span: &Range<usize>, reason: RuleFault) -> RuleError {
         RuleError { line: line_of(self.text, span), reason }
     }
 
-    fn rule(&self, rule: Written) -> Result<Compiled, RuleError> {
+    fn rule(&self, rule: WrittenRule) -> Result<CompiledRule, RuleError> {
         if rule.hint.get_ref().is_empty() {
-            return Err(self.error(&rule.hint.span(), Reason::NoHint));
+            return Err(self.error(&rule.hint.span(), RuleFault::NoHint));
         }
         let proof = match &rule.proof {
             Some(proof) if !proof.get_ref().is_empty() => self.automaton(proof.get_ref())?,
-            Some(proof) => return Err(self.error(&proof.span(), Reason::NoProof)),
+            Some(proof) => return Err(self.error(&proof.span(), RuleFault::NoProof)),
             None if rule.tests.is_some() => None,
-            None => return Err(self.error(&rule.hint.span(), Reason::NoProof)),
+            None => return Err(self.error(&rule.hint.span(), RuleFault::NoProof)),
         };
         if let Some(tests) = &rule.tests
             && tests.get_ref().lines().any(|(_, patterns)| patterns.iter().any(|pattern| !pattern.starts_with('^')))
         {
-            return Err(self.error(&tests.span(), Reason::NoStart));
+            return Err(self.error(&tests.span(), RuleFault::NoStart));
         }
         let (drop, pin) = (self.automaton(&rule.drop)?, self.automaton(&rule.pin)?);
         for line in &rule.keep {
-            let is = |list: &Automata| list.as_ref().is_some_and(|list| matches(list, line.get_ref()));
+            let is = |list: &PatternListDfa| list.as_ref().is_some_and(|list| matches(list, line.get_ref()));
             if is(&drop) && !is(&pin) {
-                return Err(self.error(&line.span(), Reason::Drops(line.get_ref().clone())));
+                return Err(self.error(&line.span(), RuleFault::Drops(line.get_ref().clone())));
             }
         }
         let name = rule.name.map(|name| {
             let line = line_of(self.text, &name.span());
             (name.into_inner(), line)
         });
-        let always = matches!(rule.on, On::Always);
+        let always = matches!(rule.on, DropCondition::Always);
         let (check, tests) = (rule.check.map(Spanned::into_inner), rule.tests.map(Spanned::into_inner));
-        Ok(Compiled { check, tests, name, hint: rule.hint.into_inner(), proof, drop, pin, always })
+        Ok(CompiledRule { check, tests, name, hint: rule.hint.into_inner(), proof, drop, pin, always })
     }
 
-    fn automaton(&self, patterns: &[Spanned<String>]) -> Result<Automata, RuleError> {
+    fn automaton(&self, patterns: &[Spanned<String>]) -> Result<PatternListDfa, RuleError> {
         let Some(first) = patterns.first() else { return Ok(None) };
         if patterns.len() > PATTERNS {
-            return Err(self.error(&first.span(), Reason::Patterns));
+            return Err(self.error(&first.span(), RuleFault::Patterns));
         }
         if let Some(long) = patterns.iter().find(|pattern| pattern.get_ref().len() > PATTERN) {
-            return Err(self.error(&long.span(), Reason::Long));
+            return Err(self.error(&long.span(), RuleFault::Long));
         }
         let whole: Vec<String> = patterns.iter().map(|pattern| from_the_start(pattern.get_ref())).collect();
-        let complex = || self.error(&first.span(), Reason::Complex);
+        let complex = || self.error(&first.span(), RuleFault::Complex);
         let nfa = nfa(&whole).map_err(|error| {
             // The error does not tell which pattern is wrong.
             let wrong = patterns.iter().find_map(|pattern| Some((pattern, nfa(&[pattern.get_ref()]).err()?)));
             match wrong.filter(|_| error.size_limit().is_none()) {
-                Some((pattern, error)) => self.error(&pattern.span(), Reason::Pattern(root(&*error))),
+                Some((pattern, error)) => self.error(&pattern.span(), RuleFault::Pattern(root(&*error))),
                 None => complex(),
             }
         })?;
@@ -268,23 +268,23 @@ impl Compiler<'_> {
 ///
 /// # Errors
 /// If the pattern is too long, no regular expression, or needs too much memory.
-pub fn pattern(text: &str) -> Result<Dfa, Reason> {
+pub fn pattern(text: &str) -> Result<LineDfa, RuleFault> {
     if text.len() > PATTERN {
-        return Err(Reason::Long);
+        return Err(RuleFault::Long);
     }
     let reason = |error: Box<thompson::BuildError>| match error.size_limit() {
-        Some(_) => Reason::Complex,
-        None => Reason::Pattern(root(&*error)),
+        Some(_) => RuleFault::Complex,
+        None => RuleFault::Pattern(root(&*error)),
     };
     // The pattern is first compiled alone, because it could close the group that is added.
     nfa(&[text])
         .and_then(|_| nfa(&[from_the_start(text)]))
         .map_err(reason)
-        .and_then(|nfa| dfa(&nfa, false, MAKING_SEARCH).ok_or(Reason::Complex))
+        .and_then(|nfa| dfa(&nfa, false, MAKING_SEARCH).ok_or(RuleFault::Complex))
 }
 
 /// Returns the automaton that reads lines from their start. `None` if it needs too much memory.
-fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<Dfa> {
+fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<LineDfa> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
         .minimize(minimize)

@@ -7,7 +7,7 @@ use regex_automata::nfa::thompson::{self, backtrack::BoundedBacktracker};
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, PatternID, PatternSet};
 
-use super::file::Says;
+use super::file::TestLineMeaning;
 
 #[cfg(test)]
 mod tests;
@@ -17,9 +17,9 @@ include!(concat!(env!("OUT_DIR"), "/counting.rs"));
 /// How a rule counts tests.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "one field per key of the table")]
-pub struct Counting {
+pub struct TestCountingRule {
     /// The patterns of passed, failed and skipped tests and of the total, for a line of a summary.
-    pub numbers: [Number; 4],
+    pub numbers: [TestNumberPatterns; 4],
     /// Runners whose lines this one also prints.
     pub over: &'static [&'static str],
     /// Whether a run has one summary.
@@ -44,19 +44,19 @@ pub struct Counting {
 
 /// A pattern for lines.
 #[derive(Debug)]
-pub struct Line {
+pub struct TestLinePattern {
     /// The number of the rule.
     pub rule: usize,
     /// What the lines say.
-    pub says: Says,
+    pub says: TestLineMeaning,
     /// The number of lines.
     pub steps: usize,
     pattern: &'static str,
     reader: OnceLock<Option<BoundedBacktracker>>,
 }
 
-impl Line {
-    const fn new(rule: usize, says: Says, steps: usize, pattern: &'static str) -> Self {
+impl TestLinePattern {
+    const fn new(rule: usize, says: TestLineMeaning, steps: usize, pattern: &'static str) -> Self {
         Self { rule, says, steps, pattern, reader: OnceLock::new() }
     }
 
@@ -74,12 +74,12 @@ impl Line {
 
 /// Patterns with one group, a number.
 #[derive(Debug)]
-pub struct Number {
+pub struct TestNumberPatterns {
     patterns: &'static [&'static str],
     reader: OnceLock<Option<BoundedBacktracker>>,
 }
 
-impl Number {
+impl TestNumberPatterns {
     pub(super) const fn new(patterns: &'static [&'static str]) -> Self {
         Self { patterns, reader: OnceLock::new() }
     }
@@ -120,20 +120,20 @@ fn reader(patterns: &[&str]) -> Option<BoundedBacktracker> {
 
 /// An automaton that tells which lines are there.
 #[derive(Debug)]
-struct Which {
+struct PatternAutomaton {
     bytes: &'static [u8],
     /// The pattern of each part, and the number of the part.
     places: &'static [(usize, usize)],
     automaton: OnceLock<Option<sparse::DFA<&'static [u8]>>>,
 }
 
-impl Which {
+impl PatternAutomaton {
     const fn new(bytes: &'static [u8], places: &'static [(usize, usize)]) -> Self {
         Self { bytes, places, automaton: OnceLock::new() }
     }
 
     /// Adds the parts of patterns that a line has, the last ones first.
-    fn find(&self, line: &[u8], set: &mut PatternSet, found: &mut Vec<Found>) {
+    fn find(&self, line: &[u8], set: &mut PatternSet, found: &mut Vec<FoundPatternPart>) {
         // The build made the bytes, so they are always an automaton.
         let automaton = self.automaton.get_or_init(|| sparse::DFA::from_bytes(self.bytes).ok().map(|(dfa, _)| dfa));
         let Some(automaton) = automaton else { return };
@@ -148,20 +148,20 @@ impl Which {
             .enumerate()
             .rev()
             .filter(|(place, _)| PatternID::new(*place).is_ok_and(|place| set.contains(place)));
-        found.extend(parts.map(|(_, &(pattern, step))| Found { pattern, line: &LINES[pattern], step }));
+        found.extend(parts.map(|(_, &(pattern, step))| FoundPatternPart { pattern, line: &LINES[pattern], step }));
     }
 }
 
 /// An automaton of few states for the first bytes of lines.
 #[derive(Debug)]
-struct Prefixes<const CLASSES: usize> {
+struct PrefixAutomaton<const CLASSES: usize> {
     /// The class of each byte.
     classes: [u8; 256],
     /// The next state for each class. The last class is the end of the line. State 0 is "no", and 1 is "maybe".
     next: &'static [[u8; CLASSES]],
 }
 
-impl<const CLASSES: usize> Prefixes<CLASSES> {
+impl<const CLASSES: usize> PrefixAutomaton<CLASSES> {
     /// Returns whether a line may have a part of a pattern that counts without the lines before it.
     fn may_be(&self, line: &[u8]) -> bool {
         let mut state = 2;
@@ -177,18 +177,18 @@ impl<const CLASSES: usize> Prefixes<CLASSES> {
 
 /// A part of a pattern that a line has.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct FoundPatternPart {
     /// The number of the pattern.
     pub pattern: usize,
     /// The pattern.
-    pub line: &'static Line,
+    pub line: &'static TestLinePattern,
     /// The number of the part.
     pub step: usize,
 }
 
 /// Finds the patterns that a line has.
 #[derive(Clone, Debug)]
-pub struct Finder {
+pub struct TestLineFinder {
     set: PatternSet,
     /// The known runners, one bit each.
     known: u64,
@@ -196,14 +196,14 @@ pub struct Finder {
     pub asked: u64,
 }
 
-impl Default for Finder {
+impl Default for TestLineFinder {
     fn default() -> Self {
         let most = ALWAYS.iter().chain(&KNOWN).map(|which| which.places.len()).max().unwrap_or(0);
         Self { set: PatternSet::new(most), known: 0, asked: 0 }
     }
 }
 
-impl Finder {
+impl TestLineFinder {
     /// Notes that a runner is known. Returns whether it was.
     pub fn know(&mut self, rule: usize) -> bool {
         let was = self.is_known(rule);
@@ -218,7 +218,7 @@ impl Finder {
 
     /// Adds the parts of patterns that a line has. `begun`: the runners whose parts are found even if they only count
     /// behind other lines, one bit each.
-    pub fn find(&mut self, line: &[u8], begun: u64, found: &mut Vec<Found>) {
+    pub fn find(&mut self, line: &[u8], begun: u64, found: &mut Vec<FoundPatternPart>) {
         let first = line.first().map_or(256, |&byte| usize::from(byte));
         let always = if PREFIXES.may_be(line) { ALWAYS_FIRST[first] } else { 0 };
         for (rules, which) in [(always | begun | self.asked, &ALWAYS), (KNOWN_FIRST[first] & self.known, &KNOWN)] {
@@ -231,7 +231,7 @@ impl Finder {
     }
 
     /// Adds the parts of lines of a runner that only became known by this line.
-    pub fn find_known(&mut self, rule: usize, line: &[u8], found: &mut Vec<Found>) {
+    pub fn find_known(&mut self, rule: usize, line: &[u8], found: &mut Vec<FoundPatternPart>) {
         KNOWN[rule].find(line, &mut self.set, found);
     }
 }

@@ -17,33 +17,33 @@ use std::sync::{Arc, OnceLock};
 
 use regex_automata::dfa::sparse;
 
-pub(crate) use file::Says;
-pub use file::{Check, Dfa, LARGEST, Reason, RuleError, matches, pattern};
+pub(crate) use file::TestLineMeaning;
+pub use file::{CheckKind, LARGEST, LineDfa, RuleError, RuleFault, matches, pattern};
 pub use own::parse;
 
-use lines::{Counting, Number};
+use lines::{TestCountingRule, TestNumberPatterns};
 
-use super::types::{Dropped, Name, Verdict};
+use super::types::{DroppingRule, LineVerdict, ViewRuleName};
 
 /// A rule.
 #[derive(Debug)]
-pub struct Rule {
+pub struct OutputRule {
     /// The name of the rule's file, or the name that a user gave the rule.
-    pub name: Name,
+    pub name: ViewRuleName,
     /// Programs that may print such output, with their first words.
-    hint: Hints,
-    proof: Patterns,
-    drop: Patterns,
-    pin: Patterns,
+    hint: ProgramHints,
+    proof: LinePatterns,
+    drop: LinePatterns,
+    pin: LinePatterns,
     /// Whether the rule also drops lines of failed outputs.
     always: bool,
     /// The kind of check that the programs of the hint are.
-    pub check: Option<Check>,
+    pub check: Option<CheckKind>,
     /// How the tests in the output are counted.
-    pub(crate) counting: Option<Counting>,
+    pub(crate) counting: Option<TestCountingRule>,
 }
 
-impl Rule {
+impl OutputRule {
     /// Returns whether the rule's hints name one of the programs.
     pub fn is_hinted(&self, programs: &[String]) -> bool {
         self.hint.mean(programs)
@@ -52,8 +52,8 @@ impl Rule {
     /// Returns whether one of the rule's hints is meant.
     pub(crate) fn has_hint(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         match &self.hint {
-            Hints::Shipped(hints) => hints.iter().any(|hint| is_meant(hint)),
-            Hints::Own(hints) => hints.iter().any(|hint| is_meant(hint)),
+            ProgramHints::Shipped(hints) => hints.iter().any(|hint| is_meant(hint)),
+            ProgramHints::Own(hints) => hints.iter().any(|hint| is_meant(hint)),
         }
     }
 
@@ -72,12 +72,12 @@ const LONGEST: usize = 1_000;
 
 /// The names of programs.
 #[derive(Debug)]
-enum Hints {
+enum ProgramHints {
     Shipped(&'static [&'static str]),
     Own(Vec<String>),
 }
 
-impl Hints {
+impl ProgramHints {
     /// Returns whether the hints name one of the programs.
     fn mean(&self, programs: &[String]) -> bool {
         let is = |hint: &str| programs.iter().any(|program| runs(program, hint));
@@ -90,14 +90,14 @@ impl Hints {
 
 /// Patterns as one automaton.
 #[derive(Debug)]
-enum Patterns {
+enum LinePatterns {
     /// Made by the build. Empty if there are no patterns.
     Shipped { bytes: &'static [u8], automaton: OnceLock<Option<sparse::DFA<&'static [u8]>>> },
     /// Made at run time.
-    Own(file::Automata),
+    Own(file::PatternListDfa),
 }
 
-impl Patterns {
+impl LinePatterns {
     const fn shipped(bytes: &'static [u8]) -> Self {
         Self::Shipped { bytes, automaton: OnceLock::new() }
     }
@@ -126,16 +126,16 @@ impl Patterns {
 
 /// The rules at work on one stream.
 #[derive(Default)]
-pub(super) struct Rules<'a> {
-    rules: Vec<Active<'a>>,
+pub(super) struct StreamRules<'a> {
+    rules: Vec<ActiveRule<'a>>,
     /// Whether the command may run any program.
     guesses: bool,
     lines: usize,
 }
 
 /// A rule that may apply.
-struct Active<'a> {
-    rule: &'a Rule,
+struct ActiveRule<'a> {
+    rule: &'a OutputRule,
     /// The rule's number. The rules of the user are numbered after the shipped rules.
     number: u32,
     /// Whether a line proved the rule.
@@ -143,27 +143,27 @@ struct Active<'a> {
 }
 
 /// Returns the shipped rules, followed by the rules of a user.
-fn numbered(own: &[Arc<Rule>]) -> impl Iterator<Item = (u32, &Rule)> {
+fn numbered(own: &[Arc<OutputRule>]) -> impl Iterator<Item = (u32, &OutputRule)> {
     (0..).zip(RULES.iter().chain(own.iter().map(Arc::as_ref)))
 }
 
 /// Returns the name of a rule by its number.
-pub(super) fn name(number: u32, own: &[Arc<Rule>]) -> Name {
-    numbered(own).nth(number as usize).map_or_else(Name::default, |(_, rule)| rule.name.clone())
+pub(super) fn name(number: u32, own: &[Arc<OutputRule>]) -> ViewRuleName {
+    numbered(own).nth(number as usize).map_or_else(ViewRuleName::default, |(_, rule)| rule.name.clone())
 }
 
-impl<'a> Rules<'a> {
+impl<'a> StreamRules<'a> {
     /// Selects the rules for the output of some programs. `own`: rules of the user. A rule with the name of a shipped
     /// rule replaces it. `off`: names of rules that must not apply.
-    pub fn of(programs: &[String], own: &'a [Arc<Rule>], off: &[String]) -> Self {
+    pub fn of(programs: &[String], own: &'a [Arc<OutputRule>], off: &[String]) -> Self {
         let guesses = programs.is_empty() || programs.iter().any(|program| may_run_any(program));
-        let is_replaced = |number: u32, rule: &Rule| {
+        let is_replaced = |number: u32, rule: &OutputRule| {
             (number as usize) < RULES.len() && own.iter().any(|other| other.name == rule.name)
         };
         let rules = numbered(own)
             .filter(|(number, rule)| !is_replaced(*number, rule) && !off.iter().any(|name| *name == rule.name))
             .filter(|(_, rule)| rule.is_for_views() && (guesses || rule.is_hinted(programs)))
-            .map(|(number, rule)| Active { rule, number, proven: false })
+            .map(|(number, rule)| ActiveRule { rule, number, proven: false })
             .collect();
         Self { rules, guesses, lines: 0 }
     }
@@ -176,13 +176,13 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the verdict of the rules about the next line.
-    pub fn next(&mut self, line: &str) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub fn next(&mut self, line: &str) -> LineVerdict {
+        let mut verdict = LineVerdict::default();
         if self.rules.is_empty() {
             return verdict;
         }
         self.lines += 1;
-        for Active { rule, number, proven } in &mut self.rules {
+        for ActiveRule { rule, number, proven } in &mut self.rules {
             *proven |= rule.proof.matches(line);
             if !*proven {
                 continue;
@@ -190,7 +190,7 @@ impl<'a> Rules<'a> {
             if rule.pin.matches(line) {
                 verdict.kept = true;
             } else if rule.drop.matches(line) {
-                verdict.dropped = Some(Dropped { rule: *number, always: rule.always });
+                verdict.dropped = Some(DroppingRule { rule: *number, always: rule.always });
             }
         }
         if verdict.kept {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{RULES, Rules, parse};
-use crate::types::Dropped;
-use crate::{End, Level, Options, reduce};
+use super::{RULES, StreamRules, parse};
+use crate::types::DroppingRule;
+use crate::{ExitOutcome, ReductionLevel, ReductionOptions, reduce};
 
 /// The parts of a rule's file that only tests read.
 #[derive(Deserialize)]
-struct Expected {
+struct RuleExpectation {
     keep: Vec<String>,
     hint: Vec<String>,
 }
@@ -21,7 +21,7 @@ fn directory() -> PathBuf {
 }
 
 /// Returns the fixture of each rule: its name, its text, and the expectations.
-fn fixtures() -> impl Iterator<Item = (&'static str, String, Expected)> {
+fn fixtures() -> impl Iterator<Item = (&'static str, String, RuleExpectation)> {
     RULES.iter().filter(|rule| rule.is_for_views()).map(|rule| {
         let read = |end: &str| fs::read_to_string(directory().join(format!("{}.{end}", rule.name))).expect(&rule.name);
         (&*rule.name, read("txt"), toml::from_str(&read("toml")).expect(&rule.name))
@@ -36,13 +36,16 @@ fn the_view_of_each_fixture_is_the_recorded_one() {
 }
 
 /// Returns the fault in the view of a fixture. Rules without `drop` have none.
-fn fault((name, text, expected): &(&'static str, String, Expected)) -> Option<String> {
+fn fault((name, text, expected): &(&'static str, String, RuleExpectation)) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.name == *name)?;
     if rule.drop.is_empty() {
         return None;
     }
-    let options = Options { command: Some(&expected.hint[0]), ..Options::new(Level::Salient { budget: 100_000 }) };
-    let Some(view) = reduce(text, "", End::Succeeded, &options) else { return Some("no view".to_owned()) };
+    let options = ReductionOptions {
+        command: Some(&expected.hint[0]),
+        ..ReductionOptions::new(ReductionLevel::Salient { budget: 100_000 })
+    };
+    let Some(view) = reduce(text, "", ExitOutcome::Succeeded, &options) else { return Some("no view".to_owned()) };
     if !view.rules.iter().any(|rule| rule == name) {
         return Some(format!("it drops nothing: {:?}", view.rules));
     }
@@ -65,7 +68,7 @@ fn fault((name, text, expected): &(&'static str, String, Expected)) -> Option<St
 #[test]
 fn the_lines_that_a_rule_keeps_are_never_dropped() {
     for (name, text, expected) in fixtures() {
-        let mut rules = Rules::of(&expected.hint, &[], &[]);
+        let mut rules = StreamRules::of(&expected.hint, &[], &[]);
         for line in text.lines() {
             let dropped = rules.next(line).dropped.is_some();
             assert!(!(dropped && expected.keep.iter().any(|kept| kept == line)), "{name}: {line}");
@@ -76,7 +79,7 @@ fn the_lines_that_a_rule_keeps_are_never_dropped() {
 #[test]
 fn a_rule_needs_its_proof() {
     for (name, text, expected) in fixtures() {
-        let mut rules = Rules::of(&expected.hint, &[], &[]);
+        let mut rules = StreamRules::of(&expected.hint, &[], &[]);
         let rule = RULES.iter().find(|rule| rule.name == name).expect(name);
         let unproven = text.lines().filter(|line| RULES.iter().all(|rule| !rule.proof.matches(line)));
         for line in unproven {
@@ -90,8 +93,8 @@ fn a_rule_needs_its_proof() {
 fn a_rule_that_is_off_drops_nothing() {
     for (name, text, expected) in fixtures() {
         let off = [name.to_owned()];
-        let mut rules = Rules::of(&expected.hint, &[], &off);
-        let is_other = |dropped: Dropped| super::name(dropped.rule, &[]) != name;
+        let mut rules = StreamRules::of(&expected.hint, &[], &off);
+        let is_other = |dropped: DroppingRule| super::name(dropped.rule, &[]) != name;
         assert!(text.lines().all(|line| rules.next(line).dropped.is_none_or(is_other)), "{name}");
     }
 }
@@ -101,8 +104,11 @@ fn a_gap_of_what_failed_is_not_the_work_of_a_rule_that_spares_failures() {
     let number = |at: usize| at * at * 31 % 10_007;
     let passed: String = (0..400).map(|at| format!("test orders::number_{} ... ok\n", number(at))).collect();
     let text = format!("running 401 tests\ntest orders::total ... FAILED\n{passed}\ntest result: FAILED. 400 passed\n");
-    let options = Options { command: Some("cargo test"), ..Options::new(Level::Salient { budget: 100 }) };
-    let view = reduce(&text, "", End::Failed, &options).expect("a view");
+    let options = ReductionOptions {
+        command: Some("cargo test"),
+        ..ReductionOptions::new(ReductionLevel::Salient { budget: 100 })
+    };
+    let view = reduce(&text, "", ExitOutcome::Failed, &options).expect("a view");
     assert!(!view.elided.is_empty() && view.elided.iter().all(|gap| gap.why.name() == "budget"), "{:?}", view.elided);
 }
 
@@ -127,24 +133,27 @@ fn a_rule_of_a_user_drops_and_pins_lines_of_its_tool() {
     let own = parse(DEPLOY).expect("a rule");
     let uploads: String = (0..200).map(|number| format!("uploaded file-{number}.css\n")).collect();
     let text = format!("deploying to staging\n{uploads}uploaded manifest.json\n{uploads}done\n");
-    let options =
-        Options { command: Some("./deploy.sh staging"), own: &own, ..Options::new(Level::Salient { budget: 100_000 }) };
+    let options = ReductionOptions {
+        command: Some("./deploy.sh staging"),
+        own: &own,
+        ..ReductionOptions::new(ReductionLevel::Salient { budget: 100_000 })
+    };
     for command in ["deploy.sh", "./deploy.sh staging"] {
-        let options = Options { command: Some(command), ..options };
-        let view = reduce(&text, "", End::Succeeded, &options).expect("a view");
+        let options = ReductionOptions { command: Some(command), ..options };
+        let view = reduce(&text, "", ExitOutcome::Succeeded, &options).expect("a view");
         assert!(view.rules.contains(&"deploy".into()), "{command}: {:?}", view.rules);
         assert!(view.elided.iter().all(|gap| gap.why.name() == "deploy"), "{command}: {:?}", view.elided);
         assert!(view.text.contains("\nuploaded manifest.json\n"), "{command}: {}", view.text);
     }
     let off = ["deploy".to_owned()];
-    let view = reduce(&text, "", End::Succeeded, &Options { off: &off, ..options });
+    let view = reduce(&text, "", ExitOutcome::Succeeded, &ReductionOptions { off: &off, ..options });
     assert!(view.is_none_or(|view| view.elided.is_empty()));
 }
 
 #[test]
 fn a_pattern_may_have_branches_behind_its_anchor() {
     let own = parse(DEPLOY).expect("a rule");
-    let mut rules = Rules::of(&["deploy.sh".to_owned()], &own, &[]);
+    let mut rules = StreamRules::of(&["deploy.sh".to_owned()], &own, &[]);
     let dropped: Vec<&str> =
         ["fine", "deploying to x", "fine", "ok", "not fine", "uploaded x", "uploaded manifest.json"]
             .into_iter()
@@ -156,7 +165,7 @@ fn a_pattern_may_have_branches_behind_its_anchor() {
 #[test]
 fn a_rule_of_a_user_stands_in_the_place_of_the_shipped_one_with_its_name() {
     let own = parse(&DEPLOY.replace("\"deploy\"", "\"make\"").replace("deploy.sh", "make")).expect("a rule");
-    let mut rules = Rules::of(&["make".to_owned()], &own, &[]);
+    let mut rules = StreamRules::of(&["make".to_owned()], &own, &[]);
     assert_eq!(rules.next("make[1]: Entering directory '/srv/app'").dropped, None);
     rules.next("deploying to x");
     let dropped = rules.next("uploaded x").dropped.expect("a rule that drops it");

@@ -82,18 +82,18 @@ pub fn exact(line: &str) -> u64 {
 
 /// Counts of recent templates. Bounded: a newer template replaces an older one.
 #[derive(Debug)]
-pub struct Seen {
+pub struct RecentTemplates {
     /// Each has its count in the highest bits.
     slots: Box<[u64; Self::SLOTS]>,
 }
 
-impl Default for Seen {
+impl Default for RecentTemplates {
     fn default() -> Self {
         Self { slots: Box::new([0; Self::SLOTS]) }
     }
 }
 
-impl Seen {
+impl RecentTemplates {
     const SLOTS: usize = 512;
     /// The lower bits are those of a template, the highest ones those of its count, which ends at the largest one.
     const TEMPLATE: u64 = Self::ONE - 1;
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn templates_are_counted() {
-        let mut seen = Seen::default();
+        let mut seen = RecentTemplates::default();
         assert_eq!([7, 7, 9, 7].map(|template: u64| seen.note(template << 32)), [0, 1, 0, 2]);
     }
 }

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::select::follows;
-use super::unit::Unit;
+use super::unit::OutputUnit;
 use crate::estimate::hundredths;
-use crate::failure::Severity;
-use crate::fold::{self, Allowed, Line, Mark};
-use crate::rules::{self, Rule};
-use crate::seen::Stretch;
-use crate::types::{Elided, Stream, Why, grouped};
+use crate::failure::FailureSeverity;
+use crate::fold::{self, AllowedFolds, FoldMark, FoldedLine};
+use crate::rules::{self, OutputRule};
+use crate::seen::EarlierLineRun;
+use crate::types::{CommandStream, ElidedRange, ElisionReason, grouped};
 
 /// Longest line that is shown whole: in characters, and for a failure in bytes.
 const LONG: usize = 2_000;
@@ -26,11 +26,11 @@ const MANY: usize = 64;
 
 /// A text that is being written.
 #[derive(Debug, Default)]
-pub struct Rendered {
+pub struct ViewWriter {
     /// The text.
     pub text: String,
     /// The omitted lines, in order.
-    pub elided: Vec<Elided>,
+    pub elided: Vec<ElidedRange>,
     /// The folds that were used.
     pub used: Vec<&'static str>,
     /// Number of lines of content.
@@ -39,9 +39,9 @@ pub struct Rendered {
 
 /// The facts about a stream that its rendering needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Rendering<'a> {
+pub struct StreamRendering<'a> {
     /// The stream.
-    pub stream: Stream,
+    pub stream: CommandStream,
     /// The number of lines.
     pub lines: usize,
     /// The number of lines in the streams before. Markers count through all streams.
@@ -49,29 +49,29 @@ pub struct Rendering<'a> {
     /// Whether something failed.
     pub red: bool,
     /// The folds that may be used.
-    pub allowed: Allowed,
+    pub allowed: AllowedFolds,
     /// Whether lines are folded at all.
     pub folds: bool,
     /// Whether the middle of long lines is left out.
     pub shortens: bool,
     /// Runs of lines that earlier results show, in order.
-    pub runs: &'a [Stretch],
+    pub runs: &'a [EarlierLineRun],
     /// Rules of the user.
-    pub own: &'a [Arc<Rule>],
+    pub own: &'a [Arc<OutputRule>],
 }
 
 /// The lines of a unit that a view shows.
-enum Shown<'u> {
+enum ShownUnitLines<'u> {
     Line(Cow<'u, str>),
     /// The lines of a series that is not folded.
     Lines(Vec<String>),
     Series(String),
 }
 
-impl Rendered {
+impl ViewWriter {
     /// Appends the units of one stream.
-    pub fn stream(&mut self, units: &[Unit], shown: &[bool], rendering: &Rendering) {
-        let mut run: Vec<&Unit> = Vec::new();
+    pub fn stream(&mut self, units: &[OutputUnit], shown: &[bool], rendering: &StreamRendering) {
+        let mut run: Vec<&OutputUnit> = Vec::new();
         let mut next = 1;
         let mut rule = None;
         for (unit, shown) in units.iter().zip(shown) {
@@ -97,7 +97,7 @@ impl Rendered {
 
     /// Writes a gap between two lines: a reference for each run that an earlier result shows, and a marker for the
     /// rest. `rule`: the number of the rule that drops these lines, if any.
-    fn gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &Rendering) {
+    fn gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &StreamRendering) {
         let mut next = from;
         for run in rendering.runs.iter().filter(|run| run.start + 1 >= from && run.start < to) {
             if run.start + 1 > next {
@@ -106,7 +106,7 @@ impl Rendered {
             self.text.push_str(&run.reference());
             self.text.push('\n');
             let (from, to) = (run.start + 1, run.start + run.lines);
-            self.elided.push(Elided { stream: rendering.stream, from, to, why: Why::Seen });
+            self.elided.push(ElidedRange { stream: rendering.stream, from, to, why: ElisionReason::Seen });
             next = to + 1;
         }
         if next <= to {
@@ -114,29 +114,29 @@ impl Rendered {
         }
     }
 
-    fn marker(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &Rendering) {
+    fn marker(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &StreamRendering) {
         self.text.push_str(&marker(rendering.stream, from + rendering.before, to + rendering.before));
         self.text.push('\n');
-        let why = rule.map_or(Why::Salience, |rule| Why::Rule(rules::name(rule, rendering.own)));
-        self.elided.push(Elided { stream: rendering.stream, from, to, why });
+        let why = rule.map_or(ElisionReason::Salience, |rule| ElisionReason::Rule(rules::name(rule, rendering.own)));
+        self.elided.push(ElidedRange { stream: rendering.stream, from, to, why });
     }
 
     /// Writes units without a gap between them.
-    fn run(&mut self, run: &mut Vec<&Unit>, rendering: &Rendering) {
+    fn run(&mut self, run: &mut Vec<&OutputUnit>, rendering: &StreamRendering) {
         debug_assert!(run.windows(2).all(|pair| follows(pair[0], pair[1])));
-        let texts: Vec<Shown> = run.iter().map(|unit| self.shown(unit, rendering)).collect();
+        let texts: Vec<ShownUnitLines> = run.iter().map(|unit| self.shown(unit, rendering)).collect();
         let mut lines: Vec<&str> = Vec::new();
         for (unit, shown) in run.iter().zip(&texts) {
             self.shown += 1;
             let text = match shown {
-                Shown::Line(text) => text,
-                Shown::Lines(all) => {
+                ShownUnitLines::Line(text) => text,
+                ShownUnitLines::Lines(all) => {
                     lines.extend(all.iter().map(String::as_str));
                     continue;
                 }
-                Shown::Series(text) => {
+                ShownUnitLines::Series(text) => {
                     self.fold(&mut lines, rendering);
-                    fold::write(&mut self.text, &[Line::Series(text)]);
+                    fold::write(&mut self.text, &[FoldedLine::Series(text)]);
                     self.uses(fold::SERIES);
                     continue;
                 }
@@ -146,7 +146,7 @@ impl Rendered {
                 continue;
             }
             self.fold(&mut lines, rendering);
-            fold::write(&mut self.text, &[Line::Text(text), Line::Mark(Mark::Repeat(unit.count))]);
+            fold::write(&mut self.text, &[FoldedLine::Text(text), FoldedLine::Mark(FoldMark::Repeat(unit.count))]);
             self.uses(fold::REPEATS);
         }
         self.fold(&mut lines, rendering);
@@ -154,21 +154,21 @@ impl Rendered {
     }
 
     /// Returns the lines of a unit that the view shows.
-    fn shown<'u>(&mut self, unit: &'u Unit, rendering: &Rendering) -> Shown<'u> {
+    fn shown<'u>(&mut self, unit: &'u OutputUnit, rendering: &StreamRendering) -> ShownUnitLines<'u> {
         let Some(series) = &unit.series else {
-            return Shown::Line(self.shorten(unit, rendering).map_or(Cow::Borrowed(&*unit.text), Cow::Owned));
+            return ShownUnitLines::Line(self.shorten(unit, rendering).map_or(Cow::Borrowed(&*unit.text), Cow::Owned));
         };
         let folded = series.folded(&unit.text, unit.count);
         let lines = |count: usize| (0..count).map(|number| series.line(&unit.text, number));
         let cost = |line: String| hundredths(&line) + 75;
         let gains = hundredths(&folded) + MARK < lines(unit.count.min(ENOUGH)).map(cost).sum();
         if rendering.folds && rendering.allowed.series && gains {
-            return Shown::Series(folded);
+            return ShownUnitLines::Series(folded);
         }
-        Shown::Lines(lines(unit.count).collect())
+        ShownUnitLines::Lines(lines(unit.count).collect())
     }
 
-    fn fold(&mut self, lines: &mut Vec<&str>, rendering: &Rendering) {
+    fn fold(&mut self, lines: &mut Vec<&str>, rendering: &StreamRendering) {
         if rendering.folds {
             let folded = fold::fold(lines, rendering.allowed);
             fold::write(&mut self.text, &folded.lines);
@@ -189,9 +189,9 @@ impl Rendered {
     }
 
     /// Returns a long line without its middle. `None` if the line is short.
-    fn shorten(&mut self, unit: &Unit, rendering: &Rendering) -> Option<String> {
+    fn shorten(&mut self, unit: &OutputUnit, rendering: &StreamRendering) -> Option<String> {
         let line = &unit.text;
-        let longest = if unit.severity == Severity::Failure || unit.verdict.kept { LONG_FAILURE } else { LONG };
+        let longest = if unit.severity == FailureSeverity::Failure || unit.verdict.kept { LONG_FAILURE } else { LONG };
         let is_long = line.len() > longest && line.chars().count() > longest;
         let may = rendering.allowed.gaps && rendering.shortens && unit.count == 1;
         if unit.cut.is_none() && !(is_long && may) {
@@ -205,15 +205,20 @@ impl Rendered {
             end = at.max(line.char_indices().nth_back(END - 1).map_or(at, |(end, _)| end));
         }
         let left_out = cut + line[start..end].chars().count();
-        self.elided.push(Elided { stream: rendering.stream, from: unit.number, to: unit.number, why: Why::Long });
+        self.elided.push(ElidedRange {
+            stream: rendering.stream,
+            from: unit.number,
+            to: unit.number,
+            why: ElisionReason::Long,
+        });
         let number = unit.number + rendering.before;
         Some(format!("{}[... {} characters of L{number}]{}", &line[..start], grouped(left_out), &line[end..]))
     }
 }
 
 /// Returns the line that replaces others: `[... L40-95]`.
-pub fn marker(stream: Stream, from: usize, to: usize) -> String {
-    let stream = if stream == Stream::Stderr { "stderr " } else { "" };
+pub fn marker(stream: CommandStream, from: usize, to: usize) -> String {
+    let stream = if stream == CommandStream::Stderr { "stderr " } else { "" };
     if from == to { format!("[... {stream}L{from}]") } else { format!("[... {stream}L{from}-{to}]") }
 }
 
@@ -223,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_marker_names_its_lines() {
-        assert_eq!(marker(Stream::Stdout, 40, 95), "[... L40-95]");
-        assert_eq!(marker(Stream::Stderr, 40, 40), "[... stderr L40]");
+        assert_eq!(marker(CommandStream::Stdout, 40, 95), "[... L40-95]");
+        assert_eq!(marker(CommandStream::Stderr, 40, 40), "[... stderr L40]");
     }
 }

@@ -1,8 +1,8 @@
 //! Chooses the lines that are shown: first the lines that must stay, then the lines that tell most, within the budget.
 
-use super::unit::Unit;
-use crate::Stream;
-use crate::failure::Severity;
+use super::unit::OutputUnit;
+use crate::CommandStream;
+use crate::failure::FailureSeverity;
 
 /// Number of lines at the end that always stay, and number of lines at the end that count more.
 pub const LAST: usize = 10;
@@ -17,7 +17,7 @@ const MARKER: u64 = 900;
 
 /// The conditions of a selection.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame {
+pub struct SelectionConditions {
     /// Whether something failed.
     pub red: bool,
     /// Whether lines are rows of a search, in which words of failure are text.
@@ -30,13 +30,13 @@ pub struct Frame {
     pub open: [bool; 2],
 }
 
-impl Frame {
-    fn lines_behind(&self, unit: &Unit) -> usize {
+impl SelectionConditions {
+    fn lines_behind(&self, unit: &OutputUnit) -> usize {
         self.lines[unit.stream.index()] - (unit.number + unit.count - 1)
     }
 
     /// Returns the tokens of a unit as shown, in hundredths. A long line is shown in part.
-    fn cost(&self, unit: &Unit) -> u64 {
+    fn cost(&self, unit: &OutputUnit) -> u64 {
         let length = unit.text.len() as u64;
         let is_open = self.open[unit.stream.index()] && unit.count == 1 && self.lines_behind(unit) == 0;
         let whole = unit.tokens(is_open) + if unit.count > 1 { 480 } else { 0 };
@@ -44,38 +44,38 @@ impl Frame {
     }
 
     /// Returns whether a unit must stay.
-    pub fn pins(&self, unit: &Unit) -> bool {
+    pub fn pins(&self, unit: &OutputUnit) -> bool {
         if unit.traits.referred {
             return false;
         }
         unit.verdict.kept
             || self.lines_behind(unit) < LAST
-            || self.red && self.severity(unit) >= Severity::Mention && !unit.traits.seen
+            || self.red && self.severity(unit) >= FailureSeverity::Mention && !unit.traits.seen
             || self.red && (unit.traits.in_block || unit.traits.names) && (!self.rows || unit.traits.is_said)
     }
 
     /// Returns the severity of a unit, limited by the kind of its command.
-    fn severity(&self, unit: &Unit) -> Severity {
-        if self.rows && !unit.traits.is_said { Severity::None } else { unit.severity }
+    fn severity(&self, unit: &OutputUnit) -> FailureSeverity {
+        if self.rows && !unit.traits.is_said { FailureSeverity::None } else { unit.severity }
     }
 
     /// Returns whether a rule drops a unit.
-    pub fn drops(&self, unit: &Unit) -> bool {
+    pub fn drops(&self, unit: &OutputUnit) -> bool {
         unit.verdict.dropped.is_some_and(|dropped| dropped.applies(self.red))
     }
 
     /// Returns how much a unit tells, including its place at the end.
-    pub fn score(&self, unit: &Unit) -> i32 {
+    pub fn score(&self, unit: &OutputUnit) -> i32 {
         let tail = if self.lines_behind(unit) < TAIL { 5 } else { 0 };
-        let stderr = if unit.stream == Stream::Stderr { 2 } else { 0 };
+        let stderr = if unit.stream == CommandStream::Stderr { 2 } else { 0 };
         let text = if self.severity(unit) < unit.severity { -6 } else { 0 };
         unit.score + tail + stderr + text
     }
 }
 
 /// Returns for each unit whether it is shown.
-pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
-    let mut choice = Choice::new(units, frame);
+pub fn select(units: &[OutputUnit], frame: &SelectionConditions) -> Vec<bool> {
+    let mut choice = LineSelection::new(units, frame);
     for (at, unit) in units.iter().enumerate() {
         if frame.pins(unit) {
             choice.show(at);
@@ -99,15 +99,15 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
             break;
         }
     }
-    let Choice { mut shown, costs, .. } = choice;
+    let LineSelection { mut shown, costs, .. } = choice;
     fill(units, &costs, &mut shown);
     shown
 }
 
 /// The lines that are shown so far, and the remaining tokens.
-struct Choice<'a> {
-    units: &'a [Unit<'a>],
-    frame: &'a Frame,
+struct LineSelection<'a> {
+    units: &'a [OutputUnit<'a>],
+    frame: &'a SelectionConditions,
     /// The tokens of each unit as shown, in hundredths.
     costs: Vec<u64>,
     shown: Vec<bool>,
@@ -115,9 +115,9 @@ struct Choice<'a> {
     left: i64,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> LineSelection<'a> {
     /// Starts with no line shown: a marker stands for each stream.
-    fn new(units: &'a [Unit<'a>], frame: &'a Frame) -> Self {
+    fn new(units: &'a [OutputUnit<'a>], frame: &'a SelectionConditions) -> Self {
         let markers = frame.lines.iter().filter(|lines| **lines > 0).count() as u64 * MARKER;
         let left = signed(frame.budget) - signed(markers);
         let costs = units.iter().map(|unit| frame.cost(unit)).collect();
@@ -138,8 +138,8 @@ impl<'a> Choice<'a> {
 
     /// Returns the header of a unit, unless it is shown, here or in an earlier result.
     fn hidden_header(&self, at: usize) -> Option<usize> {
-        let place = |unit: &Unit| (unit.stream.index(), unit.number);
-        let Unit { stream, header, .. } = self.units[at];
+        let place = |unit: &OutputUnit| (unit.stream.index(), unit.number);
+        let OutputUnit { stream, header, .. } = self.units[at];
         let found = self.units[..at].binary_search_by_key(&(stream.index(), header), place).ok()?;
         (!self.shown[found] && !self.units[found].traits.referred).then_some(found)
     }
@@ -176,7 +176,7 @@ fn signed(tokens: u64) -> i64 {
 }
 
 /// Shows units that cost no more than the marker in their place.
-fn fill(units: &[Unit], costs: &[u64], shown: &mut [bool]) {
+fn fill(units: &[OutputUnit], costs: &[u64], shown: &mut [bool]) {
     let mut at = 0;
     while at < units.len() {
         if shown[at] {
@@ -195,12 +195,12 @@ fn fill(units: &[Unit], costs: &[u64], shown: &mut [bool]) {
 }
 
 /// Returns whether no line is missing between a gap and the units around it.
-fn borders(units: &[Unit], start: usize, end: usize) -> bool {
+fn borders(units: &[OutputUnit], start: usize, end: usize) -> bool {
     (start == 0 || follows(&units[start - 1], &units[start]) || units[start - 1].stream != units[start].stream)
         && (end == units.len() || follows(&units[end - 1], &units[end]) || units[end - 1].stream != units[end].stream)
 }
 
 /// Returns whether the second unit begins where the first ends.
-pub fn follows(first: &Unit, second: &Unit) -> bool {
+pub fn follows(first: &OutputUnit, second: &OutputUnit) -> bool {
     first.stream == second.stream && first.number + first.count == second.number
 }

@@ -5,12 +5,15 @@ use std::hash::{Hash, Hasher};
 
 use memchr::memchr_iter;
 
-use super::mask::{Seen, exact, exact_start, rough_template, template};
-use crate::Stream;
+use super::mask::{RecentTemplates, exact, exact_start, rough_template, template};
+use crate::CommandStream;
 use crate::estimate::of_line;
-use crate::failure::{self, Block, Context, Headers, Names, Said, Seen as Line, Severity, is_place, judge};
-use crate::fold::{Allowed, FEWEST, Series};
-use crate::types::Verdict;
+use crate::failure::{
+    self, FailureBlockLine as Line, FailureContext, FailureSeverity, FirstFailureBlock, LineJudgement, RecentTestNames,
+    TestHeaders, is_place, judge,
+};
+use crate::fold::{AllowedFolds, FEWEST, LineSeries};
+use crate::types::LineVerdict;
 
 /// Most failures with one template that are not repeats: their numbers may be names.
 const SIMILAR: u64 = 8;
@@ -19,25 +22,25 @@ const HEAD: usize = 8;
 
 /// A line and its properties.
 #[derive(Clone, Debug)]
-pub struct Unit<'a> {
+pub struct OutputUnit<'a> {
     /// The line.
     pub text: Cow<'a, str>,
     /// The stream of the line.
-    pub stream: Stream,
+    pub stream: CommandStream,
     /// The line's number in the stream, from 1.
     pub number: usize,
     /// The number of equal lines in a row, or of lines of the series.
     pub count: usize,
     /// The series that begins with the line.
-    pub series: Option<Box<Series>>,
+    pub series: Option<Box<LineSeries>>,
     /// The number of the line above that names the failed test of this line, of such a line its own, or 0.
     pub header: usize,
     /// How much the line tells about a failure.
-    pub severity: Severity,
+    pub severity: FailureSeverity,
     /// Other properties of the line.
-    pub traits: Traits,
+    pub traits: UnitTraits,
     /// The verdict of the caller and of the rules.
-    pub verdict: Verdict,
+    pub verdict: LineVerdict,
     /// How much the line tells, apart from failures and from its place at the end.
     pub score: i32,
     /// The removed middle.
@@ -57,7 +60,7 @@ pub struct RemovedMiddle {
 
 /// Properties of a unit.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub struct Traits {
+pub struct UnitTraits {
     /// Whether the line is a message of a program, also among rows of a search.
     pub is_said: bool,
     /// Whether the line belongs to the block of the first failure.
@@ -74,17 +77,17 @@ pub struct Traits {
 
 /// Judges the lines of one stream in order.
 #[derive(Debug, Default)]
-pub struct Judge {
+pub struct LineJudge {
     lines: usize,
-    block: Block,
-    context: Context,
+    block: FirstFailureBlock,
+    context: FailureContext,
     /// Number of the units right before the last one that belong to the block of the first failure with it.
     pub lead: usize,
-    headers: Headers,
-    names: Names,
-    seen: Seen,
+    headers: TestHeaders,
+    names: RecentTestNames,
+    seen: RecentTemplates,
     /// The folds that the text permits.
-    pub allowed: Allowed,
+    pub allowed: AllowedFolds,
     /// Whether a line reports a failure.
     pub failed: bool,
     /// Whether a message of a program reports a failure, also among rows of a search.
@@ -96,12 +99,12 @@ pub struct NewLine<'a> {
     /// The line.
     pub text: Cow<'a, str>,
     /// The stream of the line.
-    pub stream: Stream,
+    pub stream: CommandStream,
     /// The verdict of the caller and of the rules.
-    pub verdict: Verdict,
+    pub verdict: LineVerdict,
 }
 
-impl Unit<'_> {
+impl OutputUnit<'_> {
     /// Returns whether the next line repeats this one.
     pub fn repeats(&self, line: &str) -> bool {
         // A call to compare texts takes longer than most texts of one length need to differ at their end.
@@ -111,11 +114,11 @@ impl Unit<'_> {
     }
 
     /// Returns whether the next line goes on with the series, and counts it.
-    pub fn goes_on(&mut self, line: &str, verdict: Verdict) -> bool {
+    pub fn goes_on(&mut self, line: &str, verdict: LineVerdict) -> bool {
         let Some(series) = &mut self.series else { return false };
         let is_next = self.verdict == verdict
             && series.takes(&self.text, self.count, line)
-            && (series.is_bare || failure::severity(line) < Severity::Mention);
+            && (series.is_bare || failure::severity(line) < FailureSeverity::Mention);
         self.count += usize::from(is_next);
         is_next
     }
@@ -129,26 +132,26 @@ impl Unit<'_> {
 
     /// Returns whether the line may be one of a series.
     fn may_count(&self) -> bool {
-        let Traits { in_block, names, .. } = self.traits;
-        let is_plain = self.severity < Severity::Mention && !self.verdict.kept && !in_block && !names;
+        let UnitTraits { in_block, names, .. } = self.traits;
+        let is_plain = self.severity < FailureSeverity::Mention && !self.verdict.kept && !in_block && !names;
         is_plain && self.count == 1 && self.series.is_none() && self.cut.is_none()
     }
 
     /// Returns the series that this line and the next two begin.
-    pub fn begun_series(&self, [second, third]: [&Unit; FEWEST - 1]) -> Option<Box<Series>> {
+    pub fn begun_series(&self, [second, third]: [&OutputUnit; FEWEST - 1]) -> Option<Box<LineSeries>> {
         // Lines with other numbers have one template.
         if !(third.traits.seen && second.traits.seen && self.stream == third.stream) {
             return None;
         }
-        let is_one = |unit: &Unit| unit.may_count() && unit.verdict == self.verdict;
+        let is_one = |unit: &OutputUnit| unit.may_count() && unit.verdict == self.verdict;
         if !(is_one(third) && is_one(second) && self.may_count()) {
             return None;
         }
-        Series::of([&self.text, &second.text, &third.text]).map(Box::new)
+        LineSeries::of([&self.text, &second.text, &third.text]).map(Box::new)
     }
 
     /// Makes this line that of a series.
-    pub fn begin_series(&mut self, series: Box<Series>) {
+    pub fn begin_series(&mut self, series: Box<LineSeries>) {
         self.series = Some(series);
         self.count = FEWEST;
     }
@@ -164,7 +167,7 @@ impl Unit<'_> {
     }
 }
 
-impl Judge {
+impl LineJudge {
     /// Returns the number of lines so far.
     pub fn lines(&self) -> usize {
         self.lines
@@ -178,7 +181,7 @@ impl Judge {
     }
 
     /// Judges the next line. `above`: the lines before, the last first.
-    pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> Unit<'a> {
+    pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> OutputUnit<'a> {
         let NewLine { text, stream, verdict } = line;
         self.lines += 1;
         let said = judge(&text);
@@ -186,32 +189,32 @@ impl Judge {
             self.allowed.note(&text);
         }
         let severity = self.context.next(&text, said.severity);
-        let is_said = severity == Severity::Failure && failure::is_said(&text);
-        self.failed |= severity == Severity::Failure;
+        let is_said = severity == FailureSeverity::Failure && failure::is_said(&text);
+        self.failed |= severity == FailureSeverity::Failure;
         self.said |= is_said;
         let (number, header) = (self.lines, self.headers.next(&text, self.lines));
         let is_header = header == number;
         let taken = self.block.next(Line { line: &text, severity, is_header }, above);
         self.lead = taken.saturating_sub(1);
-        let names = self.names.next(&text, is_header || severity >= Severity::Mention);
+        let names = self.names.next(&text, is_header || severity >= FailureSeverity::Mention);
         // A failure may only be left out as a repeat if the whole line repeats.
         let template = match severity {
-            Severity::Mention | Severity::Failure => template(&text),
+            FailureSeverity::Mention | FailureSeverity::Failure => template(&text),
             _ if said.digit => rough_template(&text),
             _ => exact_start(&text),
         };
         // `0 failed` and `3 failed` have one template, but only the latter is a failure.
         let similar = self.seen.note(template ^ severity as u64);
         let seen = match severity {
-            Severity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
+            FailureSeverity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
             _ => similar > 0,
         };
         // The numbers of failed tests are names.
         let seen = seen && !names;
-        let score = score(&text, self.lines, seen, Said { severity, ..said });
-        let common = severity == Severity::None && similar >= SIMILAR;
-        let traits = Traits { is_said, in_block: taken > 0, names, seen, common, referred: false };
-        Unit { text, stream, number, count: 1, series: None, header, severity, traits, verdict, score, cut: None }
+        let score = score(&text, self.lines, seen, LineJudgement { severity, ..said });
+        let common = severity == FailureSeverity::None && similar >= SIMILAR;
+        let traits = UnitTraits { is_said, in_block: taken > 0, names, seen, common, referred: false };
+        OutputUnit { text, stream, number, count: 1, series: None, header, severity, traits, verdict, score, cut: None }
     }
 
     /// Takes this many lines that repeat the line before.
@@ -227,20 +230,20 @@ impl Judge {
 }
 
 /// Returns how much a line tells.
-fn score(line: &str, number: usize, seen: bool, said: Said) -> i32 {
+fn score(line: &str, number: usize, seen: bool, said: LineJudgement) -> i32 {
     let mut score = 0;
     if number <= HEAD {
         score += 5;
     }
     score += match said.severity {
-        Severity::None => 0,
-        Severity::Warning => 2,
-        Severity::Mention | Severity::Failure => 6,
+        FailureSeverity::None => 0,
+        FailureSeverity::Warning => 2,
+        FailureSeverity::Mention | FailureSeverity::Failure => 6,
     };
     let text = line.trim_start();
     score += match frame(text) {
-        Some(Frame::Own) => 3,
-        Some(Frame::Library) => -3,
+        Some(StackFrameOrigin::Own) => 3,
+        Some(StackFrameOrigin::Library) => -3,
         None if said.place && is_place(text) => 4,
         None => 0,
     };
@@ -256,13 +259,13 @@ fn score(line: &str, number: usize, seen: bool, said: Said) -> i32 {
     score
 }
 
-enum Frame {
+enum StackFrameOrigin {
     Own,
     Library,
 }
 
 /// Recognizes a stack frame: `at f (a.js:1:2)`, `File "a.py", line 1, in f`.
-fn frame(text: &str) -> Option<Frame> {
+fn frame(text: &str) -> Option<StackFrameOrigin> {
     let is_frame =
         text.starts_with("at ") && text.contains(':') || text.starts_with("File \"") && text.contains(", line ");
     const LIBRARIES: [&str; 9] = [
@@ -276,7 +279,13 @@ fn frame(text: &str) -> Option<Frame> {
         "<frozen",
         "java.base",
     ];
-    is_frame.then(|| if LIBRARIES.iter().any(|library| text.contains(library)) { Frame::Library } else { Frame::Own })
+    is_frame.then(|| {
+        if LIBRARIES.iter().any(|library| text.contains(library)) {
+            StackFrameOrigin::Library
+        } else {
+            StackFrameOrigin::Own
+        }
+    })
 }
 
 /// Returns whether a line is a summary.

@@ -6,10 +6,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-use crate::failure::Severity;
-use crate::fold::{FEWEST, Series};
-use crate::salience::unit::Unit;
-use crate::types::Verdict;
+use crate::failure::FailureSeverity;
+use crate::fold::{FEWEST, LineSeries};
+use crate::salience::unit::OutputUnit;
+use crate::types::LineVerdict;
 
 /// Most bytes that are held of each part, including the properties of the lines.
 const START: usize = 4 << 10;
@@ -27,17 +27,17 @@ pub(super) const SPARE: usize = 1 << 10;
 
 /// Lines of a stream.
 #[derive(Default)]
-pub(super) struct Collector {
-    start: Part,
-    pinned: Part,
+pub(super) struct LineCollector {
+    start: CollectedPart,
+    pinned: CollectedPart,
     /// Headers of failed tests with a line that must stay. They take the room of the lines that tell most, and those
     /// that find no room are left out.
-    headers: Part,
+    headers: CollectedPart,
     /// The last header. No line of its test must stay so far.
-    header: Option<Unit<'static>>,
-    best: BinaryHeap<Reverse<Ranked>>,
+    header: Option<OutputUnit<'static>>,
+    best: BinaryHeap<Reverse<RankedUnit>>,
     best_size: usize,
-    end: VecDeque<Unit<'static>>,
+    end: VecDeque<OutputUnit<'static>>,
     end_size: usize,
     /// Number of lines that went from the last lines to another part.
     left: usize,
@@ -48,17 +48,17 @@ pub(super) struct Collector {
 }
 
 #[derive(Default)]
-struct Part {
-    units: Vec<Vec<Unit<'static>>>,
+struct CollectedPart {
+    units: Vec<Vec<OutputUnit<'static>>>,
     size: usize,
 }
 
-impl Part {
-    fn has_room(&self, unit: &Unit, limit: usize) -> bool {
+impl CollectedPart {
+    fn has_room(&self, unit: &OutputUnit, limit: usize) -> bool {
         self.size + size(unit) <= limit
     }
 
-    fn add(&mut self, unit: Unit<'static>) {
+    fn add(&mut self, unit: OutputUnit<'static>) {
         self.size += size(&unit);
         match self.units.last_mut().filter(|units| units.len() < STEP) {
             Some(units) => units.push(unit),
@@ -72,50 +72,50 @@ impl Part {
 }
 
 /// A line ordered by how much it tells. Among equal lines, an earlier line is worth more.
-struct Ranked(Box<Unit<'static>>);
+struct RankedUnit(Box<OutputUnit<'static>>);
 
-impl Ranked {
+impl RankedUnit {
     fn rank(&self) -> (i32, Reverse<usize>) {
         rank(&self.0)
     }
 }
 
-fn rank(unit: &Unit) -> (i32, Reverse<usize>) {
+fn rank(unit: &OutputUnit) -> (i32, Reverse<usize>) {
     (unit.score + if unit.verdict.dropped.is_some() { -100 } else { 0 }, Reverse(unit.number))
 }
 
-impl Ord for Ranked {
+impl Ord for RankedUnit {
     fn cmp(&self, other: &Self) -> Ordering {
         self.rank().cmp(&other.rank())
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedUnit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedUnit {
     fn eq(&self, other: &Self) -> bool {
         self.rank() == other.rank()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedUnit {}
 
-fn size(unit: &Unit) -> usize {
-    unit.text.len() + BESIDE + unit.series.as_ref().map_or(0, |_| size_of::<Series>())
+fn size(unit: &OutputUnit) -> usize {
+    unit.text.len() + BESIDE + unit.series.as_ref().map_or(0, |_| size_of::<LineSeries>())
 }
 
-fn must_stay(unit: &Unit) -> bool {
+fn must_stay(unit: &OutputUnit) -> bool {
     unit.verdict.kept
         || unit.traits.in_block
         || unit.traits.names
-        || unit.severity >= Severity::Mention && !unit.traits.seen
+        || unit.severity >= FailureSeverity::Mention && !unit.traits.seen
 }
 
-impl Collector {
+impl LineCollector {
     /// Returns whether more lines must stay than can be held. The stream has no view then.
     pub fn overflows(&self) -> bool {
         self.overflows
@@ -147,12 +147,12 @@ impl Collector {
     }
 
     /// Returns whether a line goes on with a series. If so, the series counts it.
-    pub fn goes_on(&mut self, line: &str, verdict: Verdict) -> bool {
+    pub fn goes_on(&mut self, line: &str, verdict: LineVerdict) -> bool {
         self.end.back_mut().is_some_and(|last| last.goes_on(line, verdict))
     }
 
     /// Takes the next line. `lead`: the number of lines right before it that must stay with it.
-    pub fn add(&mut self, unit: Unit<'_>, lead: usize) {
+    pub fn add(&mut self, unit: OutputUnit<'_>, lead: usize) {
         if lead > 0 {
             self.end.iter_mut().rev().take(lead).for_each(|above| above.traits.in_block = true);
         }
@@ -162,7 +162,7 @@ impl Collector {
         if self.end.capacity() == 0 {
             self.end.reserve_exact(LINES_OF_END);
         }
-        let unit = Unit { text: Cow::Owned(text), ..unit };
+        let unit = OutputUnit { text: Cow::Owned(text), ..unit };
         self.end_size += size(&unit);
         self.end.push_back(unit);
         self.begin_series();
@@ -190,7 +190,7 @@ impl Collector {
         }
         if let Some(begin) = self.end.back_mut() {
             begin.begin_series(series);
-            self.end_size += size_of::<Series>();
+            self.end_size += size_of::<LineSeries>();
         }
     }
 
@@ -200,18 +200,18 @@ impl Collector {
     }
 
     /// Returns whether a line of no part is among those that tell least, as most lines are.
-    fn refuses(&self, unit: &Unit<'static>) -> bool {
+    fn refuses(&self, unit: &OutputUnit<'static>) -> bool {
         !unit.is_header() && !must_stay(unit) && self.is_too_low(unit)
     }
 
     /// Returns whether a line tells less than all those that are held, and finds no room.
-    fn is_too_low(&self, unit: &Unit<'static>) -> bool {
+    fn is_too_low(&self, unit: &OutputUnit<'static>) -> bool {
         self.best_size + size(unit) > self.room_of_best()
             && self.best.peek().is_some_and(|Reverse(least)| rank(unit) <= least.rank())
     }
 
     /// Takes a line that no longer belongs to the last lines.
-    fn leave(&mut self, mut unit: Unit<'static>) {
+    fn leave(&mut self, mut unit: OutputUnit<'static>) {
         self.left += 1;
         if let Cow::Owned(text) = &mut unit.text {
             text.shrink_to_fit();
@@ -241,12 +241,12 @@ impl Collector {
         }
     }
 
-    fn keep_best(&mut self, unit: Unit<'static>) {
+    fn keep_best(&mut self, unit: OutputUnit<'static>) {
         if self.is_too_low(&unit) {
             return self.let_go(unit);
         }
         self.best_size += size(&unit);
-        self.best.push(Reverse(Ranked(Box::new(unit))));
+        self.best.push(Reverse(RankedUnit(Box::new(unit))));
         self.shrink_best();
     }
 
@@ -257,14 +257,14 @@ impl Collector {
 
     fn shrink_best(&mut self) {
         while self.best_size > self.room_of_best()
-            && let Some(Reverse(Ranked(least))) = self.best.pop()
+            && let Some(Reverse(RankedUnit(least))) = self.best.pop()
         {
             self.best_size -= size(&least);
             self.let_go(*least);
         }
     }
 
-    fn let_go(&mut self, unit: Unit<'static>) {
+    fn let_go(&mut self, unit: OutputUnit<'static>) {
         if let Cow::Owned(text) = unit.text
             && self.spare.is_empty()
             && text.capacity() <= SPARE
@@ -274,17 +274,17 @@ impl Collector {
     }
 
     /// Returns the lines in order. `None` if more lines must stay than could be held.
-    pub fn finish(self) -> Option<Vec<Unit<'static>>> {
+    pub fn finish(self) -> Option<Vec<OutputUnit<'static>>> {
         if self.overflows {
             return None;
         }
-        let best = self.best.into_iter().map(|Reverse(Ranked(unit))| *unit);
+        let best = self.best.into_iter().map(|Reverse(RankedUnit(unit))| *unit);
         let pinned = self.pinned.units.into_iter().chain(self.headers.units).flatten().chain(self.header);
         let start = self.start.units.into_iter().flatten();
         let mut units: Vec<_> = start.chain(pinned).chain(best).chain(self.end).collect();
         units.sort_unstable_by_key(|unit| unit.number);
         let headers: Vec<usize> = units.iter().filter(|unit| unit.is_header()).map(|unit| unit.number).collect();
-        let is_named = |unit: &Unit| unit.header == 0 || headers.binary_search(&unit.header).is_ok();
+        let is_named = |unit: &OutputUnit| unit.header == 0 || headers.binary_search(&unit.header).is_ok();
         units.retain(|unit| must_stay(unit) || is_named(unit));
         Some(units)
     }

@@ -7,18 +7,18 @@ mod tests;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 
-use collect::{Collector, SPARE};
+use collect::{LineCollector, SPARE};
 use memchr::memchr;
 
-use super::class::Printed;
-use super::estimate::Estimate;
-use super::lines::{Lines, Total};
-use super::options::Options;
+use super::class::OutputProfile;
+use super::estimate::TokenEstimate;
+use super::lines::{OutputLines, StreamTotals};
+use super::options::ReductionOptions;
 use super::repeats::{BlockSearch, RepeatedBlock, repeats};
-use super::rules::Rules;
+use super::rules::StreamRules;
 use super::salience::unit::{NewLine, RemovedMiddle};
-use super::seen::{Shown, lines_of};
-use super::{End, Level, Stream, View};
+use super::seen::{EarlierLines, lines_of};
+use super::{CommandStream, ExitOutcome, ReducedView, ReductionLevel};
 
 /// Largest output whose lines are all held, in bytes.
 pub(super) const WHOLE: usize = 64 << 10;
@@ -30,45 +30,45 @@ const LINE_START: usize = 8 << 10;
 const LINE_END: usize = 1 << 10;
 
 /// A view that is being made.
-pub struct Reducer<'a> {
-    options: Options<'a>,
-    printed: Printed,
+pub struct OutputReducer<'a> {
+    options: ReductionOptions<'a>,
+    printed: OutputProfile,
     /// The output so far, while it is small.
     small: Option<[Vec<String>; 2]>,
     size: usize,
-    streams: [Option<Running<'a>>; 2],
+    streams: [Option<LongStream<'a>>; 2],
 }
 
 /// One stream of an output that is no longer small.
 #[derive(Default)]
-struct Running<'a> {
-    total: Total,
-    rules: Rules<'a>,
-    collector: Collector,
+struct LongStream<'a> {
+    total: StreamTotals,
+    rules: StreamRules<'a>,
+    collector: LineCollector,
     search: BlockSearch,
     line: String,
     /// The tokens of the line so far.
-    tokens: Estimate,
+    tokens: TokenEstimate,
     /// The number of characters that were removed from the line, at [`LINE_START`].
     cut: usize,
     /// The place in `line` of the removed characters.
     cut_at: usize,
 }
 
-impl<'a> Reducer<'a> {
+impl<'a> OutputReducer<'a> {
     /// Makes a reducer of one output.
-    pub fn new(options: &Options<'a>) -> Self {
+    pub fn new(options: &ReductionOptions<'a>) -> Self {
         let printed = options.printed();
         Self { options: *options, printed, small: Some(Default::default()), size: 0, streams: [None, None] }
     }
 
     /// Makes the reducer take into account the lines that a conversation shows already. May be called once the output
     /// is whole.
-    pub fn after<'b>(self, shown: &'b Shown<'b>) -> Reducer<'b>
+    pub fn after<'b>(self, shown: &'b EarlierLines<'b>) -> OutputReducer<'b>
     where
         'a: 'b,
     {
-        let mut reducer: Reducer<'b> = self;
+        let mut reducer: OutputReducer<'b> = self;
         reducer.options.earlier = Some(shown);
         reducer
     }
@@ -79,7 +79,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Takes the next part of a stream.
-    pub fn push(&mut self, stream: Stream, text: &str) {
+    pub fn push(&mut self, stream: CommandStream, text: &str) {
         if let Some(small) = &mut self.small {
             self.size += text.len();
             if self.size <= WHOLE {
@@ -87,17 +87,17 @@ impl<'a> Reducer<'a> {
                 return;
             }
             let [stdout, stderr] = self.small.take().unwrap_or_default();
-            stdout.into_iter().for_each(|part| self.run(Stream::Stdout, &part));
-            stderr.into_iter().for_each(|part| self.run(Stream::Stderr, &part));
+            stdout.into_iter().for_each(|part| self.run(CommandStream::Stdout, &part));
+            stderr.into_iter().for_each(|part| self.run(CommandStream::Stderr, &part));
         }
         self.run(stream, text);
     }
 
-    fn run(&mut self, stream: Stream, text: &str) {
+    fn run(&mut self, stream: CommandStream, text: &str) {
         let options = &self.options;
         let rules = || options.rules(&self.printed);
         let running =
-            self.streams[stream.index()].get_or_insert_with(|| Running { rules: rules(), ..Running::default() });
+            self.streams[stream.index()].get_or_insert_with(|| LongStream { rules: rules(), ..LongStream::default() });
         running.total.bytes += text.len();
         // Long exact contents have no view.
         if self.printed.exact || running.collector.overflows() {
@@ -139,17 +139,17 @@ impl<'a> Reducer<'a> {
     }
 
     /// Returns the view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
-    pub fn finish(mut self, end: End) -> Option<View> {
+    pub fn finish(mut self, end: ExitOutcome) -> Option<ReducedView> {
         if let Some(small) = self.small.take() {
             let [stdout, stderr] = small.map(|parts| parts.concat());
-            let lines = Lines::of(&stdout, &stderr, &self.options, &self.printed);
+            let lines = OutputLines::of(&stdout, &stderr, &self.options, &self.printed);
             return lines.view(&self.printed, end, self.options.level);
         }
-        if self.printed.exact || self.options.level == Level::Lossless {
+        if self.printed.exact || self.options.level == ReductionLevel::Lossless {
             return None;
         }
-        let mut lines = Lines { own: self.options.own, ..Lines::default() };
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        let mut lines = OutputLines { own: self.options.own, ..OutputLines::default() };
+        for stream in [CommandStream::Stdout, CommandStream::Stderr] {
             let Some(mut running) = self.streams[stream.index()].take() else { continue };
             if !running.line.is_empty() {
                 running.total.is_open = true;
@@ -177,7 +177,7 @@ fn append(to: &mut Vec<String>, text: &str) {
     }
 }
 
-impl Running<'_> {
+impl LongStream<'_> {
     /// Adds to the incomplete line. If the line is long, its middle is dropped.
     fn hold(&mut self, text: &str) {
         self.tokens.add(text.as_bytes());
@@ -208,7 +208,7 @@ impl Running<'_> {
         self.line.replace_range(start..end, "");
     }
 
-    fn end_line(&mut self, stream: Stream, options: &Options) {
+    fn end_line(&mut self, stream: CommandStream, options: &ReductionOptions) {
         let line = std::mem::take(&mut self.line);
         let cut = std::mem::take(&mut self.cut);
         let mut tokens = std::mem::take(&mut self.tokens);
@@ -230,7 +230,13 @@ impl Running<'_> {
 
     /// Takes the first repeat of a block, and all others with it if the first one changes nothing but numbers. Returns
     /// the length of what it took.
-    fn take_block(&mut self, text: &str, block: RepeatedBlock, stream: Stream, options: &Options) -> usize {
+    fn take_block(
+        &mut self,
+        text: &str,
+        block: RepeatedBlock,
+        stream: CommandStream,
+        options: &ReductionOptions,
+    ) -> usize {
         let RepeatedBlock { length, lines, times } = block;
         let (before, tokens) = (self.state(), self.total.estimate.hundredths());
         for line in lines_of(&text[..length]) {
@@ -258,7 +264,7 @@ impl Running<'_> {
     }
 
     /// Takes a line. Returns whether it repeats the line before.
-    fn take(&mut self, line: &str, stream: Stream, options: &Options) -> bool {
+    fn take(&mut self, line: &str, stream: CommandStream, options: &ReductionOptions) -> bool {
         if self.collector.repeats(line) {
             self.total.judge.repeat(1);
             return true;

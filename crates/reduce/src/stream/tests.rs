@@ -20,11 +20,14 @@ fn line_of_build(at: usize) -> String {
 
 #[test]
 fn a_stream_is_reduced_in_128_kib_of_memory() {
-    let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget: 1_000 }) };
+    let options = ReductionOptions {
+        command: Some("make all"),
+        ..ReductionOptions::new(ReductionLevel::Salient { budget: 1_000 })
+    };
     let read = |text: &str, chunk: usize| {
-        let mut reducer = Reducer::new(&options);
+        let mut reducer = OutputReducer::new(&options);
         text.as_bytes().chunks(chunk).for_each(|part| {
-            reducer.push(Stream::Stdout, str::from_utf8(part).expect("ASCII"));
+            reducer.push(CommandStream::Stdout, str::from_utf8(part).expect("ASCII"));
         });
         reducer
     };
@@ -40,12 +43,12 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
             }
         }
         // Rules and tables are built once per process.
-        drop(read(&text, 4 << 10).finish(End::Succeeded));
+        drop(read(&text, 4 << 10).finish(ExitOutcome::Succeeded));
         for chunk in [100, 4 << 10, 256 << 10] {
             let mut reducer = None;
             let most = measure(|| reducer = Some(read(&text, chunk))).bytes_max;
             assert!(most <= MOST, "{most} bytes for {failures} failures in chunks of {chunk}");
-            let view = reducer.expect("it was made").finish(End::Succeeded).expect("a gain");
+            let view = reducer.expect("it was made").finish(ExitOutcome::Succeeded).expect("a gain");
             assert!(!view.elided.is_empty());
         }
     }
@@ -53,7 +56,10 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
 
 #[test]
 fn repeated_lines_have_the_view_of_lines_that_come_alone() {
-    let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget: 200 }) };
+    let options = ReductionOptions {
+        command: Some("make all"),
+        ..ReductionOptions::new(ReductionLevel::Salient { budget: 200 })
+    };
     let mut text = String::new();
     for (at, line) in
         ["", "y", "Überprüfung 12 ok", "  12 warnings", "error: no such file", "", "step 7"].iter().enumerate()
@@ -61,17 +67,17 @@ fn repeated_lines_have_the_view_of_lines_that_come_alone() {
         text.push_str(&format!("{line}\n").repeat(at * 9_000 + 1));
         text.push_str(&format!("between {at}\n"));
     }
-    let alone = view_of(text.split_inclusive('\n'), &options, End::Failed);
+    let alone = view_of(text.split_inclusive('\n'), &options, ExitOutcome::Failed);
     assert!(alone.contains("between 6"), "{alone}");
-    assert_eq!(view_of(std::iter::once(&*text), &options, End::Failed), alone);
+    assert_eq!(view_of(std::iter::once(&*text), &options, ExitOutcome::Failed), alone);
     let (left, right) = text.split_at(100_001);
-    assert_eq!(view_of([left, right].into_iter(), &options, End::Failed), alone);
+    assert_eq!(view_of([left, right].into_iter(), &options, ExitOutcome::Failed), alone);
 }
 
 /// Returns the view of an output that comes in parts.
-fn view_of<'t>(parts: impl Iterator<Item = &'t str>, options: &Options, end: End) -> String {
-    let mut reducer = Reducer::new(options);
-    parts.for_each(|part| reducer.push(Stream::Stdout, part));
+fn view_of<'t>(parts: impl Iterator<Item = &'t str>, options: &ReductionOptions, end: ExitOutcome) -> String {
+    let mut reducer = OutputReducer::new(options);
+    parts.for_each(|part| reducer.push(CommandStream::Stdout, part));
     format!("{:?}", reducer.finish(end))
 }
 
@@ -81,9 +87,10 @@ fn lines_that_repeat_in_turn_are_judged_a_few_times() {
     for (block, most) in [("a\nb\n", 2_000), ("a\nb\nwarning: c\n", 2_000), ("\nx\nx\n", 2_000), (&lines, 6_000)] {
         let judged = AtomicUsize::new(0);
         let keep = |_: &str| judged.fetch_add(1, Ordering::Relaxed) == usize::MAX;
-        let options = Options { keep: &keep, ..Options::new(Level::Salient { budget: 200 }) };
+        let options =
+            ReductionOptions { keep: &keep, ..ReductionOptions::new(ReductionLevel::Salient { budget: 200 }) };
         let text = block.repeat(100_000 / block.matches('\n').count());
-        view_of(std::iter::once(&*text), &options, End::Succeeded);
+        view_of(std::iter::once(&*text), &options, ExitOutcome::Succeeded);
         let judged = judged.into_inner();
         assert!(judged < most, "{judged} lines of {:?}", &block[..block.len().min(20)]);
     }
@@ -139,8 +146,8 @@ proptest! {
         // A view has to be made while the output runs.
         text.push_str(&parts[0].1.repeat(super::WHOLE / parts[0].1.len() + 1));
         text.push_str(&last);
-        let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget }) };
-        let end = if fails { End::Failed } else { End::Succeeded };
+        let options = ReductionOptions { command: Some("make all"), ..ReductionOptions::new(ReductionLevel::Salient { budget }) };
+        let end = if fails { ExitOutcome::Failed } else { ExitOutcome::Succeeded };
         let alone = view_of(text.split_inclusive('\n'), &options, end);
         prop_assert_eq!(&view_of(std::iter::once(&*text), &options, end), &alone);
         let (left, right) = text.split_at(text.floor_char_boundary(at));

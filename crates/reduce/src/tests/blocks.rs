@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::class::Class;
-use crate::{End, Level, Options, View, reduce};
+use crate::class::OutputClass;
+use crate::{ExitOutcome, ReducedView, ReductionLevel, ReductionOptions, reduce};
 
 /// Returns the blocks: the tool, its command, the text.
 fn blocks() -> Vec<(String, String, String)> {
@@ -26,12 +26,12 @@ fn blocks() -> Vec<(String, String, String)> {
 }
 
 /// A line of an output that reports no failure.
-type Filler = fn(usize) -> String;
+type FillerLine = fn(usize) -> String;
 
 const WORDS: [&str; 12] =
     ["amber", "birch", "cedar", "delta", "ember", "fern", "grape", "hazel", "iris", "juniper", "kelp", "linden"];
 
-const FILLERS: [(&str, Filler); 4] = [
+const FILLERS: [(&str, FillerLine); 4] = [
     ("prose", |at| {
         let word = |step: usize| WORDS[at * step % 11 + at / 11 % 2];
         format!("The {} of the {} was moved to the {} behind {}\n", word(3), word(5), word(7), word(2))
@@ -44,7 +44,7 @@ const FILLERS: [(&str, Filler); 4] = [
 /// Number of lines of filler.
 const LINES: usize = 2_000;
 
-fn output(block: &str, filler: Filler, place: usize) -> String {
+fn output(block: &str, filler: FillerLine, place: usize) -> String {
     let mut text = String::new();
     (0..place).for_each(|at| text.push_str(&filler(at)));
     text.push_str(block);
@@ -58,7 +58,7 @@ fn is_shown(text: &str, line: &str) -> bool {
 }
 
 /// Returns the lines of a block that a view leaves out. `place`: the lines before the block.
-fn missing(view: &View, block: &str, place: usize) -> Vec<String> {
+fn missing(view: &ReducedView, block: &str, place: usize) -> Vec<String> {
     let is_elided = |number: usize| view.elided.iter().any(|gap| (gap.from..=gap.to).contains(&number));
     let numbered = block.lines().zip(place + 1..);
     numbered
@@ -68,13 +68,13 @@ fn missing(view: &View, block: &str, place: usize) -> Vec<String> {
 }
 
 /// Budgets and ends, of which each place has some.
-const CASES: [(usize, End); 6] = [
-    (100, End::Failed),
-    (300, End::Succeeded),
-    (500, End::Failed),
-    (1_000, End::Unknown),
-    (300, End::Failed),
-    (4_000, End::Failed),
+const CASES: [(usize, ExitOutcome); 6] = [
+    (100, ExitOutcome::Failed),
+    (300, ExitOutcome::Succeeded),
+    (500, ExitOutcome::Failed),
+    (1_000, ExitOutcome::Unknown),
+    (300, ExitOutcome::Failed),
+    (4_000, ExitOutcome::Failed),
 ];
 
 #[test]
@@ -98,14 +98,18 @@ fn check_blocks(step: usize) {
     for ((((tool, command, block), (kind, filler)), place), (budget, end)) in cases.step_by(step) {
         let text = output(block, filler, place);
         let above: String = (0..place).map(filler).collect();
-        let options = Options { command: Some(command), ..Options::new(Level::Salient { budget }) };
+        let options =
+            ReductionOptions { command: Some(command), ..ReductionOptions::new(ReductionLevel::Salient { budget }) };
         // Without a view the output is shown whole.
         let Some(view) = reduce(&text, "", end, &options) else { continue };
         let missing = missing(&view, block, above.lines().count());
         // Findings of a linter that succeeds are no failure.
-        let is_green = tool == "ruff" && end != End::Failed;
-        let is_wrong =
-            if is_green { view.class != Class::Green } else { view.class != Class::Red || !missing.is_empty() };
+        let is_green = tool == "ruff" && end != ExitOutcome::Failed;
+        let is_wrong = if is_green {
+            view.class != OutputClass::Green
+        } else {
+            view.class != OutputClass::Red || !missing.is_empty()
+        };
         if is_wrong || view.after > (budget * 4).max(400) + 2_000 {
             let _ = writeln!(
                 faults,
@@ -141,9 +145,12 @@ fn the_name_of_each_of_many_failed_tests_is_shown() {
         let mut text: String = (0..1_000).map(FILLERS[0].1).collect();
         (0..TESTS).for_each(|at| text.push_str(&row(at)));
         text.extend((0..1_000).map(FILLERS[0].1));
-        let options = Options { command: Some(command), ..Options::new(Level::Salient { budget: 300 }) };
+        let options = ReductionOptions {
+            command: Some(command),
+            ..ReductionOptions::new(ReductionLevel::Salient { budget: 300 })
+        };
         // Without a view the output is shown whole.
-        let Some(view) = reduce(&text, "", End::Failed, &options) else { continue };
+        let Some(view) = reduce(&text, "", ExitOutcome::Failed, &options) else { continue };
         let hidden: Vec<usize> =
             (0..TESTS).filter(|&at| !view.text.contains(row(at).lines().next().unwrap_or(""))).collect();
         assert!(hidden.is_empty(), "{command}: {hidden:?}");

@@ -6,41 +6,42 @@ mod blocks;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use super::class::Class;
-use super::fold::{Allowed, unfold};
+use super::class::OutputClass;
+use super::fold::{AllowedFolds, unfold};
 use super::salience::render::marker;
 use super::*;
 
-fn options(level: Level, command: Option<&'static str>) -> Options<'static> {
-    Options { command, ..Options::new(level) }
+fn options(level: ReductionLevel, command: Option<&'static str>) -> ReductionOptions<'static> {
+    ReductionOptions { command, ..ReductionOptions::new(level) }
 }
 
-const SALIENT: Level = Level::Salient { budget: 200 };
+const SALIENT: ReductionLevel = ReductionLevel::Salient { budget: 200 };
 
 /// Returns numbers that do not count.
 fn scattered(at: usize) -> usize {
     at * at * 31 % 10_007
 }
 
-fn view(stdout: &str, stderr: &str, end: End, level: Level) -> Option<View> {
+fn view(stdout: &str, stderr: &str, end: ExitOutcome, level: ReductionLevel) -> Option<ReducedView> {
     reduce(stdout, stderr, end, &options(level, Some("make all")))
 }
 
 /// The lines of one stream, from the text of a view and from the gaps that it names.
-fn restored(text: &str, stream: Stream, before: usize, view: &View, original: &str) -> String {
+fn restored(text: &str, stream: CommandStream, before: usize, view: &ReducedView, original: &str) -> String {
     let originals: Vec<&str> = original.split_inclusive('\n').collect();
     let mut whole = String::new();
     let mut shown = String::new();
-    let mut allowed = Allowed::default();
+    let mut allowed = AllowedFolds::default();
     original.lines().for_each(|line| allowed.note(line));
-    let own: Vec<&Elided> = view.elided.iter().filter(|each| each.stream == stream).collect();
+    let own: Vec<&ElidedRange> = view.elided.iter().filter(|each| each.stream == stream).collect();
     for line in text.split_inclusive('\n') {
         let bare = line.strip_suffix('\n').unwrap_or(line);
-        let gap =
-            own.iter().find(|gap| gap.why != Why::Long && marker(stream, gap.from + before, gap.to + before) == bare);
-        let long = own
+        let gap = own
             .iter()
-            .find(|long| long.why == Why::Long && bare.contains(&format!(" characters of L{}]", long.from + before)));
+            .find(|gap| gap.why != ElisionReason::Long && marker(stream, gap.from + before, gap.to + before) == bare);
+        let long = own.iter().find(|long| {
+            long.why == ElisionReason::Long && bare.contains(&format!(" characters of L{}]", long.from + before))
+        });
         match (gap, long) {
             (Some(gap), _) => {
                 whole.push_str(&unfold(&std::mem::take(&mut shown), allowed).expect("a folded text"));
@@ -54,17 +55,17 @@ fn restored(text: &str, stream: Stream, before: usize, view: &View, original: &s
 }
 
 /// The output that a view stands for.
-fn inverse(view: &View, stdout: &str, stderr: &str) -> (String, String) {
+fn inverse(view: &ReducedView, stdout: &str, stderr: &str) -> (String, String) {
     let lines = stdout.lines().count();
     if stderr.is_empty() {
-        return (restored(&view.text, Stream::Stdout, 0, view, stdout), String::new());
+        return (restored(&view.text, CommandStream::Stdout, 0, view, stdout), String::new());
     }
     let (out, err) = match view.text.strip_prefix("stdout:\n") {
         Some(rest) => rest.split_once("\nstderr:\n").expect("two streams"),
         None => ("", view.text.strip_prefix("stderr:\n").expect("a label")),
     };
-    let out = restored(out, Stream::Stdout, 0, view, stdout);
-    (out, restored(err, Stream::Stderr, lines, view, stderr))
+    let out = restored(out, CommandStream::Stdout, 0, view, stdout);
+    (out, restored(err, CommandStream::Stderr, lines, view, stderr))
 }
 
 /// A line of some tool.
@@ -101,23 +102,23 @@ fn output(lines: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     })
 }
 
-fn levels() -> impl Strategy<Value = Level> {
-    prop_oneof![Just(Level::Lossless), Just(SALIENT), Just(Level::Salient { budget: 20 })]
+fn levels() -> impl Strategy<Value = ReductionLevel> {
+    prop_oneof![Just(ReductionLevel::Lossless), Just(SALIENT), Just(ReductionLevel::Salient { budget: 20 })]
 }
 
-fn ends() -> impl Strategy<Value = End> {
-    prop_oneof![Just(End::Unknown), Just(End::Succeeded), Just(End::Failed)]
+fn ends() -> impl Strategy<Value = ExitOutcome> {
+    prop_oneof![Just(ExitOutcome::Unknown), Just(ExitOutcome::Succeeded), Just(ExitOutcome::Failed)]
 }
 
 /// The output in pieces, pushed one after the other.
-fn in_pieces(stdout: &str, cuts: &[usize], end: End, level: Level) -> Option<View> {
+fn in_pieces(stdout: &str, cuts: &[usize], end: ExitOutcome, level: ReductionLevel) -> Option<ReducedView> {
     let options = options(level, Some("make all"));
-    let mut reducer = Reducer::new(&options);
+    let mut reducer = OutputReducer::new(&options);
     let mut at = 0;
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| stdout.floor_char_boundary(cut % (stdout.len() + 1))).collect();
     cuts.sort_unstable();
     for cut in cuts.into_iter().chain([stdout.len()]) {
-        reducer.push(Stream::Stdout, &stdout[at..cut]);
+        reducer.push(CommandStream::Stdout, &stdout[at..cut]);
         at = cut;
     }
     reducer.finish(end)
@@ -148,7 +149,7 @@ proptest! {
 
     #[test]
     fn a_lossless_view_leaves_nothing_out(stdout in output(0..60), end in ends()) {
-        if let Some(view) = view(&stdout, "", end, Level::Lossless) {
+        if let Some(view) = view(&stdout, "", end, ReductionLevel::Lossless) {
             prop_assert!(view.elided.is_empty());
             prop_assert!(view.text.len() < stdout.len());
         }
@@ -156,7 +157,7 @@ proptest! {
 
     #[test]
     fn every_failure_is_shown(stdout in output(0..60), level in levels()) {
-        if let Some(view) = view(&stdout, "", End::Failed, level) {
+        if let Some(view) = view(&stdout, "", ExitOutcome::Failed, level) {
             for line in stdout.lines().filter(|line| line.contains(": error: ")) {
                 let said = line.split_once(':').map_or(line, |(_, said)| said);
                 prop_assert!(view.text.contains(said), "{line} is not in\n{}", view.text);
@@ -168,8 +169,8 @@ proptest! {
     fn what_a_caller_keeps_is_shown(stdout in output(10..60), number in 0usize..60) {
         let wanted = stdout.lines().nth(number % stdout.lines().count().max(1)).unwrap_or("").to_owned();
         let keep = |line: &str| line == wanted;
-        let options = Options { keep: &keep, ..Options::new(SALIENT) };
-        if let Some(view) = reduce(&stdout, "", End::Succeeded, &options) {
+        let options = ReductionOptions { keep: &keep, ..ReductionOptions::new(SALIENT) };
+        if let Some(view) = reduce(&stdout, "", ExitOutcome::Succeeded, &options) {
             let whole = view.elided.iter().all(|gap| stdout.lines().skip(gap.from - 1).take(gap.to + 1 - gap.from).all(|line| line != wanted));
             prop_assert!(whole, "{wanted} is not in\n{}", view.text);
         }
@@ -190,8 +191,8 @@ proptest! {
     ) {
         let stdout = long(&part, noise);
         let options = options(SALIENT, Some("make all"));
-        let mut whole = Reducer::new(&options);
-        whole.push(Stream::Stdout, &stdout);
+        let mut whole = OutputReducer::new(&options);
+        whole.push(CommandStream::Stdout, &stdout);
         prop_assert_eq!(in_pieces(&stdout, &cuts, end, SALIENT), whole.finish(end));
     }
 
@@ -229,8 +230,8 @@ fn a_failure_in_a_flood_is_shown_with_its_place() {
             stdout.push_str("src/a.c:3:5: error: expected ';' before '}' token\n    3 |   x\n      |    ^\n\n");
         }
     }
-    let view = view(&stdout, "", End::Failed, SALIENT).expect("a view");
-    assert_eq!(view.class, Class::Red);
+    let view = view(&stdout, "", ExitOutcome::Failed, SALIENT).expect("a view");
+    assert_eq!(view.class, OutputClass::Red);
     assert!(
         view.text.contains("src/a.c:3:5: error: expected ';' before '}' token\n    3 |   x\n      |    ^\n"),
         "{}",
@@ -246,8 +247,8 @@ fn a_failure_is_no_repeat_of_a_line_that_counts_none() {
         (0..200).map(|number| format!("suite {number}: 0 failed, 9 passed in this run\n")).collect();
     stdout.push_str("suite 200: 3 failed, 6 passed in this run\n");
     stdout.extend((201..400).map(|number| format!("suite {number}: 0 failed, 9 passed in this run\n")));
-    let view = view(&stdout, "", End::Succeeded, SALIENT).expect("a view");
-    assert_eq!(view.class, Class::Red);
+    let view = view(&stdout, "", ExitOutcome::Succeeded, SALIENT).expect("a view");
+    assert_eq!(view.class, OutputClass::Red);
     assert!(view.text.contains("3 failed, 6 passed"), "{}", view.text);
 }
 
@@ -261,7 +262,7 @@ fn failures_that_differ_in_numbers_are_shown_a_few_times() {
             stdout.push_str(&format!("error: order {number} of the shop is not there\n"));
         }
     }
-    let view = view(&stdout, "", End::Failed, Level::Salient { budget: 50 }).expect("a view");
+    let view = view(&stdout, "", ExitOutcome::Failed, ReductionLevel::Salient { budget: 50 }).expect("a view");
     assert_eq!(view.text.matches("error: order ").count(), 8, "{}", view.text);
 }
 
@@ -293,7 +294,7 @@ fn the_header_of_a_failed_test_is_shown_with_lines_of_its_block() {
         let header = |at: usize| header.replace('#', &at.to_string());
         for (blocks, lines) in [(20, 12), (60, 12), (50, 40)] {
             let stdout = failed_tests(header, error, blocks, lines);
-            let Some(view) = reduce(&stdout, "", End::Failed, &options(SALIENT, Some(command))) else {
+            let Some(view) = reduce(&stdout, "", ExitOutcome::Failed, &options(SALIENT, Some(command))) else {
                 panic!("{command}: no view of {blocks} blocks")
             };
             assert!(!view.elided.is_empty(), "{}", view.text);
@@ -313,26 +314,29 @@ fn the_header_of_a_failed_test_is_shown_with_lines_of_its_block() {
 #[test]
 fn a_large_output_is_not_folded_whole() {
     let stdout = "the same line every time\n".repeat(50_000);
-    assert_eq!(view(&stdout, "", End::Succeeded, Level::Lossless), None);
-    assert!(view(&stdout[..1 << 19], "", End::Succeeded, Level::Lossless).is_some());
+    assert_eq!(view(&stdout, "", ExitOutcome::Succeeded, ReductionLevel::Lossless), None);
+    assert!(view(&stdout[..1 << 19], "", ExitOutcome::Succeeded, ReductionLevel::Lossless).is_some());
 }
 
 #[test]
 fn contents_of_files_stay_as_they_are() {
     let stdout = "let total = compute(total);\n".repeat(200);
-    for level in [Level::Lossless, SALIENT] {
-        assert_eq!(reduce(&stdout, "", End::Succeeded, &options(level, Some("cat src/a.ts"))), None);
+    for level in [ReductionLevel::Lossless, SALIENT] {
+        assert_eq!(reduce(&stdout, "", ExitOutcome::Succeeded, &options(level, Some("cat src/a.ts"))), None);
     }
 }
 
 #[test]
 fn the_middle_of_a_long_line_is_left_out() {
     let stdout = format!("{{\"a\":\"{}\"}}\n", "b".repeat(5_000));
-    let view = reduce(&stdout, "", End::Succeeded, &options(SALIENT, Some("cat a.json"))).expect("a view");
-    assert_eq!(view.class, Class::Exact);
+    let view = reduce(&stdout, "", ExitOutcome::Succeeded, &options(SALIENT, Some("cat a.json"))).expect("a view");
+    assert_eq!(view.class, OutputClass::Exact);
     assert!(view.text.contains("[... 4,408 characters of L1]"), "{}", view.text);
-    assert_eq!(view.elided, [Elided { stream: Stream::Stdout, from: 1, to: 1, why: Why::Long }]);
-    assert_eq!(reduce(&stdout, "", End::Succeeded, &options(Level::Lossless, Some("cat a.json"))), None);
+    assert_eq!(view.elided, [ElidedRange { stream: CommandStream::Stdout, from: 1, to: 1, why: ElisionReason::Long }]);
+    assert_eq!(
+        reduce(&stdout, "", ExitOutcome::Succeeded, &options(ReductionLevel::Lossless, Some("cat a.json"))),
+        None
+    );
 }
 
 #[test]
@@ -345,8 +349,8 @@ fn a_view_keeps_within_its_budget_with_its_markers_and_its_closing_line() {
         _ => format!("{} {at} is prepared with {}\n", word(at), at * 7919),
     };
     let text: String = (0..3_000).map(line).collect();
-    for (end, limit) in [(End::Succeeded, 1_000), (End::Failed, 4_000)] {
-        let view = view(&text, "", end, Level::Salient { budget: 1_000 }).expect("a gain");
+    for (end, limit) in [(ExitOutcome::Succeeded, 1_000), (ExitOutcome::Failed, 4_000)] {
+        let view = view(&text, "", end, ReductionLevel::Salient { budget: 1_000 }).expect("a gain");
         let closing = closing_line(3_000, (10, 2_990), Some(12), Some("/tmp/agent-bash-out-1.1.1-a/12"));
         let tokens = estimate_tokens(&format!("{}{closing}", view.text));
         assert!((limit * 2 / 3..=limit).contains(&tokens), "{tokens} of {limit}, {} gaps", view.elided.len());
@@ -360,25 +364,26 @@ fn a_quoted_traceback_is_not_red() {
     };
     let stdout: String = (0..40).map(row).collect();
     let view =
-        reduce(&stdout, "", End::Succeeded, &options(Level::Lossless, Some("grep -rn raise src"))).expect("a view");
-    assert_eq!(view.class, Class::Green);
+        reduce(&stdout, "", ExitOutcome::Succeeded, &options(ReductionLevel::Lossless, Some("grep -rn raise src")))
+            .expect("a view");
+    assert_eq!(view.class, OutputClass::Green);
 }
 
 #[test]
 fn two_streams_have_their_labels_and_lines_are_counted_through_both() {
     let stdout: String = (0..100).map(|at| format!("{} targets are built for this project\n", scattered(at))).collect();
     let stderr: String = (0..100).map(|at| format!("{} options are old and may go away\n", scattered(at))).collect();
-    let view = view(&stdout, &stderr, End::Succeeded, Level::Salient { budget: 400 }).expect("a view");
+    let view = view(&stdout, &stderr, ExitOutcome::Succeeded, ReductionLevel::Salient { budget: 400 }).expect("a view");
     assert!(view.text.starts_with("stdout:\n0 targets "), "{}", view.text);
     assert!(view.text.contains("\nstderr:\n"), "{}", view.text);
-    let gap = view.elided.iter().find(|gap| gap.stream == Stream::Stderr).expect("a gap");
-    assert!(view.text.contains(&marker(Stream::Stderr, gap.from + 100, gap.to + 100)), "{}", view.text);
+    let gap = view.elided.iter().find(|gap| gap.stream == CommandStream::Stderr).expect("a gap");
+    assert!(view.text.contains(&marker(CommandStream::Stderr, gap.from + 100, gap.to + 100)), "{}", view.text);
 }
 
 #[test]
 fn an_output_that_reads_like_a_marker_is_left_whole() {
     let stdout = format!("[... L3-4]\n{}", "some ordinary text of a tool here\nand another line of it\n".repeat(100));
-    let view = view(&stdout, "", End::Succeeded, SALIENT).expect("a view");
+    let view = view(&stdout, "", ExitOutcome::Succeeded, SALIENT).expect("a view");
     assert!(view.elided.is_empty());
 }
 
@@ -387,29 +392,37 @@ fn lines_that_an_earlier_result_shows_are_referred_to() {
     let list: String =
         (0..40).map(|number| format!("{number} dependencies are up to date in this workspace\n")).collect();
     let stdout = format!("a new beginning\n{list}and a new end\n");
-    let shown = seen::Shown::of(&[seen::Earlier { id: 9, text: &list, hidden: &[] }]);
-    for level in [Level::Lossless, Level::Salient { budget: 400 }] {
-        let options = Options { earlier: Some(&shown), command: Some("npm ls"), ..Options::new(level) };
-        let view = reduce(&stdout, "", End::Succeeded, &options).expect("a view");
+    let shown = seen::EarlierLines::of(&[seen::EarlierResult { id: 9, text: &list, hidden: &[] }]);
+    for level in [ReductionLevel::Lossless, ReductionLevel::Salient { budget: 400 }] {
+        let options =
+            ReductionOptions { earlier: Some(&shown), command: Some("npm ls"), ..ReductionOptions::new(level) };
+        let view = reduce(&stdout, "", ExitOutcome::Succeeded, &options).expect("a view");
         assert_eq!(view.text, "a new beginning\n[40 lines as in #9 L1-40]\nand a new end\n");
-        assert_eq!(view.elided, [Elided { stream: Stream::Stdout, from: 2, to: 41, why: Why::Seen }]);
+        assert_eq!(
+            view.elided,
+            [ElidedRange { stream: CommandStream::Stdout, from: 2, to: 41, why: ElisionReason::Seen }]
+        );
     }
-    let options = Options { earlier: Some(&shown), command: Some("cat list"), ..Options::new(Level::Lossless) };
-    assert_eq!(reduce(&stdout, "", End::Succeeded, &options), None);
+    let options = ReductionOptions {
+        earlier: Some(&shown),
+        command: Some("cat list"),
+        ..ReductionOptions::new(ReductionLevel::Lossless)
+    };
+    assert_eq!(reduce(&stdout, "", ExitOutcome::Succeeded, &options), None);
 }
 
 #[test]
 fn the_closing_line_says_how_to_get_the_rest() {
     let line = |at: usize| format!("{} steps of this work are done, and some are still to do\n", scattered(at));
     let stdout: String = (0..1_204).map(line).collect();
-    let view = view(&stdout, "", End::Succeeded, SALIENT).expect("a view");
+    let view = view(&stdout, "", ExitOutcome::Succeeded, SALIENT).expect("a view");
     let gap = &view.elided[0];
-    let recall = recall::Recall { id: 12, wanted: recall::Wanted::Lines(gap.from, gap.to) };
+    let recall = recall::RecallRequest { id: 12, wanted: recall::RecallSelection::Lines(gap.from, gap.to) };
     let closing = |id| closing_line(view.lines.iter().sum(), (gap.from, gap.to), id, Some("/tmp/o/12"));
     let expected = format!("[#12: 1,204 lines whole in /tmp/o/12; recall \"12:{}-{}\"]", gap.from, gap.to);
     assert_eq!(closing(Some(12)), expected);
     assert_eq!(closing(None), "[1,204 lines whole in /tmp/o/12]");
-    assert_eq!(recall::Recall::parse(&format!("12:{}-{}", gap.from, gap.to)), Ok(recall));
+    assert_eq!(recall::RecallRequest::parse(&format!("12:{}-{}", gap.from, gap.to)), Ok(recall));
     let expected: String = stdout.split_inclusive('\n').skip(gap.from - 1).take(gap.to + 1 - gap.from).collect();
     assert!(expected.starts_with(recall::lines(&stdout, gap.from, gap.to)));
 }
@@ -418,13 +431,13 @@ fn the_closing_line_says_how_to_get_the_rest() {
 fn lines_that_count_are_one_line_on_both_levels_and_in_a_long_stream() {
     for lines in [300, 3_000, 60_000] {
         let stdout: String = (1..=lines).map(|at| format!("[{at}/{lines}] compiling module m{at}.o\n")).collect();
-        for level in [Level::Lossless, SALIENT] {
-            let Some(view) = view(&stdout, "", End::Succeeded, level) else {
-                assert!(level == Level::Lossless && stdout.len() > 1 << 20, "{lines}: no view");
+        for level in [ReductionLevel::Lossless, SALIENT] {
+            let Some(view) = view(&stdout, "", ExitOutcome::Succeeded, level) else {
+                assert!(level == ReductionLevel::Lossless && stdout.len() > 1 << 20, "{lines}: no view");
                 continue;
             };
             assert_eq!(view.text, format!("[[1..{lines}]/{lines}] compiling module m[1..{lines}].o\n"));
-            assert_eq!((view.elided.len(), &view.rules[..]), (0, &[Name::from("series")][..]));
+            assert_eq!((view.elided.len(), &view.rules[..]), (0, &[ViewRuleName::from("series")][..]));
         }
     }
 }
@@ -432,7 +445,7 @@ fn lines_that_count_are_one_line_on_both_levels_and_in_a_long_stream() {
 #[test]
 fn lines_that_differ_in_a_number_only_are_shown_by_some_of_them() {
     let stdout: String = (0..3_000).map(|at| format!("compiled module {} of the shop\n", scattered(at))).collect();
-    let view = view(&stdout, "", End::Succeeded, Level::Salient { budget: 1_000 }).expect("a view");
+    let view = view(&stdout, "", ExitOutcome::Succeeded, ReductionLevel::Salient { budget: 1_000 }).expect("a view");
     assert_eq!(view.elided.len(), 1, "{}", view.text);
     // Eight lines, a gap and the last ten, and two headings.
     assert!(view.text.lines().count() <= 8 + 1 + 10 + 2, "{}", view.text);

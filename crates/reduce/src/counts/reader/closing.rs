@@ -1,19 +1,19 @@
 //! The ends of runs: what a run and the runs inside it count, and the sums of each runner.
 
-use super::{APART, Ended, Frame, Lines, Run, TestCounts};
+use super::{APART, CommandTermination, TestCounts, TestLineReader, TestRunCounts, TestRunFrame};
 
-impl Lines {
+impl TestLineReader {
     /// Ends the frame of a runner whose tests add up to its total.
     pub(super) fn close_full(&mut self, rule: usize) {
         let counting = self.rules[rule].1;
-        let is_full = |frame: &Frame| frame.rule == rule && frame.sure && frame.adds_up(counting);
+        let is_full = |frame: &TestRunFrame| frame.rule == rule && frame.sure && frame.adds_up(counting);
         if counting.adds_up && self.frames.iter().any(is_full) {
             self.close(rule);
         }
     }
 
     /// Returns the last run of a runner, of which more lines may follow.
-    pub(super) fn last(&mut self, rule: usize) -> Option<&mut Run> {
+    pub(super) fn last(&mut self, rule: usize) -> Option<&mut TestRunCounts> {
         let runs = match self.frames.last_mut() {
             Some(frame) => &mut frame.inner,
             None => &mut self.runs,
@@ -25,7 +25,7 @@ impl Lines {
     pub(super) fn close(&mut self, rule: usize) {
         let Some(at) = self.frames.iter().rposition(|frame| frame.rule == rule) else { return };
         let counting = self.rules[rule].1;
-        let inside: Vec<Run> = self.frames.drain(at + 1..).flat_map(|frame| frame.inner).collect();
+        let inside: Vec<TestRunCounts> = self.frames.drain(at + 1..).flat_map(|frame| frame.inner).collect();
         let Some(mut frame) = self.frames.pop() else { return };
         self.runners[rule].ended_at = self.number;
         frame.names.prepend(std::mem::take(&mut self.runners[rule].names));
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    pub(super) fn end(mut self, ended: Ended) -> Vec<TestCounts> {
+    pub(super) fn end(mut self, ended: CommandTermination) -> Vec<TestCounts> {
         let mut runs = std::mem::take(&mut self.sums);
         add(&mut runs, std::mem::take(&mut self.runs));
         for mut frame in std::mem::take(&mut self.frames) {
@@ -88,15 +88,15 @@ impl Lines {
         }
         for run in &mut runs {
             run.complete &= !self.origin.is_filtered;
-            run.complete &= !(ended == Ended::Killed && self.rules[run.rule].1.several);
+            run.complete &= !(ended == CommandTermination::Killed && self.rules[run.rule].1.several);
         }
-        let name = |run: &Run| self.rules[run.rule].0.name.clone();
+        let name = |run: &TestRunCounts| self.rules[run.rule].0.name.clone();
         runs.into_iter().map(|run| (name(&run), run)).map(|(name, run)| run.counts(&name)).collect()
     }
 }
 
 /// Adds runs to the sums of each runner.
-fn add(sums: &mut Vec<Run>, runs: Vec<Run>) {
+fn add(sums: &mut Vec<TestRunCounts>, runs: Vec<TestRunCounts>) {
     for run in runs {
         match sums.iter_mut().find(|sum| sum.rule == run.rule) {
             Some(sum) => sum.add(run),

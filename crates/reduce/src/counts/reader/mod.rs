@@ -2,13 +2,13 @@
 
 mod closing;
 
-use super::frame::{Frame, Names, Run};
-use super::splitter::Splitter;
-use super::types::{Ended, TestCounts};
-use crate::Stream;
-use crate::class::Printed;
-use crate::rules::lines::{COUNTING, Counting, Finder, Found, Line};
-use crate::rules::{RULES, Rule, Says};
+use super::frame::{FailedTestNames, TestRunCounts, TestRunFrame};
+use super::splitter::PlainLineSplitter;
+use super::types::{CommandTermination, TestCounts};
+use crate::CommandStream;
+use crate::class::OutputProfile;
+use crate::rules::lines::{COUNTING, FoundPatternPart, TestCountingRule, TestLineFinder, TestLinePattern};
+use crate::rules::{OutputRule, RULES, TestLineMeaning};
 
 /// Most frames within each other, and most runs that are kept apart.
 const DEPTH: usize = 16;
@@ -16,27 +16,27 @@ const APART: usize = 64;
 
 /// Counts tests while an output arrives.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct TestCountReader {
     /// The lines that have begun, one per stream.
-    splitters: [Splitter; 2],
-    pub(super) lines: Lines,
+    splitters: [PlainLineSplitter; 2],
+    pub(super) lines: TestLineReader,
 }
 
-impl Reader {
+impl TestCountReader {
     /// `printed`: what the command is known to print.
-    pub fn new(printed: Option<&Printed>) -> Self {
-        Self { splitters: Default::default(), lines: Lines::new(printed) }
+    pub fn new(printed: Option<&OutputProfile>) -> Self {
+        Self { splitters: Default::default(), lines: TestLineReader::new(printed) }
     }
 
     /// Takes the next bytes of a stream. The lines of both streams count in the order in which they ended.
-    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub fn push(&mut self, stream: CommandStream, bytes: &[u8]) {
         if !self.lines.origin.is_silent {
             self.splitters[stream.index()].push(bytes, |line, times| self.lines.next(line, times));
         }
     }
 
     /// Returns the counts of each runner, in the order in which they began.
-    pub fn end(mut self, ended: Ended) -> Vec<TestCounts> {
+    pub fn end(mut self, ended: CommandTermination) -> Vec<TestCounts> {
         self.lines.is_last = true;
         for splitter in &mut self.splitters {
             splitter.end(|line| self.lines.next(line, 1));
@@ -47,7 +47,7 @@ impl Reader {
 
 /// The state of one runner in the output.
 #[derive(Clone, Debug, Default)]
-struct Runner {
+struct TestRunnerState {
     /// A line that is no summary, or the command, told that it runs.
     is_proven: bool,
     /// Another runner prints its lines.
@@ -55,7 +55,7 @@ struct Runner {
     /// Names of failed tests are read.
     in_section: bool,
     /// Names before a frame.
-    names: Names,
+    names: FailedTestNames,
     /// The line up to which the numbers are read, and the line that ended its last run.
     read_to: u64,
     ended_at: u64,
@@ -65,7 +65,7 @@ struct Runner {
 
 /// The first lines of a pattern of several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Begun {
+struct BegunPatternMatch {
     pattern: usize,
     rule: usize,
     steps: usize,
@@ -74,7 +74,7 @@ struct Begun {
 
 /// Facts about the command that printed an output.
 #[derive(Clone, Debug)]
-struct Origin {
+struct CountedOutputOrigin {
     /// The command shows contents of files, or only searches: they may be the output of an earlier run.
     is_silent: bool,
     /// The command is known.
@@ -83,8 +83,8 @@ struct Origin {
     is_filtered: bool,
 }
 
-impl Origin {
-    fn of(printed: Option<&Printed>) -> Self {
+impl CountedOutputOrigin {
+    fn of(printed: Option<&OutputProfile>) -> Self {
         Self {
             is_silent: printed.is_some_and(|printed| printed.shows || printed.contents),
             is_commanded: printed.is_some(),
@@ -94,39 +94,39 @@ impl Origin {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Lines {
-    origin: Origin,
+pub(super) struct TestLineReader {
+    origin: CountedOutputOrigin,
     is_fenced: bool,
     is_last: bool,
     number: u64,
-    pub(super) finder: Finder,
-    rules: Vec<(&'static Rule, &'static Counting)>,
-    runners: Vec<Runner>,
+    pub(super) finder: TestLineFinder,
+    rules: Vec<(&'static OutputRule, &'static TestCountingRule)>,
+    runners: Vec<TestRunnerState>,
     /// The parts of patterns that the line has.
-    parts: Vec<Found>,
+    parts: Vec<FoundPatternPart>,
     /// What the line before began or went on with, and what this line does.
-    begun: [Vec<Begun>; 2],
-    frames: Vec<Frame>,
+    begun: [Vec<BegunPatternMatch>; 2],
+    frames: Vec<TestRunFrame>,
     /// Runs that have ended, and the sums of earlier ones.
-    runs: Vec<Run>,
-    sums: Vec<Run>,
+    runs: Vec<TestRunCounts>,
+    sums: Vec<TestRunCounts>,
 }
 
-impl Lines {
-    fn new(printed: Option<&Printed>) -> Self {
+impl TestLineReader {
+    fn new(printed: Option<&OutputProfile>) -> Self {
         let rules: Vec<_> = RULES.iter().filter_map(|rule| Some((rule, rule.counting.as_ref()?))).collect();
         debug_assert_eq!(rules.len(), COUNTING);
-        let is_hinted = |rule: &Rule| printed.is_some_and(|printed| rule.is_hinted(&printed.programs));
-        let mut finder = Finder::default();
-        let mut runners: Vec<Runner> = Vec::new();
+        let is_hinted = |rule: &OutputRule| printed.is_some_and(|printed| rule.is_hinted(&printed.programs));
+        let mut finder = TestLineFinder::default();
+        let mut runners: Vec<TestRunnerState> = Vec::new();
         for (number, (rule, _)) in rules.iter().enumerate() {
-            runners.push(Runner { is_proven: is_hinted(rule), ..Runner::default() });
+            runners.push(TestRunnerState { is_proven: is_hinted(rule), ..TestRunnerState::default() });
             if is_hinted(rule) {
                 finder.know(number);
             }
         }
         Self {
-            origin: Origin::of(printed),
+            origin: CountedOutputOrigin::of(printed),
             is_fenced: false,
             is_last: false,
             number: 0,
@@ -166,9 +166,9 @@ impl Lines {
     }
 
     /// Takes a line that has parts of patterns. Returns whether it says something by itself.
-    fn found(&mut self, line: &[u8], parts: &mut Vec<Found>) -> bool {
+    fn found(&mut self, line: &[u8], parts: &mut Vec<FoundPatternPart>) -> bool {
         // A line that proves a runner may say more.
-        let proves = |part: &&Found| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
+        let proves = |part: &&FoundPatternPart| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
         let proven: Vec<usize> = parts.iter().filter(proves).map(|part| part.line.rule).collect();
         for rule in proven {
             if !self.finder.is_known(rule)
@@ -177,16 +177,17 @@ impl Lines {
                 self.finder.find_known(rule, line, parts);
             }
         }
-        let mut found: Vec<(&'static Line, Vec<u8>)> = Vec::new();
-        for &mut Found { pattern, line: says, step } in parts {
+        let mut found: Vec<(&'static TestLinePattern, Vec<u8>)> = Vec::new();
+        for &mut FoundPatternPart { pattern, line: says, step } in parts {
             if let Some(text) = self.whole(pattern, says, step, line) {
                 found.push((says, text));
             }
         }
         found.sort_by_key(|(line, _)| line.says);
-        let has_none = |rule: usize| found.iter().any(|(line, _)| line.rule == rule && line.says == Says::NoName);
+        let has_none =
+            |rule: usize| found.iter().any(|(line, _)| line.rule == rule && line.says == TestLineMeaning::NoName);
         for (line, text) in &found {
-            if !(self.runners[line.rule].is_off || line.says == Says::Name && has_none(line.rule)) {
+            if !(self.runners[line.rule].is_off || line.says == TestLineMeaning::Name && has_none(line.rule)) {
                 self.take(line, text);
             }
         }
@@ -194,11 +195,11 @@ impl Lines {
     }
 
     /// Returns the lines that a pattern matches as a whole, now that a line matches one of its parts.
-    fn whole(&mut self, pattern: usize, line: &Line, step: usize, text: &[u8]) -> Option<Vec<u8>> {
+    fn whole(&mut self, pattern: usize, line: &TestLinePattern, step: usize, text: &[u8]) -> Option<Vec<u8>> {
         let mut whole = match step {
             0 => Vec::new(),
             _ => {
-                let is = |before: &Begun| before.pattern == pattern && before.steps == step;
+                let is = |before: &BegunPatternMatch| before.pattern == pattern && before.steps == step;
                 let mut text = self.begun[0].iter().find(|before| is(before))?.text.clone();
                 text.push(b'\n');
                 text
@@ -208,7 +209,7 @@ impl Lines {
         if step + 1 == line.steps {
             return Some(whole);
         }
-        self.begun[1].push(Begun { pattern, rule: line.rule, steps: step + 1, text: whole });
+        self.begun[1].push(BegunPatternMatch { pattern, rule: line.rule, steps: step + 1, text: whole });
         None
     }
 
@@ -216,16 +217,16 @@ impl Lines {
         self.finder.is_known(rule)
     }
 
-    fn take(&mut self, line: &'static Line, text: &[u8]) {
+    fn take(&mut self, line: &'static TestLinePattern, text: &[u8]) {
         let rule = line.rule;
         let counting = self.rules[rule].1;
         match line.says {
-            Says::Start => {
+            TestLineMeaning::Start => {
                 self.know(rule);
                 self.begin(rule, true);
                 self.open(rule).announce(counting, text);
             }
-            Says::Begin => {
+            TestLineMeaning::Begin => {
                 self.know(rule);
                 if !self.has_frame(rule) {
                     self.begin(rule, true);
@@ -235,32 +236,35 @@ impl Lines {
                 frame.sure = true;
                 frame.announce(counting, text);
             }
-            Says::Sign => {
+            TestLineMeaning::Sign => {
                 self.know(rule);
                 self.runners[rule].is_proven = true;
             }
-            Says::Listed => self.open(rule).listing.each = true,
-            Says::Unlisted => self.open(rule).listing.maybe_unlisted = true,
-            Says::Passed | Says::Failed | Says::Skipped => self.each(line, text),
-            Says::Error => self.error(line, text),
-            Says::Section | Says::SectionEnd => self.runners[rule].in_section = line.says == Says::Section,
-            Says::NoName => {}
-            Says::Name => {
+            TestLineMeaning::Listed => self.open(rule).listing.each = true,
+            TestLineMeaning::Unlisted => self.open(rule).listing.maybe_unlisted = true,
+            TestLineMeaning::Passed | TestLineMeaning::Failed | TestLineMeaning::Skipped => self.each(line, text),
+            TestLineMeaning::Error => self.error(line, text),
+            TestLineMeaning::Section | TestLineMeaning::SectionEnd => {
+                self.runners[rule].in_section = line.says == TestLineMeaning::Section
+            }
+            TestLineMeaning::NoName => {}
+            TestLineMeaning::Name => {
                 if self.runners[rule].in_section || !counting.has_section {
                     self.name(line, text);
                 }
             }
-            Says::Broken => self.broken(line, text),
-            Says::Terse if !self.is_known(rule) => {}
-            Says::Summary | Says::Terse | Says::End if self.runners[rule].ended_at == self.number => {}
-            Says::Summary | Says::Terse => self.summary(line, text),
-            Says::End => self.summary_end(line, text),
+            TestLineMeaning::Broken => self.broken(line, text),
+            TestLineMeaning::Terse if !self.is_known(rule) => {}
+            TestLineMeaning::Summary | TestLineMeaning::Terse | TestLineMeaning::End
+                if self.runners[rule].ended_at == self.number => {}
+            TestLineMeaning::Summary | TestLineMeaning::Terse => self.summary(line, text),
+            TestLineMeaning::End => self.summary_end(line, text),
         }
         self.close_full(rule);
     }
 
     /// Counts a group that failed as one failure, unless its lines told of one.
-    fn broken(&mut self, line: &Line, text: &[u8]) {
+    fn broken(&mut self, line: &TestLinePattern, text: &[u8]) {
         let frame = self.open(line.rule);
         frame.broken = true;
         if let Some(name) = line.name(text).filter(|_| frame.each[1] == 0) {
@@ -270,7 +274,7 @@ impl Lines {
     }
 
     /// Takes a line of a summary.
-    fn summary(&mut self, line: &Line, text: &[u8]) {
+    fn summary(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, counting) = (line.rule, self.rules[line.rule].1);
         self.know(rule);
         let may_be_cut = self.is_last && counting.open;
@@ -278,7 +282,7 @@ impl Lines {
         if frame.is_denied(counting, text) {
             return;
         }
-        frame.sure |= line.says == Says::Summary && !counting.has_end;
+        frame.sure |= line.says == TestLineMeaning::Summary && !counting.has_end;
         frame.summary = true;
         frame.cut |= may_be_cut;
         self.read(line, text);
@@ -289,9 +293,9 @@ impl Lines {
     }
 
     /// Takes the line that ends a summary of several lines.
-    fn summary_end(&mut self, line: &Line, text: &[u8]) {
+    fn summary_end(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, counting) = (line.rule, self.rules[line.rule].1);
-        let may_end = |frame: &Frame| frame.rule == rule && frame.may_end(counting);
+        let may_end = |frame: &TestRunFrame| frame.rule == rule && frame.may_end(counting);
         if self.frames.iter().any(may_end) {
             let may_be_cut = self.is_last && counting.open;
             self.open(rule).cut |= may_be_cut;
@@ -317,19 +321,19 @@ impl Lines {
     fn begin(&mut self, rule: usize, sure: bool) {
         self.runners[rule].last = None;
         if self.frames.len() < DEPTH {
-            self.frames.push(Frame { sure, ..Frame::new(rule) });
+            self.frames.push(TestRunFrame { sure, ..TestRunFrame::new(rule) });
         }
     }
 
     /// Returns the frame of a runner. If it has none, one begins.
-    fn open(&mut self, rule: usize) -> &mut Frame {
+    fn open(&mut self, rule: usize) -> &mut TestRunFrame {
         let at = match self.frames.iter().rposition(|frame| frame.rule == rule) {
             Some(at) => at,
             None => {
                 if self.frames.len() == DEPTH {
                     self.frames.pop();
                 }
-                self.frames.push(Frame::new(rule));
+                self.frames.push(TestRunFrame::new(rule));
                 self.frames.len() - 1
             }
         };
@@ -341,7 +345,7 @@ impl Lines {
     }
 
     /// Reads the numbers in the lines that were not yet read.
-    fn read(&mut self, line: &Line, text: &[u8]) {
+    fn read(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, counting) = (line.rule, self.rules[line.rule].1);
         let before = self.number - line.steps as u64;
         let known = self.runners[rule].read_to.saturating_sub(before);
@@ -352,7 +356,7 @@ impl Lines {
     }
 
     /// Counts a single test.
-    fn each(&mut self, line: &Line, text: &[u8]) {
+    fn each(&mut self, line: &TestLinePattern, text: &[u8]) {
         let rule = line.rule;
         if !(self.is_known(rule) || self.rules[rule].1.adds_up) {
             return;
@@ -362,11 +366,11 @@ impl Lines {
             return;
         }
         let frame = self.open(rule);
-        let name = if line.says == Says::Failed { line.name(text) } else { None };
+        let name = if line.says == TestLineMeaning::Failed { line.name(text) } else { None };
         if name.is_none_or(|name| frame.names.add(name)) {
             let at = match line.says {
-                Says::Passed => 0,
-                Says::Failed => 1,
+                TestLineMeaning::Passed => 0,
+                TestLineMeaning::Failed => 1,
                 _ => 2,
             };
             frame.each[at] += 1;
@@ -374,7 +378,7 @@ impl Lines {
     }
 
     /// Counts a failure that is no test.
-    fn error(&mut self, line: &Line, text: &[u8]) {
+    fn error(&mut self, line: &TestLinePattern, text: &[u8]) {
         let rule = line.rule;
         let name = line.name(text);
         if self.has_frame(rule) {
@@ -386,7 +390,7 @@ impl Lines {
         }
     }
 
-    fn name(&mut self, line: &Line, text: &[u8]) {
+    fn name(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, Some(name)) = (line.rule, line.name(text)) else { return };
         let names = if self.has_frame(rule) {
             &mut self.open(rule).names

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::{runners, text};
-use crate::Stream;
-use crate::counts::{Ended, Reader, TestCounts};
+use crate::CommandStream;
+use crate::counts::{CommandTermination, TestCountReader, TestCounts};
 use crate::rules::lines::COUNTING;
 
 /// Returns all recorded lines.
@@ -17,10 +17,10 @@ fn lines() -> Vec<String> {
 
 fn counts(text: &[u8], command: Option<&str>, size: usize, asked: u64) -> Vec<TestCounts> {
     let printed = command.map(crate::class::printed);
-    let mut reader = Reader::new(printed.as_ref());
+    let mut reader = TestCountReader::new(printed.as_ref());
     reader.lines.finder.asked = asked;
-    text.chunks(size).for_each(|chunk| reader.push(Stream::Stdout, chunk));
-    reader.end(Ended::ByItself)
+    text.chunks(size).for_each(|chunk| reader.push(CommandStream::Stdout, chunk));
+    reader.end(CommandTermination::ByItself)
 }
 
 /// Pieces of recorded outputs, begun anywhere, and lines of other programs.

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use super::text;
-use crate::Stream;
-use crate::counts::{Ended, Reader};
+use crate::CommandStream;
+use crate::counts::{CommandTermination, TestCountReader};
 
 const CHUNK: usize = 64 << 10;
 /// Bytes of each text but `seq`.
@@ -57,9 +57,9 @@ fn speed() {
     let plain = texts().into_iter().map(|(name, text)| (name, text, None));
     for (name, text, command) in plain.chain(recorded) {
         let printed = command.map(crate::class::printed);
-        let mut reader = Reader::new(printed.as_ref());
-        let taken = timed(&text, |chunk| reader.push(Stream::Stdout, chunk));
-        let counts = reader.end(Ended::Unknown);
+        let mut reader = TestCountReader::new(printed.as_ref());
+        let taken = timed(&text, |chunk| reader.push(CommandStream::Stdout, chunk));
+        let counts = reader.end(CommandTermination::Unknown);
         let mut lines = 0;
         let split = timed(&text, |chunk| lines += memchr::memchr_iter(b'\n', black_box(chunk)).map(black_box).count());
         let (line, split) = (|time: Duration| time.as_nanos() as f64 / lines as f64, split);

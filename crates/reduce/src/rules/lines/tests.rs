@@ -6,7 +6,7 @@ use proptest::test_runner::TestRunner;
 use regex_automata::util::syntax;
 use regex_syntax::hir::{Hir, HirKind, Repetition};
 
-use super::{Finder, LINES};
+use super::{LINES, TestLineFinder};
 
 /// Returns a pattern without `^` and `$`.
 fn unanchored(pattern: &Hir) -> Hir {
@@ -31,7 +31,7 @@ fn each_line_that_a_pattern_matches_is_found() {
         let lines = bytes_regex_parsed(&unanchored(&syntax::parse_with(first, &syntax).expect(first))).expect(first);
         for _ in 0..20 {
             let text = lines.new_tree(&mut runner).expect("a line").current();
-            let mut finder = Finder::default();
+            let mut finder = TestLineFinder::default();
             finder.know(line.rule);
             let mut found = Vec::new();
             finder.find(&text, 0, &mut found);
