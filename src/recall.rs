@@ -9,7 +9,7 @@ use serde_json::json;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::reduce::{invalid, number};
-use reduce::recall::{Recall, Wanted, lines};
+use reduce::recall::{RecallRequest, RecallSelection, lines};
 use runner::error::RunError;
 use runner::recall::{RecallError, recall};
 
@@ -30,10 +30,10 @@ pub struct NativeRecall {
 /// For any other text.
 #[napi]
 pub fn read_recall(text: String) -> Result<NativeRecall> {
-    let Recall { id, wanted } = Recall::parse(&text).map_err(invalid)?;
+    let RecallRequest { id, wanted } = RecallRequest::parse(&text).map_err(invalid)?;
     let (lines, pattern) = match wanted {
-        Wanted::Lines(from, to) => (Some(vec![number(from), number(to)]), None),
-        Wanted::Pattern(pattern) => (None, Some(pattern)),
+        RecallSelection::Lines(from, to) => (Some(vec![number(from), number(to)]), None),
+        RecallSelection::Pattern(pattern) => (None, Some(pattern)),
     };
     Ok(NativeRecall { id: id as f64, lines, pattern })
 }
@@ -46,8 +46,8 @@ pub fn recalled(text: String) -> String {
 }
 
 /// The lines that a call asks for.
-pub(super) fn wanted_lines(from: f64, to: f64, pattern: Option<String>) -> Wanted {
-    pattern.map_or_else(|| Wanted::Lines(from as usize, to as usize), Wanted::Pattern)
+pub(super) fn wanted_lines(from: f64, to: f64, pattern: Option<String>) -> RecallSelection {
+    pattern.map_or_else(|| RecallSelection::Lines(from as usize, to as usize), RecallSelection::Pattern)
 }
 
 #[napi]

@@ -7,7 +7,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use reduce::{Elided, End, Name, View, closing_line, rules, whole};
+use reduce::{ElidedRange, ExitOutcome, ReducedView, ViewRuleName, closing_line, rules, whole};
 use runner::request::{RawReduction, check_reduction};
 use runner::run::view_maker::ViewDraft;
 
@@ -91,8 +91,8 @@ pub(super) fn number(count: usize) -> f64 {
     count as f64
 }
 
-impl From<&Elided> for ElidedLines {
-    fn from(elided: &Elided) -> Self {
+impl From<&ElidedRange> for ElidedLines {
+    fn from(elided: &ElidedRange) -> Self {
         Self {
             stream: elided.stream.name().to_owned(),
             from_line: number(elided.from),
@@ -102,14 +102,14 @@ impl From<&Elided> for ElidedLines {
     }
 }
 
-impl From<View> for NativeView {
-    fn from(view: View) -> Self {
+impl From<ReducedView> for NativeView {
+    fn from(view: ReducedView) -> Self {
         Self {
             text: view.text,
             tokens: ViewTokens { before: number(view.before), after: number(view.after) },
             class: view.class.name().to_owned(),
             elided: view.elided.iter().map(ElidedLines::from).collect(),
-            rules: view.rules.into_iter().map(Name::into_owned).collect(),
+            rules: view.rules.into_iter().map(ViewRuleName::into_owned).collect(),
             lines: view.lines.into_iter().map(number).collect(),
             whole: WholeStreams::default(),
         }
@@ -138,9 +138,9 @@ pub fn reduce_text(output: NativeOutput, reduction: String) -> Result<NativeView
     let reduction: RawReduction = serde_json::from_str(&reduction).map_err(invalid)?;
     let reduction = check_reduction(reduction).map_err(invalid)?;
     let end = match end.as_str() {
-        "succeeded" => End::Succeeded,
-        "failed" => End::Failed,
-        _ => End::Unknown,
+        "succeeded" => ExitOutcome::Succeeded,
+        "failed" => ExitOutcome::Failed,
+        _ => ExitOutcome::Unknown,
     };
     let view = reduction.view(&stdout, &stderr, end, command.as_deref());
     Ok(view.unwrap_or_else(|| whole(&stdout, &stderr, end, command.as_deref())).into())

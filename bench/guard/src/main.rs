@@ -15,7 +15,7 @@ use std::time::Duration;
 use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
 use evidence::{CommandEnd, EvidenceInput};
 use ledger::{EntryFormat, LedgerLine, LedgerQuery, LedgerReader, LedgerWriter};
-use reduce::{Level, Options, Reducer, Stream};
+use reduce::{CommandStream, OutputReducer, ReductionLevel, ReductionOptions};
 use safety::{AnalysisContext, SafetyPolicy};
 use wire::{FrameKind, WireFrame, WireFrameReader};
 use worst::ENGINES;
@@ -31,8 +31,8 @@ const PATHS: [HotPath; 15] = [
     ("cleaning progress lines", |count| read(count, &progress_lines(), TAIL)),
     ("keeping the head", |count| read(count, &plain_lines(), TruncationPolicy::Head(LIMITS))),
     ("keeping both ends", |count| read(count, &plain_lines(), ENDS)),
-    ("view of a build log", |count| view(count, &plain_lines(), Level::Salient { budget: 500 })),
-    ("view without loss", |count| view(count, &plain_lines()[..WHOLE_VIEW], Level::Lossless)),
+    ("view of a build log", |count| view(count, &plain_lines(), ReductionLevel::Salient { budget: 500 })),
+    ("view without loss", |count| view(count, &plain_lines()[..WHOLE_VIEW], ReductionLevel::Lossless)),
     ("judging commands", judge_commands),
     ("redacting commands", redact_commands),
     ("evidence on a script", prove_commands),
@@ -127,14 +127,14 @@ fn read(count: usize, text: &str, truncate: TruncationPolicy) {
     }
 }
 
-fn view(count: usize, text: &str, level: Level) {
-    let options = Options::new(level);
+fn view(count: usize, text: &str, level: ReductionLevel) {
+    let options = ReductionOptions::new(level);
     for _ in 0..count {
-        let mut reducer = Reducer::new(&options);
+        let mut reducer = OutputReducer::new(&options);
         text.as_bytes().chunks(READ).for_each(|chunk| {
-            reducer.push(Stream::Stdout, &String::from_utf8_lossy(chunk));
+            reducer.push(CommandStream::Stdout, &String::from_utf8_lossy(chunk));
         });
-        std::hint::black_box(reducer.finish(reduce::End::Succeeded));
+        std::hint::black_box(reducer.finish(reduce::ExitOutcome::Succeeded));
     }
 }
 

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use reduce::Level;
+use reduce::ReductionLevel;
 
 use crate::{TAIL, judge, prove, read, view};
 
@@ -17,8 +17,8 @@ pub(crate) const ENGINES: [Engine; 7] = [
     ("highlight", |text| drop(black_box(grammar::highlight(text, &safety::parse::starts(text))))),
     ("redact", |text| drop(black_box(redact::redact(text)))),
     ("sanitize", |text| read(1, text, TAIL)),
-    ("view", |text| view(1, text, Level::Salient { budget: 500 })),
-    ("view without loss", |text| view(1, text, Level::Lossless)),
+    ("view", |text| view(1, text, ReductionLevel::Salient { budget: 500 })),
+    ("view without loss", |text| view(1, text, ReductionLevel::Lossless)),
     ("evidence", prove),
 ];
 

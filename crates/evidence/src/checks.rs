@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reduce::check::Checking;
+use reduce::check::CheckClassification;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;
@@ -26,7 +26,7 @@ pub fn checks(programs: Vec<AttemptedProgram>, rules: &NamedCommandRules, tests:
     // Programs that are no checks, and may print tests.
     let mut others: Vec<PossibleTestOutput> = Vec::new();
     for program in programs {
-        let checking = Checking::of(&program.words);
+        let checking = CheckClassification::of(&program.words);
         let printing = PossibleTestOutput { any: checking.may_run_any, runners: checking.runners.clone() };
         let Some(found) = found(&program, checking, rules) else {
             others.push(printing);
@@ -58,8 +58,8 @@ impl PossibleTestOutput {
     }
 }
 
-fn found(program: &AttemptedProgram, checking: Checking, rules: &NamedCommandRules) -> Option<FoundCheck> {
-    let Checking { words, check, runners, may_run_any, gives_code } = checking;
+fn found(program: &AttemptedProgram, checking: CheckClassification, rules: &NamedCommandRules) -> Option<FoundCheck> {
+    let CheckClassification { words, check, runners, may_run_any, gives_code } = checking;
     let named = rules.names_command(&program.words) || rules.names_command(&words);
     let kind = if named { Kind::Test } else { check? };
     let verdict = match program.code {

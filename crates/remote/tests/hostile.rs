@@ -6,8 +6,8 @@ use std::time::Duration;
 use capture::OutputStream;
 use proptest::test_runner::{Config, TestRunner};
 use protocol::SurvivingProcess;
-use reduce::View;
-use reduce::class::Class;
+use reduce::ReducedView;
+use reduce::class::OutputClass;
 use remote::client::{
     DistantRunEnd, RemoteTarget, TargetAddress, TargetErrorReason, TargetSettings, TargetState, TransportQuoting,
 };
@@ -199,11 +199,11 @@ fn outcome() -> CommandOutcome {
 fn an_outcome_that_no_program_of_ours_tells_is_none() {
     let runtime = Runtime::new().expect("a runtime");
     let survivor = || (SurvivingProcess { pid: 2, command: String::new(), holds: false }, None::<String>);
-    let view = || View {
+    let view = || ReducedView {
         text: String::new(),
         before: 0,
         after: 0,
-        class: Class::Green,
+        class: OutputClass::Green,
         elided: Vec::new(),
         rules: Vec::new(),
         lines: [0, 0],

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use capture::{OutputCleaner, SanitizeRules};
-use reduce::recall::{LARGEST, Search, Unsearchable, Wanted, lines};
+use reduce::recall::{LARGEST, RecallSearch, RecallSelection, UnsearchablePattern, lines};
 
 /// Bytes that are read at once. A recall gives less.
 const CHUNK: usize = 256 * 1024;
@@ -17,7 +17,7 @@ pub enum RecallError {
     Unreadable(#[from] io::Error),
     /// The pattern cannot be searched for.
     #[error(transparent)]
-    Unsearchable(#[from] Unsearchable),
+    Unsearchable(#[from] UnsearchablePattern),
 }
 
 /// Returns the wanted lines, at most [`LARGEST`] bytes of them. Longer lines are not searched. `is_raw`: the file has
@@ -25,16 +25,16 @@ pub enum RecallError {
 ///
 /// # Errors
 /// If the file cannot be read, or the pattern not be searched for.
-pub fn recall(file: impl Read, is_raw: bool, wanted: &Wanted) -> Result<String, RecallError> {
+pub fn recall(file: impl Read, is_raw: bool, wanted: &RecallSelection) -> Result<String, RecallError> {
     match wanted {
-        Wanted::Lines(from, to) => {
+        RecallSelection::Lines(from, to) => {
             let mut reader = TextFromLine { before: from.saturating_sub(1), text: Vec::new() };
             each_chunk(file, is_raw, &mut |chunk| reader.push(chunk))?;
             let text = String::from_utf8_lossy(&reader.text);
             Ok(lines(&text, 1, to.saturating_sub(*from).saturating_add(1)).to_owned())
         }
-        Wanted::Pattern(pattern) => {
-            let mut searcher = LineSearcher { search: Search::new(pattern)?, open: Vec::new(), too_long: false };
+        RecallSelection::Pattern(pattern) => {
+            let mut searcher = LineSearcher { search: RecallSearch::new(pattern)?, open: Vec::new(), too_long: false };
             each_chunk(file, is_raw, &mut |chunk| searcher.push(chunk))?;
             Ok(searcher.end())
         }
@@ -93,7 +93,7 @@ impl TextFromLine {
 
 /// Searches whole lines of text that comes in parts.
 struct LineSearcher {
-    search: Search,
+    search: RecallSearch,
     /// The line that has not ended.
     open: Vec<u8>,
     /// Whether that line is longer than a recall gives. Then it is not held.
@@ -153,7 +153,7 @@ mod tests {
         (1..=count).map(|line| format!("line {line} é\n")).collect()
     }
 
-    fn recalled(text: &str, wanted: &Wanted) -> String {
+    fn recalled(text: &str, wanted: &RecallSelection) -> String {
         let whole = recall(text.as_bytes(), false, wanted).expect("readable");
         assert_eq!(recall(SlowReader(text.as_bytes()), false, wanted).expect("readable"), whole);
         whole
@@ -169,23 +169,23 @@ mod tests {
             (50_000, 60_000, "line 50000 é\n"),
             (50_001, 60_000, ""),
         ] {
-            assert_eq!(recalled(&text, &Wanted::Lines(from, to)), expected, "{from}-{to}");
+            assert_eq!(recalled(&text, &RecallSelection::Lines(from, to)), expected, "{from}-{to}");
         }
-        let many = recalled(&text, &Wanted::Lines(1, usize::MAX));
+        let many = recalled(&text, &RecallSelection::Lines(1, usize::MAX));
         assert!(many.len() > LARGEST - 20 && many.len() <= LARGEST && text.starts_with(&many));
-        assert_eq!(recalled("a\nb", &Wanted::Lines(2, 2)), "b");
+        assert_eq!(recalled("a\nb", &RecallSelection::Lines(2, 2)), "b");
     }
 
     #[test]
     fn lines_that_match_are_found_anywhere() {
         let text = format!("{}{}\nthe end", numbered(50_000), "x".repeat(LARGEST + 1));
-        let found = |pattern: &str| recalled(&text, &Wanted::Pattern(pattern.into()));
+        let found = |pattern: &str| recalled(&text, &RecallSelection::Pattern(pattern.into()));
         assert_eq!(found("^line 12345 "), "line 12345 é\n");
         assert_eq!(found("end$"), "the end\n");
         assert_eq!(found("x$"), "");
         let many = found("line");
         assert!(many.len() > LARGEST - 20 && many.len() <= LARGEST && text.starts_with(&many));
-        let unsearchable = recall(text.as_bytes(), false, &Wanted::Pattern("a)(".into()));
+        let unsearchable = recall(text.as_bytes(), false, &RecallSelection::Pattern("a)(".into()));
         assert!(matches!(unsearchable, Err(RecallError::Unsearchable(_))));
     }
 
@@ -193,7 +193,7 @@ mod tests {
     fn what_a_program_wrote_is_cleaned() {
         let raw = b"1%\r100%\n\x1b[31mred\x1b[0m\nlast\xff";
         for (wanted, expected) in
-            [(Wanted::Lines(1, 2), "100%\nred\n"), (Wanted::Pattern("last".into()), "last\u{fffd}\n")]
+            [(RecallSelection::Lines(1, 2), "100%\nred\n"), (RecallSelection::Pattern("last".into()), "last\u{fffd}\n")]
         {
             assert_eq!(recall(&raw[..], true, &wanted).expect("readable"), expected);
             assert_eq!(recall(SlowReader(raw), true, &wanted).expect("readable"), expected);

@@ -11,7 +11,7 @@ use crate::messages::{
     FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileRequest, TargetFileResponse, TargetRequest,
     TargetResponse, TransferPart, clean_output, decode,
 };
-use reduce::recall::{LARGEST, Wanted};
+use reduce::recall::{LARGEST, RecallSelection};
 use runner::error::RunError;
 
 /// What a target does that no program of ours does.
@@ -117,7 +117,7 @@ impl RemoteTarget {
         self: &Arc<Self>,
         path: &str,
         is_raw: bool,
-        wanted: Wanted,
+        wanted: RecallSelection,
     ) -> impl Future<Output = Result<Option<String>, UnansweredRequest>> + Send + use<> {
         let begun = self.begin_file(path, TargetFileRequest::Recall { is_raw, wanted });
         async move {

@@ -45,7 +45,7 @@ fn what_a_program_of_ours_never_sends_ends_the_question_and_fills_nothing() {
         |events: Vec<TargetEvent>| after(|target| target.read_file("x"), events).map(|answer| answer.map(|_| ()));
     let list = |events: Vec<TargetEvent>| after(|target| target.list("x"), events).map(|answer| answer.map(|_| ()));
     let stat = |events: Vec<TargetEvent>| after(|target| target.stat("x"), events).map(|answer| answer.map(|_| ()));
-    let lines = || Wanted::Lines(1, 2);
+    let lines = || RecallSelection::Lines(1, 2);
     let recall = |events: Vec<TargetEvent>| {
         after(|target| target.recall("x", true, lines()), events).map(|answer| answer.map(|_| ()))
     };
@@ -96,7 +96,7 @@ fn the_longest_file_and_the_last_list_are_taken() {
 #[test]
 fn recalled_lines_are_cleaned_again() {
     let said = [part(b"\x1b[31mred\n".to_vec()), answered(TargetFileResponse::Done)];
-    let lines = after(|target| target.recall("x", false, Wanted::Lines(1, 1)), said);
+    let lines = after(|target| target.recall("x", false, RecallSelection::Lines(1, 1)), said);
     assert!(matches!(&lines, Some(Ok(Some(text))) if text == "[31mred\n"), "{lines:?}");
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use reduce::recall::Wanted;
+use reduce::recall::RecallSelection;
 
 /// Longest file that is read, bytes.
 pub const MAX_READ: usize = 64 * 1024 * 1024;
@@ -32,7 +32,7 @@ pub enum TargetFileRequest {
         /// Whether it has bytes as a program wrote them.
         is_raw: bool,
         /// The lines.
-        wanted: Wanted,
+        wanted: RecallSelection,
     },
 }
 

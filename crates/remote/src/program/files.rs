@@ -21,7 +21,7 @@ use crate::messages::{
     FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,
     TargetResponse, TransferPart, encode,
 };
-use reduce::recall::Wanted;
+use reduce::recall::RecallSelection;
 use runner::error::RunError;
 use runner::recall::{RecallError, recall};
 
@@ -125,7 +125,7 @@ async fn read(path: PathBuf, mut exchange: RequestTransfer) -> Result<TargetFile
 async fn recall_lines(
     path: PathBuf,
     is_raw: bool,
-    wanted: Wanted,
+    wanted: RecallSelection,
     mut exchange: RequestTransfer,
 ) -> Result<TargetFileResponse, RunError> {
     let lines = blocking(move || {

@@ -5,7 +5,7 @@ use std::io;
 use nix::errno::Errno;
 
 use crate::messages::{MAX_ENTRIES, MAX_READ, system_code};
-use reduce::recall::Unsearchable;
+use reduce::recall::UnsearchablePattern;
 use runner::error::RunError;
 
 /// Why nothing is done.
@@ -40,7 +40,7 @@ pub enum TargetAccessRefusal {
     NoName(String),
     /// The pattern is none that can be searched for.
     #[error(transparent)]
-    Unsearchable(Unsearchable),
+    Unsearchable(UnsearchablePattern),
     /// More bytes follow than the host has announced.
     #[error("more bytes for {0} than were announced")]
     Announced(String),

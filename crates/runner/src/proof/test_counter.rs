@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use reduce::Stream;
+use reduce::CommandStream;
 use reduce::class::printed;
-use reduce::counts::{Ended, Reader, TestCounts};
+use reduce::counts::{CommandTermination, TestCountReader, TestCounts};
 
 /// Most bytes of a log that are read.
 const LOG: u64 = 32 << 20;
@@ -22,14 +22,14 @@ pub enum TestCounter<'c> {
     /// There was no output yet.
     Waiting(&'c str),
     /// Output is read.
-    Reading(Box<Reader>),
+    Reading(Box<TestCountReader>),
 }
 
 impl TestCounter<'_> {
     /// Takes the next bytes of a stream.
-    pub fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub fn push(&mut self, stream: CommandStream, bytes: &[u8]) {
         if let Self::Waiting(command) = self {
-            let begun = catch_unwind(|| Reader::new(Some(&printed(command))));
+            let begun = catch_unwind(|| TestCountReader::new(Some(&printed(command))));
             *self = begun.map_or(Self::Off, |reader| Self::Reading(Box::new(reader)));
         }
         let Self::Reading(reader) = self else { return };
@@ -47,7 +47,7 @@ impl TestCounter<'_> {
     }
 
     /// Returns the counts of the whole output.
-    pub fn end(self, ended: Ended) -> Vec<TestCounts> {
+    pub fn end(self, ended: CommandTermination) -> Vec<TestCounts> {
         let Self::Reading(reader) = self else { return Vec::new() };
         catch_unwind(AssertUnwindSafe(|| reader.end(ended))).unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl TestCounter<'_> {
 
 /// Counts the tests in a log with this length. Of a larger log only the end is read, and nothing in it is complete.
 /// Blocks.
-pub fn count_log(command: &str, log: &mut File, length: u64, ended: Ended) -> Vec<TestCounts> {
+pub fn count_log(command: &str, log: &mut File, length: u64, ended: CommandTermination) -> Vec<TestCounts> {
     let from = length.saturating_sub(LOG);
     let mut counter = TestCounter::Waiting(command);
     if log.seek(SeekFrom::Start(from)).is_err() {
@@ -64,7 +64,7 @@ pub fn count_log(command: &str, log: &mut File, length: u64, ended: Ended) -> Ve
     let mut rest = log.take(length - from);
     let mut piece = vec![0; PIECE];
     while let Ok(size @ 1..) = rest.read(&mut piece) {
-        counter.push(Stream::Stdout, &piece[..size]);
+        counter.push(CommandStream::Stdout, &piece[..size]);
     }
     let counts = counter.end(ended).into_iter();
     counts.map(|counts| TestCounts { complete: counts.complete && from == 0, ..counts }).collect()
@@ -84,7 +84,7 @@ mod tests {
             log.set_len(before).expect("set");
             log.seek(SeekFrom::Start(before)).expect("sought");
             log.write_all(summary).expect("written");
-            count_log("pytest -q", &mut log, before + summary.len() as u64, Ended::ByItself)
+            count_log("pytest -q", &mut log, before + summary.len() as u64, CommandTermination::ByItself)
         };
         let small = counts(0);
         assert_eq!((small[0].passed, small[0].failed, small[0].complete), (Some(2), 1, true));

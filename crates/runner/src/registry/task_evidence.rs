@@ -9,7 +9,7 @@ use crate::proof::count_log;
 use crate::supervise::EvidenceWatch;
 use evidence::CommandEvidence;
 use protocol::task::{Task, TaskStore};
-use reduce::counts::Ended;
+use reduce::counts::CommandTermination;
 
 impl TaskRegistry {
     /// Reads the evidence of a task that has ended, once.
@@ -64,7 +64,7 @@ impl TaskRegistry {
 
 fn prove(watched: EvidenceWatch, task: &Task, store: &TaskStore) -> CommandEvidence {
     let end = end_of(task);
-    let ended = Ended::with(end.code.map(i64::from));
+    let ended = CommandTermination::with(end.code.map(i64::from));
     watched.prove((&task.mark, &task.command), end, |_| {
         let Ok(Some((_, mut log, length))) = store.readable(&task.id) else { return Vec::new() };
         count_log(&task.command, &mut log, length, ended)

@@ -32,7 +32,7 @@ use protocol::plan;
 use protocol::plan::{CommandEnvironment, InheritedDescriptor, RawLimits, ShellStartup};
 use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
-use reduce::class::{Producer, producer, producer_itself};
+use reduce::class::{PipelineProducer, producer, producer_itself};
 
 pub use command_options::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement_options::check_world;
@@ -143,7 +143,7 @@ pub struct CommandRequest {
     /// Whether the whole output of a pipeline's first program is kept.
     pub keeps_tap: bool,
     /// The first program of the command's pipeline, if its output is kept or would be worth that.
-    pub producer: Option<Producer>,
+    pub producer: Option<PipelineProducer>,
     /// Whether the command itself is that program: its caller has taken the rest of the pipeline away.
     pub is_producer: bool,
     /// Most bytes that the store of outputs keeps of a tap.

@@ -9,9 +9,9 @@ use super::number_option::NumberOption;
 use super::raw_options::{CallerStreamOptions, RawEarlier, RawReduction};
 use super::time_options::TimeRule;
 use crate::pattern::JsPattern;
-use reduce::rules::{self, Rule, RuleError};
-use reduce::seen::{self, Earlier, Shown};
-use reduce::{End, Level, Options, RULES, View, reduce};
+use reduce::rules::{self, OutputRule, RuleError};
+use reduce::seen::{self, EarlierLines, EarlierResult};
+use reduce::{ExitOutcome, RULES, ReducedView, ReductionLevel, ReductionOptions, reduce};
 
 /// `reduce.budgetTokens`: the most tokens of a salient view.
 pub const BUDGET_TOKENS: NumberOption = NumberOption::from_one("reduce.budgetTokens");
@@ -19,10 +19,10 @@ pub const BUDGET_TOKENS: NumberOption = NumberOption::from_one("reduce.budgetTok
 /// The reduction of an output.
 pub struct OutputReduction {
     /// Level of the reduction.
-    pub level: Level,
+    pub level: ReductionLevel,
     keep: Box<dyn Fn(&str) -> bool + Send + Sync>,
     /// Rules of the user.
-    own: Vec<Arc<Rule>>,
+    own: Vec<Arc<OutputRule>>,
     /// Names of rules that must not apply.
     off: Vec<String>,
     earlier: Vec<RawEarlier>,
@@ -41,8 +41,9 @@ impl fmt::Debug for OutputReduction {
 pub fn check_reduction(raw: RawReduction) -> Result<OutputReduction, RequestError> {
     let RawReduction { budget_tokens, rules, off, keep, keep_patterns, earlier } = raw;
     let budget = BUDGET_TOKENS.check_given(budget_tokens)?;
-    let level = budget
-        .map_or(Level::Lossless, |budget| Level::Salient { budget: usize::try_from(budget).unwrap_or(usize::MAX) });
+    let level = budget.map_or(ReductionLevel::Lossless, |budget| ReductionLevel::Salient {
+        budget: usize::try_from(budget).unwrap_or(usize::MAX),
+    });
     let patterns = keep_patterns.iter().map(|(source, flags)| JsPattern::new(source, flags));
     let patterns = patterns.collect::<Result<Vec<_>, _>>().map_err(RequestError::Keep)?;
     let keep = Box::new(move |line: &str| {
@@ -58,7 +59,7 @@ pub fn check_reduction(raw: RawReduction) -> Result<OutputReduction, RequestErro
 }
 
 /// Returns the rules of a user, from the texts of their files.
-fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
+fn own_rules(texts: &[String]) -> Result<Vec<Arc<OutputRule>>, RuleError> {
     let files: Vec<_> = texts.iter().map(|text| rules::parse(text)).collect::<Result<_, _>>()?;
     Ok(files.into_iter().flatten().collect())
 }
@@ -80,27 +81,36 @@ pub(super) fn reduction_for(
 
 impl OutputReduction {
     /// Returns the options for the output of a command, without earlier results.
-    pub fn options<'a>(&'a self, command: Option<&'a str>) -> Options<'a> {
-        Options { command, keep: &*self.keep, own: &self.own, off: &self.off, ..Options::new(self.level) }
+    pub fn options<'a>(&'a self, command: Option<&'a str>) -> ReductionOptions<'a> {
+        ReductionOptions {
+            command,
+            keep: &*self.keep,
+            own: &self.own,
+            off: &self.off,
+            ..ReductionOptions::new(self.level)
+        }
     }
 
     /// Calls `call` with the lines of earlier results, or with `None` if an output of this size cannot refer to them.
-    pub fn with_earlier_lines<T>(&self, size: usize, call: impl FnOnce(Option<&Shown<'_>>) -> T) -> T {
+    pub fn with_earlier_lines<T>(&self, size: usize, call: impl FnOnce(Option<&EarlierLines<'_>>) -> T) -> T {
         if self.earlier.is_empty() || size < seen::BYTES {
             return call(None);
         }
-        let earlier: Vec<_> =
-            self.earlier.iter().map(|RawEarlier { id, text, hidden }| Earlier { id: *id, text, hidden }).collect();
-        call(Some(&Shown::of(&earlier)))
+        let earlier: Vec<_> = self
+            .earlier
+            .iter()
+            .map(|RawEarlier { id, text, hidden }| EarlierResult { id: *id, text, hidden })
+            .collect();
+        call(Some(&EarlierLines::of(&earlier)))
     }
 
     /// Returns the view of a whole output. `None` if the view is no gain, and after a fault, which must not cost the
     /// output.
-    pub fn view(&self, stdout: &str, stderr: &str, end: End, command: Option<&str>) -> Option<View> {
+    pub fn view(&self, stdout: &str, stderr: &str, end: ExitOutcome, command: Option<&str>) -> Option<ReducedView> {
         let size = stdout.len() + stderr.len();
         let view = || {
             self.with_earlier_lines(size, |earlier| {
-                reduce(stdout, stderr, end, &Options { earlier, ..self.options(command) })
+                reduce(stdout, stderr, end, &ReductionOptions { earlier, ..self.options(command) })
             })
         };
         catch_unwind(AssertUnwindSafe(view)).ok().flatten()
@@ -110,7 +120,7 @@ impl OutputReduction {
 #[cfg(test)]
 impl OutputReduction {
     /// Returns a reduction whose keeper panics.
-    pub fn faulty(level: Level) -> Self {
+    pub fn faulty(level: ReductionLevel) -> Self {
         let keep = Box::new(|_: &str| panic!("a fault of the test"));
         Self { level, keep, own: Vec::new(), off: Vec::new(), earlier: Vec::new() }
     }
@@ -133,8 +143,8 @@ mod tests {
 
     #[test]
     fn a_budget_makes_the_reduction_salient() {
-        assert_eq!(checked(RawReduction::default()).expect("valid").level, Level::Lossless);
-        assert_eq!(checked(budget(500.0)).expect("valid").level, Level::Salient { budget: 500 });
+        assert_eq!(checked(RawReduction::default()).expect("valid").level, ReductionLevel::Lossless);
+        assert_eq!(checked(budget(500.0)).expect("valid").level, ReductionLevel::Salient { budget: 500 });
         let message = checked(budget(0.0)).expect_err("refused");
         assert_eq!(message, "reduce.budgetTokens: 0 is not a whole number from 1 to 9007199254740991");
     }
@@ -186,7 +196,10 @@ mod tests {
     #[test]
     fn a_fault_costs_only_the_view() {
         let text = "step one of the work\n".repeat(100);
-        assert_eq!(OutputReduction::faulty(Level::Lossless).view(&text, "", End::Succeeded, None), None);
+        assert_eq!(
+            OutputReduction::faulty(ReductionLevel::Lossless).view(&text, "", ExitOutcome::Succeeded, None),
+            None
+        );
     }
 
     #[test]
@@ -195,7 +208,7 @@ mod tests {
         let earlier = vec![RawEarlier { id: 9, text: text.clone(), hidden: Vec::new() }];
         let view = checked(RawReduction { earlier, ..RawReduction::default() })
             .expect("valid")
-            .view(&text, "", End::Succeeded, Some("npm ls"))
+            .view(&text, "", ExitOutcome::Succeeded, Some("npm ls"))
             .expect("a reference is shorter");
         assert_eq!(view.text, "[40 lines as in #9 L1-40]\n");
     }

@@ -145,7 +145,7 @@ impl CommandCompletion<'_> {
         let (end, kept) = (end_of(&self.exit), self.shell.tap.take());
         let (counter, tapped) = (std::mem::take(&mut self.output.counter), std::mem::take(&mut self.output.tapped));
         let place = ProducerPlace::of(request, watched.was_tapped());
-        let own = counter.end(counts::Ended::with(end.code.map(i64::from)));
+        let own = counter.end(counts::CommandTermination::with(end.code.map(i64::from)));
         let complete = kept.as_ref().is_some_and(|kept| kept.as_ref().is_ok_and(|copied| copied.complete));
         let tests = OutputTests { own, place, tapped: tapped.detach(), complete };
         let tests = move |parts: &[EvidencePart]| tests.count(parts);

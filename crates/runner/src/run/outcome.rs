@@ -20,7 +20,7 @@ use protocol::task::{Task, TaskStore};
 use protocol::{ABORTED, CommandConclusion, EndedBy, SurvivingProcess, TerminationCause};
 use receipt::recording::{RunRecord, RunUndoCoverage};
 use receipt::{ChangeAttribution, RunReceipt};
-use reduce::End;
+use reduce::ExitOutcome;
 use sys::ResourceUsage;
 
 pub use crate::reuse::ReusedRun;
@@ -182,7 +182,7 @@ impl CommandOutcome {
         notes.extend(seen);
         notes.extend(note);
         notes.extend(exit.as_ref().ok().and_then(|ended| unwritable_note(ended.unwritten.as_ref()?)));
-        let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
+        let end = if exit_code == 0 { ExitOutcome::Succeeded } else { ExitOutcome::Failed };
         let view = view.draft(end, &mut stdout, &mut stderr);
         let exit = exit.as_ref();
         if exit.is_ok_and(|ended| ended.cause != TerminationCause::Itself) {

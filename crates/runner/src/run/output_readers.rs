@@ -25,12 +25,12 @@ impl<'a> WholeOutputReaders<'a> {
     /// Takes the next text of a stream.
     pub fn push(&mut self, stream: OutputStream, text: &str) {
         let stream = match stream {
-            OutputStream::Stdout => reduce::Stream::Stdout,
-            OutputStream::Stderr => reduce::Stream::Stderr,
+            OutputStream::Stdout => reduce::CommandStream::Stdout,
+            OutputStream::Stderr => reduce::CommandStream::Stderr,
         };
         self.view.push(stream, text);
         self.counter.push(stream, text.as_bytes());
-        if stream == reduce::Stream::Stderr {
+        if stream == reduce::CommandStream::Stderr {
             self.tapped.push(stream, text.as_bytes());
         }
     }

@@ -34,7 +34,7 @@ use protocol::task::now_ms;
 use receipt::recording::{ReceiptSource, RunUndoCoverage, UndoCondition};
 use receipt::watch::WatchedTrees;
 use receipt::{ChangeAttribution, RunReceipt};
-use reduce::class::Producer;
+use reduce::class::PipelineProducer;
 use safety::decide::NamedCommandRules;
 use safety::{CommandAnalysis, SafetyPolicy, analyze};
 
@@ -206,7 +206,7 @@ impl CommandLaunch {
     }
 
     /// Returns the producer of the command's tap, if it is to have one.
-    fn producer(&self) -> Option<&Producer> {
+    fn producer(&self) -> Option<&PipelineProducer> {
         self.request.producer.as_ref().filter(|producer| self.request.keeps_tap && producer.why.is_none())
     }
 

@@ -6,7 +6,7 @@ use super::drive::producer_copy::{ProducerCopyResult, ProducerOutputCopy};
 use crate::proof::TestCounter;
 use crate::request::CommandRequest;
 use evidence::EvidencePart;
-use reduce::counts::{Ended, TestCounts};
+use reduce::counts::{CommandTermination, TestCounts};
 use safety::Utf16Offsets;
 
 /// The output of a pipeline's first program, or why it was not kept.
@@ -58,7 +58,7 @@ impl OutputTests {
     pub fn count(self, parts: &[EvidencePart]) -> Vec<TestCounts> {
         let Self { own, place, tapped, complete } = self;
         let Some(producer) = place.part(parts) else { return own };
-        let mut counts = tapped.end(Ended::with(producer.exit_code.map(i64::from)));
+        let mut counts = tapped.end(CommandTermination::with(producer.exit_code.map(i64::from)));
         counts.iter_mut().for_each(|counts| counts.complete &= complete);
         let others: Vec<_> =
             own.into_iter().filter(|own| counts.iter().all(|counts| counts.runner != own.runner)).collect();

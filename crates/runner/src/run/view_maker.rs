@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::{CommandRequest, OutputReduction};
 use capture::CapturedStream;
-use reduce::seen::Shown;
-use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
+use reduce::seen::EarlierLines;
+use reduce::{
+    CommandStream, ExitOutcome, OutputReducer, ReducedView, ReductionLevel, ReductionOptions, estimate_tokens, reduce,
+};
 
 /// Makes the view of an output, if one is wanted. A salient reduction makes its view while the command runs.
 pub struct ViewMaker<'a> {
@@ -19,14 +21,14 @@ struct ViewRequest<'a> {
     reduction: &'a OutputReduction,
     command: &'a str,
     /// The reducer. `None` if the text of the result suffices.
-    reducer: Option<Box<Reducer<'a>>>,
+    reducer: Option<Box<OutputReducer<'a>>>,
 }
 
 /// A view, and the text that the file with the whole output needs.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewDraft {
     /// The view.
-    pub view: View,
+    pub view: ReducedView,
     /// The whole of each stream that the result has only in part, if it was still in memory.
     pub whole: [Option<String>; 2],
 }
@@ -36,15 +38,15 @@ impl<'a> ViewMaker<'a> {
     pub fn new(request: &'a CommandRequest) -> Self {
         let wanted = request.reduce.as_deref().map(|reduction| {
             let command = request.command.as_str();
-            let is_salient = reduction.level != Level::Lossless;
-            let reducer = is_salient.then(|| Box::new(Reducer::new(&reduction.options(Some(command)))));
+            let is_salient = reduction.level != ReductionLevel::Lossless;
+            let reducer = is_salient.then(|| Box::new(OutputReducer::new(&reduction.options(Some(command)))));
             ViewRequest { reduction, command, reducer }
         });
         Self { wanted }
     }
 
     /// Takes the next text of a stream.
-    pub fn push(&mut self, stream: Stream, text: &str) {
+    pub fn push(&mut self, stream: CommandStream, text: &str) {
         let Some(ViewRequest { reducer: Some(reducer), .. }) = &mut self.wanted else { return };
         if catch_unwind(AssertUnwindSafe(|| reducer.push(stream, text))).is_err() {
             self.wanted = None;
@@ -52,7 +54,12 @@ impl<'a> ViewMaker<'a> {
     }
 
     /// Returns the view of the whole output. `None` if no view is wanted, or the view is no gain.
-    pub fn draft(self, end: End, stdout: &mut CapturedStream, stderr: &mut CapturedStream) -> Option<ViewDraft> {
+    pub fn draft(
+        self,
+        end: ExitOutcome,
+        stdout: &mut CapturedStream,
+        stderr: &mut CapturedStream,
+    ) -> Option<ViewDraft> {
         let wanted = self.wanted?;
         let reduction = wanted.reduction;
         let size = stdout.text.len() + stderr.text.len();
@@ -62,12 +69,17 @@ impl<'a> ViewMaker<'a> {
 }
 
 impl ViewRequest<'_> {
-    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut CapturedStream; 2]) -> Option<ViewDraft> {
+    fn draft(
+        self,
+        end: ExitOutcome,
+        shown: Option<&EarlierLines<'_>>,
+        streams: [&mut CapturedStream; 2],
+    ) -> Option<ViewDraft> {
         let Self { reduction, command, reducer } = self;
-        let options = Options { earlier: shown, ..reduction.options(Some(command)) };
+        let options = ReductionOptions { earlier: shown, ..reduction.options(Some(command)) };
         let is_cut = streams.iter().any(|stream| stream.truncation.is_some());
-        let of_result = |level| reduce(&streams[0].text, &streams[1].text, end, &Options { level, ..options });
-        let Some(reducer) = reducer else { return of_result(Level::Lossless).map(ViewDraft::of_result) };
+        let of_result = |level| reduce(&streams[0].text, &streams[1].text, end, &ReductionOptions { level, ..options });
+        let Some(reducer) = reducer else { return of_result(ReductionLevel::Lossless).map(ViewDraft::of_result) };
         let is_whole = reducer.is_whole();
         let view = finished(*reducer, end, shown);
         match view {
@@ -80,19 +92,23 @@ impl ViewRequest<'_> {
             Some(view) if is_worth_showing(&view, &streams) => {
                 Some(ViewDraft { view, whole: streams.map(|stream| stream.whole.take()) })
             }
-            Some(_) | None => of_result(Level::Lossless).map(ViewDraft::of_result),
+            Some(_) | None => of_result(ReductionLevel::Lossless).map(ViewDraft::of_result),
         }
     }
 }
 
 impl ViewDraft {
     /// Returns the view of the text of the result.
-    fn of_result(view: View) -> Self {
+    fn of_result(view: ReducedView) -> Self {
         Self { view, whole: [None, None] }
     }
 }
 
-fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) -> Option<View> {
+fn finished<'a>(
+    reducer: OutputReducer<'a>,
+    end: ExitOutcome,
+    shown: Option<&'a EarlierLines<'a>>,
+) -> Option<ReducedView> {
     match shown {
         Some(shown) => reducer.after(shown).finish(end),
         None => reducer.finish(end),
@@ -102,8 +118,8 @@ fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) ->
 /// Returns whether the view of a whole output is useful where the result has only a part of the output. Where it leaves
 /// out lines of a stream that was cut, the whole must be there to be kept. It must take fewer tokens than the text of
 /// the result.
-fn is_worth_showing(view: &View, streams: &[&mut CapturedStream; 2]) -> bool {
-    let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
+fn is_worth_showing(view: &ReducedView, streams: &[&mut CapturedStream; 2]) -> bool {
+    let complete = [CommandStream::Stdout, CommandStream::Stderr].iter().zip(streams).all(|(stream, captured)| {
         let Some(cut) = &captured.truncation else { return true };
         let is_kept = captured.whole.is_some() || cut.path.is_some() && cut.spill_error.is_none();
         is_kept || !view.elided.iter().any(|gap| gap.stream == *stream)
@@ -143,14 +159,14 @@ mod tests {
         let mut maker = ViewMaker::new(request);
         let mut capture = StreamCapture::new("stdout", truncate, Some(SanitizeRules::default()), false);
         for piece in stdout.as_bytes().chunks(1_000) {
-            capture.push_to(piece, |text| maker.push(Stream::Stdout, text));
+            capture.push_to(piece, |text| maker.push(CommandStream::Stdout, text));
             if capture.wants_spill() {
                 capture.spill_off();
             }
         }
-        capture.end_to(|text| maker.push(Stream::Stdout, text));
+        capture.end_to(|text| maker.push(CommandStream::Stdout, text));
         let mut stdout = capture.finish();
-        (maker.draft(End::Succeeded, &mut stdout, &mut CapturedStream::default()), stdout)
+        (maker.draft(ExitOutcome::Succeeded, &mut stdout, &mut CapturedStream::default()), stdout)
     }
 
     fn tail(max_lines: Option<u64>, max_bytes: Option<u64>) -> TruncationPolicy {
@@ -171,7 +187,7 @@ mod tests {
             let request = request(Some(200.0));
             let (draft, _) = draft(&request, tail(None, None), &text);
             let reduction = request.reduce.as_deref().expect("wanted");
-            let view = reduction.view(&text, "", End::Succeeded, Some("make all")).expect("a gain");
+            let view = reduction.view(&text, "", ExitOutcome::Succeeded, Some("make all")).expect("a gain");
             assert!(!view.elided.is_empty());
             assert_eq!(draft, Some(ViewDraft { view, whole: [None, None] }), "{count} lines");
         }
@@ -205,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_fault_in_the_reduction_costs_only_the_view() {
-        for level in [Level::Lossless, Level::Salient { budget: 200 }] {
+        for level in [ReductionLevel::Lossless, ReductionLevel::Salient { budget: 200 }] {
             let mut request = request(None);
             request.reduce = Some(Box::new(OutputReduction::faulty(level)));
             let (draft, captured) = draft(&request, tail(None, None), &steps(400));

@@ -133,7 +133,7 @@ impl PipelineTap {
 
 fn keep_and_count(kept: &mut ProducerCopier, counter: &mut TestCounter<'_>, bytes: &[u8]) {
     kept.push(bytes);
-    counter.push(reduce::Stream::Stdout, bytes);
+    counter.push(reduce::CommandStream::Stdout, bytes);
 }
 
 impl PipelineTapPipes {
