@@ -75,10 +75,10 @@ function byName(types) {
 
 /**
  * The names that two public types share: any name in one crate, and a name of one word in all crates, where grep and a
- * reader would take one for the other.
+ * reader would take one for the other. The files of macOS mirror those of Linux.
  */
 function sharedNames(types) {
-  const groups = [...byName(types.filter(({ isPublic }) => isPublic))];
+  const groups = [...byName(types.filter(({ isPublic, file }) => isPublic && !file.includes('/macos/')))];
   return groups.flatMap(([name, all]) => {
     const crates = new Set(all.map(({ crate }) => crate));
     const isShared = all.length > crates.size || (all.length > 1 && all[0].isOneWord);

@@ -16,7 +16,7 @@ export function isSandboxed(options: ExecutorOptions): boolean {
   return executorOf(options).kind === 'sandbox';
 }
 
-/** Returns whether the core runs the commands of a call and reads their output: not the host, a sandbox or a terminal. */
+/** Returns whether the core runs the commands of a call and reads their output: not a host, a sandbox or a terminal. */
 export function runsNatively(options: ExecutorOptions): boolean {
   const { kind } = executorOf(options);
   return kind === 'bash' || kind === 'session';

@@ -6,18 +6,18 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `processes` | from events to processes |
+//! | `traced_processes` | from events to processes |
 //! | `aliases` | the text with aliases expanded, as bash reads it |
-//! | `units`, `key` | the syntax as a flat list, and the form in which source and printed text are equal |
-//! | `walk`, `frames`, `places` | where the shell can go next, and so the place of each process |
-//! | `parts`, `answers` | the parts, and which of them failed |
-//! | `course` | where the code of a failed part ends |
-//! | `verdict` | what all of that proves |
-//! | `unwatched`, `hiding` | what the text alone proves, and what it can hide |
-//! | `filtered` | what a stored run proves behind another filter |
-//! | `counted` | what the counts of tests prove |
-//! | `programs`, `checks` | the parts that are checks, and what each of them proves |
-//! | `types` | the result |
+//! | `syntax_units`, `canonical_form` | the syntax as a flat list, and the form in which source and printed text are equal |
+//! | `syntax_unit_walk`, `unit_frames`, `process_places` | where the shell can go next, and so the place of each process |
+//! | `found_parts`, `answering_programs` | the parts, and which of them failed |
+//! | `exit_code_course` | where the code of a failed part ends |
+//! | `watched_evidence` | what all of that proves |
+//! | `unwatched_evidence`, `hideable_failures` | what the text alone proves, and what it can hide |
+//! | `filtered_evidence` | what a stored run proves behind another filter |
+//! | `test_counts` | what the counts of tests prove |
+//! | `attempted_programs`, `check_evidence` | the parts that are checks, and what each of them proves |
+//! | `command_evidence` | the result |
 //!
 //! Pure, runs in the host. Begin with [`read`].
 //!

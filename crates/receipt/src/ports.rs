@@ -64,7 +64,7 @@ pub type SocketOwners = HashMap<u64, Vec<Pid>>;
 static KNOWN: LazyLock<Mutex<SocketOwners>> = LazyLock::new(Mutex::default);
 
 impl PortListeners {
-    /// Returns the processes of the servers, for [`Listeners::has_ended`].
+    /// Returns the processes of the servers, for [`PortListeners::has_ended`].
     #[must_use]
     pub fn owners(&self) -> SocketOwners {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -197,7 +197,7 @@ impl GitState {
 pub struct RunReceipt {
     /// Completeness of the receipt.
     pub state: ReceiptCompleteness,
-    /// Why the receipt is not [`Completeness::Known`], in a sentence. `None` if it is.
+    /// Why the receipt is not [`ReceiptCompleteness::Known`], in a sentence. `None` if it is.
     pub why: Option<String>,
     /// The origin of the changes.
     pub attribution: ChangeAttribution,

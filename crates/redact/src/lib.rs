@@ -3,17 +3,17 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `triggers` | whether a text could hold a secret at all |
-//! | `text` | secrets that any text shows: tokens, addresses, pairs, headers |
-//! | `script` | commands, assignments, heredocs, scripts within scripts |
-//! | `command` | options and operands of a command |
-//! | `programs` | what is known of programs, as usage lines in `data/programs.txt` |
-//! | `functions` | functions that take secrets |
-//! | `names` | names whose values are secrets |
-//! | `flow` | where the values of variables come from |
-//! | `decoded` | words without quotes, with their places in the script |
-//! | `lenient` | words of a text that bash refuses |
-//! | `steps` | how much is looked at, in tests |
+//! | `secret_triggers` | whether a text could hold a secret at all |
+//! | `text_secrets` | secrets that any text shows: tokens, addresses, pairs, headers |
+//! | `script_secrets` | commands, assignments, heredocs, scripts within scripts |
+//! | `unquoted_command` | options and operands of a command |
+//! | `program_secrets` | what is known of programs, as usage lines in `data/programs.txt` |
+//! | `secret_functions` | functions that take secrets |
+//! | `secret_names` | names whose values are secrets |
+//! | `value_sources` | where the values of variables come from |
+//! | `unquoted_word` | words without quotes, with their places in the script |
+//! | `lenient_words` | words of a text that bash refuses |
+//! | `step_count` | how much is looked at, in tests |
 //!
 //! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with [`redact`].
 //!

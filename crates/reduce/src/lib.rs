@@ -3,7 +3,8 @@
 //! Pure. A view is made in steps: class → folds that lose nothing → salience within a budget. Each line is judged by
 //! itself and once.
 //!
-//! Runs in the host. Begin with `view.rs` for a whole output, and with `stream.rs` for an output that arrives in parts.
+//! Runs in the host. Begin with `whole_output.rs` for a whole output, and with `stream.rs` for an output that arrives
+//! in parts.
 //!
 //! - **The addon drafts, TypeScript finishes.** With `salient` the cleaned text of both streams also goes to a
 //!   `Reducer`, before the window cuts it. The result has a draft. If it leaves out lines, the whole is written to the

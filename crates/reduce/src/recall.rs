@@ -43,7 +43,7 @@ impl RecallRequest {
     /// Reads a recall.
     ///
     /// # Errors
-    /// [`Malformed`]
+    /// [`MalformedRecall`]
     pub fn parse(text: &str) -> Result<Self, MalformedRecall> {
         Self::read(text.trim()).ok_or_else(|| MalformedRecall(text.to_owned()))
     }
@@ -95,7 +95,7 @@ impl RecallSearch {
     /// Begins a search. A model wrote the expression, so the search takes one step per byte for any expression.
     ///
     /// # Errors
-    /// [`Unsearchable`]
+    /// [`UnsearchablePattern`]
     pub fn new(pattern: &str) -> Result<Self, UnsearchablePattern> {
         let unsearchable = |reason| UnsearchablePattern { pattern: pattern.to_owned(), reason };
         let automaton = rules::pattern(pattern).map_err(unsearchable)?;

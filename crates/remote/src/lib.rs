@@ -6,10 +6,10 @@
 //! | file | what |
 //! |---|---|
 //! | `messages/` | what both sides say, before and after they know each other |
-//! | `post` | the mailbox of one side, shared by all its tasks |
-//! | `link` | passes frames over one connection until it is cut |
+//! | `link_mailbox` | the mailbox of one side, shared by all its tasks |
+//! | `frame_link` | passes frames over one connection until it is cut |
 //! | `random` | secrets, and names that nobody else has |
-//! | `flow`, `relay` | the credit of a transfer, and a connection of a forwarded port |
+//! | `flow_control`, `connection_relay` | the credit of a transfer, and a connection of a forwarded port |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
 pub mod client;

@@ -69,7 +69,7 @@ impl LinkMailbox {
         self.post(run, &PackedRunMessage::of(message)?)
     }
 
-    /// As [`Post::send`].
+    /// As [`LinkMailbox::send`].
     pub(crate) fn post(
         &self,
         run: u64,

@@ -23,7 +23,7 @@ pub enum ChildRestriction {
 pub struct ListenedFilter {
     /// The filter.
     pub filter: Rc<SyscallFilter>,
-    /// The socket to the filter's listener, and the message, as in [`Confined`].
+    /// The socket to the filter's listener, and the message, as in [`ChildConfinement`].
     pub listener: (RawFd, Vec<u8>),
 }
 

@@ -84,7 +84,7 @@ pub struct LaunchError {
     pub errno: i32,
 }
 
-/// Null-terminated vectors of C strings for exec. They borrow from the strings of a [`Launch`].
+/// Null-terminated vectors of C strings for exec. They borrow from the strings of a [`ProgramLaunch`].
 pub(super) struct ExecVectors {
     pub argv: Vec<*const libc::c_char>,
     pub env: Vec<*const libc::c_char>,

@@ -63,7 +63,7 @@ pub const KIND_EXEC: u32 = 3;
 /// A shell exits: `value` is its code.
 pub const KIND_EXIT: u32 = 4;
 
-/// Bits of [`Event::flags`].
+/// Bits of [`WitnessEventSlot::flags`].
 pub mod flag {
     /// `set -e`
     pub const ERREXIT: u32 = 1;

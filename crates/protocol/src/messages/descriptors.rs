@@ -125,7 +125,7 @@ impl TaskInput {
 }
 
 impl WarmShellEnds {
-    /// Returns all descriptors, in the order in which [`WarmEnds::of`] expects them.
+    /// Returns all descriptors, in the order in which [`WarmShellEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
         let freshness = self.freshness.into_iter().flat_map(GuardFreshness::into_list);
         freshness.chain(self.resume).chain(self.streams).collect()

@@ -14,12 +14,13 @@ const HEADER: usize = 9;
 /// The largest body: a command, its arguments and its environment, which the kernel limits to a few MiB.
 const MAX_BODY: usize = 32 * 1024 * 1024;
 
-/// A message of a protocol. This trait and [`Receive`] are the only places that encode and decode.
+/// A message of a protocol. This trait and [`DecodeFrame`] are the only places that encode and decode.
 pub trait ProtocolMessage: Serialize + DeserializeOwned {
     /// The protocol of the message. A message of another protocol is refused instead of misunderstood.
     const PROTOCOL: u32;
 
-    /// Takes the descriptors that travel with the message, in the order in which [`Message::attach`] expects them.
+    /// Takes the descriptors that travel with the message, in the order in which [`ProtocolMessage::attach`] expects
+    /// them.
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
         Vec::new()
     }

@@ -160,7 +160,7 @@ pub struct WarmShellReport {
     pub mark: String,
     /// The place for the shell's command. `None` if the shell did not start or has exited.
     pub place: Option<WarmCommandPlace>,
-    /// The number of the guards of the shell's world when the shell was ready, if [`WarmEnds::freshness`] can show
+    /// The number of the guards of the shell's world when the shell was ready, if [`WarmShellEnds::freshness`] can show
     /// whether that number is current.
     pub guards: Option<u64>,
     /// The addon's ends of the shell's pipes.
@@ -197,7 +197,7 @@ pub struct ShellExitReport {
     /// Whether the shim takes no further command because its supervisor is gone.
     pub last: bool,
     /// The outcome of the record of the command's changes. While a process is alive, the record goes on, and
-    /// [`Released`] has its outcome.
+    /// [`ReleasedSurvivors`] has its outcome.
     pub record: ChangeJournalOutcome,
     /// Why the ledger lacks a part of the command's entry.
     pub unwritten: Option<String>,

@@ -161,7 +161,8 @@ impl CommandEnvironment {
     }
 
     /// Returns `NAME=VALUE` and a NUL each, as execve takes them, with PWD as the caller named the directory. bash
-    /// keeps that name if it leads to the same directory. [`Plan::mark`](super::Plan::mark) adds the mark of a command.
+    /// keeps that name if it leads to the same directory. [`Plan::mark`](super::ChildPlan::mark) adds the mark of a
+    /// command.
     #[must_use]
     pub fn block(&self, folder: &[u8]) -> Vec<u8> {
         let mut block = Vec::with_capacity(self.block.len() + folder.len() + 128);

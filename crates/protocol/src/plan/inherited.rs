@@ -22,7 +22,8 @@ pub enum InheritedDescriptor {
     Ready = 64,
     /// A command that is too long for an argument.
     Command = 65,
-    /// The file for the state of a session, where the limit of descriptors is too low for [`Inherited::State`].
+    /// The file for the state of a session, where the limit of descriptors is too low for
+    /// [`InheritedDescriptor::State`].
     LowState = 66,
     /// The script that saves that state, under the same limit.
     LowSave = 67,
@@ -43,7 +44,7 @@ pub enum InheritedDescriptor {
 }
 
 impl InheritedDescriptor {
-    /// The ends of a tap, in the order in which [`crate::TapEnds::open`] returns them.
+    /// The ends of a tap, in the order in which [`crate::PipelineTapEnds::open`] returns them.
     pub const TAP: [Self; 2] = [Self::TapRead, Self::TapWrite];
 
     /// Returns the number of the descriptor.

@@ -23,7 +23,7 @@ pub struct TaskLog {
 }
 
 impl TaskLog {
-    /// Continues a log that [`super::Store::create_log`] has opened.
+    /// Continues a log that [`super::TaskStore::create_log`] has opened.
     pub fn keep(file: File, max_bytes: u64) -> io::Result<Self> {
         file.try_lock().map_err(io::Error::from)?;
         let written = file.metadata()?.len();

@@ -18,8 +18,8 @@
 //! settles it under the lock of the directory: the state becomes `lost`, and the closing line is written once. The
 //! state file is always written before the closing line, so no reader takes that line for output.
 //!
-//! A pid, a socket and a lock mean something only where the task runs. `machine.rs` defines that place: boot, pid
-//! namespace, start of the first process there. A task of another place is only read.
+//! A pid, a socket and a lock mean something only where the task runs. `machine_identity.rs` defines that place: boot,
+//! pid namespace, start of the first process there. A task of another place is only read.
 //!
 //! The reader of the pipes keeps the limit on silence (`silence.rs`): the addon for a command, the shim for a task. The
 //! shim always keeps the time limit.

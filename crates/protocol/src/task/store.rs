@@ -263,7 +263,7 @@ impl TaskStore {
     /// Returns a task's state, or `None` if it was swept.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`]
+    /// [`TaskStoreError::Damaged`]
     pub fn read(&self, id: &str) -> Result<Option<Task>, TaskStoreError> {
         work::count();
         let path = self.file(id, STATE);
@@ -441,7 +441,7 @@ impl TaskStore {
     /// Returns a task's state, its log and the current end of its output.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`], [`StoreError::Folder`]
+    /// [`TaskStoreError::Damaged`], [`TaskStoreError::Folder`]
     pub fn readable(&self, id: &str) -> Result<Option<(Task, File, u64)>, TaskStoreError> {
         let failed = |source| TaskStoreError::Folder { path: self.log_path(id), source };
         let file = match self.open_log(id) {

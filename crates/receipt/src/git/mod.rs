@@ -1,6 +1,7 @@
 //! Reads the state of a git repository without ever running git.
 //!
-//! [`Repository`] finds the directories, [`Snapshot`] reads HEAD, references, index and the operation under way, and
+//! [`GitRepository`] finds the directories, [`RepositorySnapshot`] reads HEAD, references, index and the operation
+//! under way, and
 //! [`compare`] returns the changes.
 
 mod index;

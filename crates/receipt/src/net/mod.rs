@@ -1,7 +1,7 @@
 //! The net effect of a run, computed from the earlier files, the renames and the present files.
 //!
-//! [`Replay`] receives the steps in order: the file at a path before its first change, renames and removals. It
-//! follows each file to its present path. [`Replay::effect`] then compares. Nothing here reads a file or a clock.
+//! [`ChangeReplay`] receives the steps in order: the file at a path before its first change, renames and removals. It
+//! follows each file to its present path. [`ChangeReplay::effect`] then compares. Nothing here reads a file or a clock.
 
 mod effect;
 mod node;

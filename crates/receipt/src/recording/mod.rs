@@ -2,13 +2,13 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | wanted | `wanted.rs` | the caller's wishes |
-//! | risk | `risk.rs` | the facts known of the command before it runs |
-//! | choice | `choice.rs` | how the run is recorded; pure |
-//! | prepare | `prepare.rs` | finds out the facts needed for the choice |
-//! | recording | `recording.rs` | the recording while the run goes on |
-//! | exact | `exact.rs` | reads the record of a run that has ended |
-//! | effect | `effect.rs`, `contents.rs` | from that record to the net effect |
+//! | wanted | `recording_request.rs` | the caller's wishes |
+//! | risk | `command_risk.rs` | the facts known of the command before it runs |
+//! | choice | `recording_method.rs` | how the run is recorded; pure |
+//! | prepare | `prepared_recording.rs` | finds out the facts needed for the choice |
+//! | recording | `run_recording.rs` | the recording while the run goes on |
+//! | exact | `exact_recording.rs` | reads the record of a run that has ended |
+//! | effect | `record_effect.rs`, `kept_run_files.rs` | from that record to the net effect |
 //! | other names | `other_names.rs` | other names of files with several names |
 //! | run record | `run_record.rs` | the part of a result |
 //!

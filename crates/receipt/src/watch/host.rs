@@ -45,7 +45,7 @@ enum FollowerPhase {
     Failed(TreeWatchFailure, Instant),
 }
 
-/// A command that gets a receipt. If a token is dropped without [`Token::finish`], it leaves nothing behind.
+/// A command that gets a receipt. If a token is dropped without [`ReceiptToken::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct ReceiptToken {
     window: Result<(Arc<TreeFollower>, u64), NoChangeWindow>,

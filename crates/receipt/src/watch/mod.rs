@@ -3,15 +3,15 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | [`Watch`] | `host.rs` | the trees of a host, and the threads that follow them |
-//! | tree | `tree.rs` | one tree: the catalog, the marks and the windows |
-//! | events | `events.rs` | the immediate effect of a report |
-//! | settle | `settle.rs` | reads the files that were reported |
-//! | places | `places.rs` | directories and entries that come, go and move |
-//! | window | `window.rs` | the changes since one command began |
-//! | [`Changed`] | `changed.rs` | the changed files that git does not ignore |
-//! | names | `names.rs` | files with several names |
-//! | repositories | `repositories.rs`, `refresh.rs` | changes in git |
+//! | [`WatchedTrees`] | `watched_trees.rs` | the trees of a host, and the threads that follow them |
+//! | tree | `followed_tree.rs` | one tree: the catalog, the marks and the windows |
+//! | events | `tree_events.rs` | the immediate effect of a report |
+//! | settle | `report_reading.rs` | reads the files that were reported |
+//! | places | `catalog_moves.rs` | directories and entries that come, go and move |
+//! | window | `change_window.rs` | the changes since one command began |
+//! | [`ChangedFiles`] | `changed_files.rs` | the changed files that git does not ignore |
+//! | names | `hard_link_names.rs` | files with several names |
+//! | repositories | `tree_repositories.rs`, `repository_refresh.rs` | changes in git |
 //!
 //! While commands run, only reports change the catalog. Files are read when a command begins or ends, because a path
 //! may name another file by the time it is read. Every change of the catalog is reported to the windows before it is

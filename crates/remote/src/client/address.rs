@@ -88,15 +88,15 @@ pub enum TransportQuoting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
-    /// [`Address::Ssh`]
+    /// [`TargetAddress::Ssh`]
     Ssh,
-    /// [`Address::Docker`]
+    /// [`TargetAddress::Docker`]
     Docker,
-    /// [`Address::Podman`]
+    /// [`TargetAddress::Podman`]
     Podman,
-    /// [`Address::Kubernetes`]
+    /// [`TargetAddress::Kubernetes`]
     Kubernetes,
-    /// [`Address::Command`]
+    /// [`TargetAddress::Command`]
     Command,
 }
 

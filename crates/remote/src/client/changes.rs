@@ -53,7 +53,7 @@ impl TargetChangeReporter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).to = Some(to);
     }
 
-    /// Tells of a change. A link that was cut is there again with [`Turn::Connected`].
+    /// Tells of a change. A link that was cut is there again with [`TargetTransition::Connected`].
     pub fn tell(&self, turn: TargetTransition, reason: &str, lost: Vec<String>) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = match turn {

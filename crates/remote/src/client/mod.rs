@@ -2,28 +2,28 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `address` | what names a target, and the transport that reaches it |
-//! | `forms` | the programs, and the forms in which they are sent |
-//! | `bootstrap` | the text that starts the program there |
-//! | `transport` | the process that holds the transport, and what it says |
-//! | `reach` | one attempt, from the transport to the first greeting |
-//! | `reason` | why an attempt failed, read from what the transport said |
-//! | `happenings` | what happens to a run there, on its way to the task that follows it |
-//! | `output` | the output of a run, one part at a time to its listener |
-//! | `arrived` | what has arrived of a run whose end is not told |
-//! | `outbox` | the calls for the program, in their order, also while no link is there |
-//! | `begin` | makes a program ours that was reached |
-//! | `target` | a target with its state: connected, disconnected, lost, closed |
-//! | `changes` | what is told when that state changes |
-//! | `keep` | keeps a link to the target, until the lease ends |
+//! | `target_address` | what names a target, and the transport that reaches it |
+//! | `target_programs` | the programs, and the forms in which they are sent |
+//! | `bootstrap_script` | the text that starts the program there |
+//! | `transport_process` | the process that holds the transport, and what it says |
+//! | `connection_attempt` | one attempt, from the transport to the first greeting |
+//! | `failure_reason` | why an attempt failed, read from what the transport said |
+//! | `target_run_updates` | what happens to a run there, on its way to the task that follows it |
+//! | `untaken_output` | the output of a run, one part at a time to its listener |
+//! | `partial_run_result` | what has arrived of a run whose end is not told |
+//! | `target_outbox` | the calls for the program, in their order, also while no link is there |
+//! | `program_instance` | makes a program ours that was reached |
+//! | `remote_target` | a target with its state: connected, disconnected, lost, closed |
+//! | `target_changes` | what is told when that state changes |
+//! | `link_keeper` | keeps a link to the target, until the lease ends |
 //! | `connect` | the first connection, and the one after a loss |
-//! | `run` | one command there |
-//! | `terminal` | a terminal that shows a program there |
-//! | `ask` | one question |
-//! | `registry` | a registry of tasks there |
-//! | `session` | a session there |
-//! | `files` | files there |
-//! | `forward` | ports there, as ports of this machine |
+//! | `distant_run` | one command there |
+//! | `distant_terminal` | a terminal that shows a program there |
+//! | `target_requests` | one question |
+//! | `distant_registry` | a registry of tasks there |
+//! | `distant_session` | a session there |
+//! | `target_files` | files there |
+//! | `port_forward` | ports there, as ports of this machine |
 //! | `uninstall` | the end of the program, with all that is its own |
 
 mod address;

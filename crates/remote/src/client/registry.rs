@@ -117,7 +117,7 @@ impl DistantRegistry {
         Ok(registry)
     }
 
-    /// Returns its number, for [`crate::Order::registry`].
+    /// Returns its number, for [`crate::TargetCommand::registry`].
     pub fn number(&self) -> u64 {
         self.number
     }

@@ -92,7 +92,7 @@ impl RemoteTarget {
     /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.
     ///
     /// # Errors
-    /// As [`Target::run`], and if the terminal has run a command already.
+    /// As [`RemoteTarget::run`], and if the terminal has run a command already.
     pub fn run_in_terminal(
         self: &Arc<Self>,
         order: TargetCommand,

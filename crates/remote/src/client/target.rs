@@ -44,7 +44,7 @@ struct OpenTargetRun {
     most_bytes: usize,
 }
 
-/// A machine that runs commands. Ends with its last reference, as by [`Target::close`].
+/// A machine that runs commands. Ends with its last reference, as by [`RemoteTarget::close`].
 pub struct RemoteTarget {
     pub(super) settings: TargetSettings,
     pub(super) instance: Mutex<ProgramInstance>,
@@ -114,7 +114,7 @@ impl RemoteTarget {
         program.map_or("", |program| &program.sha256)
     }
 
-    /// Waits until the last transport has ended after [`Target::close`], at most this long.
+    /// Waits until the last transport has ended after [`RemoteTarget::close`], at most this long.
     pub async fn ended(&self, patience: Duration) {
         let mut over = self.over.clone();
         // An error: the task that would tell is gone, with the runtime.

@@ -13,25 +13,25 @@ use undo::{ListedUndoPoint, UndoOutcome};
 /// What a host asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetRequest {
-    /// Something of a session. Answered by [`Answer::Done`].
+    /// Something of a session. Answered by [`TargetResponse::Done`].
     Session(u64, TargetSessionRequest),
-    /// Something of a registry, by the number that the host gave it. Answered by [`Answer::Registry`].
+    /// Something of a registry, by the number that the host gave it. Answered by [`TargetResponse::Registry`].
     Registry(u64, TargetRegistryRequest),
-    /// Undo a run. Answered by [`Answer::Undone`].
+    /// Undo a run. Answered by [`TargetResponse::Undone`].
     Undo(TargetUndoRequest),
-    /// List the runs that can be undone. Answered by [`Answer::UndoPoints`].
+    /// List the runs that can be undone. Answered by [`TargetResponse::UndoPoints`].
     UndoPoints(UndoPointsRequest),
-    /// Find the newest run that an undo would take back. Answered by [`Answer::NewestToUndo`].
+    /// Find the newest run that an undo would take back. Answered by [`TargetResponse::NewestToUndo`].
     NewestToUndo(NewestUndoRequest),
-    /// Start a warm shell for commands like this one. Answered by [`Answer::Warm`].
+    /// Start a warm shell for commands like this one. Answered by [`TargetResponse::Warm`].
     WarmUp(Box<TargetCommand>),
 
-    /// Something of the file with this absolute path. Answered by [`Answer::File`].
+    /// Something of the file with this absolute path. Answered by [`TargetResponse::File`].
     File(String, TargetFileRequest),
-    /// A connection to this port of this host, whose bytes are parts. Answered by [`Answer::Done`] when both directions
-    /// have ended.
+    /// A connection to this port of this host, whose bytes are parts. Answered by [`TargetResponse::Done`] when both
+    /// directions have ended.
     Dial(String, u16),
-    /// Remove the program, and what it has made for itself, now and at its end. Answered by [`Answer::Done`].
+    /// Remove the program, and what it has made for itself, now and at its end. Answered by [`TargetResponse::Done`].
     Uninstall,
 }
 

@@ -12,22 +12,23 @@ pub const MAX_ENTRIES: usize = 500_000;
 /// What a host asks of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetFileRequest {
-    /// Its content, as parts. Then [`AboutFile::Done`].
+    /// Its content, as parts. Then [`TargetFileResponse::Done`].
     Read,
-    /// Replace it by so many bytes, which follow as parts. Then [`AboutFile::Done`].
+    /// Replace it by so many bytes, which follow as parts. Then [`TargetFileResponse::Done`].
     Write {
         /// The length of the new content.
         bytes: u64,
         /// The mode of a new file. `None`: that of any new file.
         mode: Option<u32>,
     },
-    /// What it is. Answered by [`AboutFile::Is`].
+    /// What it is. Answered by [`TargetFileResponse::Stat`].
     Stat,
-    /// The entries of a directory, as parts. Each one has a `Vec` of [`Entry`]. Then [`AboutFile::Done`].
+    /// The entries of a directory, as parts. Each one has a `Vec` of [`TargetDirectoryEntry`]. Then
+    /// [`TargetFileResponse::Done`].
     List,
-    /// Remove it, a directory with all that is in it if this is set. Answered by [`AboutFile::Done`].
+    /// Remove it, a directory with all that is in it if this is set. Answered by [`TargetFileResponse::Done`].
     Remove(bool),
-    /// Lines of a whole output, as one part. Then [`AboutFile::Done`].
+    /// Lines of a whole output, as one part. Then [`TargetFileResponse::Done`].
     Recall {
         /// Whether it has bytes as a program wrote them.
         is_raw: bool,

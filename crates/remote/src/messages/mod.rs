@@ -1,7 +1,9 @@
 //! What a host and its program say. Both come from one build, which the host knows by the hash of the program.
 //!
-//! Greetings come first and are not numbered: [`FromProgram`] and [`ToProgram`]. After [`ToProgram::Begin`] or
-//! [`FromProgram::Resumed`], numbered frames carry [`Call`]s to the program and [`Event`]s to the host.
+//! Greetings come first and are not numbered: [`GreetingFromProgram`] and [`GreetingToProgram`]. After
+//! [`GreetingToProgram::Begin`] or
+//! [`GreetingFromProgram::Resumed`], numbered frames carry [`TargetCall`]s to the program and [`TargetEvent`]s to the
+//! host.
 
 mod ask;
 mod clean;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A part of a transfer: of a file, a list, or a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferPart {
-    /// The next bytes, answered by [`Part::Taken`].
+    /// The next bytes, answered by [`TransferPart::Taken`].
     Bytes(Vec<u8>),
     /// The side that sends this has no more bytes.
     End,

@@ -14,8 +14,8 @@ use runner::registry::TaskCheck;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TargetRegistryRequest {
     /// Open it. The run of this question is the registry's own: it carries [`RegistryEvent`]s, and is answered when the
-    /// registry is closed. [`super::Call::TaskOutputTaken`] goes to this run, and [`super::Call::OutputTaken`] answers
-    /// each event.
+    /// registry is closed. [`super::TargetCall::TaskOutputTaken`] goes to this run, and
+    /// [`super::TargetCall::OutputTaken`] answers each event.
     Open(RegistryOpening),
     /// Set whether the output of tasks is sent. Their ends are in any case.
     Watch {
@@ -31,7 +31,7 @@ pub enum TargetRegistryRequest {
         /// The offset in its log, bytes.
         cursor: Option<u64>,
     },
-    /// Wait for a task. [`super::Call::Abort`] gives the wait up.
+    /// Wait for a task. [`super::TargetCall::Abort`] gives the wait up.
     Wait {
         /// Its id or pid.
         task: String,
@@ -87,7 +87,7 @@ pub enum TargetRegistryResponse {
 pub enum RegistryEvent {
     /// It is open, with these tasks and its files in this directory. The ends of tasks that run are told later.
     Opened(#[serde(with = "runner::as_json")] Vec<Task>, TaskStore),
-    /// A task has written output, answered by [`super::Call::TaskOutputTaken`].
+    /// A task has written output, answered by [`super::TargetCall::TaskOutputTaken`].
     Output(#[serde(with = "runner::as_json")] Task, String),
     /// A task has ended, with its record and its evidence.
     Exited(

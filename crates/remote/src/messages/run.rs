@@ -29,7 +29,7 @@ pub enum TargetCall {
     Input(Option<Vec<u8>>),
     /// Signal the program of a terminal.
     Signal(Signal),
-    /// Type into a terminal, answered by [`Event::Typed`].
+    /// Type into a terminal, answered by [`TargetEvent::Typed`].
     Type(Vec<u8>),
     /// Give a terminal these columns and rows.
     Resize(u16, u16),
@@ -64,9 +64,9 @@ impl RunMessage for TargetCall {
 /// A message of the program. The run of its frame names the command, or the question.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum TargetEvent {
-    /// Output, answered by [`Call::OutputTaken`].
+    /// Output, answered by [`TargetCall::OutputTaken`].
     Output(OutputStream, String),
-    /// Text of a terminal, unchanged, answered by [`Call::OutputTaken`].
+    /// Text of a terminal, unchanged, answered by [`TargetCall::OutputTaken`].
     Data(String),
     /// The terminal has taken the first input that it had not.
     Typed,
@@ -76,7 +76,7 @@ pub enum TargetEvent {
     Exited,
     /// The last input was written. `false`: the command reads no more.
     InputTaken(bool),
-    /// The current view, answered by [`Call::ViewTaken`].
+    /// The current view, answered by [`TargetCall::ViewTaken`].
     View {
         /// Pid of the command.
         pid: i32,
@@ -87,7 +87,7 @@ pub enum TargetEvent {
         /// Time since the start, ms.
         elapsed_ms: u64,
     },
-    /// The command is blocked on input, answered by [`Call::PromptTaken`].
+    /// The command is blocked on input, answered by [`TargetCall::PromptTaken`].
     Prompt {
         /// The blocked process.
         pid: i32,

@@ -72,8 +72,8 @@ impl BashWitness {
         self.file.as_fd().try_clone_to_owned()
     }
 
-    /// Sets what becomes of the ends of a tap. [`TapState::Wanted`]: the first pipe of the command leads through the
-    /// host. The shell must have the ends.
+    /// Sets what becomes of the ends of a tap. [`PipelineTapState::Wanted`]: the first pipe of the command leads
+    /// through the host. The shell must have the ends.
     ///
     /// # Errors
     /// If the file cannot be written.
