@@ -90,7 +90,7 @@ impl RunRecording {
     }
 
     /// Ends the recording of a command, right after its end. `recorded` is the outcome of the shim's record. Blocks,
-    /// unless that is [`Recorded::Nothing`].
+    /// unless that is [`ChangeJournalOutcome::Nothing`].
     pub fn finish(self, survivors: &[SurvivingProcess], recorded: &ChangeJournalOutcome) -> RunRecord {
         let (record, exact) = self.read(survivors, recorded);
         if let Some(exact) = exact {

@@ -46,7 +46,7 @@ impl RemoteTarget {
     /// Like [`Self::ask`]. Once the caller gives up, the program is asked for what there is.
     ///
     /// # Errors
-    /// As [`Self::ask`], and [`Error::Aborted`] if the caller gives up while no link is there.
+    /// As [`Self::ask`], and [`RunError::Aborted`] if the caller gives up while no link is there.
     pub fn ask_until(
         self: &Arc<Self>,
         ask: TargetRequest,

@@ -197,7 +197,7 @@ impl DistantRegistry {
     /// Waits for a task until the caller gives up, and returns what there is then.
     ///
     /// # Errors
-    /// If there is no such task, or no answer: [`Error::Aborted`] if the caller gives up while no link is there.
+    /// If there is no such task, or no answer: [`RunError::Aborted`] if the caller gives up while no link is there.
     pub fn wait(
         self: &Arc<Self>,
         task: String,

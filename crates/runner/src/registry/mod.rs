@@ -11,7 +11,6 @@ mod task_events;
 mod task_evidence;
 mod task_following;
 mod task_recording;
-#[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod task_registry;
 mod task_wait;
 #[cfg(test)]

@@ -49,11 +49,11 @@ pub enum NotStarted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndSeenByShim {
     /// The end that the result has.
-    SameEnd,
+    Same,
     /// Another end: the command was aborted later, or did not exit in time.
-    OtherEnd,
+    Different,
     /// Nothing: the shim was killed.
-    NoEnd,
+    Unseen,
 }
 
 impl EndSeenByShim {
@@ -61,9 +61,9 @@ impl EndSeenByShim {
     /// reported its exit code before its exit.
     pub fn of(reported: Option<TerminationCause>, exit: &ShellExit) -> Self {
         match exit {
-            Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::SameEnd,
-            Err(ExitUnknown::ShimKilled) => Self::NoEnd,
-            Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::OtherEnd,
+            Ok(ended) if reported.is_none_or(|cause| cause == ended.cause) => Self::Same,
+            Err(ExitUnknown::ShimKilled) => Self::Unseen,
+            Ok(_) | Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort) => Self::Different,
         }
     }
 }

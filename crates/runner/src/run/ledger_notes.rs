@@ -46,7 +46,7 @@ impl CommandLaunch {
         sweep_when_due(self.helpers, &opening.directory);
         let run = outcome.run.as_str();
         let goes_on = outcome.status == CommandStatus::Backgrounded;
-        if seen == EndSeenByShim::NoEnd {
+        if seen == EndSeenByShim::Unseen {
             // The shim may have been killed before it wrote the start.
             let end = LedgerRunEnd::with_state(now_ms(), LedgerRunState::Lost);
             let line = LedgerLine::of(run).with_json("start", &opening.start).with("end", &end).finish();
@@ -57,7 +57,7 @@ impl CommandLaunch {
             changes: outcome.receipt.as_ref().map(ledger_changes),
             output: outcome.files().first().map(|path| path.to_string_lossy().into_owned().into()),
             task: None,
-            end: (seen == EndSeenByShim::OtherEnd && !goes_on).then(|| end_of(outcome)),
+            end: (seen == EndSeenByShim::Different && !goes_on).then(|| end_of(outcome)),
             silence: silent.map(|SilenceLimit { most, waited_for }| LedgerRunSilence::of(most, waited_for)),
             evidence: None,
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),

@@ -361,7 +361,7 @@ mod tests {
             let completion = CommandCompletion {
                 pid: 7,
                 exit,
-                seen: EndSeenByShim::SameEnd,
+                seen: EndSeenByShim::Same,
                 silent: silent.map(|most| SilenceLimit { most, waited_for: None }),
                 output: ProducedOutput {
                     stdout,

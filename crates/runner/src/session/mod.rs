@@ -16,7 +16,6 @@
 
 mod session_command;
 mod session_run;
-#[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod shell_session;
 mod shell_state_files;
 mod state_saver;

@@ -75,7 +75,7 @@ pub async fn replay<'a, L: CommandListener>(
     Ok(CommandCompletion {
         pid: 0,
         exit: process.exit.unwrap_or(Err(ExitUnknown::AliveAfterAbort)),
-        seen: EndSeenByShim::OtherEnd,
+        seen: EndSeenByShim::Different,
         silent: None,
         output,
         survivors: Vec::new(),
