@@ -145,12 +145,12 @@ export class Detail {
     const { run } = live;
     const isTask = run.kind === 'task';
     if (!isTask && run.kind !== 'terminal' && Date.now() - run.startedAt < LONG_MS) return void this.#stop(live);
-    const number =
-      run.processes === null ? 'Its processes' : run.processes === 1 ? 'Its process' : `Its ${run.processes} processes`;
+    const many = run.processes === null ? 'Its processes get' : `Its ${run.processes} processes get`;
+    const who = run.processes === 1 ? 'Its process gets' : many;
     const ports = run.ports.map(({ port }) => ` Port ${port} closes.`).join('');
     const question = {
       title: isTask ? 'Stop this task?' : 'Stop this command?',
-      text: `${number} get SIGTERM, and SIGKILL if that is not enough.${ports}`,
+      text: `${who} SIGTERM, and SIGKILL if that is not enough.${ports}`,
       items: [],
       verb: 'Stop',
       about: nameOf(run.command),
