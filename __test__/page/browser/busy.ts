@@ -19,6 +19,14 @@ const HOST = `
   setInterval(ignore, 1e6);
   console.log('READY');`;
 
+/** The beginnings of the names of what is opened, and texts that are shown once it is open as a whole. */
+export const RUNS: [name: RegExp, shown: string | RegExp][] = [
+  [/^for n/, 'line 3'],
+  [/^read -rp/, 'terminal, as the program draws it'],
+  [/^python3/, /^Serving HTTP/],
+  [/^kubectl/, 'What is at stake'],
+];
+
 /** Serves a page with a command, a terminal that asks, a server and an approval. */
 export async function busy(options?: BrowserContextOptions) {
   const pages = new Pages();

@@ -1,7 +1,7 @@
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
 import { until } from '../../support/index.ts';
-import { busy } from './busy.ts';
+import { busy, RUNS } from './busy.ts';
 import { browserTest } from './tab.ts';
 
 const focused = (tab: BrowserPage) => tab.evaluate<string>('nameOf(document.activeElement)');
@@ -26,9 +26,9 @@ async function walks(tab: BrowserPage, state: string): Promise<void> {
 browserTest('Tab reaches the search and every control in reading order, and the focus is seen', async () => {
   const { tab } = await busy();
   await walks(tab, 'Now');
-  for (const name of [/^for n/, /^read -rp/, /^python3/, /^kubectl/]) {
+  for (const [name, shown] of RUNS) {
     await tab.getByRole('button', { name }).first().click();
-    await tab.locator('.detail[aria-label]').filter({ visible: true }).waitFor();
+    await tab.locator('.detail').getByText(shown).waitFor();
     await walks(tab, `${name}`);
     const names = await tab.evaluate<string[]>('controls().map(nameOf)');
     if (name.source.startsWith('^for')) expect(names).toContain('INPUT Search');

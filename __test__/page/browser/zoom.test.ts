@@ -1,6 +1,6 @@
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
-import { busy } from './busy.ts';
+import { busy, RUNS } from './busy.ts';
 import { browserTest } from './tab.ts';
 
 /** Scrolls to each control, and returns the names of those that something hides nevertheless. */
@@ -29,9 +29,9 @@ async function controlsOf(tab: BrowserPage): Promise<Set<string>> {
   const back = tab.getByRole('button', { name: 'Back' });
   if (await back.isVisible()) await back.click();
   await look('Now');
-  for (const name of [/^for n/, /^read -rp/, /^kubectl/]) {
+  for (const [name, shown] of RUNS) {
     await tab.getByRole('button', { name }).first().click();
-    await tab.locator('.detail').filter({ visible: true }).waitFor();
+    await tab.locator('.detail').getByText(shown).waitFor();
     await look(`${name}`);
     if (await back.isVisible()) await back.click();
   }
