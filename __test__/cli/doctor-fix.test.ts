@@ -179,7 +179,7 @@ describe('doctor --fix on a machine', () => {
   });
 
   test('the addon looks for the copy where it is made', async () => {
-    const addon = await source('crates/runner/src/supervise/client/helpers/copy.rs');
+    const addon = await source('crates/runner/src/supervise/client/helpers/supervisor_copy.rs');
     expect(addon).toContain(`"${COPIES}"`);
     const [, ofCrates] = /^version = "(.*)"$/m.exec(await source('Cargo.toml')) ?? [];
     expect(ofCrates).toBe(JSON.parse(await source('package.json')).version);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -152,6 +152,27 @@ describe.concurrent('hosts come and go', () => {
     await until(() => events.live.filter(named('begun')).length === 1, 'the other is gone');
     expect(events.live.filter(named('997'))).toMatchObject([{ id: task.id }]);
     expect(events.view.ended.has(task.id)).toBe(false);
+  });
+
+  test('a task that runs elsewhere is not shown, so no process here is offered to be stopped', async () => {
+    const { pages, events } = await opened();
+    const host = pages.host(`
+      import { defaultRegistry } from 'agent-bash';
+      const { id } = await defaultRegistry().start('exec sleep 995');
+      await defaultRegistry().start('exec sleep 996');
+      console.log('TASK ' + id);
+      setInterval(() => {}, 1e6);`);
+    const [, id = ''] = await host.says(/TASK (\S+)/);
+    const shown = [await events.run(named('995')), await events.run(named('996'))];
+    // The directory is shared with another machine, which has started this task.
+    const path = join(pages.state, 'agent-bash/tasks', `${id}.json`);
+    const task = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...task, boot: `${task.boot}x`, hostName: 'other' }));
+    host.process.kill('SIGKILL');
+    await events.run(({ id }) => id === `task:${shown[1]?.taskId}`);
+    await until(() => !events.live.some(named('995')), 'the other one is gone');
+    expect(events.view.runs.has(`task:${shown[0]?.taskId}`)).toBe(false);
+    writeFileSync(path, JSON.stringify(task));
   });
 
   test('a task of a registry with its own directory is shown through its host', async () => {

@@ -47,6 +47,13 @@ export class History {
     return this.#shown(entries);
   }
 
+  /** Calls `refused` for each command that is refused from now on, until the signal aborts. */
+  async refusals(signal: AbortSignal, refused: () => void): Promise<void> {
+    for await (const { state } of readLedger({ since: Date.now(), follow: true, signal })) {
+      if (state === 'refused') refused();
+    }
+  }
+
   /** Returns one run; `null` if the ledger does not have it. With its start, only files since then are read. */
   async entry(runId: string, startedAt = 0): Promise<LedgerEntry | null> {
     const since = Math.max(0, startedAt - CLOCK_MS);

@@ -3,9 +3,18 @@ import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
 import { folder } from '../../support/index.ts';
 import { type Page, Pages } from '../support.ts';
+import { busy as asking } from './busy.ts';
 import { browserTest, openTab } from './tab.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Checks that axe finds no violation in the page as it is. */
+async function isSound(tab: BrowserPage, state: string): Promise<void> {
+  if (!(await tab.evaluate('window.axe !== undefined'))) await tab.addScriptTag({ path: AXE });
+  const found = await tab.evaluate<string[]>(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
+  expect(found, state).toEqual([]);
+}
 
 /** Serves a page with each kind of run, an ended run with changes and denials, and a prompt. */
 async function busy(): Promise<Page> {
@@ -72,14 +81,38 @@ async function* states(tab: BrowserPage): AsyncGenerator<string> {
 for (const colorScheme of ['light', 'dark'] as const) {
   browserTest(`axe finds no violation, low contrast included, in the ${colorScheme} scheme`, async () => {
     const tab = await openTab(await busy(), { colorScheme, bypassCSP: true });
-    await tab.addScriptTag({ path: AXE });
-    for await (const state of states(tab)) {
-      const found = await tab.evaluate<string[]>(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-        violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
-      expect(found, state).toEqual([]);
-    }
+    for await (const state of states(tab)) await isSound(tab, state);
   });
 }
+
+browserTest('axe finds no violation in an approval, and in one project of two agents', async () => {
+  const { tab } = await asking({ bypassCSP: true });
+  await isSound(tab, 'cards');
+  await tab.getByRole('button', { name: /^kubectl/ }).click();
+  await tab.getByText('What is at stake').waitFor();
+  await isSound(tab, 'approval');
+  await tab.getByRole('button', { name: /^Deny kubectl/ }).click();
+  await tab
+    .getByRole('status')
+    .getByText(/^Denied/)
+    .waitFor();
+  await isSound(tab, 'a message');
+});
+
+browserTest('axe finds no violation where nothing runs, nobody may act, or nobody is signed in', async () => {
+  const page = await new Pages().serve();
+  const tab = await openTab(page, { bypassCSP: true });
+  await tab.getByText('Nothing runs').waitFor();
+  await isSound(tab, 'Now');
+  for (const view of ['History', 'Ports']) {
+    await tab.getByRole('tab', { name: view }).click();
+    await isSound(tab, view);
+  }
+  const other = await tab.context().newPage();
+  await other.goto(page.origin);
+  await other.getByRole('heading', { name: 'This tab is not signed in' }).waitFor();
+  await isSound(other, 'signed out');
+});
 
 for (const width of [360, 700, 960, 1_000, 1_440, 2_560]) {
   browserTest(`nothing but output scrolls sideways at ${width} px`, async () => {

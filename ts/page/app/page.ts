@@ -1,16 +1,19 @@
 import type { PageEvents } from '../wire.ts';
 import { Banner, signedOut } from './base/banner.ts';
 import { type Context, Messages } from './base/context.ts';
-import { arrange, attribute, button, fill, h, painter, show } from './base/dom.ts';
-import { size } from './base/format.ts';
+import { arrange, attribute, button, fill, h, painter, show, text } from './base/dom.ts';
+import { Focus } from './base/focus.ts';
+import { nameOf, size } from './base/format.ts';
 import { icon } from './base/icon.ts';
 import { isTyped, KeyList } from './base/keys.ts';
 import type { Connection, Server } from './base/server.ts';
 import { Store } from './base/store.ts';
 import { Tabs } from './base/tabs.ts';
+import { capital } from './base/words.ts';
 import { Detail, type Subject } from './detail/detail.ts';
 import { HistoryView } from './history/history.ts';
 import { NowView } from './now/now.ts';
+import { statedRun } from './now/row.ts';
 import { PortsView, servedBy } from './ports/ports.ts';
 
 type View = 'Now' | 'History' | 'Ports';
@@ -26,6 +29,11 @@ export class Page {
   readonly #needs = h('span', { class: 'n n-ask', 'aria-hidden': 'true' });
   readonly #open = h('span', { class: 'n', 'aria-hidden': 'true' });
   readonly #totals = h('p', { class: 'totals' });
+  /** Says to screen readers what began to need a person. */
+  readonly #call = h('p', { class: 'vh', role: 'status' });
+  /** What needs a person, by id. */
+  #known = new Map<string, string>();
+  readonly #skip = button('Skip to the open command', () => this.#detail.focus(), { class: 'btn skip' });
   readonly #keys = new KeyList();
   readonly #tabs: Tabs;
   readonly #now: NowView;
@@ -73,13 +81,15 @@ export class Page {
     const head = h(
       'header',
       { class: 'top' },
+      this.#skip,
       h('h1', { class: 'brand' }, 'agent-bash'),
       this.#tabs.list,
       this.#totals,
       keys,
     );
     const main = h('main', {}, ...panels);
-    this.#root.replaceChildren(head, this.#banner.element, main, this.#context.messages.element, this.#keys.element);
+    const { element: messages } = this.#context.messages;
+    this.#root.replaceChildren(head, this.#banner.element, main, messages, this.#call, this.#keys.element);
     this.#tabs.select('Now');
   }
 
@@ -173,6 +183,12 @@ export class Page {
   }
 
   #update(): void {
+    const focus = new Focus();
+    this.#updateParts();
+    focus.keep(() => this.#detail.focus(), this.#tabs.list);
+  }
+
+  #updateParts(): void {
     this.#updateHead();
     const view = this.#view;
     if (view === 'Now') this.#now.update();
@@ -235,6 +251,8 @@ export class Page {
     show(this.#needs, needs > 0);
     attribute(this.#open, 'data-n', ports);
     show(this.#open, ports > 0);
+    show(this.#skip, this.#view === 'Now' && this.#chosen.Now !== null);
+    this.#sayNeeds();
     document.title = `${needs > 0 ? `(${needs}) ` : ''}agent-bash`;
     if (!isFilled) return;
     this.#banner.readOnly(!welcome.control);
@@ -250,6 +268,15 @@ export class Page {
         this.#isLost ? 'Not connected' : 'Live',
       ),
     ]);
+  }
+
+  #sayNeeds(): void {
+    const { asks, waiting } = this.#store;
+    const needs = new Map([...asks.values()].map(({ id, command }) => [id, `Approval, ${nameOf(command)}`]));
+    for (const live of waiting) needs.set(live.run.id, `${capital(statedRun(live).word)}, ${nameOf(live.run.command)}`);
+    const added = [...needs].filter(([id, words]) => this.#known.get(id) !== words).map(([, words]) => words);
+    this.#known = needs;
+    if (added.length > 0) text(this.#call, `Needs you: ${added.join('. ')}`);
   }
 
   /** Returns the totals of all live runs. */
@@ -269,7 +296,8 @@ export class Page {
 
   #key(event: KeyboardEvent): void {
     if (isTyped(event) || this.#keys.element.open) return;
-    const act = this.#actOf(event.key);
+    const cancel = event.key === 'Escape' ? () => this.#detail.cancel() : null;
+    const act = this.#detail.isConfirming ? cancel : this.#actOf(event.key);
     if (!act) return;
     event.preventDefault();
     act();

@@ -11,12 +11,13 @@ const MOST = 50;
 /** Time in ms that a new host has to report its runs. */
 const FIRST_MS = 300;
 
-/** Shows runs that ended recently, before this page was connected to their host. */
+/** Shows runs that ended recently, before this page was connected to their host, and those that were refused. */
 export class Recent {
   readonly #board: Board;
   readonly #history: History;
   #timer: NodeJS.Timeout | null = null;
   #unlisten: (() => void) | null = null;
+  #following: AbortController | null = null;
 
   constructor(board: Board, history: History) {
     this.#board = board;
@@ -24,15 +25,21 @@ export class Recent {
   }
 
   start(): void {
-    this.#unlisten ??= this.#board.listen(({ hosts }) => {
+    if (this.#unlisten) return;
+    this.#unlisten = this.#board.listen(({ hosts }) => {
       if (hosts) this.#soon();
     });
     this.#soon();
+    const following = new AbortController();
+    this.#following = following;
+    // No host reports a command that was refused.
+    this.#history.refusals(following.signal, () => this.#soon()).catch(() => {});
   }
 
   stop(): void {
     this.#unlisten?.();
     this.#unlisten = null;
+    this.#following?.abort();
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
   }

@@ -10,6 +10,8 @@ import { type Board, idOfTask } from './board.ts';
 const SCAN_MS = 2_000;
 /** Time in ms that hosts have to report their tasks before the first scan. */
 const FIRST_MS = 500;
+/** The note of a registry on a task that runs on another machine or in another container. */
+const ELSEWHERE = /^task (\S+): it runs elsewhere/;
 
 /** Shows the tasks of the user's default directory that have outlived their host. */
 export class OrphanedTasks {
@@ -57,9 +59,13 @@ export class OrphanedTasks {
     this.#timer = setTimeout(() => this.#again(), SCAN_MS);
   }
 
+  /** Returns the tasks of this machine: those that run elsewhere have no process here that could be stopped. */
   #list(): BackgroundTask[] {
     try {
-      return this.#open().list();
+      const registry = this.#open();
+      const tasks = registry.list();
+      const elsewhere = new Set(registry.notes.map((note) => ELSEWHERE.exec(note)?.[1]));
+      return tasks.filter(({ id }) => !elsewhere.has(id));
     } catch {
       // `agent-bash ps` reports a directory that cannot be read.
       return [];

@@ -7,7 +7,7 @@ const PATIENCE_MS = 1_000;
 
 /** The banner, which says that the page is not connected or is read-only. */
 export class Banner {
-  readonly element = h('div');
+  readonly element = h('section', { 'aria-label': 'State of this page' });
   readonly #broken = h('p', { class: 'banner banner-red', role: 'alert' });
   readonly #readOnly = h('p', { class: 'banner banner-plain' });
   #timer = 0;

@@ -25,7 +25,8 @@ export function commandNodes(shown: PageCommand, findings: readonly PageFinding[
   for (const { from, to, numbers } of marksOf(findings)) {
     nodes.push(...plain(shown, at, from));
     const mark = h('mark', { class: 'risk' });
-    mark.append(...plain(shown, from, to), h('sup', {}, numbers.join(' ')));
+    // The number is no part of the command.
+    mark.append(...plain(shown, from, to), h('sup', { 'aria-hidden': 'true' }, numbers.join(' ')));
     nodes.push(mark);
     at = to;
   }

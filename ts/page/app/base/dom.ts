@@ -86,6 +86,25 @@ function move(parent: Movable & Element, element: Element, before: Element | nul
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
+/**
+ * Makes everything but an element inert, so that the focus stays inside of it. What says something to screen readers
+ * does so nevertheless. Returns the function that ends this.
+ */
+export function isolate(element: HTMLElement): () => void {
+  const made: HTMLElement[] = [];
+  for (let inner = element; inner.parentElement && inner !== document.body; inner = inner.parentElement) {
+    for (const other of inner.parentElement.children) {
+      if (!(other instanceof HTMLElement) || other === inner || other.inert) continue;
+      if (other.querySelector(':scope > [role=alert]')) continue;
+      other.inert = true;
+      made.push(other);
+    }
+  }
+  return () => {
+    for (const other of made) other.inert = false;
+  };
+}
+
 /** Time in ms after which a hidden tab, which gets no frames, is painted. */
 const HIDDEN_MS = 250;
 /** Rest after a frame, as a multiple of its time: commands need the processor more than their picture does. */

@@ -24,7 +24,7 @@ export class Case {
     const body = h(
       'div',
       { class: 'case' },
-      h('p', {}, `${visible(agent)} wants to run this.${hard}`),
+      h('h2', {}, `${visible(agent)} wants to run this.${hard}`),
       block,
       ...stakes(ask),
     );

@@ -37,7 +37,7 @@ export class Detail {
   readonly #badge = h('span', { class: 'badge' });
   readonly #since = h('span', { class: 'since' });
   readonly #actions = h('span', { class: 'actions' });
-  readonly #command = h('p', { class: 'head-cmd' });
+  readonly #command = h('h2', { class: 'head-cmd' });
   readonly #ports = h('dl', { class: 'facts ports' });
   readonly #facts = h('dl', { class: 'facts' });
   readonly #findings = h('div');
@@ -46,6 +46,8 @@ export class Detail {
   readonly #body: HTMLElement;
   readonly #empty = h('p', { class: 'choose' }, 'Choose a command to see its output.');
   #subject: Subject | null = null;
+  /** The action that the open question is about. */
+  #asked: 'stop' | 'undo' = 'stop';
   /** The run id of the last undo in this tab. */
   #undone: string | null = null;
   #case: { id: string; case: Case } | null = null;
@@ -58,6 +60,7 @@ export class Detail {
     this.pane = new OutputPane(context);
     const back = button('Back', () => context.choose(null), { class: 'btn btn-bare back' });
     const copy = button('Copy command', () => void this.#copy(), { class: 'btn btn-bare copy' });
+    this.#confirm.onToggle = (isOpen) => show(this.#actions, !isOpen);
     const row = h(
       'div',
       { class: 'head-row' },
@@ -82,6 +85,11 @@ export class Detail {
   /** Whether a question is open. */
   get isQuestion(): boolean {
     return this.#case !== null;
+  }
+
+  /** Whether a question before an action is open. */
+  get isConfirming(): boolean {
+    return this.#confirm.isOpen;
   }
 
   /** The id of the open task; `null` if no task is open. */
@@ -125,6 +133,11 @@ export class Detail {
     this.#case?.case.focus();
   }
 
+  /** Leaves the question before an action. */
+  cancel(): void {
+    this.#confirm.close();
+  }
+
   /** Stops the open run, after a confirmation if much would be lost. */
   stop(): void {
     const live = this.#subject?.live;
@@ -132,18 +145,19 @@ export class Detail {
     const { run } = live;
     const isTask = run.kind === 'task';
     if (!isTask && run.kind !== 'terminal' && Date.now() - run.startedAt < LONG_MS) return void this.#stop(live);
-    const number =
-      run.processes === null ? 'Its processes' : run.processes === 1 ? 'Its process' : `Its ${run.processes} processes`;
+    const many = run.processes === null ? 'Its processes get' : `Its ${run.processes} processes get`;
+    const who = run.processes === 1 ? 'Its process gets' : many;
     const ports = run.ports.map(({ port }) => ` Port ${port} closes.`).join('');
     const question = {
       title: isTask ? 'Stop this task?' : 'Stop this command?',
-      text: `${number} get SIGTERM, and SIGKILL if that is not enough.${ports}`,
+      text: `${who} SIGTERM, and SIGKILL if that is not enough.${ports}`,
       items: [],
       verb: 'Stop',
       about: nameOf(run.command),
       keep: 'Keep it running',
       isRed: true,
     };
+    this.#asked = 'stop';
     this.#confirm.ask(question, () => void this.#stop(live));
   }
 
@@ -164,6 +178,7 @@ export class Detail {
         keep: 'Keep',
         isRed: false,
       };
+      this.#asked = 'undo';
       this.#confirm.ask(question, () => void this.#undo(runId));
     } catch (error) {
       messages.fail('This run cannot be undone', error);
@@ -224,7 +239,9 @@ export class Detail {
 
   #updateActions(live: LiveRun | null): void {
     const { control } = this.#context.store.welcome;
-    const action = !control || this.#confirm.isOpen ? '' : live && !live.end ? 'stop' : this.#undoable() ? 'undo' : '';
+    const action = !control ? '' : live && !live.end ? 'stop' : this.#undoable() ? 'undo' : '';
+    // The run has ended, or was undone elsewhere.
+    if (this.#confirm.isOpen && action !== this.#asked) this.#confirm.close();
     const name = ` ${nameOf(this.#commandOf())}`;
     fill(this.#actions, action + name, () => [
       action === 'stop' && button('Stop', () => this.stop(), { class: 'btn btn-red' }, name),

@@ -39,7 +39,8 @@ export class HistoryView {
       this.#empty,
       this.#older,
     );
-    const parts = [this.filters.element, this.#chart.element, wrap];
+    const title = h('h2', { class: 'vh' }, 'History');
+    const parts = [title, this.filters.element, this.#chart.element, wrap];
     this.element = h('section', { class: 'wide', 'aria-label': 'History' }, ...parts);
   }
 

@@ -10,6 +10,7 @@ export class Decision {
   readonly approve: HTMLButtonElement;
   readonly #context: Context;
   readonly #ask: PageAsk;
+  #isSent = false;
   readonly #reason = h('input', { class: 'field', 'aria-label': 'Reason', autocomplete: 'off' });
 
   constructor(context: Context, ask: PageAsk, placeholder: string) {
@@ -23,9 +24,10 @@ export class Decision {
   }
 
   async #answer(approved: boolean): Promise<void> {
+    if (this.#isSent) return;
     const { server, messages, store } = this.#context;
     const reason = this.#reason.value.trim();
-    this.#enable(false);
+    this.#mark(true);
     store.answered.add(this.#ask.id);
     try {
       await server.post('answer', { ask: this.#ask.id, approved, ...(reason && { reason }) });
@@ -33,11 +35,13 @@ export class Decision {
     } catch (error) {
       store.answered.delete(this.#ask.id);
       messages.fail('This answer was not taken', error);
-      this.#enable(true);
+      this.#mark(false);
     }
   }
 
-  #enable(isEnabled: boolean): void {
-    for (const one of [this.deny, this.approve]) attribute(one, 'disabled', !isEnabled);
+  /** A disabled button would lose the focus. */
+  #mark(isSent: boolean): void {
+    this.#isSent = isSent;
+    for (const one of [this.deny, this.approve]) attribute(one, 'aria-disabled', isSent && 'true');
   }
 }

@@ -53,7 +53,7 @@ export class GroupView {
   /** The ids of the folded runs. They change only while no person uses the list, so rows keep their place. */
   #folded = new Set<string>();
 
-  constructor(context: Context, { name, path }: Group) {
+  constructor(context: Context, { name, path, agent, pid }: Group) {
     this.#context = context;
     const { home } = context.store.welcome;
     const toggle = (change: () => void) => () => {
@@ -77,7 +77,8 @@ export class GroupView {
       h('span', {}, h('b', {}, 'The host has ended.'), ' Its task goes on and can be stopped here.'),
     );
     const parts = [head, this.#gone, this.#list, this.#all, this.#more, this.#ended];
-    this.element = h('section', { class: 'group', 'aria-label': visible(name) }, ...parts);
+    const label = [name, agent, pid === null ? 'host gone' : `pid ${pid}`].filter(Boolean).map(visible).join(', ');
+    this.element = h('section', { class: 'group', 'aria-label': label }, ...parts);
   }
 
   update({ runs, agent, pid }: Group, rowOf: (live: LiveRun) => RunRow, isStill: boolean): void {
@@ -99,6 +100,7 @@ export class GroupView {
     show(this.#more, folded.length > 0);
     this.#more.setAttribute('aria-expanded', String(this.#isUnfolded));
     arrange(this.#ended, this.#isUnfolded ? folded.map((one) => rowOf(one).element) : []);
+    show(this.#ended, this.#isUnfolded && folded.length > 0);
   }
 }
 

@@ -1,6 +1,6 @@
 import { shortCommand } from '../base/command.ts';
 import type { Context } from '../base/context.ts';
-import { attribute, button, fill, h, show, text } from '../base/dom.ts';
+import { attribute, button, fill, h, hidden, show, text } from '../base/dom.ts';
 import { age, ago, nameOf, oneLine, percent, size } from '../base/format.ts';
 import { icon } from '../base/icon.ts';
 import type { LiveRun } from '../base/store.ts';
@@ -37,8 +37,8 @@ export class RunRow {
   readonly #ports = h('span');
   readonly #words = h('span');
   readonly #line = h('p', { class: 'line' }, this.#ports, this.#words);
-  readonly #cpu = h('span', { class: 'cpu' });
-  readonly #memory = h('span', { class: 'mem' });
+  readonly #cpu = h('span');
+  readonly #memory = h('span');
   readonly #time = h('time');
   readonly #stop: HTMLElement;
   #live: LiveRun;
@@ -52,7 +52,9 @@ export class RunRow {
     this.open = button(null, () => context.choose(id), { class: 'open cmd' });
     const stop = button('Stop', () => context.stop(id), { class: 'btn btn-red' }, ` ${nameOf(command)}`);
     this.#stop = h('p', { class: 'act-row' }, stop);
-    const numbers = h('p', { class: 'nums' }, this.#cpu, this.#memory, this.#time);
+    const cpu = h('span', { class: 'cpu' }, hidden('CPU '), this.#cpu, ' ');
+    const memory = h('span', { class: 'mem' }, hidden('memory '), this.#memory, ' ');
+    const numbers = h('p', { class: 'nums' }, cpu, memory, this.#time);
     this.element = h('li', { class: 'run' }, this.#mark, this.open, this.#line, numbers, this.#stop);
     this.update(live);
   }
@@ -63,10 +65,11 @@ export class RunRow {
     const { run, end } = live;
     const { store } = this.#context;
     const isChosen = store.chosen === run.id;
-    const { mark, tone } = statedRun(live);
+    const { mark, tone, word } = statedRun(live);
     fill(this.open, run.command, () => shortCommand(run));
     this.open.title = nameOf(run.command);
-    fill(this.#mark, mark, () => [icon(mark)]);
+    // The line below has the state of a run that has ended.
+    fill(this.#mark, `${mark} ${word}`, () => [icon(mark), !end && hidden(word)]);
     attribute(this.open, 'aria-current', isChosen && 'true');
     attribute(this.element, 'data-run', run.runId || run.id);
     attribute(this.element, 'data-state', stateOf(live));

@@ -16,15 +16,24 @@ const FLOOD = { lines: 600, ms: 1_000, shown: 150, pauseMs: 1_000 };
 const NEAR = 32;
 /** Keys that scroll up. */
 const UP = ['ArrowUp', 'PageUp', 'Home'];
-/** The most characters per time in ms that screen readers announce. Faster output is not announced. */
+/** The most characters per time in ms that screen readers announce: the last ones. Others are only counted. */
 const SPOKEN = { characters: 600, ms: 2_000 };
 
 /** The output of the chosen run: a log that follows until a person scrolls, or the screen of a terminal. */
 export class LogView {
-  readonly element = h('div', { class: 'log', role: 'log', 'aria-label': 'Output', tabindex: 0 });
+  readonly element = h('div', {
+    class: 'log',
+    role: 'log',
+    'aria-label': 'Output',
+    'aria-live': 'polite',
+    tabindex: 0,
+  });
+  /** Says to screen readers how many lines were not announced. */
+  readonly unspoken = h('p', { class: 'vh', role: 'status' });
   readonly #notice = h('p', { class: 'cut' });
   readonly #list = h('div', { class: 'lines' });
-  readonly #screen = h('div', { class: 'screen' });
+  // A program draws its screen again and again.
+  readonly #screen = h('div', { class: 'screen', 'aria-live': 'off' });
   readonly #note = h('p', { class: 'term-note' });
   readonly #end = h('p', { class: 'end' });
   /** Called when the log stops or starts to follow its end, and when there are new lines below. */
@@ -42,7 +51,8 @@ export class LogView {
   /** Whether the output is a flood, by the lines of the last full time, and those since then. */
   #flood = { is: false, lines: 0, since: 0 };
   #pause = 0;
-  #spoken = { characters: 0, since: 0 };
+  /** The characters that may be announced until the end of the time, and the lines that were not. */
+  #speech = { left: 0, lines: 0, timer: 0 };
 
   constructor() {
     this.element.append(this.#notice, this.#list, this.#screen, this.#note, this.#end);
@@ -77,6 +87,8 @@ export class LogView {
     this.ended([]);
     this.follow(true);
     this.#say('');
+    this.#endSpeech();
+    text(this.unspoken, '');
     this.search?.refresh();
   }
 
@@ -110,14 +122,15 @@ export class LogView {
     this.#say('');
     this.#list.replaceChildren();
     this.element.classList.add('terminal');
-    this.#silence(true);
     screenElement(this.#screen, screen);
+    this.#toEnd();
     this.onFollow(true, 0);
   }
 
   /** Shows what was added since the last call. */
   paint(): void {
     const { lines, next } = this.#paper;
+    const from = this.#next;
     const kept = lines[0]?.number ?? next;
     this.#measure(next - this.#next);
     this.#awaitPause();
@@ -127,14 +140,12 @@ export class LogView {
     const room = this.#following || this.#next >= kept ? 2 * LINES - this.#list.childElementCount : 0;
     const added = lines.filter(({ number }) => number >= this.#next).slice(0, Math.max(0, room));
     this.#open?.remove();
-    for (const line of added) {
-      const element = elementOf(line);
-      this.#list.append(element);
-      this.search?.added(element);
-      this.#next = line.number + 1;
-    }
+    const elements = added.map(elementOf);
+    this.#next = (added.at(-1)?.number ?? this.#next - 1) + 1;
+    this.#hush(elements, this.#next - from - added.length);
+    this.#list.append(...elements);
+    for (const element of elements) this.search?.added(element);
     this.#paintOpen();
-    this.#speak(added.length + (this.#open ? 1 : 0));
     this.#sayWhatIsMissing();
     this.search?.update();
     this.#toEnd();
@@ -178,7 +189,9 @@ export class LogView {
     const { scrollHeight, scrollTop } = this.element;
     // The browser would keep the view, too, but not at the very top.
     this.element.style.overflowAnchor = 'none';
-    this.#list.prepend(...earlier.map(elementOf));
+    const elements = earlier.map(elementOf);
+    for (const element of elements) element.ariaLive = 'off';
+    this.#list.prepend(...elements);
     this.#scrollTo(scrollTop + this.element.scrollHeight - scrollHeight);
     this.element.style.overflowAnchor = '';
     this.#first = oldest.number;
@@ -192,7 +205,10 @@ export class LogView {
   #paintOpen(): void {
     const drawn = this.#next === this.#paper.next ? this.#paper.open : null;
     this.#open = drawn && lineElement(drawn, this.#paper.label);
-    if (this.#open) this.#list.append(this.#open);
+    if (!this.#open) return;
+    // It is announced when it is finished.
+    this.#open.ariaLive = 'off';
+    this.#list.append(this.#open);
   }
 
   /** Removes the lines that are no longer kept. */
@@ -211,20 +227,31 @@ export class LogView {
     show(this.#notice, words !== '');
   }
 
-  /** Turns announcements off while output is faster than speech. */
-  #speak(lines: number): void {
-    const now = performance.now();
-    if (now - this.#spoken.since > SPOKEN.ms) {
-      this.#silence(this.#spoken.characters > SPOKEN.characters);
-      this.#spoken = { characters: 0, since: now };
+  /**
+   * Keeps screen readers from announcing more of these lines, which are about to be added, than they can speak.
+   * `skipped` lines before them are not shown at all.
+   */
+  #hush(lines: readonly HTMLElement[], skipped: number): void {
+    if (lines.length === 0) return;
+    const speech = this.#speech;
+    speech.lines += skipped;
+    if (speech.timer === 0) {
+      speech.left = SPOKEN.characters;
+      speech.timer = window.setTimeout(() => this.#endSpeech(), SPOKEN.ms);
     }
-    this.#spoken.characters += lines * 40;
-    if (this.#spoken.characters > SPOKEN.characters) this.#silence(true);
+    for (const line of lines.toReversed()) {
+      speech.left -= (line.textContent ?? '').length;
+      if (speech.left >= 0) continue;
+      line.ariaLive = 'off';
+      speech.lines += 1;
+    }
   }
 
-  #silence(isSilent: boolean): void {
-    const live = isSilent ? 'off' : 'polite';
-    if (this.element.ariaLive !== live) this.element.ariaLive = live;
+  #endSpeech(): void {
+    const { lines, timer } = this.#speech;
+    clearTimeout(timer);
+    this.#speech = { left: 0, lines: 0, timer: 0 };
+    text(this.unspoken, lines === 0 ? '' : count(lines, 'more line'));
   }
 
   /** Stops following before the first step of the scroll, which the next paint would take back. */
@@ -257,8 +284,12 @@ export class LogView {
     return isResized;
   }
 
+  /** Scrolls to the end if it is followed, and in a terminal to the line after the cursor. */
   #toEnd(): void {
-    if (this.#following) this.#scrollTo(this.element.scrollHeight);
+    if (!this.#following) return;
+    const { offsetTop, scrollHeight, clientHeight } = this.element;
+    const row = this.#screen.querySelector('.cursor')?.parentElement;
+    this.#scrollTo(row ? row.offsetTop - offsetTop + 2 * row.offsetHeight - clientHeight : scrollHeight);
   }
 
   #scrollTo(top: number): void {

@@ -36,7 +36,7 @@ export class OutputPane {
     const title = h('h2', { id: 'output' }, 'Output');
     const space = h('span', { class: 'sp' });
     const bar = h('div', { class: 'bar' }, title, this.search.element, this.#count, space, this.#wrap, this.#follow);
-    const parts = [bar, this.#log.element, this.#newer, this.#input];
+    const parts = [bar, this.#log.element, this.#log.unspoken, this.#newer, this.#input];
     this.element = h('section', { class: 'pane', 'aria-labelledby': 'output' }, ...parts);
     this.#setWrap(true);
   }

@@ -33,7 +33,7 @@ export class PortsView {
       h('p', {}, 'A port shows here when a command listens on it. To see one, run:'),
       h('p', { class: 'try' }, h('code', {}, "npx agent-bash run 'python3 -m http.server 8000 --bind 127.0.0.1'")),
     );
-    this.element = h('div', { class: 'wide' }, this.#table, this.#empty);
+    this.element = h('div', { class: 'wide' }, h('h2', { class: 'vh' }, 'Ports'), this.#table, this.#empty);
   }
 
   update(): void {
