@@ -10,7 +10,7 @@ const platforms = await page('platforms.md');
 const limits = await page('limits.md');
 
 test('the table of options has each of them', async () => {
-  const declared = /export interface BashOptions \{\n(.*?)^\}/ms.exec(await source('ts/types.ts'))?.[1] ?? '';
+  const declared = /export interface CommandOptions<.*?> \{\n(.*?)^\}/ms.exec(await source('ts/types.ts'))?.[1] ?? '';
   const options = [...declared.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
   expect(options.length).toBeGreaterThan(20);
   expect(first(table(running, 'Options')).sort()).toEqual(options.sort());
