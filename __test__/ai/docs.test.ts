@@ -23,10 +23,6 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
     steps: [call('rm -rf /no-such-folder/cache'), call('npm publish'), { say: 'The cache is empty.' }],
     printed: [['rm -rf /no-such-folder/cache'], ['The cache is empty.']],
   },
-  {
-    steps: [call('rm -rf /no-such-folder/cache'), { say: 'Not today, then.' }],
-    printed: [['reviewer asks to run rm -rf /no-such-folder/cache', 1, false], ['Not today, then.']],
-  },
   { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
 ];
 

@@ -34,13 +34,7 @@ test('the pod is one that the restricted standard admits, with a writable /tmp',
   expect(env[0].value).toMatch(/^\/tmp\//);
 });
 
-test('the job uses the actions of our own workflow, and its runner', async () => {
-  const job = parse(of('yaml')[1] ?? '').jobs.agent;
-  const own = parse(await source('.github/workflows/ci.yml')).jobs.linux;
-  expect(job['runs-on']).toBe(own['runs-on']);
-  const uses = (steps: { uses?: string }[]) => steps.flatMap((step) => step.uses ?? []);
-  for (const action of uses(job.steps)) expect(uses(own.steps)).toContain(action);
-  // The sysctl of the page is the one that the remedy names.
+test('the sysctl of the page is the one that the remedy names', async () => {
   expect(text).toContain('kernel.apparmor_restrict_unprivileged_userns');
   expect(await source('crates/confine/src/world/remedy.rs')).toContain('kernel.apparmor_restrict_unprivileged_userns');
 });

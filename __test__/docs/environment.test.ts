@@ -24,6 +24,12 @@ test('names that the tables call secret are withheld, those that they call harml
   expect(open.filter((name) => !(name in found))).toEqual([]);
 });
 
+test('the page says how many services are known', async () => {
+  const services = facts.environment.shapes.flatMap(({ vendor }) => vendor.split(', '));
+  expect(new Set(services).size).toBeGreaterThan(150);
+  expect(await page('environment.md')).toMatch(/over 150\sservices/);
+});
+
 test('the defaults are what a command sees', async () => {
   const rows = facts.environment.defaults;
   expect(rows.length).toBeGreaterThan(50);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { adapters, tested } from '../../scripts/frameworks.mjs';
 import { packageRoot } from '../support/index.ts';
-import { FACTS } from './adapters.ts';
+import { FRAMEWORKS } from './adapters.ts';
 import { page, source, spans, table } from './examples.ts';
 import { generated } from './generated.ts';
 import { code, lines } from './tables.ts';
@@ -13,29 +13,15 @@ const packagesOf = (versions: { name: string; version: string }[]) =>
 
 await generated('frameworks.md', {
   versions: lines(
-    ['framework', 'entry', 'packages', 'Node.js', 'what its own shell lacks'],
+    ['framework', 'entry', 'packages', 'Node.js'],
     tested().map(({ adapter, versions, nodes }) => [
-      `[${FACTS[adapter]?.framework}](${adapter}.md)`,
+      `[${FRAMEWORKS[adapter]}](${adapter}.md)`,
       code(`agent-bash/${adapter}`),
       packagesOf(versions),
       nodes.join(', '),
-      FACTS[adapter]?.lacks ?? '',
     ]),
   ),
 });
-
-for (const { adapter, versions, nodes } of tested()) {
-  await generated(`${adapter}.md`, {
-    facts: lines(
-      ['entry', code(`agent-bash/${adapter}`)],
-      [
-        ['packages', packagesOf(versions)],
-        ['Node.js', nodes.join(', ')],
-        ...Object.entries(FACTS[adapter]?.holds ?? {}),
-      ],
-    ),
-  });
-}
 
 test('the page of entries has each entry of the package', async () => {
   const { exports } = JSON.parse(await source('package.json'));
@@ -54,18 +40,10 @@ it('each directory of ts/frameworks has its packages listed', () => {
 const HEADINGS = ['Example', 'Options', 'Behaviour', 'Approval, confinement and undo', 'Limits'];
 
 describe.each(adapters())('%s', (name) => {
-  it('shows each row of its table by a test', async () => {
-    const rows = Object.keys(FACTS[name]?.holds ?? {});
-    expect(rows.length).toBeGreaterThan(3);
-    const tests = await source(`__test__/stress/frameworks/${name}.test.ts`);
-    const names = [...tests.matchAll(/\bit\(\s*(['"`])(.*?)\1,/g)].map(([, , title = '']) => title);
-    const missing = rows.filter((row) => !names.some((title) => title === row || title.startsWith(`${row}: `)));
-    expect(missing).toEqual([]);
-  });
-
-  it('has the sections of all pages of adapters, in their order', async () => {
+  it('has sections of all pages of adapters, in their order', async () => {
     const headings = [...(await page(`${name}.md`)).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(HEADINGS);
+    expect(headings).toEqual(expect.arrayContaining(['Example', 'Options', 'Behaviour']));
+    expect(headings).toEqual(HEADINGS.filter((heading) => headings.includes(heading)));
   });
 
   it('has types of its framework in a test, and a test of the gate', async () => {

@@ -69,7 +69,7 @@ test('the costs are those of the pages that measured them', async () => {
   const [, , , first = ''] = await cells('confinement.md', 'first command of an instance');
   expect(text).toContain(`${start} the start, ${warm} with a warm shell`);
   expect(text).toContain(`${Math.round(Number.parseFloat(first))} ms more for the first command of a sandbox instance`);
-  const [, , , lossless = '', salient = ''] = await cells('tokens.md', 'build, test');
+  const [, , lossless = '', salient = ''] = await cells('tokens.md', 'build, test');
   const percent = (cell: string) => `${Math.round(Number.parseFloat(cell))} %`;
   expect(text).toContain(`\`'lossless'\` saves ${percent(lossless)} and \`'salient'\` ${percent(salient)}`);
   const benchmarks = (await source('bench/README.md')).replace(/\s+/g, ' ');

@@ -13,25 +13,14 @@ const readme = await source('README.md');
 const found = blocks(text);
 const of = (kind: string) => found.filter((one) => one.kind === kind).map((one) => one.text);
 
-/** The words behind which a client has the command that it runs there. */
-const CLIENTS = { srun: '--overlap' };
-
-/**
- * Puts ssh with a config in which `build1` is a host of this test on the PATH, and clients of other programs, which the
- * gate does not have: they run the command on this machine. Returns the home there.
- */
-function clients(): string {
+/** Puts ssh with a config in which `build1` is a host of this test on the PATH. Returns the home there. */
+function client(): string {
   const { config, home } = sshHost();
   const bin = folder();
   const own = join(bin, 'ssh_config');
   writeFileSync(own, readFileSync(config, 'utf8').replace('Host box', 'Host build1'), { mode: 0o600 });
-  const put = (name: string, line: string) => writeFileSync(join(bin, name), `#!/bin/bash\n${line}\n`, { mode: 0o755 });
   const path = process.env.PATH;
-  put('ssh', `PATH='${path}' exec ssh -F '${own}' "$@"`);
-  const environment = `env -i PATH="$PATH" HOME='${home}' XDG_RUNTIME_DIR='${home}'`;
-  for (const [name, last] of Object.entries(CLIENTS)) {
-    put(name, `while [ "$1" != '${last}' ]; do shift; done; shift; exec ${environment} "$@"`);
-  }
+  writeFileSync(join(bin, 'ssh'), `#!/bin/bash\nPATH='${path}' exec ssh -F '${own}' "$@"\n`, { mode: 0o755 });
   hostEnv({ PATH: `${bin}:${path}` });
   return home;
 }
@@ -47,7 +36,7 @@ describe('docs/remote.md', () => {
 
   for (const { example, number } of all) {
     sshTest(`example ${number}`, async () => {
-      const project = join(clients(), 'project');
+      const project = join(client(), 'project');
       mkdirSync(project);
       writeFileSync(join(project, 'package.json'), '{}');
       expect(await printed(example, folder())).toEqual(promised(example));

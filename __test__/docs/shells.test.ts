@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BashSession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { coldStarts, differences } from '../stress/differential/known.ts';
+import { differences } from '../stress/differential/known.ts';
 import { facts, size, time, word } from './built.ts';
 import { page, spans, wrapped } from './examples.ts';
 
@@ -48,7 +48,6 @@ const what = (rows: readonly (readonly [string, ...string[]])[]) =>
 const expected = {
   lasts: what(lasts),
   gone: what(gone),
-  cold: coldStarts.map(({ what }) => wrapped(`- ${what}`, '  ')).join('\n'),
   differences: differences
     .map(({ what, example }) => wrapped(`- ${what}${example ? `: ${code(example)}` : ''}`, '  '))
     .join('\n'),

@@ -5,7 +5,6 @@ import { wrapped } from './examples.ts';
 export interface Tables {
   names: string;
   harmless: string;
-  shapes: string;
   fields: string;
   host: string;
   untrue: string;
@@ -64,11 +63,9 @@ function defaults(): string {
 
 /** The generated parts of docs/environment.md, by their names there. */
 export function tables(): Tables {
-  const vendors = environment.shapes.flatMap(({ vendor }) => vendor.replace(' and others', '').split(', '));
   return {
     names: names(),
     harmless: list(environment.harmless.map(({ pattern }) => pattern)),
-    shapes: wrapped([...new Set(vendors)].join(', ')),
     fields: list(environment.fields),
     host: host(),
     untrue: list(environment.untrue),

@@ -16,7 +16,6 @@ const pages = [
   'containers.md',
   'moving.md',
   'cookbook.md',
-  'troubleshooting.md',
   'performance.md',
   'terminals.md',
   'rendering.md',
