@@ -85,8 +85,8 @@ const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name))
 
 /**
  * Returns the options as JSON for the addon, which reads them by the same names (`RawOptions` in
- * crates/runner/src/request/raw_options.rs). Options that are left out have their default there. `ownEnv` are the variables of
- * one command of a session.
+ * crates/runner/src/request/raw_options.rs). Options that are left out have their default there. `ownEnv` are the
+ * variables of one command of a session.
  */
 export function optionsText(
   given: CommandOptions,
