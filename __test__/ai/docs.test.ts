@@ -14,7 +14,6 @@ const call = (command: string): Step => ({ call: { command } });
 /** The model's steps and the output of each block, in order. */
 const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
-  { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
   {
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],

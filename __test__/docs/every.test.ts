@@ -48,7 +48,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
   'docs/receipts.md': { ts: EXAMPLES },
-  'docs/remote.md': { sh: REMOTE, ts: REMOTE, yaml: REMOTE },
+  'docs/remote.md': { sh: REMOTE, ts: REMOTE },
   'docs/rendering.md': { ts: EXAMPLES },
   'docs/running.md': { ts: EXAMPLES },
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },

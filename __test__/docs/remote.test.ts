@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { PROGRAM } from '../cli/support.ts';
 import { folder, hostEnv } from '../support/index.ts';
 import { sshHost, sshTest } from '../support/ssh.ts';
@@ -60,12 +59,6 @@ describe('docs/remote.md', () => {
     for (const [, value = '', name] of numbers) {
       expect(text).toMatch(new RegExp(`^\\| \`${name}\` \\|.*\\| ${value.replaceAll('_', ',')} \\|$`, 'm'));
     }
-  });
-
-  test('the role allows what kubectl exec asks for', () => {
-    const [role] = of('yaml').map((one) => parse(one));
-    expect(role.kind).toBe('Role');
-    expect(role.rules).toContainEqual({ apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] });
   });
 
   sshTest('the job runs, with the keys and the host of this test', async () => {

@@ -9,8 +9,6 @@ import { page, spans, wrapped } from './examples.ts';
 const NAME = 'shells.md';
 const place = (name: string) => new RegExp(`(<!-- ${name}: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)`, 's');
 
-const code = (script: string) => `\`${script}\``;
-
 /** What the state of a session has, with a command, a later one, and what that prints. */
 const lasts = [
   ['the directory, `OLDPWD`, the stack of `pushd`', 'cd /; pushd usr', 'dirs; echo $OLDPWD', '/usr / /'],
@@ -42,15 +40,15 @@ const gone = [
   ['local variables of a function that called `exit`', 'f() { local v=1; exit; }; f', 'echo ${v-none}', 'none'],
 ] as const;
 
-const what = (rows: readonly (readonly [string, ...string[]])[]) =>
-  rows.map(([row]) => wrapped(`- ${row}`, '  ')).join('\n');
+function what(rows: readonly (readonly [string, ...string[]])[]): string {
+  const text = rows.map(([row]) => row).join('; ');
+  return wrapped(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+}
 
 const expected = {
   lasts: what(lasts),
   gone: what(gone),
-  differences: differences
-    .map(({ what, example }) => wrapped(`- ${what}${example ? `: ${code(example)}` : ''}`, '  '))
-    .join('\n'),
+  differences: differences.map(({ what }) => wrapped(`- ${what}`, '  ')).join('\n'),
 };
 
 // After a change of the list: UPDATE_DOCS=1 npm test -- docs/shells
