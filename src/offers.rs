@@ -33,7 +33,7 @@ pub struct NativeOffers {
 pub fn offers() -> NativeOffers {
     let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces, notifications, gvisor } =
         sys::kernel_features();
-    let (no_group, missing_controllers) = match sys::group_place() {
+    let (no_group, missing_controllers) = match sys::cgroup_place() {
         Ok(place) => (None, missing(&place).iter().map(ToString::to_string).collect()),
         Err(reason) => (Some(reason), Vec::new()),
     };
@@ -72,7 +72,7 @@ enum MissingController {
 }
 
 fn missing(place: &CgroupPlace) -> Vec<MissingController> {
-    let offered = sys::controllers(&place.directory, "cgroup.controllers");
+    let offered = sys::listed_controllers(&place.directory, "cgroup.controllers");
     [("memory", place.controllers.memory, offered.memory), ("pids", place.controllers.pids, offered.pids)]
         .into_iter()
         .filter(|(_, is_there, _)| !is_there)

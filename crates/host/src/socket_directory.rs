@@ -188,7 +188,7 @@ impl SocketDirectory {
     fn remove_dead_sockets(&self) {
         for (name, pid) in self.sockets() {
             let path = self.short_socket_path(&name);
-            let is_gone = || sys::living(pid).is_none();
+            let is_gone = || sys::living_identity(pid).is_none();
             if is_gone() && refuses_connections(&path) && is_gone() {
                 let _ = fs::remove_file(&path);
             }

@@ -87,7 +87,7 @@ impl PortListeners {
         let is_it = |(number, address): &(u16, IpAddr)| *number == port.port && address.to_string() == port.address;
         let sockets = self.0.iter().filter(|(place, _)| is_it(place)).flat_map(|(_, sockets)| sockets);
         let pids: Vec<Pid> = sockets.flat_map(|socket| owners.get(socket).into_iter().flatten().copied()).collect();
-        !pids.is_empty() && pids.into_iter().all(|pid| sys::living(pid).is_none())
+        !pids.is_empty() && pids.into_iter().all(|pid| sys::living_identity(pid).is_none())
     }
 }
 

@@ -64,7 +64,7 @@ impl SupervisorCgroup {
             return None;
         }
         // Messages and state files contain the path as text.
-        let place = sys::group_place().ok().filter(|place| place.directory.to_str().is_some())?;
+        let place = sys::cgroup_place().ok().filter(|place| place.directory.to_str().is_some())?;
         let killed = remove_dead_cgroups(&place.directory);
         let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id);
         let directory = place.directory.join(format!("{PREFIX}{}.{namespace}", cgroup_name_of(getpid())?));
@@ -74,13 +74,13 @@ impl SupervisorCgroup {
             let _ = fs::remove_dir(&directory);
             return None;
         }
-        let offered = sys::controllers(&directory, "cgroup.controllers");
+        let offered = sys::listed_controllers(&directory, "cgroup.controllers");
         for (offered, name) in [(offered.memory, "+memory"), (offered.pids, "+pids")] {
             if offered {
                 let _ = write_control_file(&directory.join("cgroup.subtree_control"), name);
             }
         }
-        let controllers = sys::controllers(&directory, "cgroup.subtree_control");
+        let controllers = sys::listed_controllers(&directory, "cgroup.subtree_control");
         Some(Self { directory, controllers, killed })
     }
 
@@ -313,7 +313,7 @@ fn supervisor_of(path: &Path) -> Option<[&str; 3]> {
 pub fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).and_then(split_at_dots);
     let is_shim = path.parent().is_some_and(|above| supervisor_of(above).is_some());
-    is_shim && sys::is_group(path) && name.is_some_and(|[pid, started]| !is_alive(pid, started))
+    is_shim && sys::is_cgroup(path) && name.is_some_and(|[pid, started]| !is_alive(pid, started))
 }
 
 /// Sends SIGKILL to every process in a shim's cgroup.

@@ -34,7 +34,7 @@ pub struct TreeMember {
 impl TreeMember {
     /// Returns the process with this pid if it is alive.
     pub fn of(pid: Pid) -> Option<Self> {
-        sys::living(pid).map(|identity| Self { pid, identity })
+        sys::living_identity(pid).map(|identity| Self { pid, identity })
     }
 
     /// Returns the process group. `None` if the process is gone.

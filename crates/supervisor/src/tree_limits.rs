@@ -104,14 +104,14 @@ impl LimitWatch {
             return None;
         }
         let _realtime = sys::RealtimeGuard::begin();
-        let before = sys::worked();
+        let before = sys::cpu_time_used();
         let (processes, seen) = self.sample_tree(mark);
         let totals = TreeUsage::of(processes, &seen, ended, self.group.as_deref().and_then(ShimCgroup::usage));
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
         let broken = self
             .killed_by_kernel()
             .or_else(|| self.find_exceeded(&totals, |allowed| proportional_memory(&seen, allowed)));
-        self.pause = self.next_pause(&totals, sys::worked().saturating_sub(before));
+        self.pause = self.next_pause(&totals, sys::cpu_time_used().saturating_sub(before));
         self.next = Instant::now() + self.pause;
         self.last = totals;
         broken
@@ -268,7 +268,7 @@ fn exact_memory((pid, sample): &(Pid, UsageSample), sure: &mut bool) -> u64 {
         None => *sure = false,
     }
     // The exact memory of another user's process cannot be read. Its resident memory counts instead.
-    sys::memory(*pid).or_else(|| sys::sample(*pid).map(|sample| sample.resident)).unwrap_or(0)
+    sys::proportional_memory(*pid).or_else(|| sys::sample(*pid).map(|sample| sample.resident)).unwrap_or(0)
 }
 
 #[cfg(test)]

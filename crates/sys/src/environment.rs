@@ -29,7 +29,7 @@ pub fn environment() -> String {
         // Programs hardly ever change a variable between two commands.
         if spare != block {
             std::mem::swap(block, spare);
-            *text = readable(block);
+            *text = usable_variables(block);
         }
         text.clone()
     })
@@ -55,7 +55,7 @@ fn copy_variables(block: &mut Vec<u8>) {
     }
 }
 
-fn readable(block: &[u8]) -> String {
+fn usable_variables(block: &[u8]) -> String {
     let all = String::from_utf8_lossy(block);
     let mut seen = HashSet::new();
     let mut text = String::with_capacity(all.len());
@@ -71,7 +71,7 @@ fn readable(block: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{environment, readable};
+    use super::{environment, usable_variables};
 
     #[test]
     fn the_environment_is_that_of_the_process() {
@@ -82,6 +82,6 @@ mod tests {
 
     #[test]
     fn variables_are_read_as_node_reads_them() {
-        assert_eq!(readable(b"A=1\0B=\xff=\0A=2\0nothing\0=x\0C=\0"), "A=1\0B=\u{fffd}=\0C=\0");
+        assert_eq!(usable_variables(b"A=1\0B=\xff=\0A=2\0nothing\0=x\0C=\0"), "A=1\0B=\u{fffd}=\0C=\0");
     }
 }

@@ -136,7 +136,7 @@ pub struct FileStatus {
 
 impl FileStatus {
     /// Returns whether the file has this kind, an `S_IF` value.
-    pub fn is(&self, kind: u32) -> bool {
+    pub fn has_kind(&self, kind: u32) -> bool {
         self.mode & 0o170_000 == kind
     }
 }

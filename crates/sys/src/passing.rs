@@ -49,7 +49,7 @@ impl Default for PipeForwarder {
 impl PipeForwarder {
     /// Passes on a step of what the first pipe has, if the second one has room for it. Never waits if both ends do not.
     pub fn step(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> ForwardOutcome<'_> {
-        let ready = polled(to, PollFlags::POLLOUT);
+        let ready = ready_events(to, PollFlags::POLLOUT);
         if ready.contains(PollFlags::POLLERR) {
             return ForwardOutcome::ReaderLeft(&self.bytes[..std::mem::take(&mut self.held)]);
         }
@@ -131,7 +131,7 @@ fn fill(pipe: BorrowedFd<'_>, bytes: &mut [u8]) -> usize {
 }
 
 /// Returns which of these events an end of a pipe has now, and those that always show.
-pub fn polled(end: BorrowedFd<'_>, events: PollFlags) -> PollFlags {
+pub fn ready_events(end: BorrowedFd<'_>, events: PollFlags) -> PollFlags {
     let mut ends = [PollFd::new(end, events)];
     let polled = poll(&mut ends, PollTimeout::ZERO);
     ends[0].revents().filter(|_| polled.is_ok()).unwrap_or(PollFlags::empty())

@@ -403,7 +403,7 @@ pub fn home() -> Option<String> {
 }
 
 /// Lowers the priority of this process and of those that it starts from now on.
-pub fn stand_back() {
+pub fn lower_own_priority() {
     // Only a courtesy, so a failure is ignored.
     // SAFETY: a plain system call.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
@@ -411,7 +411,7 @@ pub fn stand_back() {
 
 /// Returns the CPU time that this process has used. Unlike elapsed time, it leaves out the time in which other
 /// processes had the processor.
-pub fn worked() -> std::time::Duration {
+pub fn cpu_time_used() -> std::time::Duration {
     let used = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID);
     used.map(std::time::Duration::from).unwrap_or_default()
 }

@@ -70,7 +70,7 @@ impl RefusalRecorder {
 
     /// Records an attempt of a process that is known.
     pub fn record_attempt_of(&mut self, process: Pid, attempted: RefusedAttempt) {
-        self.record((sys::program(process).executable, sys::variable_of(process, &self.variable)), attempted);
+        self.record((sys::process_program(process).executable, sys::variable_of(process, &self.variable)), attempted);
     }
 
     fn record(&mut self, (program, mark): (String, Option<String>), attempted: RefusedAttempt) {
@@ -107,7 +107,7 @@ impl RefusalRecorder {
             return None;
         }
         let owner = sys::socket_owner(&self.processes(), transport, from);
-        let found = owner.map(|pid| (sys::program(pid).executable, sys::variable_of(pid, &self.variable)));
+        let found = owner.map(|pid| (sys::process_program(pid).executable, sys::variable_of(pid, &self.variable)));
         self.allowance -= begun.elapsed().as_secs_f64();
         found
     }

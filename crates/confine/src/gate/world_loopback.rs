@@ -110,7 +110,7 @@ impl WorldLoopback {
             let own = any_address();
             match TcpListener::bind((own, ENTRY + number)) {
                 Ok(entry) => {
-                    let is_open = sys::hear_only(entry.as_fd(), own).is_err();
+                    let is_open = sys::accept_only_from(entry.as_fd(), own).is_err();
                     entry.set_nonblocking(true)?;
                     let (published, port) = (home.join(SERVERS), ENTRY + number);
                     let (servers, ports, expected) = (Vec::new(), BTreeMap::new(), HashMap::new());

@@ -104,7 +104,7 @@ fn apply_to_file(
     act: &AttributeChange,
 ) -> Result<SyscallReply, Errno> {
     // A directory may have the set-group-id bit, as shared repositories do; a program may not.
-    if act.is_privileged() && !sys::file_status(thing.as_fd())?.is(DIRECTORY) {
+    if act.is_privileged() && !sys::file_status(thing.as_fd())?.has_kind(DIRECTORY) {
         return Err(Errno::EPERM);
     }
     let done = act.apply_at_link(&link_of(thing.as_fd())?);

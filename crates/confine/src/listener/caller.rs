@@ -307,7 +307,7 @@ impl CallerTable {
     /// Returns a thread that asks, and the file it has open as this descriptor, which shows that the thread exists.
     pub fn open_file(&mut self, thread: i32, number: i32) -> Option<(&mut CallerThread, ExistingFile)> {
         let caller = self.known.get_mut(&thread)?;
-        let open = sys::being(caller.directory.as_fd(), &c_string(format!("fd/{number}")).ok()?, true).ok()?;
+        let open = sys::existing_file(caller.directory.as_fd(), &c_string(format!("fd/{number}")).ok()?, true).ok()?;
         caller.seen_at = self.call;
         Some((caller, open))
     }
@@ -333,7 +333,7 @@ impl CallerTable {
 
     /// Leaves and closes the directories of changes. Returns whether there were any.
     pub fn leave_directories(&mut self) -> bool {
-        sys::stand_nowhere();
+        sys::leave_own_directory();
         self.known.values_mut().for_each(|caller| caller.created = None);
         self.bases.clear();
         self.directories.clear()

@@ -122,7 +122,7 @@ impl DirectoryEntryLocation {
     pub(super) fn new(directory: impl Into<Arc<OwnedFd>>, name: CString) -> Result<Self, Errno> {
         let directory = directory.into();
         // `getcwd` is quicker than the link in `/proc`.
-        let stood = sys::stand_in(&directory).then(|| nix::unistd::getcwd().ok()).flatten();
+        let stood = sys::work_in_directory(&directory).then(|| nix::unistd::getcwd().ok()).flatten();
         let parent = match stood.filter(|path| path.is_absolute()) {
             Some(parent) => parent,
             None => Path::new(OsStr::from_bytes(path_of(directory.as_fd())?.to_bytes())).to_owned(),
@@ -157,7 +157,7 @@ impl DirectoryEntryLocation {
     /// Like [`Self::reachable_path`], if this thread may leave its working directory. The path holds until the thread
     /// leaves the next directory.
     pub fn reach_from_there(&self) -> Cow<'_, Path> {
-        if sys::stand_in(&self.directory) {
+        if sys::work_in_directory(&self.directory) {
             Path::new(OsStr::from_bytes(self.name.to_bytes())).into()
         } else {
             self.reachable_path().into()

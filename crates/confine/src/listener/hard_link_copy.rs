@@ -73,7 +73,7 @@ impl PendingSyscall<'_> {
     /// Returns the status and the path of an open file that has names where the command may change nothing.
     fn status_if_named_elsewhere(&mut self, thing: BorrowedFd<'_>) -> Result<Option<(FileStatus, PathBuf)>, Errno> {
         let status = sys::file_status(thing)?;
-        if status.links < 2 || status.is(DIRECTORY) {
+        if status.links < 2 || status.has_kind(DIRECTORY) {
             return Ok(None);
         }
         let path = path_of_open(thing)?;
@@ -165,7 +165,7 @@ fn replace_by_copy(thing: &OwnedFd, status: &FileStatus, path: &Path) -> Result<
     let (here, name) = (directory.as_fd(), c_string(name.as_bytes())?);
     let leads_to = |name| sys::file_status(sys::open_place(here, name, false, LinkResolution::Nothing)?.as_fd());
     let size = fstat(thing)?.st_size;
-    if !status.is(REGULAR) || size.unsigned_abs() > COPIED || leads_to(&name)?.id != status.id {
+    if !status.has_kind(REGULAR) || size.unsigned_abs() > COPIED || leads_to(&name)?.id != status.id {
         return Err(Errno::EBUSY);
     }
     let new = create_unused_name(here)?;

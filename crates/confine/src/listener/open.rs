@@ -134,7 +134,7 @@ fn open_existing(
         Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => return Ok(OpenStep::Again(CallerPath::Path(base, path))),
         Err(errno) => return Err(asked.record_failed_change(&base, &path, errno)),
     };
-    if sys::file_status(place.as_fd())?.is(LINK) {
+    if sys::file_status(place.as_fd())?.has_kind(LINK) {
         return if wish.has(OFlag::O_NOFOLLOW) { Err(Errno::ELOOP) } else { follow_last_link(asked, base, path) };
     }
     if sys::is_of_proc(place.as_fd())? && is_of_process(&place) {
@@ -171,7 +171,7 @@ pub(super) fn follow_last_link(
 /// Refuses to write to a FIFO that may not be changed. The kernel writes to a FIFO even where the mount is read-only,
 /// and the listener has no Landlock.
 fn stay_inside(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: &OwnedFd) -> Result<(), Errno> {
-    if !wish.writes() || !sys::file_status(file.as_fd())?.is(FIFO) || !sys::is_read_only(file.as_fd())? {
+    if !wish.writes() || !sys::file_status(file.as_fd())?.has_kind(FIFO) || !sys::is_read_only(file.as_fd())? {
         return Ok(());
     }
     let path = path_of(file.as_fd())?;
@@ -189,10 +189,10 @@ fn is_of_process(file: &OwnedFd) -> bool {
 /// Opens a file again that the caller or the listener has open, or has as a place.
 fn reopen_for_caller(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: OwnedFd) -> Result<SyscallReply, Errno> {
     let status = sys::file_status(file.as_fd())?;
-    if status.is(DIRECTORY) {
+    if status.has_kind(DIRECTORY) {
         return Err(Errno::EISDIR);
     }
-    if status.is(CHARACTERS) && status.device == TERMINAL {
+    if status.has_kind(CHARACTERS) && status.device == TERMINAL {
         return open_terminal(asked, wish);
     }
     stay_inside(asked, wish, &file)?;
@@ -201,13 +201,13 @@ fn reopen_for_caller(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: Ow
     let has = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
     let access = |flags: OFlag| flags & OFlag::O_ACCMODE;
     let enough = access(has) == OFlag::O_RDWR || access(has) == access(wish.flags);
-    if status.is(REGULAR) && !has.contains(place_flag()) && !enough {
+    if status.has_kind(REGULAR) && !has.contains(place_flag()) && !enough {
         return Err(Errno::EACCES);
     }
     let file = if wish.changes() { asked.may_be_written(file)? } else { file };
     match PendingSyscall::reopen(file.as_fd(), flags.bits()) {
         Ok(opened) => finish_open(asked, wish, opened),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &file),
+        Err(Errno::ENXIO) if status.has_kind(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &file),
         Err(errno) => Err(errno),
     }
 }
@@ -257,13 +257,13 @@ pub(super) fn finish_open(
 ) -> Result<SyscallReply, Errno> {
     stay_inside(asked, wish, &file)?;
     let status = sys::file_status(file.as_fd())?;
-    if status.is(DIRECTORY) {
+    if status.has_kind(DIRECTORY) {
         return Err(Errno::EISDIR);
     }
     if wish.has(OFlag::O_NONBLOCK) {
         return Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC)));
     }
-    if status.is(FIFO) && wish.flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
+    if status.has_kind(FIFO) && wish.flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
         return wait_for_fifo(asked, wish, &file);
     }
     let flags = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);

@@ -102,7 +102,7 @@ fn refused_path(asked: &PendingSyscall<'_>, base: PathStart, path: CString, chan
         Err(_) => return None,
     };
     let status = sys::file_status(place.as_fd()).ok()?;
-    if change == ChangedObject::Contents && !(status.is(sys::REGULAR) || status.is(sys::DIRECTORY)) {
+    if change == ChangedObject::Contents && !(status.has_kind(sys::REGULAR) || status.has_kind(sys::DIRECTORY)) {
         return None;
     }
     let found = path_of(place.as_fd()).ok()?;

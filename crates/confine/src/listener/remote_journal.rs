@@ -119,7 +119,7 @@ impl RemoteEntryLocation {
     /// Opens the directory, to which no link may lead.
     fn open_directory(&self, directories: &mut RecentDirectories) -> Option<Arc<OwnedFd>> {
         let path = self.parent.as_os_str().as_bytes();
-        let known = directories.find(AT_FDCWD, path).map(|known| known.directory).filter(sys::stand_in);
+        let known = directories.find(AT_FDCWD, path).map(|known| known.directory).filter(sys::work_in_directory);
         if let Some(directory) = known
             && nix::unistd::getcwd().is_ok_and(|there| there == self.parent)
         {

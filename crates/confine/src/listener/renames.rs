@@ -86,7 +86,7 @@ pub(super) fn is_alike(source: RenamePath<'_>, target: RenamePath<'_>) -> bool {
 /// Returns the content of a small regular file.
 fn small_file_content((base, name): RenamePath<'_>) -> Option<Vec<u8>> {
     let place = sys::open_place(base, name, false, LinkResolution::Texts).ok()?;
-    if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {
+    if !sys::file_status(place.as_fd()).ok()?.has_kind(REGULAR) {
         return None;
     }
     let mut bytes = Vec::new();

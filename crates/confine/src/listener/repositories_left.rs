@@ -97,7 +97,7 @@ impl RepositoriesLeft {
 
     /// Remembers a directory that the command has made.
     pub fn note_made_directory(&mut self, directory: &PathStart, name: &CStr) {
-        if let Ok(made) = sys::being(directory.descriptor(), name, false)
+        if let Ok(made) = sys::existing_file(directory.descriptor(), name, false)
             && self.made.len() < MADE
         {
             self.made.insert((made.device, made.inode), made.born);
@@ -117,7 +117,7 @@ impl RepositoriesLeft {
             found.born.is_some_and(|born| born < self.begun)
                 || self.made.get(&(found.device, found.inode)) == Some(&found.born)
         };
-        is_like_git(directory.as_fd()) && !sys::being(AT_FDCWD, &git, false).is_ok_and(is_own)
+        is_like_git(directory.as_fd()) && !sys::existing_file(AT_FDCWD, &git, false).is_ok_and(is_own)
     }
 
     /// Remembers a directory in which a name appears, if the name counts.

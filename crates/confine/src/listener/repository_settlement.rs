@@ -217,8 +217,9 @@ impl<'a> RepositorySettlement<'a> {
         for name in names.filter(|name| !is_kept(name.to_bytes())).collect::<Vec<_>>() {
             let status = sys::open_place(hooks.as_fd(), &name, false, LinkResolution::Nothing)
                 .and_then(|place| sys::file_status(place.as_fd()));
-            let is_inert =
-                |status: sys::FileStatus| status.is(DIRECTORY) || status.is(REGULAR) && status.mode & 0o111 == 0;
+            let is_inert = |status: sys::FileStatus| {
+                status.has_kind(DIRECTORY) || status.has_kind(REGULAR) && status.mode & 0o111 == 0
+            };
             if !status.is_ok_and(is_inert) {
                 self.move_aside(&hooks, &name);
             }
@@ -232,7 +233,7 @@ impl<'a> RepositorySettlement<'a> {
             return None;
         }
         let status = sys::file_status(place.as_fd()).ok()?;
-        if !status.is(REGULAR) {
+        if !status.has_kind(REGULAR) {
             return Some(None);
         }
         let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;

@@ -157,7 +157,7 @@ impl ListenerService {
                     match (listener, self.commands.last_mut()) {
                         (Some(socket), Some(last)) if is_journal => last.journal = Some(RemoteJournal::new(socket)),
                         (Some(listener), Some(last)) => {
-                            sys::answer_at_once(listener.as_fd());
+                            sys::answer_on_callers_cpu(listener.as_fd());
                             last.listener = Some(Arc::new(listener));
                         }
                         _ => {}

@@ -83,7 +83,7 @@ const TICK: i128 = 10_000_000;
 /// Returns whether a file was made before a time. No program can change the time at which a file was made.
 fn is_older(file: &OwnedFd, begun: (i64, u32)) -> bool {
     let at = |(seconds, rest): (i64, u32)| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    let Ok(born) = sys::born(file.as_fd()) else { return true };
+    let Ok(born) = sys::birth_time(file.as_fd()) else { return true };
     at(born) + TICK < at(begun)
 }
 

@@ -217,7 +217,7 @@ impl SyscallReader<'_> {
             return true;
         }
         let Some((directory, name)) = caller.created.take() else { return false };
-        let is_named = sys::being(directory.as_fd(), &name, false) == Ok(open) && open.links == 1;
+        let is_named = sys::existing_file(directory.as_fd(), &name, false) == Ok(open) && open.links == 1;
         caller.newest = Some(open).filter(|open| is_named && open.born.is_some());
         caller.created = Some((directory, name));
         is_named

@@ -32,10 +32,10 @@ impl SyscallReply {
     /// Sends the answer.
     pub fn send(self, listener: BorrowedFd<'_>, call: &SyscallNotification) {
         match self {
-            Self::Answer(answer) => sys::answer(listener, call.id, answer),
+            Self::Answer(answer) => sys::respond(listener, call.id, answer),
             Self::File(file, cloexec) => {
-                if let Err(errno) = sys::answer_with(listener, call, file, cloexec) {
-                    sys::answer(listener, call.id, NotificationResponse::Fail(errno));
+                if let Err(errno) = sys::respond_with_file(listener, call, file, cloexec) {
+                    sys::respond(listener, call.id, NotificationResponse::Fail(errno));
                 }
             }
             Self::Later => {}

@@ -64,7 +64,7 @@ impl UnconfinedListener {
             Ok(false) => NotificationResponse::Continue,
             Err(errno) => NotificationResponse::Fail(errno),
         };
-        sys::answer(listener, call.id, answer);
+        sys::respond(listener, call.id, answer);
     }
 
     /// Answers the next message of a world's listener. Returns `false` once the listener is gone, or sends no message.

@@ -93,7 +93,7 @@ fn build_when_ordered(
 /// Leaves the maker's session and output, and waits until ids are mapped.
 fn detach_and_wait_for_ids(control: &OwnedFd) -> io::Result<()> {
     sys::reset_signals()?;
-    sys::leave_output()?;
+    sys::detach_output()?;
     nix::unistd::setsid()?;
     nix::sys::stat::umask(nix::sys::stat::Mode::empty());
     sys::name_process(c"agent-bash-init")?;

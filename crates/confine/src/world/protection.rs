@@ -114,7 +114,7 @@ impl PathProtection {
     pub fn on_change(&mut self) {
         let all = SeenChangeKinds { entries: true, files: true };
         let matters = |name: &OsStr| self.names.contains(name);
-        let seen = self.watch.as_ref().map_or(all, |watch| watch.seen(matters));
+        let seen = self.watch.as_ref().map_or(all, |watch| watch.take_seen_kinds(matters));
         if seen.entries {
             self.cover_hidden_paths();
             // A failure shows again before the next command.

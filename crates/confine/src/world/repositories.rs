@@ -75,7 +75,7 @@ impl RepositoryFinder {
 
     /// Handles the changes since the last call. Returns whether there were any.
     pub fn update(&mut self) -> bool {
-        let changes = self.watch.as_ref().map(DirectoryWatch::changes);
+        let changes = self.watch.as_ref().map(DirectoryWatch::take_changes);
         let changed = match changes {
             Some(Ok(DirectoryWatchEvent::Nothing)) => false,
             Some(Ok(DirectoryWatchEvent::Changed(changes))) => {

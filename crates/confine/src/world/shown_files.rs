@@ -114,7 +114,7 @@ impl ShownFiles {
             }
         }?;
         if let Some(landlock) = landlock.filter(|_| self.rules) {
-            LandlockRuleset::again(landlock.try_clone()?).grant(&attached, FileRight::Read, false)?;
+            LandlockRuleset::from_fd(landlock.try_clone()?).grant(&attached, FileRight::Read, false)?;
         }
         self.files.insert(path.to_owned(), attached);
         Ok(())

@@ -137,12 +137,12 @@ fn try_as_command(socket: &OwnedFd) -> u8 {
 /// a descriptor, which fails before 5.9.
 fn answer_calls(listener: &OwnedFd) {
     if let Ok(Some(call)) = sys::next_call(listener.as_fd()) {
-        sys::answer(listener.as_fd(), call.id, NotificationResponse::Continue);
+        sys::respond(listener.as_fd(), call.id, NotificationResponse::Continue);
     }
     if let Ok(Some(call)) = sys::next_call(listener.as_fd())
-        && !listener.try_clone().is_ok_and(|copy| sys::answer_with(listener.as_fd(), &call, copy, true).is_ok())
+        && !listener.try_clone().is_ok_and(|copy| sys::respond_with_file(listener.as_fd(), &call, copy, true).is_ok())
     {
-        sys::answer(listener.as_fd(), call.id, NotificationResponse::Fail(Errno::ENOSYS));
+        sys::respond(listener.as_fd(), call.id, NotificationResponse::Fail(Errno::ENOSYS));
     }
 }
 

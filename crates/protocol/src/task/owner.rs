@@ -41,7 +41,9 @@ fn is_gone(name: &str) -> Option<bool> {
     let [pid, started, tag] = name.splitn(3, '.').collect::<Vec<_>>().try_into().ok()?;
     let (pid, started): (i32, u64) = (pid.parse().ok()?, u64::from_str_radix(started, 16).ok()?);
     Some(match MachineIdentity::here().whereabouts_of(tag)? {
-        TaskWhereabouts::Here => sys::living(Pid::from_raw(pid)).is_none_or(|now| now.started & START != started),
+        TaskWhereabouts::Here => {
+            sys::living_identity(Pid::from_raw(pid)).is_none_or(|now| now.started & START != started)
+        }
         TaskWhereabouts::BeforeRestart => true,
         TaskWhereabouts::Elsewhere => false,
     })

@@ -138,5 +138,5 @@ impl UnnamedStateFiles {
 }
 
 fn is_there(shell: Pid, known: ProcessIdentity) -> bool {
-    sys::living(shell).is_some_and(|now| now.started == known.started)
+    sys::living_identity(shell).is_some_and(|now| now.started == known.started)
 }

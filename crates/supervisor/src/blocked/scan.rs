@@ -36,7 +36,7 @@ pub fn scan(shell: Pid, members: &[TreeMember], tap: Option<&PipelineTapNames>) 
         let known: Vec<i32> = seen.iter().map(|one| one.pid).collect();
         let only_sleep = |name: &String| name == "sleep";
         let until = Instant::now() + OTHERS;
-        if !sys::writers(path, &known, until)?.iter().all(only_sleep) {
+        if !sys::fifo_writers(path, &known, until)?.iter().all(only_sleep) {
             return None;
         }
     }

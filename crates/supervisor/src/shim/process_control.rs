@@ -85,7 +85,7 @@ impl ProcessControl for SystemProcesses {
     }
 
     fn pipeline_processes(&self, TreeScope { mark, spared, tap, .. }: TreeScope<'_>) -> Option<Vec<PipelineProcess>> {
-        let until = sys::worked() + BOUND;
+        let until = sys::cpu_time_used() + BOUND;
         let members = tree::all_members(mark, spared);
         if members.len() > MOST {
             return None;
@@ -116,7 +116,7 @@ fn pipeline_process(member: TreeMember, until: Duration, tap: Option<&PipelineTa
     if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {
         writes.clear();
     }
-    let program = if reads.is_empty() { sys::ProcessProgram::default() } else { sys::program(member.pid) };
+    let program = if reads.is_empty() { sys::ProcessProgram::default() } else { sys::process_program(member.pid) };
     let acts = pipeline::acts_on_input(&program);
     Some(PipelineProcess { member, reads, writes, acts, handles_terminate: program.handles_terminate })
 }

@@ -18,7 +18,7 @@ pub const COMMAND_SHOWN: usize = 200;
 /// Returns the survivors of a command, and which of them hold these pipes.
 pub fn list_survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<SurvivingProcess> {
     let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
-    let holders = sys::holders(&pids, pipes);
+    let holders = sys::pipe_holders(&pids, pipes);
     let survivor = |pid: &Pid| {
         let command = sys::command_line(*pid)?.chars().take(COMMAND_SHOWN).collect();
         Some(SurvivingProcess { pid: sys::host_pid(*pid)?.as_raw(), command, holds: holders.contains(pid) })

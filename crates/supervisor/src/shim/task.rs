@@ -111,7 +111,7 @@ impl ShimProcess {
             None => server.lose_host(),
         }
         self.server = Some(server);
-        sys::stand_back();
+        sys::lower_own_priority();
     }
 
     /// Acts on the end of the supervisor or the host, and on the requests of clients.
@@ -255,7 +255,8 @@ impl ShimProcess {
             running.reap();
             self.apply_requests(&ready, running);
             self.enforce_limits(running);
-            let seen = running.shell_end.is_some() || !sys::ORPHANS_COME_BACK && sys::living(running.shell).is_none();
+            let seen =
+                running.shell_end.is_some() || !sys::ORPHANS_COME_BACK && sys::living_identity(running.shell).is_none();
             let open = self.server.as_ref().is_some_and(TaskServer::is_open);
             if running.ending.is_none() && seen && !open {
                 return Ok(());
@@ -312,7 +313,7 @@ fn output_readers(pipes: &[OwnedFd], spec: &TaskSpec, resume: &[Vec<u8>]) -> io:
 fn holders(running: &SupervisedCommand, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let pids: Vec<Pid> =
         tree::members(running.mark.as_deref(), &running.spared).iter().map(|member| member.pid).collect();
-    sys::holders(&pids, pipes)
+    sys::pipe_holders(&pids, pipes)
 }
 
 /// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes.

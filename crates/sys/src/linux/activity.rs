@@ -31,7 +31,7 @@ pub fn activity(pid: Pid, until: Instant) -> Option<ProcessActivity> {
     let mut files = files_of(pid, until)?;
     let stopped = state == "T";
     let calls = if stopped { Some(Vec::new()) } else { calls_of(pid, &files, until) };
-    name_waited_for(pid, &mut files, calls.as_deref().unwrap_or_default());
+    classify_awaited_files(pid, &mut files, calls.as_deref().unwrap_or_default());
     Some(ProcessActivity {
         pid: pid.as_raw(),
         parent: number(1)?,
@@ -82,13 +82,13 @@ fn files_of(pid: Pid, until: Instant) -> Option<Vec<OpenFile>> {
         if Instant::now() >= until {
             return None;
         }
-        files.extend(opened(&entry.path()));
+        files.extend(read_open_file(&entry.path()));
     }
     files.sort_unstable_by_key(|file| file.fd);
     Some(files)
 }
 
-fn opened(link: &Path) -> Option<OpenFile> {
+fn read_open_file(link: &Path) -> Option<OpenFile> {
     let fd = link.file_name()?.to_str()?.parse().ok()?;
     let name = fs::read_link(link).ok()?.to_string_lossy().into_owned();
     // The mode of the link itself tells how the file was opened. Its target may be on a disk that does not answer.
@@ -107,7 +107,7 @@ fn kind(link: &Path, name: &str) -> OpenFileKind {
     }
     match name {
         "/dev/null" => OpenFileKind::Null,
-        "/dev/ptmx" | "/dev/pts/ptmx" => master(link).map_or(OpenFileKind::Other, OpenFileKind::Master),
+        "/dev/ptmx" | "/dev/pts/ptmx" => terminal_number(link).map_or(OpenFileKind::Other, OpenFileKind::Master),
         _ if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" => {
             OpenFileKind::Terminal
         }
@@ -117,7 +117,7 @@ fn kind(link: &Path, name: &str) -> OpenFileKind {
 }
 
 /// Returns the number of the terminal whose controlling end this is.
-fn master(link: &Path) -> Option<u32> {
+fn terminal_number(link: &Path) -> Option<u32> {
     let info = link.parent()?.parent()?.join("fdinfo").join(link.file_name()?);
     let text = fs::read_to_string(info).ok()?;
     text.lines().find_map(|line| line.strip_prefix("tty-index:"))?.trim().parse().ok()
@@ -125,7 +125,7 @@ fn master(link: &Path) -> Option<u32> {
 
 /// Finds FIFOs and terminals by their type, only for files that a thread is blocked on. A thread blocked on a disk
 /// cannot be interrupted, so these files are not on one.
-fn name_waited_for(pid: Pid, files: &mut [OpenFile], calls: &[ThreadActivity]) {
+fn classify_awaited_files(pid: Pid, files: &mut [OpenFile], calls: &[ThreadActivity]) {
     let mut waited: Vec<i32> = Vec::new();
     for call in calls {
         match call {
@@ -152,7 +152,7 @@ fn is_terminal(device: u64) -> bool {
 
 /// Returns the other processes of this machine that have this FIFO open for writing, by their kernel names. `None` if
 /// not all of them could be read in time.
-pub fn writers(fifo: &str, besides: &[i32], until: Instant) -> Option<Vec<String>> {
+pub fn fifo_writers(fifo: &str, besides: &[i32], until: Instant) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for process in fs::read_dir(proc_root()).ok()?.flatten() {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };

@@ -21,7 +21,7 @@ struct SocketTableRow<'a> {
 }
 
 /// Parses a line of `/proc/PID/net/tcp` and the like.
-fn row(line: &str) -> Option<SocketTableRow<'_>> {
+fn parse_row(line: &str) -> Option<SocketTableRow<'_>> {
     let mut words = line.split_ascii_whitespace();
     let (address, port) = words.nth(1)?.split_once(':')?;
     let state = words.nth(1)?;
@@ -42,7 +42,7 @@ fn row(line: &str) -> Option<SocketTableRow<'_>> {
 fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&SocketTableRow<'_>) -> Option<T>) -> Option<T> {
     tables.iter().find_map(|table| {
         let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).ok()?;
-        text.lines().skip(1).filter_map(row).find_map(|row| wanted(&row))
+        text.lines().skip(1).filter_map(parse_row).find_map(|row| wanted(&row))
     })
 }
 
@@ -70,7 +70,7 @@ pub fn has_other_network(pid: Pid) -> bool {
 pub fn listeners_of(pid: Pid) -> Vec<ListeningSocket> {
     let tables =
         ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
-    let rows = tables.iter().flat_map(|text| text.lines().skip(1).filter_map(row));
+    let rows = tables.iter().flat_map(|text| text.lines().skip(1).filter_map(parse_row));
     let listener = |row: SocketTableRow<'_>| {
         let socket = row.inode.parse().ok()?;
         (row.state == LISTENING).then(|| ListeningSocket { address: row.local.ip(), port: row.local.port(), socket })
@@ -117,14 +117,14 @@ mod tests {
     fn rows() {
         let line =
             "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0        0 4711 1 0 100";
-        let parsed = row(line).expect("a row");
+        let parsed = parse_row(line).expect("a row");
         assert_eq!((parsed.state, parsed.inode), ("0A", "4711"));
         if cfg!(target_endian = "little") {
             assert_eq!(parsed.local, "127.0.0.1:8080".parse().expect("an address"));
             let line = "0: 0000000000000000FFFF00000100007F:0050 0:0 01 0:0 00:0 0 0 0 7";
-            assert_eq!(row(line).expect("a row").local, "127.0.0.1:80".parse().expect("an address"));
+            assert_eq!(parse_row(line).expect("a row").local, "127.0.0.1:80".parse().expect("an address"));
         }
-        assert!(row("sl local_address").is_none());
+        assert!(parse_row("sl local_address").is_none());
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub fn open_descriptors() -> usize {
 }
 
 /// Returns the processes among `pids` that have any of these pipes open.
-pub fn holders(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
+pub fn pipe_holders(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let names: Vec<_> = pipes.iter().filter_map(name_of).collect();
     pids.iter().copied().filter(|pid| descriptors(*pid).any(|open| open.is_one_of(&names))).collect()
 }

@@ -68,7 +68,7 @@ impl PidfdProcess {
 
     /// Sends a signal by its number, with this `siginfo_t` if its sender has made one. Signal 0 only asks whether the
     /// process exists.
-    pub fn send(&self, number: i32, info: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
+    pub fn send_signal(&self, number: i32, info: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
         let info = info.map_or(std::ptr::null(), |info| info.as_ptr());
         // SAFETY: the kernel reads a structure of this length, or none.
         let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), number, info, 0) };

@@ -179,7 +179,7 @@ fn set_option<T>(socket: BorrowedFd<'_>, name: libc::c_int, value: &T) -> io::Re
 
 /// Drops all packets for a socket of TCP, and for the connections that it accepts, that do not come from an address.
 /// The filter stays for good.
-pub fn hear_only(socket: BorrowedFd<'_>, from: Ipv4Addr) -> io::Result<()> {
+pub fn accept_only_from(socket: BorrowedFd<'_>, from: Ipv4Addr) -> io::Result<()> {
     let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     // The header of IP lies before the segment. Its fourth word is the source.
     let source = (libc::SKF_NET_OFF as u32).wrapping_add(12);

@@ -18,7 +18,7 @@ const DELEGATED: [&CStr; 2] = [c"trusted.delegate", c"user.delegate"];
 const BOOTED_BY_SYSTEMD: &str = "/run/systemd/system";
 
 /// Returns whether a path is that of a cgroup of version 2, where the kernel alone makes files.
-pub fn is_group(path: &Path) -> bool {
+pub fn is_cgroup(path: &Path) -> bool {
     let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
     let is_mounted = || statfs(path).is_ok_and(|about| about.filesystem_type() == CGROUP2_SUPER_MAGIC);
     is_plain && MOUNTS.iter().any(|mount| path.starts_with(mount)) && is_mounted()
@@ -36,7 +36,7 @@ struct CgroupConditions {
 ///
 /// # Errors
 /// If there is none, or if it belongs to another program.
-pub fn group_place() -> Result<CgroupPlace, NoCgroups> {
+pub fn cgroup_place() -> Result<CgroupPlace, NoCgroups> {
     let (mount, own) = own_group().ok_or(NoCgroups::Absent)?;
     // The permissions of any other user say whether a cgroup was given to that user.
     let managed = geteuid().is_root() && Path::new(BOOTED_BY_SYSTEMD).exists();
@@ -74,14 +74,14 @@ fn place_for(own: &Path, rights: &CgroupConditions, delegated: fn(&Path) -> bool
         return Err(NoCgroups::Managed);
     }
     if let Some(parent) = own.parent().filter(|parent| parent.starts_with(&rights.mount)) {
-        let controllers = controllers(parent, "cgroup.subtree_control");
+        let controllers = listed_controllers(parent, "cgroup.subtree_control");
         let is_border = delegated(parent) || *parent == *rights.mount;
         if is_border && !is_root(parent) && controllers != CgroupControllers::default() && may_divide(parent).is_ok() {
             return Ok(CgroupPlace { directory: parent.to_owned(), controllers });
         }
     }
     may_divide(own)?;
-    Ok(CgroupPlace { directory: own.to_owned(), controllers: controllers(own, "cgroup.subtree_control") })
+    Ok(CgroupPlace { directory: own.to_owned(), controllers: listed_controllers(own, "cgroup.subtree_control") })
 }
 
 fn may_divide(group: &Path) -> Result<(), NoCgroups> {
@@ -98,7 +98,7 @@ fn may_divide(group: &Path) -> Result<(), NoCgroups> {
 }
 
 /// Returns which controllers a file of a cgroup lists.
-pub fn controllers(group: &Path, file: &str) -> CgroupControllers {
+pub fn listed_controllers(group: &Path, file: &str) -> CgroupControllers {
     let list = fs::read_to_string(group.join(file)).unwrap_or_default();
     let has = |name| list.split_ascii_whitespace().any(|listed| listed == name);
     CgroupControllers { memory: has("memory"), pids: has("pids") }

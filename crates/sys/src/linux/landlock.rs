@@ -91,7 +91,7 @@ impl LandlockRuleset {
     }
 
     /// Adds rules to a ruleset that has some.
-    pub fn again(fd: OwnedFd) -> Self {
+    pub fn from_fd(fd: OwnedFd) -> Self {
         let count = KNOWN.get(landlock_version() as usize).copied().unwrap_or(KNOWN[KNOWN.len() - 1]);
         Self { fd, known: (1 << count) - 1 }
     }

@@ -68,7 +68,12 @@ pub fn attach_tree_at(tree: &impl AsFd, directory: BorrowedFd<'_>, name: &CStr) 
 }
 
 /// Changes the attributes of a mount, and if `recursive` those of all mounts below it.
-fn set(base: BorrowedFd<'_>, path: impl Arg, attributes: &MountAttr, recursive: bool) -> io::Result<()> {
+fn set_mount_attributes(
+    base: BorrowedFd<'_>,
+    path: impl Arg,
+    attributes: &MountAttr,
+    recursive: bool,
+) -> io::Result<()> {
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
     let attributes: *const MountAttr = attributes;
     let (base, path, size) = (base.as_raw_fd(), path.into_c_str()?, size_of::<MountAttr>());
@@ -86,30 +91,30 @@ fn bits(flags: MountFlags) -> MountAttrFlags {
 }
 
 /// Returns the attributes that add flags.
-fn adding(flags: MountFlags) -> MountAttr {
+fn attributes_adding(flags: MountFlags) -> MountAttr {
     MountAttr { set: bits(flags).bits().into(), ..MountAttr::default() }
 }
 
 /// Adds flags to a tree and all mounts below it.
 pub fn restrict_tree(tree: &impl AsFd, flags: MountFlags) -> io::Result<()> {
-    set(tree.as_fd(), c"", &adding(flags), true)
+    set_mount_attributes(tree.as_fd(), c"", &attributes_adding(flags), true)
 }
 
 /// Adds flags to the mount at a path, and if `recursive` to all mounts below it.
 pub fn restrict_path(path: &Path, flags: MountFlags, recursive: bool) -> io::Result<()> {
-    set(CWD, path, &adding(flags), recursive)
+    set_mount_attributes(CWD, path, &attributes_adding(flags), recursive)
 }
 
 /// Permits or refuses changes through the mount at a path.
 pub fn set_read_only(path: &Path, read_only: bool) -> io::Result<()> {
     let flag = MountAttrFlags::MOUNT_ATTR_RDONLY.bits().into();
     let (added, clear) = if read_only { (flag, 0) } else { (0, flag) };
-    set(CWD, path, &MountAttr { set: added, clear, ..MountAttr::default() }, false)
+    set_mount_attributes(CWD, path, &MountAttr { set: added, clear, ..MountAttr::default() }, false)
 }
 
 /// Cuts all mounts of this namespace off from other namespaces: neither sees new mounts of the other.
 pub fn stop_propagation() -> io::Result<()> {
-    set(CWD, c"/", &MountAttr { propagation: libc::MS_PRIVATE, ..MountAttr::default() }, true)
+    set_mount_attributes(CWD, c"/", &MountAttr { propagation: libc::MS_PRIVATE, ..MountAttr::default() }, true)
 }
 
 /// Returns a detached mount of a new file system. An option without a value is a flag.

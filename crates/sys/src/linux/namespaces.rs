@@ -10,7 +10,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::realtime::{fall_back, get_ahead};
+use super::realtime::{raise_priority, restore_priority};
 use crate::{ForkOutcome, NamespaceKind, WorldEntrance};
 
 /// For the kernel: every process of the pid namespace but process 1 and the caller.
@@ -56,7 +56,7 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
         ForkOutcome::Parent(between) => between,
         ForkOutcome::Child => {
             drop(read);
-            get_ahead();
+            raise_priority();
             let forked = setns(user, CloneFlags::CLONE_NEWUSER)
                 .and_then(|()| setns(processes, CloneFlags::CLONE_NEWPID))
                 .map_err(io::Error::from)
@@ -156,7 +156,7 @@ pub fn enter_world(entrance: &WorldEntrance) -> Result<(), i32> {
             return Err(errno());
         }
     }
-    fall_back()?;
+    restore_priority()?;
     take_own_null()
 }
 
@@ -245,7 +245,7 @@ pub fn drop_bounding_capabilities() -> Result<(), i32> {
 }
 
 /// Points the standard streams of this process to `/dev/null`, so that it keeps no pipe of its parent's open.
-pub fn leave_output() -> io::Result<()> {
+pub fn detach_output() -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     nix::unistd::dup2_stdin(&null)?;
     nix::unistd::dup2_stdout(&null)?;

@@ -76,7 +76,7 @@ pub fn take_own_directory() -> nix::Result<()> {
 
 /// Makes an open directory the working directory of this thread, if the thread has a working directory of its own.
 /// Names in the directory are then short paths that cannot lead elsewhere. Returns whether it did.
-pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
+pub fn work_in_directory(directory: &Arc<OwnedFd>) -> bool {
     let go = |standing: &mut Option<Arc<OwnedFd>>| {
         if standing.as_ref().is_some_and(|known| Arc::ptr_eq(known, directory)) {
             return true;
@@ -89,7 +89,7 @@ pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
 }
 
 /// Leaves the directory of [`stand_in`], so that its file system can be unmounted.
-pub fn stand_nowhere() {
+pub fn leave_own_directory() {
     if HAS_DIRECTORY.get() && STANDING.take().is_some() {
         let _stays = nix::unistd::chdir(c"/");
     }
@@ -119,7 +119,7 @@ const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
 /// Asks for facts about a name below a directory, or with an empty name about the open file itself. A symbolic link at
 /// the end is not followed.
-fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: StatxFlags) -> nix::Result<Statx> {
+fn name_status(base: BorrowedFd<'_>, name: &CStr, wanted: StatxFlags) -> nix::Result<Statx> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::EMPTY_PATH;
     statx(base, name, flags, wanted).map_err(errno)
 }
@@ -134,7 +134,7 @@ pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
 }
 
 /// Returns the file that a path leads to, with `last` through a link at its end.
-pub fn being(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<ExistingFile> {
+pub fn existing_file(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Result<ExistingFile> {
     let follow = if last { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
     let flags = AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC | follow;
     let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::NLINK | StatxFlags::BTIME).map_err(errno)?;
@@ -163,8 +163,8 @@ pub fn has_own_clock(path: &Path) -> bool {
 
 /// Returns when an open file or place was born, as seconds and nanoseconds. On a file system that has no such time, it
 /// is that of the last change of the inode.
-pub fn born(file: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
-    let data = facts(file, c"", StatxFlags::BTIME | StatxFlags::CTIME)?;
+pub fn birth_time(file: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
+    let data = name_status(file, c"", StatxFlags::BTIME | StatxFlags::CTIME)?;
     let has_birth = data.stx_mask & StatxFlags::BTIME.bits() != 0;
     let time = if has_birth { data.stx_btime } else { data.stx_ctime };
     Ok((time.tv_sec, time.tv_nsec))
@@ -172,18 +172,18 @@ pub fn born(file: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
 
 /// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
 pub fn is_mount_point(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
-    Ok(facts(base, name, StatxFlags::TYPE)?.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
+    Ok(name_status(base, name, StatxFlags::TYPE)?.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Returns the number of the mount that a file or place is in, as `/proc/self/mountinfo` shows it. Another mount may
 /// get it later.
 pub fn mount_number(file: BorrowedFd<'_>) -> nix::Result<u64> {
-    facts(file, c"", StatxFlags::MNT_ID).map(|data| data.stx_mnt_id)
+    name_status(file, c"", StatxFlags::MNT_ID).map(|data| data.stx_mnt_id)
 }
 
 /// Returns a number of the same mount that no other mount ever gets. `None` before Linux 6.8.
 pub fn mount_name(file: BorrowedFd<'_>) -> nix::Result<Option<u64>> {
-    let data = facts(file, c"", UNIQUE)?;
+    let data = name_status(file, c"", UNIQUE)?;
     Ok((data.stx_mask & UNIQUE.bits() != 0).then_some(data.stx_mnt_id))
 }
 

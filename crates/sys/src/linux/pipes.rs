@@ -7,13 +7,13 @@ use nix::unistd::Pid;
 
 use super::proc::{DescriptorAccess, ProcessDescriptor, descriptors};
 use super::proc_root::proc_of;
-use crate::{OpenPipes, ProcessProgram, worked};
+use crate::{OpenPipes, ProcessProgram, cpu_time_used};
 
 /// Returns the pipes that a process has open: none if they may not be read, and `None` past the time bound.
 pub fn open_pipes(pid: Pid, until: Duration) -> Option<OpenPipes> {
     let mut found = OpenPipes::default();
     for open in descriptors(pid) {
-        if worked() >= until {
+        if cpu_time_used() >= until {
             return None;
         }
         let Some(name) = pipe_name(&open) else { continue };
@@ -37,7 +37,7 @@ fn pipe_name(open: &ProcessDescriptor) -> Option<String> {
 }
 
 /// Returns the program that a process runs. A field that may not be read is empty.
-pub fn program(pid: Pid) -> ProcessProgram {
+pub fn process_program(pid: Pid) -> ProcessProgram {
     let executable = fs::read_link(format!("{}/exe", proc_of(pid))).unwrap_or_default();
     let name = fs::read(format!("{}/comm", proc_of(pid))).unwrap_or_default();
     let line = fs::read(format!("{}/cmdline", proc_of(pid))).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::LinkResolution;
 ///
 /// # Errors
 /// If the directory cannot be opened, or a link leads to it.
-pub fn reach(path: &Path) -> io::Result<(Option<OwnedFd>, PathBuf)> {
+pub fn open_without_links(path: &Path) -> io::Result<(Option<OwnedFd>, PathBuf)> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return Ok((None, path.to_owned())) };
     let root = open("/", PLACE, Mode::empty())?;
     let whole = CString::new(directory.as_os_str().as_bytes())?;
@@ -62,11 +62,11 @@ mod tests {
         let root = root.path().canonicalize().expect("there");
         fs::create_dir_all(root.join("a/b")).expect("made");
         std::os::unix::fs::symlink("a", root.join("link")).expect("made");
-        assert!(reach(&root.join("link/b/file")).is_err());
+        assert!(open_without_links(&root.join("link/b/file")).is_err());
         assert!(step_by_step(open("/", PLACE, Mode::empty()).expect("open"), &root.join("link/b")).is_err());
-        assert_eq!(reach(&root.join("none/file")).expect_err("missing").kind(), io::ErrorKind::NotFound);
+        assert_eq!(open_without_links(&root.join("none/file")).expect_err("missing").kind(), io::ErrorKind::NotFound);
 
-        let (_directory, way) = reach(&root.join("a/b/file")).expect("reached");
+        let (_directory, way) = open_without_links(&root.join("a/b/file")).expect("reached");
         fs::rename(root.join("a"), root.join("c")).expect("moved");
         fs::create_dir_all(root.join("a/b")).expect("made");
         fs::write(way, "here").expect("written");

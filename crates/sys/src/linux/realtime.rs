@@ -17,7 +17,7 @@ pub fn put_session_ahead() {
 
 /// Puts this process and its later children ahead of others, for a user namespace: there, no process can have realtime
 /// priority. Without the privilege nothing changes.
-pub(super) fn get_ahead() {
+pub(super) fn raise_priority() {
     // SAFETY: a plain system call. It cannot fail for this process, so -1 is a priority.
     let usual = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     // SAFETY: a plain system call.
@@ -27,7 +27,7 @@ pub(super) fn get_ahead() {
 }
 
 /// Gives a child the usual priority again. Only system calls.
-pub(super) fn fall_back() -> Result<(), i32> {
+pub(super) fn restore_priority() -> Result<(), i32> {
     let usual = USUAL.load(Ordering::Relaxed);
     // SAFETY: a plain system call.
     if usual != NOT_AHEAD && unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, usual) } < 0 {

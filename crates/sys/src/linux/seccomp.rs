@@ -99,7 +99,7 @@ pub fn set_no_new_privileges() -> Result<(), i32> {
 }
 
 /// Asks for answers on the processor of the caller, which saves most of the time of a question (since Linux 6.6).
-pub fn answer_at_once(listener: BorrowedFd<'_>) {
+pub fn answer_on_callers_cpu(listener: BorrowedFd<'_>) {
     // SAFETY: passes a number. An older kernel refuses, and answers slower.
     unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS as _, SYNC_WAKE_UP) };
 }
@@ -129,7 +129,7 @@ pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
 }
 
 /// Answers a call. A caller that is gone is not an error.
-pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: NotificationResponse) {
+pub fn respond(listener: BorrowedFd<'_>, id: u64, answer: NotificationResponse) {
     let (val, error, flags) = match answer {
         NotificationResponse::Value(value) => (value, 0, 0),
         NotificationResponse::Fail(errno) => (0, -(errno as i32), 0),
@@ -143,7 +143,7 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: NotificationResponse) {
 /// Answers a call with a new descriptor of its caller for a file of ours. The file is closed here before the answer,
 /// because the caller may execute it next, which fails as long as any process can write it. An error means that the
 /// call still waits.
-pub fn answer_with(
+pub fn respond_with_file(
     listener: BorrowedFd<'_>,
     call: &SyscallNotification,
     file: OwnedFd,
@@ -161,7 +161,7 @@ pub fn answer_with(
     let number = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD as _, &raw const new) };
     let number = Errno::result(number);
     drop((file, together));
-    answer(listener, call.id, NotificationResponse::Value(i64::from(number?)));
+    respond(listener, call.id, NotificationResponse::Value(i64::from(number?)));
     Ok(())
 }
 

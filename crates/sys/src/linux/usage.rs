@@ -51,7 +51,7 @@ pub fn sample(pid: Pid) -> Option<UsageSample> {
 
 /// Returns a process's memory in bytes, with shared pages divided among their users. `None` if it cannot be read, as
 /// for another user's process.
-pub fn memory(pid: Pid) -> Option<u64> {
+pub fn proportional_memory(pid: Pid) -> Option<u64> {
     let text = fs::read_to_string(format!("{}/smaps_rollup", proc_of(pid))).ok()?;
     let share = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     Some(share.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)

@@ -62,7 +62,7 @@ impl DirectoryWatch {
     }
 
     /// Returns the changes since the last call, without waiting. Of entries, those count whose names matter.
-    pub fn seen(&self, matters: impl Fn(&OsStr) -> bool) -> SeenChangeKinds {
+    pub fn take_seen_kinds(&self, matters: impl Fn(&OsStr) -> bool) -> SeenChangeKinds {
         let mut seen = SeenChangeKinds::default();
         loop {
             match self.0.read_events() {
@@ -79,7 +79,7 @@ impl DirectoryWatch {
     }
 
     /// Returns the changes since the last call, without waiting.
-    pub fn changes(&self) -> io::Result<DirectoryWatchEvent> {
+    pub fn take_changes(&self) -> io::Result<DirectoryWatchEvent> {
         let mut changes = Vec::new();
         loop {
             match self.0.read_events() {

@@ -21,7 +21,7 @@ impl OpenRoute {
     /// # Errors
     /// If its directory is gone, or a link leads to it.
     pub fn open(path: &Path) -> Result<Self, StepFailure> {
-        match sys::reach(path) {
+        match sys::open_without_links(path) {
             Ok((directory, reach)) => Ok(Self { path: path.to_owned(), reach, directory }),
             Err(error) if is_absent(&error) => Err(StepFailure::Changed),
             Err(error) => Err(error.into()),

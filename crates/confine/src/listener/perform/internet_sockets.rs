@@ -136,7 +136,7 @@ impl CallerSocket {
         let network = host_network(asked)?;
         let port = network.gate.port_for_server(address, families)?;
         // An earlier attempt has locked the filter, or it is not permitted, which a note says.
-        let _ = sys::hear_only(self.socket.as_fd(), network.own);
+        let _ = sys::accept_only_from(self.socket.as_fd(), network.own);
         self.bind_to_port(v6, network.own, port)
     }
 

@@ -165,13 +165,13 @@ fn reopen_for_caller(
 ) -> Result<SyscallReply, Errno> {
     let path = &*path_of_open(thing.as_fd())?;
     let status = sys::file_status(thing.as_fd())?;
-    if status.is(CHARACTERS) {
+    if status.has_kind(CHARACTERS) {
         return open_device(asked, wish, (&thing, path, status.device), is_open);
     }
-    if status.is(BLOCKS) {
+    if status.has_kind(BLOCKS) {
         return Err(Errno::EACCES);
     }
-    if status.is(DIRECTORY) && (wish.changes() || wish.has(OFlag::O_CREAT)) {
+    if status.has_kind(DIRECTORY) && (wish.changes() || wish.has(OFlag::O_CREAT)) {
         return Err(Errno::EISDIR);
     }
     if path == Path::new("/proc") {
@@ -187,11 +187,13 @@ fn reopen_for_caller(
     check_open(asked, wish, path)?;
     let thing = if wish.changes() { asked.may_be_written(thing)? } else { thing };
     let flags = wish.flags_for_existing() - OFlag::O_NOFOLLOW;
-    let flags = if status.is(FIFO) { flags } else { blocking_flags(wish, flags) };
+    let flags = if status.has_kind(FIFO) { flags } else { blocking_flags(wish, flags) };
     match PendingSyscall::reopen(thing.as_fd(), flags.bits()) {
-        Ok(file) if status.is(FIFO) => finish_open(asked, wish, file),
+        Ok(file) if status.has_kind(FIFO) => finish_open(asked, wish, file),
         Ok(file) => Ok(SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC))),
-        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &thing),
+        Err(Errno::ENXIO) if status.has_kind(FIFO) && !wish.has(OFlag::O_NONBLOCK) => {
+            wait_for_fifo(asked, wish, &thing)
+        }
         Err(errno) => Err(errno),
     }
 }

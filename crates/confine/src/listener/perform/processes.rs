@@ -94,7 +94,7 @@ fn to_process(
     if !roster(asked)?.has(Pid::from_raw(pid)) {
         return Err(record_unreachable(asked, pid));
     }
-    process.send(signal, info).map(|()| SyscallReply::DONE)
+    process.send_signal(signal, info).map(|()| SyscallReply::DONE)
 }
 
 /// Sends a signal to all processes of the world that are in a group.
@@ -106,7 +106,7 @@ fn to_group(asked: &mut PendingSyscall<'_>, group: Pid, signal: i32) -> Result<S
         for pid in roster(asked)?.all() {
             let Ok(process) = PidfdProcess::open(pid.as_raw()) else { continue };
             if getpgid(Some(pid)) == Ok(group) && roster(asked)?.has(pid) && reached.insert(pid) {
-                let sent = process.send(signal, None);
+                let sent = process.send_signal(signal, None);
                 answer = if answer == Some(Ok(())) { answer } else { Some(sent) };
             }
         }

@@ -114,7 +114,7 @@ impl PipelineTap {
     /// Returns whether the producer has ended, and this is all of it.
     fn keep_rest(&mut self, counter: &mut TestCounter<'_>) -> bool {
         let Some(PipelineTapPipes { from, .. }) = &self.ends else { return false };
-        let ended = sys::polled(from.as_fd(), PollFlags::POLLIN).contains(PollFlags::POLLHUP);
+        let ended = sys::ready_events(from.as_fd(), PollFlags::POLLIN).contains(PollFlags::POLLHUP);
         let Ok((seen, is_whole)) = sys::peek_pipe(from.as_fd()) else { return false };
         let mut buffer = vec![0; CHUNK];
         while let Ok(count @ 1..) = nix::unistd::read(&seen, &mut buffer) {
@@ -146,8 +146,8 @@ impl PipelineTapPipes {
                 guard = self.from.readable(), if !self.full => guard,
                 guard = self.to.ready(Interest::ERROR), if !self.full => guard,
             };
-            let to = sys::polled(self.to.as_fd(), PollFlags::POLLOUT);
-            let from = || sys::polled(self.from.as_fd(), PollFlags::POLLIN);
+            let to = sys::ready_events(self.to.as_fd(), PollFlags::POLLOUT);
+            let from = || sys::ready_events(self.from.as_fd(), PollFlags::POLLIN);
             let is_ready = to.contains(PollFlags::POLLERR)
                 || if self.full {
                     to.contains(PollFlags::POLLOUT)
@@ -173,7 +173,7 @@ impl PipelineTapPipes {
 
     /// Returns whether no process can write to the producer's pipe any more.
     fn has_producer_ended(&self) -> bool {
-        sys::polled(self.from.as_fd(), PollFlags::POLLIN).contains(PollFlags::POLLHUP)
+        sys::ready_events(self.from.as_fd(), PollFlags::POLLIN).contains(PollFlags::POLLHUP)
     }
 }
 

@@ -189,6 +189,6 @@ fn receive_filter(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
     let mut descriptors = Vec::new();
     sys::receive(socket, &mut [0; 8], &mut descriptors).ok()?;
     let filter = descriptors.pop()?;
-    sys::answer_at_once(filter.as_fd());
+    sys::answer_on_callers_cpu(filter.as_fd());
     Some(filter)
 }

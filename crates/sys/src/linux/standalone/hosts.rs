@@ -45,7 +45,7 @@ impl ResolverConfig {
     }
 
     /// Returns the full names to ask for, in order.
-    pub fn names(&self, name: &str) -> Vec<String> {
+    pub fn candidate_names(&self, name: &str) -> Vec<String> {
         if let Some(full) = name.strip_suffix('.') {
             return vec![full.to_owned()];
         }
@@ -57,7 +57,7 @@ impl ResolverConfig {
 }
 
 /// Returns the addresses of a name without a server: of an address, by the text of `/etc/hosts`, or of this machine.
-pub fn known(name: &str, hosts: &str) -> Vec<IpAddr> {
+pub fn addresses_without_server(name: &str, hosts: &str) -> Vec<IpAddr> {
     if let Ok(address) = name.parse() {
         return vec![address];
     }
@@ -93,17 +93,17 @@ mod tests {
     #[test]
     fn short_names_are_sought_in_the_domains_first() {
         let pod = asking("search a b\noptions ndots:2");
-        assert_eq!(pod.names("web"), ["web.a", "web.b", "web"]);
-        assert_eq!(pod.names("web.other"), ["web.other.a", "web.other.b", "web.other"]);
-        assert_eq!(pod.names("x.y.z"), ["x.y.z", "x.y.z.a", "x.y.z.b"]);
-        assert_eq!(pod.names("web."), ["web"]);
-        assert_eq!(asking("").names("web"), ["web"]);
+        assert_eq!(pod.candidate_names("web"), ["web.a", "web.b", "web"]);
+        assert_eq!(pod.candidate_names("web.other"), ["web.other.a", "web.other.b", "web.other"]);
+        assert_eq!(pod.candidate_names("x.y.z"), ["x.y.z", "x.y.z.a", "x.y.z.b"]);
+        assert_eq!(pod.candidate_names("web."), ["web"]);
+        assert_eq!(asking("").candidate_names("web"), ["web"]);
     }
 
     #[test]
     fn some_names_need_no_server() {
         let hosts = "127.0.0.1 localhost\n10.0.0.1\tdb db.test # a comment\n::2 DB\nbad line\n";
-        let found = |name| known(name, hosts).iter().map(IpAddr::to_string).collect::<Vec<_>>();
+        let found = |name| addresses_without_server(name, hosts).iter().map(IpAddr::to_string).collect::<Vec<_>>();
         assert_eq!(found("10.1.2.3"), ["10.1.2.3"]);
         assert_eq!(found("::1"), ["::1"]);
         assert_eq!(found("db"), ["10.0.0.1", "::2"]);

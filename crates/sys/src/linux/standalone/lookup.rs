@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::hosts::{ResolverConfig, known};
+use super::hosts::{ResolverConfig, addresses_without_server};
 use super::query::{DnsQuestion, DnsServerAnswer};
 
 /// The port of name servers.
@@ -30,14 +30,14 @@ pub enum NoAddress {
 /// Returns the addresses of a name.
 pub fn addresses(name: &str) -> Result<Vec<IpAddr>, NoAddress> {
     let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let found = known(name, &read("/etc/hosts"));
+    let found = addresses_without_server(name, &read("/etc/hosts"));
     if !found.is_empty() {
         return Ok(found);
     }
     let asking = ResolverConfig::of(&read("/etc/resolv.conf"));
     let servers: Vec<SocketAddr> = asking.servers.iter().map(|server| (*server, PORT).into()).collect();
     let mut failure = NoAddress::Name;
-    for name in asking.names(name) {
+    for name in asking.candidate_names(name) {
         match ask_all(&name, &servers, PATIENCE) {
             Ok(found) => return Ok(found),
             Err(NoAddress::Name) => {}
@@ -51,7 +51,7 @@ pub fn addresses(name: &str) -> Result<Vec<IpAddr>, NoAddress> {
 fn ask_all(name: &str, servers: &[SocketAddr], patience: Duration) -> Result<Vec<IpAddr>, NoAddress> {
     let random = RandomState::new().hash_one(name);
     let numbers = [random as u16, (random >> 16) as u16];
-    let questions = DnsQuestion::both(name, numbers).ok_or(NoAddress::Name)?;
+    let questions = DnsQuestion::for_both_families(name, numbers).ok_or(NoAddress::Name)?;
     for server in servers.iter().cycle().take(servers.len() * ROUNDS) {
         // IPv4 comes first: a machine without IPv6 may still have names for it.
         if let Ok(Some(found)) = ask(&questions, *server, patience) {
@@ -78,7 +78,7 @@ fn ask(questions: &[DnsQuestion; 2], server: SocketAddr, patience: Duration) -> 
         let length = socket.recv(&mut buffer)?;
         for (question, answer) in questions.iter().zip(&mut answers) {
             if answer.is_none() {
-                *answer = question.answer(&buffer[..length]);
+                *answer = question.parse_answer(&buffer[..length]);
             }
         }
     }
@@ -104,7 +104,7 @@ fn ask_stream(question: &DnsQuestion, server: SocketAddr, patience: Duration) ->
     stream.read_exact(&mut length)?;
     let mut bytes = vec![0; u16::from_be_bytes(length).into()];
     stream.read_exact(&mut bytes)?;
-    Ok(question.answer(&bytes))
+    Ok(question.parse_answer(&bytes))
 }
 
 #[cfg(test)]

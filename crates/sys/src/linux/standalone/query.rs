@@ -31,7 +31,7 @@ pub enum DnsServerAnswer {
 
 impl DnsQuestion {
     /// Asks for the addresses of a name, of both families, with these numbers. `None`: it is no name.
-    pub fn both(name: &str, numbers: [u16; 2]) -> Option<[Self; 2]> {
+    pub fn for_both_families(name: &str, numbers: [u16; 2]) -> Option<[Self; 2]> {
         let mut labels = Vec::new();
         for label in name.split('.') {
             let length = u8::try_from(label.len()).ok().filter(|length| (1..=63).contains(length))?;
@@ -56,7 +56,7 @@ impl DnsQuestion {
     }
 
     /// Reads an answer. `None`: it answers another question, or is no answer.
-    pub fn answer(&self, bytes: &[u8]) -> Option<DnsServerAnswer> {
+    pub fn parse_answer(&self, bytes: &[u8]) -> Option<DnsServerAnswer> {
         let asked = self.bytes.get(HEAD..)?;
         let said = bytes.get(HEAD..HEAD + asked.len())?;
         // A server may answer with other letters than were asked with.
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn question() -> DnsQuestion {
-        DnsQuestion::both("db.test", [0x1234, 1]).expect("a name")[0].clone()
+        DnsQuestion::for_both_families("db.test", [0x1234, 1]).expect("a name")[0].clone()
     }
 
     /// An answer with these flags and records, each with its type and its data.
@@ -131,7 +131,7 @@ mod tests {
         let expected = *b"\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x02db\x04test\0\0\x01\0\x01";
         assert_eq!(question().bytes, expected);
         for name in ["", "a..b", ".a", "a b", "\u{e9}", &"a".repeat(64), &["a"; 130].join(".")] {
-            assert!(DnsQuestion::both(name, [1, 2]).is_none(), "{name}");
+            assert!(DnsQuestion::for_both_families(name, [1, 2]).is_none(), "{name}");
         }
     }
 
@@ -140,26 +140,26 @@ mod tests {
         let alias: &[u8] = b"\x01x\xc0\x0c";
         let bytes = said([0x81, 0x80], &[(5, alias), (1, &[10, 0, 0, 1]), (28, &[0; 16]), (1, &[10, 0, 0, 2])]);
         let addresses = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from).to_vec();
-        assert_eq!(question().answer(&bytes), Some(DnsServerAnswer::Addresses(addresses)));
+        assert_eq!(question().parse_answer(&bytes), Some(DnsServerAnswer::Addresses(addresses)));
     }
 
     #[test]
     fn other_answers_are_told_apart() {
-        let answer = |flags| question().answer(&said(flags, &[]));
+        let answer = |flags| question().parse_answer(&said(flags, &[]));
         assert_eq!(answer([0x81, 0x83]), Some(DnsServerAnswer::Addresses(vec![])), "no such name");
         assert_eq!(answer([0x83, 0x80]), Some(DnsServerAnswer::TooLong));
         assert_eq!(answer([0x81, 0x82]), Some(DnsServerAnswer::Failed));
         assert_eq!(answer([0x01, 0x80]), None, "a question");
         let mut other = said([0x81, 0x80], &[]);
         other[0] ^= 1;
-        assert_eq!(question().answer(&other), None, "another number");
+        assert_eq!(question().parse_answer(&other), None, "another number");
     }
 
     #[test]
     fn a_cut_answer_is_none() {
         let bytes = said([0x81, 0x80], &[(1, &[10, 0, 0, 1])]);
         for end in 0..bytes.len() {
-            assert_eq!(question().answer(&bytes[..end]), None, "{end}");
+            assert_eq!(question().parse_answer(&bytes[..end]), None, "{end}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct PasswdEntry<'t> {
 }
 
 /// Returns the first user with this number in the text of a database.
-pub fn user(text: &str, uid: u32) -> Option<PasswdEntry<'_>> {
+pub fn passwd_entry(text: &str, uid: u32) -> Option<PasswdEntry<'_>> {
     text.lines().find_map(|line| {
         let mut fields = line.split(':');
         let mut next = || fields.next();
@@ -32,8 +32,8 @@ mod tests {
         let text =
             "# users\n\nroot:x:0:0:root:/root:/bin/bash\n+::::::\nshort:x:7\ndev:x:1000:100:A, B:/home/dev:/bin/sh\n";
         let texts = ["dev", "x", "A, B", "/home/dev", "/bin/sh"];
-        assert_eq!(user(text, 1000), Some(PasswdEntry { texts, uid: 1000, gid: 100 }));
-        assert_eq!(user(text, 0).map(|user| user.texts[3]), Some("/root"));
-        assert_eq!((user(text, 7), user("", 0)), (None, None));
+        assert_eq!(passwd_entry(text, 1000), Some(PasswdEntry { texts, uid: 1000, gid: 100 }));
+        assert_eq!(passwd_entry(text, 0).map(|user| user.texts[3]), Some("/root"));
+        assert_eq!((passwd_entry(text, 7), passwd_entry("", 0)), (None, None));
     }
 }
