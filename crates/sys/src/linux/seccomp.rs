@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 
-use super::together::SameCpuGuard;
+use super::same_cpu::SameCpuGuard;
 use crate::{NotificationResponse, SyscallFilter, SyscallNotification};
 
 /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`: the listener runs on the processor of the caller, and back.

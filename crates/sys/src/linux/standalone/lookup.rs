@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::hosts::{ResolverConfig, addresses_without_server};
-use super::query::{DnsQuestion, DnsServerAnswer};
+use super::dns_question::{DnsQuestion, DnsServerAnswer};
+use super::resolver_config::{ResolverConfig, addresses_without_server};
 
 /// The port of name servers.
 const PORT: u16 = 53;

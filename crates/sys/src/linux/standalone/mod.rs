@@ -3,9 +3,9 @@
 //!
 //! The functions have the names of the C library's, so that the standard library and other crates call them, too.
 
+mod dns_question;
 #[cfg(target_feature = "crt-static")]
 mod exports;
-mod hosts;
 mod lookup;
-mod query;
+mod resolver_config;
 mod users;
