@@ -67,7 +67,7 @@ thread_local! {
     static STANDING: RefCell<Option<Arc<OwnedFd>>> = const { RefCell::new(None) };
 }
 
-/// Gives this thread a working directory of its own, for [`stand_in`].
+/// Gives this thread a working directory of its own, for [`work_in_directory`].
 pub fn take_own_directory() -> nix::Result<()> {
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_FS)?;
     HAS_DIRECTORY.set(true);
@@ -88,7 +88,7 @@ pub fn work_in_directory(directory: &Arc<OwnedFd>) -> bool {
     HAS_DIRECTORY.get() && STANDING.with_borrow_mut(go)
 }
 
-/// Leaves the directory of [`stand_in`], so that its file system can be unmounted.
+/// Leaves the directory of [`work_in_directory`], so that its file system can be unmounted.
 pub fn leave_own_directory() {
     if HAS_DIRECTORY.get() && STANDING.take().is_some() {
         let _stays = nix::unistd::chdir(c"/");
