@@ -10,13 +10,13 @@ use runner::supervise::HelperProcesses;
 /// Returns the part of a directory's name that tells this process from any other.
 #[napi]
 pub fn own_name() -> String {
-    task::own_name()
+    task::own_process_name()
 }
 
 /// Removes the directories `PREFIX` + `ownName()` + `-…` of processes that were killed.
 #[napi]
 pub fn remove_left(parent: String, prefix: String) {
-    task::remove_left(Path::new(&parent), &prefix);
+    task::remove_abandoned(Path::new(&parent), &prefix);
 }
 
 /// Removes a directory once this process has exited, however it exits. Does nothing on a system without helpers, where

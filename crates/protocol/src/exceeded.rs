@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::amount;
+use crate::plan::format_bytes;
 
 /// A limit over the whole tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +49,8 @@ impl ExceededLimit {
             ),
             LimitKind::Memory => format!(
                 "limits.memoryBytes: the command's processes held {} together, over the limit of {}; they were ended",
-                amount(used),
-                amount(allowed),
+                format_bytes(used),
+                format_bytes(allowed),
             ),
             // The count stopped at the first process over the limit.
             LimitKind::Processes => {

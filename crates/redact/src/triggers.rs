@@ -164,7 +164,7 @@ pub fn kinds(command: &str) -> SecretKinds {
     if PROGRAMS.are_in(bytes) {
         kinds = kinds.and(SecretKinds::PROGRAM);
     }
-    if plan::tokens(bytes).next().is_some() {
+    if plan::find_tokens(bytes).next().is_some() {
         kinds = kinds.and(SecretKinds::TOKEN);
     }
     kinds

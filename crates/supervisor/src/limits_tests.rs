@@ -129,7 +129,7 @@ proptest! {
     ) {
         let [cpu_most, memory, processes_most] = most;
         let limits = CommandLimits { cpu: cpu_most, memory, processes: processes_most, ..CommandLimits::default() };
-        prop_assume!(limits.over_tree());
+        prop_assume!(limits.apply_to_tree());
         let mut watch = watch(limits);
         watch.cpu_us = cpu * 1000;
         let held = resident * part / 100;

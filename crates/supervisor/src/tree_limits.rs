@@ -80,7 +80,7 @@ pub struct LimitWatch {
 impl LimitWatch {
     /// Returns `None` if no limit applies to the whole tree. Nothing is checked then.
     pub fn begin(limits: CommandLimits, started: Instant, group: Option<Rc<ShimCgroup>>) -> Option<Self> {
-        limits.over_tree().then(|| Self {
+        limits.apply_to_tree().then(|| Self {
             limits,
             cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1)),
             next: started + limits.memory.map_or(FIRST, |allowed| FIRST.min(until_over(0, allowed))),

@@ -72,13 +72,18 @@ pub fn encode<M: ProtocolMessage>(mut message: M) -> io::Result<(Vec<u8>, Vec<Ow
 /// Sends a message, and waits until the socket has room for it.
 pub fn send<M: ProtocolMessage>(socket: &impl AsFd, message: M) -> io::Result<()> {
     let (bytes, descriptors) = encode(message)?;
-    send_all(socket, &bytes, &raw(&descriptors), PollTimeout::NONE)
+    send_all(socket, &bytes, &raw_descriptors(&descriptors), PollTimeout::NONE)
 }
 
 /// Sends a message, and gives up on a peer that reads nothing for this long.
 pub fn send_within<M: ProtocolMessage>(socket: &impl AsFd, message: M, patience: Duration) -> io::Result<()> {
     let (bytes, descriptors) = encode(message)?;
-    send_all(socket, &bytes, &raw(&descriptors), PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX))
+    send_all(
+        socket,
+        &bytes,
+        &raw_descriptors(&descriptors),
+        PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX),
+    )
 }
 
 fn send_all(socket: &impl AsFd, bytes: &[u8], descriptors: &[RawFd], patience: PollTimeout) -> io::Result<()> {
@@ -105,7 +110,7 @@ fn wait_writable(socket: &impl AsFd, patience: PollTimeout) -> io::Result<()> {
 }
 
 /// Returns the raw numbers of owned descriptors, for sending.
-pub fn raw(descriptors: &[OwnedFd]) -> Vec<RawFd> {
+pub fn raw_descriptors(descriptors: &[OwnedFd]) -> Vec<RawFd> {
     descriptors.iter().map(AsRawFd::as_raw_fd).collect()
 }
 
@@ -136,12 +141,12 @@ impl FrameReader {
     }
 
     /// Takes the next whole frame from the bytes received already.
-    fn take(&mut self) -> io::Result<Option<MessageFrame>> {
+    fn take_frame(&mut self) -> io::Result<Option<MessageFrame>> {
         let Some(header) = self.bytes.first_chunk::<HEADER>() else { return Ok(None) };
         let [a, b, c, d, e, f, g, h, count] = *header;
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
         if length > MAX_BODY {
-            return Err(foreign());
+            return Err(foreign_version());
         }
         if self.bytes.len() < HEADER + length {
             return Ok(None);
@@ -154,8 +159,8 @@ impl FrameReader {
 
     /// Receives the next message without waiting. A frame that cannot be decoded is an error.
     pub fn receive<T: DecodeFrame>(&mut self, socket: &impl AsFd) -> io::Result<ReceiveOutcome<T>> {
-        if let Some(frame) = self.take()? {
-            return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign);
+        if let Some(frame) = self.take_frame()? {
+            return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign_version);
         }
         let mut buffer = [0_u8; 16 * 1024];
         loop {
@@ -163,8 +168,8 @@ impl FrameReader {
                 Ok(0) => return Ok(ReceiveOutcome::Closed),
                 Ok(count) => {
                     self.bytes.extend_from_slice(&buffer[..count]);
-                    if let Some(frame) = self.take()? {
-                        return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign);
+                    if let Some(frame) = self.take_frame()? {
+                        return T::decode(frame).map(ReceiveOutcome::Message).ok_or_else(foreign_version);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -175,6 +180,6 @@ impl FrameReader {
     }
 }
 
-fn foreign() -> io::Error {
+fn foreign_version() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a helper process of another version answered")
 }

@@ -28,7 +28,7 @@ mod tests;
 
 pub use descriptors::{OutputPipe, PipelineTapEnds, RunDescriptors, TaskInput, WarmShellEnds};
 pub use frames::{FrameReader, ReceiveOutcome, send, send_within};
-pub use frames::{encode, raw};
+pub use frames::{encode, raw_descriptors};
 pub use shim::FromShimOrTask;
 pub use shim::{
     FromShim, FromTaskClient, ReleasedSurvivors, ShellExitReport, ShimOrder, TaskTransfer, TerminationCause, ToShim,

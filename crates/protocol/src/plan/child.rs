@@ -75,7 +75,7 @@ impl ChildPlan {
     /// Returns the plan without the parts that belong only to the command with this mark: the command itself, its mark,
     /// its time.
     #[must_use]
-    pub fn kind(&self, mark: &str) -> Self {
+    pub fn without_command(&self, mark: &str) -> Self {
         let own = MARK.len() + mark.len() + 2;
         Self {
             program: self.program.clone(),
@@ -113,7 +113,7 @@ impl ChildPlan {
     /// Returns the entry of the environment in whose place that of the witness stands: the mark. `None` if there is no
     /// witness, or it cannot stand there.
     pub fn replaced_entry(&self) -> Option<&[u8]> {
-        replaced(&self.env).filter(|_| self.is_watched()).map(|mark| &self.env[mark])
+        replaced_mark(&self.env).filter(|_| self.is_watched()).map(|mark| &self.env[mark])
     }
 
     /// Returns the environment with which the program is executed.
@@ -123,7 +123,7 @@ impl ChildPlan {
     }
 
     /// Adds the mark of a command as the last variable.
-    pub fn mark(&mut self, mark: &str) {
+    pub fn add_mark(&mut self, mark: &str) {
         for part in [MARK, "=", mark, "\0"] {
             self.env.extend_from_slice(part.as_bytes());
         }
@@ -133,11 +133,11 @@ impl ChildPlan {
 /// Returns an environment in which the dynamic loader finds the witness: in front of the caller's own libraries, else
 /// in the place of the mark, else at the end. The witness takes its path out again, so that bash finds `env`.
 fn with_witness(env: &[u8]) -> Vec<u8> {
-    let own = own_entry();
-    if let Some(at) = find(env, PRELOAD) {
+    let own = preload_entry();
+    if let Some(at) = find_variable(env, PRELOAD) {
         return [&env[..at], &own, b":", &env[at + PRELOAD.len()..]].concat();
     }
-    let Some(mark) = replaced(env) else { return [env, &own, b"\0"].concat() };
+    let Some(mark) = replaced_mark(env) else { return [env, &own, b"\0"].concat() };
     // More slashes make it as long as the mark.
     let (path, number) = own.split_at(own.iter().rposition(|byte| *byte == b'/').unwrap_or(0));
     let slashes = vec![b'/'; mark.len() - own.len()];
@@ -145,19 +145,19 @@ fn with_witness(env: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the place of the mark in an environment, if the entry of the witness can stand there.
-fn replaced(env: &[u8]) -> Option<Range<usize>> {
-    let start = find(env, format!("{MARK}=").as_bytes()).filter(|_| find(env, PRELOAD).is_none())?;
+fn replaced_mark(env: &[u8]) -> Option<Range<usize>> {
+    let start = find_variable(env, format!("{MARK}=").as_bytes()).filter(|_| find_variable(env, PRELOAD).is_none())?;
     let length = memchr::memchr(0, &env[start..])?;
-    (own_entry().len()..=LONGEST).contains(&length).then(|| start..start + length)
+    (preload_entry().len()..=LONGEST).contains(&length).then(|| start..start + length)
 }
 
 /// Returns where the variable that begins like this is in an environment.
-fn find(env: &[u8], variable: &[u8]) -> Option<usize> {
+fn find_variable(env: &[u8], variable: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(env, variable).find(|at| *at == 0 || env[at - 1] == 0)
 }
 
 /// Returns the entry by which the loader finds the witness.
-fn own_entry() -> Vec<u8> {
+fn preload_entry() -> Vec<u8> {
     [PRELOAD, InheritedDescriptor::Witness.path().as_os_str().as_bytes()].concat()
 }
 

@@ -75,15 +75,15 @@ pub struct EnvironmentError {
 ///
 /// # Errors
 /// On an overlay name that is empty or holds `=` or NUL, and on an overlay value that holds NUL.
-pub fn resolve(
+pub fn resolve_environment(
     host: &str,
     inherit: &InheritMode,
     overlay: &[(String, Option<String>)],
     attended: bool,
 ) -> Result<CommandEnvironment, EnvironmentError> {
-    check(overlay)?;
+    check_overlay(overlay)?;
     let overlay = CallerOverlay(overlay);
-    let (mut vars, mut withheld) = inherited(host, inherit);
+    let (mut vars, mut withheld) = inherited_variables(host, inherit);
     if attended {
         host::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
         vars.set("TERM", unattended::TERM);
@@ -91,13 +91,13 @@ pub fn resolve(
     } else {
         vars.set_unattended(&overlay);
     }
-    vars.lay_over(&overlay);
-    if vars.get("PATH").is_none() && overlay.says("PATH").is_none() {
+    vars.apply_overlay(&overlay);
+    if vars.get("PATH").is_none() && overlay.sets_variable("PATH").is_none() {
         vars.set("PATH", unattended::PATH);
     }
     vars.repair_locale(&overlay);
     // A name that has another value now, from the caller or a default, is not missing.
-    withheld.retain(|name| overlay.says(name).is_none() && vars.get(name).is_none());
+    withheld.retain(|name| overlay.sets_variable(name).is_none() && vars.get(name).is_none());
     withheld.sort_unstable();
     let of_host = |name: &str| entries(host).find(|(given, _)| *given == name).map(|(_, value)| value);
     Ok(CommandEnvironment {
@@ -112,7 +112,7 @@ pub fn resolve(
 }
 
 /// Returns the variables that a mode inherits, and the names that it withholds as possible secrets.
-fn inherited<'a>(host: &'a str, inherit: &InheritMode) -> (VariableTable<'a>, Vec<&'a str>) {
+fn inherited_variables<'a>(host: &'a str, inherit: &InheritMode) -> (VariableTable<'a>, Vec<&'a str>) {
     let mut vars = VariableTable::with_capacity(256);
     let mut withheld = Vec::new();
     match inherit {
@@ -136,7 +136,7 @@ struct CallerOverlay<'a>(&'a [(String, Option<String>)]);
 impl CallerOverlay<'_> {
     /// Returns whether the overlay sets (`true`) or removes (`false`) this name; `None` if it does not name it. The
     /// last entry counts.
-    fn says(&self, name: &str) -> Option<bool> {
+    fn sets_variable(&self, name: &str) -> Option<bool> {
         self.0.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.is_some())
     }
 }
@@ -173,7 +173,7 @@ impl CommandEnvironment {
     }
 }
 
-fn check(overlay: &[(String, Option<String>)]) -> Result<(), EnvironmentError> {
+fn check_overlay(overlay: &[(String, Option<String>)]) -> Result<(), EnvironmentError> {
     let bad = |name: &str, why| Err(EnvironmentError { name: name.to_owned(), why });
     for (name, value) in overlay {
         if name.is_empty() {
@@ -236,7 +236,7 @@ impl<'a> VariableTable<'a> {
     fn set_unattended(&mut self, overlay: &CallerOverlay<'_>) {
         for default in DEFAULTS {
             match default.value {
-                Some(value) if !default.unless.iter().any(|name| overlay.says(name) == Some(true)) => {
+                Some(value) if !default.unless.iter().any(|name| overlay.sets_variable(name) == Some(true)) => {
                     self.set(default.name, value);
                 }
                 _ => self.remove(default.name),
@@ -258,7 +258,7 @@ impl<'a> VariableTable<'a> {
     }
 
     /// Applies the caller's `env` over all that. The working directory and the mark are never the caller's.
-    fn lay_over(&mut self, overlay: &CallerOverlay<'a>) {
+    fn apply_overlay(&mut self, overlay: &CallerOverlay<'a>) {
         for (name, value) in overlay.0 {
             match value {
                 Some(value) if name != "PWD" && name != MARK => self.set(name, value),
@@ -269,12 +269,12 @@ impl<'a> VariableTable<'a> {
 
     /// Sets a UTF-8 locale where LC_CTYPE has another locale that the caller did not choose.
     fn repair_locale(&mut self, overlay: &CallerOverlay<'_>) {
-        if locale::deciding(|name| self.get(name)).and_then(|name| overlay.says(name)) == Some(true) {
+        if locale::deciding_variable(|name| self.get(name)).and_then(|name| overlay.sets_variable(name)) == Some(true) {
             return;
         }
-        for (name, value) in locale::repair(|name| self.get(name)) {
+        for (name, value) in locale::utf8_changes(|name| self.get(name)) {
             match value {
-                _ if overlay.says(name).is_some() => {}
+                _ if overlay.sets_variable(name).is_some() => {}
                 Some(value) => self.set(name, value),
                 None => self.remove(name),
             }

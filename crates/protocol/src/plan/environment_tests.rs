@@ -13,7 +13,7 @@ fn over(vars: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
 }
 
 fn env(host: &[(&str, &str)], inherit: &InheritMode, overlay: &[(&str, Option<&str>)]) -> CommandEnvironment {
-    resolve(&block(host), inherit, &over(overlay), false).expect("valid")
+    resolve_environment(&block(host), inherit, &over(overlay), false).expect("valid")
 }
 
 const HOST: &[(&str, &str)] = &[
@@ -170,7 +170,7 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
         ("A\0B", "hidden", "a NUL in its name"),
         ("A", "hid\0den", "a NUL in its value"),
     ] {
-        let error = resolve("", &InheritMode::Safe, &over(&[(name, Some(value))]), false).expect_err(name);
+        let error = resolve_environment("", &InheritMode::Safe, &over(&[(name, Some(value))]), false).expect_err(name);
         assert!(error.why.contains(why), "{error}");
         assert!(!error.to_string().contains("hid"), "{error}");
     }
@@ -178,12 +178,13 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
 
 #[test]
 fn odd_entries_of_the_host() {
-    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &InheritMode::Safe, &[], false).expect("valid");
+    let env = resolve_environment("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &InheritMode::Safe, &[], false).expect("valid");
     for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
         assert_eq!(env.get(name), Some(value));
     }
     // A later entry of a name decides whether it is a secret.
-    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &InheritMode::Safe, &[], false).expect("valid");
+    let env =
+        resolve_environment("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &InheritMode::Safe, &[], false).expect("valid");
     assert_eq!(env.get("A"), Some("plain"));
 }
 
@@ -208,7 +209,7 @@ proptest! {
     fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
         let host: String = names.iter().enumerate()
             .map(|(at, name)| format!("{name}={lead}{at:09}0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0k@h\0")).collect();
-        let env = resolve(&host, &InheritMode::Safe, &[], false).expect("valid");
+        let env = resolve_environment(&host, &InheritMode::Safe, &[], false).expect("valid");
         let out = String::from_utf8(env.block(b"/")).expect("text");
         let last: HashMap<_, _> = entries(&host).collect();
         for name in &env.withheld {
@@ -232,7 +233,7 @@ proptest! {
     ) {
         let host: String = host.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
         for inherit in [InheritMode::Safe, InheritMode::All, InheritMode::None, InheritMode::Names(vec!["A".into(), "PAGER".into()])] {
-            let env = resolve(&host, &inherit, &overlay, false).expect("valid");
+            let env = resolve_environment(&host, &inherit, &overlay, false).expect("valid");
             let last: HashMap<_, _> = overlay.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
             for (name, value) in last {
                 prop_assert_eq!(env.get(name), value, "{}", name);

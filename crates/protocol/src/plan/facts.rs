@@ -16,7 +16,7 @@ pub fn facts() -> Value {
         "harmless": harmless
             .map(|(pattern, example)| json!({ "pattern": pattern, "example": example }))
             .collect::<Vec<_>>(),
-        "shapes": shapes::all()
+        "shapes": shapes::all_shapes()
             .iter()
             .map(|shape| json!({ "vendor": shape.vendor, "begins": shape.anchor_text() }))
             .collect::<Vec<_>>(),

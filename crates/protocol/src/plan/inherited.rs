@@ -61,7 +61,7 @@ impl InheritedDescriptor {
 /// Returns code that closes descriptors for good, so that no command finds them. A builtin called through `builtin`
 /// would restore them at its end, and a builtin called through `command` does not. The code works unless functions have
 /// both names.
-pub fn closing(descriptors: &[InheritedDescriptor]) -> String {
+pub fn closing_code(descriptors: &[InheritedDescriptor]) -> String {
     let mut closed = String::new();
     for descriptor in descriptors {
         let _ = write!(closed, " {}<&-", descriptor.number());
@@ -79,7 +79,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn closed_descriptors_stay_closed_in_a_group_of_hidden_output() {
-        let code = closing(&[InheritedDescriptor::Script, InheritedDescriptor::Boot]);
+        let code = closing_code(&[InheritedDescriptor::Script, InheritedDescriptor::Boot]);
         let script = format!("{{ {code}\\builtin : bash; }} >/dev/null 2>&1\nls /proc/self/fd/60 /proc/self/fd/61");
         for functions in ["", "exec () { :; }", "command () { :; }", "shopt -s expand_aliases; alias exec=: command=:"]
         {
@@ -87,6 +87,6 @@ mod tests {
             let output = Command::new("bash").args(["-c", &run]).output().expect("bash");
             assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{functions}");
         }
-        assert_eq!(closing(&[]), "");
+        assert_eq!(closing_code(&[]), "");
     }
 }

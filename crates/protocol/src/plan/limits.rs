@@ -112,12 +112,12 @@ impl CommandLimits {
     }
 
     /// Returns whether a limit applies to the whole tree, so that the shim has to watch it.
-    pub fn over_tree(&self) -> bool {
+    pub fn apply_to_tree(&self) -> bool {
         self.cpu.is_some() || self.memory.is_some() || self.processes.is_some()
     }
 
     /// Returns a note for each per-process limit that a failed command seems to have met, by its exit code and output.
-    pub fn refused(&self, exit_code: i32, output: [&str; 2]) -> Vec<String> {
+    pub fn notes_on_refusals(&self, exit_code: i32, output: [&str; 2]) -> Vec<String> {
         let says = |words: &[&str]| words.iter().any(|word| output.iter().any(|text| text.contains(word)));
         let mut notes = Vec::new();
         if let Some(most) = self.open_files
@@ -130,7 +130,7 @@ impl CommandLimits {
             && exit_code != 0
             && (exit_code == 128 + libc::SIGXFSZ || says(&NO_LARGER_FILE))
         {
-            let most = amount(most);
+            let most = format_bytes(most);
             notes.push(format!("limits.fileBytes: no file that the command writes may grow beyond {most}"));
         }
         notes
@@ -160,7 +160,7 @@ fn seconds(value: f64) -> Result<u64, LimitError> {
 }
 
 /// Returns bytes for a person: `812 MiB`, `1.5 GiB`, `1000 bytes`.
-pub fn amount(bytes: u64) -> String {
+pub fn format_bytes(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in UNITS {
         if bytes >= unit {
@@ -208,17 +208,17 @@ mod tests {
     #[test]
     fn only_a_failed_command_has_met_a_limit() {
         let limits = CommandLimits { open_files: Some(20), file_bytes: Some(1 << 20), ..CommandLimits::default() };
-        assert!(limits.refused(0, ["Too many open files", "File too large"]).is_empty());
-        assert!(limits.refused(1, ["fine", ""]).is_empty());
-        assert_eq!(limits.refused(1, ["", "sh: Too many open files"]).len(), 1);
-        let [note] = &limits.refused(153, ["", ""])[..] else { panic!("one note") };
+        assert!(limits.notes_on_refusals(0, ["Too many open files", "File too large"]).is_empty());
+        assert!(limits.notes_on_refusals(1, ["fine", ""]).is_empty());
+        assert_eq!(limits.notes_on_refusals(1, ["", "sh: Too many open files"]).len(), 1);
+        let [note] = &limits.notes_on_refusals(153, ["", ""])[..] else { panic!("one note") };
         assert!(note.starts_with("limits.fileBytes:") && note.ends_with("1 MiB"), "{note}");
-        assert!(CommandLimits::default().refused(153, ["Too many open files", ""]).is_empty());
+        assert!(CommandLimits::default().notes_on_refusals(153, ["Too many open files", ""]).is_empty());
     }
 
     #[test]
     fn amounts_read_well() {
-        let shown = [1, 1000, 1024, 1536, 512 << 20, (812 << 20) + 400_000, 3 << 29].map(amount);
+        let shown = [1, 1000, 1024, 1536, 512 << 20, (812 << 20) + 400_000, 3 << 29].map(format_bytes);
         assert_eq!(shown, ["1 bytes", "1000 bytes", "1 KiB", "1.5 KiB", "512 MiB", "812 MiB", "1.5 GiB"]);
     }
 

@@ -18,7 +18,7 @@ const OTHERS: [&str; 11] = [
 /// Returns the changes that make LC_CTYPE UTF-8, as names and new values (`None` removes). Empty if it is UTF-8
 /// already. `get` returns a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is
 /// set and not empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
-pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static str, Option<&'a str>)> {
+pub(super) fn utf8_changes<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static str, Option<&'a str>)> {
     let set = |name| get(name).filter(|value| !value.is_empty());
     let all = set("LC_ALL");
     let effective = all.or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
@@ -34,7 +34,7 @@ pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static
 }
 
 /// Returns the name of the three that decides the effective LC_CTYPE, or None when none is set.
-pub(super) fn deciding<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
+pub(super) fn deciding_variable<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| get(name).is_some_and(|value| !value.is_empty()))
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     fn repaired(vars: &[(&'static str, &'static str)]) -> Vec<(&'static str, Option<&'static str>)> {
-        repair(|name| vars.iter().find(|(n, _)| *n == name).map(|(_, value)| *value))
+        utf8_changes(|name| vars.iter().find(|(n, _)| *n == name).map(|(_, value)| *value))
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve};
+use super::environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve_environment};
 
 struct LastEnvironment {
     host: String,
@@ -23,7 +23,7 @@ thread_local! {
 ///
 /// # Errors
 /// As [`resolve`].
-pub fn environment(
+pub fn cached_environment(
     host: String,
     inherit: InheritMode,
     overlay: Vec<(String, Option<String>)>,
@@ -38,7 +38,7 @@ pub fn environment(
         {
             return Ok(Arc::clone(&known.environment));
         }
-        let environment = Arc::new(resolve(&host, &inherit, &overlay, attended)?);
+        let environment = Arc::new(resolve_environment(&host, &inherit, &overlay, attended)?);
         *last = Some(LastEnvironment { host, inherit, overlay, attended, environment: Arc::clone(&environment) });
         Ok(environment)
     })
@@ -52,7 +52,7 @@ mod tests {
     fn a_change_of_any_part_is_seen() {
         let get = |host: &str, inherit, overlay: &[(&str, Option<&str>)]| {
             let overlay = overlay.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
-            environment(host.to_owned(), inherit, overlay, false).unwrap()
+            cached_environment(host.to_owned(), inherit, overlay, false).unwrap()
         };
         let first = get("A=1\0", InheritMode::Safe, &[]);
         assert!(Arc::ptr_eq(&first, &get("A=1\0", InheritMode::Safe, &[])));

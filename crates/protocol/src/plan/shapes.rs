@@ -77,12 +77,12 @@ static TABLE: LazyLock<TokenShapeTable> =
     LazyLock::new(|| TokenShapeTable::new(DATA.lines().filter_map(TokenShape::parse).collect()));
 
 /// Returns all shapes.
-pub(super) fn all() -> &'static [TokenShape] {
+pub(super) fn all_shapes() -> &'static [TokenShape] {
     &TABLE.shapes
 }
 
 /// Returns the tokens of a text, each of them once. Of a shape with a lead that is no part of it, only the secret.
-pub fn tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+pub fn find_tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let (table, mut at) = (&*TABLE, 0);
     std::iter::from_fn(move || table.next(text, &mut at))
 }
@@ -346,7 +346,7 @@ pub(super) mod tests {
             assert_eq!(row.split(" | ").count(), 3, "{row}");
             assert!(row.len() <= 120, "{row}");
         }
-        assert_eq!(rows.clone().count(), all().len());
+        assert_eq!(rows.clone().count(), all_shapes().len());
         for row in DATA.lines() {
             let shape = TokenShape::parse(row).unwrap_or_else(|| panic!("{row}"));
             let begins = shape.anchor_text().starts_with(|first: char| first.is_ascii_alphanumeric());
@@ -359,33 +359,37 @@ pub(super) mod tests {
 
     #[test]
     fn every_token_is_found_where_it_begins_and_ends() {
-        for shape in all() {
+        for shape in all_shapes() {
             let (whole, secret) = (example(shape), secret(shape));
             for (before, after) in [("", ""), ("é ", " b"), ("{\"k\":\"", "\"}"), ("a=", "\nb"), ("\\n", "")] {
                 let text = format!("{before}{whole}{after}");
-                let found: Vec<_> = tokens(text.as_bytes()).map(|token| &text[token]).collect();
+                let found: Vec<_> = find_tokens(text.as_bytes()).map(|token| &text[token]).collect();
                 assert_eq!(found, [&*secret], "{text}");
             }
-            assert_eq!(tokens(format!("x{whole}").as_bytes()).filter(|token| token.start == 1).count(), 0, "x{whole}");
+            assert_eq!(
+                find_tokens(format!("x{whole}").as_bytes()).filter(|token| token.start == 1).count(),
+                0,
+                "x{whole}"
+            );
         }
     }
 
     #[test]
     fn leads_and_shorter_words_are_no_tokens() {
-        for shape in all() {
+        for shape in all_shapes() {
             let lead = shape.anchor_text();
             for text in [lead.to_owned(), format!("{lead}a1"), format!("{lead} x"), format!("x {lead}")] {
-                assert_eq!(tokens(text.as_bytes()).count(), 0, "{text}");
+                assert_eq!(find_tokens(text.as_bytes()).count(), 0, "{text}");
             }
         }
         for text in ["sk-learn-examples-of-2024-and-others", "re_write_of_the_2024_importer_and_more", "", "é"] {
-            assert_eq!(tokens(text.as_bytes()).count(), 0, "{text}");
+            assert_eq!(find_tokens(text.as_bytes()).count(), 0, "{text}");
         }
     }
 
     #[test]
     fn a_token_longer_than_what_is_seen_is_one() {
         let long = format!("ghp_{}", "a1B2".repeat(SEEN));
-        assert!(tokens(long.as_bytes()).eq(std::iter::once(0..long.len())));
+        assert!(find_tokens(long.as_bytes()).eq(std::iter::once(0..long.len())));
     }
 }

@@ -59,7 +59,7 @@ static FOUND: Mutex<Vec<FoundShell>> = Mutex::new(Vec::new());
 ///
 /// # Errors
 /// When there is no executable regular file (links are followed).
-pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathBuf, ShellNotFound> {
+pub fn find_shell(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathBuf, ShellNotFound> {
     let name = shell.unwrap_or(DEFAULT);
     if name.is_empty() || name.contains('\0') {
         return Err(ShellNotFound::NotAName(name.to_owned()));
@@ -89,7 +89,7 @@ pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathB
 }
 
 /// Forgets every shell found so far, after a start has shown that a shell is gone.
-pub fn forget() {
+pub fn forget_shells() {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
@@ -149,33 +149,33 @@ mod tests {
     fn the_first_executable_file_on_the_path() {
         let folder = ProgramDirectory::new("first");
         let path = folder.path(&["missing", "directory", "plain", "run"]);
-        assert_eq!(find(None, Some(&path), Path::new("/")), Ok(folder.0.join("run/bash")));
-        assert_eq!(find(Some("zsh"), Some(&path), Path::new("/")), Ok(folder.0.join("run/zsh")));
+        assert_eq!(find_shell(None, Some(&path), Path::new("/")), Ok(folder.0.join("run/bash")));
+        assert_eq!(find_shell(Some("zsh"), Some(&path), Path::new("/")), Ok(folder.0.join("run/zsh")));
     }
 
     #[test]
     fn the_working_folder_supplies_no_shell() {
         let folder = ProgramDirectory::new("relative");
         for path in ["", ":", ".", "run", "run:.:"] {
-            assert!(find(None, Some(path), &folder.0).is_err(), "{path:?}");
+            assert!(find_shell(None, Some(path), &folder.0).is_err(), "{path:?}");
         }
     }
 
     #[test]
     fn a_path_is_taken_from_the_working_folder() {
         let folder = ProgramDirectory::new("slash");
-        assert_eq!(find(Some("run/bash"), None, &folder.0), Ok(folder.0.join("run/bash")));
+        assert_eq!(find_shell(Some("run/bash"), None, &folder.0), Ok(folder.0.join("run/bash")));
         let absolute = folder.path(&["run/zsh"]);
-        assert_eq!(find(Some(&absolute), None, Path::new("/")), Ok(PathBuf::from(&absolute)));
+        assert_eq!(find_shell(Some(&absolute), None, Path::new("/")), Ok(PathBuf::from(&absolute)));
         for (shell, exists) in [("plain/bash", true), ("directory/bash", true), ("missing/bash", false)] {
             let path = folder.0.join(shell);
-            assert_eq!(find(Some(shell), None, &folder.0), Err(ShellNotFound::NotExecutable { path, exists }));
+            assert_eq!(find_shell(Some(shell), None, &folder.0), Err(ShellNotFound::NotExecutable { path, exists }));
         }
     }
 
     #[test]
     fn without_a_path_the_usual_folders_are_searched() {
-        let shell = find(Some("sh"), None, Path::new("/")).expect("every system has sh");
+        let shell = find_shell(Some("sh"), None, Path::new("/")).expect("every system has sh");
         assert!(shell.is_absolute());
     }
 
@@ -183,21 +183,22 @@ mod tests {
     fn found_ones_are_remembered_and_failures_are_not() {
         let folder = ProgramDirectory::new("cache");
         let path = folder.path(&["late"]);
-        assert!(find(None, Some(&path), Path::new("/")).is_err());
+        assert!(find_shell(None, Some(&path), Path::new("/")).is_err());
         let late = folder.0.join("late");
         fs::rename(folder.0.join("run"), &late).expect("moved");
-        assert_eq!(find(None, Some(&path), Path::new("/")), Ok(late.join("bash")));
+        assert_eq!(find_shell(None, Some(&path), Path::new("/")), Ok(late.join("bash")));
         fs::remove_dir_all(&late).expect("removed");
         // another test may forget meanwhile, so only what follows from forgetting is asserted
-        forget();
-        assert!(find(None, Some(&path), Path::new("/")).is_err());
+        forget_shells();
+        assert!(find_shell(None, Some(&path), Path::new("/")).is_err());
     }
 
     #[test]
     fn messages() {
         let folder = ProgramDirectory::new("messages");
-        let message =
-            |shell: Option<&str>, path: Option<&str>| find(shell, path, &folder.0).expect_err("not there").to_string();
+        let message = |shell: Option<&str>, path: Option<&str>| {
+            find_shell(shell, path, &folder.0).expect_err("not there").to_string()
+        };
         assert_eq!(
             message(None, Some("/no-such:/neither")),
             "no bash found on PATH (/no-such:/neither); \

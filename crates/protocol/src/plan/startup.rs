@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::inherited::{InheritedDescriptor, closing};
+use super::inherited::{InheritedDescriptor, closing_code};
 
 /// Room for a command among the arguments of a warm shell, bytes.
 pub const ROOM: usize = 8 * 1024;
@@ -48,7 +48,7 @@ pub struct ShellStartup {
 
 impl ShellStartup {
     /// Returns whether the shell writes its state at the end.
-    pub fn saves(&self) -> bool {
+    pub fn saves_state(&self) -> bool {
         self.at_exit.is_some() || self.tail.is_some()
     }
 }
@@ -60,12 +60,12 @@ impl ShellStartup {
 pub fn prologue(command: &str, startup: Option<&ShellStartup>) -> Vec<u8> {
     let mut told = String::from("\\builtin unset BASH_ENV\nSECONDS=0\n");
     if command.len() <= ROOM {
-        let _ = writeln!(told, "BASH_EXECUTION_STRING={}", quoted(command));
+        let _ = writeln!(told, "BASH_EXECUTION_STRING={}", shell_quoted(command));
     }
     if let Some(startup) = startup {
         for (name, value) in &startup.given {
             let _ = match value {
-                Some(value) => writeln!(told, "\\builtin export {name}={}", quoted(value)),
+                Some(value) => writeln!(told, "\\builtin export {name}={}", shell_quoted(value)),
                 None => writeln!(told, "\\builtin unset -v {name}"),
             };
         }
@@ -73,8 +73,11 @@ pub fn prologue(command: &str, startup: Option<&ShellStartup>) -> Vec<u8> {
             // bash catches SIGTERM while it has an EXIT trap. A SIGTERM that arrives just before bash waits for a
             // program would then take effect only after that program. The two other lines restore the disposition of
             // SIGTERM.
-            let _ =
-                writeln!(told, "\\builtin trap : TERM\n\\builtin trap {} EXIT\n\\builtin trap - TERM", quoted(code));
+            let _ = writeln!(
+                told,
+                "\\builtin trap : TERM\n\\builtin trap {} EXIT\n\\builtin trap - TERM",
+                shell_quoted(code)
+            );
         }
     }
     // The last command sets `$_`.
@@ -92,14 +95,14 @@ pub fn boot_script(
     own: [Option<Vec<u8>>; 2],
     closes: &[InheritedDescriptor],
 ) -> Vec<u8> {
-    let first = [sourced(scripts), closing(closes)].concat();
+    let first = [source_commands(scripts), closing_code(closes)].concat();
     let mut script = with_late(format!("{{ {first}\\builtin : bash; }} >/dev/null 2>&1\n"), late);
     let (name, value, then) = match own {
         [_, Some(value)] => ("POSIXLY_CORRECT", value, ""),
         [Some(value), None] => ("BASH_ENV", value, "\\builtin eval \"\\\\builtin . \\\"$BASH_ENV\\\"\"\n"),
         [None, None] => return script,
     };
-    let set = format!("\\builtin export {name}={}\n{then}", quoted(&String::from_utf8_lossy(&value)));
+    let set = format!("\\builtin export {name}={}\n{then}", shell_quoted(&String::from_utf8_lossy(&value)));
     script.extend_from_slice(set.as_bytes());
     script
 }
@@ -112,10 +115,10 @@ pub fn warm_script(
     ready: &Path,
     closes: &[InheritedDescriptor],
 ) -> Vec<u8> {
-    let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
-    let closing = closing(closes);
+    let [told, ready] = [told, ready].map(|path| shell_quoted(&path.to_string_lossy()));
+    let closing = closing_code(closes);
     let wait = format!("\\builtin printf . >|{ready}; {closing}\\builtin . /dev/stdin; \\builtin : bash;");
-    with_late(format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)), late)
+    with_late(format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", source_commands(scripts)), late)
 }
 
 fn with_late(script: String, late: &[u8]) -> Vec<u8> {
@@ -128,11 +131,11 @@ fn with_late(script: String, late: &[u8]) -> Vec<u8> {
     script
 }
 
-fn sourced(scripts: &[&Path]) -> String {
-    scripts.iter().map(|script| format!("\\builtin . {}; ", quoted(&script.to_string_lossy()))).collect()
+fn source_commands(scripts: &[&Path]) -> String {
+    scripts.iter().map(|script| format!("\\builtin . {}; ", shell_quoted(&script.to_string_lossy()))).collect()
 }
 
 /// Returns a text as one word of a script.
-pub fn quoted(text: &str) -> String {
+pub fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

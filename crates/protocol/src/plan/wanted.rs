@@ -231,7 +231,7 @@ const NUMBERS: [&str; 3] = ["401 ", "403 forbidden", "407 proxy"];
 /// occur as a word in the command or in the last 64 KiB of an output, the names that a program of the command reads,
 /// and the proxies if the network was not reached.
 #[must_use]
-pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &str) -> Vec<&'a str> {
+pub fn find_wanted_names<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &str) -> Vec<&'a str> {
     if withheld.is_empty() {
         return Vec::new();
     }
@@ -256,7 +256,7 @@ pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &
 
 /// Returns a line for the result's notes, with at most eight names and never a value. Empty for no names.
 #[must_use]
-pub fn note(names: &[&str]) -> String {
+pub fn note_of_withheld(names: &[&str]) -> String {
     let (shown, more) = names.split_at(names.len().min(NAMED));
     let (more, them) = match (names.len(), more.len()) {
         (0, _) => return String::new(),

@@ -18,7 +18,7 @@ fn names() -> Vec<String> {
 }
 
 fn hint(command: &str, stdout: &str, stderr: &str) -> Vec<String> {
-    wanted(&names(), command, stdout, stderr).into_iter().map(str::to_owned).collect()
+    find_wanted_names(&names(), command, stdout, stderr).into_iter().map(str::to_owned).collect()
 }
 
 #[test]
@@ -33,9 +33,9 @@ fn every_program_row_finds_its_names() {
                 format!("bash -c \"{program} now\""),
                 format!("x=$({program} now)"),
             ] {
-                assert_eq!(wanted(&withheld, &command, "", ""), [&withheld[0]], "{command}: {glob}");
+                assert_eq!(find_wanted_names(&withheld, &command, "", ""), [&withheld[0]], "{command}: {glob}");
             }
-            assert!(wanted(&withheld, &format!("grep '{program}' file; echo {program}"), "", "").is_empty());
+            assert!(find_wanted_names(&withheld, &format!("grep '{program}' file; echo {program}"), "", "").is_empty());
         }
     }
 }
@@ -124,15 +124,15 @@ fn plain_failures_hint_at_nothing() {
     ] {
         assert_eq!(hint(command, stdout, stderr), Vec::<String>::new(), "{command}: {stdout} {stderr}");
     }
-    assert!(wanted(&[], "gh pr list", "", "401 Unauthorized").is_empty());
+    assert!(find_wanted_names(&[], "gh pr list", "", "401 Unauthorized").is_empty());
 }
 
 #[test]
 fn the_note() {
     let tail = "(pass them with env or inheritEnv)";
-    assert_eq!(note(&[]), "");
-    assert_eq!(note(&["A"]), "withheld from the command's environment: A (pass it with env or inheritEnv)");
-    assert_eq!(note(&["A", "B"]), format!("withheld from the command's environment: A, B {tail}"));
+    assert_eq!(note_of_withheld(&[]), "");
+    assert_eq!(note_of_withheld(&["A"]), "withheld from the command's environment: A (pass it with env or inheritEnv)");
+    assert_eq!(note_of_withheld(&["A", "B"]), format!("withheld from the command's environment: A, B {tail}"));
     let many: Vec<&str> = std::iter::repeat_n("N", NAMED + 3).collect();
-    assert!(note(&many).ends_with(&format!("N, N and 3 more {tail}")));
+    assert!(note_of_withheld(&many).ends_with(&format!("N, N and 3 more {tail}")));
 }

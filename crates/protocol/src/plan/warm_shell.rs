@@ -41,7 +41,7 @@ pub struct WarmShellKind {
 impl WarmShellKind {
     /// Returns this kind in another directory, with the state that `boot` returns for its environment.
     #[must_use]
-    pub fn with(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> ShellBootCode) -> Self {
+    pub fn in_directory(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> ShellBootCode) -> Self {
         let mut plan = self.plan.clone();
         let entries = self.plan.env.split_inclusive(|byte| *byte == 0);
         plan.env = entries.filter(|entry| !entry.starts_with(b"PWD=")).flatten().copied().collect();
@@ -60,7 +60,7 @@ pub fn can_be_warm(name: &str, environment: &CommandEnvironment) -> bool {
 }
 
 /// Returns whether this command, with this prologue, fits into a warm shell.
-pub fn fits(command: &str, prologue: &[u8]) -> bool {
+pub fn fits_warm_shell(command: &str, prologue: &[u8]) -> bool {
     command.len() <= ROOM && prologue.len() <= MAX_PROLOGUE
 }
 
@@ -70,11 +70,13 @@ pub fn fits(command: &str, prologue: &[u8]) -> bool {
 /// process was started with.
 pub fn shows_its_start(command: &str) -> bool {
     ["PIPESTATUS", "BASH_COMMAND", "BASH_ARG", "cmdline", "environ"].iter().any(|word| command.contains(word))
-        || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
+        || ["set", "declare", "typeset", "local", "readonly", "compgen"]
+            .iter()
+            .any(|word| lists_variables(command, word))
 }
 
 /// Returns whether this builtin is called without a name, so that it lists all variables.
-fn lists(command: &str, builtin: &str) -> bool {
+fn lists_variables(command: &str, builtin: &str) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$' | b'=');
     command.match_indices(builtin).any(|(at, _)| {
         let before = command.as_bytes()[..at].last();
@@ -99,7 +101,7 @@ fn lists(command: &str, builtin: &str) -> bool {
 
 impl ChildPlan {
     /// Removes a variable from the environment, and returns its value.
-    pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
+    pub fn take_variable(&mut self, name: &str) -> Option<Vec<u8>> {
         let prefix = format!("{name}=");
         let entry = |entry: &[u8]| entry.strip_prefix(prefix.as_bytes()).map(|value| value[..value.len() - 1].to_vec());
         let value = self.env.split_inclusive(|byte| *byte == 0).find_map(entry)?;
@@ -109,7 +111,7 @@ impl ChildPlan {
     }
 
     /// Adds a variable that the environment does not have.
-    pub fn set(&mut self, name: &str, value: &[u8]) {
+    pub fn set_variable(&mut self, name: &str, value: &[u8]) {
         for part in [name.as_bytes(), b"=", value, b"\0"] {
             self.env.extend_from_slice(part);
         }
@@ -117,7 +119,7 @@ impl ChildPlan {
 
     /// Makes bash read this file before its command.
     pub fn read_first(&mut self, file: &Path) {
-        self.set("BASH_ENV", file.as_os_str().as_bytes());
+        self.set_variable("BASH_ENV", file.as_os_str().as_bytes());
     }
 }
 
@@ -182,7 +184,7 @@ mod tests {
         let script = String::from_utf8(prologue("echo 'a'\n", None)).unwrap();
         assert!(script.contains("BASH_EXECUTION_STRING='echo '\\''a'\\''\n'\n"), "{script}");
         for (command, fitting) in [("x".repeat(ROOM + 1), false), ("x".repeat(ROOM), true), ("'".repeat(ROOM), false)] {
-            assert_eq!(fits(&command, &prologue(&command, None)), fitting);
+            assert_eq!(fits_warm_shell(&command, &prologue(&command, None)), fitting);
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct TaskLog {
 
 impl TaskLog {
     /// Continues a log that [`super::TaskStore::create_log`] has opened.
-    pub fn keep(file: File, max_bytes: u64) -> io::Result<Self> {
+    pub fn lock_and_continue(file: File, max_bytes: u64) -> io::Result<Self> {
         file.try_lock().map_err(io::Error::from)?;
         let written = file.metadata()?.len();
         let mut last = [b'\n'];
@@ -145,7 +145,7 @@ impl TaskLogReader {
 }
 
 /// Returns the end of readable output in a log whose output ends at `end`, without a partial character.
-pub fn end_of(file: &File, end: u64) -> io::Result<u64> {
+pub fn readable_end(file: &File, end: u64) -> io::Result<u64> {
     let from = end.saturating_sub(4);
     let mut last = vec![0; usize::try_from(end - from).unwrap_or(0)];
     file.read_exact_at(&mut last, from)?;
@@ -181,7 +181,7 @@ mod tests {
     fn log(max: u64) -> (tempfile::NamedTempFile, TaskLog) {
         let named = tempfile::NamedTempFile::new().expect("a temporary file");
         let file = File::options().append(true).read(true).open(named.path()).expect("it is there");
-        (named, TaskLog::keep(file, max).expect("nobody else has it"))
+        (named, TaskLog::lock_and_continue(file, max).expect("nobody else has it"))
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
             std::fs::write(named.path(), &text.as_bytes()[..text.len().saturating_sub(cut)]).expect("written");
             let open = || File::open(named.path()).expect("it is there");
             let length = open().metadata().expect("length").len();
-            let end = end_of(&open(), length).expect("read");
+            let end = readable_end(&open(), length).expect("read");
             let whole = &text[..usize::try_from(end).expect("short")];
             prop_assert!(text.len() - whole.len() < cut + 4);
             let start = start.min(end);

@@ -32,8 +32,8 @@ mod store;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod task;
 
-pub use log::{TaskLog, TaskLogReader, end_of};
+pub use log::{TaskLog, TaskLogReader, readable_end};
 pub use machine::{MachineIdentity, TaskWhereabouts};
-pub use owner::{own_name, remove_left};
+pub use owner::{own_process_name, remove_abandoned};
 pub use store::{EndedLog, StateFileStamp, TaskStore, TaskStoreError, is_id, new_id, work};
 pub use task::{Task, TaskChangeJournal, TaskEnd, TaskLoss, TaskSpec, TaskState, VERSION, now_ms};

@@ -15,7 +15,7 @@ const START: u64 = 0xffff;
 
 /// Returns the part of a name that distinguishes this process from any other, even from a later process with the same
 /// pid: `PID.START.PLACE`, with the last four hexadecimal digits of the start time.
-pub fn own_name() -> String {
+pub fn own_process_name() -> String {
     let pid = process::id();
     let started = sys::identity(Pid::this()).map_or(0, |identity| identity.started);
     format!("{pid}.{:04x}.{}", started & START, MachineIdentity::here().tag())
@@ -23,7 +23,7 @@ pub fn own_name() -> String {
 
 /// Removes the directories `PREFIX` + [`own_name`] + `-…` of processes that are gone. Leaves directories of other
 /// users, and of other machines and containers, whose processes cannot be seen from here.
-pub fn remove_left(parent: &Path, prefix: &str) {
+pub fn remove_abandoned(parent: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn only_a_process_that_is_known_to_be_gone_is_gone() {
-        let ours = own_name();
+        let ours = own_process_name();
         let [pid, started, tag]: [&str; 3] = ours.splitn(3, '.').collect::<Vec<_>>().try_into().expect("three parts");
         for (name, expected) in [
             (ours.clone(), Some(false)),
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn directories_of_gone_processes_are_removed_and_nothing_else() {
         let parent = tempfile::tempdir().expect("a folder");
-        let (ours, tag) = (own_name(), MachineIdentity::here().tag());
+        let (ours, tag) = (own_process_name(), MachineIdentity::here().tag());
         let gone = format!("{}.1.{tag}", i32::MAX);
         let names = [format!("a-{gone}-1"), format!("b-{gone}-1"), format!("a-{ours}-1"), "a-1".to_owned()];
         names.iter().for_each(|name| fs::create_dir_all(parent.path().join(name).join("x")).expect("made"));
@@ -83,7 +83,7 @@ mod tests {
         fs::write(&file, "").expect("written");
         let link = parent.path().join(format!("a-{gone}-3"));
         std::os::unix::fs::symlink(parent.path().join(&names[2]), &link).expect("linked");
-        remove_left(parent.path(), "a-");
+        remove_abandoned(parent.path(), "a-");
         assert_eq!(names.map(|name| parent.path().join(name).join("x").exists()), [false, true, true, true]);
         assert!(file.exists() && link.is_symlink());
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{TaskLog, end_of};
+use super::log::{TaskLog, readable_end};
 use super::owner;
 use super::task::{Task, TaskEnd, VERSION};
 
@@ -125,10 +125,10 @@ impl TaskStore {
     pub fn temporary(temp: &Path) -> Result<Self, TaskStoreError> {
         let failed = |source| TaskStoreError::Folder { path: temp.to_owned(), source };
         let parent = capture::private_parent(temp)?;
-        owner::remove_left(&parent, TEMPORARY);
+        owner::remove_abandoned(&parent, TEMPORARY);
         // No number is used twice, because processes of a closed registry may still remove its directory.
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("{TEMPORARY}{}", owner::own_name());
+        let name = format!("{TEMPORARY}{}", owner::own_process_name());
         loop {
             let path = parent.join(format!("{name}-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
             match DirBuilder::new().mode(0o700).create(&path) {
@@ -163,15 +163,15 @@ impl TaskStore {
 
     /// Returns the path of a log, absolute.
     pub fn log_path(&self, id: &str) -> PathBuf {
-        self.file(id, LOG)
+        self.file_path(id, LOG)
     }
 
     /// Returns the path of the socket on which a task's shim answers.
     pub fn socket_path(&self, id: &str) -> PathBuf {
-        self.file(id, SOCKET)
+        self.file_path(id, SOCKET)
     }
 
-    pub(super) fn file(&self, id: &str, kind: &str) -> PathBuf {
+    pub(super) fn file_path(&self, id: &str, kind: &str) -> PathBuf {
         self.path.join(format!("{id}.{kind}"))
     }
 
@@ -202,7 +202,7 @@ impl TaskStore {
     }
 
     fn mark_running(&self, id: &str) -> io::Result<()> {
-        let mark = || match File::options().write(true).create_new(true).mode(0o600).open(self.mark(id)) {
+        let mark = || match File::options().write(true).create_new(true).mode(0o600).open(self.mark_path(id)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         };
@@ -216,13 +216,13 @@ impl TaskStore {
         mark()
     }
 
-    fn mark(&self, id: &str) -> PathBuf {
+    fn mark_path(&self, id: &str) -> PathBuf {
         self.path.join(RUNNING).join(id)
     }
 
     /// Removes the mark of a task that does not run.
     pub fn unmark(&self, id: &str) {
-        let _ = fs::remove_file(self.mark(id));
+        let _ = fs::remove_file(self.mark_path(id));
     }
 
     /// Creates the directory of marks. An earlier version had none, so the tasks that run get theirs.
@@ -232,7 +232,7 @@ impl TaskStore {
         let next = self.path.join(format!(".{RUNNING}.{}.{count}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&next)?;
         let mut marked = Ok(());
-        for id in self.unmarked()? {
+        for id in self.running_without_marks()? {
             marked = marked.and(File::options().write(true).create_new(true).mode(0o600).open(next.join(id)).map(drop));
         }
         let placed = marked.and_then(|()| fs::rename(&next, self.path.join(RUNNING)));
@@ -252,7 +252,7 @@ impl TaskStore {
         let next = self.path.join(format!(".{id}.{}.{count}", std::process::id()));
         let written = File::options().write(true).create_new(true).mode(0o600).open(&next).and_then(|mut file| {
             file.write_all(&serde_json::to_vec(value)?)?;
-            fs::rename(&next, self.file(id, kind))
+            fs::rename(&next, self.file_path(id, kind))
         });
         if written.is_err() {
             let _ = fs::remove_file(&next);
@@ -266,7 +266,7 @@ impl TaskStore {
     /// [`TaskStoreError::Damaged`]
     pub fn read(&self, id: &str) -> Result<Option<Task>, TaskStoreError> {
         work::count();
-        let path = self.file(id, STATE);
+        let path = self.file_path(id, STATE);
         Self::read_state(id, &path).map_err(|source| TaskStoreError::Damaged { path, source })
     }
 
@@ -305,7 +305,7 @@ impl TaskStore {
             work::count();
             // Logs count too: a state file that is being replaced may be missing from the listing.
             let name = entry.file_name();
-            ids.extend(id_in(&name, STATE).or_else(|| id_in(&name, LOG)).map(str::to_owned));
+            ids.extend(task_id_of_file(&name, STATE).or_else(|| task_id_of_file(&name, LOG)).map(str::to_owned));
         }
         Ok(ids)
     }
@@ -313,7 +313,7 @@ impl TaskStore {
     /// Returns the ids of the tasks that run, and of tasks whose shims were killed before they took their marks away.
     pub fn running_ids(&self) -> io::Result<Vec<String>> {
         let listed = match fs::read_dir(self.path.join(RUNNING)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.unmarked(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.running_without_marks(),
             listed => listed?,
         };
         let names =
@@ -323,7 +323,7 @@ impl TaskStore {
 
     /// Returns the ids of the tasks that run, by their state files: before the first start of a version with marks
     /// there are none. A reader makes none, since the directory may be about to be removed.
-    fn unmarked(&self) -> io::Result<Vec<String>> {
+    fn running_without_marks(&self) -> io::Result<Vec<String>> {
         let is_running = |id: &String| self.read(id).is_ok_and(|task| task.is_some_and(|task| task.is_running()));
         Ok(self.ids()?.into_iter().filter(is_running).collect())
     }
@@ -331,13 +331,13 @@ impl TaskStore {
     /// Returns the stamp of a task's state file. `None`: there is none.
     pub fn stamp_of(&self, id: &str) -> Option<StateFileStamp> {
         work::count();
-        fs::symlink_metadata(self.file(id, STATE)).ok().map(|meta| stamp(&meta))
+        fs::symlink_metadata(self.file_path(id, STATE)).ok().map(|meta| stamp(&meta))
     }
 
     /// Returns the directories by which the worlds of running tasks are joined.
-    pub fn worlds(&self) -> Vec<PathBuf> {
+    pub fn joinable_worlds(&self) -> Vec<PathBuf> {
         let tasks = self.running_ids().unwrap_or_default().into_iter().filter_map(|id| self.read(&id).ok().flatten());
-        let running = tasks.filter(|task| task.is_running() && !task.is_elsewhere() && self.is_kept(&task.id));
+        let running = tasks.filter(|task| task.is_running() && !task.is_elsewhere() && self.has_shim(&task.id));
         running.filter_map(|task| task.world).collect()
     }
 
@@ -352,7 +352,7 @@ impl TaskStore {
     }
 
     /// Returns whether a task has a shim, which holds the log's lock for as long as it lives.
-    pub fn is_kept(&self, id: &str) -> bool {
+    pub fn has_shim(&self, id: &str) -> bool {
         work::count();
         self.open_log(id).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
@@ -375,7 +375,7 @@ impl TaskStore {
             return Ok(Some(task));
         };
         // A shim has the task after all.
-        let Ok(log) = TaskLog::keep(file, u64::MAX) else { return Ok(Some(task)) };
+        let Ok(log) = TaskLog::lock_and_continue(file, u64::MAX) else { return Ok(Some(task)) };
         if task.is_running() {
             task.end(TaskEnd::Lost(loss), log.written());
             self.write(&task).map_err(failed)?;
@@ -401,7 +401,7 @@ impl TaskStore {
     /// Removes a task's files.
     pub fn remove(&self, id: &str) {
         for kind in [STATE, LOG, SOCKET, RECORD] {
-            let _ = fs::remove_file(self.file(id, kind));
+            let _ = fs::remove_file(self.file_path(id, kind));
         }
         self.unmark(id);
     }
@@ -412,19 +412,19 @@ impl TaskStore {
         let (mut started, mut left) = (HashSet::new(), Vec::new());
         for name in files.flatten().map(|entry| entry.file_name()) {
             work::count();
-            if let Some(id) = id_in(&name, STATE) {
+            if let Some(id) = task_id_of_file(&name, STATE) {
                 started.insert(id.to_owned());
-            } else if let Some(id) = id_in(&name, LOG).or_else(|| unfinished(&name)) {
+            } else if let Some(id) = task_id_of_file(&name, LOG).or_else(|| task_id_of_unfinished(&name)) {
                 left.push((id.to_owned(), self.path.join(&name)));
             }
         }
-        let marks = self.running_ids().unwrap_or_default().into_iter().map(|id| (id.clone(), self.mark(&id)));
+        let marks = self.running_ids().unwrap_or_default().into_iter().map(|id| (id.clone(), self.mark_path(&id)));
         for (id, path) in left.into_iter().chain(marks).filter(|(id, _)| !started.contains(id)) {
             let old = fs::symlink_metadata(&path).is_ok_and(|meta| {
                 let age = SystemTime::now().duration_since(meta.modified().unwrap_or(SystemTime::now()));
                 meta.is_file() && age.is_ok_and(|age| age > STARTING)
             });
-            if old && !self.file(&id, STATE).exists() && !self.is_kept(&id) {
+            if old && !self.file_path(&id, STATE).exists() && !self.has_shim(&id) {
                 let _ = fs::remove_file(&path);
             }
         }
@@ -442,7 +442,7 @@ impl TaskStore {
     ///
     /// # Errors
     /// [`TaskStoreError::Damaged`], [`TaskStoreError::Folder`]
-    pub fn readable(&self, id: &str) -> Result<Option<(Task, File, u64)>, TaskStoreError> {
+    pub fn read_with_log(&self, id: &str) -> Result<Option<(Task, File, u64)>, TaskStoreError> {
         let failed = |source| TaskStoreError::Folder { path: self.log_path(id), source };
         let file = match self.open_log(id) {
             Ok(file) => file,
@@ -452,7 +452,7 @@ impl TaskStore {
         // The length is read first, because a task's end is recorded before the closing line is written.
         let length = file.metadata().map_err(failed)?.len();
         let Some(task) = self.read(id)? else { return Ok(None) };
-        let end = end_of(&file, task.output_bytes.map_or(length, |bytes| bytes.min(length))).map_err(failed)?;
+        let end = readable_end(&file, task.output_bytes.map_or(length, |bytes| bytes.min(length))).map_err(failed)?;
         Ok(Some((task, file, end)))
     }
 
@@ -467,12 +467,12 @@ fn stamp(meta: &fs::Metadata) -> StateFileStamp {
 }
 
 /// Returns the task whose file of this kind has this name.
-fn id_in<'n>(name: &'n OsStr, kind: &str) -> Option<&'n str> {
+fn task_id_of_file<'n>(name: &'n OsStr, kind: &str) -> Option<&'n str> {
     name.to_str()?.strip_suffix(kind)?.strip_suffix('.').filter(|id| is_id(id))
 }
 
 /// Returns the task of a state file that was not renamed into place.
-fn unfinished(name: &OsStr) -> Option<&str> {
+fn task_id_of_unfinished(name: &OsStr) -> Option<&str> {
     name.to_str()?.strip_prefix('.')?.split('.').next().filter(|id| is_id(id))
 }
 

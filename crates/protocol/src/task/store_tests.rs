@@ -21,7 +21,7 @@ fn a_state_is_read_as_it_was_written() {
     assert_eq!(store.read(&task.id).expect("whole"), Some(task.clone()));
     assert_eq!(store.ids().expect("listed").len(), 1);
     assert_eq!(store.read("t000000000000").expect("none"), None);
-    let mode = fs::metadata(store.file(&task.id, STATE)).expect("there").mode();
+    let mode = fs::metadata(store.file_path(&task.id, STATE)).expect("there").mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
@@ -30,7 +30,7 @@ fn damage_is_named_and_costs_one_task() {
     let (_dir, store) = store();
     let task = task(&store);
     for (text, said) in [("", "EOF"), ("{\"version\":9}", "version 9 is not known"), ("[1]", "invalid")] {
-        fs::write(store.file(&task.id, STATE), text).expect("written");
+        fs::write(store.file_path(&task.id, STATE), text).expect("written");
         let error = store.read(&task.id).expect_err("damaged").to_string();
         assert!(error.contains(said) && error.contains(&task.id), "{error}");
     }
@@ -40,12 +40,12 @@ fn damage_is_named_and_costs_one_task() {
 fn a_task_that_nobody_keeps_is_lost_once() {
     let (_dir, store) = store();
     let task = task(&store);
-    let log = TaskLog::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    let log = TaskLog::lock_and_continue(store.create_log(&task.id).expect("new"), 100).expect("ours");
     store.write(&task).expect("written");
-    assert!(store.is_kept(&task.id));
+    assert!(store.has_shim(&task.id));
     assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(TaskState::Running));
     drop(log);
-    assert!(!store.is_kept(&task.id));
+    assert!(!store.has_shim(&task.id));
     for _ in 0..2 {
         let lost = store.settle(&task.id).expect("read").expect("there");
         assert_eq!(lost.state, TaskState::Lost);
@@ -58,7 +58,7 @@ fn a_task_that_nobody_keeps_is_lost_once() {
 fn an_end_without_its_closing_line_gets_it() {
     let (_dir, store) = store();
     let mut task = task(&store);
-    let mut log = TaskLog::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    let mut log = TaskLog::lock_and_continue(store.create_log(&task.id).expect("new"), 100).expect("ours");
     log.write("out\n");
     task.end(TaskEnd::Code(0), log.written());
     store.write(&task).expect("written");
@@ -146,10 +146,11 @@ fn a_state_file_of_an_earlier_version_is_read() {
     let fields = file.as_object_mut().expect("an object");
     assert!(fields.remove("hostName").is_some());
     assert_eq!(fields.remove("namespace").is_some(), cfg!(target_os = "linux"));
-    fs::write(store.file(&task.id, STATE), file.to_string()).expect("written");
+    fs::write(store.file_path(&task.id, STATE), file.to_string()).expect("written");
     let read = store.read(&task.id).expect("whole").expect("there");
     assert_eq!(read.loss(), Some(crate::task::TaskLoss::Helper));
-    fs::write(store.file(&task.id, STATE), file.to_string().replace(&task.machine.boot, "other")).expect("written");
+    fs::write(store.file_path(&task.id, STATE), file.to_string().replace(&task.machine.boot, "other"))
+        .expect("written");
     let read = store.read(&task.id).expect("whole").expect("there");
     assert_eq!(read.loss(), Some(crate::task::TaskLoss::Restart));
 }
@@ -171,11 +172,11 @@ fn what_runs_is_found_without_a_look_at_what_has_ended() {
         write_ended(&store, ended);
         let mut running = task(&store);
         running.world = Some("/world".into());
-        let _log = TaskLog::keep(store.create_log(&running.id).expect("new"), 100).expect("ours");
+        let _log = TaskLog::lock_and_continue(store.create_log(&running.id).expect("new"), 100).expect("ours");
         store.write(&running).expect("written");
         work::take();
         assert_eq!(store.running_ids().expect("listed"), std::slice::from_ref(&running.id));
-        assert_eq!(store.worlds(), [PathBuf::from("/world")]);
+        assert_eq!(store.joinable_worlds(), [PathBuf::from("/world")]);
         work::take()
     };
     assert_eq!(work(10), work(100));
@@ -224,7 +225,7 @@ fn the_mark_of_a_start_that_never_completed_is_swept() {
     store.mark_running(&fresh).expect("marked");
     File::options()
         .write(true)
-        .open(store.mark(&left))
+        .open(store.mark_path(&left))
         .expect("there")
         .set_modified(SystemTime::UNIX_EPOCH)
         .expect("aged");
@@ -247,6 +248,6 @@ fn tasks_that_begin_at_the_same_time_all_get_their_marks() {
                 });
             }
         });
-        assert!(ids.iter().all(|id| store.mark(id).exists()));
+        assert!(ids.iter().all(|id| store.mark_path(id).exists()));
     }
 }

@@ -14,7 +14,7 @@ const MAX_ADDRESS: usize = 512;
 impl SecretTextScan<'_> {
     /// Finds tokens of well-known shapes.
     pub(super) fn tokens(&self, spans: &mut SecretSpans) {
-        plan::tokens(self.bytes).for_each(|token| spans.add(self.word.place(token)));
+        plan::find_tokens(self.bytes).for_each(|token| spans.add(self.word.place(token)));
     }
 
     /// Finds private keys, up to their last line.

@@ -51,7 +51,7 @@ fn machine(host_name: &str) -> String {
 /// Returns the path of the bash that commands get.
 fn bash(cwd: &str) -> Option<String> {
     let path = std::env::var("PATH").ok();
-    let found = protocol::plan::find(None, path.as_deref(), Path::new(cwd)).ok()?;
+    let found = protocol::plan::find_shell(None, path.as_deref(), Path::new(cwd)).ok()?;
     Some(found.to_string_lossy().into_owned())
 }
 

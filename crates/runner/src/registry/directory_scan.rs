@@ -36,7 +36,7 @@ impl TaskRegistry {
         inner.scanned = Some(Instant::now());
         let unlinked = inner.running().filter(|(_, entry)| entry.link.is_none());
         let ours = unlinked.filter(|(_, entry)| !entry.task.is_elsewhere()).map(|(id, _)| id.clone());
-        let gone: Vec<String> = ours.filter(|id| !self.store.is_kept(id)).collect();
+        let gone: Vec<String> = ours.filter(|id| !self.store.has_shim(id)).collect();
         for id in gone {
             self.settle_lost_task(inner, &id);
         }
@@ -152,7 +152,7 @@ impl TaskRegistry {
 
     /// Returns whether a task has ended and its closing line is still missing.
     pub(super) fn is_closing(&self, task: &Task) -> bool {
-        !task.is_running() && self.store.is_kept(&task.id)
+        !task.is_running() && self.store.has_shim(&task.id)
     }
 
     /// Writes the end of a running task without a shim.

@@ -110,7 +110,7 @@ impl TaskRegistry {
     fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<TaskOutputRange, RegistryError> {
         let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
         let mut inner = self.open_inner()?;
-        let (task, file, end) = self.store.readable(id)?.ok_or_else(unknown)?;
+        let (task, file, end) = self.store.read_with_log(id)?.ok_or_else(unknown)?;
         self.update_task(&mut inner, task, None);
         let entry = inner.entries.get_mut(id).ok_or_else(unknown)?;
         let start = match cursor {
@@ -129,7 +129,7 @@ impl TaskRegistry {
             // The shim does not answer. The processes with its mark are killed, and the shim notices their end.
             None => {
                 let task = self.lock_state().entries.get(id).map(|entry| entry.task.clone());
-                if let Some(task) = task.filter(|task| task.is_running() && self.store.is_kept(id)) {
+                if let Some(task) = task.filter(|task| task.is_running() && self.store.has_shim(id)) {
                     super::marked_processes::kill_marked(&task).await;
                 }
             }

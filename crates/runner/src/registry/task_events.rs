@@ -100,7 +100,7 @@ impl TaskRegistry {
             return false;
         }
         // If the files of a task are gone, only its end is left to emit.
-        let Ok(Some((task, file, end))) = self.store.readable(id) else {
+        let Ok(Some((task, file, end))) = self.store.read_with_log(id) else {
             self.on_all_emitted(id);
             return false;
         };

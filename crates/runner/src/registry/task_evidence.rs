@@ -66,7 +66,7 @@ fn prove(watched: EvidenceWatch, task: &Task, store: &TaskStore) -> CommandEvide
     let end = end_of(task);
     let ended = CommandTermination::with(end.code.map(i64::from));
     watched.prove((&task.mark, &task.command), end, |_| {
-        let Ok(Some((_, mut log, length))) = store.readable(&task.id) else { return Vec::new() };
+        let Ok(Some((_, mut log, length))) = store.read_with_log(&task.id) else { return Vec::new() };
         count_log(&task.command, &mut log, length, ended)
     })
 }

@@ -55,7 +55,7 @@ impl TaskRegistry {
     async fn wait_until_unlocked(&self, id: &str) {
         let until = Instant::now() + GOING;
         let is_running = || self.lock_state().entries.get(id).is_none_or(|entry| entry.task.is_running());
-        while is_running() && self.store.is_kept(id) && Instant::now() < until {
+        while is_running() && self.store.has_shim(id) && Instant::now() < until {
             sleep(POLL).await;
         }
     }
@@ -187,7 +187,8 @@ mod tests {
         let options = RegistryOptions { dir, temp, max_tasks: 8, max_log_bytes: 1 << 20, retention: GOING };
         let registry = TaskRegistry::open(options).expect("opened");
         let spec = registry.task_spec("x", "/", None, None);
-        let log = TaskLog::keep(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
+        let log =
+            TaskLog::lock_and_continue(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
         let task = Task::begin(&spec, 700_101, 700_101, "mark", 1);
         registry.store().write(&task).expect("written");
         registry.list().expect("open");

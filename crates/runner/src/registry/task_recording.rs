@@ -85,7 +85,7 @@ impl TaskRegistry {
     fn share_record(&self, id: &str, record: &RunRecord) {
         if self.options.dir.is_some() {
             // Without the file they read as much as the shim has recorded.
-            let _unwritten = self.store.write_record(id, record);
+            let _unwritten = self.store.write_reported_changes(id, record);
         }
     }
 
@@ -144,7 +144,7 @@ impl TaskRegistry {
             TaskRecordingState::Off => {}
         }
         // The host that began the record is gone, or is another process, and may replace the record later.
-        if let Some(record) = self.store.record::<RunRecord>(id) {
+        if let Some(record) = self.store.reported_changes::<RunRecord>(id) {
             return TaskChanges::Known(Arc::new(record));
         }
         let task = entry.task.clone();

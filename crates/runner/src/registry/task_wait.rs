@@ -148,7 +148,7 @@ impl TaskRegistry {
             let now = progress.borrow();
             (now.ended, now.pending.clone())
         };
-        let (task, file, end) = self.store.readable(id)?.ok_or(RegistryError::Closed)?;
+        let (task, file, end) = self.store.read_with_log(id)?.ok_or(RegistryError::Closed)?;
         let (found, search) = self.search_log(search, file, end, pending).await?;
         let matched = match found {
             TaskMatchPlace::InLog => true,

@@ -23,7 +23,7 @@ impl TestServedTask {
     fn new(registry: &TaskRegistry, pid: i32) -> Self {
         let spec = registry.task_spec("x", "/", None, None);
         let store = registry.store().clone();
-        let log = TaskLog::keep(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
+        let log = TaskLog::lock_and_continue(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
         let task = Task::begin(&spec, pid, pid, "mark", 1);
         store.write(&task).expect("written");
         Self { log, task, store }

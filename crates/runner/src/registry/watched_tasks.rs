@@ -23,7 +23,7 @@ impl TaskSource for TaskRegistry {
     }
 
     fn readable(&self, id: &str) -> Option<(Task, File, u64)> {
-        let read = || self.store().readable(id).ok().flatten();
+        let read = || self.store().read_with_log(id).ok().flatten();
         let (task, log, end) = read()?;
         if task.is_running() {
             Some((task, log, end))

@@ -188,7 +188,7 @@ impl CommandRequest {
         let in_terminal = place == TimeRule::Terminal;
         let reduce = output_reduction::reduction_for(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
-        let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
+        let environment = plan::cached_environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         Ok(Self {
             entry,
             command: raw.command,
@@ -344,5 +344,5 @@ fn shown_as(place: TimeRule) -> Option<RunKind> {
 
 fn check_limits(raw: &RawLimits) -> Result<plan::CommandLimits, RequestError> {
     let limits = plan::CommandLimits::check(raw)?;
-    if limits.over_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
+    if limits.apply_to_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
 }

@@ -62,7 +62,7 @@ pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> R
 /// # Errors
 /// [`RunError::ShellNotFound`]
 pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<ChildPlan, RunError> {
-    let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
+    let shell = plan::find_shell(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
     let directory = start_directory(request);
     let directory = directory.as_os_str().as_bytes();
@@ -94,7 +94,7 @@ pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>
     if let Some(confine) = &request.confine {
         confine_environment(&mut plan, &confine.policy);
     }
-    plan.mark(&request.mark);
+    plan.add_mark(&request.mark);
     Ok(plan)
 }
 
@@ -136,41 +136,41 @@ fn confine_environment(plan: &mut ChildPlan, policy: &ConfinementPolicy) {
     ];
     if policy.network != NetworkScope::Full {
         for name in PROXIES {
-            plan.take(name);
+            plan.take_variable(name);
         }
     }
     if policy.tmp == TmpPlacement::Private {
         for name in ["TMP", "TEMP"] {
-            if plan.take(name).is_some() {
-                plan.set(name, b"/tmp");
+            if plan.take_variable(name).is_some() {
+                plan.set_variable(name, b"/tmp");
             }
         }
-        plan.take("TMPDIR");
-        plan.set("TMPDIR", b"/tmp");
+        plan.take_variable("TMPDIR");
+        plan.set_variable("TMPDIR", b"/tmp");
     }
 }
 
 /// Sets the variables of a world that is made. Returns whether any has changed.
 pub fn enter_world(plan: &mut ChildPlan, facts: &WorldFacts) -> bool {
     let before = plan.env.clone();
-    let mark = plan.take(MARK);
+    let mark = plan.take_variable(MARK);
     for (name, value) in &facts.environment {
-        plan.take(name);
+        plan.take_variable(name);
         if let Some(value) = value {
-            plan.set(name, value.as_bytes());
+            plan.set_variable(name, value.as_bytes());
         }
     }
     let tmp = facts.tmp.as_ref().filter(|_| facts.environment.iter().any(|(name, _)| name == "TMPDIR"));
     for name in ["TMP", "TEMP"] {
         if let Some(tmp) = tmp
-            && plan.take(name).is_some()
+            && plan.take_variable(name).is_some()
         {
-            plan.set(name, tmp.as_os_str().as_bytes());
+            plan.set_variable(name, tmp.as_os_str().as_bytes());
         }
     }
     // The kind of a shell is the plan without its mark, which is the last variable.
     if let Some(mark) = mark {
-        plan.set(MARK, &mark);
+        plan.set_variable(MARK, &mark);
     }
     plan.env != before
 }
@@ -227,7 +227,7 @@ impl StartupFiles {
             });
         }
         let plan = &mut order.plan;
-        let own = [plan.take("BASH_ENV"), plan.take("POSIXLY_CORRECT")];
+        let own = [plan.take_variable("BASH_ENV"), plan.take_variable("POSIXLY_CORRECT")];
         let files = || {
             let boot = sys::SharedDescriptor::file(&startup.boot.early)?;
             let prologue = sys::SharedDescriptor::file(&plan::prologue(&request.command, Some(startup)))?;
@@ -264,7 +264,7 @@ fn inherit_startup_files(
         return Ok(());
     }
     let [script, boot, prologue] = FILES.map(InheritedDescriptor::path);
-    let own = [order.plan.take("BASH_ENV"), order.plan.take("POSIXLY_CORRECT")];
+    let own = [order.plan.take_variable("BASH_ENV"), order.plan.take_variable("POSIXLY_CORRECT")];
     let code = plan::boot_script(&[&boot, &prologue], &startup.boot.late, own, &FILES);
     order.plan.read_first(&script);
     let prologue = plan::prologue(&request.command, Some(startup));

@@ -309,7 +309,7 @@ impl CommandLaunch {
                     if launch_plan::is_shell_gone(&failure) && !searched_again =>
                 {
                     searched_again = true;
-                    protocol::plan::forget();
+                    protocol::plan::forget_shells();
                     self.plan_again()?;
                 }
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure))) => {
@@ -396,7 +396,7 @@ impl CommandLaunch {
         let drive = CommandDriver::new(&self.request, (child, pipes), pid, listener, replies);
         let drive = drive.and_then(|drive| drive.with_tap(tap)).map_err(|error| self.unwatchable_error(error))?;
         // The shell of a session may be another shell after the command.
-        let saves = self.request.startup.as_ref().is_some_and(ShellStartup::saves);
+        let saves = self.request.startup.as_ref().is_some_and(ShellStartup::saves_state);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
         let completed = complete(drive, self.helpers, kind.filter(|_| !saves), self.recording.take()).await;
         let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;

@@ -192,7 +192,7 @@ impl CommandOutcome {
         notes.extend(denials.aside.iter().map(|path| set_aside_note(path)));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = (stderr.text, stderr.truncation);
-        notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));
+        notes.extend(request.limits.notes_on_refusals(exit_code, [&stdout_text, &stderr_text]));
         if exit_code != 0 {
             notes.extend(withheld_note(request, &stdout_text, &stderr_text));
         }
@@ -303,8 +303,8 @@ fn survivors_note(survivors: &[SurvivingProcess]) -> Option<String> {
 
 /// Returns the note about withheld variables that a failed command may have wanted.
 fn withheld_note(request: &CommandRequest, stdout: &str, stderr: &str) -> Option<String> {
-    let wanted = plan::wanted(&request.environment.withheld, &request.command, stdout, stderr);
-    (!wanted.is_empty()).then(|| plan::note(&wanted))
+    let wanted = plan::find_wanted_names(&request.environment.withheld, &request.command, stdout, stderr);
+    (!wanted.is_empty()).then(|| plan::note_of_withheld(&wanted))
 }
 
 /// Returns each survivor with the task that reads its output.

@@ -171,7 +171,7 @@ impl CommandLaunch {
     /// returned instead: it is stored if it leaves the session as it was.
     pub(super) async fn keep_run(&mut self, outcome: &CommandOutcome) -> Option<StorableRun> {
         let storable = self.storable(outcome).await?;
-        if self.request.startup.as_ref().is_some_and(ShellStartup::saves) {
+        if self.request.startup.as_ref().is_some_and(ShellStartup::saves_state) {
             return Some(storable);
         }
         let _ = spawn_blocking(move || storable.store()).await;
@@ -292,7 +292,7 @@ fn nothing_changed(request: &CommandRequest) -> (Option<RunReceipt>, Option<RunU
 fn hash_surroundings(request: &CommandRequest, program: &[u8]) -> u128 {
     let CommandRequest { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } =
         request;
-    let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves()));
+    let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves_state()));
     let given = (program, args, cwd, environment.text(), state, stdin);
     let checks = evidence.as_ref().map(|wanted| &wanted.checks);
     let all = (given, umask, limits, confine, merge, checks);

@@ -19,12 +19,12 @@ pub(super) fn of(request: &CommandRequest, plan: &ChildPlan, helpers: &HelperPro
     let startup = request.startup.as_ref();
     let (text, mut prologue) = (request.shell_text(), plan::prologue(&request.command, startup));
     if plan.has_tap() && !request.wants_tap() {
-        prologue.splice(0..0, plan::closing(&InheritedDescriptor::TAP).into_bytes());
+        prologue.splice(0..0, plan::closing_code(&InheritedDescriptor::TAP).into_bytes());
     }
-    if !plan::fits(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
+    if !plan::fits_warm_shell(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
         return None;
     }
     let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
-    let kind = Arc::new(WarmShellKind { plan: plan.kind(&request.mark), boot, recorded: false });
+    let kind = Arc::new(WarmShellKind { plan: plan.without_command(&request.mark), boot, recorded: false });
     Some(WarmCommand { kind, command: text.into_owned().into_bytes(), prologue, prestarts: startup.is_some() })
 }

@@ -75,7 +75,7 @@ impl SessionStateSaver {
                 if let Some(storable) = storable.filter(|_| before.as_deref() == Some(&*state)) {
                     let _ = spawn_blocking(move || storable.store()).await;
                 }
-                let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
+                let next = kind.map(|kind| Arc::new(kind.in_directory(state.cwd(), |env| boot(&state, env))));
                 let saved = session.save(*state, next.clone());
                 if let (true, Some(next), Ok(helpers)) = (saved, next, HelperProcesses::shared()) {
                     helpers.prepare(&next);

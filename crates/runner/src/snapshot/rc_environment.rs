@@ -73,7 +73,7 @@ pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, RunError> {
 
 fn resolve(host: &str, inherit: &InheritMode, home: &[(String, Option<String>)]) -> Result<RcEnvironment, RunError> {
     let inherit = if *inherit == InheritMode::All { &InheritMode::Safe } else { inherit };
-    let environment = plan::resolve(host, inherit, home, false)?;
+    let environment = plan::resolve_environment(host, inherit, home, false)?;
     let lasts = |name: &str| !(PASSING.contains(&name) || UNFIT.contains(&name) || name.starts_with("npm_"));
     let mut vars: Vec<_> =
         environment.vars().filter(|(name, value)| lasts(name) && !plan::is_secret(name, value)).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::snapshot_request::SnapshotRequest;
 use crate::shell_state::{call_save, save_script};
-use protocol::plan::quoted;
+use protocol::plan::shell_quoted;
 
 /// The paths to which the shells write during a reading.
 pub struct RcOutputPaths<'a> {
@@ -29,7 +29,7 @@ pub fn dump_file(places: &RcOutputPaths<'_>) -> String {
 /// with all processes that the rc files have started.
 pub fn outer_command(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Path) -> String {
     let shell = word(&wanted.shell);
-    let inner = quoted(&inner_command(wanted, places, save));
+    let inner = shell_quoted(&inner_command(wanted, places, save));
     let (progress, never) = (word(places.progress), word(places.never));
     format!(
         "(exec -a bash {shell} --noprofile --norc -i -c {inner})\n\
@@ -68,7 +68,7 @@ fn inner_command(wanted: &SnapshotRequest, places: &RcOutputPaths<'_>, save: &Pa
                     "\\builtin test \"${{BASH_SOURCE[0]-}}\" -ef {} && {{ agent_bash_read=1; \\builtin trap - DEBUG; \\builtin set +T; }}",
                     word(bashrc)
                 );
-                write!(text, "\\builtin set -T; \\builtin trap {} DEBUG\n{read}", quoted(&sees))
+                write!(text, "\\builtin set -T; \\builtin trap {} DEBUG\n{read}", shell_quoted(&sees))
             }
         };
     }
@@ -95,7 +95,7 @@ fn text(path: &Path) -> String {
 /// Returns a path as one word. A path that is not UTF-8 is written byte by byte.
 fn word(path: &Path) -> String {
     match path.to_str() {
-        Some(text) => quoted(text),
+        Some(text) => shell_quoted(text),
         None => {
             let bytes = path.as_os_str().as_bytes().iter().map(|byte| format!("\\x{byte:02x}"));
             format!("$'{}'", bytes.collect::<String>())

@@ -33,7 +33,7 @@ impl SnapshotCode {
         if body.len() > MAX_CODE_BYTES {
             return Err(SnapshotError::TooLarge { bytes: body.len() });
         }
-        let path = path.map(|path| format!("builtin declare -x PATH={}\n", plan::quoted(path)));
+        let path = path.map(|path| format!("builtin declare -x PATH={}\n", plan::shell_quoted(path)));
         Ok(Self::new(path.filter(|path| !secrets.are_in(path.as_bytes())).unwrap_or_default(), body))
     }
 

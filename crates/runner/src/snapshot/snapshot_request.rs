@@ -63,7 +63,9 @@ impl SnapshotDemand {
         }
         let path = raw.host_env.split('\0').find_map(|entry| entry.strip_prefix("PATH="));
         // A missing shell is reported when the command is started.
-        let Ok(shell) = plan::find(raw.shell.as_deref(), path, Path::new(&raw.cwd)) else { return Ok(Self::Nothing) };
+        let Ok(shell) = plan::find_shell(raw.shell.as_deref(), path, Path::new(&raw.cwd)) else {
+            return Ok(Self::Nothing);
+        };
         let Ok(shell) = std::path::absolute(shell) else { return Ok(Self::Nothing) };
         let environment = rc_environment(raw)?;
         let wanted = SnapshotRequest::of(snapshot, shell, environment, raw);

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// [`SnapshotError`] if the code cannot be used.
 pub async fn try_out(wanted: &SnapshotRequest, code: &SnapshotCode) -> Result<(), SnapshotError> {
     let file = SharedDescriptor::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
-    let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
+    let file_name = protocol::plan::shell_quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
     let command = format!("\\builtin . {file_name}\n:\n");
     let request = internal_request(wanted, command, LIMIT).map_err(SnapshotError::Trial)?;

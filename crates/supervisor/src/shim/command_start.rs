@@ -91,7 +91,7 @@ fn create_files(spec: &TaskSpec, plan: &ChildPlan, group: Option<&ShimCgroup>) -
     let mut task = Task::begin(spec, 0, 0, &mark_of(&plan.env).unwrap_or_default(), now_ms());
     task.cgroup = group.map(|group| group.path().to_owned());
     let created = store.create_log(&spec.id).and_then(|log| {
-        let log = TaskLog::keep(log, spec.max_log_bytes)?;
+        let log = TaskLog::lock_and_continue(log, spec.max_log_bytes)?;
         store.write(&task).inspect_err(|_| store.remove(&spec.id))?;
         Ok(log)
     });

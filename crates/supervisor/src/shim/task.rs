@@ -74,7 +74,7 @@ impl ShimProcess {
         let TaskTransfer { spec, resume } = transfer;
         let taken = (|| {
             let log = TaskStore::at(spec.folder.clone()).append_log(&spec.id)?;
-            let log = TaskLog::keep(log, spec.max_log_bytes)?;
+            let log = TaskLog::lock_and_continue(log, spec.max_log_bytes)?;
             let limit = running.started + Duration::from_millis(spec.limit_ms);
             let outputs = output_readers(&running.pipes, &spec, &resume)?;
             let feed = input_writer(input)?;
@@ -376,7 +376,7 @@ fn adopt(
     let id = spec.id.clone();
     let mark = running.mark.as_deref().unwrap_or_default();
     let begun = store.create_log(&id).and_then(|log| {
-        let log = TaskLog::keep(log, spec.max_log_bytes)?;
+        let log = TaskLog::lock_and_continue(log, spec.max_log_bytes)?;
         let outputs = outputs(&spec)?;
         // Spared children are in the cgroup as well, and belong to no task.
         let cgroup = running.cgroup().filter(|_| spared.is_empty());

@@ -66,8 +66,8 @@ fn served_with(change: impl FnOnce(&mut TaskSpec)) -> ServedTask {
         ..TaskSpec::sample("t000000000001")
     };
     change(&mut spec);
-    let log =
-        TaskLog::keep(TaskStore::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes).expect("locked");
+    let log = TaskLog::lock_and_continue(TaskStore::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes)
+        .expect("locked");
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");
     let outputs = vec![TaskOutputReader::new(read, spec.sanitize, &[])];
@@ -229,7 +229,7 @@ fn clients_learn_of_the_end_once_its_state_is_written() {
     task.write("one\nrest");
     task.turn();
     let (store, id) = (TaskStore::at(task.folder.path().join("tasks")), "t000000000001");
-    assert!(store.socket_path(id).exists() && store.is_kept(id));
+    assert!(store.socket_path(id).exists() && store.has_shim(id));
     let (outputs, clients) = task.server.end(TaskEnd::Code(3));
     assert_eq!((outputs.len(), clients.len()), (1, 2), "for a task of the survivors");
     let written = store.read(id).expect("valid").expect("there");
@@ -239,7 +239,7 @@ fn clients_learn_of_the_end_once_its_state_is_written() {
     }
     let log = std::fs::read_to_string(store.log_path(id)).expect("there");
     assert_eq!(log, "one\nrest\n[background process failed: exit code 3]\n");
-    assert!(!store.socket_path(id).exists() && !store.is_kept(id), "nobody answers any more");
+    assert!(!store.socket_path(id).exists() && !store.has_shim(id), "nobody answers any more");
 }
 
 #[test]

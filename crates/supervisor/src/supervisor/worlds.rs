@@ -80,7 +80,7 @@ impl SupervisorWorlds {
         state: &Path,
         registry: Option<&Path>,
     ) -> Result<WorldFacts, ReportedWorldError> {
-        let candidates = registry.map(|folder| TaskStore::at(folder.to_owned()).worlds()).unwrap_or_default();
+        let candidates = registry.map(|folder| TaskStore::at(folder.to_owned()).joinable_worlds()).unwrap_or_default();
         let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
             Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.

@@ -267,7 +267,7 @@ impl TaskLogBeginning {
         if self.log.is_none() {
             let file = self.registry.store().create_log(&self.spec.id)?;
             self.owns_file = true;
-            self.log = Some(TaskLog::keep(file, self.spec.max_log_bytes)?);
+            self.log = Some(TaskLog::lock_and_continue(file, self.spec.max_log_bytes)?);
         }
         if let Some(log) = &mut self.log {
             log.write(&self.text);
@@ -519,7 +519,8 @@ mod tests {
             store.remove_unstarted();
             let spec = journal.finish().expect("written");
             store.remove_unstarted();
-            let shims = store.append_log(&spec.id).and_then(|file| TaskLog::keep(file, spec.max_log_bytes));
+            let shims =
+                store.append_log(&spec.id).and_then(|file| TaskLog::lock_and_continue(file, spec.max_log_bytes));
             assert_eq!(shims.expect("a log").written(), 2 * IN_MEMORY as u64);
         }
     }

@@ -242,7 +242,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
         let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held_streams().any();
         let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
-        let believable = is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
+        let believable = is_believable(Instant::now(), limit_at, self.request.limits.apply_to_tree());
         if busy || !believable || !self.shim.runs_only(shell) {
             return;
         }

@@ -71,7 +71,7 @@ impl SentPlan {
     pub fn send(shim: ShimHandle, run: ShimOrder) -> io::Result<Self> {
         let (bytes, fds) = protocol::encode(ToShim::Run(Box::new(run)))?;
         // An error shows again when the events of the shim are read.
-        let sent = sys::send(shim.socket.as_fd(), &bytes, &protocol::raw(&fds)).unwrap_or(0);
+        let sent = sys::send(shim.socket.as_fd(), &bytes, &protocol::raw_descriptors(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
         Ok(Self { shim, rest: bytes[sent..].to_vec(), fds, watched: None })
     }
@@ -234,7 +234,7 @@ impl ShimCommand {
 
     async fn send_rest(&mut self) -> io::Result<()> {
         let mut guard = self.socket.writable().await?;
-        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &protocol::raw(&self.fds)) {
+        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &protocol::raw_descriptors(&self.fds)) {
             Ok(count) => {
                 self.rest.drain(..count);
                 self.fds.clear();

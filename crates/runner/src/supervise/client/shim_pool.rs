@@ -127,7 +127,7 @@ impl ShimHandle {
         self.drain_reports();
         let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
-        with_mark.plan.mark(&mark);
+        with_mark.plan.add_mark(&mark);
         let Ok((own, files)) = WarmShellFiles::of(&with_mark) else { return };
         if protocol::send(&self.socket, ToShim::Prepare { kind: Box::new(with_mark), files }).is_ok() {
             self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, own });
