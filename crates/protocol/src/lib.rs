@@ -4,27 +4,27 @@
 //! Runs in each of these processes. Begin with [`ToShim`] and [`FromShim`], the messages about one command.
 
 mod blocked;
-mod conclusion;
-pub mod drain;
+mod command_conclusion;
+mod command_order;
 mod ended_by;
-mod exceeded;
+mod exceeded_limit;
+mod ledger_opening;
 mod messages;
-mod opening;
-mod order;
+pub mod output_drain;
 pub mod plan;
-mod silence;
-mod state;
-mod survivor;
+mod silence_watch;
+mod state_directory;
+mod surviving_process;
 pub mod task;
 
 pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
-pub use conclusion::{ABORTED, CommandConclusion, CommandStatus, SIGNALED, TIMED_OUT};
-pub use drain::OutputDrain;
+pub use command_conclusion::{ABORTED, CommandConclusion, CommandStatus, SIGNALED, TIMED_OUT};
+pub use command_order::{CommandOrder, CommandPipes, LazyLedgerOpening, WarmCommand};
 pub use ended_by::EndedBy;
-pub use exceeded::{ExceededLimit, LimitKind};
+pub use exceeded_limit::{ExceededLimit, LimitKind};
+pub use ledger_opening::LedgerOpening;
 pub use messages::*;
-pub use opening::LedgerOpening;
-pub use order::{CommandOrder, CommandPipes, LazyLedgerOpening, WarmCommand};
-pub use silence::{SilenceWatch, note_of_silence};
-pub use state::state_directory;
-pub use survivor::SurvivingProcess;
+pub use output_drain::OutputDrain;
+pub use silence_watch::{SilenceWatch, note_of_silence};
+pub use state_directory::state_directory;
+pub use surviving_process::SurvivingProcess;

@@ -1,6 +1,6 @@
 //! The bounds of supervisor and shims as data, for the documents and their tests.
 
-use protocol::drain;
+use protocol::output_drain;
 use serde_json::{Value, json};
 
 use super::blocked::scan;
@@ -10,8 +10,8 @@ use super::tree_limits;
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {
     json!({
-        "drainIdleMs": drain::IDLE.as_millis(),
-        "drainWholeMs": drain::WHOLE.as_millis(),
+        "drainIdleMs": output_drain::IDLE.as_millis(),
+        "drainWholeMs": output_drain::WHOLE.as_millis(),
         "commandShownChars": survivor_scan::COMMAND_SHOWN,
         "settleMs": survivor_scan::SETTLE.as_millis(),
         "graceWithoutHostMs": supervised_command::GRACE_WITHOUT_HOST.as_millis(),

@@ -72,10 +72,10 @@ fn names_and_none() {
     let none = env(HOST, &InheritMode::None, &[]);
     assert_eq!(some.get("GH_TOKEN"), Some("gh-value"));
     assert_eq!(some.get("PWD"), None);
-    assert_eq!(some.get("PATH"), Some(unattended::PATH));
+    assert_eq!(some.get("PATH"), Some(unattended_defaults::PATH));
     let defaults = DEFAULTS.iter().filter(|row| row.value.is_some()).count();
     assert_eq!(none.vars().count(), defaults + 2, "a PATH and a UTF-8 locale besides");
-    assert_eq!(none.get("PATH"), Some(unattended::PATH));
+    assert_eq!(none.get("PATH"), Some(unattended_defaults::PATH));
     assert_eq!(env(HOST, &InheritMode::None, &[("PATH", None)]).get("PATH"), None);
     assert_eq!(env(HOST, &InheritMode::None, &[("PATH", Some("/mine"))]).get("PATH"), Some("/mine"));
     assert_eq!(env(&[("PATH", "")], &InheritMode::Safe, &[]).get("PATH"), Some(""));
@@ -221,8 +221,8 @@ proptest! {
         for (name, value) in last.iter().filter(|_| !lead.is_empty()) {
             let withheld = env.withheld.iter().any(|other| other == name);
             let replaced = env.get(name).is_some_and(|now| now != *value);
-            let unfit = host::UNTRUE.contains(name) || host::breaks_children(name, value);
-            prop_assert!(withheld || replaced || unfit || secrets::NEEDED.contains(name), "{}", name);
+            let unfit = host_variables::UNTRUE.contains(name) || host_variables::breaks_children(name, value);
+            prop_assert!(withheld || replaced || unfit || secret_variables::NEEDED.contains(name), "{}", name);
         }
     }
 

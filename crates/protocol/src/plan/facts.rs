@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{environment, host, secrets, shapes, startup, unattended};
+use super::{command_environment, host_variables, secret_variables, shell_startup, token_shapes, unattended_defaults};
 
 /// Returns the variables that a command does not inherit, and the variables that it gets.
 pub fn facts() -> Value {
-    let names = secrets::NAMES.iter();
-    let harmless = secrets::HARMLESS.iter();
-    let defaults = unattended::DEFAULTS.iter();
+    let names = secret_variables::NAMES.iter();
+    let harmless = secret_variables::HARMLESS.iter();
+    let defaults = unattended_defaults::DEFAULTS.iter();
     json!({
         "secretNames": names
             .map(|(pattern, says, example)| json!({ "pattern": pattern, "says": says.name(), "example": example }))
@@ -16,17 +16,17 @@ pub fn facts() -> Value {
         "harmless": harmless
             .map(|(pattern, example)| json!({ "pattern": pattern, "example": example }))
             .collect::<Vec<_>>(),
-        "shapes": shapes::all_shapes()
+        "shapes": token_shapes::all_shapes()
             .iter()
             .map(|shape| json!({ "vendor": shape.vendor, "begins": shape.anchor_text() }))
             .collect::<Vec<_>>(),
-        "fields": secrets::FIELDS,
-        "host": host::ROWS
+        "fields": secret_variables::FIELDS,
+        "host": host_variables::ROWS
             .iter()
             .map(|row| json!({ "name": row.glob, "holding": row.holding, "why": row.why }))
             .collect::<Vec<_>>(),
-        "untrue": host::UNTRUE,
-        "otherTerminal": host::OTHER_TERMINAL,
+        "untrue": host_variables::UNTRUE,
+        "otherTerminal": host_variables::OTHER_TERMINAL,
         "defaults": defaults
             .map(|row| json!({
                 "name": row.name,
@@ -36,7 +36,7 @@ pub fn facts() -> Value {
                 "why": row.why,
             }))
             .collect::<Vec<_>>(),
-        "cold": environment::UNFIT,
-        "warmRoomBytes": startup::ROOM,
+        "cold": command_environment::UNFIT,
+        "warmRoomBytes": shell_startup::ROOM,
     })
 }

@@ -23,8 +23,8 @@ fn every_harmless_row_is_needed_and_kept() {
 
 #[test]
 fn every_token_and_field_is_withheld_and_none_that_is_empty() {
-    for shape in shapes::all_shapes() {
-        let token = shapes::tests::example(shape);
+    for shape in token_shapes::all_shapes() {
+        let token = token_shapes::tests::example(shape);
         assert!(has_secret_shape(&token), "{token}");
     }
     for field in FIELDS {

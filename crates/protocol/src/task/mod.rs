@@ -24,16 +24,16 @@
 //! The reader of the pipes keeps the limit on silence (`silence.rs`): the addon for a command, the shim for a task. The
 //! shim always keeps the time limit.
 
-mod log;
-mod machine;
-mod owner;
-mod reported;
-mod store;
+mod machine_identity;
+mod owned_directories;
+mod reported_changes;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod task;
+mod task_log;
+mod task_store;
 
-pub use log::{TaskLog, TaskLogReader, readable_end};
-pub use machine::{MachineIdentity, TaskWhereabouts};
-pub use owner::{own_process_name, remove_abandoned};
-pub use store::{EndedLog, StateFileStamp, TaskStore, TaskStoreError, is_id, new_id, work};
+pub use machine_identity::{MachineIdentity, TaskWhereabouts};
+pub use owned_directories::{own_process_name, remove_abandoned};
 pub use task::{Task, TaskChangeJournal, TaskEnd, TaskLoss, TaskSpec, TaskState, VERSION, now_ms};
+pub use task_log::{TaskLog, TaskLogReader, readable_end};
+pub use task_store::{EndedLog, StateFileStamp, TaskStore, TaskStoreError, is_id, new_id, work};

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::machine::{MachineIdentity, TaskWhereabouts};
+use super::machine_identity::{MachineIdentity, TaskWhereabouts};
 use crate::SurvivingProcess;
 use crate::ended_by::EndedBy;
 use crate::plan::ChangeJournalOutcome;

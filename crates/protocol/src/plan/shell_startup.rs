@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::inherited::{InheritedDescriptor, closing_code};
+use super::inherited_descriptor::{InheritedDescriptor, closing_code};
 
 /// Room for a command among the arguments of a warm shell, bytes.
 pub const ROOM: usize = 8 * 1024;

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::glob::NamePatternSet;
-use super::shapes;
+use super::name_pattern::NamePatternSet;
+use super::token_shapes;
 
 /// How strongly a name suggests a secret.
 #[derive(Clone, Copy, PartialEq)]
@@ -185,7 +185,7 @@ pub fn is_secret_name(name: &str, value: &str) -> bool {
 /// Returns whether a value holds a secret: a token, a private key, a field with a value, or the password of a URL.
 pub fn has_secret_shape(value: &str) -> bool {
     let bytes = value.as_bytes();
-    shapes::find_tokens(bytes).next().is_some()
+    token_shapes::find_tokens(bytes).next().is_some()
         || has_private_key(bytes)
         || has_field(bytes)
         || has_password_before_at(bytes)

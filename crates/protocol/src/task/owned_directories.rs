@@ -8,7 +8,7 @@ use std::process;
 
 use nix::unistd::{Pid, geteuid};
 
-use super::machine::{MachineIdentity, TaskWhereabouts};
+use super::machine_identity::{MachineIdentity, TaskWhereabouts};
 
 /// The bits of a start time that a name contains.
 const START: u64 = 0xffff;

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::startup::{ROOM, ShellBootCode};
+use super::shell_startup::{ROOM, ShellBootCode};
 use super::{ChildPlan, CommandEnvironment};
 
 /// The longest script for the pipe, bytes. The script must fit into the pipe before the shell reads it.

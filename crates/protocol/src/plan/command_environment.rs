@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::unattended::{self, DEFAULTS};
-use super::{MARK, host, locale, secrets};
+use super::unattended_defaults::{self, DEFAULTS};
+use super::{MARK, host_variables, locale, secret_variables};
 
 /// The part of the host's environment that a command inherits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -85,15 +85,15 @@ pub fn resolve_environment(
     let overlay = CallerOverlay(overlay);
     let (mut vars, mut withheld) = inherited_variables(host, inherit);
     if attended {
-        host::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
-        vars.set("TERM", unattended::TERM);
+        host_variables::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
+        vars.set("TERM", unattended_defaults::TERM);
         vars.drop_unattended();
     } else {
         vars.set_unattended(&overlay);
     }
     vars.apply_overlay(&overlay);
     if vars.get("PATH").is_none() && overlay.sets_variable("PATH").is_none() {
-        vars.set("PATH", unattended::PATH);
+        vars.set("PATH", unattended_defaults::PATH);
     }
     vars.repair_locale(&overlay);
     // A name that has another value now, from the caller or a default, is not missing.
@@ -126,7 +126,7 @@ fn inherited_variables<'a>(host: &'a str, inherit: &InheritMode) -> (VariableTab
             withheld = vars.withhold_unsafe();
         }
     }
-    host::UNTRUE.iter().for_each(|name| vars.remove(name));
+    host_variables::UNTRUE.iter().for_each(|name| vars.remove(name));
     (vars, withheld)
 }
 
@@ -289,14 +289,14 @@ impl<'a> VariableTable<'a> {
             let Some(value) = *slot else { continue };
             if is_git_config(name) {
                 // The name GIT_CONFIG_KEY_0 reveals nothing. Only its value may be a secret.
-                if !secrets::has_secret_shape(value) {
+                if !secret_variables::has_secret_shape(value) {
                     continue;
                 }
                 git_config_withheld = true;
-            } else if host::breaks_children(name, value) {
+            } else if host_variables::breaks_children(name, value) {
                 *slot = None;
                 continue;
-            } else if !secrets::is_secret(name, value) {
+            } else if !secret_variables::is_secret(name, value) {
                 continue;
             }
             *slot = None;

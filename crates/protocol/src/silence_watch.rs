@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::exceeded::seconds;
+use crate::exceeded_limit::seconds;
 
 /// The silence of a command, and whether it was too long.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::glob::NamePatternSet;
+use super::name_pattern::NamePatternSet;
 
 /// The most names in a note.
 const NAMED: usize = 8;

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::store::{MAX_STATE, RECORD, TaskStore};
+use super::task_store::{MAX_STATE, RECORD, TaskStore};
 
 impl TaskStore {
     /// Replaces the file with the changes that a task's command made.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::glob::NamePatternSet;
+use super::name_pattern::NamePatternSet;
 
 /// A variable of the host that children do not inherit.
 pub(super) struct HostOnlyVariable {

@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{TaskLog, readable_end};
-use super::owner;
+use super::owned_directories;
 use super::task::{Task, TaskEnd, VERSION};
+use super::task_log::{TaskLog, readable_end};
 
 const STATE: &str = "json";
 const LOG: &str = "log";
@@ -125,10 +125,10 @@ impl TaskStore {
     pub fn temporary(temp: &Path) -> Result<Self, TaskStoreError> {
         let failed = |source| TaskStoreError::Folder { path: temp.to_owned(), source };
         let parent = capture::private_parent(temp)?;
-        owner::remove_abandoned(&parent, TEMPORARY);
+        owned_directories::remove_abandoned(&parent, TEMPORARY);
         // No number is used twice, because processes of a closed registry may still remove its directory.
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("{TEMPORARY}{}", owner::own_process_name());
+        let name = format!("{TEMPORARY}{}", owned_directories::own_process_name());
         loop {
             let path = parent.join(format!("{name}-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
             match DirBuilder::new().mode(0o700).create(&path) {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve_environment};
+use super::command_environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve_environment};
 
 struct LastEnvironment {
     host: String,

@@ -131,7 +131,7 @@ pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{host, secrets};
+    use crate::plan::{host_variables, secret_variables};
 
     #[test]
     fn every_row_holds_together() {
@@ -140,8 +140,8 @@ mod tests {
             assert!(!row.name.is_empty() && !row.name.contains(['=', '\0']), "{}", row.name);
             assert!(DEFAULTS[at + 1..].iter().all(|other| other.name != row.name), "{} twice", row.name);
             let value = row.value.unwrap_or_default();
-            assert!(!secrets::is_secret(row.name, value), "{} would be withheld", row.name);
-            assert!(!host::breaks_children(row.name, value), "{} is the host's", row.name);
+            assert!(!secret_variables::is_secret(row.name, value), "{} would be withheld", row.name);
+            assert!(!host_variables::breaks_children(row.name, value), "{} is the host's", row.name);
         }
     }
 
