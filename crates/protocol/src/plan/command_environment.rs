@@ -161,7 +161,7 @@ impl CommandEnvironment {
     }
 
     /// Returns `NAME=VALUE` and a NUL each, as execve takes them, with PWD as the caller named the directory. bash
-    /// keeps that name if it leads to the same directory. [`Plan::mark`](super::ChildPlan::mark) adds the mark of a
+    /// keeps that name if it leads to the same directory. [`Plan::mark`](super::ChildPlan::add_mark) adds the mark of a
     /// command.
     #[must_use]
     pub fn block(&self, folder: &[u8]) -> Vec<u8> {

@@ -19,10 +19,11 @@ thread_local! {
     static LAST: RefCell<Option<LastEnvironment>> = const { RefCell::new(None) };
 }
 
-/// Returns the environment as [`resolve`] does, which is called only if its arguments differ from the last call's.
+/// Returns the environment as [`resolve_environment`] does, which is called only if its arguments differ from the last
+/// call's.
 ///
 /// # Errors
-/// As [`resolve`].
+/// As [`resolve_environment`].
 pub fn cached_environment(
     host: String,
     inherit: InheritMode,

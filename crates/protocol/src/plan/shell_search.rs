@@ -54,7 +54,7 @@ static FOUND: Mutex<Vec<FoundShell>> = Mutex::new(Vec::new());
 /// - `path`: the host's PATH; None is `/usr/local/bin:/usr/bin:/bin`. Empty and relative entries are skipped, unlike in
 ///   libc: with them a command's own directory, such as a fresh clone, could supply the shell.
 ///
-/// A shell found on PATH is remembered until [`forget`]. Failures are not remembered, so that a bash installed
+/// A shell found on PATH is remembered until [`forget_shells`]. Failures are not remembered, so that a bash installed
 /// meanwhile is found.
 ///
 /// # Errors

@@ -21,8 +21,8 @@ pub fn own_process_name() -> String {
     format!("{pid}.{:04x}.{}", started & START, MachineIdentity::here().tag())
 }
 
-/// Removes the directories `PREFIX` + [`own_name`] + `-…` of processes that are gone. Leaves directories of other
-/// users, and of other machines and containers, whose processes cannot be seen from here.
+/// Removes the directories `PREFIX` + [`own_process_name`] + `-…` of processes that are gone. Leaves directories of
+/// other users, and of other machines and containers, whose processes cannot be seen from here.
 pub fn remove_abandoned(parent: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

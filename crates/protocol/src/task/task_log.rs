@@ -111,7 +111,8 @@ pub struct TaskLogReader {
 }
 
 impl TaskLogReader {
-    /// Reads from `start` to `end`, a position from [`end_of`]. A start within a character moves to the next character.
+    /// Reads from `start` to `end`, a position from [`readable_end`]. A start within a character moves to the next
+    /// character.
     pub fn of(mut file: File, start: u64, end: u64) -> io::Result<Self> {
         let mut first = [0; 4];
         let count = file.read_at(&mut first, start)?;
