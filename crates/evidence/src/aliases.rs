@@ -11,14 +11,14 @@ use safety::parse::{
     read_pieces, visit_list,
 };
 
-use crate::key::{literal, span_of_and_or, span_of_list};
+use crate::key::{literal_value, span_of_and_or, span_of_list};
 
 /// Most pieces of a command that are read: as many as a command can have that bash takes as an argument, and so can be
 /// watched. A longer one is a script, of which the text alone decides.
 pub const PIECES: usize = 128 << 10;
 
 /// Reads a text, if it is not too much.
-pub fn read(text: &str) -> ParsedScript {
+pub fn read_bounded(text: &str) -> ParsedScript {
     read_pieces(text, PIECES)
 }
 
@@ -94,7 +94,7 @@ impl ExpandedCommand {
     }
 
     /// Returns the place of a span in the command as it was written. `None` if an alias stands there.
-    pub fn written(&self, span: &Range<usize>) -> Option<Range<usize>> {
+    pub fn written_span(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let (mut before, mut after) = (0, 0);
         for AliasText { place, replaced, .. } in &self.expansions {
             let Some(replaced) = replaced else { continue };
@@ -110,10 +110,10 @@ impl ExpandedCommand {
     /// Expands the first alias from a place on. Returns its place.
     fn expand_next(&mut self, known: &ShellAliases, from: usize) -> Option<usize> {
         let text = self.text.clone();
-        let read = read(&text);
+        let read = read_bounded(&text);
         let mut aliases = known.clone();
         self.seen = vec![(0, aliases.clone())];
-        for line in lines(&read.script.body, &text) {
+        for line in lines_read_at_once(&read.script.body, &text) {
             if aliases.expands {
                 let mut names = AliasFinder { expanded: self, aliases: &aliases, from, first: None };
                 visit_list(line, &mut names);
@@ -122,7 +122,7 @@ impl ExpandedCommand {
                     return Some(word.start);
                 }
             }
-            self.settled &= change(&mut aliases, line);
+            self.settled &= apply_line(&mut aliases, line);
             if self.seen.last().is_none_or(|(_, last)| *last != aliases) {
                 self.seen.push((line.last().map_or(0, |last| span_of_and_or(last).end), aliases.clone()));
             }
@@ -157,7 +157,7 @@ impl ExpandedCommand {
     }
 
     /// Returns whether a word stands right behind the text of an alias that ends in a blank.
-    fn follows(&self, word: &Range<usize>, aliases: &ShellAliases) -> bool {
+    fn follows_open_alias(&self, word: &Range<usize>, aliases: &ShellAliases) -> bool {
         self.expansions.iter().any(|AliasText { name, place, .. }| {
             let blank = aliases.texts.get(name).is_some_and(|text| text.ends_with([' ', '\t']));
             blank
@@ -193,7 +193,7 @@ impl SyntaxVisitor for AliasFinder<'_> {
             CommandNodeKind::Simple(simple) => {
                 let bare = |word: &&WordSyntax| word.bare().is_some();
                 for (at, word) in simple.words.iter().enumerate().filter(|(_, word)| bare(word)) {
-                    if at == 0 || self.expanded.follows(&word.span, self.aliases) {
+                    if at == 0 || self.expanded.follows_open_alias(&word.span, self.aliases) {
                         self.add(word.span.clone());
                     }
                 }
@@ -209,7 +209,7 @@ impl SyntaxVisitor for AliasFinder<'_> {
 }
 
 /// Splits a list into what bash reads at once.
-fn lines<'l>(list: &'l CommandList, text: &'l str) -> impl Iterator<Item = &'l [AndOrList]> {
+fn lines_read_at_once<'l>(list: &'l CommandList, text: &'l str) -> impl Iterator<Item = &'l [AndOrList]> {
     let ends = |entry: &AndOrList| span_of_and_or(entry).end;
     list.chunk_by(move |entry, next| {
         text.get(ends(entry)..span_of_and_or(next).start).is_some_and(|between| !between.contains('\n'))
@@ -217,7 +217,7 @@ fn lines<'l>(list: &'l CommandList, text: &'l str) -> impl Iterator<Item = &'l [
 }
 
 /// Changes aliases as a line does. Returns whether it is known what the line does to them.
-fn change(aliases: &mut ShellAliases, line: &[AndOrList]) -> bool {
+fn apply_line(aliases: &mut ShellAliases, line: &[AndOrList]) -> bool {
     let mut changes = AliasChanges::default();
     visit_list(line, &mut changes);
     let mut plain = 0;
@@ -226,7 +226,7 @@ fn change(aliases: &mut ShellAliases, line: &[AndOrList]) -> bool {
             let [CommandNode { kind: CommandNodeKind::Simple(simple), .. }] = pipeline.commands.as_slice() else {
                 break;
             };
-            let words: Option<Vec<_>> = simple.words.iter().map(|word| literal(&word.parts)).collect();
+            let words: Option<Vec<_>> = simple.words.iter().map(|word| literal_value(&word.parts)).collect();
             let Some(words) = words.filter(|words| change_by(aliases, words)) else { break };
             plain += usize::from(changes_aliases(&words[0]));
         }
@@ -270,7 +270,7 @@ struct AliasChanges {
 impl SyntaxVisitor for AliasChanges {
     fn node(&mut self, node: &CommandNode) {
         if let CommandNodeKind::Simple(simple) = &node.kind {
-            let name = simple.words.first().and_then(|word| literal(&word.parts));
+            let name = simple.words.first().and_then(|word| literal_value(&word.parts));
             self.commands += usize::from(name.is_some_and(|name| changes_aliases(&name)));
         }
     }

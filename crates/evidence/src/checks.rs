@@ -7,9 +7,9 @@ use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;
 
-use crate::counted::prove;
+use crate::counted::prove_by_counts;
 use crate::programs::AttemptedProgram;
-use crate::types::{CheckEvidence, EvidenceVerdict, FailedTests, Kind, cut};
+use crate::types::{CheckEvidence, EvidenceVerdict, FailedTests, Kind, shorten_source};
 
 /// Most entries of `checks`.
 const CHECKS: usize = 8;
@@ -21,14 +21,18 @@ struct FoundCheck {
 }
 
 /// Lists the checks among the programs of a command, each once. `rules` name commands that are checks as well.
-pub fn checks(programs: Vec<AttemptedProgram>, rules: &NamedCommandRules, tests: &[TestCounts]) -> Vec<CheckEvidence> {
+pub fn list_checks(
+    programs: Vec<AttemptedProgram>,
+    rules: &NamedCommandRules,
+    tests: &[TestCounts],
+) -> Vec<CheckEvidence> {
     let mut all: Vec<FoundCheck> = Vec::new();
     // Programs that are no checks, and may print tests.
     let mut others: Vec<PossibleTestOutput> = Vec::new();
     for program in programs {
         let checking = CheckClassification::of(&program.words);
         let printing = PossibleTestOutput { any: checking.may_run_any, runners: checking.runners.clone() };
-        let Some(found) = found(&program, checking, rules) else {
+        let Some(found) = find_check(&program, checking, rules) else {
             others.push(printing);
             continue;
         };
@@ -40,7 +44,7 @@ pub fn checks(programs: Vec<AttemptedProgram>, rules: &NamedCommandRules, tests:
         }
     }
     let tested: Vec<_> = all.iter().map(|found| CheckTestCounts::of(found, &all, &others, tests)).collect();
-    let judged = all.into_iter().zip(tested).map(|(found, tested)| tested.judge(found.check));
+    let judged = all.into_iter().zip(tested).map(|(found, tested)| tested.judge_check(found.check));
     judged.take(CHECKS).collect()
 }
 
@@ -58,7 +62,11 @@ impl PossibleTestOutput {
     }
 }
 
-fn found(program: &AttemptedProgram, checking: CheckClassification, rules: &NamedCommandRules) -> Option<FoundCheck> {
+fn find_check(
+    program: &AttemptedProgram,
+    checking: CheckClassification,
+    rules: &NamedCommandRules,
+) -> Option<FoundCheck> {
     let CheckClassification { words, check, runners, may_run_any, gives_code } = checking;
     let named = rules.names_command(&program.words) || rules.names_command(&words);
     let kind = if named { Kind::Test } else { check? };
@@ -71,7 +79,7 @@ fn found(program: &AttemptedProgram, checking: CheckClassification, rules: &Name
     };
     let check = CheckEvidence {
         id: id(&program.directory, &words),
-        command: cut(&program.source),
+        command: shorten_source(&program.source),
         cwd: program.directory.clone(),
         kind,
         verdict,
@@ -125,7 +133,7 @@ impl<'t> CheckTestCounts<'t> {
         for counts in tests.iter().filter(|counts| found.printing.may_print(&counts.runner)) {
             if others.iter().any(|other| other.may_print(&counts.runner)) {
                 tested.is_shared = true;
-                tested.may_have_failed |= prove(std::slice::from_ref(counts)).0 != EvidenceVerdict::Passed;
+                tested.may_have_failed |= prove_by_counts(std::slice::from_ref(counts)).0 != EvidenceVerdict::Passed;
             } else {
                 tested.own.push(counts);
             }
@@ -133,9 +141,9 @@ impl<'t> CheckTestCounts<'t> {
         tested
     }
 
-    fn judge(self, check: CheckEvidence) -> CheckEvidence {
+    fn judge_check(self, check: CheckEvidence) -> CheckEvidence {
         let counts: Vec<TestCounts> = self.own.iter().map(|counts| (*counts).clone()).collect();
-        let verdict = match (check.verdict, prove(&counts).0) {
+        let verdict = match (check.verdict, prove_by_counts(&counts).0) {
             (EvidenceVerdict::Passed, EvidenceVerdict::Passed) if self.may_have_failed => EvidenceVerdict::Unproven,
             (EvidenceVerdict::Passed, proved) => proved,
             (verdict, _) => verdict,

@@ -5,8 +5,8 @@ use reduce::counts::TestCounts;
 use crate::types::{CommandEvidence, EvidenceVerdict};
 
 /// Adds counts of tests to the evidence of their command, and judges it anew.
-pub fn judge(evidence: CommandEvidence, tests: Vec<TestCounts>) -> CommandEvidence {
-    let (verdict, why) = match (evidence.verdict, prove(&tests)) {
+pub fn judge_with_counts(evidence: CommandEvidence, tests: Vec<TestCounts>) -> CommandEvidence {
+    let (verdict, why) = match (evidence.verdict, prove_by_counts(&tests)) {
         (EvidenceVerdict::Failed, _) => (EvidenceVerdict::Failed, evidence.why),
         (_, (EvidenceVerdict::Failed, why)) => (EvidenceVerdict::Failed, why),
         (EvidenceVerdict::Passed, proved) => proved,
@@ -16,7 +16,7 @@ pub fn judge(evidence: CommandEvidence, tests: Vec<TestCounts>) -> CommandEviden
 }
 
 /// Returns what counts of tests prove, and why it is not `passed`.
-pub fn prove(tests: &[TestCounts]) -> (EvidenceVerdict, Option<String>) {
+pub fn prove_by_counts(tests: &[TestCounts]) -> (EvidenceVerdict, Option<String>) {
     let failed = tests.iter().find(|counts| counts.failed > 0);
     let idle = tests.iter().find(|counts| ran_none(counts));
     match (failed, idle) {
@@ -79,7 +79,7 @@ mod tests {
                 checks,
                 not_known: None,
             };
-            let after = judge(before.clone(), tests.clone());
+            let after = judge_with_counts(before.clone(), tests.clone());
             assert_eq!((after.verdict, after.why.as_deref()), (verdict, why), "{before:?} {tests:?}");
             assert_eq!(after.tests, tests);
         }

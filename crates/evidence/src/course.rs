@@ -3,7 +3,7 @@
 use safety::parse::AndOrOperator;
 
 use crate::answers::is_answer;
-use crate::frames::{UnitFrames, call, outside};
+use crate::frames::{UnitFrames, frames_outside, innermost_call};
 use crate::places::{ProcessPlace, ProcessPlaces};
 use crate::processes::{ProcessStep, TracedProcess};
 use crate::types::FailureMask;
@@ -59,7 +59,7 @@ struct ClimbingExitCode<'c> {
 
 impl<'c> WatchedCommand<'c> {
     /// Follows the code of a unit in a process. `when` is the number of the event after which the process went on.
-    pub fn course(&self, process: usize, place: &ProcessPlace, code: i32, when: usize) -> ExitCodeCourse {
+    pub fn course_of_code(&self, process: usize, place: &ProcessPlace, code: i32, when: usize) -> ExitCodeCourse {
         let key = &self.units[place.unit].key;
         let mut climb = ClimbingExitCode {
             process,
@@ -71,7 +71,7 @@ impl<'c> WatchedCommand<'c> {
             spared: false,
         };
         for _ in 0..STEPS {
-            match self.outwards(&mut climb) {
+            match self.go_outwards(&mut climb) {
                 Some(ExitCodeCourse::Masked { .. }) if self.is_exited_with(&climb) => {
                     let Some(root) = self.root(climb.process) else { return ExitCodeCourse::Carried };
                     climb.unit = root;
@@ -98,23 +98,23 @@ impl<'c> WatchedCommand<'c> {
     }
 
     /// Goes one unit outwards. Returns the course once it is known.
-    fn outwards(&self, climb: &mut ClimbingExitCode<'c>) -> Option<ExitCodeCourse> {
+    fn go_outwards(&self, climb: &mut ClimbingExitCode<'c>) -> Option<ExitCodeCourse> {
         if Some(climb.unit) == self.root(climb.process) {
             return self.leave_process(climb);
         }
         if matches!(self.units[climb.unit].shape, SyntaxUnitShape::Coproc(_)) {
-            return self.background(climb, climb.unit);
+            return self.course_in_background(climb, climb.unit);
         }
         let (parent, role) = self.units.parent(climb.unit)?;
         match (&self.units[parent].shape, role) {
             (SyntaxUnitShape::List(entries), SyntaxUnitRole::At(index)) => {
                 if matches!(self.units[climb.unit].shape, SyntaxUnitShape::AndOr { background: true, .. }) {
-                    return self.background(climb, climb.unit);
+                    return self.course_in_background(climb, climb.unit);
                 }
                 if let Some(next) = entries.get(index + 1)
                     && self.went_on(climb)
                 {
-                    return self.sequence(climb, *next);
+                    return self.course_in_sequence(climb, *next);
                 }
             }
             (SyntaxUnitShape::AndOr { pipelines, .. }, SyntaxUnitRole::At(index)) => {
@@ -144,10 +144,10 @@ impl<'c> WatchedCommand<'c> {
                 if self.has_next_round(climb, parent) {
                     return Some(masked(FailureMask::Sequence, self.first_of(*body)));
                 }
-                climb.frames = outside(&climb.frames, parent);
+                climb.frames = frames_outside(&climb.frames, parent);
             }
             (SyntaxUnitShape::Function { .. }, _) => {
-                let Some(call) = call(&climb.frames).cloned() else { return Some(ExitCodeCourse::Lost) };
+                let Some(call) = innermost_call(&climb.frames).cloned() else { return Some(ExitCodeCourse::Lost) };
                 (climb.unit, climb.frames) = (call.site, call.outer.clone());
                 return None;
             }
@@ -177,18 +177,18 @@ impl<'c> WatchedCommand<'c> {
             SyntaxUnitShape::Simple { words } => matches!(words.as_slice(), [Some(name), None, ..] if name == "exit"),
             _ => false,
         };
-        let exit = self.units.ids().filter(|id| *id > climb.unit && self.units.within(*id, root)).find(exits);
+        let exit = self.units.ids().filter(|id| *id > climb.unit && self.units.is_within(*id, root)).find(exits);
         exit.is_some() && self.code_of(climb.process) == Some(climb.code)
     }
 
     /// Returns whether what runs behind a pipeline asks for the codes of its elements.
     fn asks_for_elements(&self, pipeline: SyntaxUnitId) -> bool {
-        let next = self.units.parent(pipeline).and_then(|(entry, _)| self.behind(entry));
+        let next = self.units.parent(pipeline).and_then(|(entry, _)| self.entry_behind(entry));
         next.is_some_and(|next| self.units[next].source.contains("PIPESTATUS"))
     }
 
     /// Returns the entry of a list behind this one.
-    fn behind(&self, entry: SyntaxUnitId) -> Option<SyntaxUnitId> {
+    fn entry_behind(&self, entry: SyntaxUnitId) -> Option<SyntaxUnitId> {
         match self.units.parent(entry)? {
             (list, SyntaxUnitRole::At(index)) => match &self.units[list].shape {
                 SyntaxUnitShape::List(entries) => entries.get(index + 1).copied(),
@@ -213,7 +213,7 @@ impl<'c> WatchedCommand<'c> {
     }
 
     /// Handles a code behind which this entry of a list ran.
-    fn sequence(&self, climb: &mut ClimbingExitCode<'c>, next: SyntaxUnitId) -> Option<ExitCodeCourse> {
+    fn course_in_sequence(&self, climb: &mut ClimbingExitCode<'c>, next: SyntaxUnitId) -> Option<ExitCodeCourse> {
         let behind = Some(self.units[next].source.to_string());
         let root = self.root(climb.process)?;
         let ends = |words: &[Option<String>]| match words {
@@ -221,7 +221,7 @@ impl<'c> WatchedCommand<'c> {
             [Some(name), argument, ..] => Some((name.clone(), argument.is_none())),
             _ => None,
         };
-        if let Some(SyntaxUnitShape::Simple { words }) = self.first(next).map(|first| &self.units[first].shape)
+        if let Some(SyntaxUnitShape::Simple { words }) = self.first_command(next).map(|first| &self.units[first].shape)
             && let Some((name, passes)) = ends(words)
         {
             match (name.as_str(), passes) {
@@ -230,7 +230,7 @@ impl<'c> WatchedCommand<'c> {
                     return None;
                 }
                 ("return", true) => {
-                    if let Some(call) = call(&climb.frames).cloned() {
+                    if let Some(call) = innermost_call(&climb.frames).cloned() {
                         (climb.unit, climb.frames) = (call.site, call.outer.clone());
                         return None;
                     }
@@ -242,17 +242,19 @@ impl<'c> WatchedCommand<'c> {
     }
 
     /// Returns the first command of a unit.
-    fn first(&self, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
+    fn first_command(&self, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
         match &self.units[id].shape {
-            SyntaxUnitShape::List(inner) => inner.first().and_then(|first| self.first(*first)),
-            SyntaxUnitShape::AndOr { pipelines, .. } => pipelines.first().and_then(|(_, first)| self.first(*first)),
+            SyntaxUnitShape::List(inner) => inner.first().and_then(|first| self.first_command(*first)),
+            SyntaxUnitShape::AndOr { pipelines, .. } => {
+                pipelines.first().and_then(|(_, first)| self.first_command(*first))
+            }
             SyntaxUnitShape::Pipeline { commands, .. } => commands.first().copied(),
             _ => Some(id),
         }
     }
 
     /// Handles a code behind `&`: `wait` may return it.
-    fn background(&self, climb: &mut ClimbingExitCode<'c>, entry: SyntaxUnitId) -> Option<ExitCodeCourse> {
+    fn course_in_background(&self, climb: &mut ClimbingExitCode<'c>, entry: SyntaxUnitId) -> Option<ExitCodeCourse> {
         let process = &self.processes[climb.process];
         let after = process.steps.iter().filter_map(|step| match step {
             ProcessStep::Forked(_, event) | ProcessStep::Executed(event, _) => {
@@ -264,12 +266,12 @@ impl<'c> WatchedCommand<'c> {
             SyntaxUnitShape::Simple { words } => words.len() > 1 && words[0].as_deref() == Some("wait"),
             _ => false,
         };
-        let wait = self.units.ids().filter(|id| *id > entry && !self.units.within(*id, entry)).find(waits);
-        let next = self.behind(entry).filter(|next| {
-            let shape = self.first(*next).map(|first| &self.units[first]);
+        let wait = self.units.ids().filter(|id| *id > entry && !self.units.is_within(*id, entry)).find(waits);
+        let next = self.entry_behind(entry).filter(|next| {
+            let shape = self.first_command(*next).map(|first| &self.units[first]);
             shape.is_some_and(|unit| unit.source.starts_with("wait ") && unit.source.contains("$!"))
         });
-        let next = next.and_then(|next| self.first(next));
+        let next = next.and_then(|next| self.first_command(next));
         match next.or(wait.filter(|_| status == Some(climb.code))) {
             Some(wait) => {
                 climb.unit = wait;
@@ -315,7 +317,7 @@ impl<'c> WatchedCommand<'c> {
         let last = index + 1 == self.units[around].substitutions.len();
         match self.code_around(parent, around, when) {
             // An answer of the command around it says nothing of the failure.
-            Some(code) if code == climb.code && !self.answers(around, code) => Some(ExitCodeCourse::Carried),
+            Some(code) if code == climb.code && !self.code_is_answer(around, code) => Some(ExitCodeCourse::Carried),
             Some(_) => hidden,
             None if assigns && last => {
                 *climb = ClimbingExitCode {
@@ -334,7 +336,7 @@ impl<'c> WatchedCommand<'c> {
     }
 
     /// Returns whether a code of this command is an answer.
-    fn answers(&self, unit: SyntaxUnitId, code: i32) -> bool {
+    fn code_is_answer(&self, unit: SyntaxUnitId, code: i32) -> bool {
         match &self.units[unit].shape {
             SyntaxUnitShape::Simple { words } => {
                 is_answer(words.iter().map(|word| word.as_deref().unwrap_or_default()), code)
@@ -359,7 +361,7 @@ impl<'c> WatchedCommand<'c> {
     /// Returns the source of the first command of the loop around a command.
     fn next_round(&self, key: &str) -> Option<String> {
         let unit = self.units.ids().find(|id| self.units[*id].key == key)?;
-        let body = self.units.around(unit).find_map(|id| match self.units[id].shape {
+        let body = self.units.outwards_from(unit).find_map(|id| match self.units[id].shape {
             SyntaxUnitShape::For { body, .. } | SyntaxUnitShape::Loop { body, .. } => Some(body),
             _ => None,
         })?;
@@ -368,7 +370,7 @@ impl<'c> WatchedCommand<'c> {
 
     /// Returns the source of the first command of a unit, with its `!`.
     fn first_of(&self, id: SyntaxUnitId) -> Option<String> {
-        let first = self.first(id)?;
+        let first = self.first_command(id)?;
         let pipeline = self.units.parent(first).map(|(around, _)| around);
         let negated =
             pipeline.filter(|id| matches!(self.units[*id].shape, SyntaxUnitShape::Pipeline { negated: true, .. }));

@@ -1,21 +1,27 @@
 //! What a stored run proved about a program whose output goes through another filter.
 
-use crate::counted::judge;
+use crate::counted::judge_with_counts;
 use crate::types::{
-    CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure, cut,
+    CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure,
+    shorten_source,
 };
-use crate::verdict::{failed, failure};
+use crate::verdict::{describe_failure, failed_end_verdict};
 
 /// Returns the evidence of a pipeline whose first program did not run again: `producer` with its place in this command,
 /// from the evidence of its own run. `filter` is the source behind the pipe, which ended like this.
 #[must_use]
-pub fn filtered(stored: &CommandEvidence, producer: EvidencePart, filter: &str, end: CommandEnd) -> CommandEvidence {
+pub fn filtered_evidence(
+    stored: &CommandEvidence,
+    producer: EvidencePart,
+    filter: &str,
+    end: CommandEnd,
+) -> CommandEvidence {
     let masks = producer.exit_code != Some(0);
     let EvidencePart { command, signal, exit_code, .. } = &producer;
-    let own = || format!("{} is hidden.", failure(command, signal.as_deref(), *exit_code));
+    let own = || format!("{} is hidden.", describe_failure(command, signal.as_deref(), *exit_code));
     let own = masks.then(|| (EvidenceVerdict::Failed, Some(own())));
-    let (verdict, why) = failed(end).or(own).unwrap_or((EvidenceVerdict::Passed, None));
-    let masked = MaskedFailure { part: producer.clone(), by: FailureMask::Pipe, behind: Some(cut(filter)) };
+    let (verdict, why) = failed_end_verdict(end).or(own).unwrap_or((EvidenceVerdict::Passed, None));
+    let masked = MaskedFailure { part: producer.clone(), by: FailureMask::Pipe, behind: Some(shorten_source(filter)) };
     let evidence = CommandEvidence {
         verdict,
         why,
@@ -27,7 +33,7 @@ pub fn filtered(stored: &CommandEvidence, producer: EvidencePart, filter: &str, 
         checks: stored.checks.clone(),
         not_known: None,
     };
-    judge(evidence, stored.tests.clone())
+    judge_with_counts(evidence, stored.tests.clone())
 }
 
 #[cfg(test)]
@@ -43,8 +49,13 @@ mod tests {
             times: 1,
         };
         let none = CommandEnd { code: Some(0), signal: None, by_itself: true };
-        let stored = filtered(&CommandEvidence { checks: Vec::new(), ..empty() }, part(code), "cat", none);
-        filtered(&stored, part(code), "tail -5", CommandEnd { code: end, signal: None, by_itself: end.is_some() })
+        let stored = filtered_evidence(&CommandEvidence { checks: Vec::new(), ..empty() }, part(code), "cat", none);
+        filtered_evidence(
+            &stored,
+            part(code),
+            "tail -5",
+            CommandEnd { code: end, signal: None, by_itself: end.is_some() },
+        )
     }
 
     fn empty() -> CommandEvidence {

@@ -19,20 +19,20 @@ pub struct CallOrLoopFrame {
 }
 
 /// Returns the frames outside of the innermost one of this site, or all if there is none.
-pub fn outside(frames: &UnitFrames, site: SyntaxUnitId) -> UnitFrames {
-    each(frames).find(|frame| frame.site == site).map_or_else(|| frames.clone(), |frame| frame.outer.clone())
+pub fn frames_outside(frames: &UnitFrames, site: SyntaxUnitId) -> UnitFrames {
+    iter_frames(frames).find(|frame| frame.site == site).map_or_else(|| frames.clone(), |frame| frame.outer.clone())
 }
 
 /// Returns the innermost function call.
-pub fn call(frames: &UnitFrames) -> Option<&Rc<CallOrLoopFrame>> {
-    each(frames).find(|frame| frame.left.is_none())
+pub fn innermost_call(frames: &UnitFrames) -> Option<&Rc<CallOrLoopFrame>> {
+    iter_frames(frames).find(|frame| frame.left.is_none())
 }
 
 /// Rounds that are counted.
 const ROUNDS: usize = 64;
 
 /// Returns the frames of a function that is called at this site.
-pub fn called(site: SyntaxUnitId, outer: &UnitFrames) -> UnitFrames {
+pub fn frames_of_call(site: SyntaxUnitId, outer: &UnitFrames) -> UnitFrames {
     Some(Rc::new(CallOrLoopFrame { site, left: None, outer: outer.clone() }))
 }
 
@@ -66,11 +66,11 @@ pub fn next_round(site: SyntaxUnitId, frames: &UnitFrames) -> LoopContinuation {
 }
 
 /// Returns the number of frames.
-pub fn depth(frames: &UnitFrames) -> usize {
-    each(frames).count()
+pub fn frame_count(frames: &UnitFrames) -> usize {
+    iter_frames(frames).count()
 }
 
 /// Returns the frames, the innermost first.
-pub fn each(frames: &UnitFrames) -> impl Iterator<Item = &Rc<CallOrLoopFrame>> {
+pub fn iter_frames(frames: &UnitFrames) -> impl Iterator<Item = &Rc<CallOrLoopFrame>> {
     std::iter::successors(frames.as_ref(), |frame| frame.outer.as_ref())
 }

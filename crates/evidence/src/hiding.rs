@@ -4,7 +4,7 @@ use safety::Utf16Offsets;
 use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
-use crate::types::{FailureMask, UnknownOutcome, cut};
+use crate::types::{FailureMask, UnknownOutcome, shorten_source};
 use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
 
 /// Builtins that do not fail.
@@ -21,7 +21,7 @@ pub fn not_known(
 ) -> Option<UnknownOutcome> {
     let rules = ExitCodeRules::of(units);
     let candidates = units.ids().filter(|id| can_fail(units, *id) && !ended(*id)).take(MOST);
-    let hidden = candidates.filter_map(|id| rules.hidden(units, id)).filter(|hidden| !ended(hidden.unit));
+    let hidden = candidates.filter_map(|id| rules.hidden_failure(units, id)).filter(|hidden| !ended(hidden.unit));
     let mut first = None;
     for hidden in hidden {
         if hidden.by == FailureMask::Pipe {
@@ -33,8 +33,8 @@ pub fn not_known(
     let hidden = first?;
     let unit = &units[hidden.unit];
     let span = unit.span.as_ref().map(|span| utf16.span(span));
-    let behind = hidden.behind.map(|id| cut(&units[id].source));
-    Some(UnknownOutcome { command: cut(&unit.source), span, by: hidden.by, behind })
+    let behind = hidden.behind.map(|id| shorten_source(&units[id].source));
+    Some(UnknownOutcome { command: shorten_source(&unit.source), span, by: hidden.by, behind })
 }
 
 /// Returns whether a unit is a command that can be a part or start one. Only a call of a function runs its body.
@@ -47,7 +47,7 @@ fn can_fail(units: &SyntaxUnits, id: SyntaxUnitId) -> bool {
         Some(_) => true,
         None => false,
     };
-    runs && !units.around(id).any(|around| matches!(units[around].shape, SyntaxUnitShape::Function { .. }))
+    runs && !units.outwards_from(id).any(|around| matches!(units[around].shape, SyntaxUnitShape::Function { .. }))
 }
 
 /// A command whose failure can be hidden.
@@ -86,7 +86,7 @@ impl ExitCodeRules {
     }
 
     /// Follows the code of a command outwards to what can hide it.
-    fn hidden(&self, units: &SyntaxUnits, command: SyntaxUnitId) -> Option<HideableFailure> {
+    fn hidden_failure(&self, units: &SyntaxUnits, command: SyntaxUnitId) -> Option<HideableFailure> {
         let mut unit = command;
         loop {
             let (parent, role) = units.parent(unit)?;
@@ -103,7 +103,7 @@ impl ExitCodeRules {
                 }
                 (SyntaxUnitShape::AndOr { pipelines, .. }, SyntaxUnitRole::At(at)) => {
                     if let Some((_, right)) = pipelines[at + 1..].iter().find(|(join, _)| *join == AndOrOperator::Or) {
-                        return by(FailureMask::Or, Some(*right)).filter(|_| !fails(units, *right));
+                        return by(FailureMask::Or, Some(*right)).filter(|_| !ends_with_failure(units, *right));
                     }
                 }
                 (SyntaxUnitShape::Pipeline { commands, negated }, _) => {
@@ -121,10 +121,10 @@ impl ExitCodeRules {
                 (SyntaxUnitShape::For { body, rounds }, SyntaxUnitRole::Body(_))
                     if !self.errexit && rounds.is_none_or(|most| most > 1) =>
                 {
-                    return by(FailureMask::Sequence, first(units, *body));
+                    return by(FailureMask::Sequence, first_command(units, *body));
                 }
                 (SyntaxUnitShape::Loop { body, .. }, SyntaxUnitRole::Body(_)) if !self.errexit => {
-                    return by(FailureMask::Sequence, first(units, *body));
+                    return by(FailureMask::Sequence, first_command(units, *body));
                 }
                 (SyntaxUnitShape::Coproc(_), _) => return by(FailureMask::Background, None),
                 (SyntaxUnitShape::Simple { words }, SyntaxUnitRole::Word(at)) => {
@@ -144,7 +144,7 @@ impl ExitCodeRules {
 /// Returns whether what runs next takes the code before it: `exit`, `code=$?`, `wait $!`.
 fn takes_code(units: &SyntaxUnits, next: SyntaxUnitId) -> bool {
     let source = &units[next].source;
-    let ends = first(units, next).is_some_and(|first| match &units[first].shape {
+    let ends = first_command(units, next).is_some_and(|first| match &units[first].shape {
         SyntaxUnitShape::Simple { words } => {
             matches!(words.as_slice(), [Some(name)] if name == "exit" || name == "return")
         }
@@ -154,8 +154,8 @@ fn takes_code(units: &SyntaxUnits, next: SyntaxUnitId) -> bool {
 }
 
 /// Returns whether the right side of `||` ends with a failure: `false`, `exit 1`.
-fn fails(units: &SyntaxUnits, right: SyntaxUnitId) -> bool {
-    last(units, right).is_some_and(|last| match &units[last].shape {
+fn ends_with_failure(units: &SyntaxUnits, right: SyntaxUnitId) -> bool {
+    last_command(units, right).is_some_and(|last| match &units[last].shape {
         SyntaxUnitShape::Simple { words } => match words.as_slice() {
             [Some(name)] => ["exit", "return", "false"].contains(&name.as_str()),
             [Some(name), code, ..] => {
@@ -168,22 +168,24 @@ fn fails(units: &SyntaxUnits, right: SyntaxUnitId) -> bool {
 }
 
 /// Returns the first command of a unit.
-fn first(units: &SyntaxUnits, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
+fn first_command(units: &SyntaxUnits, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
     match &units[id].shape {
-        SyntaxUnitShape::List(inner) => inner.first().and_then(|inner| first(units, *inner)),
-        SyntaxUnitShape::AndOr { pipelines, .. } => pipelines.first().and_then(|(_, inner)| first(units, *inner)),
+        SyntaxUnitShape::List(inner) => inner.first().and_then(|inner| first_command(units, *inner)),
+        SyntaxUnitShape::AndOr { pipelines, .. } => {
+            pipelines.first().and_then(|(_, inner)| first_command(units, *inner))
+        }
         SyntaxUnitShape::Pipeline { commands, .. } => commands.first().copied(),
         _ => Some(id),
     }
 }
 
 /// Returns the last command of a unit.
-fn last(units: &SyntaxUnits, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
+fn last_command(units: &SyntaxUnits, id: SyntaxUnitId) -> Option<SyntaxUnitId> {
     match &units[id].shape {
-        SyntaxUnitShape::List(inner) => inner.last().and_then(|inner| last(units, *inner)),
-        SyntaxUnitShape::AndOr { pipelines, .. } => pipelines.last().and_then(|(_, inner)| last(units, *inner)),
-        SyntaxUnitShape::Pipeline { commands, .. } => commands.last().and_then(|inner| last(units, *inner)),
-        SyntaxUnitShape::Group(inner) | SyntaxUnitShape::Subshell(inner) => last(units, *inner),
+        SyntaxUnitShape::List(inner) => inner.last().and_then(|inner| last_command(units, *inner)),
+        SyntaxUnitShape::AndOr { pipelines, .. } => pipelines.last().and_then(|(_, inner)| last_command(units, *inner)),
+        SyntaxUnitShape::Pipeline { commands, .. } => commands.last().and_then(|inner| last_command(units, *inner)),
+        SyntaxUnitShape::Group(inner) | SyntaxUnitShape::Subshell(inner) => last_command(units, *inner),
         _ => Some(id),
     }
 }

@@ -14,7 +14,7 @@ use safety::parse::{
 /// Returns the form of a command that bash printed.
 pub fn of_printed(text: &str) -> String {
     let read = read(text);
-    if read.script.fault.is_some() { bare(text) } else { of_commands(&read.script.body, text) }
+    if read.script.fault.is_some() { without_quotes_and_blanks(text) } else { of_commands(&read.script.body, text) }
 }
 
 /// Returns the form of commands as bash prints them.
@@ -61,7 +61,8 @@ pub fn of_node(node: &CommandNode, text: &str) -> String {
     let mut key = match &node.kind {
         CommandNodeKind::Simple(simple) => {
             redirects = of_redirects(&simple.redirects, text);
-            let assignments = simple.assignments.iter().map(|assignment| bare(&assignment.source) + " ");
+            let assignments =
+                simple.assignments.iter().map(|assignment| without_quotes_and_blanks(&assignment.source) + " ");
             assignments.collect::<String>() + &words(&simple.words)
         }
         CommandNodeKind::Group(list) => format!("{{{}}}", of_list(list, text)),
@@ -110,11 +111,11 @@ fn of_redirects(redirects: &[RedirectSyntax], text: &str) -> String {
 }
 
 fn of_word(word: &WordSyntax, text: &str) -> String {
-    bare(text.get(word.span.clone()).unwrap_or_default())
+    without_quotes_and_blanks(text.get(word.span.clone()).unwrap_or_default())
 }
 
 /// Returns a text without quotes, blanks and the ends of commands.
-fn bare(text: &str) -> String {
+fn without_quotes_and_blanks(text: &str) -> String {
     let left_out = |byte: char| byte.is_whitespace() || matches!(byte, ';' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')');
     let bare: String = unescaped(text).chars().filter(|byte| !left_out(*byte)).collect();
     // Bash prints the name that it gives to a coprocess in a substitution.
@@ -162,7 +163,7 @@ fn value_of(text: &str) -> Option<String> {
     let read = read(text);
     let [entry] = read.script.body.as_slice() else { return None };
     let CommandNodeKind::Simple(simple) = &entry.pipelines.first()?.1.commands.first()?.kind else { return None };
-    literal(&simple.words.first()?.parts)
+    literal_value(&simple.words.first()?.parts)
 }
 
 /// Returns the place of a list in its text.
@@ -186,10 +187,10 @@ fn join(spans: impl Iterator<Item = Range<usize>>) -> Range<usize> {
 }
 
 /// Returns the value of a word in which nothing is expanded.
-pub fn literal(parts: &[WordPart]) -> Option<String> {
+pub fn literal_value(parts: &[WordPart]) -> Option<String> {
     parts.iter().try_fold(String::new(), |value, part| match part {
         WordPart::Text(text) | WordPart::Quoted(text) => Some(value + text),
-        WordPart::Double(inner) => Some(value + &literal(inner)?),
+        WordPart::Double(inner) => Some(value + &literal_value(inner)?),
         _ => None,
     })
 }

@@ -48,7 +48,7 @@ mod walk;
 
 pub use aliases::ShellAliases;
 pub use builtins::is_builtin;
-pub use filtered::filtered;
+pub use filtered::filtered_evidence;
 pub use types::{
     ChangesSinceRun, CheckEvidence, CheckRun, CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceInput,
     EvidencePart, EvidenceVerdict, FailedTestComparison, FailedTests, FailureMask, Kind, MaskedFailure, ShellKnowledge,
@@ -70,18 +70,18 @@ use units::SyntaxUnits;
 pub fn read(ran: EvidenceInput<'_, impl FnOnce(&[EvidencePart]) -> Vec<TestCounts>>) -> CommandEvidence {
     let EvidenceInput { command, trace, end, tests, cwd, rules, known } = ran;
     let expanded = ExpandedCommand::of(command, &known.aliases);
-    let read = aliases::read(&expanded.text);
+    let read = aliases::read_bounded(&expanded.text);
     let (evidence, programs) = match trace {
         Some(trace) => {
             let units = SyntaxUnits::of(expanded, &read, true).with_functions(&known.functions);
             watched(command, &units, trace, end)
         }
-        None if read.script.fault == Some(ScriptFault::Limit) => unwatched::unread(end),
-        None => unwatched::evidence(command, &SyntaxUnits::of(expanded, &read, false), end, cwd),
+        None if read.script.fault == Some(ScriptFault::Limit) => unwatched::unread_evidence(end),
+        None => unwatched::unwatched_evidence(command, &SyntaxUnits::of(expanded, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
-    let checks = checks::checks(programs, rules, &tests);
-    CommandEvidence { checks, ..counted::judge(evidence, tests) }
+    let checks = checks::list_checks(programs, rules, &tests);
+    CommandEvidence { checks, ..counted::judge_with_counts(evidence, tests) }
 }
 
 fn watched(
@@ -90,11 +90,11 @@ fn watched(
     trace: &WitnessTrace,
     end: CommandEnd,
 ) -> (CommandEvidence, Vec<AttemptedProgram>) {
-    let (processes, complete) = processes::processes(trace);
-    let places = places::places(units, &processes);
+    let (processes, complete) = processes::trace_processes(trace);
+    let places = places::find_process_places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));
     let watched = WatchedCommand { units, processes: &processes, places: &places, code, signal: end.signal };
-    let found = parts::parts(&watched);
-    let evidence = verdict::evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
-    (evidence, programs::programs(&watched))
+    let found = parts::list_parts(&watched);
+    let evidence = verdict::watched_evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
+    (evidence, programs::list_programs(&watched))
 }

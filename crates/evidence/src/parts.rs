@@ -34,7 +34,7 @@ pub struct FoundPart {
 
 impl FoundPart {
     /// Returns whether the part failed.
-    pub fn failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.course.is_some()
     }
 
@@ -45,14 +45,14 @@ impl FoundPart {
 }
 
 /// Lists the parts in the order of their start.
-pub fn parts(command: &WatchedCommand<'_>) -> Vec<FoundPart> {
+pub fn list_parts(command: &WatchedCommand<'_>) -> Vec<FoundPart> {
     let mut found: Vec<_> = (0..command.processes.len()).flat_map(|process| of_process(command, process)).collect();
     found.sort_by_key(|part| part.began);
     // The innermost first: a subshell fails if a part in it does.
     let mut order: Vec<_> = (0..found.len()).collect();
     order.sort_by_cached_key(|at| std::cmp::Reverse(depth(command, &found[*at])));
     for at in order {
-        found[at].course = course(command, &found, at);
+        found[at].course = course_of_part(command, &found, at);
     }
     found
 }
@@ -130,14 +130,14 @@ fn name<'c>(command: &'c WatchedCommand<'_>, place: &ProcessPlace) -> &'c str {
 }
 
 /// Returns the course of a part's code, if the part failed.
-fn course(command: &WatchedCommand<'_>, found: &[FoundPart], at: usize) -> Option<ExitCodeCourse> {
+fn course_of_part(command: &WatchedCommand<'_>, found: &[FoundPart], at: usize) -> Option<ExitCodeCourse> {
     let part = &found[at];
     let code = part.code.filter(|code| *code != 0)?;
     let process = &command.processes[part.process];
     let Some(place) = &part.place else {
-        return Some(ExitCodeCourse::Lost).filter(|_| !answers(command, part, code));
+        return Some(ExitCodeCourse::Lost).filter(|_| !part_is_answer(command, part, code));
     };
-    if code == SIGPIPE && has_reader(command, place) || answers(command, part, code) {
+    if code == SIGPIPE && has_reader(command, place) || part_is_answer(command, part, code) {
         return None;
     }
     // A place that is not certain excuses nothing.
@@ -149,9 +149,9 @@ fn course(command: &WatchedCommand<'_>, found: &[FoundPart], at: usize) -> Optio
     let course = match process.fork {
         Some((parent, _)) if !itself => {
             let when = process.waited.map_or(usize::MAX, |(_, number)| number);
-            command.course(parent, place, code, when)
+            command.course_of_code(parent, place, code, when)
         }
-        _ => command.course(part.process, place, code, usize::MAX),
+        _ => command.course_of_code(part.process, place, code, usize::MAX),
     };
     let excused =
         course == ExitCodeCourse::Condition || is_compound(command, part) && !fails_inside(command, found, part, code);
@@ -170,8 +170,8 @@ fn has_reader(command: &WatchedCommand<'_>, place: &ProcessPlace) -> bool {
         },
         _ => false,
     };
-    let sites = frames::each(&place.frames).map(|frame| frame.site);
-    sites.chain([place.unit]).any(|unit| command.units.around(unit).any(is_read))
+    let sites = frames::iter_frames(&place.frames).map(|frame| frame.site);
+    sites.chain([place.unit]).any(|unit| command.units.outwards_from(unit).any(is_read))
 }
 
 /// Returns whether a process runs a substitution.
@@ -181,7 +181,7 @@ fn is_substitution(command: &WatchedCommand<'_>, process: usize) -> bool {
 }
 
 /// Returns whether the code of a program or a builtin is an answer.
-fn answers(command: &WatchedCommand<'_>, part: &FoundPart, code: i32) -> bool {
+fn part_is_answer(command: &WatchedCommand<'_>, part: &FoundPart, code: i32) -> bool {
     let process = &command.processes[part.process];
     if let Some(program) = process.program() {
         return !is_compound(command, part) && is_answer(program.iter().map(String::as_str), code);
@@ -200,14 +200,14 @@ fn answers(command: &WatchedCommand<'_>, part: &FoundPart, code: i32) -> bool {
 fn is_compound(command: &WatchedCommand<'_>, part: &FoundPart) -> bool {
     let Some(place) = part.place.as_ref().filter(|_| !part.inner) else { return false };
     match &command.units[place.unit].shape {
-        SyntaxUnitShape::Simple { words } => words.is_empty() || function(command, place.unit).is_some(),
+        SyntaxUnitShape::Simple { words } => words.is_empty() || called_function_body(command, place.unit).is_some(),
         SyntaxUnitShape::Test => false,
         _ => true,
     }
 }
 
 /// Returns the body of the function that a command calls.
-fn function(command: &WatchedCommand<'_>, unit: SyntaxUnitId) -> Option<SyntaxUnitId> {
+fn called_function_body(command: &WatchedCommand<'_>, unit: SyntaxUnitId) -> Option<SyntaxUnitId> {
     match &command.units[unit].shape {
         SyntaxUnitShape::Simple { words } => command.units.function(words.first()?.as_deref()?),
         _ => None,
@@ -226,9 +226,9 @@ fn fails_inside(command: &WatchedCommand<'_>, found: &[FoundPart], part: &FoundP
     let mut sources = found.iter().rev().filter(|other| inside(other) && !std::ptr::eq(*other, part));
     let Some(last) = process.last_command() else {
         // The process became a program, or was killed.
-        return sources.next().is_none_or(FoundPart::failed);
+        return sources.next().is_none_or(FoundPart::has_failed);
     };
-    if sources.clone().any(FoundPart::failed) || ends(last) {
+    if sources.clone().any(FoundPart::has_failed) || sets_code_itself(last) {
         return true;
     }
     // An answer or a condition excuses the part if nothing ran behind it but a `wait` that returned its code.
@@ -270,7 +270,7 @@ fn ends_negated(command: &WatchedCommand<'_>, unit: SyntaxUnitId, depth: usize) 
         SyntaxUnitShape::Simple { words } if words.is_empty() => {
             command.units[unit].substitutions.last().is_some_and(inner)
         }
-        SyntaxUnitShape::Simple { .. } => function(command, unit).is_some_and(|body| inner(&body)),
+        SyntaxUnitShape::Simple { .. } => called_function_body(command, unit).is_some_and(|body| inner(&body)),
         SyntaxUnitShape::Coproc(body) | SyntaxUnitShape::Substitution(body) => inner(body),
         SyntaxUnitShape::Test | SyntaxUnitShape::Function { .. } => false,
     }
@@ -280,14 +280,14 @@ fn ends_negated(command: &WatchedCommand<'_>, unit: SyntaxUnitId, depth: usize) 
 const DEPTH: usize = 100;
 
 /// Returns whether a command sets a code by itself.
-fn ends(printed: &str) -> bool {
+fn sets_code_itself(printed: &str) -> bool {
     let name = printed.split_whitespace().next().unwrap_or_default();
     ["exit", "return", "false"].contains(&name)
 }
 
 /// Joins equal outcomes of one part, as far as `other` is equal, too. Returns each with the number of outcomes, in the
 /// order of the first.
-pub fn joined<'f, K: Eq + Hash>(
+pub fn join_equal_outcomes<'f, K: Eq + Hash>(
     parts: impl IntoIterator<Item = &'f FoundPart>,
     other: impl Fn(&FoundPart) -> K,
 ) -> Vec<(&'f FoundPart, usize)> {

@@ -26,7 +26,8 @@ pub struct ProcessPlace {
 impl ProcessPlace {
     /// Returns whether the place lies in a unit, or in a function that is called there.
     pub fn lies_in(&self, units: &SyntaxUnits, outer: SyntaxUnitId) -> bool {
-        units.within(self.unit, outer) || frames::each(&self.frames).any(|frame| units.within(frame.site, outer))
+        units.is_within(self.unit, outer)
+            || frames::iter_frames(&self.frames).any(|frame| units.is_within(frame.site, outer))
     }
 }
 
@@ -60,7 +61,7 @@ struct TakenSteps {
 
 impl ExecutionPath {
     /// Returns the way behind one more step.
-    fn then(&self, unit: Option<(SyntaxUnitId, UnitFrames)>, at: WalkPosition, frames: UnitFrames) -> Self {
+    fn after_step(&self, unit: Option<(SyntaxUnitId, UnitFrames)>, at: WalkPosition, frames: UnitFrames) -> Self {
         Self { at, frames, taken: Some(Rc::new(TakenSteps { unit, before: self.taken.clone() })) }
     }
 
@@ -71,7 +72,7 @@ impl ExecutionPath {
 }
 
 /// Finds the places of all processes.
-pub fn places(units: &SyntaxUnits, processes: &[TracedProcess<'_>]) -> ProcessPlaces {
+pub fn find_process_places(units: &SyntaxUnits, processes: &[TracedProcess<'_>]) -> ProcessPlaces {
     let mut finder = ProcessPlaceFinder {
         walk: SyntaxUnitWalk { units, budget: BUDGET },
         processes,
@@ -82,7 +83,7 @@ pub fn places(units: &SyntaxUnits, processes: &[TracedProcess<'_>]) -> ProcessPl
     finder.places.roots[0] = Some(ProcessPlace { unit: 0, frames: None, certain: units.is_settled() });
     // A shell comes before its children, so its place is known.
     for index in 0..processes.len() {
-        finder.place(index);
+        finder.place_children(index);
     }
     finder.places
 }
@@ -106,17 +107,18 @@ struct StepRequirement<'p> {
 
 impl<'p> ProcessPlaceFinder<'_, 'p> {
     /// Places the children of a process, and the program that it became.
-    fn place(&mut self, index: usize) {
+    fn place_children(&mut self, index: usize) {
         let process = &self.processes[index];
         let Some(root) = self.places.roots[index].clone() else { return };
-        let wanted = self.wanted(process);
+        let wanted = self.steps_of_process(process);
         let lastpipe = process.first().is_some_and(|event| event.lastpipe);
         let pipefail = wanted.iter().any(|step| step.event.pipefail);
         let walked = Walked { root: root.unit, lastpipe, pipefail, lenient: false };
         self.unclear = false;
-        let mut ways = vec![ExecutionPath { at: self.walk.start(root.unit), frames: root.frames.clone(), taken: None }];
+        let mut ways =
+            vec![ExecutionPath { at: self.walk.start_position(root.unit), frames: root.frames.clone(), taken: None }];
         for step in &wanted {
-            ways = self.follow(ways, step, walked);
+            ways = self.follow_paths(ways, step, walked);
         }
         self.prefer_ended(&mut ways, process, walked);
         let mut taken: Vec<_> = ways.iter().map(ExecutionPath::taken).collect();
@@ -137,7 +139,7 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
     /// Prefers ways behind which the process may have ended, if it exited as a shell.
     fn prefer_ended(&mut self, ways: &mut Vec<ExecutionPath>, process: &TracedProcess<'_>, walked: Walked) {
         if ways.len() > 1 && process.exit.is_some() && !process.errexit {
-            let mut ends = |way: &ExecutionPath| self.walk.next(way.at, way.frames.clone(), walked).ends;
+            let mut ends = |way: &ExecutionPath| self.walk.next_units(way.at, way.frames.clone(), walked).ends;
             let ended: Vec<_> = ways.iter().map(&mut ends).collect();
             if ended.contains(&true) {
                 let mut ended = ended.iter();
@@ -147,7 +149,7 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
     }
 
     /// Lists the steps of a process. The last may be a program that was not found.
-    fn wanted(&self, process: &'p TracedProcess<'p>) -> Vec<StepRequirement<'p>> {
+    fn steps_of_process(&self, process: &'p TracedProcess<'p>) -> Vec<StepRequirement<'p>> {
         let mut wanted: Vec<_> = process
             .steps
             .iter()
@@ -163,7 +165,12 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
     }
 
     /// Follows each way to the places where this step can be.
-    fn follow(&mut self, ways: Vec<ExecutionPath>, step: &StepRequirement<'p>, walked: Walked) -> Vec<ExecutionPath> {
+    fn follow_paths(
+        &mut self,
+        ways: Vec<ExecutionPath>,
+        step: &StepRequirement<'p>,
+        walked: Walked,
+    ) -> Vec<ExecutionPath> {
         let code = step.child.and_then(|child| self.processes[child].code());
         let mut followed: Vec<ExecutionPath> = Vec::new();
         let mut elsewhere = step.event.in_trap;
@@ -172,7 +179,7 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
                 if step.event.in_trap {
                     break;
                 }
-                let next = self.walk.next(way.at, way.frames.clone(), Walked { lenient, ..walked });
+                let next = self.walk.next_units(way.at, way.frames.clone(), Walked { lenient, ..walked });
                 elsewhere |= next.elsewhere;
                 for (unit, frames) in next.units {
                     if !self.fits(unit, step, kept) {
@@ -180,7 +187,11 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
                     }
                     self.unclear |= followed.len() == WAYS;
                     if followed.len() < WAYS {
-                        followed.push(way.then(Some((unit, frames.clone())), WalkPosition::After(unit, code), frames));
+                        followed.push(way.after_step(
+                            Some((unit, frames.clone())),
+                            WalkPosition::After(unit, code),
+                            frames,
+                        ));
                     }
                 }
             }
@@ -192,16 +203,16 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
         self.unclear |= self.walk.budget == 0;
         if followed.is_empty() && !elsewhere {
             self.unclear = true;
-            followed.extend(self.anywhere(&ways, step, walked.root, code));
+            followed.extend(self.paths_to_any_fit(&ways, step, walked.root, code));
         }
         if followed.is_empty() {
-            followed = ways.iter().map(|way| way.then(None, way.at, way.frames.clone())).collect();
+            followed = ways.iter().map(|way| way.after_step(None, way.at, way.frames.clone())).collect();
         }
         followed
     }
 
     /// Returns the ways to every unit of the process that fits, wherever the shell was.
-    fn anywhere(
+    fn paths_to_any_fit(
         &mut self,
         ways: &[ExecutionPath],
         step: &StepRequirement<'p>,
@@ -213,12 +224,13 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
         let has_process = |unit: &SyntaxUnitId| match &units[*unit].shape {
             SyntaxUnitShape::List(_) | SyntaxUnitShape::Pipeline { .. } => false,
             SyntaxUnitShape::AndOr { pipelines, background } => *background && pipelines.len() > 1,
-            _ => units.within(*unit, root),
+            _ => units.is_within(*unit, root),
         };
         let fitting: Vec<_> = units.ids().filter(has_process).collect();
         let fitting = fitting.into_iter().filter(|unit| self.fits(*unit, step, true)).take(WAYS).collect::<Vec<_>>();
-        let there =
-            |unit| way.then(Some((unit, way.frames.clone())), WalkPosition::After(unit, code), way.frames.clone());
+        let there = |unit| {
+            way.after_step(Some((unit, way.frames.clone())), WalkPosition::After(unit, code), way.frames.clone())
+        };
         fitting.into_iter().map(there).collect()
     }
 
@@ -244,7 +256,7 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
                 .is_some_and(|name| name.as_ref().is_none_or(|name| is_opaque(name) || units.function(name).is_some())),
             _ => false,
         };
-        units.ids().filter(|inner| units.within(*inner, unit)).any(|inner| units[inner].key == first || calls(inner))
+        units.ids().filter(|inner| units.is_within(*inner, unit)).any(|inner| units[inner].key == first || calls(inner))
     }
 
     /// Prefers substitutions for a process that began with another command than the one that was printed.
@@ -292,7 +304,7 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
             return true;
         }
         let printed = self.key(&step.event.text).to_owned();
-        units.ids().any(|inner| units[inner].key == printed && units.within(inner, unit))
+        units.ids().any(|inner| units[inner].key == printed && units.is_within(inner, unit))
     }
 
     fn key(&mut self, text: &'p str) -> &str {

@@ -29,7 +29,7 @@ pub enum ProcessStep<'t> {
 }
 
 /// Returns the processes of a trace, the command's own shell first, and whether all that were waited for are there.
-pub fn processes(trace: &WitnessTrace) -> (Vec<TracedProcess<'_>>, bool) {
+pub fn trace_processes(trace: &WitnessTrace) -> (Vec<TracedProcess<'_>>, bool) {
     let mut all = vec![TracedProcess::default()];
     // The number of a fork, and the process that it made. The second shell of a trace that is read from a later event
     // on is unknown: it belongs to what ran before the command.

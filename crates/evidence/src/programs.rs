@@ -22,7 +22,7 @@ pub struct AttemptedProgram {
 }
 
 /// Lists the programs of a watched command in the order of their start.
-pub fn programs(command: &WatchedCommand<'_>) -> Vec<AttemptedProgram> {
+pub fn list_programs(command: &WatchedCommand<'_>) -> Vec<AttemptedProgram> {
     let mut all: Vec<_> = (0..command.processes.len()).filter_map(|process| program(command, process)).collect();
     all.sort_by_key(|(began, _)| *began);
     all.into_iter().map(|(_, program)| program).collect()

@@ -42,7 +42,7 @@ pub struct ShellKnowledge {
 const SOURCE: usize = 200;
 
 /// Returns the source of a part, as the result has it.
-pub fn cut(text: &str) -> String {
+pub fn shorten_source(text: &str) -> String {
     text.chars().take(SOURCE).collect()
 }
 

@@ -8,8 +8,8 @@ use safety::parse::{
     RedirectSyntax, SubstitutedCommands, WordPart, WordSyntax,
 };
 
-use crate::aliases::{ExpandedCommand, read};
-use crate::key::{self, literal};
+use crate::aliases::{ExpandedCommand, read_bounded};
+use crate::key::{self, literal_value};
 
 /// The index of a unit.
 pub type SyntaxUnitId = usize;
@@ -124,7 +124,7 @@ impl SyntaxUnits {
         builder.list(&read.script.body, None, &text);
         let SyntaxUnitBuilder { mut all, expanded, .. } = builder;
         for unit in &mut all {
-            unit.span = unit.span.take().and_then(|span| expanded.written(&span));
+            unit.span = unit.span.take().and_then(|span| expanded.written_span(&span));
         }
         Self { own: all.len(), all, expanded }
     }
@@ -134,7 +134,7 @@ impl SyntaxUnits {
         if text.is_empty() {
             return self;
         }
-        let read = read(text);
+        let read = read_bounded(text);
         let Self { all, own, expanded } = self;
         let mut builder = SyntaxUnitBuilder { all, optional: false, heredocs: &read.heredocs, keys: true, expanded };
         builder.list(&read.script.body, None, &SpanText { text: text.into(), begins: None });
@@ -152,13 +152,13 @@ impl SyntaxUnits {
     }
 
     /// Returns the units from this one outwards.
-    pub fn around(&self, id: SyntaxUnitId) -> impl Iterator<Item = SyntaxUnitId> {
+    pub fn outwards_from(&self, id: SyntaxUnitId) -> impl Iterator<Item = SyntaxUnitId> {
         std::iter::successors(Some(id), |id| self.parent(*id).map(|(parent, _)| parent))
     }
 
     /// Returns whether a unit is another one or lies in it.
-    pub fn within(&self, id: SyntaxUnitId, outer: SyntaxUnitId) -> bool {
-        self.around(id).any(|around| around == outer)
+    pub fn is_within(&self, id: SyntaxUnitId, outer: SyntaxUnitId) -> bool {
+        self.outwards_from(id).any(|around| around == outer)
     }
 
     /// Returns the indexes of all units.
@@ -294,7 +294,7 @@ impl SyntaxUnitBuilder<'_> {
                 }
                 self.words(&simple.words, id, text);
                 self.redirects(&simple.redirects, id, text);
-                SyntaxUnitShape::Simple { words: simple.words.iter().map(|word| literal(&word.parts)).collect() }
+                SyntaxUnitShape::Simple { words: simple.words.iter().map(|word| literal_value(&word.parts)).collect() }
             }
             CommandNodeKind::Group(list) => {
                 SyntaxUnitShape::Group(self.list(list, Some((id, SyntaxUnitRole::Body(0))), text))
@@ -361,7 +361,7 @@ impl SyntaxUnitBuilder<'_> {
         };
         let bodies: Vec<_> = arms.iter().enumerate().map(&mut arm).collect();
         let falls = self.all[id].source.contains(";&");
-        match (!falls).then(|| chosen(word, arms)).flatten() {
+        match (!falls).then(|| chosen_arm(word, arms)).flatten() {
             Some(taken) => {
                 let arms: Vec<_> = bodies.get(taken).copied().into_iter().collect();
                 SyntaxUnitShape::Case { may_skip: arms.is_empty(), arms, falls }
@@ -425,7 +425,7 @@ impl SyntaxUnitBuilder<'_> {
         let at = text.begins.map(|begins| begins + key::span_of_list(&nested.list).start);
         let list = match self.expanded.of_substitution(nested, &text.text, at) {
             Some(expanded) => {
-                let read = read(&expanded.text);
+                let read = read_bounded(&expanded.text);
                 let text = SpanText { text: expanded.text.into(), begins: None };
                 self.list(&read.script.body, parent, &text)
             }
@@ -438,11 +438,11 @@ impl SyntaxUnitBuilder<'_> {
 
 /// Returns the number of the arm of a `case` that runs, or the number of all arms if none does. `None` if the text does
 /// not tell.
-fn chosen(word: &WordSyntax, arms: &[(Vec<WordSyntax>, CommandList)]) -> Option<usize> {
-    let word = literal(&word.parts).filter(|word| !word.starts_with('~'))?;
+fn chosen_arm(word: &WordSyntax, arms: &[(Vec<WordSyntax>, CommandList)]) -> Option<usize> {
+    let word = literal_value(&word.parts).filter(|word| !word.starts_with('~'))?;
     for (at, (patterns, _)) in arms.iter().enumerate() {
         for pattern in patterns {
-            let text = literal(&pattern.parts)?;
+            let text = literal_value(&pattern.parts)?;
             let is_any = matches!(pattern.parts.as_slice(), [WordPart::Text(any)] if any == "*");
             if is_any || is_one(pattern) && text == word {
                 return Some(at);

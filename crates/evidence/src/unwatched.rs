@@ -13,15 +13,15 @@ use crate::verdict;
 
 /// Returns the evidence of a command whose shell was not watched: one program, or programs joined by `&&`, that ended
 /// with 0 have all ended with 0. Of all else nothing is known.
-pub fn evidence(
+pub fn unwatched_evidence(
     command: &str,
     units: &SyntaxUnits,
     end: CommandEnd,
     cwd: &Path,
 ) -> (CommandEvidence, Vec<AttemptedProgram>) {
     let utf16 = safety::Utf16Offsets::new(command);
-    let failed = verdict::failed(end);
-    let programs = failed.is_none().then(|| programs(units)).flatten();
+    let failed = verdict::failed_end_verdict(end);
+    let programs = failed.is_none().then(|| and_joined_programs(units)).flatten();
     let (verdict, why) = match (&programs, failed) {
         (_, Some(failed)) => failed,
         (Some(_), None) => (EvidenceVerdict::Passed, None),
@@ -29,18 +29,18 @@ pub fn evidence(
     };
     let state = if programs.is_some() { EvidenceCompleteness::Known } else { EvidenceCompleteness::Unknown };
     let ids = programs.unwrap_or_default();
-    let parts: Vec<_> = ids.iter().map(|id| verdict::passed(units, *id, &utf16)).collect();
+    let parts: Vec<_> = ids.iter().map(|id| verdict::passed_part(units, *id, &utf16)).collect();
     let open = state == EvidenceCompleteness::Unknown && end.is_exit();
     let not_known = open.then(|| hiding::not_known(units, |_| false, &utf16)).flatten();
     let (masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new());
     let evidence =
         CommandEvidence { verdict, why, state, parts_total: parts.len(), parts, masked, tests, checks, not_known };
-    (evidence, ids.into_iter().filter_map(|id| passed(units, id, cwd)).collect())
+    (evidence, ids.into_iter().filter_map(|id| passed_program(units, id, cwd)).collect())
 }
 
 /// Returns the evidence of a command whose shell was not watched, and whose text is too much to read.
-pub fn unread(end: CommandEnd) -> (CommandEvidence, Vec<AttemptedProgram>) {
-    let (verdict, why) = verdict::failed(end).unwrap_or_else(not_watched);
+pub fn unread_evidence(end: CommandEnd) -> (CommandEvidence, Vec<AttemptedProgram>) {
+    let (verdict, why) = verdict::failed_end_verdict(end).unwrap_or_else(not_watched);
     let (parts, masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (state, not_known) = (EvidenceCompleteness::Unknown, None);
     let evidence = CommandEvidence { verdict, why, state, parts, parts_total: 0, masked, tests, checks, not_known };
@@ -52,10 +52,10 @@ fn not_watched() -> (EvidenceVerdict, Option<String>) {
 }
 
 /// Returns a program that ended with 0, if its words and its directory are known.
-fn passed(units: &SyntaxUnits, id: SyntaxUnitId, cwd: &Path) -> Option<AttemptedProgram> {
+fn passed_program(units: &SyntaxUnits, id: SyntaxUnitId, cwd: &Path) -> Option<AttemptedProgram> {
     let SyntaxUnitShape::Simple { words } = &units[id].shape else { return None };
     // A `cd` before it is not followed.
-    let first = units.around(id).nth(1).and_then(|pipeline| units.parent(pipeline));
+    let first = units.outwards_from(id).nth(1).and_then(|pipeline| units.parent(pipeline));
     let words = words.iter().cloned().collect::<Option<_>>()?;
     matches!(first, Some((_, SyntaxUnitRole::At(0)))).then(|| AttemptedProgram {
         words,
@@ -66,7 +66,7 @@ fn passed(units: &SyntaxUnits, id: SyntaxUnitId, cwd: &Path) -> Option<Attempted
 }
 
 /// Returns the programs of a text that is one program, or programs joined by `&&`.
-fn programs(units: &SyntaxUnits) -> Option<Vec<SyntaxUnitId>> {
+fn and_joined_programs(units: &SyntaxUnits) -> Option<Vec<SyntaxUnitId>> {
     let SyntaxUnitShape::List(entries) = &units[0].shape else { return None };
     let [entry] = entries.as_slice() else { return None };
     let SyntaxUnitShape::AndOr { pipelines, background: false } = &units[*entry].shape else { return None };

@@ -4,9 +4,10 @@ use safety::Utf16Offsets;
 
 use crate::course::{ExitCodeCourse, WatchedCommand};
 use crate::hiding;
-use crate::parts::{FoundPart, joined};
+use crate::parts::{FoundPart, join_equal_outcomes};
 use crate::types::{
-    CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure, cut,
+    CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure,
+    shorten_source,
 };
 use crate::units::{SyntaxUnitId, SyntaxUnits};
 
@@ -16,7 +17,7 @@ const PARTS: usize = 50;
 const MASKED: usize = 20;
 
 /// Returns the evidence of a command whose shell was watched. `complete`: every process that was waited for is known.
-pub fn evidence(
+pub fn watched_evidence(
     command: &WatchedCommand<'_>,
     found: &[FoundPart],
     complete: bool,
@@ -24,7 +25,9 @@ pub fn evidence(
     utf16: &Utf16Offsets,
 ) -> CommandEvidence {
     let uncertain = |part: &&FoundPart| {
-        part.failed() && part.code != command.code && (!is_certain(part) || part.course == Some(ExitCodeCourse::Lost))
+        part.has_failed()
+            && part.code != command.code
+            && (!is_certain(part) || part.course == Some(ExitCodeCourse::Lost))
     };
     let state = if complete && !found.iter().any(|part| uncertain(&part)) {
         EvidenceCompleteness::Known
@@ -33,21 +36,21 @@ pub fn evidence(
     };
     let hidden: Vec<_> =
         found.iter().filter(|part| matches!(part.course, Some(ExitCodeCourse::Masked { .. }))).collect();
-    let masked: Vec<_> = joined(hidden.iter().copied(), |part| part.course.clone())
+    let masked: Vec<_> = join_equal_outcomes(hidden.iter().copied(), |part| part.course.clone())
         .into_iter()
         .filter_map(|(part, times)| match part.course.clone()? {
             ExitCodeCourse::Masked { by, behind, .. } => Some(MaskedFailure {
                 part: shown(command.units, part, times, utf16),
                 by,
-                behind: behind.map(|text| cut(&text)),
+                behind: behind.map(|text| shorten_source(&text)),
             }),
             _ => None,
         })
         .collect();
-    let (verdict, why) = failed(end).unwrap_or_else(|| proved(command, found, state));
-    let mut entries = joined(found, |_| ());
+    let (verdict, why) = failed_end_verdict(end).unwrap_or_else(|| verdict_of_success(command, found, state));
+    let mut entries = join_equal_outcomes(found, |_| ());
     let parts_total = entries.len();
-    keep(&mut entries);
+    drop_excess(&mut entries);
     let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
     let ended = |id| found.iter().any(|part| part.code.is_some() && is_certain(part) && part.is_at(id));
     let open = state == EvidenceCompleteness::Partial && end.is_exit();
@@ -72,11 +75,11 @@ fn is_certain(part: &FoundPart) -> bool {
 }
 
 /// Drops the last entries above the limit that did not fail.
-fn keep(entries: &mut Vec<(&FoundPart, usize)>) {
-    let mut room = PARTS.saturating_sub(entries.iter().filter(|(part, _)| part.failed()).count());
+fn drop_excess(entries: &mut Vec<(&FoundPart, usize)>) {
+    let mut room = PARTS.saturating_sub(entries.iter().filter(|(part, _)| part.has_failed()).count());
     entries.retain(|(part, _)| {
-        let kept = part.failed() || room > 0;
-        room -= usize::from(kept && !part.failed());
+        let kept = part.has_failed() || room > 0;
+        room -= usize::from(kept && !part.has_failed());
         kept
     });
     entries.truncate(PARTS);
@@ -85,7 +88,7 @@ fn keep(entries: &mut Vec<(&FoundPart, usize)>) {
 fn shown(units: &SyntaxUnits, part: &FoundPart, times: usize, utf16: &Utf16Offsets) -> EvidencePart {
     let unit = part.place.as_ref().map(|place| &units[place.unit]);
     EvidencePart {
-        command: cut(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
+        command: shorten_source(unit.map_or(part.printed.as_str(), |unit| &*unit.source)),
         span: unit.and_then(|unit| unit.span.as_ref()).map(|span| utf16.span(span)),
         exit_code: part.code,
         // 128 + n may be a code of the program's own, and says nothing of a signal.
@@ -95,14 +98,14 @@ fn shown(units: &SyntaxUnits, part: &FoundPart, times: usize, utf16: &Utf16Offse
 }
 
 /// Returns a part that ended with 0.
-pub fn passed(units: &SyntaxUnits, id: SyntaxUnitId, utf16: &Utf16Offsets) -> EvidencePart {
+pub fn passed_part(units: &SyntaxUnits, id: SyntaxUnitId, utf16: &Utf16Offsets) -> EvidencePart {
     let unit = &units[id];
     let span = unit.span.as_ref().map(|span| utf16.span(span));
-    EvidencePart { command: cut(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
+    EvidencePart { command: shorten_source(&unit.source), span, exit_code: Some(0), signal: None, times: 1 }
 }
 
 /// Returns the verdict of a command whose own end is a failure.
-pub fn failed(end: CommandEnd) -> Option<(EvidenceVerdict, Option<String>)> {
+pub fn failed_end_verdict(end: CommandEnd) -> Option<(EvidenceVerdict, Option<String>)> {
     let why = match end {
         CommandEnd { by_itself: false, .. } => "The command did not end by itself.".to_owned(),
         CommandEnd { signal: Some(signal), .. } => format!("The command was ended by {}.", sys::signal_name(signal)),
@@ -114,7 +117,7 @@ pub fn failed(end: CommandEnd) -> Option<(EvidenceVerdict, Option<String>)> {
 }
 
 /// Returns the verdict of a command that ended with 0, and why it is not `passed`.
-fn proved(
+fn verdict_of_success(
     command: &WatchedCommand<'_>,
     found: &[FoundPart],
     state: EvidenceCompleteness,
@@ -148,11 +151,11 @@ fn source<'a>(units: &'a SyntaxUnits, part: &'a FoundPart) -> &'a str {
 }
 
 fn named(units: &SyntaxUnits, part: &FoundPart) -> String {
-    failure(source(units, part), part.signal.map(sys::signal_name).as_deref(), part.code)
+    describe_failure(source(units, part), part.signal.map(sys::signal_name).as_deref(), part.code)
 }
 
 /// Names the failure of a program.
-pub fn failure(source: &str, signal: Option<&str>, code: Option<i32>) -> String {
+pub fn describe_failure(source: &str, signal: Option<&str>, code: Option<i32>) -> String {
     let source = brief(source);
     match signal {
         Some(signal) => format!("The end of «{source}» by {signal}"),

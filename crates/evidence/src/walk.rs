@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
-use crate::frames::{LoopContinuation, UnitFrames, call, called, depth, first_round, next_round, outside};
+use crate::frames::{
+    LoopContinuation, UnitFrames, first_round, frame_count, frames_of_call, frames_outside, innermost_call, next_round,
+};
 use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
 
 /// Frames within each other before the walk gives up.
@@ -57,7 +59,7 @@ pub struct SyntaxUnitWalk<'u> {
 
 impl SyntaxUnitWalk<'_> {
     /// Returns the place at which a process begins that runs this unit.
-    pub fn start(&self, root: SyntaxUnitId) -> WalkPosition {
+    pub fn start_position(&self, root: SyntaxUnitId) -> WalkPosition {
         match &self.units[root].shape {
             SyntaxUnitShape::List(_) | SyntaxUnitShape::Pipeline { .. } => WalkPosition::Begin(root),
             SyntaxUnitShape::AndOr { pipelines, .. } => {
@@ -72,13 +74,13 @@ impl SyntaxUnitWalk<'_> {
     }
 
     /// Returns what the shell may do next.
-    pub fn next(&mut self, at: WalkPosition, frames: UnitFrames, process: WalkedProcess) -> NextProcessUnits {
+    pub fn next_units(&mut self, at: WalkPosition, frames: UnitFrames, process: WalkedProcess) -> NextProcessUnits {
         let mut next = NextProcessUnits::default();
         let mut seen = HashSet::new();
         let mut open = vec![(at, frames)];
         let mut ways = Vec::new();
         while let Some((at, frames)) = open.pop() {
-            if depth(&frames) > FRAMES || self.budget == 0 || !seen.insert((at, frames.clone())) {
+            if frame_count(&frames) > FRAMES || self.budget == 0 || !seen.insert((at, frames.clone())) {
                 continue;
             }
             self.budget -= 1;
@@ -132,7 +134,7 @@ impl SyntaxUnitWalk<'_> {
             },
             WalkPosition::Body(id, code) => self.body((id, code), frames, process, next, ways),
             WalkPosition::After(id, _) if id == process.root => next.ends = true,
-            WalkPosition::After(id, code) => self.after((id, code), frames, process, ways),
+            WalkPosition::After(id, code) => self.go_on_after((id, code), frames, process, ways),
         }
     }
 
@@ -155,7 +157,9 @@ impl SyntaxUnitWalk<'_> {
         match &self.units[id].shape {
             // Assignments alone: the code is that of the last substitution.
             SyntaxUnitShape::Simple { words } if words.is_empty() => go(WalkPosition::After(id, code)),
-            SyntaxUnitShape::Simple { words } => self.simple(id, words[0].as_deref(), frames, process, next, ways),
+            SyntaxUnitShape::Simple { words } => {
+                self.enter_command(id, words[0].as_deref(), frames, process, next, ways)
+            }
             SyntaxUnitShape::Group(list) => go(WalkPosition::Begin(*list)),
             SyntaxUnitShape::Subshell(list) if self.shares_process(id, process.root) => go(WalkPosition::Begin(*list)),
             SyntaxUnitShape::Subshell(_) | SyntaxUnitShape::Coproc(_) => next.units.push((id, frames.clone())),
@@ -183,7 +187,7 @@ impl SyntaxUnitWalk<'_> {
     }
 
     /// Goes into a command with this name. `None`: the name is not known.
-    fn simple(
+    fn enter_command(
         &self,
         id: SyntaxUnitId,
         name: Option<&str>,
@@ -205,9 +209,9 @@ impl SyntaxUnitWalk<'_> {
             // A function may be defined later, or be gone.
             next.units.push((id, frames.clone()));
         }
-        ways.extend(self.units.functions(name).map(|body| (WalkPosition::Begin(body), called(id, frames))));
+        ways.extend(self.units.functions(name).map(|body| (WalkPosition::Begin(body), frames_of_call(id, frames))));
         if !is_function && (is_builtin(name) || process.lenient) {
-            self.leave(id, name, frames, ways);
+            self.pass_builtin(id, name, frames, ways);
         }
     }
 
@@ -222,14 +226,20 @@ impl SyntaxUnitWalk<'_> {
             _ => false,
         };
         let is_subshell = matches!(self.units[root].shape, SyntaxUnitShape::Subshell(_));
-        id == root || is_subshell && self.units.around(id).take_while(is_all).any(|around| around == root)
+        id == root || is_subshell && self.units.outwards_from(id).take_while(is_all).any(|around| around == root)
     }
 
     /// Passes a builtin.
-    fn leave(&self, id: SyntaxUnitId, name: &str, frames: &UnitFrames, ways: &mut Vec<(WalkPosition, UnitFrames)>) {
+    fn pass_builtin(
+        &self,
+        id: SyntaxUnitId,
+        name: &str,
+        frames: &UnitFrames,
+        ways: &mut Vec<(WalkPosition, UnitFrames)>,
+    ) {
         match name {
             "break" | "continue" => {
-                let loops = self.units.around(id).filter_map(|around| match self.units[around].shape {
+                let loops = self.units.outwards_from(id).filter_map(|around| match self.units[around].shape {
                     SyntaxUnitShape::For { body, .. } | SyntaxUnitShape::Loop { body, .. } => Some((around, body)),
                     _ => None,
                 });
@@ -237,13 +247,13 @@ impl SyntaxUnitWalk<'_> {
                 let is_bare = matches!(&self.units[id].shape, SyntaxUnitShape::Simple { words } if words.len() == 1);
                 for (around, body) in loops.take(if is_bare { 1 } else { usize::MAX }) {
                     ways.push(match name {
-                        "break" => (WalkPosition::After(around, Some(0)), outside(frames, around)),
+                        "break" => (WalkPosition::After(around, Some(0)), frames_outside(frames, around)),
                         _ => (WalkPosition::After(body, None), frames.clone()),
                     });
                 }
             }
             "return" => {
-                if let Some(call) = call(frames) {
+                if let Some(call) = innermost_call(frames) {
                     ways.push((WalkPosition::After(call.site, None), call.outer.clone()));
                 }
             }
@@ -255,7 +265,7 @@ impl SyntaxUnitWalk<'_> {
     }
 
     /// Goes on behind a unit.
-    fn after(
+    fn go_on_after(
         &self,
         (id, code): (SyntaxUnitId, Option<i32>),
         frames: &UnitFrames,
@@ -274,7 +284,7 @@ impl SyntaxUnitWalk<'_> {
                 if *background && pipelines.len() == 1 {
                     return go(WalkPosition::After(parent, Some(0)));
                 }
-                joined(parent, &pipelines[index + 1..], code).into_iter().for_each(go);
+                positions_after_pipeline(parent, &pipelines[index + 1..], code).into_iter().for_each(go);
             }
             (SyntaxUnitShape::Pipeline { commands, negated }, SyntaxUnitRole::At(index)) => {
                 match commands.get(index + 1) {
@@ -315,7 +325,7 @@ impl SyntaxUnitWalk<'_> {
                 arms.get(index + 1).filter(|_| *falls).into_iter().for_each(|arm| go(WalkPosition::Begin(*arm)));
             }
             (SyntaxUnitShape::Function { .. }, _) => {
-                if let Some(call) = call(frames) {
+                if let Some(call) = innermost_call(frames) {
                     ways.push((WalkPosition::After(call.site, code), call.outer.clone()));
                 }
             }
@@ -326,7 +336,11 @@ impl SyntaxUnitWalk<'_> {
 }
 
 /// Returns where the shell goes behind a pipeline with this code: to one of these, or to the end of the list.
-fn joined(list: SyntaxUnitId, later: &[(AndOrOperator, SyntaxUnitId)], code: Option<i32>) -> Vec<WalkPosition> {
+fn positions_after_pipeline(
+    list: SyntaxUnitId,
+    later: &[(AndOrOperator, SyntaxUnitId)],
+    code: Option<i32>,
+) -> Vec<WalkPosition> {
     let mut ways = Vec::new();
     for (join, pipeline) in later {
         let runs = code.map(|code| (code == 0) == (*join == AndOrOperator::And));

@@ -28,7 +28,7 @@ impl FilteredReuse {
         let by_itself = outcome.status == CommandStatus::Exited && outcome.ended_by.is_none();
         let end = CommandEnd { code: outcome.exit_code, signal: None, by_itself };
         let producer = EvidencePart { span: Some(source.span), ..written.part.clone() };
-        outcome.evidence = Some(evidence::filtered(&stored.evidence, producer, &filter.source, end));
+        outcome.evidence = Some(evidence::filtered_evidence(&stored.evidence, producer, &filter.source, end));
         outcome.reused = Some(stored.to_reused(&root, true));
         outcome.tap = tap;
     }
