@@ -11,7 +11,7 @@ use safety::parse::{
     read_pieces, visit_list,
 };
 
-use crate::key::{literal_value, span_of_and_or, span_of_list};
+use crate::canonical_form::{literal_value, span_of_and_or, span_of_list};
 
 /// Most pieces of a command that are read: as many as a command can have that bash takes as an argument, and so can be
 /// watched. A longer one is a script, of which the text alone decides.

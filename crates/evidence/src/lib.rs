@@ -25,35 +25,35 @@
 //! watched makes it `unknown`, unless the text alone decides.
 
 mod aliases;
-mod answers;
+mod answering_programs;
+mod attempted_programs;
 mod builtins;
-mod checks;
-mod counted;
-mod course;
-mod filtered;
-mod frames;
-mod hiding;
-mod key;
-mod parts;
-mod places;
-mod processes;
-mod programs;
+mod canonical_form;
+mod check_evidence;
+mod command_evidence;
+mod exit_code_course;
+mod filtered_evidence;
+mod found_parts;
+mod hideable_failures;
+mod process_places;
+mod syntax_unit_walk;
+mod syntax_units;
+mod test_counts;
 #[cfg(test)]
 mod tests;
-mod types;
-mod units;
-mod unwatched;
-mod verdict;
-mod walk;
+mod traced_processes;
+mod unit_frames;
+mod unwatched_evidence;
+mod watched_evidence;
 
 pub use aliases::ShellAliases;
 pub use builtins::is_builtin;
-pub use filtered::filtered_evidence;
-pub use types::{
+pub use command_evidence::{
     ChangesSinceRun, CheckEvidence, CheckRun, CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceInput,
     EvidencePart, EvidenceVerdict, FailedTestComparison, FailedTests, FailureMask, Kind, MaskedFailure, ShellKnowledge,
     UnknownOutcome,
 };
+pub use filtered_evidence::filtered_evidence;
 
 use reduce::counts::TestCounts;
 use safety::Utf16Offsets;
@@ -61,9 +61,9 @@ use safety::parse::ScriptFault;
 use sys::WitnessTrace;
 
 use aliases::ExpandedCommand;
-use course::WatchedCommand;
-use programs::AttemptedProgram;
-use units::SyntaxUnits;
+use attempted_programs::AttemptedProgram;
+use exit_code_course::WatchedCommand;
+use syntax_units::SyntaxUnits;
 
 /// Reads the evidence of a command.
 #[must_use]
@@ -76,12 +76,12 @@ pub fn read(ran: EvidenceInput<'_, impl FnOnce(&[EvidencePart]) -> Vec<TestCount
             let units = SyntaxUnits::of(expanded, &read, true).with_functions(&known.functions);
             watched(command, &units, trace, end)
         }
-        None if read.script.fault == Some(ScriptFault::Limit) => unwatched::unread_evidence(end),
-        None => unwatched::unwatched_evidence(command, &SyntaxUnits::of(expanded, &read, false), end, cwd),
+        None if read.script.fault == Some(ScriptFault::Limit) => unwatched_evidence::unread_evidence(end),
+        None => unwatched_evidence::unwatched_evidence(command, &SyntaxUnits::of(expanded, &read, false), end, cwd),
     };
     let tests = tests(&evidence.parts);
-    let checks = checks::list_checks(programs, rules, &tests);
-    CommandEvidence { checks, ..counted::judge_with_counts(evidence, tests) }
+    let checks = check_evidence::list_checks(programs, rules, &tests);
+    CommandEvidence { checks, ..test_counts::judge_with_counts(evidence, tests) }
 }
 
 fn watched(
@@ -90,11 +90,11 @@ fn watched(
     trace: &WitnessTrace,
     end: CommandEnd,
 ) -> (CommandEvidence, Vec<AttemptedProgram>) {
-    let (processes, complete) = processes::trace_processes(trace);
-    let places = places::find_process_places(units, &processes);
+    let (processes, complete) = traced_processes::trace_processes(trace);
+    let places = process_places::find_process_places(units, &processes);
     let code = end.code.or(end.signal.map(|signal| 128 + signal));
     let watched = WatchedCommand { units, processes: &processes, places: &places, code, signal: end.signal };
-    let found = parts::list_parts(&watched);
-    let evidence = verdict::watched_evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
-    (evidence, programs::list_programs(&watched))
+    let found = found_parts::list_parts(&watched);
+    let evidence = watched_evidence::watched_evidence(&watched, &found, complete, end, &Utf16Offsets::new(command));
+    (evidence, attempted_programs::list_programs(&watched))
 }

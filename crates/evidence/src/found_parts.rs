@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::answers::is_answer;
+use crate::answering_programs::is_answer;
 use crate::builtins::is_builtin;
-use crate::course::{ExitCodeCourse, WatchedCommand};
-use crate::frames;
-use crate::places::ProcessPlace;
-use crate::processes::ProcessStep;
-use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::exit_code_course::{ExitCodeCourse, WatchedCommand};
+use crate::process_places::ProcessPlace;
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::traced_processes::ProcessStep;
+use crate::unit_frames;
 
 /// A part, before equal ones are one entry.
 #[derive(Clone, Debug)]
@@ -170,7 +170,7 @@ fn has_reader(command: &WatchedCommand<'_>, place: &ProcessPlace) -> bool {
         },
         _ => false,
     };
-    let sites = frames::iter_frames(&place.frames).map(|frame| frame.site);
+    let sites = unit_frames::iter_frames(&place.frames).map(|frame| frame.site);
     sites.chain([place.unit]).any(|unit| command.units.outwards_from(unit).any(is_read))
 }
 
@@ -232,7 +232,7 @@ fn fails_inside(command: &WatchedCommand<'_>, found: &[FoundPart], part: &FoundP
         return true;
     }
     // An answer or a condition excuses the part if nothing ran behind it but a `wait` that returned its code.
-    let key = crate::key::of_printed(last);
+    let key = crate::canonical_form::of_printed(last);
     let waited = last.starts_with("wait ") && sources.clone().next().is_some();
     if waited || sources.any(|source| source.place.as_ref().is_some_and(|place| command.units[place.unit].key == key)) {
         return false;

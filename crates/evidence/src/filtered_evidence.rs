@@ -1,11 +1,11 @@
 //! What a stored run proved about a program whose output goes through another filter.
 
-use crate::counted::judge_with_counts;
-use crate::types::{
+use crate::command_evidence::{
     CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure,
     shorten_source,
 };
-use crate::verdict::{describe_failure, failed_end_verdict};
+use crate::test_counts::judge_with_counts;
+use crate::watched_evidence::{describe_failure, failed_end_verdict};
 
 /// Returns the evidence of a pipeline whose first program did not run again: `producer` with its place in this command,
 /// from the evidence of its own run. `filter` is the source behind the pipe, which ended like this.

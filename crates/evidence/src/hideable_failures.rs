@@ -4,8 +4,8 @@ use safety::Utf16Offsets;
 use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
-use crate::types::{FailureMask, UnknownOutcome, shorten_source};
-use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::command_evidence::{FailureMask, UnknownOutcome, shorten_source};
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
 
 /// Builtins that do not fail.
 const HARMLESS: [&str; 4] = [":", "echo", "printf", "true"];

@@ -2,14 +2,14 @@
 
 use safety::Utf16Offsets;
 
-use crate::course::{ExitCodeCourse, WatchedCommand};
-use crate::hiding;
-use crate::parts::{FoundPart, join_equal_outcomes};
-use crate::types::{
+use crate::command_evidence::{
     CommandEnd, CommandEvidence, EvidenceCompleteness, EvidencePart, EvidenceVerdict, FailureMask, MaskedFailure,
     shorten_source,
 };
-use crate::units::{SyntaxUnitId, SyntaxUnits};
+use crate::exit_code_course::{ExitCodeCourse, WatchedCommand};
+use crate::found_parts::{FoundPart, join_equal_outcomes};
+use crate::hideable_failures;
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnits};
 
 /// Most entries of `parts`.
 const PARTS: usize = 50;
@@ -54,7 +54,7 @@ pub fn watched_evidence(
     let parts = entries.into_iter().map(|(part, times)| shown(command.units, part, times, utf16)).collect();
     let ended = |id| found.iter().any(|part| part.code.is_some() && is_certain(part) && part.is_at(id));
     let open = state == EvidenceCompleteness::Partial && end.is_exit();
-    let not_known = open.then(|| hiding::not_known(command.units, ended, utf16)).flatten();
+    let not_known = open.then(|| hideable_failures::not_known(command.units, ended, utf16)).flatten();
     let masked = masked.into_iter().take(MASKED).collect();
     CommandEvidence {
         verdict,

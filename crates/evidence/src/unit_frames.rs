@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::units::SyntaxUnitId;
+use crate::syntax_units::SyntaxUnitId;
 
 /// The function calls and the counted loops around a place, the innermost first.
 pub type UnitFrames = Option<Rc<CallOrLoopFrame>>;

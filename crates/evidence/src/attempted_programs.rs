@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use sys::{WitnessEvent, WitnessEventKind};
 
-use crate::course::WatchedCommand;
-use crate::processes::ProcessStep;
-use crate::units::SyntaxUnitShape;
+use crate::exit_code_course::WatchedCommand;
+use crate::syntax_units::SyntaxUnitShape;
+use crate::traced_processes::ProcessStep;
 
 /// A program that a command ran, or did not find.
 #[derive(Debug)]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use safety::parse::AndOrOperator;
 
+use crate::attempted_programs::AttemptedProgram;
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
-use crate::hiding;
-use crate::programs::AttemptedProgram;
-use crate::types::{CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceVerdict};
-use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
-use crate::verdict;
+use crate::command_evidence::{CommandEnd, CommandEvidence, EvidenceCompleteness, EvidenceVerdict};
+use crate::hideable_failures;
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::watched_evidence;
 
 /// Returns the evidence of a command whose shell was not watched: one program, or programs joined by `&&`, that ended
 /// with 0 have all ended with 0. Of all else nothing is known.
@@ -20,7 +20,7 @@ pub fn unwatched_evidence(
     cwd: &Path,
 ) -> (CommandEvidence, Vec<AttemptedProgram>) {
     let utf16 = safety::Utf16Offsets::new(command);
-    let failed = verdict::failed_end_verdict(end);
+    let failed = watched_evidence::failed_end_verdict(end);
     let programs = failed.is_none().then(|| and_joined_programs(units)).flatten();
     let (verdict, why) = match (&programs, failed) {
         (_, Some(failed)) => failed,
@@ -29,9 +29,9 @@ pub fn unwatched_evidence(
     };
     let state = if programs.is_some() { EvidenceCompleteness::Known } else { EvidenceCompleteness::Unknown };
     let ids = programs.unwrap_or_default();
-    let parts: Vec<_> = ids.iter().map(|id| verdict::passed_part(units, *id, &utf16)).collect();
+    let parts: Vec<_> = ids.iter().map(|id| watched_evidence::passed_part(units, *id, &utf16)).collect();
     let open = state == EvidenceCompleteness::Unknown && end.is_exit();
-    let not_known = open.then(|| hiding::not_known(units, |_| false, &utf16)).flatten();
+    let not_known = open.then(|| hideable_failures::not_known(units, |_| false, &utf16)).flatten();
     let (masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new());
     let evidence =
         CommandEvidence { verdict, why, state, parts_total: parts.len(), parts, masked, tests, checks, not_known };
@@ -40,7 +40,7 @@ pub fn unwatched_evidence(
 
 /// Returns the evidence of a command whose shell was not watched, and whose text is too much to read.
 pub fn unread_evidence(end: CommandEnd) -> (CommandEvidence, Vec<AttemptedProgram>) {
-    let (verdict, why) = verdict::failed_end_verdict(end).unwrap_or_else(not_watched);
+    let (verdict, why) = watched_evidence::failed_end_verdict(end).unwrap_or_else(not_watched);
     let (parts, masked, tests, checks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (state, not_known) = (EvidenceCompleteness::Unknown, None);
     let evidence = CommandEvidence { verdict, why, state, parts, parts_total: 0, masked, tests, checks, not_known };

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use safety::parse::AndOrOperator;
 
 use crate::builtins::{is_builtin, is_opaque, starts_programs};
-use crate::frames::{
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::unit_frames::{
     LoopContinuation, UnitFrames, first_round, frame_count, frames_of_call, frames_outside, innermost_call, next_round,
 };
-use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
 
 /// Frames within each other before the walk gives up.
 const FRAMES: usize = 32;

@@ -2,12 +2,12 @@
 
 use safety::parse::AndOrOperator;
 
-use crate::answers::is_answer;
-use crate::frames::{UnitFrames, frames_outside, innermost_call};
-use crate::places::{ProcessPlace, ProcessPlaces};
-use crate::processes::{ProcessStep, TracedProcess};
-use crate::types::FailureMask;
-use crate::units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::answering_programs::is_answer;
+use crate::command_evidence::FailureMask;
+use crate::process_places::{ProcessPlace, ProcessPlaces};
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitRole, SyntaxUnitShape, SyntaxUnits};
+use crate::traced_processes::{ProcessStep, TracedProcess};
+use crate::unit_frames::{UnitFrames, frames_outside, innermost_call};
 
 /// Where the code of a part ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

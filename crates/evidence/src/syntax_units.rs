@@ -9,7 +9,7 @@ use safety::parse::{
 };
 
 use crate::aliases::{ExpandedCommand, read_bounded};
-use crate::key::{self, literal_value};
+use crate::canonical_form::{self, literal_value};
 
 /// The index of a unit.
 pub type SyntaxUnitId = usize;
@@ -251,21 +251,21 @@ impl SyntaxUnitBuilder<'_> {
         parent: Option<(SyntaxUnitId, SyntaxUnitRole)>,
         text: &SpanText,
     ) -> SyntaxUnitId {
-        let id = self.add(parent, key::span_of_list(list), text);
+        let id = self.add(parent, canonical_form::span_of_list(list), text);
         let entries =
             list.iter().enumerate().map(|(at, entry)| self.and_or(entry, (id, SyntaxUnitRole::At(at)), text)).collect();
-        self.set_key(id, || key::of_commands(list, &text.text));
+        self.set_key(id, || canonical_form::of_commands(list, &text.text));
         self.all[id].shape = SyntaxUnitShape::List(entries);
         id
     }
 
     fn and_or(&mut self, entry: &AndOrList, parent: (SyntaxUnitId, SyntaxUnitRole), text: &SpanText) -> SyntaxUnitId {
-        let id = self.add(Some(parent), key::span_of_and_or(entry), text);
+        let id = self.add(Some(parent), canonical_form::span_of_and_or(entry), text);
         let pipelines = entry.pipelines.iter().enumerate();
         let pipelines = pipelines
             .map(|(at, (join, each))| (*join, self.pipeline(each, (id, SyntaxUnitRole::At(at)), text)))
             .collect();
-        self.set_key(id, || key::of_and_or(entry, &text.text));
+        self.set_key(id, || canonical_form::of_and_or(entry, &text.text));
         self.all[id].shape = SyntaxUnitShape::AndOr { pipelines, background: entry.background };
         id
     }
@@ -276,7 +276,7 @@ impl SyntaxUnitBuilder<'_> {
         parent: (SyntaxUnitId, SyntaxUnitRole),
         text: &SpanText,
     ) -> SyntaxUnitId {
-        let id = self.add(Some(parent), key::span_of_pipeline(pipeline), text);
+        let id = self.add(Some(parent), canonical_form::span_of_pipeline(pipeline), text);
         let commands = pipeline.commands.iter().enumerate();
         let commands = commands.map(|(at, node)| self.node(node, (id, SyntaxUnitRole::At(at)), text)).collect();
         self.all[id].shape = SyntaxUnitShape::Pipeline { commands, negated: pipeline.negated };
@@ -285,7 +285,7 @@ impl SyntaxUnitBuilder<'_> {
 
     fn node(&mut self, node: &CommandNode, parent: (SyntaxUnitId, SyntaxUnitRole), text: &SpanText) -> SyntaxUnitId {
         let id = self.add(Some(parent), node.span.clone(), text);
-        self.set_key(id, || key::of_node(node, &text.text));
+        self.set_key(id, || canonical_form::of_node(node, &text.text));
         let shape = match &node.kind {
             CommandNodeKind::Simple(simple) => {
                 for assignment in &simple.assignments {
@@ -418,11 +418,11 @@ impl SyntaxUnitBuilder<'_> {
         });
         let text = inner.as_ref().unwrap_or(text);
         let at = self.all[around].substitutions.len();
-        let id = self.add(Some((around, SyntaxUnitRole::Word(at))), key::span_of_list(&nested.list), text);
+        let id = self.add(Some((around, SyntaxUnitRole::Word(at))), canonical_form::span_of_list(&nested.list), text);
         self.all[around].substitutions.push(id);
         let optional = std::mem::take(&mut self.optional);
         let parent = Some((id, SyntaxUnitRole::Body(0)));
-        let at = text.begins.map(|begins| begins + key::span_of_list(&nested.list).start);
+        let at = text.begins.map(|begins| begins + canonical_form::span_of_list(&nested.list).start);
         let list = match self.expanded.of_substitution(nested, &text.text, at) {
             Some(expanded) => {
                 let read = read_bounded(&expanded.text);

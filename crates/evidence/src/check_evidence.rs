@@ -7,9 +7,9 @@ use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;
 
-use crate::counted::prove_by_counts;
-use crate::programs::AttemptedProgram;
-use crate::types::{CheckEvidence, EvidenceVerdict, FailedTests, Kind, shorten_source};
+use crate::attempted_programs::AttemptedProgram;
+use crate::command_evidence::{CheckEvidence, EvidenceVerdict, FailedTests, Kind, shorten_source};
+use crate::test_counts::prove_by_counts;
 
 /// Most entries of `checks`.
 const CHECKS: usize = 8;

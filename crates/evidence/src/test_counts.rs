@@ -2,7 +2,7 @@
 
 use reduce::counts::TestCounts;
 
-use crate::types::{CommandEvidence, EvidenceVerdict};
+use crate::command_evidence::{CommandEvidence, EvidenceVerdict};
 
 /// Adds counts of tests to the evidence of their command, and judges it anew.
 pub fn judge_with_counts(evidence: CommandEvidence, tests: Vec<TestCounts>) -> CommandEvidence {
@@ -37,7 +37,7 @@ fn ran_none(counts: &TestCounts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::EvidenceCompleteness;
+    use crate::command_evidence::EvidenceCompleteness;
 
     fn counts(passed: Option<u64>, failed: u64, complete: bool) -> TestCounts {
         let (runner, skipped, failures) = ("pytest".to_owned(), Some(1), Vec::new());

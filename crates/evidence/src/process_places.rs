@@ -6,11 +6,11 @@ use std::rc::Rc;
 use sys::WitnessEvent;
 
 use crate::builtins::is_opaque;
-use crate::frames::{self, UnitFrames};
-use crate::key;
-use crate::processes::{ProcessStep, TracedProcess};
-use crate::units::{SyntaxUnitId, SyntaxUnitShape, SyntaxUnits};
-use crate::walk::{SyntaxUnitWalk, WalkPosition, WalkedProcess as Walked};
+use crate::canonical_form;
+use crate::syntax_unit_walk::{SyntaxUnitWalk, WalkPosition, WalkedProcess as Walked};
+use crate::syntax_units::{SyntaxUnitId, SyntaxUnitShape, SyntaxUnits};
+use crate::traced_processes::{ProcessStep, TracedProcess};
+use crate::unit_frames::{self, UnitFrames};
 
 /// The place of a process, or of the program that it became.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl ProcessPlace {
     /// Returns whether the place lies in a unit, or in a function that is called there.
     pub fn lies_in(&self, units: &SyntaxUnits, outer: SyntaxUnitId) -> bool {
         units.is_within(self.unit, outer)
-            || frames::iter_frames(&self.frames).any(|frame| units.is_within(frame.site, outer))
+            || unit_frames::iter_frames(&self.frames).any(|frame| units.is_within(frame.site, outer))
     }
 }
 
@@ -308,6 +308,6 @@ impl<'p> ProcessPlaceFinder<'_, 'p> {
     }
 
     fn key(&mut self, text: &'p str) -> &str {
-        self.keys.entry(text).or_insert_with(|| key::of_printed(text))
+        self.keys.entry(text).or_insert_with(|| canonical_form::of_printed(text))
     }
 }
