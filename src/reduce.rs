@@ -7,7 +7,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use reduce::{ElidedRange, ExitOutcome, ReducedView, ViewRuleName, closing_line, rules, whole};
+use reduce::{ElidedRange, ExitOutcome, ReducedView, ViewRuleName, closing_line, rules, unreduced_view};
 use runner::request::{RawReduction, check_reduction};
 use runner::run::view_maker::ViewDraft;
 
@@ -143,7 +143,7 @@ pub fn reduce_text(output: NativeOutput, reduction: String) -> Result<NativeView
         _ => ExitOutcome::Unknown,
     };
     let view = reduction.view(&stdout, &stderr, end, command.as_deref());
-    Ok(view.unwrap_or_else(|| whole(&stdout, &stderr, end, command.as_deref())).into())
+    Ok(view.unwrap_or_else(|| unreduced_view(&stdout, &stderr, end, command.as_deref())).into())
 }
 
 /// Returns the line behind a view that leaves out lines. `total`: the number of lines of the whole output. `from`,
@@ -170,7 +170,7 @@ pub struct NativeRuleFile {
 pub fn read_rules(path: String) -> NativeRuleFile {
     match text_of_rules(&path) {
         Ok(text) => {
-            let error = rules::parse(&text).err().map(|error| format!("{path}, {error}"));
+            let error = rules::parse_user_rules(&text).err().map(|error| format!("{path}, {error}"));
             NativeRuleFile { text, error }
         }
         Err(error) => NativeRuleFile { text: String::new(), error: Some(format!("{path} cannot be read: {error}")) },

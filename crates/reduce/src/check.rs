@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 pub use crate::rules::CheckKind;
 
-use crate::class::unwrapped;
+use crate::class::unwrap_command;
 use crate::rules::RULES;
 
 /// Most words that are looked at.
@@ -45,7 +45,7 @@ impl CheckClassification {
     /// Reads the words of a program.
     pub fn of(words: &[String]) -> Self {
         let given = words;
-        let words = unwrapped(given);
+        let words = unwrap_command(given);
         let around = &given[..given.len().saturating_sub(words.len())];
         let gives_code = !around.iter().any(|word| matches!(word.rsplit('/').next(), Some("setsid" | "xargs")));
         let plain = SplitCommandWords::of(&words);
@@ -115,8 +115,8 @@ impl<'w> SplitCommandWords<'w> {
                 true
             }
             option if option.starts_with('-') => self.options.iter().any(|own| is_option(own, option)),
-            word if std::mem::take(&mut anywhere) => own.any(|own| is(own, word)),
-            word => own.next().is_some_and(|own| is(own, word)),
+            word if std::mem::take(&mut anywhere) => own.any(|own| means_word(own, word)),
+            word => own.next().is_some_and(|own| means_word(own, word)),
         })
     }
 }
@@ -127,7 +127,7 @@ fn is_option(own: &str, meant: &str) -> bool {
 }
 
 /// Returns whether a word is meant by a word of the table: `test`, `test:unit`, `:app:test`.
-fn is(own: &str, meant: &str) -> bool {
+fn means_word(own: &str, meant: &str) -> bool {
     own.contains(meant) && own.split(':').any(|part| part == meant)
 }
 

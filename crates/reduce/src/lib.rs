@@ -43,4 +43,4 @@ pub use types::{
     CommandStream, DEFAULT_BUDGET, ElidedRange, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName,
     closing_line,
 };
-pub use view::{reduce, whole};
+pub use view::{reduce, unreduced_view};

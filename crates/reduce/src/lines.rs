@@ -48,8 +48,8 @@ impl<'a> OutputLines<'a> {
         lines.add(CommandStream::Stdout, stdout, options, printed);
         lines.add(CommandStream::Stderr, stderr, options, printed);
         if let Some(shown) = options.earlier.filter(|_| !printed.exact) {
-            lines.refer(CommandStream::Stdout, stdout, shown);
-            lines.refer(CommandStream::Stderr, stderr, shown);
+            lines.mark_earlier_lines(CommandStream::Stdout, stdout, shown);
+            lines.mark_earlier_lines(CommandStream::Stderr, stderr, shown);
         }
         lines
     }
@@ -68,8 +68,8 @@ impl<'a> OutputLines<'a> {
                 continue;
             }
             let verdict = options.verdict(line, &mut rules);
-            if self.units[first..].last_mut().is_some_and(|last| last.goes_on(line, verdict)) {
-                total.judge.go_on(line);
+            if self.units[first..].last_mut().is_some_and(|last| last.continues_series(line, verdict)) {
+                total.judge.continue_series(line);
                 continue;
             }
             let own = NewLine { text: Cow::Borrowed(line), stream, verdict };
@@ -89,12 +89,12 @@ impl<'a> OutputLines<'a> {
     }
 
     /// Marks the lines that earlier results show.
-    fn refer(&mut self, stream: CommandStream, text: &str, shown: &EarlierLines) {
+    fn mark_earlier_lines(&mut self, stream: CommandStream, text: &str, shown: &EarlierLines) {
         if !self.totals[stream.index()].judge.allowed.references {
             return;
         }
         let lines: Vec<&str> = lines_of(text).collect();
-        let mut runs = shown.runs(&lines);
+        let mut runs = shown.find_runs(&lines);
         let mut units = self.units.iter_mut().filter(|unit| unit.stream == stream).peekable();
         runs.retain_mut(|run| {
             // Equal lines in a row are one unit. A run begins and ends with whole units.
@@ -118,16 +118,16 @@ impl<'a> OutputLines<'a> {
         let class = OutputClass::of(printed, end == ExitOutcome::Failed || failed);
         let salient = match level {
             ReductionLevel::Lossless => None,
-            ReductionLevel::Salient { budget } => self.salient(class, rows, budget),
+            ReductionLevel::Salient { budget } => self.salient_view(class, rows, budget),
         };
         if salient.is_some() || class == OutputClass::Exact {
             return salient;
         }
-        self.lossless(class)
+        self.lossless_view(class)
     }
 
     /// Returns all lines, folded. `None` if they take no fewer tokens, or if lines are missing.
-    fn lossless(&self, class: OutputClass) -> Option<ReducedView> {
+    fn lossless_view(&self, class: OutputClass) -> Option<ReducedView> {
         if self.units.iter().any(|unit| unit.cut.is_some()) {
             return None;
         }
@@ -143,7 +143,7 @@ impl<'a> OutputLines<'a> {
     }
 
     /// Returns the lines that tell most. `None` if too little is left out.
-    fn salient(&self, class: OutputClass, rows: bool, budget: usize) -> Option<ReducedView> {
+    fn salient_view(&self, class: OutputClass, rows: bool, budget: usize) -> Option<ReducedView> {
         let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
         if bytes < SMALL || self.totals.iter().any(|total| !total.judge.allowed.gaps) {
             return None;

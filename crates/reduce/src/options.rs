@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ReductionLevel;
-use super::class::{OutputProfile, printed};
+use super::class::{OutputProfile, output_profile};
 use super::rules::{OutputRule, StreamRules};
 use super::seen::EarlierLines;
 use super::types::LineVerdict;
@@ -32,8 +32,8 @@ impl<'a> ReductionOptions<'a> {
     }
 
     /// Returns the parts of the output of the command.
-    pub(super) fn printed(&self) -> OutputProfile {
-        self.command.map(printed).unwrap_or_default()
+    pub(super) fn output_profile(&self) -> OutputProfile {
+        self.command.map(output_profile).unwrap_or_default()
     }
 
     /// Returns the rules for one stream.
@@ -44,7 +44,7 @@ impl<'a> ReductionOptions<'a> {
 
     /// Returns the verdict of the caller and of the rules about a line.
     pub(super) fn verdict(&self, line: &str, rules: &mut StreamRules) -> LineVerdict {
-        let LineVerdict { kept, dropped } = rules.next(line);
+        let LineVerdict { kept, dropped } = rules.judge_line(line);
         if (self.keep)(line) { LineVerdict { kept: true, dropped: None } } else { LineVerdict { kept, dropped } }
     }
 }

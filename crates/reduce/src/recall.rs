@@ -98,7 +98,7 @@ impl RecallSearch {
     /// [`UnsearchablePattern`]
     pub fn new(pattern: &str) -> Result<Self, UnsearchablePattern> {
         let unsearchable = |reason| UnsearchablePattern { pattern: pattern.to_owned(), reason };
-        let automaton = rules::pattern(pattern).map_err(unsearchable)?;
+        let automaton = rules::compile_pattern(pattern).map_err(unsearchable)?;
         Ok(Self { automaton, found: String::new(), is_full: false })
     }
 

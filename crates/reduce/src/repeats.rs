@@ -13,7 +13,7 @@ const SOON: u32 = 64;
 const LATE: u32 = 4_096;
 
 /// Returns how often the first `length` bytes are repeated behind themselves. `None` if they are not.
-pub fn repeats(bytes: &[u8], length: usize) -> Option<usize> {
+pub fn count_repeats(bytes: &[u8], length: usize) -> Option<usize> {
     /// Bytes that are compared at once.
     const BLOCK: usize = 256;
     let (first, rest) = bytes.split_at_checked(length)?;
@@ -84,7 +84,7 @@ fn repeated_block(bytes: &[u8], at: usize) -> Option<RepeatedBlock> {
         if bytes[start..end] == bytes[last..at] && bytes[at..].starts_with(&bytes[end..at]) {
             let (length, block) = (at - end, &bytes[end..at]);
             let lines = memchr_iter(b'\n', block).count();
-            let times = repeats(&bytes[end..], length)?;
+            let times = count_repeats(&bytes[end..], length)?;
             return (times >= TIMES && times * lines >= REPEATED).then_some(RepeatedBlock { length, lines, times });
         }
         end = start;

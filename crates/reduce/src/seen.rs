@@ -70,7 +70,7 @@ impl<'a> EarlierLines<'a> {
                 lines.get_mut(from.saturating_sub(1)..to).into_iter().flatten().for_each(|line| *line = None);
             }
             for (at, line) in lines.iter().enumerate() {
-                let Some(line) = line.filter(|line| tells(line)) else { continue };
+                let Some(line) = line.filter(|line| is_distinctive(line)) else { continue };
                 let places = shown.places.entry(shown.hasher.hash_one(line)).or_default();
                 if places.len() < PLACES {
                     places.push((shown.results.len(), at));
@@ -82,7 +82,7 @@ impl<'a> EarlierLines<'a> {
     }
 
     /// Returns the runs of lines that earlier results show, in order. Each run is worth its reference.
-    pub fn runs(&self, lines: &[&str]) -> Vec<EarlierLineRun> {
+    pub fn find_runs(&self, lines: &[&str]) -> Vec<EarlierLineRun> {
         let mut runs = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -96,7 +96,7 @@ impl<'a> EarlierLines<'a> {
     /// Returns the longest run from a line on. Among equally long runs, the run in the latest result.
     fn longest(&self, lines: &[&str], at: usize) -> Option<EarlierLineRun> {
         let line = lines[at];
-        let places = tells(line).then(|| self.places.get(&self.hasher.hash_one(line)))??;
+        let places = is_distinctive(line).then(|| self.places.get(&self.hasher.hash_one(line)))??;
         let mut best: Option<EarlierLineRun> = None;
         for &(result, from) in places {
             let (id, earlier) = &self.results[result];
@@ -118,7 +118,7 @@ pub(super) fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns whether a line is distinctive: other lines occur in any output.
-fn tells(line: &str) -> bool {
+fn is_distinctive(line: &str) -> bool {
     line.bytes().filter(u8::is_ascii_alphanumeric).count() >= TELLING
 }
 
@@ -136,7 +136,7 @@ mod tests {
                         gamma is the third line of this text\ndelta is the fourth line of this text\n";
 
     fn runs(earlier: &[EarlierResult], text: &str) -> Vec<EarlierLineRun> {
-        EarlierLines::of(earlier).runs(&text.lines().collect::<Vec<_>>())
+        EarlierLines::of(earlier).find_runs(&text.lines().collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Makes the view of a complete output.
 
-use super::class::{OutputClass, printed};
+use super::class::{OutputClass, output_profile};
 use super::estimate::estimate_tokens;
-use super::failure::{FailureContext, FailureSeverity, is_said, severity};
+use super::failure::{FailureContext, FailureSeverity, is_program_message, severity};
 use super::lines::OutputLines;
 use super::options::ReductionOptions;
 use super::seen::lines_of;
@@ -14,7 +14,7 @@ const LARGEST: usize = 1 << 20;
 
 /// Returns the view of a whole output. `None` if nothing is gained.
 pub fn reduce(stdout: &str, stderr: &str, end: ExitOutcome, options: &ReductionOptions) -> Option<ReducedView> {
-    let printed = options.printed();
+    let printed = options.output_profile();
     let size = stdout.len() + stderr.len();
     let is_streamed = matches!(options.level, ReductionLevel::Salient { .. }) && size > WHOLE && !printed.exact;
     if is_streamed {
@@ -33,8 +33,8 @@ pub fn reduce(stdout: &str, stderr: &str, end: ExitOutcome, options: &ReductionO
 }
 
 /// Returns the view that shows an output unchanged.
-pub fn whole(stdout: &str, stderr: &str, end: ExitOutcome, command: Option<&str>) -> ReducedView {
-    let printed = command.map(printed).unwrap_or_default();
+pub fn unreduced_view(stdout: &str, stderr: &str, end: ExitOutcome, command: Option<&str>) -> ReducedView {
+    let printed = command.map(output_profile).unwrap_or_default();
     let text = match (stdout, stderr) {
         (_, "") => stdout.to_owned(),
         ("", _) => format!("stderr:\n{stderr}"),
@@ -43,7 +43,7 @@ pub fn whole(stdout: &str, stderr: &str, end: ExitOutcome, command: Option<&str>
     let reports = |text: &str| {
         let mut context = FailureContext::default();
         let mut fails = |line: &str| context.next(line, severity(line)) == FailureSeverity::Failure;
-        text.lines().any(|line| fails(line) && (!printed.rows || is_said(line)))
+        text.lines().any(|line| fails(line) && (!printed.rows || is_program_message(line)))
     };
     let failed = end == ExitOutcome::Failed || !printed.exact && (reports(stdout) || reports(stderr));
     let tokens = estimate_tokens(&text);

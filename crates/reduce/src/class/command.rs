@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::program::{PrintedContent, prints, shows};
-use super::words::known;
+use super::program::{PrintedContent, only_shows, printed_content};
+use super::words::known_value;
 use safety::WrappedCommand;
 use safety::parse::{CommandList, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax, WordSyntax, read};
 
@@ -35,13 +35,13 @@ pub struct OutputProfile {
 
 impl OutputProfile {
     /// Returns whether the output is what programs say themselves: no contents, no rows.
-    pub fn speaks(&self) -> bool {
+    pub fn is_messages(&self) -> bool {
         self.says && !self.exact && !self.rows
     }
 }
 
 /// Reads a command.
-pub fn printed(command: &str) -> OutputProfile {
+pub fn output_profile(command: &str) -> OutputProfile {
     if command.len() > LONGEST {
         return OutputProfile::default();
     }
@@ -126,7 +126,7 @@ impl OutputProfileReader {
                 if to_file(&command.redirects) {
                     return PrintedContent::Nothing;
                 }
-                let words: Vec<Option<String>> = command.words.iter().map(known).collect();
+                let words: Vec<Option<String>> = command.words.iter().map(known_value).collect();
                 let reads = reads_file(&command.redirects);
                 match self.simple(&words, piped || reads, depth) {
                     // What a program passes on is then the contents of a file.
@@ -205,8 +205,9 @@ impl OutputProfileReader {
         {
             return self.node(&body, piped, depth + 1);
         }
-        let said = prints(name, &words[1..], piped);
-        let is_shown = shows(name) || name == "git" && matches!(said, PrintedContent::Exact | PrintedContent::Rows);
+        let said = printed_content(name, &words[1..], piped);
+        let is_shown =
+            only_shows(name) || name == "git" && matches!(said, PrintedContent::Exact | PrintedContent::Rows);
         self.shows |= is_shown;
         self.contents |= is_shown && said == PrintedContent::Exact;
         self.speaks |= !is_shown && (is_unknown || said != PrintedContent::Nothing);
@@ -238,7 +239,7 @@ impl OutputProfileReader {
 }
 
 /// Returns the words of a command without the programs that run it: `npm test` of `timeout 60 npm test`.
-pub fn unwrapped(words: &[String]) -> Vec<String> {
+pub fn unwrap_command(words: &[String]) -> Vec<String> {
     let mut words: Vec<_> = words.iter().cloned().map(Some).collect();
     for _ in 0..DEPTH {
         match inside(&words) {
@@ -292,7 +293,7 @@ fn is_terminal(target: &WordSyntax) -> bool {
 /// Returns whether a command passes its whole input on.
 fn passes_all_on(node: &CommandNode) -> bool {
     let CommandNodeKind::Simple(command) = &node.kind else { return false };
-    let name = command.words.first().and_then(known);
+    let name = command.words.first().and_then(known_value);
     name.is_some_and(|name| matches!(name.as_str(), "cat" | "tee" | "less" | "more"))
 }
 

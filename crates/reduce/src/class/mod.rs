@@ -9,8 +9,8 @@ mod program;
 mod tests;
 mod words;
 
-pub use command::{OutputProfile, printed, unwrapped};
-pub use producer::{PipelineProducer, producer, producer_itself};
+pub use command::{OutputProfile, output_profile, unwrap_command};
+pub use producer::{PipelineProducer, find_producer, whole_command_producer};
 
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use safety::parse::{
     UnexpandedCommand, WordPart, WordSyntax, read,
 };
 
-use super::command::{LONGEST, printed};
+use super::command::{LONGEST, output_profile};
 
 /// The first program of a pipeline, and whether a tap can be in its first pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ const NOT_SIMPLE: &str = "What is before its first pipe is not one simple comman
 
 /// Returns the producer of the first pipeline that has one worth keeping: no contents of files, rows of a search, or
 /// text of `echo`.
-pub fn producer(command: &str) -> Option<PipelineProducer> {
+pub fn find_producer(command: &str) -> Option<PipelineProducer> {
     // Most commands have no pipe.
     if command.len() > LONGEST || !command.split("||").any(|part| part.contains('|')) {
         return None;
@@ -39,7 +39,7 @@ pub fn producer(command: &str) -> Option<PipelineProducer> {
     let first = pipelines.filter(|pipeline| pipeline.commands.len() > 1).find_map(|pipeline| {
         let span = pipeline.commands.first()?.span.clone();
         let source = command.get(span.clone())?;
-        printed(source).speaks().then(|| (pipeline, span, source.to_owned()))
+        output_profile(source).is_messages().then(|| (pipeline, span, source.to_owned()))
     });
     let (pipeline, span, source) = first?;
     let why = if !is_alone(command, body, pipeline) {
@@ -53,8 +53,8 @@ pub fn producer(command: &str) -> Option<PipelineProducer> {
 }
 
 /// Returns the producer that a command without a pipeline is itself, once a filter was taken away behind it.
-pub fn producer_itself(command: &str) -> Option<PipelineProducer> {
-    producer(&format!("{command} | cat")).filter(|producer| producer.why.is_none())
+pub fn whole_command_producer(command: &str) -> Option<PipelineProducer> {
+    find_producer(&format!("{command} | cat")).filter(|producer| producer.why.is_none())
 }
 
 /// Returns whether a pipeline is the whole command, alone or behind `cd X &&`. Only then the first pipe is its own.
@@ -132,7 +132,7 @@ mod tests {
             ("make < input | (head -1; cat)", "make < input"),
             ("make \"${1:-all}\" | tail # a comment", "make \"${1:-all}\""),
         ] {
-            let found = producer(command).unwrap_or_else(|| panic!("{command}"));
+            let found = find_producer(command).unwrap_or_else(|| panic!("{command}"));
             assert_eq!((found.command.as_str(), found.why), (source, None), "{command}");
             assert_eq!(&command[found.span], source);
         }
@@ -158,13 +158,13 @@ mod tests {
             ("{ npm test; make; } | tail", NOT_SIMPLE),
             ("(npm test) | tail", NOT_SIMPLE),
         ] {
-            assert_eq!(producer(command).and_then(|found| found.why), Some(why), "{command}");
+            assert_eq!(find_producer(command).and_then(|found| found.why), Some(why), "{command}");
         }
     }
 
     #[test]
     fn a_command_whose_filter_was_taken_away_is_a_producer_itself() {
-        let source = |command| producer_itself(command).map(|producer| producer.command);
+        let source = |command| whole_command_producer(command).map(|producer| producer.command);
         assert_eq!(source("cd app && npm test 2>&1").as_deref(), Some("npm test 2>&1"));
         for command in ["cat log", "make; npm test", "npm test $(ls)", "npm test # all"] {
             assert_eq!(source(command), None, "{command}");
@@ -187,7 +187,7 @@ mod tests {
             "true | cat",
             "sleep 1 | cat",
         ] {
-            assert_eq!(producer(command), None, "{command}");
+            assert_eq!(find_producer(command), None, "{command}");
         }
     }
 }

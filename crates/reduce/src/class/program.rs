@@ -18,14 +18,14 @@ pub(super) enum PrintedContent {
 }
 
 /// Returns whether a program never says anything itself, whatever its words are.
-pub(super) fn shows(name: &str) -> bool {
+pub(super) fn only_shows(name: &str) -> bool {
     matches!(name, "echo" | "printf" | "journalctl")
         || name != "perl" && ProgramOutputKind::of(name) != ProgramOutputKind::Text
 }
 
 /// Returns the output of a program, by its name and its words. `piped`: the program reads the output of another
 /// command.
-pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> PrintedContent {
+pub(super) fn printed_content(name: &str, words: &[Option<String>], piped: bool) -> PrintedContent {
     let has = |wanted: &str| words.iter().flatten().any(|word| word == wanted);
     if is_data(name, words) {
         return PrintedContent::Exact;

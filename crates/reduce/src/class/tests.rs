@@ -1,6 +1,6 @@
 //! Commands, and what their output consists of.
 
-use super::printed;
+use super::output_profile;
 
 #[test]
 fn contents_and_differences_are_exact() {
@@ -38,7 +38,7 @@ fn contents_and_differences_are_exact() {
         "git log --stat -U3 -2",
         "git show --patch-with-stat",
     ] {
-        assert!(printed(command).exact, "{command}");
+        assert!(output_profile(command).exact, "{command}");
     }
 }
 
@@ -68,7 +68,7 @@ fn what_tools_say_is_not_exact() {
         "",
         "echo 'unfinished",
     ] {
-        assert!(!printed(command).exact, "{command}");
+        assert!(!output_profile(command).exact, "{command}");
     }
 }
 
@@ -77,16 +77,16 @@ fn rows_of_searches_and_lists_are_told_from_the_rest() {
     for command in
         ["grep -rn x src", "rg x | head -5", "cd a && ls -la", "find . | sort", "git log --oneline", "echo a; ls"]
     {
-        assert!(printed(command).rows, "{command}");
+        assert!(output_profile(command).rows, "{command}");
     }
     for command in ["npm test", "ls; npm test", "npm test | grep x", "make", "cat a"] {
-        assert!(!printed(command).rows, "{command}");
+        assert!(!output_profile(command).rows, "{command}");
     }
 }
 
 #[test]
 fn programs_are_named_for_rules() {
-    let programs = |command| printed(command).programs;
+    let programs = |command| output_profile(command).programs;
     assert_eq!(programs("cd a && go test ./... -v 2>&1 | tail -5"), ["go test -v"]);
     assert_eq!(programs("python -m pytest -q"), ["pytest -q"]);
     assert_eq!(programs("uv run pytest tests"), ["pytest tests"]);

@@ -4,7 +4,7 @@ use safety::parse::{WordPart, WordSyntax};
 
 /// Returns the value of a word. An expansion reads as `$`, so that the rest of the word can still be judged. `None` if
 /// the word has nothing but expansions.
-pub(super) fn known(word: &WordSyntax) -> Option<String> {
+pub(super) fn known_value(word: &WordSyntax) -> Option<String> {
     let mut text = String::new();
     let mut says = false;
     for part in &word.parts {

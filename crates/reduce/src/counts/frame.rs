@@ -126,7 +126,7 @@ impl TestRunFrame {
     }
 
     /// Reads the total that a line announces.
-    pub fn announce(&mut self, counting: &TestCountingRule, lines: &[u8]) {
+    pub fn read_announced_total(&mut self, counting: &TestCountingRule, lines: &[u8]) {
         self.announced = counting.numbers[3].sum(lines).or(self.announced);
     }
 
@@ -169,7 +169,7 @@ impl TestRunFrame {
     /// Returns the counts. `ended`: the runner said that it ended.
     pub fn end(mut self, counting: &TestCountingRule, ended: bool) -> (TestRunCounts, Vec<TestRunCounts>) {
         self.listing.unlisted |= self.listing.maybe_unlisted;
-        let [passed, failed, skipped, total] = self.known(counting, ended);
+        let [passed, failed, skipped, total] = self.known_numbers(counting, ended);
         let failed = failed.unwrap_or(self.each[1]).saturating_add(self.errors.total);
         let passed = passed.or_else(|| match (total, skipped) {
             (Some(total), Some(skipped)) if ended => Some(total.saturating_sub(failed).saturating_sub(skipped)),
@@ -186,7 +186,7 @@ impl TestRunFrame {
     }
 
     /// Returns the numbers that are known: of the summary, or else of single lines.
-    fn known(&self, counting: &TestCountingRule, ended: bool) -> [Option<u64>; 4] {
+    fn known_numbers(&self, counting: &TestCountingRule, ended: bool) -> [Option<u64>; 4] {
         let is_listed = self.listing.each || self.each[0] > 0;
         let each = |at: usize, lists: bool| {
             let is_known = if counting.has_unlisted { is_listed || ended && !self.listing.unlisted } else { ended };

@@ -16,14 +16,14 @@ mod tests;
 mod types;
 
 use crate::CommandStream;
-use crate::class::printed;
+use crate::class::output_profile;
 
 pub use reader::TestCountReader;
 pub use types::{CommandTermination, MOST_NAMES, TestCounts};
 
 /// Counts the tests in a whole output.
 pub fn read_tests(text: &str, command: Option<&str>, ended: CommandTermination) -> Vec<TestCounts> {
-    let printed = command.map(printed);
+    let printed = command.map(output_profile);
     let mut reader = TestCountReader::new(printed.as_ref());
     reader.push(CommandStream::Stdout, text.as_bytes());
     reader.end(ended)

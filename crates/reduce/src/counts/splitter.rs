@@ -1,6 +1,6 @@
 //! Splits an output into lines without escape sequences.
 
-use crate::repeats::{BlockSearch, repeats};
+use crate::repeats::{BlockSearch, count_repeats};
 
 /// Longest line that is read, in bytes.
 pub(super) const LONGEST: usize = 1_000;
@@ -38,7 +38,7 @@ impl PlainLineSplitter {
                 let is_quiet = self.whole(line, has_sign, |line| take(line, 1));
                 if is_quiet
                     && !has_sign
-                    && let Some(times) = repeats(&bytes[start..], line.len() + 1)
+                    && let Some(times) = count_repeats(&bytes[start..], line.len() + 1)
                 {
                     self.whole(line, has_sign, |line| take(line, times as u64));
                     skipped = times * (line.len() + 1);
@@ -75,7 +75,7 @@ impl PlainLineSplitter {
         if line.len() > if has_sign { RAW } else { LONGEST } {
             take(LONG)
         } else if has_sign {
-            plain(line, &mut self.plain, take)
+            with_plain_line(line, &mut self.plain, take)
         } else {
             take(line)
         }
@@ -96,7 +96,7 @@ impl PlainLineSplitter {
     }
 
     fn finish(&mut self, mut take: impl FnMut(&[u8]) -> bool) -> bool {
-        let result = if self.is_long { take(LONG) } else { plain(&self.begun, &mut self.plain, take) };
+        let result = if self.is_long { take(LONG) } else { with_plain_line(&self.begun, &mut self.plain, take) };
         self.begun.clear();
         self.is_long = false;
         result
@@ -105,7 +105,7 @@ impl PlainLineSplitter {
 
 /// Calls `take` with a line as a terminal shows it: without escape sequences, from its last carriage return on. Returns
 /// its result.
-fn plain(line: &[u8], buffer: &mut Vec<u8>, mut take: impl FnMut(&[u8]) -> bool) -> bool {
+fn with_plain_line(line: &[u8], buffer: &mut Vec<u8>, mut take: impl FnMut(&[u8]) -> bool) -> bool {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = memchr::memrchr(b'\r', line).map_or(line, |at| &line[at + 1..]);
     let Some(first) = memchr::memchr(ESC, line) else {

@@ -134,8 +134,8 @@ fn repeated_lines_count_as_if_each_were_read_alone() {
 #[test]
 fn empty_lines_in_a_row_are_read_at_once() {
     let mut reader = TestCountReader::new(None);
-    reader.lines.next(b"", 1);
-    assert!(reader.lines.next(b"", 1));
+    reader.lines.read_line(b"", 1);
+    assert!(reader.lines.read_line(b"", 1));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_cut_output_is_never_complete_without_the_failures() {
             // A test prints the end of a package. Until its own end comes, nothing tells that it was not one.
             let text = text(&runner, name).replace("ok  \tinside/pkg\t0.001s\n", "");
             for command in [None, Some(&*case.command)] {
-                let printed = command.map(crate::class::printed);
+                let printed = command.map(crate::class::output_profile);
                 let mut reader = super::TestCountReader::new(printed.as_ref());
                 for (at, byte) in text.bytes().enumerate() {
                     reader.push(CommandStream::Stdout, &[byte]);
@@ -284,7 +284,7 @@ fn counts_do_not_depend_on_how_the_output_was_split() {
         for (name, case) in &cases {
             let text = text(&runner, name);
             for size in [1, 7, 64] {
-                let printed = crate::class::printed(&case.command);
+                let printed = crate::class::output_profile(&case.command);
                 let mut reader = super::TestCountReader::new(Some(&printed));
                 text.as_bytes().chunks(size).for_each(|chunk| reader.push(CommandStream::Stdout, chunk));
                 assert_eq!(
@@ -299,7 +299,7 @@ fn counts_do_not_depend_on_how_the_output_was_split() {
 
 #[test]
 fn a_line_of_one_stream_does_not_split_a_line_of_the_other() {
-    let printed = crate::class::printed("pytest -q");
+    let printed = crate::class::output_profile("pytest -q");
     let mut reader = super::TestCountReader::new(Some(&printed));
     for (stream, text) in [
         (CommandStream::Stdout, "1 failed, "),

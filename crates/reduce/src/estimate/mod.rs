@@ -172,7 +172,7 @@ pub fn estimate_tokens(text: &str) -> usize {
 
 /// Returns the tokens of a line of a text, in hundredths. `is_first`: no line is before it. `is_open`: it has no
 /// newline.
-pub(super) fn of_line(line: &str, is_first: bool, is_open: bool) -> u64 {
+pub(super) fn line_hundredths(line: &str, is_first: bool, is_open: bool) -> u64 {
     let mut estimate =
         TokenEstimate { last: if is_first { ByteKind::Start } else { ByteKind::Newline }, ..TokenEstimate::default() };
     estimate.add(line.as_bytes());

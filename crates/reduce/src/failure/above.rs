@@ -48,7 +48,7 @@ impl LinesAboveFailure {
     /// Takes a line. `text`: the line without the blanks around it.
     fn note(&mut self, line: &str, text: &str) {
         let first = text.as_bytes().first().copied().unwrap_or(b' ');
-        self.points = points(text) || first == b'|' && text.ends_with(['^', '~']);
+        self.points = is_pointer_line(text) || first == b'|' && text.ends_with(['^', '~']);
         let is_row = first.is_ascii_digit() && is_row(text) || self.points;
         let begins = is_row || first == b'F' && text.starts_with("File \"") || is_bare_place(line);
         let goes_on = self.excerpt > 0 && (is_row || line.starts_with([' ', '\t']));
@@ -65,7 +65,7 @@ impl LinesAboveFailure {
     }
 
     /// Returns how many lines above a failure belong to it.
-    pub fn lead(&self, text: &str) -> usize {
+    pub fn leading_lines(&self, text: &str) -> usize {
         match self.last {
             _ if self.excerpt > 0 => self.excerpt,
             LastLineKind::Place => 1,
@@ -75,7 +75,7 @@ impl LinesAboveFailure {
     }
 
     /// Returns whether a line is the place of a finding whose text is above: ` --> src/a.py:3:8`.
-    pub fn finds(&self, text: &str) -> bool {
+    pub fn is_place_of_finding(&self, text: &str) -> bool {
         self.last == LastLineKind::Code && text.starts_with("--> ")
     }
 }
@@ -86,7 +86,7 @@ fn is_row(text: &str) -> bool {
 }
 
 /// Returns whether a line only points at a column of the line before.
-pub(super) fn points(text: &str) -> bool {
+pub(super) fn is_pointer_line(text: &str) -> bool {
     text.starts_with(['^', '~']) && text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 

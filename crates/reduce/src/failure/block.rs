@@ -5,7 +5,7 @@
 //! block without a header, the first block with one counts, too.
 
 use super::FailureSeverity;
-use super::above::{LinesAboveFailure, points};
+use super::above::{LinesAboveFailure, is_pointer_line};
 
 /// Longest block, in lines and bytes.
 const LINES: usize = 60;
@@ -67,9 +67,9 @@ pub struct FailureBlockLine<'l> {
 impl FirstFailureBlock {
     /// Takes the next line that does not repeat the one before. `above`: the lines before, the last first. Returns how
     /// many lines belong to the block: this line and those right before it, or 0.
-    pub fn next<'l>(&mut self, seen: FailureBlockLine, above: impl Iterator<Item = &'l str>) -> usize {
+    pub fn add_line<'l>(&mut self, seen: FailureBlockLine, above: impl Iterator<Item = &'l str>) -> usize {
         if self.open.is_some() {
-            if let Some(taken) = self.go_on(seen) {
+            if let Some(taken) = self.continue_block(seen) {
                 return taken;
             }
         } else if self.is_past_headed || !may_open(seen) {
@@ -77,7 +77,8 @@ impl FirstFailureBlock {
         }
         let text = seen.line.trim();
         let above = LinesAboveFailure::of(above);
-        let opens = seen.is_header || !self.is_past && (seen.severity == FailureSeverity::Failure || above.finds(text));
+        let opens = seen.is_header
+            || !self.is_past && (seen.severity == FailureSeverity::Failure || above.is_place_of_finding(text));
         if !opens || self.is_past_headed {
             return 0;
         }
@@ -86,13 +87,13 @@ impl FirstFailureBlock {
             OpenFailureBlock { headed: seen.is_header, indent: indent(seen.line), ..OpenFailureBlock::default() };
         open.take(seen, text);
         open.is_explained = false;
-        open.held = 1 + above.lead(text);
+        open.held = 1 + above.leading_lines(text);
         self.open = Some(open);
         0
     }
 
     /// Takes a line within a block. Returns how many lines belong to the block, or `None` if the block is over.
-    fn go_on(&mut self, seen: FailureBlockLine) -> Option<usize> {
+    fn continue_block(&mut self, seen: FailureBlockLine) -> Option<usize> {
         let open = self.open.as_mut()?;
         let text = seen.line.trim();
         if text.is_empty() && !open.is_doubtful {
@@ -101,12 +102,12 @@ impl FirstFailureBlock {
             return Some(0);
         }
         if std::mem::take(&mut open.is_doubtful) {
-            if points(text) {
+            if is_pointer_line(text) {
                 return Some(1 + open.take(seen, text));
             }
-        } else if open.goes_on(seen, text) {
+        } else if open.belongs(seen, text) {
             return Some(open.take(seen, text));
-        } else if open.blanks == 0 && !seen.is_header && !super::header::is_end(seen.line) {
+        } else if open.blanks == 0 && !seen.is_header && !super::header::is_behind_blocks(seen.line) {
             open.is_doubtful = true;
             return Some(0);
         }
@@ -136,7 +137,7 @@ impl OpenFailureBlock {
         self.lines += taken;
         self.bytes += line.len() + taken;
         let has_frames = text.ends_with("(most recent call last):");
-        self.is_explained |= !is_header && (severity >= FailureSeverity::Mention || tells(text));
+        self.is_explained |= !is_header && (severity >= FailureSeverity::Mention || explains_failure(text));
         self.frames = if has_frames { Some(indent(line)) } else { self.frames.filter(|&frames| indent(line) > frames) };
         self.announces = text.ends_with(':');
         self.is_goroutine |= text.starts_with("goroutine ");
@@ -144,7 +145,7 @@ impl OpenFailureBlock {
     }
 
     /// Returns whether a line belongs to the block.
-    fn goes_on(&mut self, FailureBlockLine { line, severity, is_header }: FailureBlockLine, text: &str) -> bool {
+    fn belongs(&mut self, FailureBlockLine { line, severity, is_header }: FailureBlockLine, text: &str) -> bool {
         let (indent, behind_blank) = (indent(line), self.blanks > 0);
         if self.lines >= LINES || self.bytes >= BYTES || self.blanks > BLANKS {
             return false;
@@ -152,7 +153,7 @@ impl OpenFailureBlock {
         if is_header {
             return indent > self.indent;
         }
-        if self.headed && super::header::is_end(line) {
+        if self.headed && super::header::is_behind_blocks(line) {
             return false;
         }
         if indent > self.indent || !behind_blank && (self.is_goroutine || self.announces || self.frames.is_some()) {
@@ -160,7 +161,7 @@ impl OpenFailureBlock {
         }
         if behind_blank {
             let is_chained = self.announces && text.starts_with("Traceback (");
-            return is_chained || tells(text) || is_row(text) || self.headed && resumes(text, severity);
+            return is_chained || explains_failure(text) || is_row(text) || self.headed && resumes(text, severity);
         }
         if continues(line, text, severity) {
             return true;
@@ -181,12 +182,12 @@ fn continues(line: &str, text: &str, severity: FailureSeverity) -> bool {
         || text.starts_with(['|', '>', '+', '-', '^', '~', '=', '│', '╰', '╭', '❯', '}'])
         || text.starts_with("[signal ")
         || text.starts_with("#") && text[1..].starts_with(|c: char| c.is_ascii_digit())
-        || tells(text)
+        || explains_failure(text)
         || is_row(text)
 }
 
 /// Returns whether a line begins like one that explains a failure.
-fn tells(text: &str) -> bool {
+fn explains_failure(text: &str) -> bool {
     const STARTS: [&str; 23] = [
         "at ",
         "note:",
@@ -249,7 +250,7 @@ mod tests {
         let mut inside = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
             let seen = FailureBlockLine { line, severity: severity(line), is_header: header::is_header(line) };
-            let taken = block.next(seen, lines[..at].iter().rev().copied());
+            let taken = block.add_line(seen, lines[..at].iter().rev().copied());
             inside[at + 1 - taken..=at].fill(true);
         }
         lines.iter().zip(inside).filter(|(_, inside)| *inside).map(|(line, _)| *line).collect()

@@ -34,7 +34,7 @@ impl TestHeaders {
         }
         if is_header(line) && !(self.is_pending && super::is_numbered(line)) {
             self.number = number;
-        } else if self.number > 0 && is_end(line) {
+        } else if self.number > 0 && is_behind_blocks(line) {
             self.number = 0;
         }
         self.number
@@ -42,7 +42,7 @@ impl TestHeaders {
 }
 
 /// Returns whether a line is behind the last block.
-pub(super) fn is_end(line: &str) -> bool {
+pub(super) fn is_behind_blocks(line: &str) -> bool {
     ENDS.iter().any(|start| line.starts_with(start))
 }
 

@@ -53,11 +53,11 @@ pub struct LineJudgement {
 
 /// Judges a line.
 pub fn severity(line: &str) -> FailureSeverity {
-    judge(line).severity
+    judge_line(line).severity
 }
 
 /// Judges a line, and tells whether it contains a word of a summary.
-pub fn judge(line: &str) -> LineJudgement {
+pub fn judge_line(line: &str) -> LineJudgement {
     if line.len() > 2 * JUDGED {
         let start = severity(&line[..line.floor_char_boundary(JUDGED)]);
         let end = line.ceil_char_boundary(line.len() - JUDGED);
@@ -83,18 +83,18 @@ fn of_words(line: &str, words: words::FailureWords) -> FailureSeverity {
     if !may_fail {
         return FailureSeverity::None;
     }
-    if shape::passes(line) {
+    if shape::is_success(line) {
         return FailureSeverity::None;
     }
     if is_probe(line) {
         return FailureSeverity::Mention;
     }
-    if prefix::is_match(line) {
+    if prefix::is_search_row(line) {
         // A row of a search, `path:12:text`, holds code or prose. Tools write a blank behind the place.
         return FailureSeverity::None;
     }
     let is_source = source::is_source(line);
-    let rest = prefix::strip(line);
+    let rest = prefix::strip_prefixes(line);
     if shape::is_failure(line, rest, is_source) || !is_source && phrase::is_failure(line, &words) {
         return FailureSeverity::Failure;
     }
@@ -124,7 +124,7 @@ fn is_probe(line: &str) -> bool {
 }
 
 /// Returns whether a line has the form of a message of a program. No row of a search or a list has this form.
-pub fn is_said(line: &str) -> bool {
+pub fn is_program_message(line: &str) -> bool {
     const PROGRAMS: [&str; 14] =
         ["grep", "rg", "egrep", "ls", "find", "fd", "git", "bash", "sh", "zsh", "fatal", "error", "xargs", "du"];
     let Some((name, rest)) = line.split_once(':') else { return false };
@@ -133,7 +133,7 @@ pub fn is_said(line: &str) -> bool {
 
 /// Returns whether a line begins with a place in a file.
 pub fn is_place(line: &str) -> bool {
-    prefix::behind_place(line.trim_start()).is_some()
+    prefix::after_place(line.trim_start()).is_some()
 }
 
 /// Judges the end of a long line, which has no start of its own.

@@ -26,7 +26,7 @@ impl RecentTestNames {
 
     /// Takes the next line. Returns whether it names a failed test that no line before has named. `reports`: whether
     /// the line tells of a failure.
-    pub fn next(&mut self, line: &str, reports: bool) -> bool {
+    pub fn is_new_name(&mut self, line: &str, reports: bool) -> bool {
         // Mocha writes the names of the suites behind the number, and that of the test in a line of its own.
         if self.title > 0 {
             self.title -= 1;
@@ -77,7 +77,7 @@ fn name(line: &str) -> Option<&str> {
             name.split_once(" - ").filter(|_| text.contains("::")).map_or(name, |(name, _)| name),
         ));
     }
-    if let Some(name) = prefix::sign(text) {
+    if let Some(name) = prefix::after_sign(text) {
         return Some(undecorated(name));
     }
     let bare = undecorated(text);
@@ -138,6 +138,6 @@ mod tests {
             "FAILED tests/a.py::test_b - no",
             "FAILED tests/a.py::test_c",
         ];
-        assert_eq!(lines.map(|line| names.next(line, true)), [true, false, false, true]);
+        assert_eq!(lines.map(|line| names.is_new_name(line, true)), [true, false, false, true]);
     }
 }

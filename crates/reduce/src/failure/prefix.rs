@@ -10,11 +10,11 @@ const SIGNS: [&str; 9] = ["✗", "✕", "✘", "❌", "✖", "⨯", "×", "🔴"
 
 /// Returns whether the text of a line begins with a sign of failure.
 pub(super) fn has_sign(line: &str) -> bool {
-    !line.is_ascii() && sign(strip(line)).is_some()
+    !line.is_ascii() && after_sign(strip_prefixes(line)).is_some()
 }
 
 /// Returns the text behind a sign of failure.
-pub(super) fn sign(text: &str) -> Option<&str> {
+pub(super) fn after_sign(text: &str) -> Option<&str> {
     // Jest puts this sign before the path of a failed test. Other tools put it before any item of a list.
     if let Some(rest) = text.strip_prefix("● ").filter(|rest| rest.contains(" › ") || rest.contains("failed")) {
         return Some(rest);
@@ -23,7 +23,7 @@ pub(super) fn sign(text: &str) -> Option<&str> {
 }
 
 /// Returns the text of a line without its indentation, times, counters and tags.
-pub(super) fn strip(line: &str) -> &str {
+pub(super) fn strip_prefixes(line: &str) -> &str {
     let mut rest = line.trim_start();
     for _ in 0..PARTS {
         let Some(next) = part(rest) else { break };
@@ -90,7 +90,7 @@ fn digits(bytes: &[u8]) -> usize {
 }
 
 /// Returns the text behind a place with a blank: `src/a.c:12:5: text`, `a.ts(3,4): text`, `File.java:[3,4] text`.
-pub(super) fn behind_place(text: &str) -> Option<&str> {
+pub(super) fn after_place(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = bytes.iter().position(|&byte| matches!(byte, b':' | b'(' | b' ' | b'"'))?;
     if end == 0 || end > 250 || matches!(bytes[end], b' ' | b'"') {
@@ -118,7 +118,7 @@ pub(super) fn behind_place(text: &str) -> Option<&str> {
 
 /// Returns whether a line is a row of a search: `path:12:text`, `path-12-text`, `12:text`, `12→text`, with no blank
 /// behind the place.
-pub(super) fn is_match(line: &str) -> bool {
+pub(super) fn is_search_row(line: &str) -> bool {
     let bytes = line.as_bytes();
     let lead = line.len() - line.trim_start().len();
     let number = digits(&bytes[lead..]);

@@ -3,7 +3,7 @@
 use super::prefix;
 
 /// Returns whether a line reports a success, whatever its words are: `✓ handles errors`, `test fails ... ok`.
-pub(super) fn passes(line: &str) -> bool {
+pub(super) fn is_success(line: &str) -> bool {
     let text = line.trim();
     if text.starts_with(['✓', '√', '✔', '✅', '☑', '·']) || text.starts_with("ok ") || text.starts_with("--- PASS")
     {
@@ -27,13 +27,18 @@ pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
         return true;
     }
     // ESLint puts the sign before warnings, too.
-    if prefix::sign(rest).is_some_and(|said| !said.contains("(0 errors")) {
+    if prefix::after_sign(rest).is_some_and(|said| !said.contains("(0 errors")) {
         return true;
     }
-    if starts(rest) || prefix::behind_place(rest).is_some_and(behind_place) {
+    if begins_with_failure(rest) || prefix::after_place(rest).is_some_and(is_failure_behind_place) {
         return true;
     }
-    !is_source && (ends(rest) || raised(line.trim()) || named(rest) || has_level(line) || is_linted(line.trim_start()))
+    !is_source
+        && (ends_with_failure(rest)
+            || is_raised_error(line.trim())
+            || is_program_failure(rest)
+            || has_level(line)
+            || is_linted(line.trim_start()))
 }
 
 /// Returns whether a text looks like `12:5  error  'x' is not defined  no-undef`.
@@ -57,7 +62,7 @@ fn has_level(line: &str) -> bool {
 }
 
 /// `src/a.c:12:5: error: …`, `a.py:12: AssertionError`.
-fn behind_place(text: &str) -> bool {
+fn is_failure_behind_place(text: &str) -> bool {
     let lower = lowered(text);
     const STARTS: [&str; 8] =
         ["error", "fatal", "undefined", "failed", "failure", "syntax error", "cannot ", "undeclared"];
@@ -87,7 +92,7 @@ fn lowered(text: &str) -> String {
     text[..text.floor_char_boundary(text.len().min(300))].to_ascii_lowercase()
 }
 
-fn starts(text: &str) -> bool {
+fn begins_with_failure(text: &str) -> bool {
     if kind_at_start(text) {
         return true;
     }
@@ -103,7 +108,7 @@ fn starts(text: &str) -> bool {
 }
 
 /// `a.rb:3:in 'f': no orders (RuntimeError)`, `** (RuntimeError) no orders`, `Failed Orders.Sum [4 ms]`.
-fn raised(text: &str) -> bool {
+fn is_raised_error(text: &str) -> bool {
     let kind = match text.strip_prefix("** (") {
         Some(rest) => rest.split(')').next(),
         None => text.strip_suffix(')').and_then(|head| head.rsplit_once(" (")).map(|(_, kind)| kind),
@@ -265,7 +270,7 @@ fn kind_at_start(text: &str) -> bool {
 }
 
 /// `tests/a.py::b FAILED`, `> Task :x FAILED`, `build (3) failed`.
-fn ends(text: &str) -> bool {
+fn ends_with_failure(text: &str) -> bool {
     let text = text.trim_end();
     let text = text.strip_suffix("%]").map_or(text, |head| {
         head.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end_matches('[').trim_end()
@@ -310,7 +315,7 @@ fn ends(text: &str) -> bool {
 
 /// Returns whether a program puts its name before a failure: `ld: symbol(s) not found`, `make: *** …`, `curl: (7) …`,
 /// `git: …`.
-fn named(text: &str) -> bool {
+fn is_program_failure(text: &str) -> bool {
     let Some(end) = text.bytes().take(80).position(|byte| byte == b':') else { return false };
     let name = &text[..end];
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | '[' | ']');
@@ -318,7 +323,7 @@ fn named(text: &str) -> bool {
         return false;
     }
     let rest = text[end + 1..].trim_start();
-    if rest.starts_with("*** ") || prefix::behind_place(rest).is_some_and(behind_place) {
+    if rest.starts_with("*** ") || prefix::after_place(rest).is_some_and(is_failure_behind_place) {
         return true;
     }
     if let Some(code) = rest.strip_prefix('(').filter(|_| name == "curl") {

@@ -51,7 +51,7 @@ pub(super) fn find(line: &[u8]) -> FailureWords {
                 own |= CLASSES[usize::from(byte)];
                 at += 1;
             }
-            if let Some(says) = said(&line[start..at], may_be_kind || own & LINE != 0) {
+            if let Some(says) = word_meaning(&line[start..at], may_be_kind || own & LINE != 0) {
                 note(&mut found, line, start, at, says);
             }
         }
@@ -116,7 +116,7 @@ fn note(found: &mut FailureWords, line: &[u8], start: usize, end: usize, says: F
                     found.failure = true;
                     found.counted = true;
                 }
-                None => found.failure |= !behind_no(line, start),
+                None => found.failure |= !is_negated(line, start),
             }
         }
     }
@@ -174,7 +174,7 @@ fn number(text: &[u8]) -> Option<bool> {
 }
 
 /// Returns whether a negation precedes: `no errors`, `without failures`, `zero errors`, `not failed`.
-fn behind_no(line: &[u8], start: usize) -> bool {
+fn is_negated(line: &[u8], start: usize) -> bool {
     let before = line[..start].trim_ascii_end();
     [b"no".as_slice(), b"without", b"zero", b"never", b"if"].iter().any(|no| {
         before.len() >= no.len()
@@ -184,7 +184,7 @@ fn behind_no(line: &[u8], start: usize) -> bool {
 }
 
 /// Returns the meaning of a word, whatever its case. `may_be_kind`: the word begins with a capital or has a low line.
-fn said(word: &[u8], may_be_kind: bool) -> Option<FailureWordMeaning> {
+fn word_meaning(word: &[u8], may_be_kind: bool) -> Option<FailureWordMeaning> {
     if word.len() >= 2 && word.len() <= LONGEST && GATE[gate(word)] {
         let range = RANGES[usize::from(word[0].to_ascii_lowercase() - b'a')];
         let known = WORDS[range.0..range.1].iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes()));
@@ -390,6 +390,6 @@ mod tests {
     fn words_are_in_the_order_of_their_letters() {
         assert!(WORDS.is_sorted_by_key(|(word, _)| word.as_bytes()[0]));
         assert_eq!(WORDS.iter().map(|(word, _)| word.len()).max(), Some(LONGEST));
-        assert!(WORDS.iter().all(|(word, _)| said(word.as_bytes(), false).is_some()));
+        assert!(WORDS.iter().all(|(word, _)| word_meaning(word.as_bytes(), false).is_some()));
     }
 }

@@ -9,7 +9,7 @@ use crate::failure::{FailureSeverity, severity};
 const SHORTEST: usize = 4;
 
 /// Folds lines with the same prefix. `None` if folding saves nothing or takes too many steps.
-pub(super) fn fold<'a>(lines: &[FoldedLine<'a>]) -> Option<Vec<FoldedLine<'a>>> {
+pub(super) fn fold_headings<'a>(lines: &[FoldedLine<'a>]) -> Option<Vec<FoldedLine<'a>>> {
     let texts: Vec<&'a str> =
         lines.iter().filter_map(|line| if let FoldedLine::Text(text) = line { Some(*text) } else { None }).collect();
     let common = common(&texts);

@@ -14,7 +14,7 @@ mod tree;
 use crate::estimate::TokenEstimate;
 pub use line::FoldedLine;
 pub use mark::FoldMark;
-pub use series::{FEWEST, LineSeries, unfolded};
+pub use series::{FEWEST, LineSeries, unfold_series};
 
 /// Name of the fold of repeats, as views list it.
 pub const REPEATS: &str = "repeats";
@@ -37,18 +37,18 @@ pub fn fold<'a>(lines: &[&'a str], allowed: AllowedFolds) -> FoldResult<'a> {
     let plain: Vec<FoldedLine<'a>> = lines.iter().map(|line| FoldedLine::Text(line)).collect();
     let mut folded = FoldResult { lines: plain, used: Vec::new() };
     if allowed.repeats {
-        let repeated = repeats::fold(lines);
+        let repeated = repeats::fold_repeats(lines);
         if repeated.iter().any(|line| matches!(line, FoldedLine::Mark(_))) {
             folded = FoldResult { lines: repeated, used: vec![REPEATS] };
         }
     }
     if allowed.headings
-        && let Some(headed) = headings::fold(&folded.lines)
+        && let Some(headed) = headings::fold_headings(&folded.lines)
     {
         folded.lines = headed;
         folded.used.push(HEADINGS);
     }
-    if folded.used.is_empty() || holds(lines, &folded.lines, allowed) {
+    if folded.used.is_empty() || is_lossless_gain(lines, &folded.lines, allowed) {
         return folded;
     }
     FoldResult { lines: lines.iter().map(|line| FoldedLine::Text(line)).collect(), used: Vec::new() }
@@ -77,7 +77,7 @@ impl Default for AllowedFolds {
 
 impl AllowedFolds {
     /// Takes a line of the input into account.
-    pub fn note(&mut self, line: &str) {
+    pub fn restrict_by(&mut self, line: &str) {
         self.series &= !series::is_series(line);
         if !line.ends_with(']') && !line.starts_with("[... ") {
             return;
@@ -93,7 +93,7 @@ impl AllowedFolds {
 }
 
 /// Returns whether the folded text is smaller, in bytes and in tokens, and unfolds to the same lines.
-fn holds(lines: &[&str], folded: &[FoldedLine], allowed: AllowedFolds) -> bool {
+fn is_lossless_gain(lines: &[&str], folded: &[FoldedLine], allowed: AllowedFolds) -> bool {
     let (mut before, mut bytes) = (TokenEstimate::default(), 0);
     for line in lines {
         before.add(line.as_bytes());
@@ -138,7 +138,7 @@ fn unfold_lines<'a>(folded: &[FoldedLine<'a>]) -> Option<Vec<std::borrow::Cow<'a
                 headings.retain(|(_, count)| *count > 0);
             }
             FoldedLine::Mark(mark) => repeats::expand(&mut lines, *mark)?,
-            FoldedLine::Series(text) => lines.extend(unfolded(text)?),
+            FoldedLine::Series(text) => lines.extend(unfold_series(text)?),
         }
     }
     headings.is_empty().then_some(lines)

@@ -14,7 +14,7 @@ const MARK: u64 = 480;
 const BLOCK_MARK: u64 = 1_000;
 
 /// Folds repeats. All other lines stay unchanged.
-pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<FoldedLine<'a>> {
+pub(super) fn fold_repeats<'a>(lines: &[&'a str]) -> Vec<FoldedLine<'a>> {
     let hasher = RandomState::new();
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     let same = |a: usize, b: usize, count: usize| {

@@ -169,7 +169,7 @@ impl LineSeries {
     }
 
     /// Returns the line with this number, from 0.
-    pub fn line(&self, first: &str, number: usize) -> String {
+    pub fn line_at(&self, first: &str, number: usize) -> String {
         let mut line = String::with_capacity(first.len() + 8);
         let mut text = 0;
         for counter in &self.counters {
@@ -181,7 +181,7 @@ impl LineSeries {
     }
 
     /// Returns the one line for this many lines.
-    pub fn folded(&self, first: &str, count: usize) -> String {
+    pub fn fold_lines(&self, first: &str, count: usize) -> String {
         let mut line = String::with_capacity(first.len() + 16);
         let mut text = 0;
         for counter in &self.counters {
@@ -220,7 +220,7 @@ struct CounterMark<'l> {
 }
 
 /// Reads `[1..3000]`, `[  1..100]`, `[0..900 by 10]` at the start of a text. Returns the text behind it, too.
-fn span(text: &str) -> Option<(CounterMark<'_>, &str)> {
+fn parse_counter_mark(text: &str) -> Option<(CounterMark<'_>, &str)> {
     let inside = text.strip_prefix('[')?;
     let blanks = inside.len() - inside.trim_start_matches(' ').len();
     let (first, behind) = inside[blanks..].split_once("..")?;
@@ -247,11 +247,11 @@ fn span(text: &str) -> Option<(CounterMark<'_>, &str)> {
 pub fn is_series(line: &str) -> bool {
     line.as_bytes().contains(&b'[')
         && line.contains("..")
-        && line.match_indices('[').any(|(at, _)| span(&line[at..]).is_some())
+        && line.match_indices('[').any(|(at, _)| parse_counter_mark(&line[at..]).is_some())
 }
 
 /// Returns the lines of a folded line. `None` if it is text.
-pub fn unfolded(line: &str) -> Option<Vec<Cow<'static, str>>> {
+pub fn unfold_series(line: &str) -> Option<Vec<Cow<'static, str>>> {
     if !line.contains("..") {
         return None;
     }
@@ -263,7 +263,7 @@ pub fn unfolded(line: &str) -> Option<Vec<Cow<'static, str>>> {
         if let Some(last) = texts.last_mut() {
             last.push_str(text);
         }
-        if let Some((found, behind)) = span(behind) {
+        if let Some((found, behind)) = parse_counter_mark(behind) {
             spans.push(found);
             texts.push(String::new());
             rest = behind;
@@ -308,7 +308,7 @@ mod tests {
     fn folded(lines: &[String]) -> Option<String> {
         let mut series = LineSeries::of([&lines[0], &lines[1], &lines[2]])?;
         let takes = |(number, line): (usize, &String)| series.takes(&lines[0], number, line);
-        lines.iter().enumerate().skip(FEWEST).all(takes).then(|| series.folded(&lines[0], lines.len()))
+        lines.iter().enumerate().skip(FEWEST).all(takes).then(|| series.fold_lines(&lines[0], lines.len()))
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
             let folded = folded(&lines).unwrap_or_else(|| panic!("{expected}: no series"));
             assert_eq!(folded, expected);
             assert!(is_series(&folded));
-            assert_eq!(unfolded(&folded).expect(expected), lines);
+            assert_eq!(unfold_series(&folded).expect(expected), lines);
         }
     }
 
@@ -348,13 +348,13 @@ mod tests {
         for text in ["[1..2]", "a[1..]", "[1..9 by 3]", "[..]", "[1..9", "1..9", "[-1..9]", "[a..c]"] {
             assert!(!is_series(text), "{text}");
         }
-        assert_eq!(unfolded("[1..9] [1..8]"), None);
+        assert_eq!(unfold_series("[1..9] [1..8]"), None);
     }
 
     #[test]
     fn each_line_of_a_series_is_known() {
         let lines = ["a  8", "a  9", "a 10"];
         let series = LineSeries::of(lines).expect("a series");
-        assert_eq!([0, 2, 92].map(|number| series.line("a  8", number)), ["a  8", "a 10", "a100"]);
+        assert_eq!([0, 2, 92].map(|number| series.line_at("a  8", number)), ["a  8", "a 10", "a100"]);
     }
 }

@@ -122,9 +122,9 @@ fn marks_are_read_as_they_are_written() {
 #[test]
 fn a_text_with_the_line_of_a_mark_is_not_folded_that_way() {
     let mut allowed = AllowedFolds::default();
-    allowed.note("[x3]");
+    allowed.restrict_by("[x3]");
     assert_eq!((allowed.repeats, allowed.headings), (false, true));
-    allowed.note("src/ [3 lines]");
+    allowed.restrict_by("src/ [3 lines]");
     assert!(!allowed.headings);
 }
 

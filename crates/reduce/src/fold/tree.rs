@@ -60,7 +60,7 @@ impl<'a> PrefixTree<'a> {
             }
             if end - start > 1 {
                 let range = PrefixRange { start, end, taken: 0, nested: 0 };
-                self.save(range, 0)?;
+                self.best_saving(range, 0)?;
                 self.collect(range, &mut headings);
             }
             start = end;
@@ -69,7 +69,7 @@ impl<'a> PrefixTree<'a> {
     }
 
     /// Returns the tokens that the best headings of a range save.
-    fn save(&mut self, range: PrefixRange, depth: usize) -> Option<u64> {
+    fn best_saving(&mut self, range: PrefixRange, depth: usize) -> Option<u64> {
         let PrefixRange { start, end, taken, nested } = range;
         if end - start < 2 || depth > DEPTH {
             return Some(0);
@@ -99,7 +99,7 @@ impl<'a> PrefixTree<'a> {
     fn save_below(&mut self, range: PrefixRange, length: usize, depth: usize) -> Option<u64> {
         let mut saved = 0;
         for (start, end) in self.split(range, length) {
-            saved += self.save(PrefixRange { start, end, ..range }, depth + 1)?;
+            saved += self.best_saving(PrefixRange { start, end, ..range }, depth + 1)?;
         }
         Some(saved)
     }

@@ -268,7 +268,7 @@ impl RuleCompiler<'_> {
 ///
 /// # Errors
 /// If the pattern is too long, no regular expression, or needs too much memory.
-pub fn pattern(text: &str) -> Result<LineDfa, RuleFault> {
+pub fn compile_pattern(text: &str) -> Result<LineDfa, RuleFault> {
     if text.len() > PATTERN {
         return Err(RuleFault::Long);
     }

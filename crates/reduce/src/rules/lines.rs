@@ -205,7 +205,7 @@ impl Default for TestLineFinder {
 
 impl TestLineFinder {
     /// Notes that a runner is known. Returns whether it was.
-    pub fn know(&mut self, rule: usize) -> bool {
+    pub fn mark_known(&mut self, rule: usize) -> bool {
         let was = self.is_known(rule);
         self.known |= 1 << rule;
         was

@@ -18,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 use regex_automata::dfa::sparse;
 
 pub(crate) use file::TestLineMeaning;
-pub use file::{CheckKind, LARGEST, LineDfa, RuleError, RuleFault, matches, pattern};
-pub use own::parse;
+pub use file::{CheckKind, LARGEST, LineDfa, RuleError, RuleFault, compile_pattern, matches};
+pub use own::parse_user_rules;
 
 use lines::{TestCountingRule, TestNumberPatterns};
 
@@ -46,7 +46,7 @@ pub struct OutputRule {
 impl OutputRule {
     /// Returns whether the rule's hints name one of the programs.
     pub fn is_hinted(&self, programs: &[String]) -> bool {
-        self.hint.mean(programs)
+        self.hint.name_any_of(programs)
     }
 
     /// Returns whether one of the rule's hints is meant.
@@ -79,8 +79,8 @@ enum ProgramHints {
 
 impl ProgramHints {
     /// Returns whether the hints name one of the programs.
-    fn mean(&self, programs: &[String]) -> bool {
-        let is = |hint: &str| programs.iter().any(|program| runs(program, hint));
+    fn name_any_of(&self, programs: &[String]) -> bool {
+        let is = |hint: &str| programs.iter().any(|program| is_hinted_by(program, hint));
         match self {
             Self::Shipped(hints) => hints.iter().any(|hint| is(hint)),
             Self::Own(hints) => hints.iter().any(|hint| is(hint)),
@@ -148,7 +148,7 @@ fn numbered(own: &[Arc<OutputRule>]) -> impl Iterator<Item = (u32, &OutputRule)>
 }
 
 /// Returns the name of a rule by its number.
-pub(super) fn name(number: u32, own: &[Arc<OutputRule>]) -> ViewRuleName {
+pub(super) fn rule_name(number: u32, own: &[Arc<OutputRule>]) -> ViewRuleName {
     numbered(own).nth(number as usize).map_or_else(ViewRuleName::default, |(_, rule)| rule.name.clone())
 }
 
@@ -176,7 +176,7 @@ impl<'a> StreamRules<'a> {
     }
 
     /// Returns the verdict of the rules about the next line.
-    pub fn next(&mut self, line: &str) -> LineVerdict {
+    pub fn judge_line(&mut self, line: &str) -> LineVerdict {
         let mut verdict = LineVerdict::default();
         if self.rules.is_empty() {
             return verdict;
@@ -214,6 +214,6 @@ pub(crate) fn may_run_any(program: &str) -> bool {
 }
 
 /// Returns whether a program with its first words begins with a hint.
-fn runs(program: &str, hint: &str) -> bool {
+fn is_hinted_by(program: &str, hint: &str) -> bool {
     program.strip_prefix(hint).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

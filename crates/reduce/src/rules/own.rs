@@ -20,7 +20,7 @@ static LATEST: Mutex<VecDeque<(String, Vec<Arc<OutputRule>>)>> = Mutex::new(VecD
 ///
 /// # Errors
 /// For a text that is no such file, a pattern that is no regular expression, and a file that exceeds a bound.
-pub fn parse(text: &str) -> Result<Vec<Arc<OutputRule>>, RuleError> {
+pub fn parse_user_rules(text: &str) -> Result<Vec<Arc<OutputRule>>, RuleError> {
     let latest = || LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, rules)) = latest().iter().find(|(known, _)| known == text) {
         return Ok(rules.clone());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::{RULES, StreamRules, parse};
+use super::{RULES, StreamRules, parse_user_rules};
 use crate::types::DroppingRule;
 use crate::{ExitOutcome, ReductionLevel, ReductionOptions, reduce};
 
@@ -70,7 +70,7 @@ fn the_lines_that_a_rule_keeps_are_never_dropped() {
     for (name, text, expected) in fixtures() {
         let mut rules = StreamRules::of(&expected.hint, &[], &[]);
         for line in text.lines() {
-            let dropped = rules.next(line).dropped.is_some();
+            let dropped = rules.judge_line(line).dropped.is_some();
             assert!(!(dropped && expected.keep.iter().any(|kept| kept == line)), "{name}: {line}");
         }
     }
@@ -83,7 +83,7 @@ fn a_rule_needs_its_proof() {
         let rule = RULES.iter().find(|rule| rule.name == name).expect(name);
         let unproven = text.lines().filter(|line| RULES.iter().all(|rule| !rule.proof.matches(line)));
         for line in unproven {
-            assert_eq!(rules.next(line).dropped, None, "{name}: {line}");
+            assert_eq!(rules.judge_line(line).dropped, None, "{name}: {line}");
         }
         assert!(text.lines().any(|line| rule.proof.matches(line)), "{name}: no line proves it");
     }
@@ -94,8 +94,8 @@ fn a_rule_that_is_off_drops_nothing() {
     for (name, text, expected) in fixtures() {
         let off = [name.to_owned()];
         let mut rules = StreamRules::of(&expected.hint, &[], &off);
-        let is_other = |dropped: DroppingRule| super::name(dropped.rule, &[]) != name;
-        assert!(text.lines().all(|line| rules.next(line).dropped.is_none_or(is_other)), "{name}");
+        let is_other = |dropped: DroppingRule| super::rule_name(dropped.rule, &[]) != name;
+        assert!(text.lines().all(|line| rules.judge_line(line).dropped.is_none_or(is_other)), "{name}");
     }
 }
 
@@ -124,13 +124,13 @@ keep = ["uploaded manifest.json", "not fine"]
 "#;
 
 fn error(text: &str) -> (usize, String) {
-    let error = parse(text).expect_err("an error");
+    let error = parse_user_rules(text).expect_err("an error");
     (error.line, error.reason.to_string())
 }
 
 #[test]
 fn a_rule_of_a_user_drops_and_pins_lines_of_its_tool() {
-    let own = parse(DEPLOY).expect("a rule");
+    let own = parse_user_rules(DEPLOY).expect("a rule");
     let uploads: String = (0..200).map(|number| format!("uploaded file-{number}.css\n")).collect();
     let text = format!("deploying to staging\n{uploads}uploaded manifest.json\n{uploads}done\n");
     let options = ReductionOptions {
@@ -152,30 +152,31 @@ fn a_rule_of_a_user_drops_and_pins_lines_of_its_tool() {
 
 #[test]
 fn a_pattern_may_have_branches_behind_its_anchor() {
-    let own = parse(DEPLOY).expect("a rule");
+    let own = parse_user_rules(DEPLOY).expect("a rule");
     let mut rules = StreamRules::of(&["deploy.sh".to_owned()], &own, &[]);
     let dropped: Vec<&str> =
         ["fine", "deploying to x", "fine", "ok", "not fine", "uploaded x", "uploaded manifest.json"]
             .into_iter()
-            .filter(|line| rules.next(line).dropped.is_some())
+            .filter(|line| rules.judge_line(line).dropped.is_some())
             .collect();
     assert_eq!(dropped, ["fine", "ok", "uploaded x"]);
 }
 
 #[test]
 fn a_rule_of_a_user_stands_in_the_place_of_the_shipped_one_with_its_name() {
-    let own = parse(&DEPLOY.replace("\"deploy\"", "\"make\"").replace("deploy.sh", "make")).expect("a rule");
+    let own = parse_user_rules(&DEPLOY.replace("\"deploy\"", "\"make\"").replace("deploy.sh", "make")).expect("a rule");
     let mut rules = StreamRules::of(&["make".to_owned()], &own, &[]);
-    assert_eq!(rules.next("make[1]: Entering directory '/srv/app'").dropped, None);
-    rules.next("deploying to x");
-    let dropped = rules.next("uploaded x").dropped.expect("a rule that drops it");
-    assert_eq!(super::name(dropped.rule, &own), "make");
+    assert_eq!(rules.judge_line("make[1]: Entering directory '/srv/app'").dropped, None);
+    rules.judge_line("deploying to x");
+    let dropped = rules.judge_line("uploaded x").dropped.expect("a rule that drops it");
+    assert_eq!(super::rule_name(dropped.rule, &own), "make");
 }
 
 #[test]
 fn a_file_may_have_several_rules() {
     let text = format!("[[rule]]{DEPLOY}[[rule]]{}", DEPLOY.replace("\"deploy\"", "\"release\""));
-    let names: Vec<String> = parse(&text).expect("two rules").iter().map(|rule| rule.name.to_string()).collect();
+    let names: Vec<String> =
+        parse_user_rules(&text).expect("two rules").iter().map(|rule| rule.name.to_string()).collect();
     assert_eq!(names, ["deploy", "release"]);
     let twice = format!("[[rule]]{DEPLOY}[[rule]]{DEPLOY}");
     assert_eq!(error(&twice), (10, "there are two rules \"deploy\"".to_owned()));

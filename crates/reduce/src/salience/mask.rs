@@ -8,7 +8,7 @@ const HEX: usize = 7;
 const ROUGH: usize = 48;
 
 /// Returns a number for the template of a line. Lines that differ only in digits and hashes have the same number.
-pub fn template(line: &str) -> u64 {
+pub fn template_hash(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let (mut hash, mut at, mut is_start) = (0, 0, true);
     while let Some(&byte) = bytes.get(at) {
@@ -24,7 +24,7 @@ pub fn template(line: &str) -> u64 {
 
 /// Returns a number for the template of the start of a line. This is enough where a mistake hides nothing.
 pub fn rough_template(line: &str) -> u64 {
-    template(start(line))
+    template_hash(start(line))
 }
 
 /// Does the same for a line without a digit.
@@ -107,7 +107,7 @@ impl RecentTemplates {
     }
 
     /// Notes a template. Returns how often it occurred before.
-    pub fn note(&mut self, template: u64) -> u64 {
+    pub fn count_template(&mut self, template: u64) -> u64 {
         let slot = &mut self.slots[(template >> 32) as usize % Self::SLOTS];
         if (*slot ^ template) & Self::TEMPLATE != 0 {
             *slot = template & Self::TEMPLATE;
@@ -124,16 +124,16 @@ mod tests {
 
     #[test]
     fn numbers_and_hashes_do_not_count() {
-        assert_eq!(template("took 12 ms"), template("took 3 ms"));
-        assert_eq!(template("commit 1a2b3c4d5e"), template("commit 9f8e7d6c5b"));
-        assert_eq!(template("a1"), template("a22"));
-        assert_ne!(template("took 12 ms"), template("took 12 s"));
-        assert_ne!(template("deadbeef"), template("feedface"));
+        assert_eq!(template_hash("took 12 ms"), template_hash("took 3 ms"));
+        assert_eq!(template_hash("commit 1a2b3c4d5e"), template_hash("commit 9f8e7d6c5b"));
+        assert_eq!(template_hash("a1"), template_hash("a22"));
+        assert_ne!(template_hash("took 12 ms"), template_hash("took 12 s"));
+        assert_ne!(template_hash("deadbeef"), template_hash("feedface"));
     }
 
     #[test]
     fn templates_are_counted() {
         let mut seen = RecentTemplates::default();
-        assert_eq!([7, 7, 9, 7].map(|template: u64| seen.note(template << 32)), [0, 1, 0, 2]);
+        assert_eq!([7, 7, 9, 7].map(|template: u64| seen.count_template(template << 32)), [0, 1, 0, 2]);
     }
 }

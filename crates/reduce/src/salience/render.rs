@@ -82,22 +82,22 @@ impl ViewWriter {
                 continue;
             }
             if unit.number > next {
-                self.run(&mut run, rendering);
-                self.gap(next, unit.number - 1, rule, rendering);
+                self.write_run(&mut run, rendering);
+                self.write_gap(next, unit.number - 1, rule, rendering);
             }
             rule = None;
             run.push(unit);
             next = unit.number + unit.count;
         }
-        self.run(&mut run, rendering);
+        self.write_run(&mut run, rendering);
         if next <= rendering.lines {
-            self.gap(next, rendering.lines, rule, rendering);
+            self.write_gap(next, rendering.lines, rule, rendering);
         }
     }
 
     /// Writes a gap between two lines: a reference for each run that an earlier result shows, and a marker for the
     /// rest. `rule`: the number of the rule that drops these lines, if any.
-    fn gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &StreamRendering) {
+    fn write_gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &StreamRendering) {
         let mut next = from;
         for run in rendering.runs.iter().filter(|run| run.start + 1 >= from && run.start < to) {
             if run.start + 1 > next {
@@ -117,14 +117,15 @@ impl ViewWriter {
     fn marker(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &StreamRendering) {
         self.text.push_str(&marker(rendering.stream, from + rendering.before, to + rendering.before));
         self.text.push('\n');
-        let why = rule.map_or(ElisionReason::Salience, |rule| ElisionReason::Rule(rules::name(rule, rendering.own)));
+        let why =
+            rule.map_or(ElisionReason::Salience, |rule| ElisionReason::Rule(rules::rule_name(rule, rendering.own)));
         self.elided.push(ElidedRange { stream: rendering.stream, from, to, why });
     }
 
     /// Writes units without a gap between them.
-    fn run(&mut self, run: &mut Vec<&OutputUnit>, rendering: &StreamRendering) {
+    fn write_run(&mut self, run: &mut Vec<&OutputUnit>, rendering: &StreamRendering) {
         debug_assert!(run.windows(2).all(|pair| follows(pair[0], pair[1])));
-        let texts: Vec<ShownUnitLines> = run.iter().map(|unit| self.shown(unit, rendering)).collect();
+        let texts: Vec<ShownUnitLines> = run.iter().map(|unit| self.shown_lines(unit, rendering)).collect();
         let mut lines: Vec<&str> = Vec::new();
         for (unit, shown) in run.iter().zip(&texts) {
             self.shown += 1;
@@ -154,12 +155,12 @@ impl ViewWriter {
     }
 
     /// Returns the lines of a unit that the view shows.
-    fn shown<'u>(&mut self, unit: &'u OutputUnit, rendering: &StreamRendering) -> ShownUnitLines<'u> {
+    fn shown_lines<'u>(&mut self, unit: &'u OutputUnit, rendering: &StreamRendering) -> ShownUnitLines<'u> {
         let Some(series) = &unit.series else {
             return ShownUnitLines::Line(self.shorten(unit, rendering).map_or(Cow::Borrowed(&*unit.text), Cow::Owned));
         };
-        let folded = series.folded(&unit.text, unit.count);
-        let lines = |count: usize| (0..count).map(|number| series.line(&unit.text, number));
+        let folded = series.fold_lines(&unit.text, unit.count);
+        let lines = |count: usize| (0..count).map(|number| series.line_at(&unit.text, number));
         let cost = |line: String| hundredths(&line) + 75;
         let gains = hundredths(&folded) + MARK < lines(unit.count.min(ENOUGH)).map(cost).sum();
         if rendering.folds && rendering.allowed.series && gains {

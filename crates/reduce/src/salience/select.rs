@@ -44,7 +44,7 @@ impl SelectionConditions {
     }
 
     /// Returns whether a unit must stay.
-    pub fn pins(&self, unit: &OutputUnit) -> bool {
+    pub fn must_show(&self, unit: &OutputUnit) -> bool {
         if unit.traits.referred {
             return false;
         }
@@ -77,7 +77,7 @@ impl SelectionConditions {
 pub fn select(units: &[OutputUnit], frame: &SelectionConditions) -> Vec<bool> {
     let mut choice = LineSelection::new(units, frame);
     for (at, unit) in units.iter().enumerate() {
-        if frame.pins(unit) {
+        if frame.must_show(unit) {
             choice.show(at);
         }
     }
@@ -100,7 +100,7 @@ pub fn select(units: &[OutputUnit], frame: &SelectionConditions) -> Vec<bool> {
         }
     }
     let LineSelection { mut shown, costs, .. } = choice;
-    fill(units, &costs, &mut shown);
+    fill_small_gaps(units, &costs, &mut shown);
     shown
 }
 
@@ -176,7 +176,7 @@ fn signed(tokens: u64) -> i64 {
 }
 
 /// Shows units that cost no more than the marker in their place.
-fn fill(units: &[OutputUnit], costs: &[u64], shown: &mut [bool]) {
+fn fill_small_gaps(units: &[OutputUnit], costs: &[u64], shown: &mut [bool]) {
     let mut at = 0;
     while at < units.len() {
         if shown[at] {

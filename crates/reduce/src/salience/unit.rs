@@ -5,12 +5,12 @@ use std::hash::{Hash, Hasher};
 
 use memchr::memchr_iter;
 
-use super::mask::{RecentTemplates, exact, exact_start, rough_template, template};
+use super::mask::{RecentTemplates, exact, exact_start, rough_template, template_hash};
 use crate::CommandStream;
-use crate::estimate::of_line;
+use crate::estimate::line_hundredths;
 use crate::failure::{
     self, FailureBlockLine as Line, FailureContext, FailureSeverity, FirstFailureBlock, LineJudgement, RecentTestNames,
-    TestHeaders, is_place, judge,
+    TestHeaders, is_place, judge_line,
 };
 use crate::fold::{AllowedFolds, FEWEST, LineSeries};
 use crate::types::LineVerdict;
@@ -114,7 +114,7 @@ impl OutputUnit<'_> {
     }
 
     /// Returns whether the next line goes on with the series, and counts it.
-    pub fn goes_on(&mut self, line: &str, verdict: LineVerdict) -> bool {
+    pub fn continues_series(&mut self, line: &str, verdict: LineVerdict) -> bool {
         let Some(series) = &mut self.series else { return false };
         let is_next = self.verdict == verdict
             && series.takes(&self.text, self.count, line)
@@ -158,7 +158,7 @@ impl OutputUnit<'_> {
 
     /// Returns the tokens of the line, in hundredths. `is_open`: the line has no newline.
     pub fn tokens(&self, is_open: bool) -> u64 {
-        self.cut.as_ref().map_or_else(|| of_line(&self.text, self.number == 1, is_open), |cut| cut.tokens)
+        self.cut.as_ref().map_or_else(|| line_hundredths(&self.text, self.number == 1, is_open), |cut| cut.tokens)
     }
 
     /// Returns whether the line names the failed test of the lines below.
@@ -184,29 +184,29 @@ impl LineJudge {
     pub fn next<'a, 'l>(&mut self, line: NewLine<'a>, above: impl Iterator<Item = &'l str>) -> OutputUnit<'a> {
         let NewLine { text, stream, verdict } = line;
         self.lines += 1;
-        let said = judge(&text);
+        let said = judge_line(&text);
         if said.bracket {
-            self.allowed.note(&text);
+            self.allowed.restrict_by(&text);
         }
         let severity = self.context.next(&text, said.severity);
-        let is_said = severity == FailureSeverity::Failure && failure::is_said(&text);
+        let is_said = severity == FailureSeverity::Failure && failure::is_program_message(&text);
         self.failed |= severity == FailureSeverity::Failure;
         self.said |= is_said;
         let (number, header) = (self.lines, self.headers.next(&text, self.lines));
         let is_header = header == number;
-        let taken = self.block.next(Line { line: &text, severity, is_header }, above);
+        let taken = self.block.add_line(Line { line: &text, severity, is_header }, above);
         self.lead = taken.saturating_sub(1);
-        let names = self.names.next(&text, is_header || severity >= FailureSeverity::Mention);
+        let names = self.names.is_new_name(&text, is_header || severity >= FailureSeverity::Mention);
         // A failure may only be left out as a repeat if the whole line repeats.
         let template = match severity {
-            FailureSeverity::Mention | FailureSeverity::Failure => template(&text),
+            FailureSeverity::Mention | FailureSeverity::Failure => template_hash(&text),
             _ if said.digit => rough_template(&text),
             _ => exact_start(&text),
         };
         // `0 failed` and `3 failed` have one template, but only the latter is a failure.
-        let similar = self.seen.note(template ^ severity as u64);
+        let similar = self.seen.count_template(template ^ severity as u64);
         let seen = match severity {
-            FailureSeverity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
+            FailureSeverity::Failure => similar >= SIMILAR || self.seen.count_template(exact(&text)) > 0,
             _ => similar > 0,
         };
         // The numbers of failed tests are names.
@@ -223,8 +223,8 @@ impl LineJudge {
     }
 
     /// Takes a line that goes on with a series.
-    pub fn go_on(&mut self, line: &str) {
-        self.allowed.note(line);
+    pub fn continue_series(&mut self, line: &str) {
+        self.allowed.restrict_by(line);
         self.lines += 1;
     }
 }

@@ -147,8 +147,8 @@ impl LineCollector {
     }
 
     /// Returns whether a line goes on with a series. If so, the series counts it.
-    pub fn goes_on(&mut self, line: &str, verdict: LineVerdict) -> bool {
-        self.end.back_mut().is_some_and(|last| last.goes_on(line, verdict))
+    pub fn continues_series(&mut self, line: &str, verdict: LineVerdict) -> bool {
+        self.end.back_mut().is_some_and(|last| last.continues_series(line, verdict))
     }
 
     /// Takes the next line. `lead`: the number of lines right before it that must stay with it.
@@ -171,7 +171,7 @@ impl LineCollector {
             let is_refused = self.end.front().is_some_and(|first| self.refuses(first));
             let Some(first) = self.end.pop_front() else { return };
             self.end_size -= size(&first);
-            if is_refused { self.let_go(first) } else { self.leave(first) }
+            if is_refused { self.let_go(first) } else { self.keep_or_drop(first) }
         }
     }
 
@@ -211,7 +211,7 @@ impl LineCollector {
     }
 
     /// Takes a line that no longer belongs to the last lines.
-    fn leave(&mut self, mut unit: OutputUnit<'static>) {
+    fn keep_or_drop(&mut self, mut unit: OutputUnit<'static>) {
         self.left += 1;
         if let Cow::Owned(text) = &mut unit.text {
             text.shrink_to_fit();

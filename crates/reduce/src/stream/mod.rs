@@ -14,7 +14,7 @@ use super::class::OutputProfile;
 use super::estimate::TokenEstimate;
 use super::lines::{OutputLines, StreamTotals};
 use super::options::ReductionOptions;
-use super::repeats::{BlockSearch, RepeatedBlock, repeats};
+use super::repeats::{BlockSearch, RepeatedBlock, count_repeats};
 use super::rules::StreamRules;
 use super::salience::unit::{NewLine, RemovedMiddle};
 use super::seen::{EarlierLines, lines_of};
@@ -58,13 +58,13 @@ struct LongStream<'a> {
 impl<'a> OutputReducer<'a> {
     /// Makes a reducer of one output.
     pub fn new(options: &ReductionOptions<'a>) -> Self {
-        let printed = options.printed();
+        let printed = options.output_profile();
         Self { options: *options, printed, small: Some(Default::default()), size: 0, streams: [None, None] }
     }
 
     /// Makes the reducer take into account the lines that a conversation shows already. May be called once the output
     /// is whole.
-    pub fn after<'b>(self, shown: &'b EarlierLines<'b>) -> OutputReducer<'b>
+    pub fn with_earlier_lines<'b>(self, shown: &'b EarlierLines<'b>) -> OutputReducer<'b>
     where
         'a: 'b,
     {
@@ -87,13 +87,13 @@ impl<'a> OutputReducer<'a> {
                 return;
             }
             let [stdout, stderr] = self.small.take().unwrap_or_default();
-            stdout.into_iter().for_each(|part| self.run(CommandStream::Stdout, &part));
-            stderr.into_iter().for_each(|part| self.run(CommandStream::Stderr, &part));
+            stdout.into_iter().for_each(|part| self.pass_on(CommandStream::Stdout, &part));
+            stderr.into_iter().for_each(|part| self.pass_on(CommandStream::Stderr, &part));
         }
-        self.run(stream, text);
+        self.pass_on(stream, text);
     }
 
-    fn run(&mut self, stream: CommandStream, text: &str) {
+    fn pass_on(&mut self, stream: CommandStream, text: &str) {
         let options = &self.options;
         let rules = || options.rules(&self.printed);
         let running =
@@ -108,8 +108,8 @@ impl<'a> OutputReducer<'a> {
         while let Some(length) = memchr(b'\n', &bytes[start..]) {
             let (line, next) = (&text[start..start + length], start + length + 1);
             if running.line.is_empty() && line.len() <= LINE {
-                if running.take(line, stream, options)
-                    && let Some(times) = repeats(&bytes[start..], length + 1)
+                if running.take_line(line, stream, options)
+                    && let Some(times) = count_repeats(&bytes[start..], length + 1)
                 {
                     // Each of them costs as many tokens, because the line before it is the same.
                     running.total.estimate.add(&bytes[counted..start]);
@@ -124,7 +124,7 @@ impl<'a> OutputReducer<'a> {
                     continue;
                 }
             } else {
-                running.hold(line);
+                running.append_to_line(line);
                 running.end_line(stream, options);
             }
             start = next;
@@ -135,7 +135,7 @@ impl<'a> OutputReducer<'a> {
             }
         }
         running.total.estimate.add(&bytes[counted..]);
-        running.hold(&text[start..]);
+        running.append_to_line(&text[start..]);
     }
 
     /// Returns the view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
@@ -179,7 +179,7 @@ fn append(to: &mut Vec<String>, text: &str) {
 
 impl LongStream<'_> {
     /// Adds to the incomplete line. If the line is long, its middle is dropped.
-    fn hold(&mut self, text: &str) {
+    fn append_to_line(&mut self, text: &str) {
         self.tokens.add(text.as_bytes());
         let mut rest = text;
         while !rest.is_empty() {
@@ -213,7 +213,7 @@ impl LongStream<'_> {
         let cut = std::mem::take(&mut self.cut);
         let mut tokens = std::mem::take(&mut self.tokens);
         if cut == 0 {
-            self.take(&line, stream, options);
+            self.take_line(&line, stream, options);
         } else {
             let verdict = options.verdict(&line, &mut self.rules);
             let own = NewLine { text: Cow::Borrowed(&*line), stream, verdict };
@@ -240,7 +240,7 @@ impl LongStream<'_> {
         let RepeatedBlock { length, lines, times } = block;
         let (before, tokens) = (self.state(), self.total.estimate.hundredths());
         for line in lines_of(&text[..length]) {
-            self.take(line, stream, options);
+            self.take_line(line, stream, options);
         }
         self.total.estimate.add(&text.as_bytes()[..length]);
         if self.state() != before {
@@ -264,14 +264,14 @@ impl LongStream<'_> {
     }
 
     /// Takes a line. Returns whether it repeats the line before.
-    fn take(&mut self, line: &str, stream: CommandStream, options: &ReductionOptions) -> bool {
+    fn take_line(&mut self, line: &str, stream: CommandStream, options: &ReductionOptions) -> bool {
         if self.collector.repeats(line) {
             self.total.judge.repeat(1);
             return true;
         }
         let verdict = options.verdict(line, &mut self.rules);
-        if self.collector.goes_on(line, verdict) {
-            self.total.judge.go_on(line);
+        if self.collector.continues_series(line, verdict) {
+            self.total.judge.continue_series(line);
             return false;
         }
         let own = NewLine { text: Cow::Borrowed(line), stream, verdict };

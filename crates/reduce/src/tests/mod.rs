@@ -32,7 +32,7 @@ fn restored(text: &str, stream: CommandStream, before: usize, view: &ReducedView
     let mut whole = String::new();
     let mut shown = String::new();
     let mut allowed = AllowedFolds::default();
-    original.lines().for_each(|line| allowed.note(line));
+    original.lines().for_each(|line| allowed.restrict_by(line));
     let own: Vec<&ElidedRange> = view.elided.iter().filter(|each| each.stream == stream).collect();
     for line in text.split_inclusive('\n') {
         let bare = line.strip_suffix('\n').unwrap_or(line);

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use reduce::CommandStream;
-use reduce::class::printed;
+use reduce::class::output_profile;
 use reduce::counts::{CommandTermination, TestCountReader, TestCounts};
 
 /// Most bytes of a log that are read.
@@ -29,7 +29,7 @@ impl TestCounter<'_> {
     /// Takes the next bytes of a stream.
     pub fn push(&mut self, stream: CommandStream, bytes: &[u8]) {
         if let Self::Waiting(command) = self {
-            let begun = catch_unwind(|| TestCountReader::new(Some(&printed(command))));
+            let begun = catch_unwind(|| TestCountReader::new(Some(&output_profile(command))));
             *self = begun.map_or(Self::Off, |reader| Self::Reading(Box::new(reader)));
         }
         let Self::Reading(reader) = self else { return };

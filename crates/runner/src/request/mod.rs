@@ -32,7 +32,7 @@ use protocol::plan;
 use protocol::plan::{CommandEnvironment, InheritedDescriptor, RawLimits, ShellStartup};
 use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
-use reduce::class::{PipelineProducer, producer, producer_itself};
+use reduce::class::{PipelineProducer, find_producer, whole_command_producer};
 
 pub use command_options::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement_options::check_world;
@@ -181,8 +181,8 @@ impl CommandRequest {
         let reuse = recording_options::check_reuse(&raw)?;
         let in_foreground = !matches!(place, TimeRule::Terminal | TimeRule::Background);
         let taps = recording_options::check_taps(raw.taps.as_deref())? && evidence.is_some() && in_foreground;
-        let found = if taps { producer(&raw.command) } else { None };
-        let own = (taps && raw.is_producer && found.is_none()).then(|| producer_itself(&raw.command)).flatten();
+        let found = if taps { find_producer(&raw.command) } else { None };
+        let own = (taps && raw.is_producer && found.is_none()).then(|| whole_command_producer(&raw.command)).flatten();
         let is_producer = own.is_some();
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;

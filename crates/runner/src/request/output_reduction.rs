@@ -60,7 +60,7 @@ pub fn check_reduction(raw: RawReduction) -> Result<OutputReduction, RequestErro
 
 /// Returns the rules of a user, from the texts of their files.
 fn own_rules(texts: &[String]) -> Result<Vec<Arc<OutputRule>>, RuleError> {
-    let files: Vec<_> = texts.iter().map(|text| rules::parse(text)).collect::<Result<_, _>>()?;
+    let files: Vec<_> = texts.iter().map(|text| rules::parse_user_rules(text)).collect::<Result<_, _>>()?;
     Ok(files.into_iter().flatten().collect())
 }
 

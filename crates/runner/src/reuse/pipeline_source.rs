@@ -1,6 +1,6 @@
 //! The first program of a command, whose output can go through another filter.
 
-use reduce::class::{producer, producer_itself};
+use reduce::class::{find_producer, whole_command_producer};
 use safety::Utf16Offsets;
 use safety::parse::{CommandNodeKind, read};
 
@@ -30,7 +30,8 @@ impl PipelineSource {
     /// Returns the source of a command, alone or behind `cd X &&`. `None`: it has another shape, or a source that is
     /// not worth it.
     pub fn of(command: &str) -> Option<Self> {
-        let found = producer(command).or_else(|| producer_itself(command)).filter(|found| found.why.is_none())?;
+        let found =
+            find_producer(command).or_else(|| whole_command_producer(command)).filter(|found| found.why.is_none())?;
         let (before, own) = (command.get(..found.span.start)?, command.get(found.span.clone())?);
         let behind = command.get(found.span.end..)?.trim_start_matches([' ', '\t']);
         let (joins, filter) = match behind.strip_prefix('|') {

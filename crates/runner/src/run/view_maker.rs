@@ -110,7 +110,7 @@ fn finished<'a>(
     shown: Option<&'a EarlierLines<'a>>,
 ) -> Option<ReducedView> {
     match shown {
-        Some(shown) => reducer.after(shown).finish(end),
+        Some(shown) => reducer.with_earlier_lines(shown).finish(end),
         None => reducer.finish(end),
     }
 }

@@ -13,7 +13,7 @@ impl TestLineReader {
     }
 
     /// Returns the last run of a runner, of which more lines may follow.
-    pub(super) fn last(&mut self, rule: usize) -> Option<&mut TestRunCounts> {
+    pub(super) fn last_run(&mut self, rule: usize) -> Option<&mut TestRunCounts> {
         let runs = match self.frames.last_mut() {
             Some(frame) => &mut frame.inner,
             None => &mut self.runs,
@@ -53,7 +53,7 @@ impl TestLineReader {
                 self.runs.append(&mut inner);
                 self.runs.push(run);
                 self.runners[rule].last = Some(self.runs.len() - 1);
-                self.settle();
+                self.sum_up_runs();
             }
         }
     }
@@ -63,7 +63,7 @@ impl TestLineReader {
     }
 
     /// Adds up the runs if there are many.
-    fn settle(&mut self) {
+    fn sum_up_runs(&mut self) {
         if self.runs.len() >= APART {
             let runs = std::mem::take(&mut self.runs);
             add(&mut self.sums, runs);

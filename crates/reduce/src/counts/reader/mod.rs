@@ -31,7 +31,7 @@ impl TestCountReader {
     /// Takes the next bytes of a stream. The lines of both streams count in the order in which they ended.
     pub fn push(&mut self, stream: CommandStream, bytes: &[u8]) {
         if !self.lines.origin.is_silent {
-            self.splitters[stream.index()].push(bytes, |line, times| self.lines.next(line, times));
+            self.splitters[stream.index()].push(bytes, |line, times| self.lines.read_line(line, times));
         }
     }
 
@@ -39,7 +39,7 @@ impl TestCountReader {
     pub fn end(mut self, ended: CommandTermination) -> Vec<TestCounts> {
         self.lines.is_last = true;
         for splitter in &mut self.splitters {
-            splitter.end(|line| self.lines.next(line, 1));
+            splitter.end(|line| self.lines.read_line(line, 1));
         }
         self.lines.end(ended)
     }
@@ -122,7 +122,7 @@ impl TestLineReader {
         for (number, (rule, _)) in rules.iter().enumerate() {
             runners.push(TestRunnerState { is_proven: is_hinted(rule), ..TestRunnerState::default() });
             if is_hinted(rule) {
-                finder.know(number);
+                finder.mark_known(number);
             }
         }
         Self {
@@ -142,7 +142,7 @@ impl TestLineReader {
     }
 
     /// Takes a line this many times. Returns whether it says nothing, and so would not if it came again.
-    pub(super) fn next(&mut self, line: &[u8], times: u64) -> bool {
+    pub(super) fn read_line(&mut self, line: &[u8], times: u64) -> bool {
         self.number += times;
         self.begun.swap(0, 1);
         self.begun[1].clear();
@@ -158,7 +158,7 @@ impl TestLineReader {
             return !is_fence;
         }
         let mut parts = std::mem::take(&mut self.parts);
-        let says = self.found(line, &mut parts);
+        let says = self.read_parts(line, &mut parts);
         parts.clear();
         self.parts = parts;
         // An empty line may begin a pattern, and begins it again if it comes again.
@@ -166,7 +166,7 @@ impl TestLineReader {
     }
 
     /// Takes a line that has parts of patterns. Returns whether it says something by itself.
-    fn found(&mut self, line: &[u8], parts: &mut Vec<FoundPatternPart>) -> bool {
+    fn read_parts(&mut self, line: &[u8], parts: &mut Vec<FoundPatternPart>) -> bool {
         // A line that proves a runner may say more.
         let proves = |part: &&FoundPatternPart| part.line.steps == part.step + 1 && !part.line.says.is_of_known(false);
         let proven: Vec<usize> = parts.iter().filter(proves).map(|part| part.line.rule).collect();
@@ -179,7 +179,7 @@ impl TestLineReader {
         }
         let mut found: Vec<(&'static TestLinePattern, Vec<u8>)> = Vec::new();
         for &mut FoundPatternPart { pattern, line: says, step } in parts {
-            if let Some(text) = self.whole(pattern, says, step, line) {
+            if let Some(text) = self.complete_pattern(pattern, says, step, line) {
                 found.push((says, text));
             }
         }
@@ -188,14 +188,20 @@ impl TestLineReader {
             |rule: usize| found.iter().any(|(line, _)| line.rule == rule && line.says == TestLineMeaning::NoName);
         for (line, text) in &found {
             if !(self.runners[line.rule].is_off || line.says == TestLineMeaning::Name && has_none(line.rule)) {
-                self.take(line, text);
+                self.apply_line(line, text);
             }
         }
         !found.is_empty()
     }
 
     /// Returns the lines that a pattern matches as a whole, now that a line matches one of its parts.
-    fn whole(&mut self, pattern: usize, line: &TestLinePattern, step: usize, text: &[u8]) -> Option<Vec<u8>> {
+    fn complete_pattern(
+        &mut self,
+        pattern: usize,
+        line: &TestLinePattern,
+        step: usize,
+        text: &[u8],
+    ) -> Option<Vec<u8>> {
         let mut whole = match step {
             0 => Vec::new(),
             _ => {
@@ -217,32 +223,32 @@ impl TestLineReader {
         self.finder.is_known(rule)
     }
 
-    fn take(&mut self, line: &'static TestLinePattern, text: &[u8]) {
+    fn apply_line(&mut self, line: &'static TestLinePattern, text: &[u8]) {
         let rule = line.rule;
         let counting = self.rules[rule].1;
         match line.says {
             TestLineMeaning::Start => {
-                self.know(rule);
+                self.mark_known(rule);
                 self.begin(rule, true);
-                self.open(rule).announce(counting, text);
+                self.frame_of(rule).read_announced_total(counting, text);
             }
             TestLineMeaning::Begin => {
-                self.know(rule);
+                self.mark_known(rule);
                 if !self.has_frame(rule) {
                     self.begin(rule, true);
                 }
-                let frame = self.open(rule);
+                let frame = self.frame_of(rule);
                 frame.listing.unlisted |= std::mem::take(&mut frame.listing.maybe_unlisted);
                 frame.sure = true;
-                frame.announce(counting, text);
+                frame.read_announced_total(counting, text);
             }
             TestLineMeaning::Sign => {
-                self.know(rule);
+                self.mark_known(rule);
                 self.runners[rule].is_proven = true;
             }
-            TestLineMeaning::Listed => self.open(rule).listing.each = true,
-            TestLineMeaning::Unlisted => self.open(rule).listing.maybe_unlisted = true,
-            TestLineMeaning::Passed | TestLineMeaning::Failed | TestLineMeaning::Skipped => self.each(line, text),
+            TestLineMeaning::Listed => self.frame_of(rule).listing.each = true,
+            TestLineMeaning::Unlisted => self.frame_of(rule).listing.maybe_unlisted = true,
+            TestLineMeaning::Passed | TestLineMeaning::Failed | TestLineMeaning::Skipped => self.count_test(line, text),
             TestLineMeaning::Error => self.error(line, text),
             TestLineMeaning::Section | TestLineMeaning::SectionEnd => {
                 self.runners[rule].in_section = line.says == TestLineMeaning::Section
@@ -265,7 +271,7 @@ impl TestLineReader {
 
     /// Counts a group that failed as one failure, unless its lines told of one.
     fn broken(&mut self, line: &TestLinePattern, text: &[u8]) {
-        let frame = self.open(line.rule);
+        let frame = self.frame_of(line.rule);
         frame.broken = true;
         if let Some(name) = line.name(text).filter(|_| frame.each[1] == 0) {
             frame.names.add(name);
@@ -276,9 +282,9 @@ impl TestLineReader {
     /// Takes a line of a summary.
     fn summary(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, counting) = (line.rule, self.rules[line.rule].1);
-        self.know(rule);
+        self.mark_known(rule);
         let may_be_cut = self.is_last && counting.open;
-        let frame = self.open(rule);
+        let frame = self.frame_of(rule);
         if frame.is_denied(counting, text) {
             return;
         }
@@ -286,7 +292,7 @@ impl TestLineReader {
         frame.summary = true;
         frame.cut |= may_be_cut;
         self.read(line, text);
-        let is_whole = !counting.adds_up || !self.open(rule).has_total();
+        let is_whole = !counting.adds_up || !self.frame_of(rule).has_total();
         if !counting.has_end && is_whole {
             self.close(rule);
         }
@@ -298,15 +304,15 @@ impl TestLineReader {
         let may_end = |frame: &TestRunFrame| frame.rule == rule && frame.may_end(counting);
         if self.frames.iter().any(may_end) {
             let may_be_cut = self.is_last && counting.open;
-            self.open(rule).cut |= may_be_cut;
+            self.frame_of(rule).cut |= may_be_cut;
             self.read(line, text);
             self.close(rule);
         }
     }
 
     /// Notes that a line is certainly the runner's own.
-    fn know(&mut self, rule: usize) {
-        self.finder.know(rule);
+    fn mark_known(&mut self, rule: usize) {
+        self.finder.mark_known(rule);
         for over in self.rules[rule].1.over {
             let Some(other) = self.rules.iter().position(|(rule, _)| rule.name == *over) else { continue };
             self.frames.retain(|frame| frame.rule != other);
@@ -326,7 +332,7 @@ impl TestLineReader {
     }
 
     /// Returns the frame of a runner. If it has none, one begins.
-    fn open(&mut self, rule: usize) -> &mut TestRunFrame {
+    fn frame_of(&mut self, rule: usize) -> &mut TestRunFrame {
         let at = match self.frames.iter().rposition(|frame| frame.rule == rule) {
             Some(at) => at,
             None => {
@@ -352,11 +358,11 @@ impl TestLineReader {
         self.runners[rule].read_to = self.number;
         let lines = text.split(|&byte| byte == b'\n').skip(usize::try_from(known).unwrap_or(usize::MAX));
         let lines: Vec<&[u8]> = lines.collect();
-        self.open(rule).read(counting, &lines.join(&b'\n'));
+        self.frame_of(rule).read(counting, &lines.join(&b'\n'));
     }
 
     /// Counts a single test.
-    fn each(&mut self, line: &TestLinePattern, text: &[u8]) {
+    fn count_test(&mut self, line: &TestLinePattern, text: &[u8]) {
         let rule = line.rule;
         if !(self.is_known(rule) || self.rules[rule].1.adds_up) {
             return;
@@ -365,7 +371,7 @@ impl TestLineReader {
         if self.runners[rule].ended_at > 0 && !self.has_frame(rule) {
             return;
         }
-        let frame = self.open(rule);
+        let frame = self.frame_of(rule);
         let name = if line.says == TestLineMeaning::Failed { line.name(text) } else { None };
         if name.is_none_or(|name| frame.names.add(name)) {
             let at = match line.says {
@@ -382,20 +388,20 @@ impl TestLineReader {
         let rule = line.rule;
         let name = line.name(text);
         if self.has_frame(rule) {
-            self.open(rule).errors.add(name.unwrap_or_default());
-        } else if let Some(run) = self.last(rule) {
+            self.frame_of(rule).errors.add(name.unwrap_or_default());
+        } else if let Some(run) = self.last_run(rule) {
             run.add_error(name);
         } else if self.is_known(rule) {
-            self.open(rule).errors.add(name.unwrap_or_default());
+            self.frame_of(rule).errors.add(name.unwrap_or_default());
         }
     }
 
     fn name(&mut self, line: &TestLinePattern, text: &[u8]) {
         let (rule, Some(name)) = (line.rule, line.name(text)) else { return };
         let names = if self.has_frame(rule) {
-            &mut self.open(rule).names
-        } else if self.last(rule).is_some() {
-            &mut self.last(rule).expect("a run").names
+            &mut self.frame_of(rule).names
+        } else if self.last_run(rule).is_some() {
+            &mut self.last_run(rule).expect("a run").names
         } else {
             &mut self.runners[rule].names
         };

@@ -16,7 +16,7 @@ fn lines() -> Vec<String> {
 }
 
 fn counts(text: &[u8], command: Option<&str>, size: usize, asked: u64) -> Vec<TestCounts> {
-    let printed = command.map(crate::class::printed);
+    let printed = command.map(crate::class::output_profile);
     let mut reader = TestCountReader::new(printed.as_ref());
     reader.lines.finder.asked = asked;
     text.chunks(size).for_each(|chunk| reader.push(CommandStream::Stdout, chunk));

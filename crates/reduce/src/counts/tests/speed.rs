@@ -56,7 +56,7 @@ fn speed() {
     });
     let plain = texts().into_iter().map(|(name, text)| (name, text, None));
     for (name, text, command) in plain.chain(recorded) {
-        let printed = command.map(crate::class::printed);
+        let printed = command.map(crate::class::output_profile);
         let mut reader = TestCountReader::new(printed.as_ref());
         let taken = timed(&text, |chunk| reader.push(CommandStream::Stdout, chunk));
         let counts = reader.end(CommandTermination::Unknown);

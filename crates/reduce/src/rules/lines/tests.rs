@@ -32,7 +32,7 @@ fn each_line_that_a_pattern_matches_is_found() {
         for _ in 0..20 {
             let text = lines.new_tree(&mut runner).expect("a line").current();
             let mut finder = TestLineFinder::default();
-            finder.know(line.rule);
+            finder.mark_known(line.rule);
             let mut found = Vec::new();
             finder.find(&text, 0, &mut found);
             let is_found = found.iter().any(|found| found.pattern == pattern && found.step == 0);
