@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reduce::check::CheckClassification;
+use reduce::check_classification::CheckClassification;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use twox_hash::XxHash3_128;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use reduce::check::CheckKind as Kind;
+pub use reduce::check_classification::CheckKind as Kind;
 use reduce::counts::TestCounts;
 use safety::decide::NamedCommandRules;
 use serde::{Deserialize, Serialize};

@@ -16,31 +16,31 @@
 //! - **The judge shares no code with this crate** (`bench/tokens/`): it has its own oracle of failures and its own
 //!   inverses.
 
-pub mod check;
+pub mod check_classification;
 pub mod class;
 pub mod counts;
 pub mod estimate;
 pub mod failure;
 pub mod fold;
-mod lines;
-mod options;
+mod output_lines;
+mod reduction_options;
 pub mod recall;
-mod repeats;
+mod repeat_count;
 pub mod rules;
 mod salience;
-pub mod seen;
+pub mod earlier_results;
 pub mod stream;
 #[cfg(test)]
 mod tests;
-mod types;
-mod view;
+mod reduced_view;
+mod whole_output;
 
 pub use estimate::estimate_tokens;
-pub use options::ReductionOptions;
+pub use reduction_options::ReductionOptions;
 pub use rules::{OutputRule, RULES};
 pub use stream::OutputReducer;
-pub use types::{
+pub use reduced_view::{
     CommandStream, DEFAULT_BUDGET, ElidedRange, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName,
     closing_line,
 };
-pub use view::{reduce, unreduced_view};
+pub use whole_output::{reduce, unreduced_view};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rules::{self, LineDfa, RuleFault};
-use super::seen::lines_of;
+use super::earlier_results::lines_of;
 
 /// Most bytes that one recall gives.
 pub const LARGEST: usize = 50 << 10;

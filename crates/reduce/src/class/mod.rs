@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-mod command;
-mod producer;
-mod program;
+mod output_profile;
+mod pipeline_producer;
+mod printed_content;
 #[cfg(test)]
 mod tests;
-mod words;
+mod known_words;
 
-pub use command::{OutputProfile, output_profile, unwrap_command};
-pub use producer::{PipelineProducer, find_producer, whole_command_producer};
+pub use output_profile::{OutputProfile, output_profile, unwrap_command};
+pub use pipeline_producer::{PipelineProducer, find_producer, whole_command_producer};
 
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

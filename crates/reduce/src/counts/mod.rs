@@ -8,18 +8,18 @@
 //! - **Nothing is guessed.** What a runner does not print is `None`, and a run without its summary is not complete.
 //! - **Bounded.** Each line is read once and alone, up to `LONGEST` bytes. Names, frames and runs have a bound.
 
-mod frame;
-mod reader;
-mod splitter;
+mod test_run;
+mod test_count_reader;
+mod plain_line_splitter;
 #[cfg(test)]
 mod tests;
-mod types;
+mod test_counts;
 
 use crate::CommandStream;
 use crate::class::output_profile;
 
-pub use reader::TestCountReader;
-pub use types::{CommandTermination, MOST_NAMES, TestCounts};
+pub use test_count_reader::TestCountReader;
+pub use test_counts::{CommandTermination, MOST_NAMES, TestCounts};
 
 /// Counts the tests in a whole output.
 pub fn read_tests(text: &str, command: Option<&str>, ended: CommandTermination) -> Vec<TestCounts> {

@@ -3,11 +3,11 @@
 //! The weights are fitted to o200k over outputs of commands. The median error is 5 %. Dividing the bytes by four has a
 //! median error of 13 %.
 
-mod block;
-mod kind;
+mod byte_kind_masks;
+mod byte_kind;
 
-use block::ByteKindMasks;
-use kind::{ByteKind, KINDS};
+use byte_kind_masks::ByteKindMasks;
+use byte_kind::{ByteKind, KINDS};
 
 /// Weights, in hundredths of a token.
 const WORD: u64 = 105;
@@ -47,7 +47,7 @@ pub struct TokenEstimate {
 impl TokenEstimate {
     /// Adds the next part of the text.
     pub fn add(&mut self, text: &[u8]) {
-        let (blocks, rest) = text.as_chunks::<{ block::SIZE }>();
+        let (blocks, rest) = text.as_chunks::<{ byte_kind_masks::SIZE }>();
         for bytes in blocks {
             self.add_block(&ByteKindMasks::of(bytes));
         }

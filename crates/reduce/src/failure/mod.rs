@@ -3,21 +3,21 @@
 //! A *failure* has a form that tools use: at the start of the line or behind a place, as the outcome at the line's end,
 //! or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
 
-mod above;
-mod block;
-mod context;
-mod header;
-mod name;
-mod phrase;
-mod prefix;
-mod shape;
-mod source;
-mod words;
+mod lines_above;
+mod failure_block;
+mod failure_context;
+mod test_headers;
+mod test_names;
+mod failure_phrases;
+mod line_prefix;
+mod failure_shape;
+mod source_code;
+mod failure_words;
 
-pub use block::{FailureBlockLine, FirstFailureBlock};
-pub use context::FailureContext;
-pub use header::TestHeaders;
-pub use name::RecentTestNames;
+pub use failure_block::{FailureBlockLine, FirstFailureBlock};
+pub use failure_context::FailureContext;
+pub use test_headers::TestHeaders;
+pub use test_names::RecentTestNames;
 
 /// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,41 +69,41 @@ pub fn judge_line(line: &str) -> LineJudgement {
             bracket: true,
         };
     }
-    let words = words::find(line.as_bytes());
-    let words::FailureWords { digit, place, bracket, .. } = words;
+    let words = failure_words::find(line.as_bytes());
+    let failure_words::FailureWords { digit, place, bracket, .. } = words;
     LineJudgement { severity: of_words(line, words), summary: words.summary || words.any, digit, place, bracket }
 }
 
-fn of_words(line: &str, words: words::FailureWords) -> FailureSeverity {
+fn of_words(line: &str, words: failure_words::FailureWords) -> FailureSeverity {
     if words.digit && is_numbered(line) {
         let is_outcome = line.ends_with(") Failure:") || line.ends_with(") Error:");
         return if is_outcome { FailureSeverity::Failure } else { FailureSeverity::Mention };
     }
-    let may_fail = words.any || line.starts_with('E') || words.foreign && prefix::has_sign(line);
+    let may_fail = words.any || line.starts_with('E') || words.foreign && line_prefix::has_sign(line);
     if !may_fail {
         return FailureSeverity::None;
     }
-    if shape::is_success(line) {
+    if failure_shape::is_success(line) {
         return FailureSeverity::None;
     }
     if is_probe(line) {
         return FailureSeverity::Mention;
     }
-    if prefix::is_search_row(line) {
+    if line_prefix::is_search_row(line) {
         // A row of a search, `path:12:text`, holds code or prose. Tools write a blank behind the place.
         return FailureSeverity::None;
     }
-    let is_source = source::is_source(line);
-    let rest = prefix::strip_prefixes(line);
-    if shape::is_failure(line, rest, is_source) || !is_source && phrase::is_failure(line, &words) {
+    let is_source = source_code::is_source(line);
+    let rest = line_prefix::strip_prefixes(line);
+    if failure_shape::is_failure(line, rest, is_source) || !is_source && failure_phrases::is_failure(line, &words) {
         return FailureSeverity::Failure;
     }
     if is_source {
         return FailureSeverity::None;
     }
     match words {
-        words::FailureWords { failure: true, .. } => FailureSeverity::Mention,
-        words::FailureWords { warning: true, .. } => FailureSeverity::Warning,
+        failure_words::FailureWords { failure: true, .. } => FailureSeverity::Mention,
+        failure_words::FailureWords { warning: true, .. } => FailureSeverity::Warning,
         _ => FailureSeverity::None,
     }
 }
@@ -133,12 +133,12 @@ pub fn is_program_message(line: &str) -> bool {
 
 /// Returns whether a line begins with a place in a file.
 pub fn is_place(line: &str) -> bool {
-    prefix::after_place(line.trim_start()).is_some()
+    line_prefix::after_place(line.trim_start()).is_some()
 }
 
 /// Judges the end of a long line, which has no start of its own.
 fn of_end(end: &str) -> FailureSeverity {
-    let words = words::find(end.as_bytes());
+    let words = failure_words::find(end.as_bytes());
     if words.failure { FailureSeverity::Mention } else { FailureSeverity::None }
 }
 

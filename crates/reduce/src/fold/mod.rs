@@ -2,19 +2,19 @@
 //!
 //! Repeats are folded first, then lines with the same prefix. The inverse reads the text from start to end.
 
-mod headings;
-mod line;
-mod mark;
-mod repeats;
-mod series;
+mod prefix_headings;
+mod folded_line;
+mod fold_mark;
+mod repeated_blocks;
+mod line_series;
 #[cfg(test)]
 mod tests;
-mod tree;
+mod prefix_tree;
 
 use crate::estimate::TokenEstimate;
-pub use line::FoldedLine;
-pub use mark::FoldMark;
-pub use series::{FEWEST, LineSeries, unfold_series};
+pub use folded_line::FoldedLine;
+pub use fold_mark::FoldMark;
+pub use line_series::{FEWEST, LineSeries, unfold_series};
 
 /// Name of the fold of repeats, as views list it.
 pub const REPEATS: &str = "repeats";
@@ -37,13 +37,13 @@ pub fn fold<'a>(lines: &[&'a str], allowed: AllowedFolds) -> FoldResult<'a> {
     let plain: Vec<FoldedLine<'a>> = lines.iter().map(|line| FoldedLine::Text(line)).collect();
     let mut folded = FoldResult { lines: plain, used: Vec::new() };
     if allowed.repeats {
-        let repeated = repeats::fold_repeats(lines);
+        let repeated = repeated_blocks::fold_repeats(lines);
         if repeated.iter().any(|line| matches!(line, FoldedLine::Mark(_))) {
             folded = FoldResult { lines: repeated, used: vec![REPEATS] };
         }
     }
     if allowed.headings
-        && let Some(headed) = headings::fold_headings(&folded.lines)
+        && let Some(headed) = prefix_headings::fold_headings(&folded.lines)
     {
         folded.lines = headed;
         folded.used.push(HEADINGS);
@@ -78,7 +78,7 @@ impl Default for AllowedFolds {
 impl AllowedFolds {
     /// Takes a line of the input into account.
     pub fn restrict_by(&mut self, line: &str) {
-        self.series &= !series::is_series(line);
+        self.series &= !line_series::is_series(line);
         if !line.ends_with(']') && !line.starts_with("[... ") {
             return;
         }
@@ -137,7 +137,7 @@ fn unfold_lines<'a>(folded: &[FoldedLine<'a>]) -> Option<Vec<std::borrow::Cow<'a
                 headings.iter_mut().for_each(|(_, count)| *count -= 1);
                 headings.retain(|(_, count)| *count > 0);
             }
-            FoldedLine::Mark(mark) => repeats::expand(&mut lines, *mark)?,
+            FoldedLine::Mark(mark) => repeated_blocks::expand(&mut lines, *mark)?,
             FoldedLine::Series(text) => lines.extend(unfold_series(text)?),
         }
     }
@@ -152,7 +152,7 @@ fn read(text: &str, allowed: AllowedFolds) -> Option<Vec<FoldedLine<'_>>> {
         Some(FoldMark::Heading(count)) if allowed.headings => {
             FoldedLine::Heading(&line[..line.rfind(" [").unwrap_or(0)], count)
         }
-        _ if allowed.series && series::is_series(line) => FoldedLine::Series(line),
+        _ if allowed.series && line_series::is_series(line) => FoldedLine::Series(line),
         _ => FoldedLine::Text(line),
     });
     Some(lines.collect())

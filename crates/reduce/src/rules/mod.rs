@@ -6,8 +6,8 @@
 //! run pytest.
 
 mod file;
-pub(crate) mod lines;
-mod own;
+pub(crate) mod test_line_patterns;
+mod user_rules;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +19,11 @@ use regex_automata::dfa::sparse;
 
 pub(crate) use file::TestLineMeaning;
 pub use file::{CheckKind, LARGEST, LineDfa, RuleError, RuleFault, compile_pattern, matches};
-pub use own::parse_user_rules;
+pub use user_rules::parse_user_rules;
 
-use lines::{TestCountingRule, TestNumberPatterns};
+use test_line_patterns::{TestCountingRule, TestNumberPatterns};
 
-use super::types::{DroppingRule, LineVerdict, ViewRuleName};
+use super::reduced_view::{DroppingRule, LineVerdict, ViewRuleName};
 
 /// A rule.
 #[derive(Debug)]

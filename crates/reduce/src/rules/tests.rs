@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::{RULES, StreamRules, parse_user_rules};
-use crate::types::DroppingRule;
+use crate::reduced_view::DroppingRule;
 use crate::{ExitOutcome, ReductionLevel, ReductionOptions, reduce};
 
 /// The parts of a rule's file that only tests read.

@@ -1,23 +1,23 @@
 //! Reduces an output while it runs, in bounded memory. The split into chunks does not affect the view.
 
-mod collect;
+mod line_collector;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 
-use collect::{LineCollector, SPARE};
+use line_collector::{LineCollector, SPARE};
 use memchr::memchr;
 
 use super::class::OutputProfile;
 use super::estimate::TokenEstimate;
-use super::lines::{OutputLines, StreamTotals};
-use super::options::ReductionOptions;
-use super::repeats::{BlockSearch, RepeatedBlock, count_repeats};
+use super::output_lines::{OutputLines, StreamTotals};
+use super::reduction_options::ReductionOptions;
+use super::repeat_count::{BlockSearch, RepeatedBlock, count_repeats};
 use super::rules::StreamRules;
-use super::salience::unit::{NewLine, RemovedMiddle};
-use super::seen::{EarlierLines, lines_of};
+use super::salience::output_unit::{NewLine, RemovedMiddle};
+use super::earlier_results::{EarlierLines, lines_of};
 use super::{CommandStream, ExitOutcome, ReducedView, ReductionLevel};
 
 /// Largest output whose lines are all held, in bytes.

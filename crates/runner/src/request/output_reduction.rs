@@ -9,8 +9,8 @@ use super::number_option::NumberOption;
 use super::raw_options::{CallerStreamOptions, RawEarlier, RawReduction};
 use super::time_options::TimeRule;
 use crate::pattern::JsPattern;
+use reduce::earlier_results::{self, EarlierLines, EarlierResult};
 use reduce::rules::{self, OutputRule, RuleError};
-use reduce::seen::{self, EarlierLines, EarlierResult};
 use reduce::{ExitOutcome, RULES, ReducedView, ReductionLevel, ReductionOptions, reduce};
 
 /// `reduce.budgetTokens`: the most tokens of a salient view.
@@ -93,7 +93,7 @@ impl OutputReduction {
 
     /// Calls `call` with the lines of earlier results, or with `None` if an output of this size cannot refer to them.
     pub fn with_earlier_lines<T>(&self, size: usize, call: impl FnOnce(Option<&EarlierLines<'_>>) -> T) -> T {
-        if self.earlier.is_empty() || size < seen::BYTES {
+        if self.earlier.is_empty() || size < earlier_results::BYTES {
             return call(None);
         }
         let earlier: Vec<_> = self

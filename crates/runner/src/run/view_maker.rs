@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::request::{CommandRequest, OutputReduction};
 use capture::CapturedStream;
-use reduce::seen::EarlierLines;
+use reduce::earlier_results::EarlierLines;
 use reduce::{
     CommandStream, ExitOutcome, OutputReducer, ReducedView, ReductionLevel, ReductionOptions, estimate_tokens, reduce,
 };

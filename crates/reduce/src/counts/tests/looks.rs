@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{runners, text};
 use crate::CommandStream;
 use crate::counts::{CommandTermination, TestCountReader, TestCounts};
-use crate::rules::lines::COUNTING;
+use crate::rules::test_line_patterns::COUNTING;
 
 /// Returns all recorded lines.
 fn lines() -> Vec<String> {

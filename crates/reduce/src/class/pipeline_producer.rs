@@ -5,7 +5,7 @@ use safety::parse::{
     UnexpandedCommand, WordPart, WordSyntax, read,
 };
 
-use super::command::{LONGEST, output_profile};
+use super::output_profile::{LONGEST, output_profile};
 
 /// The first program of a pipeline, and whether a tap can be in its first pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Splits an output into lines without escape sequences.
 
-use crate::repeats::{BlockSearch, count_repeats};
+use crate::repeat_count::{BlockSearch, count_repeats};
 
 /// Longest line that is read, in bytes.
 pub(super) const LONGEST: usize = 1_000;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{header, is_numbered, prefix};
+use super::{test_headers, is_numbered, line_prefix};
 
 /// Most lines of a title behind its first one.
 const TITLE: usize = 3;
@@ -64,7 +64,7 @@ impl RecentTestNames {
 /// Returns the name of the failed test in a line of a failure, without its place in the run and its time.
 fn name(line: &str) -> Option<&str> {
     let text = line.trim();
-    if header::is_header(line) {
+    if test_headers::is_header(line) {
         let name = text.trim_matches(['_', '-', '●', ' ']);
         let name = ["FAIL: ", "FAIL ", "ERROR: "].iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name);
         return Some(undecorated(name));
@@ -77,7 +77,7 @@ fn name(line: &str) -> Option<&str> {
             name.split_once(" - ").filter(|_| text.contains("::")).map_or(name, |(name, _)| name),
         ));
     }
-    if let Some(name) = prefix::after_sign(text) {
+    if let Some(name) = line_prefix::after_sign(text) {
         return Some(undecorated(name));
     }
     let bare = undecorated(text);
@@ -126,7 +126,7 @@ mod tests {
                 assert_eq!(own, Some(name), "{line}");
             }
         }
-        assert_eq!(super::name("error: no such thing"), None);
+        assert_eq!(test_names::name("error: no such thing"), None);
     }
 
     #[test]

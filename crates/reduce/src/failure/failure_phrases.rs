@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::words::FailureWords;
+use super::failure_words::FailureWords;
 
 const PHRASES: [&str; 36] = [
     "stack smashing detected",

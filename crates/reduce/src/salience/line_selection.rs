@@ -1,6 +1,6 @@
 //! Chooses the lines that are shown: first the lines that must stay, then the lines that tell most, within the budget.
 
-use super::unit::OutputUnit;
+use super::output_unit::OutputUnit;
 use crate::CommandStream;
 use crate::failure::FailureSeverity;
 

@@ -1,8 +1,8 @@
 //! Folds the common prefix of lines into a heading: `src/a.ts: [3 lines]`. Paths of a search, lists of a directory,
 //! unchanging columns and times share prefixes.
 
-use super::line::FoldedLine;
-use super::tree::{PrefixHeading, PrefixTree};
+use super::folded_line::FoldedLine;
+use super::prefix_tree::{PrefixHeading, PrefixTree};
 use crate::failure::{FailureSeverity, severity};
 
 /// Shortest prefix that is folded, in bytes.

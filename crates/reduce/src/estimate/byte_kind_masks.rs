@@ -1,6 +1,6 @@
 //! A block of bytes as one bit per byte and kind, so that runs are counted with a few operations.
 
-use super::kind::{ByteKind, KINDS};
+use super::byte_kind::{ByteKind, KINDS};
 
 /// Number of bytes in a block.
 pub(super) const SIZE: usize = 64;

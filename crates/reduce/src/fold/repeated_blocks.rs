@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-use super::line::FoldedLine;
-use super::mark::FoldMark;
+use super::folded_line::FoldedLine;
+use super::fold_mark::FoldMark;
 use crate::estimate::hundredths;
 
 /// Longest block, in lines.

@@ -5,7 +5,7 @@
 //! block without a header, the first block with one counts, too.
 
 use super::FailureSeverity;
-use super::above::{LinesAboveFailure, is_pointer_line};
+use super::lines_above::{LinesAboveFailure, is_pointer_line};
 
 /// Longest block, in lines and bytes.
 const LINES: usize = 60;
@@ -107,7 +107,7 @@ impl FirstFailureBlock {
             }
         } else if open.belongs(seen, text) {
             return Some(open.take(seen, text));
-        } else if open.blanks == 0 && !seen.is_header && !super::header::is_behind_blocks(seen.line) {
+        } else if open.blanks == 0 && !seen.is_header && !super::test_headers::is_behind_blocks(seen.line) {
             open.is_doubtful = true;
             return Some(0);
         }
@@ -153,7 +153,7 @@ impl OpenFailureBlock {
         if is_header {
             return indent > self.indent;
         }
-        if self.headed && super::header::is_behind_blocks(line) {
+        if self.headed && super::test_headers::is_behind_blocks(line) {
             return false;
         }
         if indent > self.indent || !behind_blank && (self.is_goroutine || self.announces || self.frames.is_some()) {
@@ -234,7 +234,7 @@ fn resumes(text: &str, severity: FailureSeverity) -> bool {
     severity >= FailureSeverity::Mention
         || text.starts_with('>')
         || text.starts_with("_ _")
-        || super::above::is_bare_place(text)
+        || super::lines_above::is_bare_place(text)
         || super::is_place(text)
         || name > 0 && text[name..].starts_with(" = ")
 }
@@ -242,14 +242,14 @@ fn resumes(text: &str, severity: FailureSeverity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::{header, severity};
+    use crate::failure::{test_headers, severity};
 
     fn block_of(text: &str) -> Vec<&str> {
         let mut block = FirstFailureBlock::default();
         let lines: Vec<&str> = text.lines().collect();
         let mut inside = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
-            let seen = FailureBlockLine { line, severity: severity(line), is_header: header::is_header(line) };
+            let seen = FailureBlockLine { line, severity: severity(line), is_header: test_headers::is_header(line) };
             let taken = block.add_line(seen, lines[..at].iter().rev().copied());
             inside[at + 1 - taken..=at].fill(true);
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ReductionLevel;
 use super::class::{OutputProfile, output_profile};
 use super::rules::{OutputRule, StreamRules};
-use super::seen::EarlierLines;
-use super::types::LineVerdict;
+use super::earlier_results::EarlierLines;
+use super::reduced_view::LineVerdict;
 
 /// The options of a reduction.
 #[derive(Clone, Copy)]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::class::{OutputClass, OutputProfile};
 use super::estimate::TokenEstimate;
 use super::fold::FEWEST;
-use super::options::ReductionOptions;
+use super::reduction_options::ReductionOptions;
 use super::rules::OutputRule;
-use super::salience::render::{StreamRendering, ViewWriter};
-use super::salience::select::{SelectionConditions, select};
-use super::salience::unit::{LineJudge, NewLine, OutputUnit};
-use super::seen::{EarlierLineRun, EarlierLines, lines_of};
+use super::salience::view_writer::{StreamRendering, ViewWriter};
+use super::salience::line_selection::{SelectionConditions, select};
+use super::salience::output_unit::{LineJudge, NewLine, OutputUnit};
+use super::earlier_results::{EarlierLineRun, EarlierLines, lines_of};
 use super::{CommandStream, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName};
 
 /// Least size in bytes of an output that is worth a gap.

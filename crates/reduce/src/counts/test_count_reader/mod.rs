@@ -1,13 +1,13 @@
 //! Reads the lines of an output, and keeps the frames of the runs in it.
 
-mod closing;
+mod run_closing;
 
-use super::frame::{FailedTestNames, TestRunCounts, TestRunFrame};
-use super::splitter::PlainLineSplitter;
-use super::types::{CommandTermination, TestCounts};
+use super::test_run::{FailedTestNames, TestRunCounts, TestRunFrame};
+use super::plain_line_splitter::PlainLineSplitter;
+use super::test_counts::{CommandTermination, TestCounts};
 use crate::CommandStream;
 use crate::class::OutputProfile;
-use crate::rules::lines::{COUNTING, FoundPatternPart, TestCountingRule, TestLineFinder, TestLinePattern};
+use crate::rules::test_line_patterns::{COUNTING, FoundPatternPart, TestCountingRule, TestLineFinder, TestLinePattern};
 use crate::rules::{OutputRule, RULES, TestLineMeaning};
 
 /// Most frames within each other, and most runs that are kept apart.

@@ -1,6 +1,6 @@
 //! The lines of a folded text.
 
-use super::mark::FoldMark;
+use super::fold_mark::FoldMark;
 
 /// A line of a folded text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::{CompiledRule, RuleError, RuleFault, compile};
 use super::{LinePatterns, OutputRule, ProgramHints};
-use crate::types::ElisionReason;
+use crate::reduced_view::ElisionReason;
 
 /// Longest name.
 const NAME: usize = 40;

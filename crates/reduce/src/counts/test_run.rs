@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::types::{MOST_NAMES, TestCounts};
-use crate::rules::lines::TestCountingRule;
+use super::test_counts::{MOST_NAMES, TestCounts};
+use crate::rules::test_line_patterns::TestCountingRule;
 
 /// Most names of a run that are compared, so that none counts twice.
 const COMPARED: usize = 4_096;

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use memchr::memchr_iter;
 
-use super::mask::{RecentTemplates, exact, exact_start, rough_template, template_hash};
+use super::line_template::{RecentTemplates, exact, exact_start, rough_template, template_hash};
 use crate::CommandStream;
 use crate::estimate::line_hundredths;
 use crate::failure::{
@@ -13,7 +13,7 @@ use crate::failure::{
     TestHeaders, is_place, judge_line,
 };
 use crate::fold::{AllowedFolds, FEWEST, LineSeries};
-use crate::types::LineVerdict;
+use crate::reduced_view::LineVerdict;
 
 /// Most failures with one template that are not repeats: their numbers may be names.
 const SIMILAR: u64 = 8;

@@ -3,9 +3,9 @@
 use super::class::{OutputClass, output_profile};
 use super::estimate::estimate_tokens;
 use super::failure::{FailureContext, FailureSeverity, is_program_message, severity};
-use super::lines::OutputLines;
-use super::options::ReductionOptions;
-use super::seen::lines_of;
+use super::output_lines::OutputLines;
+use super::reduction_options::ReductionOptions;
+use super::earlier_results::lines_of;
 use super::stream::{OutputReducer, WHOLE};
 use super::{CommandStream, ExitOutcome, ReducedView, ReductionLevel};
 

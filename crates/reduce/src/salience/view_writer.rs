@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::select::follows;
-use super::unit::OutputUnit;
+use super::line_selection::follows;
+use super::output_unit::OutputUnit;
 use crate::estimate::hundredths;
 use crate::failure::FailureSeverity;
 use crate::fold::{self, AllowedFolds, FoldMark, FoldedLine};
 use crate::rules::{self, OutputRule};
-use crate::seen::EarlierLineRun;
-use crate::types::{CommandStream, ElidedRange, ElisionReason, grouped};
+use crate::earlier_results::EarlierLineRun;
+use crate::reduced_view::{CommandStream, ElidedRange, ElisionReason, grouped};
 
 /// Longest line that is shown whole: in characters, and for a failure in bytes.
 const LONG: usize = 2_000;

@@ -1,6 +1,6 @@
 //! The forms in which tools report a failure: how a line begins, and how it ends.
 
-use super::prefix;
+use super::line_prefix;
 
 /// Returns whether a line reports a success, whatever its words are: `✓ handles errors`, `test fails ... ok`.
 pub(super) fn is_success(line: &str) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn is_success(line: &str) -> bool {
 }
 
 fn counts_failures(text: &str) -> bool {
-    super::words::find(text.as_bytes()).counted
+    super::failure_words::find(text.as_bytes()).counted
 }
 
 /// Returns whether a line reports a failure by its form. `rest` is the line's text without times and tags.
@@ -27,10 +27,10 @@ pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
         return true;
     }
     // ESLint puts the sign before warnings, too.
-    if prefix::after_sign(rest).is_some_and(|said| !said.contains("(0 errors")) {
+    if line_prefix::after_sign(rest).is_some_and(|said| !said.contains("(0 errors")) {
         return true;
     }
-    if begins_with_failure(rest) || prefix::after_place(rest).is_some_and(is_failure_behind_place) {
+    if begins_with_failure(rest) || line_prefix::after_place(rest).is_some_and(is_failure_behind_place) {
         return true;
     }
     !is_source
@@ -323,7 +323,7 @@ fn is_program_failure(text: &str) -> bool {
         return false;
     }
     let rest = text[end + 1..].trim_start();
-    if rest.starts_with("*** ") || prefix::after_place(rest).is_some_and(is_failure_behind_place) {
+    if rest.starts_with("*** ") || line_prefix::after_place(rest).is_some_and(is_failure_behind_place) {
         return true;
     }
     if let Some(code) = rest.strip_prefix('(').filter(|_| name == "curl") {
