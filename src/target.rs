@@ -14,7 +14,8 @@ use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
     ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetError, TargetErrorReason, TargetProgram,
-    TargetSettings, TargetState, TargetStateChange, TargetTransition, UnansweredRequest, is_writable, own_directory,
+    TargetSettings, TargetState, TargetStateChange, TargetTransition, UnansweredRequest, is_scriptable_path,
+    user_registry_directory,
 };
 use runner::error::RunError;
 use runner::run::runtime;
@@ -115,7 +116,7 @@ impl NativeTargetOptions {
         let address: TargetAddress =
             serde_json::from_str(&self.address).map_err(|error| RunError::InvalidArg(error.to_string()))?;
         address.check().map_err(|error| RunError::InvalidArg(error.to_string()))?;
-        if let Some(path) = self.installed.as_deref().filter(|path| !is_writable(path)) {
+        if let Some(path) = self.installed.as_deref().filter(|path| !is_scriptable_path(path)) {
             let problem = "is no absolute path, or has a quote, a backslash, `!` or a control character";
             return Err(RunError::InvalidArg(format!("hostProgram {problem}: {path:?}")));
         }
@@ -227,7 +228,7 @@ impl NativeTarget {
     #[napi]
     pub fn own_directory(&self) -> Option<String> {
         let (facts, _) = self.target().ok()?.facts();
-        Some(own_directory(&facts)?.to_string_lossy().into_owned())
+        Some(user_registry_directory(&facts)?.to_string_lossy().into_owned())
     }
 
     /// Ends what runs there, and the target; answered by `done`.
@@ -239,7 +240,7 @@ impl NativeTarget {
         self.calls.call(id, runtime, None, None, async move {
             if let Some(target) = taken {
                 target.close();
-                target.ended(CLOSED).await;
+                target.wait_until_ended(CLOSED).await;
             }
             NativeEvent::Done
         });
@@ -255,7 +256,7 @@ impl NativeTarget {
         self.calls.take_target(self.number);
         self.calls.call(id, runtime, None, None, async move {
             let removed = target.uninstall().await;
-            target.ended(CLOSED).await;
+            target.wait_until_ended(CLOSED).await;
             removed.map_or_else(NativeEvent::from, |()| NativeEvent::Done)
         });
         id
@@ -270,7 +271,7 @@ impl Calls {
     /// Adds a target, whose changes are told from now on.
     fn connected(&self, target: Arc<RemoteTarget>) -> NativeEvent {
         let (changes, mut changed) = unbounded_channel();
-        target.tell_changes(changes);
+        target.report_changes_to(changes);
         let (target_kind, id) = (kind(&target), target.id().to_owned());
         let number = self.add_target(target);
         let emitter = self.emitter(number);

@@ -158,8 +158,8 @@ impl NativeTarget {
         event: impl FnOnce(TargetResponse) -> Option<NativeEvent> + Send + 'static,
     ) -> u32 {
         self.about(move |target| {
-            let answer: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(target.ask(ask));
-            async move { event(answer.await?).ok_or_else(UnansweredRequest::broken) }
+            let answer: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(target.request(ask));
+            async move { event(answer.await?).ok_or_else(UnansweredRequest::protocol_violation) }
         })
     }
 

@@ -37,11 +37,11 @@ impl NativeTarget {
         let ordered =
             self.target().and_then(|target| Ok((runtime()?, self.calls.order(&target, given, None)?, target)));
         let Some((runtime, (order, ..), target)) = self.calls.started(id, ordered) else { return id };
-        let asked = target.ask(TargetRequest::WarmUp(Box::new(order)));
+        let asked = target.request(TargetRequest::WarmUp(Box::new(order)));
         self.calls.call(id, runtime, None, None, async move {
             match asked.await {
                 Ok(TargetResponse::Warm(ready)) => NativeEvent::Warm { ready },
-                Ok(_) => UnansweredRequest::broken().into(),
+                Ok(_) => UnansweredRequest::protocol_violation().into(),
                 Err(unanswered) => unanswered.into(),
             }
         });
@@ -82,7 +82,7 @@ impl NativeSessionThere {
         let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
         self.calls.run_there(self.target, order, Some(own), RemoteTarget::run, move |ended| {
             if let Some(session) = session {
-                session.ended(ended);
+                session.on_command_end(ended);
             }
         })
     }
@@ -187,7 +187,7 @@ impl Calls {
                 }
                 // A registry that could not be opened counts as closed there.
                 DistantRunEnd::Failed(error) => match registry.filter(|_| error.code() == "ERR_BASH_CLOSED") {
-                    Some(registry) => registry.opened().await.err().unwrap_or(error).into(),
+                    Some(registry) => registry.wait_until_open().await.err().unwrap_or(error).into(),
                     None => error.into(),
                 },
                 DistantRunEnd::Unreachable(error) => error.into(),

@@ -121,7 +121,7 @@ impl Tasks {
     pub fn took(&self, task: &str) {
         match self {
             Self::Here(registry) => registry.on_output_taken(task),
-            Self::There { registry, .. } => registry.took(task),
+            Self::There { registry, .. } => registry.on_output_taken(task),
         }
     }
 

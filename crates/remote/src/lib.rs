@@ -21,7 +21,7 @@ pub mod program;
 mod random;
 mod relay;
 
-pub use link::{FrameLink, LinkEnd, LinkError, carry};
+pub use link::{FrameLink, LinkEnd, LinkError, carry_frames};
 pub use messages::{
     FileStat, GreetingFromProgram, GreetingToProgram, LeaseTerms, MAX_READ, NewestUndoRequest, ProgramToken,
     RegistryEvent, RegistryOpening, ResumeRequest, RunMessage, TargetCall, TargetCommand, TargetCommandPlace,

@@ -76,7 +76,7 @@ impl FrameLink {
     ///
     /// # Errors
     /// If the connection ended, or the greeting is too long.
-    pub async fn greet(&mut self, greeting: &impl Serialize) -> io::Result<()> {
+    pub async fn send_greeting(&mut self, greeting: &impl Serialize) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut rest = encode(greeting).map_err(io::Error::other)?;
         if rest.len() > MAX_GREETING {
@@ -95,7 +95,7 @@ impl FrameLink {
     ///
     /// # Errors
     /// The end of the link.
-    pub async fn greeting<T: DeserializeOwned>(&mut self) -> Result<T, LinkEnd> {
+    pub async fn receive_greeting<T: DeserializeOwned>(&mut self) -> Result<T, LinkEnd> {
         let (mut buffer, mut said) = (vec![0; READ], Vec::new());
         loop {
             while let Some(frame) = self.frames.next_frame()? {
@@ -116,7 +116,7 @@ impl FrameLink {
     ///
     /// # Errors
     /// If the process is gone.
-    pub async fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub async fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut frame = Vec::new();
         for payload in bytes.chunks(MAX_PAYLOAD) {
             frame.clear();
@@ -150,7 +150,7 @@ impl FrameLink {
 
 /// Passes frames between a link and the mailbox until the link ends. `alive`: silence that counts as a cut.
 /// `on_message` takes each message that arrives. After this was given up, it goes on over the same link.
-pub async fn carry(
+pub async fn carry_frames(
     link: &mut FrameLink,
     post: &LinkMailbox,
     alive: Duration,
@@ -201,7 +201,7 @@ async fn receive(
 async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &LinkMailbox, beat: Duration) -> LinkEnd {
     loop {
         if unsent.is_empty() && timeout(beat, post.fill(unsent)).await.is_err() {
-            post.beat(unsent);
+            post.append_beat(unsent);
         }
         while !unsent.is_empty() {
             match write(output, unsent).await {

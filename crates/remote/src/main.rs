@@ -5,11 +5,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         None => remote::program::main(),
-        Some(remote::program::SUPERVISOR) => or_failure(supervisor::main().map(|()| ExitCode::SUCCESS)),
+        Some(remote::program::SUPERVISOR_ARGUMENT) => or_failure(supervisor::main().map(|()| ExitCode::SUCCESS)),
         Some(supervisor::CARRY) => or_failure(supervisor::carry(std::env::args_os().skip(2))),
-        Some(remote::program::SUM) => {
+        Some(remote::program::CHECK_HASH_ARGUMENT) => {
             let sum = std::env::args().nth(2).unwrap_or_default();
-            or_failure(remote::program::is_own_sum(&sum).map(|is_own| ExitCode::from(u8::from(!is_own))))
+            or_failure(remote::program::matches_own_hash(&sum).map(|is_own| ExitCode::from(u8::from(!is_own))))
         }
         Some("--version") => {
             println!("{}", env!("CARGO_PKG_VERSION"));

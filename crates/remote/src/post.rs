@@ -8,10 +8,10 @@ use crate::messages::{RunMessage, encode};
 use wire::{HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, MailboxMessage, WireError, WireFrame};
 
 /// Most bytes that are written at once.
-const AT_ONCE: usize = 256 * 1024;
+const MAX_WRITE: usize = 256 * 1024;
 
 /// Longest message that may use the headroom of the mailbox: a result without its output is shorter.
-const SHORT: usize = 64 * 1024;
+const MAX_VITAL_MESSAGE: usize = 64 * 1024;
 
 /// A message of a run as it is sent.
 #[derive(Debug)]
@@ -25,9 +25,9 @@ impl PackedRunMessage {
     ///
     /// # Errors
     /// If it is too long.
-    pub fn of(message: &impl RunMessage) -> Result<Self, WireError> {
+    pub fn pack(message: &impl RunMessage) -> Result<Self, WireError> {
         let bytes = encode(message).map_err(|_| WireError::Message)?;
-        let is_vital = !message.may_be_refused() && bytes.len() <= SHORT;
+        let is_vital = !message.may_be_refused() && bytes.len() <= MAX_VITAL_MESSAGE;
         if bytes.len() > MAX_MESSAGE { Err(WireError::Message) } else { Ok(Self { bytes, is_vital }) }
     }
 }
@@ -39,12 +39,12 @@ impl PackedRunMessage {
     }
 
     /// Returns what it adds to the bytes that wait.
-    pub fn cost(&self) -> usize {
+    pub fn queued_len(&self) -> usize {
         self.bytes.len() + HEADER * self.bytes.len().div_ceil(MAX_PAYLOAD).max(1)
     }
 
     /// Returns the most bytes that may wait with it.
-    pub fn most_waiting(&self) -> usize {
+    pub fn max_waiting_bytes(&self) -> usize {
         MAX_WAITING + if self.is_vital { HEADROOM } else { 0 }
     }
 }
@@ -66,7 +66,7 @@ impl LinkMailbox {
     /// # Errors
     /// If the message is too long, or too much is waiting already. Room is left for short messages that must arrive.
     pub fn send(&self, run: u64, message: &impl RunMessage) -> Result<(), WireError> {
-        self.post(run, &PackedRunMessage::of(message)?)
+        self.post(run, &PackedRunMessage::pack(message)?)
     }
 
     /// As [`LinkMailbox::send`].
@@ -83,7 +83,7 @@ impl LinkMailbox {
     }
 
     /// Sends a message for which room was kept.
-    pub(crate) fn post_kept(&self, run: u64, PackedRunMessage { bytes, .. }: &PackedRunMessage) {
+    pub(crate) fn post_reserved(&self, run: u64, PackedRunMessage { bytes, .. }: &PackedRunMessage) {
         // An error: it was too long before.
         let _kept = self.mailbox().post_vital(run, bytes);
         self.wake.notify_one();
@@ -121,7 +121,7 @@ impl LinkMailbox {
         loop {
             {
                 let mut mailbox = self.mailbox();
-                while buffer.len() < AT_ONCE && mailbox.encode_next(buffer) {}
+                while buffer.len() < MAX_WRITE && mailbox.encode_next(buffer) {}
                 if buffer.is_empty() && mailbox.owes_acknowledgment() {
                     mailbox.beat_frame().encode(buffer);
                 }
@@ -133,7 +133,7 @@ impl LinkMailbox {
         }
     }
 
-    pub(crate) fn beat(&self, buffer: &mut Vec<u8>) {
+    pub(crate) fn append_beat(&self, buffer: &mut Vec<u8>) {
         self.mailbox().beat_frame().encode(buffer);
     }
 }

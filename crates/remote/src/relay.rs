@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use nix::sys::socket::{Shutdown, shutdown};
 use tokio::net::TcpStream;
 
-use crate::flow::{CHUNK, CREDIT, TransferWindow};
+use crate::flow::{CHUNK, TRANSFER_CREDIT, TransferWindow};
 use crate::messages::TransferPart;
 
 /// Bytes of one read.
@@ -15,21 +15,21 @@ const READ: usize = 32 * 1024;
 
 /// Passes bytes until both directions have ended. `next`: what comes from the other side. `send`: passes a part to it.
 /// Returns whether all of them arrived.
-pub async fn relay(
+pub async fn relay_connection(
     stream: &TcpStream,
     next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
     send: impl Fn(TransferPart) -> bool,
 ) -> bool {
-    pass(stream, next, send).await.is_ok()
+    relay_parts(stream, next, send).await.is_ok()
 }
 
 /// Lets the connection be reset when it is dropped: its other end must not take a part for the whole.
-pub fn reset(stream: &TcpStream) {
+pub fn reset_on_drop(stream: &TcpStream) {
     // A connection that has gone already has nothing to reset.
     let _gone = stream.set_zero_linger();
 }
 
-async fn pass(
+async fn relay_parts(
     stream: &TcpStream,
     mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
     send: impl Fn(TransferPart) -> bool,
@@ -41,7 +41,7 @@ async fn pass(
     while reads || writes {
         tokio::select! {
             part = std::future::poll_fn(&mut next) => match part {
-                Some(TransferPart::Taken(bytes)) => untaken.taken(bytes),
+                Some(TransferPart::Taken(bytes)) => untaken.count_taken(bytes),
                 Some(TransferPart::Bytes(bytes)) if !ended && pending.len() + bytes.len() <= MOST_PENDING => {
                     pending.extend(bytes);
                 }
@@ -56,7 +56,7 @@ async fn pass(
                         send(TransferPart::End)?;
                     }
                     Ok(count) => {
-                        untaken.sent(count);
+                        untaken.count_sent(count);
                         send(TransferPart::Bytes(buffer[..count].to_vec()))?;
                     }
                     Err(error) => may_wait(error)?,
@@ -82,7 +82,7 @@ async fn pass(
 }
 
 /// Most bytes that wait to be written: the credit, and the chunk that may pass it.
-const MOST_PENDING: usize = CREDIT as usize + CHUNK;
+const MOST_PENDING: usize = TRANSFER_CREDIT as usize + CHUNK;
 
 fn may_wait(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use remote::{
     FrameLink, GreetingFromProgram, GreetingToProgram, LeaseTerms, LinkMailbox, TargetCall, TargetEvent, TargetRequest,
-    TargetResponse, TransferPart, carry, decode,
+    TargetResponse, TransferPart, carry_frames, decode,
 };
 use runner::run::outcome::CommandOutcome;
 use tokio::time::timeout;
@@ -51,7 +51,7 @@ fn fill(root: &Path) -> bool {
 /// Serves the link until this event comes.
 async fn until<T>(link: &mut FrameLink, post: &LinkMailbox, mut found: impl FnMut(TargetEvent) -> Option<T>) -> T {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let served = carry(link, post, PATIENCE, |message| {
+    let served = carry_frames(link, post, PATIENCE, |message| {
         if let Some(result) = found(decode(&message.payload)?) {
             let _taken = sender.send(result);
         }
@@ -92,10 +92,10 @@ async fn commands_run_where_nothing_but_bash_is() {
     let input = child.stdout.take().map(OwnedFd::from).expect("piped");
     let output = child.stdin.take().map(OwnedFd::from).expect("piped");
     let mut link = FrameLink::new(input, output).expect("pipes");
-    let ready = timeout(PATIENCE, link.greeting()).await.expect("a greeting in time");
+    let ready = timeout(PATIENCE, link.receive_greeting()).await.expect("a greeting in time");
     let Ok(GreetingFromProgram::Ready(facts)) = ready else { panic!("{ready:?}") };
     assert_eq!((facts.bash.as_deref(), facts.home.as_str(), facts.user.as_str()), (Some("/bin/bash"), "/", "0"));
-    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, alive_ms: 10_000 })).await.expect("a link");
+    link.send_greeting(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, alive_ms: 10_000 })).await.expect("a link");
     let post = LinkMailbox::default();
     let outcome = run(&mut link, &post, "echo $BASH_VERSINFO; [[ ! -e /etc ]] && exit 3").await;
     assert_eq!((outcome.exit_code, outcome.stderr.as_str()), (Some(3), ""));

@@ -43,7 +43,7 @@ impl CommandListener for IgnoringListener {
 }
 
 fn settings(file: &Path) -> TargetSettings {
-    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR_ARGUMENT);
     let words = ["bash", "-c", PLAYER, file.to_str().expect("text")];
     TargetSettings {
         address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },

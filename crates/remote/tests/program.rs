@@ -10,7 +10,7 @@ use protocol::task::Task;
 use remote::{
     FrameLink, GreetingFromProgram, GreetingToProgram, LeaseTerms, LinkEnd, LinkMailbox, RegistryOpening,
     ResumeRequest, TargetCall, TargetCommand, TargetEvent, TargetFacts, TargetFileRequest, TargetRegistryRequest,
-    TargetRegistryResponse, TargetRequest, TargetResponse, TransferPart, carry, decode, encode,
+    TargetRegistryResponse, TargetRequest, TargetResponse, TransferPart, carry_frames, decode, encode,
 };
 use runner::run::outcome::{CommandOutcome, CommandStatus};
 use tokio::time::timeout;
@@ -55,7 +55,8 @@ async fn start_with(variables: &[(String, String)]) -> StartedProgram {
     let input = child.stdout.take().map(OwnedFd::from).expect("piped");
     let output = child.stdin.take().map(OwnedFd::from).expect("piped");
     let mut link = FrameLink::new(input, output).expect("pipes");
-    let GreetingFromProgram::Ready(facts) = within("the greeting", link.greeting()).await.expect("a greeting") else {
+    let GreetingFromProgram::Ready(facts) = within("the greeting", link.receive_greeting()).await.expect("a greeting")
+    else {
         panic!("the program is ready first")
     };
     StartedProgram { child, link, facts: *facts }
@@ -63,7 +64,7 @@ async fn start_with(variables: &[(String, String)]) -> StartedProgram {
 
 async fn begin(lease_ms: u64) -> StartedProgram {
     let mut started = start().await;
-    started.link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms, ..BEGIN })).await.expect("a link");
+    started.link.send_greeting(&GreetingToProgram::Begin(LeaseTerms { lease_ms, ..BEGIN })).await.expect("a link");
     started
 }
 
@@ -79,7 +80,7 @@ async fn until<T>(
     mut found: impl FnMut(u64, TargetEvent) -> Option<T>,
 ) -> T {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let served = carry(link, post, PATIENCE, |message| {
+    let served = carry_frames(link, post, PATIENCE, |message| {
         let event: TargetEvent = decode(&message.payload)?;
         if let (TargetEvent::Output(_, text), true) = (&event, takes) {
             post.send(message.run, &TargetCall::OutputTaken(cost(text)))?;
@@ -158,7 +159,7 @@ async fn a_large_environment_arrives_and_commands_have_it() {
     for (name, value) in &variables {
         assert!(facts.environment.contains(&format!("{name}={value}\0")));
     }
-    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    link.send_greeting(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
     let post = LinkMailbox::default();
     post.send(1, &order("echo ${#LARGE_0} ${#LARGE_5}", "{}")).expect("room");
     assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "100000 100000\n");
@@ -194,8 +195,8 @@ async fn a_listener_that_takes_nothing_holds_the_command_back_at_the_credit() {
 async fn resume(post: &LinkMailbox, facts: &TargetFacts) -> (Child, FrameLink) {
     let StartedProgram { child, mut link, .. } = start().await;
     let resume = ResumeRequest { socket: facts.socket.clone(), token: facts.token, received: post.received() };
-    link.greet(&GreetingToProgram::Resume(resume)).await.expect("a link");
-    match within("the answer", link.greeting()).await {
+    link.send_greeting(&GreetingToProgram::Resume(resume)).await.expect("a link");
+    match within("the answer", link.receive_greeting()).await {
         Ok(GreetingFromProgram::Resumed { received }) => post.resume(received).expect("a number that waits"),
         other => panic!("{other:?}"),
     }
@@ -278,9 +279,9 @@ async fn a_wrong_token_reaches_nothing_and_the_new_program_can_be_begun() {
     let StartedProgram { mut child, link: _link, facts } = begin(30_000).await;
     let StartedProgram { child: mut other, mut link, facts: own } = start().await;
     let resume = ResumeRequest { socket: facts.socket.clone(), token: own.token, received: 0 };
-    link.greet(&GreetingToProgram::Resume(resume)).await.expect("a link");
-    assert!(matches!(within("the answer", link.greeting()).await, Ok(GreetingFromProgram::Gone)));
-    link.greet(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
+    link.send_greeting(&GreetingToProgram::Resume(resume)).await.expect("a link");
+    assert!(matches!(within("the answer", link.receive_greeting()).await, Ok(GreetingFromProgram::Gone)));
+    link.send_greeting(&GreetingToProgram::Begin(LeaseTerms { lease_ms: 0, ..BEGIN })).await.expect("a link");
     let post = LinkMailbox::default();
     post.send(1, &order("echo new", "{}")).expect("room");
     assert_eq!(until(&mut link, &post, true, outcome_of(1)).await.stdout, "new\n");
@@ -327,7 +328,7 @@ async fn a_message_that_no_host_sends_ends_the_program() {
     let post = LinkMailbox::default();
     post.send(1, &order("sleep 1000", "{}")).expect("room");
     post.send(1, &order("echo again", "{}")).expect("room");
-    let cut = within("the end", carry(&mut link, &post, PATIENCE, |_| Ok(()))).await;
+    let cut = within("the end", carry_frames(&mut link, &post, PATIENCE, |_| Ok(()))).await;
     assert!(matches!(cut, LinkEnd::Lost(_)), "{cut:?}");
     assert!(ends(&mut child).await);
 }

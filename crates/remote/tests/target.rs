@@ -236,7 +236,7 @@ async fn a_target_may_ask_for_what_was_offered_and_not_for_ever() {
 async fn a_session_remembers_there_and_runs_in_the_order_of_the_calls() {
     let home = tempfile::tempdir().expect("a directory");
     let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
-    let ask = async |of_session| within("the answer", target.ask(TargetRequest::Session(7, of_session))).await;
+    let ask = async |of_session| within("the answer", target.request(TargetRequest::Session(7, of_session))).await;
     assert_eq!(ask(TargetSessionRequest::Begin("/usr".into())).await.expect("a session"), TargetResponse::Done);
     let place = TargetCommandPlace::Session(7);
     let first = run_in(&target, place, "", "sleep 0.1; cd lib; x=1", "{}");
@@ -429,18 +429,19 @@ async fn a_listener_that_takes_nothing_holds_a_result_back_as_here() {
 async fn more_runs_than_a_program_takes_at_once_wait_for_the_end_of_others() {
     let home = tempfile::tempdir().expect("a directory");
     let target = RemoteTarget::connect(settings(home.path(), PATIENCE)).await.expect("a target");
-    within("a session", target.ask(TargetRequest::Session(7, TargetSessionRequest::Begin("/".into()))))
+    within("a session", target.request(TargetRequest::Session(7, TargetSessionRequest::Begin("/".into()))))
         .await
         .expect("a session");
     let first = run_in(&target, TargetCommandPlace::Session(7), "", "until [ -e ~/go ]; do sleep 0.01; done", "{}");
     // Each of these is a run that waits for its turn, without a process.
-    let resets: Vec<_> =
-        (0..1_100).map(|_| tokio::spawn(target.ask(TargetRequest::Session(7, TargetSessionRequest::Reset)))).collect();
+    let resets: Vec<_> = (0..1_100)
+        .map(|_| tokio::spawn(target.request(TargetRequest::Session(7, TargetSessionRequest::Reset))))
+        .collect();
     // A registry takes no place of theirs.
     let retention = Duration::from_secs(60);
     let opening = RegistryOpening { dir: None, max_tasks: 8, max_log_bytes: 1 << 30, retention, output: false };
     let registry = DistantRegistry::open(&target, opening, &tokio::runtime::Handle::current()).expect("a registry");
-    within("the registry", registry.opened()).await.expect("a directory");
+    within("the registry", registry.wait_until_open()).await.expect("a directory");
     let never = run(&target, "touch ~/made", "{}");
     never.ear.replies.send(CallerReply::Abort).expect("it waits");
     let outcome = never.outcome().await;
@@ -471,10 +472,10 @@ async fn calls_at_the_moment_of_close_settle_also_while_a_link_is_resumed() {
         let caller = Arc::clone(&target);
         let (began, begun) = tokio::sync::oneshot::channel();
         let calling = tokio::task::spawn_blocking(move || {
-            let mut asked = vec![tokio::spawn(caller.ask(TargetRequest::Session(7, TargetSessionRequest::Close)))];
+            let mut asked = vec![tokio::spawn(caller.request(TargetRequest::Session(7, TargetSessionRequest::Close)))];
             let _ = began.send(());
             while caller.state() != TargetState::Closed {
-                asked.push(tokio::spawn(caller.ask(TargetRequest::Session(7, TargetSessionRequest::Close))));
+                asked.push(tokio::spawn(caller.request(TargetRequest::Session(7, TargetSessionRequest::Close))));
             }
             asked
         });
@@ -483,7 +484,7 @@ async fn calls_at_the_moment_of_close_settle_also_while_a_link_is_resumed() {
         for answer in within("the calls", calling).await.expect("no panic") {
             let _settled = within("an answer", answer).await.expect("no panic");
         }
-        within("the end of the transport", target.ended(PATIENCE * 2)).await;
+        within("the end of the transport", target.wait_until_ended(PATIENCE * 2)).await;
         until("the end of the program", || is_gone(pid)).await;
     }
 }

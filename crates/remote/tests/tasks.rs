@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::task::{Task, TaskState};
-use remote::client::{DistantRegistry, DistantRunEnd, RemoteTarget, UnansweredRequest, own_directory};
+use remote::client::{DistantRegistry, DistantRunEnd, RemoteTarget, UnansweredRequest, user_registry_directory};
 use remote::{
     TargetCommand, TargetRegistryRequest, TargetRequest, TargetResponse, TargetUndoRequest, TaskWaitConditions,
     UndoPointsRequest,
@@ -104,7 +104,7 @@ async fn a_server_of_another_process_is_named_by_a_wait_for_its_port() {
 async fn numbers_and_directories_that_are_none_are_refused() {
     let home = tempfile::tempdir().expect("a directory");
     let target = connect(home.path()).await;
-    let ask = async |ask| within("the answer", target.ask(TargetRequest::Registry(u64::MAX, ask))).await;
+    let ask = async |ask| within("the answer", target.request(TargetRequest::Registry(u64::MAX, ask))).await;
     assert_eq!(code(ask(TargetRegistryRequest::List).await), "ERR_BASH_CLOSED");
     assert_eq!(code(ask(TargetRegistryRequest::Watch { output: true }).await), "ERR_BASH_CLOSED");
     assert_eq!(code(ask(TargetRegistryRequest::Kill("1".into())).await), "ERR_BASH_CLOSED");
@@ -122,7 +122,7 @@ async fn numbers_and_directories_that_are_none_are_refused() {
     let UnansweredRequest::Failed(error) = error else { panic!("{error:?}") };
     assert_eq!(error.code(), "ERR_BASH_INVALID_ARG");
     assert!(error.to_string().contains("file"), "{error}");
-    assert_eq!(registry.opened().await.expect_err("no registry").to_string(), error.to_string());
+    assert_eq!(registry.wait_until_open().await.expect_err("no registry").to_string(), error.to_string());
     target.close();
 }
 
@@ -131,14 +131,14 @@ async fn a_task_with_a_directory_outlives_a_goodbye_and_one_without_ends() {
     let home = tempfile::tempdir().expect("a directory");
     let (dir, gate) = (home.path().join("tasks"), home.path().join("gate"));
     let target = connect(home.path()).await;
-    assert_eq!(own_directory(&target.facts().0), Some(home.path().join(".local/state/agent-bash")));
+    assert_eq!(user_registry_directory(&target.facts().0), Some(home.path().join(".local/state/agent-bash")));
     let (kept, temporary) = (open(&target, Some(&dir)), open(&target, None));
     let waits = format!("echo begun; until [ -e {} ]; do sleep 0.02; done; exit 7", gate.display());
     let kept_task = start(&target, &kept, &waits, BOUNDED).await;
     let temporary_task = start(&target, &temporary, "sleep 1000", "{}").await;
     let ended_task = start(&target, &temporary, "echo", "{}").await;
     end(&temporary, &ended_task).await;
-    let files = within("the opening", temporary.opened()).await.expect("a directory").path().to_owned();
+    let files = within("the opening", temporary.wait_until_open()).await.expect("a directory").path().to_owned();
     let program = target.facts().0.pid;
     target.close();
     until("the end of the program", || is_gone(program)).await;
@@ -152,7 +152,7 @@ async fn a_task_with_a_directory_outlives_a_goodbye_and_one_without_ends() {
 
     let target = connect(home.path()).await;
     let found = open(&target, Some(&dir));
-    within("the opening", found.opened()).await.expect("a directory");
+    within("the opening", found.wait_until_open()).await.expect("a directory");
     assert_eq!(found.list().expect("open"), *std::slice::from_ref(&kept_task));
     assert_eq!(within("the list", found.refresh()).await.expect("a list"), *std::slice::from_ref(&kept_task));
     std::fs::write(&gate, "").expect("a file");
@@ -212,7 +212,7 @@ async fn output_is_told_once_and_in_order_through_cuts_and_waits_for_its_listene
                 }
                 within("the list", registry.refresh()).await.expect("a list");
                 assert!(told.try_recv().is_err());
-                registry.took(&task.id);
+                registry.on_output_taken(&task.id);
             }
             ToldRegistryEvent::Exit(task, record, evidence) => break (task, record, evidence),
         }
@@ -280,7 +280,7 @@ async fn a_command_moves_to_a_registry_there_at_its_limit() {
     let moved = outcome(&target, order("echo a; sleep 1000", number, false, r#"{"timeoutMs":300}"#)).await;
     assert_eq!((moved.status, moved.exit_code, moved.stdout.as_str()), (CommandStatus::Backgrounded, None, "a\n"));
     let (task, store) = moved.background.expect("a task");
-    assert_eq!(store.path(), registry.opened().await.expect("a directory").path());
+    assert_eq!(store.path(), registry.wait_until_open().await.expect("a directory").path());
     assert_eq!(check(&registry, &task.id, Some(0)).await.output, "a\n");
     let begun = outcome(&target, order("exit 4", number, false, r#"{"mode":"background"}"#)).await;
     let (task, _) = begun.background.expect("a task");
@@ -325,7 +325,7 @@ async fn a_change_of_a_file_there_is_undone() {
 }
 
 async fn ask(target: &Arc<RemoteTarget>, ask: TargetRequest) -> Result<TargetResponse, UnansweredRequest> {
-    within("the answer", target.ask(ask)).await
+    within("the answer", target.request(ask)).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

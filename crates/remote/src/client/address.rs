@@ -135,23 +135,23 @@ impl TargetAddress {
     pub fn check(&self) -> Result<(), InvalidAddress> {
         match self {
             Self::Ssh { host, user, config, program, .. } => {
-                name("ssh.host", Some(host))?;
+                check_name("ssh.host", Some(host))?;
                 let inner = host.strip_prefix("ssh://").unwrap_or(host);
-                inner.split('@').try_for_each(|part| name("ssh.host", Some(part)))?;
-                name("ssh.user", user.as_deref())?;
-                path("ssh.config", config.as_deref())?;
-                argv("ssh.program", program.as_deref())
+                inner.split('@').try_for_each(|part| check_name("ssh.host", Some(part)))?;
+                check_name("ssh.user", user.as_deref())?;
+                check_path("ssh.config", config.as_deref())?;
+                check_argv("ssh.program", program.as_deref())
             }
             Self::Docker(container) => container.check("docker"),
             Self::Podman(container) => container.check("podman"),
             Self::Kubernetes { pod, namespace, container, context, program } => {
-                name("kubernetes.pod", Some(pod))?;
-                name("kubernetes.namespace", namespace.as_deref())?;
-                name("kubernetes.container", container.as_deref())?;
-                name("kubernetes.context", context.as_deref())?;
-                argv("kubernetes.program", program.as_deref())
+                check_name("kubernetes.pod", Some(pod))?;
+                check_name("kubernetes.namespace", namespace.as_deref())?;
+                check_name("kubernetes.container", container.as_deref())?;
+                check_name("kubernetes.context", context.as_deref())?;
+                check_argv("kubernetes.program", program.as_deref())
             }
-            Self::Command { command, .. } => argv("command", Some(command)),
+            Self::Command { command, .. } => check_argv("command", Some(command)),
         }
     }
 
@@ -188,7 +188,7 @@ impl TargetAddress {
 
     /// Returns the transport with its arguments, which runs this text by `/bin/sh` there. The text has no `'`.
     #[must_use]
-    pub fn transport(&self, text: &str) -> Vec<String> {
+    pub fn transport_argv(&self, text: &str) -> Vec<String> {
         let in_argv = || ["/bin/sh", "-c", text].map(str::to_owned);
         let for_shell = || format!("exec /bin/sh -c '{text}'");
         let option = |name: &str, value: &Option<String>| {
@@ -242,14 +242,14 @@ impl TargetAddress {
 
 impl ContainerAddress {
     fn check(&self, kind: &str) -> Result<(), InvalidAddress> {
-        name(&format!("{kind}.container"), Some(&self.container))?;
-        name(&format!("{kind}.user"), self.user.as_deref())?;
-        argv(&format!("{kind}.program"), self.program.as_deref())
+        check_name(&format!("{kind}.container"), Some(&self.container))?;
+        check_name(&format!("{kind}.user"), self.user.as_deref())?;
+        check_argv(&format!("{kind}.program"), self.program.as_deref())
     }
 }
 
 /// Checks a name that a program could take for an option, or split.
-fn name(option: &str, value: Option<&str>) -> Result<(), InvalidAddress> {
+fn check_name(option: &str, value: Option<&str>) -> Result<(), InvalidAddress> {
     let Some(value) = value else { return Ok(()) };
     let why = if value.is_empty() {
         "is empty"
@@ -263,12 +263,12 @@ fn name(option: &str, value: Option<&str>) -> Result<(), InvalidAddress> {
     Err(InvalidAddress { option: option.to_owned(), value: value.to_owned(), why })
 }
 
-fn path(option: &str, value: Option<&str>) -> Result<(), InvalidAddress> {
+fn check_path(option: &str, value: Option<&str>) -> Result<(), InvalidAddress> {
     let Some(value) = value.filter(|value| value.is_empty() || value.contains('\0')) else { return Ok(()) };
     Err(InvalidAddress { option: option.to_owned(), value: value.to_owned(), why: "is no path" })
 }
 
-fn argv(option: &str, value: Option<&[String]>) -> Result<(), InvalidAddress> {
+fn check_argv(option: &str, value: Option<&[String]>) -> Result<(), InvalidAddress> {
     let Some(value) = value else { return Ok(()) };
     let why = if value.first().is_none_or(String::is_empty) {
         "names no program"

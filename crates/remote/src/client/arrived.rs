@@ -20,7 +20,7 @@ impl PartialRunResult {
         Self { pid: 0, stdout: capture("stdout"), stderr: capture("stderr") }
     }
 
-    pub fn started(&mut self, pid: i32) {
+    pub fn set_pid(&mut self, pid: i32) {
         self.pid = pid;
     }
 
@@ -37,7 +37,7 @@ impl PartialRunResult {
     }
 
     /// Puts the output that has arrived into an outcome, and returns it.
-    pub fn in_outcome(self, outcome: CommandOutcome) -> CommandOutcome {
+    pub fn complete_outcome(self, outcome: CommandOutcome) -> CommandOutcome {
         let [stdout, stderr] = [self.stdout, self.stderr].map(|mut capture| {
             capture.end();
             capture.finish()

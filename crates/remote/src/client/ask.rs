@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::connect::TargetRunHandle;
 use super::error::TargetError;
-use super::happenings::{BROKEN, CLOSED, TargetRunUpdate};
-use super::overdue::{SILENT, linked_for};
-use super::run::error_of;
+use super::happenings::{PROTOCOL_BROKEN, TARGET_CLOSED, TargetRunUpdate};
+use super::overdue::{ANSWER_OVERDUE, wait_connected_for};
+use super::run::reported_error;
 use super::target::{RemoteTarget, TargetState};
 use crate::messages::{TargetCall, TargetEvent, TargetRequest, TargetResponse, TransferPart};
 use runner::error::RunError;
@@ -25,8 +25,8 @@ pub enum UnansweredRequest {
 impl UnansweredRequest {
     /// Returns the reason if the answer is none that a program of ours gives.
     #[must_use]
-    pub const fn broken() -> Self {
-        Self::Lost(BROKEN)
+    pub const fn protocol_violation() -> Self {
+        Self::Lost(PROTOCOL_BROKEN)
     }
 }
 
@@ -36,56 +36,56 @@ impl RemoteTarget {
     ///
     /// # Errors
     /// If nothing could be done, or the target is lost.
-    pub fn ask(
+    pub fn request(
         self: &Arc<Self>,
         ask: TargetRequest,
     ) -> impl Future<Output = Result<TargetResponse, UnansweredRequest>> + Send + 'static {
-        self.ask_until(ask, std::future::pending())
+        self.request_until(ask, std::future::pending())
     }
 
     /// Like [`Self::ask`]. Once the caller gives up, the program is asked for what there is.
     ///
     /// # Errors
     /// As [`Self::ask`], and [`RunError::Aborted`] if the caller gives up while no link is there.
-    pub fn ask_until(
+    pub fn request_until(
         self: &Arc<Self>,
         ask: TargetRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
     ) -> impl Future<Output = Result<TargetResponse, UnansweredRequest>> + Send + 'static {
-        let begun = self.begin_ask(ask);
+        let begun = self.begin_request(ask);
         async move {
             let mut begun = begun.map_err(UnansweredRequest::Failed)?;
             tokio::select! {
                 biased;
-                answer = answered(&mut begun) => return answer,
+                answer = wait_for_response(&mut begun) => return answer,
                 () = given_up => {}
             }
-            give_up(begun).await
+            give_request_up(begun).await
         }
     }
 }
 
-async fn answered(begun: &mut TargetRunHandle) -> Result<TargetResponse, UnansweredRequest> {
+async fn wait_for_response(begun: &mut TargetRunHandle) -> Result<TargetResponse, UnansweredRequest> {
     loop {
-        if let TransferOrResponse::Answer(answer) = begun.step().await? {
+        if let TransferOrResponse::Answer(answer) = begun.next_part_or_response().await? {
             return Ok(answer);
         }
     }
 }
 
-async fn give_up(mut begun: TargetRunHandle) -> Result<TargetResponse, UnansweredRequest> {
+async fn give_request_up(mut begun: TargetRunHandle) -> Result<TargetResponse, UnansweredRequest> {
     let target = Arc::clone(&begun.target);
-    if !target.outbox.take_back(begun.run) {
+    if !target.outbox.withdraw(begun.run) {
         // Room is left for it, unless the program takes nothing for ever.
         let _full = target.outbox.send(begun.run, &TargetCall::Abort);
         let mut state = target.state.subscribe();
         tokio::select! {
             biased;
-            answer = answered(&mut begun) => return answer,
+            answer = wait_for_response(&mut begun) => return answer,
             _down = state.wait_for(|state| *state == TargetState::Disconnected) => {}
         }
         // The word that the caller has given up still has to arrive.
-        tokio::spawn(async move { answered(&mut begun).await });
+        tokio::spawn(async move { wait_for_response(&mut begun).await });
     }
     Err(UnansweredRequest::Failed(RunError::Aborted))
 }
@@ -100,13 +100,13 @@ pub(super) enum TransferOrResponse {
 
 impl TargetRunHandle {
     /// Waits for the next event of a question.
-    pub(super) async fn step(&mut self) -> Result<TransferOrResponse, UnansweredRequest> {
+    pub(super) async fn next_part_or_response(&mut self) -> Result<TransferOrResponse, UnansweredRequest> {
         loop {
             let happened = tokio::select! {
                 biased;
                 happened = self.happened.recv() => happened,
-                () = linked_for(&self.target, self.run, self.patience.unwrap_or_default()), if self.patience.is_some() => {
-                    return Err(UnansweredRequest::Lost(SILENT));
+                () = wait_connected_for(&self.target, self.run, self.patience.unwrap_or_default()), if self.patience.is_some() => {
+                    return Err(UnansweredRequest::Lost(ANSWER_OVERDUE));
                 }
             };
             match happened {
@@ -115,12 +115,12 @@ impl TargetRunHandle {
                 }
                 Some(TargetRunUpdate::Event(TargetEvent::Part(part))) => return Ok(TransferOrResponse::Part(part)),
                 Some(TargetRunUpdate::Event(TargetEvent::Failed(failure))) => {
-                    return Err(UnansweredRequest::Failed(error_of(failure)));
+                    return Err(UnansweredRequest::Failed(reported_error(failure)));
                 }
                 Some(TargetRunUpdate::Event(_)) => {}
                 Some(TargetRunUpdate::Unreachable(error)) => return Err(UnansweredRequest::Unreachable(error)),
                 Some(TargetRunUpdate::Lost(why)) => return Err(UnansweredRequest::Lost(why)),
-                None => return Err(UnansweredRequest::Lost(CLOSED)),
+                None => return Err(UnansweredRequest::Lost(TARGET_CLOSED)),
             }
         }
     }
@@ -129,8 +129,8 @@ impl TargetRunHandle {
     ///
     /// # Errors
     /// If too much waits for the target.
-    pub(super) fn pass(&self, part: TransferPart) -> Result<(), UnansweredRequest> {
+    pub(super) fn send_part(&self, part: TransferPart) -> Result<(), UnansweredRequest> {
         let sent = self.target.outbox.send(self.run, &TargetCall::Part(part));
-        sent.map_err(|error| UnansweredRequest::Failed(self.target.refused(error)))
+        sent.map_err(|error| UnansweredRequest::Failed(self.target.unsent_error(error)))
     }
 }

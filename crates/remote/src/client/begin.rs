@@ -21,19 +21,19 @@ pub(super) struct ProgramInstance {
 }
 
 /// Makes a program ours.
-pub(super) async fn begin(
+pub(super) async fn claim_program(
     settings: &TargetSettings,
     reached: ReachedProgram,
 ) -> Result<(ProgramInstance, TransportProcess), TargetError> {
     let ReachedProgram { mut transport, facts, sent } = reached;
     let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let begin = LeaseTerms { lease_ms: millis(settings.lease), alive_ms: millis(settings.alive) };
-    if let Err(error) = transport.link.greet(&GreetingToProgram::Begin(begin)).await {
+    if let Err(error) = transport.link.send_greeting(&GreetingToProgram::Begin(begin)).await {
         return Err(TargetError::new(
             &settings.id,
             TargetErrorReason::Unreachable,
             &error.to_string(),
-            transport.said(),
+            transport.stderr_text(),
         ));
     }
     Ok((ProgramInstance { post: Arc::default(), facts: Arc::new(facts), sent }, transport))

@@ -29,18 +29,18 @@ pub struct BootstrapScript {
 }
 
 /// Checks the hash of a file by any tool that does. Without one, a whole program tells its own.
-const HASHED: &str = concat!(
+const CHECK_HASH: &str = concat!(
     r#"s() { for t in "sha256sum" "busybox sha256sum" "openssl dgst -sha256 -r" "shasum -a 256"; do "#,
     r#"k=`$t "$1" 2>/dev/null` && { case $k in $h*) return 0;; esac; return 1; }; done; "#,
     r#"[ `wc -c <"$1"` = $n ] && "$1" sum $h </dev/null >/dev/null 2>&1; }; "#,
 );
 
 /// Checks that a directory is ours alone.
-const OURS: &str =
+const CHECK_OWNER: &str =
     r#"o() { set -- `ls -ldn "$1" 2>/dev/null`; case $1 in drwx------*) [ "$3" = "$u" ];; *) false;; esac; }; "#;
 
 /// Checks that a directory takes a program, by a small one.
-const TAKES: &str = concat!(
+const CHECK_PLACE: &str = concat!(
     r#"x() { o "$1" || { mkdir "$1" && o "$1"; } 2>/dev/null || return 1; e=$1/.$m; "#,
     r##"printf "#\041/bin/sh\nexit 7\n" 2>/dev/null >"$e" && chmod 700 "$e" && "$e" 2>/dev/null; "##,
     r#"y=$?; rm -f "$e"; [ $y = 7 ]; }; "#,
@@ -73,7 +73,7 @@ impl BootstrapScript {
     pub fn text(&self) -> String {
         // The mark stands here in two parts: a shell that prints its commands does not print the mark.
         let (first, last) = self.mark.split_at(self.mark.len() / 2);
-        let known: String = self.programs.iter().map(known).collect();
+        let known: String = self.programs.iter().map(machine_branch).collect();
         let begin = format!(
             r#"v=`umask`; umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
         );
@@ -81,31 +81,31 @@ impl BootstrapScript {
             Some(path) => {
                 format!(
                     r#"f="{}"; if [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi; a hash"#,
-                    quoted(path)
+                    escape_path(path)
                 )
             }
-            None => format!("{OURS}{TAKES}{SEARCH}{RECEIVE}").replace("/D-", &format!("/{DIRECTORY}-")),
+            None => format!("{CHECK_OWNER}{CHECK_PLACE}{SEARCH}{RECEIVE}").replace("/D-", &format!("/{DIRECTORY}-")),
         };
-        format!("{begin}{HASHED}{rest}")
+        format!("{begin}{CHECK_HASH}{rest}")
     }
 }
 
 /// Returns the branch for a machine: the hash and length of its program, then its codings with their lengths.
-fn known(program: &TargetProgram) -> String {
+fn machine_branch(program: &TargetProgram) -> String {
     let TargetProgram { machine, sha256, bytes, .. } = program;
-    let codings = program.codings().into_iter().map(|(coding, length)| format!("{}:{length}", coding.tool()));
+    let codings = program.encodings().into_iter().map(|(coding, length)| format!("{}:{length}", coding.tool()));
     let codings: Vec<_> = codings.collect();
     format!("{machine}) h={sha256}; n={bytes}; c=\"{}\";; ", codings.join(" "))
 }
 
 /// Returns a path within double quotes. [`is_writable`] has checked it.
-fn quoted(path: &str) -> String {
+fn escape_path(path: &str) -> String {
     path.chars().flat_map(|c| matches!(c, '"' | '$' | '`' | '\\').then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// Returns whether a path can stand in the text.
 #[must_use]
-pub fn is_writable(path: &str) -> bool {
+pub fn is_scriptable_path(path: &str) -> bool {
     path.starts_with('/') && !path.chars().any(|c| matches!(c, '\'' | '!' | '\\') || c.is_control())
 }
 
@@ -127,7 +127,7 @@ pub enum BootstrapAnswer {
 impl BootstrapAnswer {
     /// Reads a line without its mark. `None`: no text of ours says this.
     #[must_use]
-    pub fn of(line: &str) -> Option<Self> {
+    pub fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         Some(match word {
             "run" => {
@@ -161,7 +161,7 @@ pub struct BootstrapAnswerReader {
 }
 
 /// The most of what a login shell has printed that an error shows, bytes.
-const PRINTED: usize = 4096;
+const MAX_PRINTED: usize = 4096;
 
 /// The next thing found in the output.
 #[derive(Debug, PartialEq, Eq)]
@@ -198,10 +198,10 @@ impl BootstrapAnswerReader {
                 self.skipped = 0;
                 let mut said = said.trim_start().to_owned();
                 keep_controls(&mut said, &[]);
-                return BootstrapAnswer::of(&said).map_or(BootstrapFinding::Noise, BootstrapFinding::Answer);
+                return BootstrapAnswer::parse(&said).map_or(BootstrapFinding::Noise, BootstrapFinding::Answer);
             }
             self.skipped += end + 1;
-            if self.printed.len() < PRINTED {
+            if self.printed.len() < MAX_PRINTED {
                 self.printed.push_str(&line);
                 self.printed.push('\n');
             }
@@ -212,7 +212,7 @@ impl BootstrapAnswerReader {
     /// Returns what a login shell has printed in place of an answer.
     #[must_use]
     pub fn printed(&self) -> String {
-        let rest = &self.bytes[..self.bytes.len().min(PRINTED)];
+        let rest = &self.bytes[..self.bytes.len().min(MAX_PRINTED)];
         self.printed.clone() + &String::from_utf8_lossy(rest)
     }
 

@@ -79,7 +79,7 @@ fn run_by(
                     let bytes = sent(tool);
                     pipe.write_all(&bytes).expect("a reader of all bytes");
                     // A link that ends has sent less.
-                    let codings = wanted.programs[0].codings();
+                    let codings = wanted.programs[0].encodings();
                     let whole =
                         codings.iter().any(|(coding, length)| coding.tool() == tool && bytes.len() as u64 == *length);
                     input = whole.then_some(pipe);

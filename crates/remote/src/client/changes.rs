@@ -54,7 +54,7 @@ impl TargetChangeReporter {
     }
 
     /// Tells of a change. A link that was cut is there again with [`TargetTransition::Connected`].
-    pub fn tell(&self, turn: TargetTransition, reason: &str, lost: Vec<String>) {
+    pub fn report(&self, turn: TargetTransition, reason: &str, lost: Vec<String>) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = match turn {
             TargetTransition::Connected if !told.lost => TargetTransition::Reconnected,

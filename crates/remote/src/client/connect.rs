@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::begin::begin;
+use super::begin::claim_program;
 use super::error::TargetError;
 use super::happenings::RunUpdateReceiver;
-use super::keep::keep;
-use super::reach::reach;
+use super::keep::keep_connected;
+use super::reach::reach_program;
 use super::settings::TargetSettings;
 use super::target::{RemoteTarget, TargetState};
 use crate::messages::{TargetCall, TargetCommand, TargetRequest};
@@ -25,22 +25,22 @@ impl RemoteTarget {
     /// # Errors
     /// If the machine cannot be reached, or takes no program. Nothing is left there.
     pub async fn connect(settings: TargetSettings) -> Result<Arc<Self>, TargetError> {
-        let reached = reach(&settings).await?;
-        let (instance, transport) = begin(&settings, reached).await?;
+        let reached = reach_program(&settings).await?;
+        let (instance, transport) = claim_program(&settings, reached).await?;
         let over = watch::Sender::new(false);
         let target = Self::new(settings, instance, over.subscribe());
-        tokio::spawn(keep(Arc::downgrade(&target), transport, over));
+        tokio::spawn(keep_connected(Arc::downgrade(&target), transport, over));
         Ok(target)
     }
 
     /// Returns the error of a call to a target that was closed.
-    pub(super) fn closed(&self) -> RunError {
+    pub(super) fn closed_error(&self) -> RunError {
         let message = format!("the target {} was closed", self.id());
         RunError::FromTarget { code: "ERR_BASH_CLOSED", message, errno: None }
     }
 
     /// Returns the error of a call that cannot be sent.
-    pub(super) fn refused(&self, error: WireError) -> RunError {
+    pub(super) fn unsent_error(&self, error: WireError) -> RunError {
         if error != WireError::Waiting {
             let message = format!(
                 "the command with its input is too large for a target, which takes {MAX_MESSAGE} bytes: write the input \
@@ -59,47 +59,47 @@ impl RemoteTarget {
     ///
     /// # Errors
     /// If the target was closed, or the command is too large.
-    pub(super) fn begin(
+    pub(super) fn begin_command(
         self: &Arc<Self>,
         order: TargetCommand,
         most_bytes: usize,
     ) -> Result<TargetRunHandle, RunError> {
         let (mark, call) = (Some(order.mark.clone()), TargetCall::Run(Box::new(order)));
-        self.begin_by(mark, most_bytes, None, |run| self.outbox.send(run, &call))
+        self.begin_run(mark, most_bytes, None, |run| self.outbox.send(run, &call))
     }
 
     /// Begins a question, now or once a link is there.
     ///
     /// # Errors
     /// If the target was closed, or the question is too large.
-    pub(super) fn begin_ask(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
+    pub(super) fn begin_request(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
         let most_bytes = if ask.has_long_answer() { MAX_MESSAGE } else { LONGEST_ANSWER };
-        let (patience, call) = (ask.patience(), TargetCall::Ask(ask));
-        self.begin_by(None, most_bytes, patience, |run| self.outbox.send(run, &call))
+        let (patience, call) = (ask.response_timeout(), TargetCall::Ask(ask));
+        self.begin_run(None, most_bytes, patience, |run| self.outbox.send(run, &call))
     }
 
     /// Begins a run that goes on in each later program there, which is asked the same first.
     ///
     /// # Errors
     /// If the target was closed, or the question is too large.
-    pub(super) fn begin_standing(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
-        self.begin_by(None, MAX_MESSAGE, None, |run| self.outbox.stand(run, ask))
+    pub(super) fn begin_standing_request(self: &Arc<Self>, ask: TargetRequest) -> Result<TargetRunHandle, RunError> {
+        self.begin_run(None, MAX_MESSAGE, None, |run| self.outbox.send_standing(run, ask))
     }
 
-    fn begin_by(
+    fn begin_run(
         self: &Arc<Self>,
         mark: Option<String>,
         most_bytes: usize,
         patience: Option<Duration>,
         send: impl FnOnce(u64) -> Result<(), WireError>,
     ) -> Result<TargetRunHandle, RunError> {
-        let _beginning = self.beginning();
+        let _beginning = self.lock_beginning();
         if self.state() == TargetState::Closed {
-            return Err(self.closed());
+            return Err(self.closed_error());
         }
         let (run, happened) = self.add_run(mark, most_bytes);
         let begun = TargetRunHandle { target: Arc::clone(self), run, happened, patience };
-        send(run).map_err(|error| self.refused(error))?;
+        send(run).map_err(|error| self.unsent_error(error))?;
         self.wanted.notify_one();
         Ok(begun)
     }
@@ -118,7 +118,7 @@ impl Drop for TargetRunHandle {
     fn drop(&mut self) {
         let Self { target, run, happened, .. } = self;
         target.remove_run(*run);
-        if !target.outbox.forget(*run) && !happened.is_over() {
+        if !target.outbox.forget_run(*run) && !happened.is_over() {
             // Room is left for it, unless the program takes nothing for ever.
             let _full = target.outbox.send(*run, &TargetCall::Abort);
         }

@@ -15,7 +15,7 @@ use reduce::recall::{LARGEST, RecallSelection};
 use runner::error::RunError;
 
 /// What a target does that no program of ours does.
-const LIE: UnansweredRequest = UnansweredRequest::broken();
+const PROTOCOL_VIOLATION: UnansweredRequest = UnansweredRequest::protocol_violation();
 
 /// Relative paths begin at the directory of the target. All of these wait through cuts, and fail with the error of the
 /// system there (`EACCES`), or if the target is lost.
@@ -25,14 +25,14 @@ impl RemoteTarget {
         self: &Arc<Self>,
         path: &str,
     ) -> impl Future<Output = Result<Option<Vec<u8>>, UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::Read);
+        let begun = self.begin_file_request(path, TargetFileRequest::Read);
         async move {
             let mut content = Vec::new();
             let about = begun?.receive(|bytes| {
                 content.extend(bytes);
                 content.len() <= MAX_READ
             });
-            Ok(is_there(&about.await?)?.then_some(content))
+            Ok(file_exists(&about.await?)?.then_some(content))
         }
     }
 
@@ -45,7 +45,7 @@ impl RemoteTarget {
         content: Vec<u8>,
         mode: Option<u32>,
     ) -> impl Future<Output = Result<(), UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::Write { bytes: content.len() as u64, mode });
+        let begun = self.begin_file_request(path, TargetFileRequest::Write { bytes: content.len() as u64, mode });
         async move {
             let mut begun = begun?;
             let (mut chunks, mut untaken) = (content.chunks(CHUNK), TransferWindow::default());
@@ -53,13 +53,13 @@ impl RemoteTarget {
                 while untaken.has_room()
                     && let Some(chunk) = chunks.next()
                 {
-                    untaken.sent(chunk.len());
-                    begun.pass(TransferPart::Bytes(chunk.to_vec()))?;
+                    untaken.count_sent(chunk.len());
+                    begun.send_part(TransferPart::Bytes(chunk.to_vec()))?;
                 }
-                match begun.step().await? {
-                    TransferOrResponse::Part(TransferPart::Taken(bytes)) => untaken.taken(bytes),
+                match begun.next_part_or_response().await? {
+                    TransferOrResponse::Part(TransferPart::Taken(bytes)) => untaken.count_taken(bytes),
                     TransferOrResponse::Answer(TargetResponse::File(TargetFileResponse::Done)) => return Ok(()),
-                    TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(LIE),
+                    TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(PROTOCOL_VIOLATION),
                 }
             }
         }
@@ -70,12 +70,12 @@ impl RemoteTarget {
         self: &Arc<Self>,
         path: &str,
     ) -> impl Future<Output = Result<Option<FileStat>, UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::Stat);
+        let begun = self.begin_file_request(path, TargetFileRequest::Stat);
         async move {
             match begun?.receive(|_| false).await? {
                 TargetFileResponse::Stat(stat) => Ok(Some(stat)),
                 TargetFileResponse::Missing => Ok(None),
-                TargetFileResponse::Done => Err(LIE),
+                TargetFileResponse::Done => Err(PROTOCOL_VIOLATION),
             }
         }
     }
@@ -86,7 +86,7 @@ impl RemoteTarget {
         self: &Arc<Self>,
         path: &str,
     ) -> impl Future<Output = Result<Option<Vec<TargetDirectoryEntry>>, UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::List);
+        let begun = self.begin_file_request(path, TargetFileRequest::List);
         async move {
             let (mut entries, mut total) = (Vec::new(), 0);
             let about = begun?.receive(|bytes| {
@@ -96,7 +96,7 @@ impl RemoteTarget {
                 entries.extend(more);
                 are_names && total <= MAX_READ && entries.len() <= MAX_ENTRIES
             });
-            Ok(is_there(&about.await?)?.then_some(entries))
+            Ok(file_exists(&about.await?)?.then_some(entries))
         }
     }
 
@@ -107,8 +107,8 @@ impl RemoteTarget {
         path: &str,
         recursive: bool,
     ) -> impl Future<Output = Result<bool, UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::Remove(recursive));
-        async move { is_there(&begun?.receive(|_| false).await?) }
+        let begun = self.begin_file_request(path, TargetFileRequest::Remove(recursive));
+        async move { file_exists(&begun?.receive(|_| false).await?) }
     }
 
     /// Returns lines of a whole output, cleaned again. `None`: the file is missing. `is_raw`: it has bytes as a program
@@ -119,30 +119,34 @@ impl RemoteTarget {
         is_raw: bool,
         wanted: RecallSelection,
     ) -> impl Future<Output = Result<Option<String>, UnansweredRequest>> + Send + use<> {
-        let begun = self.begin_file(path, TargetFileRequest::Recall { is_raw, wanted });
+        let begun = self.begin_file_request(path, TargetFileRequest::Recall { is_raw, wanted });
         async move {
             let mut text = Vec::new();
             let about = begun?.receive(|bytes| {
                 text.extend(bytes);
                 text.len() <= LARGEST
             });
-            if !is_there(&about.await?)? {
+            if !file_exists(&about.await?)? {
                 return Ok(None);
             }
-            let mut text = String::from_utf8(text).map_err(|_| LIE)?;
+            let mut text = String::from_utf8(text).map_err(|_| PROTOCOL_VIOLATION)?;
             clean_output(&mut text);
             Ok(Some(text))
         }
     }
 
-    fn begin_file(self: &Arc<Self>, path: &str, of: TargetFileRequest) -> Result<TargetRunHandle, UnansweredRequest> {
+    fn begin_file_request(
+        self: &Arc<Self>,
+        path: &str,
+        of: TargetFileRequest,
+    ) -> Result<TargetRunHandle, UnansweredRequest> {
         let refused = |message: &str| UnansweredRequest::Failed(RunError::InvalidArg(message.to_owned()));
         if path.is_empty() {
             return Err(refused("the path is empty: give the path of a file"));
         }
         let cwd = self.settings.cwd.clone().unwrap_or_else(|| self.instance().facts.home.clone());
         let path = Path::new(&cwd).join(path).to_string_lossy().into_owned();
-        self.begin_ask(TargetRequest::File(path, of)).map_err(UnansweredRequest::Failed)
+        self.begin_request(TargetRequest::File(path, of)).map_err(UnansweredRequest::Failed)
     }
 }
 
@@ -150,26 +154,26 @@ impl TargetRunHandle {
     /// Waits for the answer about a file. `take` takes the bytes before it, and returns whether they may be.
     async fn receive(mut self, mut take: impl FnMut(Vec<u8>) -> bool) -> Result<TargetFileResponse, UnansweredRequest> {
         loop {
-            match self.step().await? {
+            match self.next_part_or_response().await? {
                 TransferOrResponse::Part(TransferPart::Bytes(bytes)) => {
                     let count = bytes.len();
                     if count == 0 || count > CHUNK || !take(bytes) {
-                        return Err(LIE);
+                        return Err(PROTOCOL_VIOLATION);
                     }
-                    self.pass(TransferPart::Taken(count as u64))?;
+                    self.send_part(TransferPart::Taken(count as u64))?;
                 }
                 TransferOrResponse::Answer(TargetResponse::File(about)) => return Ok(about),
-                TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(LIE),
+                TransferOrResponse::Part(_) | TransferOrResponse::Answer(_) => return Err(PROTOCOL_VIOLATION),
             }
         }
     }
 }
 
-fn is_there(about: &TargetFileResponse) -> Result<bool, UnansweredRequest> {
+fn file_exists(about: &TargetFileResponse) -> Result<bool, UnansweredRequest> {
     match about {
         TargetFileResponse::Done => Ok(true),
         TargetFileResponse::Missing => Ok(false),
-        TargetFileResponse::Stat(_) => Err(LIE),
+        TargetFileResponse::Stat(_) => Err(PROTOCOL_VIOLATION),
     }
 }
 

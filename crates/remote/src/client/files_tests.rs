@@ -4,8 +4,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::runtime::Builder;
 
 use super::*;
-use crate::client::happenings::BROKEN;
-use crate::client::played::target;
+use crate::client::happenings::PROTOCOL_BROKEN;
+use crate::client::played::scripted_target;
 use crate::messages::{TargetEvent, TargetFileKind, encode};
 
 /// Returns what becomes of the first question if these are the events of its run. `None`: it waits for more.
@@ -15,10 +15,10 @@ fn after<F: Future>(
 ) -> Option<F::Output> {
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let _inside = runtime.enter();
-    let target = target();
+    let target = scripted_target();
     let mut asked = pin!(ask(&target));
     for event in events {
-        target.happened(1, &encode(&event).expect("text")).expect("little");
+        target.on_message(1, &encode(&event).expect("text")).expect("little");
         if let Poll::Ready(answer) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return Some(answer);
         }
@@ -75,7 +75,7 @@ fn what_a_program_of_ours_never_sends_ends_the_question_and_fills_nothing() {
         ("bytes for a write", write(vec![part(vec![1])])),
         ("a write of nothing", write(vec![answered(TargetFileResponse::Missing)])),
     ] {
-        assert!(matches!(answer, Some(Err(UnansweredRequest::Lost(BROKEN)))), "{what}: {answer:?}");
+        assert!(matches!(answer, Some(Err(UnansweredRequest::Lost(PROTOCOL_BROKEN)))), "{what}: {answer:?}");
     }
 }
 

@@ -56,7 +56,7 @@ impl ProgramEncoding {
 impl TargetProgram {
     /// Returns the codings in which the program can be sent with their lengths, the shortest first.
     #[must_use]
-    pub fn codings(&self) -> Vec<(ProgramEncoding, u64)> {
+    pub fn encodings(&self) -> Vec<(ProgramEncoding, u64)> {
         let mut codings: Vec<_> = self.forms.iter().map(|form| (form.coding, form.bytes)).collect();
         if self.form(ProgramEncoding::Raw).is_none() && self.form(ProgramEncoding::Gzip).is_some() {
             codings.push((ProgramEncoding::Raw, self.bytes));
@@ -111,7 +111,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let content = [b'x'; 1000];
         let program = with_gzip(&file, &content, 1000);
-        let [gzip, raw] = program.codings()[..] else { panic!("{:?}", program.codings()) };
+        let [gzip, raw] = program.encodings()[..] else { panic!("{:?}", program.encodings()) };
         assert_eq!((gzip.0, raw), (ProgramEncoding::Gzip, (ProgramEncoding::Raw, 1000)));
         assert_eq!(program.read(ProgramEncoding::Raw).expect("a form"), content);
         assert_eq!(program.read(ProgramEncoding::Gzip).expect("a form").len() as u64, gzip.1);

@@ -14,7 +14,7 @@ use super::connect::TargetRunHandle;
 use super::happenings::TargetRunUpdate;
 use super::target::{RemoteTarget, TargetState};
 use crate::messages::{TargetCall, TargetEvent, TargetRequest, TransferPart, system_code};
-use crate::relay::{relay, reset};
+use crate::relay::{relay_connection, reset_on_drop};
 use runner::error::RunError;
 
 /// A port of this machine that leads to one of a target. Ends with the target, or when this is dropped.
@@ -55,14 +55,14 @@ impl RemoteTarget {
     /// If the target was closed, or the system refuses the port of this machine.
     pub async fn forward(self: &Arc<Self>, host: &str, port: u16, local_port: u16) -> Result<PortForward, RunError> {
         if self.state() == TargetState::Closed {
-            return Err(self.closed());
+            return Err(self.closed_error());
         }
         let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, local_port)).await;
         let bound = bound.and_then(|listener| Ok((listener.local_addr()?.port(), listener)));
         let (own, listener) = bound.map_err(|error| refused(local_port, &error))?;
         let (closes, closed) = watch::channel(false);
         let target = Arc::downgrade(self);
-        tokio::spawn(listen(
+        tokio::spawn(serve_forward(
             listener,
             ForwardRoute { target, state: self.watch(), closes: closed, host: host.to_owned(), port },
         ));
@@ -77,10 +77,10 @@ fn refused(port: u16, error: &io::Error) -> RunError {
 }
 
 /// Takes connections until the target is closed, or nobody has it or the forward any more.
-async fn listen(listener: TcpListener, way: ForwardRoute) {
+async fn serve_forward(listener: TcpListener, way: ForwardRoute) {
     let over = way.clone();
     tokio::select! {
-        () = over.over() => {}
+        () = over.wait_until_over() => {}
         () = accept(&listener, &way) => {}
     }
     // Whoever closes the forward waits for the last clone of `way`.
@@ -100,11 +100,11 @@ async fn accept(listener: &TcpListener, way: &ForwardRoute) {
         let (way, over, closes) = (way.clone(), way.clone(), way.closes.clone());
         tokio::spawn(async move {
             let whole = tokio::select! {
-                () = over.over() => false,
-                whole = connect(&stream, way) => whole.is_some(),
+                () = over.wait_until_over() => false,
+                whole = forward_connection(&stream, way) => whole.is_some(),
             };
             if !whole {
-                reset(&stream);
+                reset_on_drop(&stream);
             }
             drop((stream, place, closes));
         });
@@ -113,7 +113,7 @@ async fn accept(listener: &TcpListener, way: &ForwardRoute) {
 
 impl ForwardRoute {
     /// Waits until the target is closed, or nobody has it or the forward any more.
-    async fn over(self) {
+    async fn wait_until_over(self) {
         let Self { mut state, mut closes, .. } = self;
         // An error: the other side is gone.
         tokio::select! {
@@ -124,9 +124,12 @@ impl ForwardRoute {
 }
 
 /// Passes the bytes of one connection. `None`: some of them did not arrive.
-async fn connect(stream: &TcpStream, ForwardRoute { target, mut state, host, port, .. }: ForwardRoute) -> Option<()> {
+async fn forward_connection(
+    stream: &TcpStream,
+    ForwardRoute { target, mut state, host, port, .. }: ForwardRoute,
+) -> Option<()> {
     state.wait_for(|state| *state != TargetState::Disconnected).await.ok()?;
-    let mut begun = target.upgrade()?.begin_ask(TargetRequest::Dial(host, port)).ok()?;
+    let mut begun = target.upgrade()?.begin_request(TargetRequest::Dial(host, port)).ok()?;
     let cut = async {
         // A target that was lost connects anew for this.
         state.wait_for(|state| *state == TargetState::Connected).await?;
@@ -134,11 +137,11 @@ async fn connect(stream: &TcpStream, ForwardRoute { target, mut state, host, por
     };
     tokio::select! {
         _ = cut => None,
-        whole = pass(stream, &mut begun) => whole,
+        whole = relay_forwarded(stream, &mut begun) => whole,
     }
 }
 
-async fn pass(stream: &TcpStream, begun: &mut TargetRunHandle) -> Option<()> {
+async fn relay_forwarded(stream: &TcpStream, begun: &mut TargetRunHandle) -> Option<()> {
     let TargetRunHandle { target, run, happened, .. } = begun;
     let send = |part| target.outbox.send(*run, &TargetCall::Part(part)).is_ok();
     let (mut ended, mut answered) = (false, false);
@@ -159,7 +162,7 @@ async fn pass(stream: &TcpStream, begun: &mut TargetRunHandle) -> Option<()> {
             _ => Poll::Ready(None),
         }
     };
-    let whole = relay(stream, next, send).await;
+    let whole = relay_connection(stream, next, send).await;
     while whole && !answered {
         match happened.recv().await? {
             TargetRunUpdate::Event(TargetEvent::Part(TransferPart::Taken(_))) => {}

@@ -7,15 +7,15 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::TargetError;
-use crate::flow::{MOST_UNREAD, cost};
+use crate::flow::{MOST_UNREAD, credit_cost};
 use crate::link::LinkError;
-use crate::messages::{TargetEvent, clean};
+use crate::messages::{TargetEvent, clean_event};
 use capture::SanitizeRules;
 
 /// Why runs are lost when their target is closed.
-pub(super) const CLOSED: &str = "the target was closed";
+pub(super) const TARGET_CLOSED: &str = "the target was closed";
 /// Why a run is lost whose events no program of ours sends.
-pub(super) const BROKEN: &str = "the program there broke the protocol";
+pub(super) const PROTOCOL_BROKEN: &str = "the program there broke the protocol";
 
 /// What happens to a run there.
 pub(super) enum TargetRunUpdate {
@@ -47,7 +47,7 @@ pub(super) struct RunUpdateReceiver {
 }
 
 impl RunUpdateSender {
-    pub fn tell(&self, what: TargetRunUpdate) {
+    pub fn send_update(&self, what: TargetRunUpdate) {
         // The task may just have ended.
         let _gone = self.sender.send((what, 0));
     }
@@ -56,13 +56,13 @@ impl RunUpdateSender {
     ///
     /// # Errors
     /// If more is unread than a program that keeps to the credit sends.
-    pub fn tell_event(&self, event: TargetEvent, bytes: usize) -> Result<(), LinkError> {
+    pub fn send_event(&self, event: TargetEvent, bytes: usize) -> Result<(), LinkError> {
         if self.unread.load(Ordering::Relaxed) > MOST_UNREAD {
             return Err(LinkError::Unexpected("more events than the credit allows"));
         }
-        let cost = cost(bytes);
-        self.unread.fetch_add(cost, Ordering::Relaxed);
-        let _gone = self.sender.send((TargetRunUpdate::Event(event), cost));
+        let cost = credit_cost(bytes);
+        self.unread.fetch_add(credit_cost, Ordering::Relaxed);
+        let _gone = self.sender.send((TargetRunUpdate::Event(event), credit_cost));
         Ok(())
     }
 }
@@ -78,7 +78,7 @@ impl RunUpdateReceiver {
     }
 
     /// Returns the cost of all events that were read since the last call.
-    pub fn pay(&mut self) -> u64 {
+    pub fn take_read_cost(&mut self) -> u64 {
         std::mem::take(&mut self.unpaid)
     }
 
@@ -101,14 +101,14 @@ impl RunUpdateReceiver {
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<TargetRunUpdate>> {
         let (mut next, cost) = ready!(self.receiver.poll_recv(context)).unzip();
         if let Some(TargetRunUpdate::Event(event)) = &mut next
-            && !clean(event, self.sanitize)
+            && !clean_event(event, self.sanitize)
         {
-            next = Some(TargetRunUpdate::Lost(BROKEN));
+            next = Some(TargetRunUpdate::Lost(PROTOCOL_BROKEN));
         }
-        self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
-        self.unpaid += cost.unwrap_or(0);
+        self.unread.fetch_sub(credit_cost.unwrap_or(0), Ordering::Relaxed);
+        self.unpaid += credit_cost.unwrap_or(0);
         self.over |= match &next {
-            Some(TargetRunUpdate::Event(event)) => event.is_last(),
+            Some(TargetRunUpdate::Event(event)) => event.ends_run(),
             Some(TargetRunUpdate::Lost(_) | TargetRunUpdate::Unreachable(_)) | None => true,
         };
         Poll::Ready(next)
@@ -125,13 +125,13 @@ mod tests {
         let (teller, mut happenings) = RunUpdateReceiver::new();
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..100_000 {
-            teller.tell_event(TargetEvent::Exited, 1_000).expect("it is read");
+            teller.send_event(TargetEvent::Exited, 1_000).expect("it is read");
             assert!(matches!(
                 happenings.poll_recv(&mut context),
                 Poll::Ready(Some(TargetRunUpdate::Event(TargetEvent::Exited)))
             ));
         }
-        let told = (0..100_000).take_while(|_| teller.tell_event(TargetEvent::Exited, 0).is_ok()).count();
-        assert_eq!(told as u64, MOST_UNREAD / cost(0) + 1);
+        let told = (0..100_000).take_while(|_| teller.send_event(TargetEvent::Exited, 0).is_ok()).count();
+        assert_eq!(told as u64, MOST_UNREAD / credit_cost(0) + 1);
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::begin::{ProgramInstance, begin};
+use super::begin::{ProgramInstance, claim_program};
 use super::error::TargetError;
-use super::happenings::BROKEN;
-use super::reach::{ReachedProgram, reach};
+use super::happenings::PROTOCOL_BROKEN;
+use super::reach::{ReachedProgram, reach_program};
 use super::settings::TargetSettings;
 use super::target::{RemoteTarget, TargetState};
 use super::transport::TransportProcess;
-use crate::link::{LinkEnd, carry};
+use crate::link::{LinkEnd, carry_frames};
 use crate::messages::{GreetingFromProgram, GreetingToProgram, ResumeRequest, TargetFacts};
 use crate::post::LinkMailbox;
 
@@ -22,14 +22,14 @@ use crate::post::LinkMailbox;
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// A link that lasted as long was a link: the next attempt is made at once. A machine that takes each link and ends it
 /// would otherwise be given transports without end.
-const LASTED: Duration = Duration::from_secs(1);
+const MIN_LINK_LIFETIME: Duration = Duration::from_secs(1);
 /// Time the earlier program has to take a link over.
-const TAKEN_OVER: Duration = Duration::from_secs(10);
+const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time it has once the target was closed.
 const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
-const GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
+const PROGRAM_GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
 
 /// How serving a link ended.
 enum ServedLinkEnd {
@@ -43,7 +43,7 @@ enum ServedLinkEnd {
 
 /// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
 /// with its next run.
-pub(super) async fn keep(target: Weak<RemoteTarget>, transport: TransportProcess, over: watch::Sender<bool>) {
+pub(super) async fn keep_connected(target: Weak<RemoteTarget>, transport: TransportProcess, over: watch::Sender<bool>) {
     if let Some(transport) = serve_all(&target, transport).await {
         transport.goodbye().await;
     }
@@ -53,7 +53,7 @@ pub(super) async fn keep(target: Weak<RemoteTarget>, transport: TransportProcess
 /// Returns the transport that is left, if there is one.
 async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess) -> Option<TransportProcess> {
     let mut pauses = RetryPauses::default();
-    while let Some(kept) = DetachedTargetParts::of(target) {
+    while let Some(kept) = DetachedTargetParts::detach_from(target) {
         let since = Instant::now();
         let why = match serve(target, &mut transport, &kept).await {
             ServedLinkEnd::Over => return Some(transport),
@@ -66,7 +66,7 @@ async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess)
                 set(target, TargetState::Disconnected, &why);
                 transport.drop_link();
                 pauses.after_link(since.elapsed());
-                match again(target, &kept, &mut pauses).await {
+                match reconnect_within_lease(target, &kept, &mut pauses).await {
                     Some(Ok(new)) => {
                         transport = new;
                         set(target, TargetState::Connected, "");
@@ -80,10 +80,10 @@ async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess)
         if let Some(target) = target.upgrade() {
             // Before the loss is told: a call that is made for it connects anew.
             target.refuse_runs(&TargetError::lost(target.id(), why));
-            target.set(TargetState::Lost, why);
+            target.set_state(TargetState::Lost, why);
             target.lose_runs(why);
         }
-        transport = heal(target, kept).await?;
+        transport = reconnect_on_demand(target, kept).await?;
     }
     Some(transport)
 }
@@ -98,7 +98,7 @@ struct DetachedTargetParts {
 }
 
 impl DetachedTargetParts {
-    fn of(target: &Weak<RemoteTarget>) -> Option<Self> {
+    fn detach_from(target: &Weak<RemoteTarget>) -> Option<Self> {
         let target = target.upgrade()?;
         let instance = target.instance();
         Some(Self {
@@ -111,7 +111,7 @@ impl DetachedTargetParts {
     }
 
     /// Waits until the target is closed, or nobody has it any more.
-    async fn over(&self) {
+    async fn wait_until_closed(&self) {
         let mut state = self.state.clone();
         // An error: the target itself is gone.
         let _gone = state.wait_for(|state| *state == TargetState::Closed).await;
@@ -119,24 +119,24 @@ impl DetachedTargetParts {
 }
 
 /// Connects a lost target anew when a run begins. If that fails, the run is refused. `None`: the target was closed.
-async fn heal(target: &Weak<RemoteTarget>, kept: DetachedTargetParts) -> Option<TransportProcess> {
+async fn reconnect_on_demand(target: &Weak<RemoteTarget>, kept: DetachedTargetParts) -> Option<TransportProcess> {
     loop {
         if target.upgrade()?.outbox.unbegun().is_empty() {
             tokio::select! {
                 () = kept.wanted.notified() => {}
-                () = kept.over() => return None,
+                () = kept.wait_until_closed() => return None,
             }
             continue;
         }
         let begun = tokio::select! {
-            begun = begin_anew(&kept.settings) => begun,
-            () = kept.over() => return None,
+            begun = start_new_program(&kept.settings) => begun,
+            () = kept.wait_until_closed() => return None,
         };
         let target = target.upgrade()?;
         match begun {
             Ok((instance, transport)) => {
-                target.renew(instance);
-                target.set(TargetState::Connected, "");
+                target.switch_program(instance);
+                target.set_state(TargetState::Connected, "");
                 return Some(transport);
             }
             Err(error) => target.refuse_runs(&error),
@@ -144,8 +144,8 @@ async fn heal(target: &Weak<RemoteTarget>, kept: DetachedTargetParts) -> Option<
     }
 }
 
-async fn begin_anew(settings: &TargetSettings) -> Result<(ProgramInstance, TransportProcess), TargetError> {
-    begin(settings, reach(settings).await?).await
+async fn start_new_program(settings: &TargetSettings) -> Result<(ProgramInstance, TransportProcess), TargetError> {
+    claim_program(settings, reach_program(settings).await?).await
 }
 
 async fn serve(
@@ -153,16 +153,16 @@ async fn serve(
     transport: &mut TransportProcess,
     kept: &DetachedTargetParts,
 ) -> ServedLinkEnd {
-    let carried = carry(&mut transport.link, &kept.post, kept.settings.alive, |message| {
-        target.upgrade().map_or(Ok(()), |target| target.happened(message.run, &message.payload))
+    let carried = carry_frames(&mut transport.link, &kept.post, kept.settings.alive, |message| {
+        target.upgrade().map_or(Ok(()), |target| target.on_message(message.run, &message.payload))
     });
     tokio::select! {
         biased;
-        () = kept.over() => ServedLinkEnd::Over,
+        () = kept.wait_until_closed() => ServedLinkEnd::Over,
         cut = carried => match cut {
             LinkEnd::Lost(error) => ServedLinkEnd::Cut(format!("the link is cut: {error}")),
             // No program of ours says goodbye to its host.
-            LinkEnd::Goodbye | LinkEnd::Broken(_) => ServedLinkEnd::Lost(BROKEN),
+            LinkEnd::Goodbye | LinkEnd::Broken(_) => ServedLinkEnd::Lost(PROTOCOL_BROKEN),
         },
     }
 }
@@ -173,7 +173,7 @@ struct RetryPauses(Duration);
 
 impl RetryPauses {
     fn after_link(&mut self, lasted: Duration) {
-        if lasted >= LASTED {
+        if lasted >= MIN_LINK_LIFETIME {
             self.0 = Duration::ZERO;
         }
     }
@@ -188,7 +188,7 @@ impl RetryPauses {
 }
 
 /// Connects again until the lease ends. Returns the new transport, or why all is lost. `None`: the target was closed.
-async fn again(
+async fn reconnect_within_lease(
     target: &Weak<RemoteTarget>,
     kept: &DetachedTargetParts,
     pauses: &mut RetryPauses,
@@ -199,21 +199,21 @@ async fn again(
         let left = ends.saturating_duration_since(Instant::now());
         tokio::select! {
             () = sleep(pauses.next().min(left)) => {}
-            () = kept.over() => return None,
+            () = kept.wait_until_closed() => return None,
         }
         let left = ends.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Some(Err(LEASE_ENDED));
         }
         let reached = tokio::select! {
-            reached = timeout(left, reach(settings)) => reached,
-            () = kept.over() => return None,
+            reached = timeout(left, reach_program(settings)) => reached,
+            () = kept.wait_until_closed() => return None,
         };
         if let Ok(Ok(reached)) = reached {
             let mut resuming = pin!(resume(reached, post, facts));
             let resumed = tokio::select! {
                 resumed = &mut resuming => resumed,
-                () = kept.over() => {
+                () = kept.wait_until_closed() => {
                     // The earlier program hears the goodbye once it has the link.
                     if let Ok(ResumeOutcome::TakenOver(transport)) = timeout(LAST_WAIT, resuming).await {
                         transport.goodbye().await;
@@ -223,7 +223,7 @@ async fn again(
             };
             match resumed {
                 ResumeOutcome::TakenOver(transport) => return Some(Ok(transport)),
-                ResumeOutcome::Gone(reached) => return Some(anew(target, settings, *reached).await),
+                ResumeOutcome::Gone(reached) => return Some(adopt_new_program(target, settings, *reached).await),
                 ResumeOutcome::Elsewhere => {}
             }
         }
@@ -247,9 +247,9 @@ async fn resume(mut reached: ReachedProgram, post: &LinkMailbox, facts: &TargetF
     }
     let resume = ResumeRequest { socket: facts.socket.clone(), token: facts.token, received: post.received() };
     let link = &mut reached.transport.link;
-    let answer = timeout(TAKEN_OVER, async {
-        link.greet(&GreetingToProgram::Resume(resume)).await.map_err(LinkEnd::Lost)?;
-        link.greeting::<GreetingFromProgram>().await
+    let answer = timeout(TAKEOVER_TIMEOUT, async {
+        link.send_greeting(&GreetingToProgram::Resume(resume)).await.map_err(LinkEnd::Lost)?;
+        link.receive_greeting::<GreetingFromProgram>().await
     });
     match answer.await {
         Ok(Ok(GreetingFromProgram::Resumed { received })) if post.resume(received).is_ok() => {
@@ -264,22 +264,22 @@ async fn resume(mut reached: ReachedProgram, post: &LinkMailbox, facts: &TargetF
 }
 
 /// Goes on with the new program. What ran in the earlier one is lost.
-async fn anew(
+async fn adopt_new_program(
     target: &Weak<RemoteTarget>,
     settings: &TargetSettings,
     reached: ReachedProgram,
 ) -> Result<TransportProcess, &'static str> {
-    let Ok((instance, transport)) = begin(settings, reached).await else { return Err(GONE) };
+    let Ok((instance, transport)) = claim_program(settings, reached).await else { return Err(PROGRAM_GONE) };
     if let Some(target) = target.upgrade() {
-        target.renew(instance);
-        target.lose_runs(GONE);
+        target.switch_program(instance);
+        target.lose_runs(PROGRAM_GONE);
     }
     Ok(transport)
 }
 
 fn set(target: &Weak<RemoteTarget>, state: TargetState, why: &str) {
     if let Some(target) = target.upgrade() {
-        target.set(state, why);
+        target.set_state(state, why);
     }
 }
 
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_machine_that_ends_each_link_is_asked_less_and_less_often() {
         let mut pauses = RetryPauses::default();
-        pauses.after_link(LASTED);
+        pauses.after_link(MIN_LINK_LIFETIME);
         assert_eq!(pauses.next(), Duration::ZERO, "a link that was cut is made again at once");
         let mut after = |lasted| {
             pauses.after_link(lasted);
@@ -298,6 +298,6 @@ mod tests {
         };
         let each: Vec<_> = (0..8).map(|_| after(Duration::ZERO).as_millis()).collect();
         assert_eq!(each, [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
-        assert_eq!(after(LASTED), Duration::ZERO);
+        assert_eq!(after(MIN_LINK_LIFETIME), Duration::ZERO);
     }
 }

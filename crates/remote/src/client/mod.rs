@@ -57,12 +57,12 @@ mod uninstall;
 
 pub use address::{ContainerAddress, TargetAddress, TargetKind, TransportQuoting};
 pub use ask::UnansweredRequest;
-pub use bootstrap::is_writable;
+pub use bootstrap::is_scriptable_path;
 pub use changes::{TargetStateChange, TargetTransition};
 pub use error::{InvalidAddress, TargetError, TargetErrorReason};
 pub use forms::{ProgramEncoding, ProgramFile, TargetProgram};
 pub use forward::PortForward;
-pub use registry::{AnswerFuture, DistantRegistry, own_directory};
+pub use registry::{AnswerFuture, DistantRegistry, user_registry_directory};
 pub use run::{DistantRun, DistantRunEnd};
 pub use session::DistantSession;
 pub use settings::TargetSettings;

@@ -40,27 +40,27 @@ struct HeldCall {
 
 impl OutboxState {
     fn send(&mut self, run: u64, call: &TargetCall) -> Result<(), WireError> {
-        let packed = PackedRunMessage::of(call)?;
+        let packed = PackedRunMessage::pack(call)?;
         // All of it goes into the mailbox in the end.
         let waiting = self.post.waiting_bytes() + self.held_bytes;
-        if waiting + packed.cost() > packed.most_waiting() {
+        if waiting + packed.queued_len() > packed.max_waiting_bytes() {
             return Err(WireError::Waiting);
         }
-        let is_first = call.is_first();
-        if self.is_open && !self.waits(run, is_first) {
-            self.post.post_kept(run, &packed);
+        let is_first = call.begins_run();
+        if self.is_open && !self.must_wait(run, is_first) {
+            self.post.post_reserved(run, &packed);
             return Ok(());
         }
         if is_first {
             self.unbegun.insert(run);
         }
-        self.held_bytes += packed.cost();
+        self.held_bytes += packed.queued_len();
         self.held.push_back(HeldCall { run, is_first, packed });
         Ok(())
     }
 
     /// Returns whether a call has to wait for the end of other runs. If not, its run has begun.
-    fn waits(&mut self, run: u64, is_first: bool) -> bool {
+    fn must_wait(&mut self, run: u64, is_first: bool) -> bool {
         if !is_first || self.standing.contains_key(&run) {
             return self.unbegun.contains(&run);
         }
@@ -77,21 +77,21 @@ impl OutboxState {
         self.held_bytes = 0;
         self.unbegun.clear();
         for call in held {
-            if self.waits(call.run, call.is_first) {
+            if self.must_wait(call.run, call.is_first) {
                 if call.is_first {
                     self.unbegun.insert(call.run);
                 }
-                self.held_bytes += call.packed.cost();
+                self.held_bytes += call.packed.queued_len();
                 self.held.push_back(call);
             } else {
-                self.post.post_kept(call.run, &call.packed);
+                self.post.post_reserved(call.run, &call.packed);
             }
         }
     }
 
     fn retain(&mut self, stays: impl Fn(&HeldCall) -> bool) {
         self.held.retain(stays);
-        self.held_bytes = self.held.iter().map(|held| held.packed.cost()).sum();
+        self.held_bytes = self.held.iter().map(|held| held.packed.queued_len()).sum();
         self.unbegun = self.held.iter().filter(|held| held.is_first).map(|held| held.run).collect();
     }
 }
@@ -113,7 +113,7 @@ impl TargetOutbox {
     ///
     /// # Errors
     /// As [`Self::send`].
-    pub fn stand(&self, run: u64, ask: TargetRequest) -> Result<(), WireError> {
+    pub fn send_standing(&self, run: u64, ask: TargetRequest) -> Result<(), WireError> {
         let mut waiting = self.waiting();
         if waiting.standing.len() >= MAX_STANDING {
             return Err(WireError::Waiting);
@@ -127,7 +127,7 @@ impl TargetOutbox {
     }
 
     /// Sets what later programs are asked first, if the run still stands.
-    pub fn stand_as(&self, run: u64, ask: TargetRequest) {
+    pub fn replace_standing(&self, run: u64, ask: TargetRequest) {
         if let Some(standing) = self.waiting().standing.get_mut(&run) {
             *standing = ask;
         }
@@ -139,7 +139,7 @@ impl TargetOutbox {
     }
 
     /// Asks a new program first what stands. Calls are still held back.
-    pub fn renew(&self, post: &LinkMailbox) {
+    pub fn resend_standing(&self, post: &LinkMailbox) {
         let mut waiting = self.waiting();
         let standing = std::mem::take(&mut waiting.standing);
         waiting.retain(|held| !standing.contains_key(&held.run));
@@ -158,7 +158,7 @@ impl TargetOutbox {
     }
 
     /// A run has ended there. Another one begins, if one waits.
-    pub fn ended(&self, run: u64) {
+    pub fn on_run_ended(&self, run: u64) {
         let mut waiting = self.waiting();
         if waiting.running.remove(&run) && waiting.is_open && !waiting.unbegun.is_empty() {
             waiting.send_held();
@@ -166,7 +166,7 @@ impl TargetOutbox {
     }
 
     /// The program is lost, with its runs and its mailbox.
-    pub fn lose(&self) {
+    pub fn on_program_lost(&self) {
         let mut waiting = self.waiting();
         waiting.running.clear();
         if !waiting.is_open {
@@ -175,12 +175,12 @@ impl TargetOutbox {
     }
 
     /// Holds calls back from now on.
-    pub fn shut(&self) {
+    pub fn hold_back(&self) {
         self.waiting().is_open = false;
     }
 
     /// Takes the calls of a run back. Returns whether its first one was among them, so that it has never begun.
-    pub fn take_back(&self, run: u64) -> bool {
+    pub fn withdraw(&self, run: u64) -> bool {
         let mut waiting = self.waiting();
         let begins = waiting.unbegun.contains(&run);
         if !waiting.held.is_empty() {
@@ -190,9 +190,9 @@ impl TargetOutbox {
     }
 
     /// Takes the calls of a run back that is over, or given up. Returns what [`Self::take_back`] does.
-    pub fn forget(&self, run: u64) -> bool {
+    pub fn forget_run(&self, run: u64) -> bool {
         self.waiting().standing.remove(&run);
-        self.take_back(run)
+        self.withdraw(run)
     }
 
     /// Returns whether a run has not begun yet.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::flow::{MOST_UNREAD, cost};
+use crate::flow::{MOST_UNREAD, credit_cost};
 use capture::OutputStream;
 use runner::run::CommandListener;
 
@@ -25,20 +25,20 @@ impl UntakenOutput {
         if self.stopped {
             return true;
         }
-        self.cost += cost(text.len());
+        self.cost += credit_cost(text.len());
         self.parts.push_back((stream, text));
         self.give(listener);
         self.cost <= MOST_UNREAD
     }
 
     /// The listener has taken its part. Returns the cost of the part, and gives it the next one.
-    pub fn taken(&mut self, listener: &impl CommandListener) -> u64 {
+    pub fn on_taken(&mut self, listener: &impl CommandListener) -> u64 {
         let taken = self.given.then(|| self.parts.pop_front()).flatten();
-        let cost = taken.map_or(0, |(_, text)| cost(text.len()));
-        self.cost -= cost;
+        let cost = taken.map_or(0, |(_, text)| credit_cost(text.len()));
+        self.cost -= credit_cost;
         self.given = false;
         self.give(listener);
-        cost
+        credit_cost
     }
 
     /// The listener has failed, and gets nothing more.
@@ -90,10 +90,10 @@ mod tests {
             assert!(output.push(OutputStream::Stdout, text.to_owned(), &ear));
         }
         assert_eq!(heard(&ear), "a");
-        assert_eq!((output.taken(&ear), heard(&ear).as_str()), (cost(1), "abb"));
-        assert_eq!((output.taken(&ear), heard(&ear).as_str()), (cost(2), "abbccc"));
+        assert_eq!((output.on_taken(&ear), heard(&ear).as_str()), (credit_cost(1), "abb"));
+        assert_eq!((output.on_taken(&ear), heard(&ear).as_str()), (credit_cost(2), "abbccc"));
         assert!(!output.is_taken());
-        assert_eq!((output.taken(&ear), output.taken(&ear), output.is_taken()), (cost(3), 0, true));
+        assert_eq!((output.on_taken(&ear), output.on_taken(&ear), output.is_taken()), (credit_cost(3), 0, true));
     }
 
     #[test]
@@ -109,6 +109,6 @@ mod tests {
     fn more_than_the_credit_is_found_out() {
         let (ear, mut output) = (OutputRecordingListener::default(), UntakenOutput::default());
         let kept = (0..100).take_while(|_| output.push(OutputStream::Stdout, "x".repeat(64 * 1024), &ear)).count();
-        assert_eq!(kept as u64, MOST_UNREAD / cost(64 * 1024));
+        assert_eq!(kept as u64, MOST_UNREAD / credit_cost(64 * 1024));
     }
 }

@@ -7,14 +7,14 @@ use tokio::time::{Instant, timeout};
 use super::target::{RemoteTarget, TargetState};
 
 /// Why a call is lost whose answer is overdue.
-pub(super) const SILENT: &str = "the program there has not told of its end in time";
+pub(super) const ANSWER_OVERDUE: &str = "the program there has not told of its end in time";
 
 /// Time until a call that waits for others is looked at again.
-const QUEUED: Duration = Duration::from_secs(5);
+const QUEUED_RUN_CHECK: Duration = Duration::from_secs(5);
 
 /// Waits until a link was there for this long in all since the run began. A program cannot answer through a cut, and
 /// does not know of a run that waits for the end of others.
-pub(super) async fn linked_for(target: &RemoteTarget, run: u64, mut left: Duration) {
+pub(super) async fn wait_connected_for(target: &RemoteTarget, run: u64, mut left: Duration) {
     let mut state = target.state.subscribe();
     while !left.is_zero() {
         // The target itself outlives its runs.
@@ -23,7 +23,7 @@ pub(super) async fn linked_for(target: &RemoteTarget, run: u64, mut left: Durati
         }
         let (begun, since) = (!target.outbox.is_unbegun(run), Instant::now());
         let cut = state.wait_for(|state| *state != TargetState::Connected);
-        let _whole = timeout(if begun { left } else { QUEUED }, cut).await.is_err();
+        let _whole = timeout(if begun { left } else { QUEUED_RUN_CHECK }, cut).await.is_err();
         if begun {
             left = left.saturating_sub(since.elapsed());
         }
@@ -37,7 +37,7 @@ mod tests {
     use tokio::sync::mpsc::unbounded_channel;
 
     use super::super::ask::UnansweredRequest;
-    use super::super::played::target;
+    use super::super::played::scripted_target;
     use super::super::run::DistantRunEnd;
     use super::*;
     use crate::messages::{TargetCommand, TargetCommandPlace};
@@ -59,7 +59,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_command_whose_end_is_never_told_is_lost_after_its_limit() {
-        let target = target();
+        let target = scripted_target();
         let raw =
             RawOptions { command: "echo".into(), cwd: "/".into(), timeout_ms: Some(1_000.0), ..RawOptions::default() };
         let judged = judge_distant(raw, "test", None).expect("harmless");
@@ -80,28 +80,28 @@ mod tests {
             panic!("it has an outcome")
         };
         assert_eq!((outcome.status, outcome.exit_code), (CommandStatus::Lost, None));
-        assert!(outcome.notes[0].contains(SILENT), "{:?}", outcome.notes);
+        assert!(outcome.notes[0].contains(ANSWER_OVERDUE), "{:?}", outcome.notes);
         assert!(since.elapsed() < Duration::from_mins(1), "{:?}", since.elapsed());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_that_is_never_answered_is_lost_and_a_wait_is_not() {
-        let target = target();
+        let target = scripted_target();
         let answer = target.stat("x").await;
-        assert!(matches!(answer, Err(UnansweredRequest::Lost(SILENT))), "{answer:?}");
+        assert!(matches!(answer, Err(UnansweredRequest::Lost(ANSWER_OVERDUE))), "{answer:?}");
         let ask = crate::messages::TargetRequest::Dial("h".into(), 1);
-        assert_eq!(ask.patience(), None);
-        assert!(timeout(HOUR, target.ask(ask)).await.is_err());
+        assert_eq!(ask.response_timeout(), None);
+        assert!(timeout(HOUR, target.request(ask)).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn time_without_a_link_does_not_count() {
-        let target = target();
-        let mut linked = pin!(linked_for(&target, 1, HOUR));
+        let target = scripted_target();
+        let mut linked = pin!(wait_connected_for(&target, 1, HOUR));
         assert!(timeout(HOUR / 2, &mut linked).await.is_err());
-        target.set(TargetState::Disconnected, "cut");
+        target.set_state(TargetState::Disconnected, "cut");
         assert!(timeout(2 * HOUR, &mut linked).await.is_err());
-        target.set(TargetState::Connected, "");
+        target.set_state(TargetState::Connected, "");
         assert!(timeout(HOUR / 4, &mut linked).await.is_err());
         let since = Instant::now();
         linked.await;

@@ -10,7 +10,7 @@ use super::target::RemoteTarget;
 use crate::messages::{ProgramToken, TargetFacts};
 
 /// Returns the target.
-pub(super) fn target() -> Arc<RemoteTarget> {
+pub(super) fn scripted_target() -> Arc<RemoteTarget> {
     let text = String::new;
     let facts = TargetFacts {
         machine: text(),

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::bootstrap::{BootstrapAnswer, BootstrapAnswerReader, BootstrapFinding, BootstrapScript, MAX_NOISE};
 use super::error::{TargetError, TargetErrorReason};
 use super::forms::{ProgramEncoding, TargetProgram};
-use super::reason::reason;
+use super::reason::classify_failure;
 use super::settings::{MACHINES, TargetSettings};
 use super::transport::{TransportProcess, clean};
 use crate::link::LinkEnd;
@@ -34,7 +34,7 @@ enum ReachFailure {
 }
 
 /// Reaches the target.
-pub async fn reach(settings: &TargetSettings) -> Result<ReachedProgram, TargetError> {
+pub async fn reach_program(settings: &TargetSettings) -> Result<ReachedProgram, TargetError> {
     if settings.installed.is_none() && settings.programs.is_empty() {
         return Err(TargetError::new(&settings.id, TargetErrorReason::NoProgram, &settings.missing, String::new()));
     }
@@ -42,7 +42,7 @@ pub async fn reach(settings: &TargetSettings) -> Result<ReachedProgram, TargetEr
         TargetError::new(&settings.id, TargetErrorReason::Unreachable, &error.to_string(), String::new())
     })?;
     let wanted = BootstrapScript { programs: settings.programs.clone(), installed: settings.installed.clone(), mark };
-    let argv = settings.address.transport(&wanted.text());
+    let argv = settings.address.transport_argv(&wanted.text());
     let started = TransportProcess::start(&argv);
     let mut transport = started.map_err(|error| {
         let message = format!("{}: {error}", argv.first().map_or("", String::as_str));
@@ -57,7 +57,7 @@ pub async fn reach(settings: &TargetSettings) -> Result<ReachedProgram, TargetEr
             ReachFailure::Known(TargetErrorReason::Timeout, message)
         }
     };
-    Err(told(settings, transport, failure).await)
+    Err(describe_failure(settings, transport, failure).await)
 }
 
 /// Runs the program by the transport. Returns its facts, and whether it was sent.
@@ -66,8 +66,8 @@ async fn start(
     wanted: &BootstrapScript,
     transport: &mut TransportProcess,
 ) -> Result<(TargetFacts, bool), ReachFailure> {
-    let sent = run(settings, wanted, transport).await?;
-    match transport.link.greeting::<GreetingFromProgram>().await {
+    let sent = answer_bootstrap(settings, wanted, transport).await?;
+    match transport.link.receive_greeting::<GreetingFromProgram>().await {
         Ok(GreetingFromProgram::Ready(mut facts)) => {
             clean_facts(&mut facts);
             Ok((*facts, sent))
@@ -79,13 +79,13 @@ async fn start(
 }
 
 /// Answers our text until the program runs. Returns whether it was sent.
-async fn run(
+async fn answer_bootstrap(
     settings: &TargetSettings,
     wanted: &BootstrapScript,
     transport: &mut TransportProcess,
 ) -> Result<bool, ReachFailure> {
     let mut answers = BootstrapAnswerReader::new(&wanted.mark);
-    let known = |reason, message: String| Err(ReachFailure::Known(reason, message));
+    let known = |reason, message: String| Err(ReachFailure::Known(classify_failure, message));
     let mut tries = 0;
     loop {
         match answers.next_answer() {
@@ -105,7 +105,7 @@ async fn run(
             }
             BootstrapFinding::Answer(BootstrapAnswer::Send(machine, tool)) => {
                 tries += 1;
-                let Some((program, coding)) = offered(settings, &machine, &tool, tries) else {
+                let Some((program, coding)) = offered_program(settings, &machine, &tool, tries) else {
                     let asked = format!("the program was asked for {tries} times, for {machine} and {tool}");
                     return known(TargetErrorReason::Protocol, asked);
                 };
@@ -143,14 +143,14 @@ async fn run(
 const MOST_PLACES: usize = 6;
 
 /// Returns the program for a machine, and the coding for a tool. `None`: they were not offered, or too often asked for.
-fn offered<'a>(
+fn offered_program<'a>(
     settings: &'a TargetSettings,
     machine: &str,
     tool: &str,
     tries: usize,
 ) -> Option<(&'a TargetProgram, ProgramEncoding)> {
     let program = settings.programs.iter().find(|program| program.machine == machine)?;
-    let codings = program.codings();
+    let codings = program.encodings();
     let (coding, _) = codings.iter().find(|(coding, _)| coding.tool() == tool)?;
     (tries <= MOST_PLACES * codings.len()).then_some((program, *coding))
 }
@@ -166,24 +166,28 @@ async fn send(
         .unwrap_or_else(|error| Err(io::Error::other(error)));
     let bytes = bytes
         .map_err(|error| ReachFailure::Known(TargetErrorReason::NoProgram, format!("it cannot be sent: {error}")))?;
-    transport.link.raw(&bytes).await.map_err(|_| ReachFailure::Ended(String::new()))
+    transport.link.send_raw(&bytes).await.map_err(|_| ReachFailure::Ended(String::new()))
 }
 
 /// Returns the error of a failed attempt, once the transport has said its last words.
-async fn told(settings: &TargetSettings, transport: TransportProcess, failure: ReachFailure) -> TargetError {
+async fn describe_failure(
+    settings: &TargetSettings,
+    transport: TransportProcess,
+    failure: ReachFailure,
+) -> TargetError {
     let kind = settings.address.kind();
     match failure {
         ReachFailure::Known(reason, message) => {
-            let said = transport.said();
+            let said = transport.stderr_text();
             transport.drop_link();
-            TargetError::new(&settings.id, reason, &message, said)
+            TargetError::new(&settings.id, classify_failure, &message, said)
         }
         ReachFailure::Ended(printed) => {
             let (exit_code, said) = transport.last_words().await;
-            let reason = reason(kind, &said, exit_code);
+            let reason = classify_failure(kind, &said, exit_code);
             let said = [said, clean(&printed)].join("\n").trim().to_owned();
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
-            TargetError::new(&settings.id, reason, last, said.clone())
+            TargetError::new(&settings.id, classify_failure, last, said.clone())
         }
     }
 }

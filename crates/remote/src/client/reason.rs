@@ -31,9 +31,9 @@ const WORDS: [(&str, TargetErrorReason); 19] = [
 const SSH_FAILED: i32 = 255;
 
 /// Returns why a transport ended before our text has answered.
-pub fn reason(kind: TargetKind, said: &str, exit_code: Option<i32>) -> TargetErrorReason {
+pub fn classify_failure(kind: TargetKind, said: &str, exit_code: Option<i32>) -> TargetErrorReason {
     let said = said.to_lowercase();
-    let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *reason);
+    let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *classify_failure);
     match (kind, exit_code) {
         _ if said.starts_with(supervisor::CANNOT_START) => TargetErrorReason::Unreachable,
         // What ssh prints and its login shell prints are in one stream.
@@ -112,7 +112,7 @@ mod tests {
             ),
             (TargetKind::Command, "anything else", Some(126), TargetErrorReason::Shell),
         ] {
-            assert_eq!(reason(kind, said, exit_code), expected, "{said}");
+            assert_eq!(classify_failure(kind, said, exit_code), expected, "{said}");
         }
     }
 }

@@ -11,8 +11,8 @@ use tokio::sync::{Notify, watch};
 
 use super::ask::UnansweredRequest;
 use super::connect::TargetRunHandle;
-use super::happenings::{BROKEN, TargetRunUpdate};
-use super::run::error_of;
+use super::happenings::{PROTOCOL_BROKEN, TargetRunUpdate};
+use super::run::reported_error;
 use super::target::{RemoteTarget, TargetState};
 use crate::messages::{
     RegistryEvent, RegistryOpening, TargetCall, TargetEvent, TargetFacts, TargetFailure, TargetRegistryRequest,
@@ -102,7 +102,7 @@ impl DistantRegistry {
     /// If the target was closed.
     pub fn open(target: &Arc<RemoteTarget>, opening: RegistryOpening, runtime: &Handle) -> Result<Arc<Self>, RunError> {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        let begun = target.begin_standing(open_ask(number, &opening))?;
+        let begun = target.begin_standing_request(open_ask(number, &opening))?;
         let registry = Arc::new(Self {
             target: Arc::clone(target),
             number,
@@ -126,10 +126,10 @@ impl DistantRegistry {
     ///
     /// # Errors
     /// If the directory there cannot be used, or the target was closed.
-    pub async fn opened(&self) -> Result<TaskStore, RunError> {
+    pub async fn wait_until_open(&self) -> Result<TaskStore, RunError> {
         let mut opened = self.opened.subscribe();
         let opened = opened.wait_for(Option::is_some).await.ok().and_then(|opened| opened.clone());
-        opened.unwrap_or_else(|| Err(closed().into())).map_err(error_of)
+        opened.unwrap_or_else(|| Err(closed_error().into())).map_err(reported_error)
     }
 
     /// Returns the directory of its files, once it is known.
@@ -151,7 +151,7 @@ impl DistantRegistry {
     }
 
     /// Adds a task that a command has become.
-    pub fn saw(&self, task: Task) {
+    pub fn remember_task(&self, task: Task) {
         self.known().add(task);
     }
 
@@ -161,10 +161,10 @@ impl DistantRegistry {
     /// If there is no answer.
     pub fn refresh(self: &Arc<Self>) -> impl AnswerFuture<Vec<Task>> {
         let before: HashSet<String> = self.known().tasks.keys().cloned().collect();
-        let (asked, this) = (self.ask(TargetRegistryRequest::List), Arc::clone(self));
+        let (asked, this) = (self.request(TargetRegistryRequest::List), Arc::clone(self));
         async move {
             let TargetRegistryResponse::Listed(tasks, notes, _) = asked.await? else {
-                return Err(UnansweredRequest::Lost(BROKEN));
+                return Err(UnansweredRequest::Lost(PROTOCOL_BROKEN));
             };
             {
                 let mut known = this.known();
@@ -174,7 +174,7 @@ impl DistantRegistry {
                 tasks.into_iter().for_each(|task| known.add(task));
                 known.notes = notes;
             }
-            this.list().ok_or_else(|| UnansweredRequest::Failed(closed()))
+            this.list().ok_or_else(|| UnansweredRequest::Failed(closed_error()))
         }
     }
 
@@ -183,7 +183,7 @@ impl DistantRegistry {
     /// # Errors
     /// If there is no such task, or no answer.
     pub fn check(self: &Arc<Self>, task: String, cursor: Option<u64>) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
-        self.look(TargetRegistryRequest::Check { task, cursor }, std::future::pending())
+        self.request_check(TargetRegistryRequest::Check { task, cursor }, std::future::pending())
     }
 
     /// Ends the tree of a task.
@@ -191,7 +191,7 @@ impl DistantRegistry {
     /// # Errors
     /// If there is no such task, or no answer.
     pub fn kill(self: &Arc<Self>, task: String) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
-        self.look(TargetRegistryRequest::Kill(task), std::future::pending())
+        self.request_check(TargetRegistryRequest::Kill(task), std::future::pending())
     }
 
     /// Waits for a task until the caller gives up, and returns what there is then.
@@ -204,7 +204,7 @@ impl DistantRegistry {
         until: TaskWaitConditions,
         given_up: impl Future<Output = ()> + Send + 'static,
     ) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
-        self.look(TargetRegistryRequest::Wait { task, until }, given_up)
+        self.request_check(TargetRegistryRequest::Wait { task, until }, given_up)
     }
 
     /// Sets the watcher, and the events that it gets, also in later programs.
@@ -218,15 +218,15 @@ impl DistantRegistry {
             opening.output = output;
             open_ask(self.number, &opening)
         };
-        self.target.outbox.stand_as(self.run, ask);
+        self.target.outbox.replace_standing(self.run, ask);
         // A target that is lost is not reached for this alone.
         if self.target.state() != TargetState::Lost {
-            self.runtime.spawn(self.ask(TargetRegistryRequest::Watch { output }));
+            self.runtime.spawn(self.request(TargetRegistryRequest::Watch { output }));
         }
     }
 
     /// Tells that the watcher has taken the last output of this task.
-    pub fn took(&self, task: &str) {
+    pub fn on_output_taken(&self, task: &str) {
         // Room is left for it, unless the program takes nothing for ever.
         let _full = self.target.outbox.send(self.run, &TargetCall::TaskOutputTaken(task.to_owned()));
     }
@@ -236,7 +236,7 @@ impl DistantRegistry {
         let asked = match self.target.state() {
             // Nothing is open there.
             TargetState::Lost | TargetState::Closed => None,
-            TargetState::Connected | TargetState::Disconnected => Some(self.ask(TargetRegistryRequest::Close)),
+            TargetState::Connected | TargetState::Disconnected => Some(self.request(TargetRegistryRequest::Close)),
         };
         self.known().closed = true;
         let this = Arc::clone(self);
@@ -253,43 +253,43 @@ impl DistantRegistry {
         lock(&self.known)
     }
 
-    fn ask(self: &Arc<Self>, ask: TargetRegistryRequest) -> impl AnswerFuture<TargetRegistryResponse> {
-        self.ask_until(ask, std::future::pending())
+    fn request(self: &Arc<Self>, ask: TargetRegistryRequest) -> impl AnswerFuture<TargetRegistryResponse> {
+        self.request_until(ask, std::future::pending())
     }
 
-    fn ask_until(
+    fn request_until(
         self: &Arc<Self>,
         ask: TargetRegistryRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
     ) -> impl AnswerFuture<TargetRegistryResponse> {
         let this = Arc::clone(self);
-        let asked =
-            (!self.known().closed).then(|| self.target.ask_until(TargetRequest::Registry(self.number, ask), given_up));
+        let asked = (!self.known().closed)
+            .then(|| self.target.request_until(TargetRequest::Registry(self.number, ask), given_up));
         async move {
-            let Some(asked) = asked else { return Err(UnansweredRequest::Failed(closed())) };
+            let Some(asked) = asked else { return Err(UnansweredRequest::Failed(closed_error())) };
             match asked.await {
                 Ok(TargetResponse::Registry(answer)) => Ok(answer),
-                Ok(_) => Err(UnansweredRequest::Lost(BROKEN)),
+                Ok(_) => Err(UnansweredRequest::Lost(PROTOCOL_BROKEN)),
                 // A registry that could not be opened counts as closed there.
                 Err(UnansweredRequest::Failed(error)) if error.code() == "ERR_BASH_CLOSED" => {
-                    Err(UnansweredRequest::Failed(this.opened().await.err().unwrap_or(error)))
+                    Err(UnansweredRequest::Failed(this.wait_until_open().await.err().unwrap_or(error)))
                 }
                 Err(error) => Err(error),
             }
         }
     }
 
-    fn look(
+    fn request_check(
         self: &Arc<Self>,
         ask: TargetRegistryRequest,
         given_up: impl Future<Output = ()> + Send + 'static,
     ) -> impl AnswerFuture<(TaskCheck, TaskStore)> {
-        let (asked, this) = (self.ask_until(ask, given_up), Arc::clone(self));
+        let (asked, this) = (self.request_until(ask, given_up), Arc::clone(self));
         async move {
             let TargetRegistryResponse::Checked(check, store) = asked.await? else {
-                return Err(UnansweredRequest::Lost(BROKEN));
+                return Err(UnansweredRequest::Lost(PROTOCOL_BROKEN));
             };
-            this.saw(check.task.clone());
+            this.remember_task(check.task.clone());
             Ok((*check, store))
         }
     }
@@ -304,15 +304,16 @@ impl DistantRegistry {
             };
             match happened {
                 Some(TargetRunUpdate::Event(TargetEvent::Registry(event))) => {
-                    self.happened(*event);
+                    self.on_event(*event);
                     // A mailbox that is full is that of a link that is down.
-                    let _full = self.target.outbox.send(self.run, &TargetCall::OutputTaken(begun.happened.pay()));
+                    let _full =
+                        self.target.outbox.send(self.run, &TargetCall::OutputTaken(begun.happened.take_read_cost()));
                 }
                 Some(TargetRunUpdate::Event(TargetEvent::Failed(failure))) => {
                     self.opened.send_replace(Some(Err(failure)));
                     return;
                 }
-                Some(TargetRunUpdate::Lost(why)) => self.lose(why),
+                Some(TargetRunUpdate::Lost(why)) => self.on_program_lost(why),
                 // The next program opens it.
                 Some(TargetRunUpdate::Unreachable(_)) => {}
                 Some(TargetRunUpdate::Event(_)) | None => break,
@@ -320,12 +321,12 @@ impl DistantRegistry {
         }
         self.opened.send_if_modified(|opened| {
             let never = opened.is_none();
-            opened.get_or_insert_with(|| Err(closed().into()));
+            opened.get_or_insert_with(|| Err(closed_error().into()));
             never
         });
     }
 
-    fn happened(self: &Arc<Self>, event: RegistryEvent) {
+    fn on_event(self: &Arc<Self>, event: RegistryEvent) {
         match event {
             RegistryEvent::Opened(tasks, store) => {
                 let mut ended = tasks.clone();
@@ -340,7 +341,7 @@ impl DistantRegistry {
                 self.tell_exits(ended);
                 // The watcher may have come after the question that opened it.
                 if lock(&self.opening).output {
-                    self.runtime.spawn(self.ask(TargetRegistryRequest::Watch { output: true }));
+                    self.runtime.spawn(self.request(TargetRegistryRequest::Watch { output: true }));
                 }
             }
             RegistryEvent::Output(task, text) => {
@@ -350,7 +351,7 @@ impl DistantRegistry {
                 }
             }
             RegistryEvent::Exited(task, record, evidence) => {
-                self.saw(task.clone());
+                self.remember_task(task.clone());
                 if let Some(watcher) = self.exit_watcher() {
                     watcher.exit(task, record.map(Arc::new), evidence.map(Arc::new));
                 }
@@ -364,7 +365,7 @@ impl DistantRegistry {
     }
 
     /// Counts tasks that do not outlive their program as lost.
-    fn lose(&self, why: &str) {
+    fn on_program_lost(&self, why: &str) {
         if lock(&self.opening).dir.is_some() {
             let mut known = self.known();
             let running: Vec<String> =
@@ -398,7 +399,7 @@ impl DistantRegistry {
 }
 
 /// Returns the directory of the user's own registry on a target. `None`: the user has no home there.
-pub fn own_directory(facts: &TargetFacts) -> Option<PathBuf> {
+pub fn user_registry_directory(facts: &TargetFacts) -> Option<PathBuf> {
     state_directory(|name| {
         let mut variables = facts.environment.split('\0').filter_map(|variable| variable.split_once('='));
         let value = variables.find(|(known, _)| *known == name).map(|(_, value)| value);
@@ -417,7 +418,7 @@ fn open_ask(number: u64, opening: &RegistryOpening) -> TargetRequest {
     TargetRequest::Registry(number, TargetRegistryRequest::Open(opening.clone()))
 }
 
-fn closed() -> RunError {
+fn closed_error() -> RunError {
     RegistryError::Closed.into()
 }
 

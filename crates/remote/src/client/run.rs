@@ -12,12 +12,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::arrived::PartialRunResult;
 use super::connect::TargetRunHandle;
 use super::error::TargetError;
-use super::happenings::{BROKEN, CLOSED, TargetRunUpdate};
+use super::happenings::{PROTOCOL_BROKEN, TARGET_CLOSED, TargetRunUpdate};
 use super::output::UntakenOutput;
-use super::overdue::{SILENT, linked_for};
+use super::overdue::{ANSWER_OVERDUE, wait_connected_for};
 use super::target::{RemoteTarget, TargetState};
 use super::terminal;
-use crate::flow::{MOST_UNREAD, cost};
+use crate::flow::{MOST_UNREAD, credit_cost};
 use crate::messages::{
     RunMessage, TargetCall, TargetCommand, TargetCommandPlace, TargetEvent, TargetFailure, system_code,
 };
@@ -32,19 +32,19 @@ use sys::TerminalSize;
 use wire::WireError;
 
 /// The note of a run that a cut has interrupted.
-const CUT: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
+const CUT_NOTE: &str = "the connection to the target was cut while the command ran, and nothing of it was lost";
 /// The note of a run that was aborted, and of whose end the target has not told in time.
-const NOT_TOLD: &str = "the target does not answer: the command may run there until the connection is back, or the target gives up waiting";
+const END_NOT_TOLD_NOTE: &str = "the target does not answer: the command may run there until the connection is back, or the target gives up waiting";
 /// The note of a run whose listener was not waited for any longer.
-const NOT_TAKEN: &str = "the onOutput listener did not take all output in time";
+const OUTPUT_NOT_TAKEN_NOTE: &str = "the onOutput listener did not take all output in time";
 /// Exit code after an abort.
 const ABORTED: i32 = 130;
 /// Time beyond its limits in which the end of a command arrives.
-const LATE: Duration = Duration::from_secs(30);
+const END_ARRIVAL_ALLOWANCE: Duration = Duration::from_secs(30);
 /// Bytes of a result beside its output: lists are short.
 const BESIDE_OUTPUT: u64 = 4 * 1024 * 1024;
 /// Time until bytes for a command are sent again for which there was no room.
-const AGAIN: Duration = Duration::from_millis(50);
+const RESEND_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How a run on a target ended.
 pub enum DistantRunEnd {
@@ -84,7 +84,7 @@ impl RemoteTarget {
         let has_turns = matches!(order.place, TargetCommandPlace::Session(_));
         let whole = if judged.has_view { HARD_KEEP } else { 0 };
         let most_bytes = BESIDE_OUTPUT + 4 * judged.most_text + 2 * whole;
-        let mut begun = self.begin(order, usize::try_from(most_bytes).unwrap_or(usize::MAX))?;
+        let mut begun = self.begin_command(order, usize::try_from(most_bytes).unwrap_or(usize::MAX))?;
         begun.happened.clean_output(judged.sanitize);
         Ok(DistantRun { begun, judged, arrived, has_turns, shown: None })
     }
@@ -130,22 +130,22 @@ impl DistantRun {
             DrivenRunEnd::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
                 notes.append(&mut outcome.notes);
-                notes.extend(was_cut.then(|| CUT.to_owned()));
+                notes.extend(was_cut.then(|| CUT_NOTE.to_owned()));
                 outcome.notes = notes;
                 // Its name was given here.
                 outcome.run = judged.run;
                 DistantRunEnd::Outcome(outcome, cwd)
             }
-            DrivenRunEnd::Failed(failure) => DistantRunEnd::Failed(error_of(failure)),
+            DrivenRunEnd::Failed(failure) => DistantRunEnd::Failed(reported_error(failure)),
             DrivenRunEnd::Unreachable(error) => DistantRunEnd::Unreachable(error),
             DrivenRunEnd::Lost(why) => {
-                DistantRunEnd::Outcome(Box::new(lost(self.arrived.in_outcome(judged), why)), None)
+                DistantRunEnd::Outcome(Box::new(lost(self.arrived.complete_outcome(judged), why)), None)
             }
             DrivenRunEnd::NeverBegan => DistantRunEnd::Outcome(Box::new(judged), None),
             DrivenRunEnd::EndNotTold => {
-                let mut outcome = self.arrived.in_outcome(judged);
+                let mut outcome = self.arrived.complete_outcome(judged);
                 outcome.exit_code = Some(ABORTED);
-                outcome.notes.push(NOT_TOLD.to_owned());
+                outcome.notes.push(END_NOT_TOLD_NOTE.to_owned());
                 DistantRunEnd::Outcome(Box::new(outcome), None)
             }
         };
@@ -172,8 +172,8 @@ impl DistantRun {
         let mut state = target.state.subscribe();
         let grace = judged.grace;
         let (mut was_cut, mut abort_by) = (false, None);
-        let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + LATE);
-        let mut overdue = pin!(linked_for(target, *run, until.unwrap_or_default()));
+        let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + END_ARRIVAL_ALLOWANCE);
+        let mut overdue = pin!(wait_connected_for(target, *run, until.unwrap_or_default()));
         loop {
             let down = *state.borrow_and_update() == TargetState::Disconnected;
             was_cut |= down && !target.outbox.is_unbegun(*run);
@@ -181,7 +181,7 @@ impl DistantRun {
                 biased;
                 next = happened.recv() => match next {
                     Some(TargetRunUpdate::Event(TargetEvent::Ended(outcome, _))) if !judged.can_end_as(&outcome) => {
-                        return DrivenRunEnd::Lost(BROKEN);
+                        return DrivenRunEnd::Lost(PROTOCOL_BROKEN);
                     }
                     Some(TargetRunUpdate::Event(TargetEvent::Ended(mut outcome, cwd))) => {
                         let by = abort_by.or_else(|| outcome.ended_by.map(|_| Instant::now() + grace + HARD_BOUND));
@@ -190,30 +190,30 @@ impl DistantRun {
                     }
                     Some(TargetRunUpdate::Event(TargetEvent::Failed(failure))) => return DrivenRunEnd::Failed(failure),
                     Some(TargetRunUpdate::Event(event)) => if !way.on_event(event) {
-                        return DrivenRunEnd::Lost(BROKEN);
+                        return DrivenRunEnd::Lost(PROTOCOL_BROKEN);
                     },
                     Some(TargetRunUpdate::Unreachable(error)) => return DrivenRunEnd::Unreachable(error),
                     Some(TargetRunUpdate::Lost(why)) => return DrivenRunEnd::Lost(why),
-                    None => return DrivenRunEnd::Lost(CLOSED),
+                    None => return DrivenRunEnd::Lost(TARGET_CLOSED),
                 },
                 Some(reply) = replies.recv() => {
                     if matches!(reply, CallerReply::Abort) {
-                        if target.outbox.take_back(*run) {
+                        if target.outbox.withdraw(*run) {
                             return DrivenRunEnd::NeverBegan;
                         }
                         abort_by.get_or_insert_with(|| Instant::now() + grace + HARD_BOUND);
                     }
                     way.on_reply(reply);
                 }
-                () = sleep(AGAIN), if !way.unsent.is_empty() => way.send_unsent(),
-                Some(what) = terminal::next(&mut for_program) => way.send(terminal::call_of(what)),
+                () = sleep(RESEND_INTERVAL), if !way.unsent.is_empty() => way.send_unsent(),
+                Some(what) = terminal::next(&mut for_program) => way.send(terminal::call_for(what)),
                 // A state that changed is seen at the next turn. The target itself outlives its runs.
                 Ok(()) = state.changed() => {}
                 () = sleep_until(abort_by.unwrap_or_else(Instant::now)), if abort_by.is_some() => {
                     return DrivenRunEnd::EndNotTold;
                 }
                 () = &mut overdue, if until.is_some() && (way.arrived.has_started() || !has_turns) => {
-                    return DrivenRunEnd::Lost(SILENT);
+                    return DrivenRunEnd::Lost(ANSWER_OVERDUE);
                 }
             }
         }
@@ -270,14 +270,14 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
             }
             (TargetEvent::Data(text), Some(terminal)) => {
                 self.arrived.output(OutputStream::Stdout, &text);
-                self.data += cost(text.len());
+                self.data += credit_cost(text.len());
                 terminal::show(&text, terminal, listener);
-                self.data_taken(terminal);
+                self.report_taken_data(terminal);
                 return self.data <= MOST_UNREAD;
             }
             (TargetEvent::Typed, Some(terminal)) => terminal.on_input_typed(),
             (TargetEvent::Started(pid, cwd), _) => {
-                self.arrived.started(pid);
+                self.arrived.set_pid(pid);
                 if let Some(entry) = self.entry {
                     entry.open();
                 }
@@ -305,7 +305,7 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
     }
 
     /// Tells the program of text that was taken, unless as much waits for the listeners as they get at once.
-    fn data_taken(&mut self, terminal: &CommandTerminal) {
+    fn report_taken_data(&mut self, terminal: &CommandTerminal) {
         if self.data > 0 && !terminal.is_full() {
             let taken = std::mem::take(&mut self.data);
             self.send(TargetCall::OutputTaken(taken));
@@ -316,7 +316,7 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
     fn on_reply(&mut self, reply: CallerReply) {
         let call = match reply {
             CallerReply::Abort => TargetCall::Abort,
-            CallerReply::OutputTaken(None) => TargetCall::OutputTaken(self.output.taken(self.listener)),
+            CallerReply::OutputTaken(None) => TargetCall::OutputTaken(self.output.on_taken(self.listener)),
             CallerReply::OutputTaken(Some(error)) => {
                 self.output.stop();
                 TargetCall::ListenerFailed(error)
@@ -324,7 +324,7 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
             CallerReply::DataChanged => {
                 if let Some(terminal) = self.terminal {
                     terminal::give(terminal, self.listener);
-                    self.data_taken(terminal);
+                    self.report_taken_data(terminal);
                 }
                 return;
             }
@@ -354,13 +354,13 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
                 () = sleep_until(by.unwrap_or_else(Instant::now)), if by.is_some() => None,
             };
             match reply {
-                Some(CallerReply::OutputTaken(None)) => drop(self.output.taken(self.listener)),
+                Some(CallerReply::OutputTaken(None)) => drop(self.output.on_taken(self.listener)),
                 Some(CallerReply::OutputTaken(Some(_))) => {
                     return Some("the onOutput listener failed and was taken away");
                 }
                 Some(CallerReply::Abort) => by = Some(Instant::now() + grace + HARD_BOUND),
                 Some(_) => {}
-                None => return Some(NOT_TAKEN),
+                None => return Some(OUTPUT_NOT_TAKEN_NOTE),
             }
         }
         None
@@ -391,7 +391,7 @@ fn lost(mut outcome: CommandOutcome, why: &str) -> CommandOutcome {
 }
 
 /// Returns the error that the program reports. A code that no program of ours has is a fault there.
-pub(super) fn error_of(TargetFailure { code, message, errno, missing }: TargetFailure) -> RunError {
+pub(super) fn reported_error(TargetFailure { code, message, errno, missing }: TargetFailure) -> RunError {
     if !missing.is_empty() {
         return RunError::Confinement(missing);
     }

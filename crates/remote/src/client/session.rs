@@ -19,7 +19,7 @@ use runner::run::outcome::CommandStatus;
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// The note of the first command after a loss.
-const GONE: &str = "the state of the session is gone with the program of its target; its directory is kept";
+const STATE_LOST_NOTE: &str = "the state of the session is gone with the program of its target; its directory is kept";
 
 /// A session on a target. In each new program there it begins again, in its last directory.
 pub struct DistantSession {
@@ -50,7 +50,8 @@ impl DistantSession {
     /// If the target was closed.
     pub fn begin(target: &Arc<RemoteTarget>, cwd: String, runtime: &Handle) -> Result<Arc<Self>, RunError> {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        let begun = target.begin_standing(TargetRequest::Session(number, TargetSessionRequest::Begin(cwd.clone())))?;
+        let begun =
+            target.begin_standing_request(TargetRequest::Session(number, TargetSessionRequest::Begin(cwd.clone())))?;
         let known = KnownSessionState { cwd: cwd.clone(), has_state: false, is_lost: false };
         let session = Arc::new(Self {
             target: Arc::clone(target),
@@ -76,15 +77,15 @@ impl DistantSession {
     }
 
     /// Takes over what a command has left, and adds a note to it if what earlier ones have left is gone.
-    pub fn ended(&self, ended: &mut DistantRunEnd) {
+    pub fn on_command_end(&self, ended: &mut DistantRunEnd) {
         let DistantRunEnd::Outcome(outcome, cwd) = ended else { return };
         if let Some(cwd) = cwd {
-            self.leave(cwd.clone());
+            self.set_restart_directory(cwd.clone());
         }
         let mut known = self.known();
         if known.is_lost && outcome.status != CommandStatus::Lost {
             known.is_lost = false;
-            outcome.notes.push(GONE.to_owned());
+            outcome.notes.push(STATE_LOST_NOTE.to_owned());
         }
     }
 
@@ -94,10 +95,10 @@ impl DistantSession {
     /// If there is no answer.
     pub fn reset(self: &Arc<Self>) -> impl Future<Output = Result<(), UnansweredRequest>> + Send + 'static {
         let (asked, this) =
-            (self.target.ask(TargetRequest::Session(self.number, TargetSessionRequest::Reset)), Arc::clone(self));
+            (self.target.request(TargetRequest::Session(self.number, TargetSessionRequest::Reset)), Arc::clone(self));
         async move {
             asked.await?;
-            this.leave(this.first.clone());
+            this.set_restart_directory(this.first.clone());
             let mut known = this.known();
             (known.has_state, known.is_lost) = (false, false);
             Ok(())
@@ -107,7 +108,7 @@ impl DistantSession {
     /// Refuses further commands. May be called again.
     pub fn close(self: &Arc<Self>, runtime: &Handle) {
         if matches!(self.target.state(), TargetState::Connected | TargetState::Disconnected) {
-            runtime.spawn(self.target.ask(TargetRequest::Session(self.number, TargetSessionRequest::Close)));
+            runtime.spawn(self.target.request(TargetRequest::Session(self.number, TargetSessionRequest::Close)));
         }
         self.closed.notify_one();
     }
@@ -117,10 +118,10 @@ impl DistantSession {
     }
 
     /// Sets the directory in which it begins again.
-    fn leave(&self, cwd: String) {
+    fn set_restart_directory(&self, cwd: String) {
         self.target
             .outbox
-            .stand_as(self.run, TargetRequest::Session(self.number, TargetSessionRequest::Begin(cwd.clone())));
+            .replace_standing(self.run, TargetRequest::Session(self.number, TargetSessionRequest::Begin(cwd.clone())));
         self.known().cwd = cwd;
     }
 

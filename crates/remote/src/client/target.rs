@@ -13,7 +13,7 @@ use super::address::TargetKind;
 use super::begin::ProgramInstance;
 use super::changes::{TargetChangeReporter, TargetStateChange, TargetTransition};
 use super::error::TargetError;
-use super::happenings::{CLOSED, RunUpdateReceiver, RunUpdateSender, TargetRunUpdate};
+use super::happenings::{RunUpdateReceiver, RunUpdateSender, TARGET_CLOSED, TargetRunUpdate};
 use super::outbox::TargetOutbox;
 use super::settings::TargetSettings;
 use crate::link::LinkError;
@@ -115,7 +115,7 @@ impl RemoteTarget {
     }
 
     /// Waits until the last transport has ended after [`RemoteTarget::close`], at most this long.
-    pub async fn ended(&self, patience: Duration) {
+    pub async fn wait_until_ended(&self, patience: Duration) {
         let mut over = self.over.clone();
         // An error: the task that would tell is gone, with the runtime.
         let _over = timeout(patience, over.wait_for(|over| *over)).await;
@@ -123,22 +123,22 @@ impl RemoteTarget {
 
     /// Ends what runs there. Further commands are refused.
     pub fn close(&self) {
-        let _none_begins = self.beginning();
+        let _none_begins = self.lock_beginning();
         let was_closed = self.state.send_replace(TargetState::Closed) == TargetState::Closed;
-        self.outbox.shut();
-        self.refuse_runs(&TargetError::lost(self.id(), CLOSED));
+        self.outbox.hold_back();
+        self.refuse_runs(&TargetError::lost(self.id(), TARGET_CLOSED));
         let mut lost = Vec::new();
         for (_, OpenTargetRun { teller, mark, .. }) in self.runs().drain() {
-            teller.tell(TargetRunUpdate::Lost(CLOSED));
+            teller.send_update(TargetRunUpdate::Lost(TARGET_CLOSED));
             lost.extend(mark);
         }
         if !was_closed {
-            self.changes.tell(TargetTransition::Closed, CLOSED, lost);
+            self.changes.report(TargetTransition::Closed, TARGET_CLOSED, lost);
         }
     }
 
     /// Sends each further change of the state to this channel.
-    pub fn tell_changes(&self, changes: UnboundedSender<TargetStateChange>) {
+    pub fn report_changes_to(&self, changes: UnboundedSender<TargetStateChange>) {
         self.changes.set(changes);
     }
 
@@ -146,7 +146,7 @@ impl RemoteTarget {
         lock(&self.instance)
     }
 
-    pub(super) fn beginning(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn lock_beginning(&self) -> MutexGuard<'_, ()> {
         lock(&self.beginning)
     }
 
@@ -170,50 +170,50 @@ impl RemoteTarget {
     ///
     /// # Errors
     /// If it is no event, longer than one of this run can be, or if too much waits for the run already.
-    pub(super) fn happened(&self, run: u64, payload: &[u8]) -> Result<(), LinkError> {
+    pub(super) fn on_message(&self, run: u64, payload: &[u8]) -> Result<(), LinkError> {
         let bytes = payload.len();
         // Small things of a long message take many times its length once they are read.
         if self.runs().get(&run).is_some_and(|run| bytes > run.most_bytes) {
             return Err(LinkError::Unexpected("a result that is longer than its options allow"));
         }
         let event: TargetEvent = decode(payload)?;
-        if event.is_last() {
-            self.outbox.ended(run);
+        if event.ends_run() {
+            self.outbox.on_run_ended(run);
         }
-        self.runs().get(&run).map_or(Ok(()), |run| run.teller.tell_event(event, bytes))
+        self.runs().get(&run).map_or(Ok(()), |run| run.teller.send_event(event, bytes))
     }
 
     /// Goes on with a new program.
-    pub(super) fn renew(&self, instance: ProgramInstance) {
-        self.outbox.renew(&instance.post);
+    pub(super) fn switch_program(&self, instance: ProgramInstance) {
+        self.outbox.resend_standing(&instance.post);
         *self.instance() = instance;
     }
 
     /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
     pub(super) fn lose_runs(&self, why: &'static str) {
-        let _none_begins = self.beginning();
-        self.outbox.lose();
+        let _none_begins = self.lock_beginning();
+        self.outbox.on_program_lost();
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
         let mut lost = Vec::new();
         self.runs().retain(|number, run| {
             let is_unbegun = unbegun.contains(number);
             if !is_unbegun {
-                run.teller.tell(TargetRunUpdate::Lost(why));
+                run.teller.send_update(TargetRunUpdate::Lost(why));
                 lost.extend(run.mark.take());
             }
             is_unbegun || standing.contains(number)
         });
-        self.changes.tell(TargetTransition::Lost, why, lost);
+        self.changes.report(TargetTransition::Lost, why, lost);
     }
 
     /// Tells the runs that have not begun that they never will. Those that stand begin in the next program.
     pub(super) fn refuse_runs(&self, error: &TargetError) {
         let standing = self.outbox.standing();
         for number in self.outbox.unbegun() {
-            self.outbox.take_back(number);
+            self.outbox.withdraw(number);
             let mut runs = self.runs();
             let Some(run) = runs.get(&number) else { continue };
-            run.teller.tell(TargetRunUpdate::Unreachable(error.clone()));
+            run.teller.send_update(TargetRunUpdate::Unreachable(error.clone()));
             if !standing.contains(&number) {
                 runs.remove(&number);
             }
@@ -221,14 +221,14 @@ impl RemoteTarget {
     }
 
     /// Sets the state, unless the target was closed. `why` says why a link is cut.
-    pub(super) fn set(&self, new: TargetState, why: &str) {
+    pub(super) fn set_state(&self, new: TargetState, why: &str) {
         if self.state() == TargetState::Closed {
             return;
         }
         if new == TargetState::Connected {
             self.outbox.open(&self.instance().post);
         } else {
-            self.outbox.shut();
+            self.outbox.hold_back();
         }
         let differs = self.state.send_if_modified(|state| {
             let differs = *state != TargetState::Closed && *state != new;
@@ -238,8 +238,10 @@ impl RemoteTarget {
             differs
         });
         match new {
-            TargetState::Connected if differs => self.changes.tell(TargetTransition::Connected, "", Vec::new()),
-            TargetState::Disconnected if differs => self.changes.tell(TargetTransition::Disconnected, why, Vec::new()),
+            TargetState::Connected if differs => self.changes.report(TargetTransition::Connected, "", Vec::new()),
+            TargetState::Disconnected if differs => {
+                self.changes.report(TargetTransition::Disconnected, why, Vec::new())
+            }
             // Told with the runs that are lost.
             TargetState::Connected | TargetState::Disconnected | TargetState::Lost | TargetState::Closed => {}
         }

@@ -11,7 +11,7 @@ use runner::run::{CallerReply, CommandListener};
 use sys::TerminalSize;
 
 /// Time the listeners have for the rest of the text.
-const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Draws text of the program, and gives it to the listeners.
 pub fn show(text: &str, terminal: &CommandTerminal, listener: &impl CommandListener) {
@@ -36,7 +36,7 @@ pub async fn drain(
     replies: &mut UnboundedReceiver<CallerReply>,
 ) {
     terminal.finish_data();
-    let drained = timeout(DRAIN, async {
+    let drained = timeout(DRAIN_TIMEOUT, async {
         give(terminal, listener);
         while terminal.awaits_listeners() && replies.recv().await.is_some() {
             give(terminal, listener);
@@ -57,7 +57,7 @@ pub async fn next(
     }
 }
 
-pub fn call_of(what: DistantProgramMessage) -> TargetCall {
+pub fn call_for(what: DistantProgramMessage) -> TargetCall {
     match what {
         DistantProgramMessage::Type(bytes) => TargetCall::Type(bytes),
         DistantProgramMessage::Resize(TerminalSize { cols, rows }) => TargetCall::Resize(cols, rows),

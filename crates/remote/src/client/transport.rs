@@ -15,11 +15,11 @@ use crate::link::{FrameLink, read};
 use runner::supervise::carrier;
 
 /// Most bytes that are kept of what a transport says.
-const SAID: usize = 4 * 1024;
+const MAX_STDERR: usize = 4 * 1024;
 /// Time a carrier whose link has ended may take to end, too.
-const END: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time to read what a transport has said before it ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running transport.
 pub struct TransportProcess {
@@ -62,7 +62,7 @@ impl TransportProcess {
     }
 
     /// Returns what the transport has said so far: the first 4 KiB, cleaned.
-    pub fn said(&self) -> String {
+    pub fn stderr_text(&self) -> String {
         let said = self.messages.said.lock().unwrap_or_else(PoisonError::into_inner);
         clean(&String::from_utf8_lossy(&said))
     }
@@ -77,10 +77,10 @@ impl TransportProcess {
 
     /// Waits until the transport has ended, since its link has. Returns its exit code, and what it has said.
     pub async fn last_words(mut self) -> (Option<i32>, String) {
-        let code = timeout(END, &mut self.ended).await;
+        let code = timeout(EXIT_TIMEOUT, &mut self.ended).await;
         // A process that it has left behind may hold its standard error for longer.
-        let _held = timeout(LAST_WORDS, &mut self.messages.reader).await;
-        (code.ok().and_then(Result::ok).flatten(), self.said())
+        let _held = timeout(STDERR_TIMEOUT, &mut self.messages.reader).await;
+        (code.ok().and_then(Result::ok).flatten(), self.stderr_text())
     }
 
     /// Ends the transport, without a goodbye to the program there. Waits for nothing.
@@ -98,7 +98,7 @@ impl TransportStderr {
             let mut buffer = [0; 1024];
             while let Ok(count) = read(&messages, &mut buffer).await {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = SAID - kept.len();
+                let room = MAX_STDERR - kept.len();
                 kept.extend(&buffer[..count.min(room)]);
             }
         });

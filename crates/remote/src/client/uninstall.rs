@@ -13,7 +13,7 @@ impl RemoteTarget {
     /// # Errors
     /// If the program could not be removed. The target is closed in any case.
     pub async fn uninstall(self: &Arc<Self>) -> Result<(), UnansweredRequest> {
-        let answered = self.ask(TargetRequest::Uninstall).await;
+        let answered = self.request(TargetRequest::Uninstall).await;
         self.close();
         answered.map(|_done| ())
     }

@@ -36,21 +36,21 @@ pub enum TargetRequest {
 }
 
 /// Time in which a program answers, or sends the next part of an answer, if it does not wait for something itself.
-const ANSWER: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time for work that grows with the number of files.
-const WORK: Duration = Duration::from_mins(10);
+const FILE_WORK_TIMEOUT: Duration = Duration::from_mins(10);
 
 impl TargetRequest {
     /// Returns how long a program of ours may be silent about this while a link is there. `None`: for as long as what
     /// it waits for takes.
     #[must_use]
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn response_timeout(&self) -> Option<Duration> {
         match self {
             Self::Session(..) | Self::Dial(..) | Self::Registry(_, TargetRegistryRequest::Open(_)) => None,
-            Self::Registry(_, TargetRegistryRequest::Wait { until, .. }) => Some(until.timeout? + ANSWER),
-            Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(WORK),
-            Self::File(_, TargetFileRequest::Remove(_)) => Some(WORK),
-            Self::WarmUp(_) | Self::File(..) | Self::Uninstall => Some(ANSWER),
+            Self::Registry(_, TargetRegistryRequest::Wait { until, .. }) => Some(until.timeout? + RESPONSE_TIMEOUT),
+            Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(FILE_WORK_TIMEOUT),
+            Self::File(_, TargetFileRequest::Remove(_)) => Some(FILE_WORK_TIMEOUT),
+            Self::WarmUp(_) | Self::File(..) | Self::Uninstall => Some(RESPONSE_TIMEOUT),
         }
     }
 

@@ -20,7 +20,7 @@ const OUTPUT: [char; 4] = ['\t', '\n', '\r', '\u{8}'];
 /// sequences from it. The text of a terminal and paths stay as they are. Returns false if the event has an id that no
 /// program of ours gives.
 #[must_use]
-pub fn clean(event: &mut TargetEvent, sanitize: Option<SanitizeRules>) -> bool {
+pub fn clean_event(event: &mut TargetEvent, sanitize: Option<SanitizeRules>) -> bool {
     let output = |text: &mut String| {
         if sanitize.is_some_and(|rules| rules.ansi) {
             clean_output(text);
@@ -112,7 +112,7 @@ mod tests {
     const RED: &str = "\u{1b}[31mred\r\n";
 
     fn cleaned(mut event: TargetEvent, sanitize: Option<SanitizeRules>) -> String {
-        assert!(clean(&mut event, sanitize));
+        assert!(clean_event(&mut event, sanitize));
         match event {
             TargetEvent::Output(_, text) | TargetEvent::Data(text) | TargetEvent::Prompt { text, .. } => text,
             TargetEvent::Failed(failure) => failure.message,

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use ask::{TargetRequest, TargetResponse, TargetSessionRequest};
-pub use clean::{clean, clean_facts, clean_output};
+pub use clean::{clean_event, clean_facts, clean_output};
 pub use failure::{TargetFailure, system_code};
 pub use file::{
     FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,

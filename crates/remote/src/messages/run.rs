@@ -49,7 +49,7 @@ pub enum TargetCall {
 impl TargetCall {
     /// Returns whether a run begins with this.
     #[must_use]
-    pub fn is_first(&self) -> bool {
+    pub fn begins_run(&self) -> bool {
         matches!(self, Self::Run(_) | Self::Ask(_))
     }
 }
@@ -57,7 +57,7 @@ impl TargetCall {
 impl RunMessage for TargetCall {
     fn may_be_refused(&self) -> bool {
         let is_bulk = matches!(self, Self::Input(_) | Self::Type(_) | Self::Part(TransferPart::Bytes(_)));
-        is_bulk || self.is_first()
+        is_bulk || self.begins_run()
     }
 }
 
@@ -112,7 +112,7 @@ pub enum TargetEvent {
 impl TargetEvent {
     /// Returns whether a run ends with this.
     #[must_use]
-    pub fn is_last(&self) -> bool {
+    pub fn ends_run(&self) -> bool {
         matches!(self, Self::Ended(..) | Self::Answered(_) | Self::Failed(_))
     }
 }

@@ -14,19 +14,19 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::installed::{entries, is_dead};
+use super::installed::{directory_entries, is_dead};
 use crate::messages::ProgramToken;
 use crate::random::{random, random_name};
 use capture::private_parent;
 
 /// Time a visitor has for its words.
-const VISIT: Duration = Duration::from_secs(5);
+const VISITOR_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes that a visitor says: the token, and the number of the last frame that its host has received.
-pub const WORDS: usize = 32 + 8;
+pub const HANDOVER_MESSAGE_LEN: usize = 32 + 8;
 /// What the name of a socket begins and ends with.
-const NAME: [&str; 2] = ["host-", ".sock"];
+const SOCKET_NAME: [&str; 2] = ["host-", ".sock"];
 /// Most files that are looked at.
-const MOST: usize = 4096;
+const MAX_SCANNED_FILES: usize = 4096;
 /// The answer to a visitor with the right token.
 pub const WELCOME: u8 = 1;
 /// The answer to a visitor with another token.
@@ -56,7 +56,7 @@ impl LinkHandoverSocket {
     pub fn open() -> io::Result<Self> {
         let token = random()?;
         let mut failed = io::Error::from(io::ErrorKind::NotFound);
-        for place in places() {
+        for place in private_directory_candidates() {
             match Self::open_in(&place) {
                 Ok((listener, path)) => {
                     let (sender, visits) = channel(1);
@@ -70,9 +70,9 @@ impl LinkHandoverSocket {
     }
 
     fn open_in(place: &Path) -> io::Result<(UnixListener, PathBuf)> {
-        let name = format!("{}{}{}", NAME[0], random_name::<8>()?, NAME[1]);
+        let name = format!("{}{}{}", SOCKET_NAME[0], random_name::<8>()?, SOCKET_NAME[1]);
         let parent = private_parent(place).map_err(io::Error::other)?;
-        remove_left(&parent);
+        remove_dead_sockets(&parent);
         let path = parent.join(name);
         // Until it listens, a socket looks like one that was left.
         let unready = path.with_extension("new");
@@ -93,7 +93,7 @@ impl LinkHandoverSocket {
     }
 
     /// Waits for the next link that is passed on.
-    pub async fn visit(&self) -> HandedOverLink {
+    pub async fn next_link(&self) -> HandedOverLink {
         match self.visits.lock().await.recv().await {
             Some(passed) => passed,
             // The task has ended with the runtime.
@@ -112,7 +112,7 @@ async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<HandedO
         };
         let is_ours = visitor.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw());
         if is_ours
-            && let Ok(Some(link)) = timeout(VISIT, hear(visitor, &token)).await
+            && let Ok(Some(link)) = timeout(VISITOR_TIMEOUT, read_visitor(visitor, &token)).await
             && passed.send(link).await.is_err()
         {
             return;
@@ -120,10 +120,10 @@ async fn receive(listener: UnixListener, token: [u8; 32], passed: Sender<HandedO
     }
 }
 
-async fn hear(visitor: UnixStream, own: &[u8; 32]) -> Option<HandedOverLink> {
-    let mut words = [0; WORDS];
+async fn read_visitor(visitor: UnixStream, own: &[u8; 32]) -> Option<HandedOverLink> {
+    let mut words = [0; HANDOVER_MESSAGE_LEN];
     let (mut count, mut ends) = (0, Vec::new());
-    while count < WORDS {
+    while count < HANDOVER_MESSAGE_LEN {
         let step =
             visitor.async_io(Interest::READABLE, || sys::receive(visitor.as_fd(), &mut words[count..], &mut ends));
         match step.await {
@@ -148,12 +148,12 @@ impl Drop for LinkHandoverSocket {
 }
 
 /// Removes the sockets of programs that were killed: nobody listens there.
-fn remove_left(parent: &Path) {
+fn remove_dead_sockets(parent: &Path) {
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with(NAME[0]) && name.ends_with(NAME[1])
+        name.starts_with(SOCKET_NAME[0]) && name.ends_with(SOCKET_NAME[1])
     };
-    for path in entries(parent).take(MOST).filter(|path| is_ours(path) && is_dead(path)) {
+    for path in directory_entries(parent).take(MAX_SCANNED_FILES).filter(|path| is_ours(path) && is_dead(path)) {
         // Another program may be faster.
         let _gone = std::fs::remove_file(path);
     }
@@ -165,7 +165,7 @@ fn is_same(one: &[u8; 32], other: &[u8; 32]) -> bool {
 }
 
 /// Returns the directories in which a private directory may be made, the best first.
-pub fn places() -> Vec<PathBuf> {
+pub fn private_directory_candidates() -> Vec<PathBuf> {
     let named = ["XDG_RUNTIME_DIR", "TMPDIR"].map(std::env::var_os);
     let [runtime, temp] = named.map(|place| place.map(PathBuf::from).filter(|place| place.is_absolute()));
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")).filter(|place| place.is_absolute());

@@ -35,7 +35,7 @@ impl TransferPartReceiver {
 
 impl RequestTransfer {
     /// Opens the transfer of a question.
-    pub fn of(ReceivedRequest { post, run, further }: ReceivedRequest) -> Self {
+    pub fn open(ReceivedRequest { post, run, further }: ReceivedRequest) -> Self {
         Self { post, run, parts: TransferPartReceiver(further), untaken: TransferWindow::default() }
     }
 
@@ -51,12 +51,12 @@ impl RequestTransfer {
     pub async fn send(&mut self, bytes: Vec<u8>) -> Result<(), RunError> {
         while !self.untaken.has_room() {
             match self.parts.next().await {
-                Some(TransferPart::Taken(bytes)) => self.untaken.taken(bytes),
+                Some(TransferPart::Taken(bytes)) => self.untaken.count_taken(bytes),
                 _ => return Err(RunError::Aborted),
             }
         }
-        self.untaken.sent(bytes.len());
-        self.pass(TransferPart::Bytes(bytes))
+        self.untaken.count_sent(bytes.len());
+        self.send_part(TransferPart::Bytes(bytes))
     }
 
     /// Waits for the next bytes of the host.
@@ -74,7 +74,7 @@ impl RequestTransfer {
     ///
     /// # Errors
     /// If too much waits for a link.
-    pub fn pass(&self, part: TransferPart) -> Result<(), RunError> {
+    pub fn send_part(&self, part: TransferPart) -> Result<(), RunError> {
         self.post.send(self.run, &TargetEvent::Part(part)).map_err(|_full| RunError::Aborted)
     }
 }

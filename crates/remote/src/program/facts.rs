@@ -6,10 +6,10 @@ use nix::sys::utsname::uname;
 use nix::unistd::{User, geteuid, getpid};
 
 use super::door::LinkHandoverSocket;
-use super::lingers::lingers;
+use super::lingers::outlives_login;
 use crate::messages::TargetFacts;
 
-pub fn facts(door: &LinkHandoverSocket) -> TargetFacts {
+pub fn collect_facts(door: &LinkHandoverSocket) -> TargetFacts {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let text =
         |path: Result<std::path::PathBuf, _>| path.map(|path: std::path::PathBuf| path.to_string_lossy().into_owned());
@@ -21,7 +21,7 @@ pub fn facts(door: &LinkHandoverSocket) -> TargetFacts {
     let known = || User::from_uid(geteuid()).ok().flatten().map(|user| user.name);
     let user = variable("USER").or_else(|| variable("LOGNAME")).or_else(known).unwrap_or_else(|| uid.to_string());
     TargetFacts {
-        lingers: lingers(&user),
+        lingers: outlives_login(&user),
         machine: machine(&host_name),
         kernel: kernel.unwrap_or_default(),
         arch: std::env::consts::ARCH.to_owned(),

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::exchange::RequestTransfer;
 use super::refusal::TargetAccessRefusal;
-use super::replace::{FileReplacement, MODE};
+use super::replace::{FileReplacement, MODE_BITS};
 use super::sessions::ResponseFuture;
 use crate::flow::CHUNK;
 use crate::messages::{
@@ -26,7 +26,7 @@ use runner::error::RunError;
 use runner::recall::{RecallError, recall};
 
 /// Time that writes which are given up may take to remove what they have written.
-const TIDY: Duration = Duration::from_secs(2);
+const WRITE_CLEANUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Answers questions about files.
 pub struct FileRequestHandler {
@@ -42,13 +42,13 @@ impl FileRequestHandler {
     }
 
     /// Waits for the end of the writes that were given up, so that nothing of them stays.
-    pub async fn tidy(&self) {
+    pub async fn wait_for_writes(&self) {
         // A file system that hangs keeps its file.
-        let _hangs = timeout(TIDY, self.writes.write()).await;
+        let _hangs = timeout(WRITE_CLEANUP_TIMEOUT, self.writes.write()).await;
     }
 
     /// Answers a question about the file at this path.
-    pub fn ask(&self, path: &str, of: TargetFileRequest, exchange: RequestTransfer) -> ResponseFuture {
+    pub fn handle_request(&self, path: &str, of: TargetFileRequest, exchange: RequestTransfer) -> ResponseFuture {
         // A slash at the end would follow a link.
         let path: PathBuf = Path::new(path).components().collect();
         let (umask, writes) = (self.umask, Arc::clone(&self.writes));
@@ -80,15 +80,15 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Returns what a step of the system gives. `None`: there is no such file.
-fn found<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Option<T>, TargetAccessRefusal> {
+fn present<T>(path: &Path, done: &'static str, step: io::Result<T>) -> Result<Option<T>, TargetAccessRefusal> {
     match step {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(refused(path, done, source)),
+        Err(source) => Err(system_refusal(path, done, source)),
     }
 }
 
-fn refused(path: &Path, done: &'static str, source: io::Error) -> TargetAccessRefusal {
+fn system_refusal(path: &Path, done: &'static str, source: io::Error) -> TargetAccessRefusal {
     TargetAccessRefusal::System { what: path.display().to_string(), done, source }
 }
 
@@ -105,7 +105,7 @@ async fn read(path: PathBuf, mut exchange: RequestTransfer) -> Result<TargetFile
             blocking(move || {
                 let mut bytes = Vec::with_capacity(CHUNK);
                 let count = (&file).take(CHUNK as u64).read_to_end(&mut bytes);
-                count.map_err(|error| refused(&path, "read", error))?;
+                count.map_err(|error| system_refusal(&path, "read", error))?;
                 Ok((bytes, file))
             })
             .await?
@@ -131,7 +131,7 @@ async fn recall_lines(
     let lines = blocking(move || {
         let Some(file) = open(&path, u64::MAX)? else { return Ok(None) };
         recall(file, is_raw, &wanted).map(Some).map_err(|error| match error {
-            RecallError::Unreadable(error) => refused(&path, "read", error),
+            RecallError::Unreadable(error) => system_refusal(&path, "read", error),
             RecallError::Unsearchable(error) => TargetAccessRefusal::Unsearchable(error),
         })
     });
@@ -145,8 +145,8 @@ async fn recall_lines(
 /// Opens a file of at most so many bytes to read it, and does not wait for a writer of a pipe.
 fn open(path: &Path, most: u64) -> Result<Option<File>, TargetAccessRefusal> {
     let opened = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
-    let Some(file) = found(path, "read", opened)? else { return Ok(None) };
-    let data = file.metadata().map_err(|error| refused(path, "read", error))?;
+    let Some(file) = present(path, "read", opened)? else { return Ok(None) };
+    let data = file.metadata().map_err(|error| system_refusal(path, "read", error))?;
     if data.len() > most {
         return Err(TargetAccessRefusal::TooLong(path.display().to_string()));
     }
@@ -174,13 +174,13 @@ async fn write(
         left = left.checked_sub(count).ok_or_else(|| TargetAccessRefusal::Announced(path.display().to_string()))?;
         let path = path.clone();
         new = blocking(move || {
-            new.write(&bytes).map_err(|error| refused(&path, "written", error))?;
+            new.write(&bytes).map_err(|error| system_refusal(&path, "written", error))?;
             Ok(new)
         })
         .await?;
-        exchange.pass(TransferPart::Taken(count))?;
+        exchange.send_part(TransferPart::Taken(count))?;
     }
-    blocking(move || new.place().map_err(|error| refused(&path, "replaced", error))).await?;
+    blocking(move || new.commit().map_err(|error| system_refusal(&path, "replaced", error))).await?;
     Ok(TargetFileResponse::Done)
 }
 
@@ -196,12 +196,12 @@ async fn list(path: PathBuf, mut exchange: RequestTransfer) -> Result<TargetFile
 fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, TargetAccessRefusal> {
     /// Most entries of one list. A byte of a name that is no text becomes three, and a length and a kind are added.
     const AT_ONCE: usize = CHUNK / (3 * 255 + 3) - 1;
-    let Some(read) = found(path, "listed", fs::read_dir(path))? else { return Ok(None) };
+    let Some(read) = present(path, "listed", fs::read_dir(path))? else { return Ok(None) };
     let mut entries = Vec::new();
     for entry in read {
         let step = entry.and_then(|entry| Ok((entry.file_type()?, entry.file_name())));
         // One that was removed meanwhile is no entry any more.
-        let Some((kind, name)) = found(path, "listed", step)? else { continue };
+        let Some((kind, name)) = present(path, "listed", step)? else { continue };
         if entries.len() == MAX_ENTRIES {
             return Err(TargetAccessRefusal::TooMany(path.display().to_string()));
         }
@@ -209,7 +209,7 @@ fn entries(path: &Path) -> Result<Option<Vec<Vec<u8>>>, TargetAccessRefusal> {
     }
     entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let lists = entries.chunks(AT_ONCE).map(|list| encode(&list)).collect::<Result<_, _>>();
-    lists.map(Some).map_err(|error| refused(path, "listed", io::Error::other(error)))
+    lists.map(Some).map_err(|error| system_refusal(path, "listed", io::Error::other(error)))
 }
 
 fn kind_of(kind: FileType) -> TargetFileKind {
@@ -225,20 +225,20 @@ fn kind_of(kind: FileType) -> TargetFileKind {
 }
 
 fn stat(path: &Path) -> Result<TargetFileResponse, TargetAccessRefusal> {
-    let data = found(path, "examined", fs::symlink_metadata(path))?;
+    let data = present(path, "examined", fs::symlink_metadata(path))?;
     Ok(data.map_or(TargetFileResponse::Missing, |data| TargetFileResponse::Stat(about(&data))))
 }
 
 fn about(data: &Metadata) -> FileStat {
     let modified_ms = data.mtime().saturating_mul(1000).saturating_add(data.mtime_nsec() / 1_000_000);
-    FileStat { kind: kind_of(data.file_type()), bytes: data.len(), mode: data.mode() & MODE, modified_ms }
+    FileStat { kind: kind_of(data.file_type()), bytes: data.len(), mode: data.mode() & MODE_BITS, modified_ms }
 }
 
 fn remove(path: &Path, recursive: bool) -> Result<TargetFileResponse, TargetAccessRefusal> {
     if path.file_name().is_none() {
         return Err(TargetAccessRefusal::NoName(path.display().to_string()));
     }
-    let Some(data) = found(path, "removed", fs::symlink_metadata(path))? else {
+    let Some(data) = present(path, "removed", fs::symlink_metadata(path))? else {
         return Ok(TargetFileResponse::Missing);
     };
     let removed = match (data.is_dir(), recursive) {
@@ -247,5 +247,5 @@ fn remove(path: &Path, recursive: bool) -> Result<TargetFileResponse, TargetAcce
         (true, true) => fs::remove_dir_all(path),
     };
     // Another may have been faster.
-    Ok(found(path, "removed", removed)?.map_or(TargetFileResponse::Missing, |()| TargetFileResponse::Done))
+    Ok(present(path, "removed", removed)?.map_or(TargetFileResponse::Missing, |()| TargetFileResponse::Done))
 }

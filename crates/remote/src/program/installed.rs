@@ -14,10 +14,10 @@ use super::refusal::TargetAccessRefusal;
 use crate::messages::DIRECTORY;
 
 /// Time after its last use for which another version stays.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const UNUSED_VERSION_RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Time after which a part of a program counts as left behind. No attempt to connect takes as long.
-const UNFINISHED: Duration = Duration::from_secs(60 * 60);
+const UNFINISHED_FILE_RETENTION: Duration = Duration::from_secs(60 * 60);
 
 /// The file of this program in our directory.
 pub struct InstalledProgram(PathBuf);
@@ -27,22 +27,22 @@ impl InstalledProgram {
     pub fn own() -> Option<&'static Self> {
         // The system names a file otherwise that was removed.
         static OWN: LazyLock<Option<InstalledProgram>> =
-            LazyLock::new(|| InstalledProgram::at(std::env::current_exe().ok()?));
+            LazyLock::new(|| InstalledProgram::from_path(std::env::current_exe().ok()?));
         OWN.as_ref()
     }
 
-    fn at(path: PathBuf) -> Option<Self> {
+    fn from_path(path: PathBuf) -> Option<Self> {
         let directory = path.parent()?;
         let named = directory.file_name()?.to_str()? == format!("{DIRECTORY}-{}", geteuid());
         (named && is_private(directory) && is_version(&path)).then_some(Self(path))
     }
 
     /// Notes the use of this file, and removes other versions that were not used for long, and parts of programs.
-    pub fn refresh(&self) {
+    pub fn mark_used(&self) {
         // A place that is read-only now keeps what it has.
         let _kept = File::open(&self.0).and_then(|file| file.set_modified(SystemTime::now()));
-        for path in entries(self.0.parent().unwrap_or(&self.0)).filter(|path| *path != self.0) {
-            let stays = if is_version(&path) { KEPT } else { UNFINISHED };
+        for path in directory_entries(self.0.parent().unwrap_or(&self.0)).filter(|path| *path != self.0) {
+            let stays = if is_version(&path) { UNUSED_VERSION_RETENTION } else { UNFINISHED_FILE_RETENTION };
             let used = fs::symlink_metadata(&path).and_then(|data| data.modified());
             if (is_version(&path) || is_part(&path))
                 && used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > stays))
@@ -79,7 +79,7 @@ impl InstalledProgram {
 /// sockets that nobody answers, and empty directories.
 pub fn remove_unused(places: &[PathBuf], name: &std::ffi::OsStr) {
     for directory in places.iter().map(|place| place.join(name)).filter(|directory| is_private(directory)) {
-        for path in entries(&directory) {
+        for path in directory_entries(&directory) {
             let Ok(data) = fs::symlink_metadata(&path) else { continue };
             if data.is_dir() {
                 let _used = fs::remove_dir(&path);
@@ -118,6 +118,6 @@ fn is_hex(name: &str, length: usize) -> bool {
 }
 
 /// Returns what is in a directory.
-pub fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn directory_entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }

@@ -14,9 +14,9 @@ struct LogindSettings<'a> {
 }
 
 /// Returns whether the processes of a user outlive a login here. `None`: that is not known.
-pub fn lingers(user: &str) -> Option<bool> {
+pub fn outlives_login(user: &str) -> Option<bool> {
     let runs = Path::new("/run/systemd/system").is_dir();
-    lingers_with(&LogindSettings { runs, settings: &settings(), user })
+    outlives_login_with(&LogindSettings { runs, settings: &settings(), user })
 }
 
 /// Returns the settings of logind, the strongest last.
@@ -36,7 +36,7 @@ fn settings() -> Vec<String> {
 
 /// A user who lingers (`loginctl enable-linger`) is no exception: that keeps services of the user, and not what a login
 /// has started.
-fn lingers_with(logind: &LogindSettings<'_>) -> Option<bool> {
+fn outlives_login_with(logind: &LogindSettings<'_>) -> Option<bool> {
     if !logind.runs {
         return Some(true);
     }
@@ -85,7 +85,11 @@ mod tests {
             (true, &["KillUserProcesses=yes\nKillOnlyUsers=ci dev"], "dev", Some(false)),
         ] {
             let settings: Vec<_> = files.iter().map(|&file| file.to_owned()).collect();
-            assert_eq!(lingers_with(&LogindSettings { runs, settings: &settings, user }), expected, "{files:?} {user}");
+            assert_eq!(
+                outlives_login_with(&LogindSettings { runs, settings: &settings, user }),
+                expected,
+                "{files:?} {user}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::flow::{CREDIT, cost};
+use crate::flow::{TRANSFER_CREDIT, credit_cost};
 use crate::messages::TargetEvent;
 use crate::post::LinkMailbox;
 use capture::OutputStream;
@@ -31,16 +31,16 @@ impl OutputCredit {
     /// Counts output that was sent. Returns whether more may be.
     fn spend(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.cost += cost;
-        sent.held = sent.cost >= CREDIT;
+        sent.cost += credit_cost;
+        sent.held = sent.cost >= TRANSFER_CREDIT;
         !sent.held
     }
 
     /// Counts output that was taken. Returns whether a command that was held back goes on.
-    pub fn taken(&self, cost: u64) -> bool {
+    pub fn give_back(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.cost = sent.cost.saturating_sub(cost);
-        let goes_on = sent.held && sent.cost < CREDIT;
+        sent.cost = sent.cost.saturating_sub(credit_cost);
+        let goes_on = sent.held && sent.cost < TRANSFER_CREDIT;
         sent.held &= !goes_on;
         goes_on
     }
@@ -69,21 +69,21 @@ impl WireListener {
 
 impl CommandListener for WireListener {
     fn output(&self, stream: OutputStream, text: String) {
-        let cost = cost(text.len());
+        let cost = credit_cost(text.len());
         if !self.send(&TargetEvent::Output(stream, text)) {
             return self.reply(CallerReply::OutputTaken(Some("too much output waits for a link".to_owned())));
         }
-        if self.credit.spend(cost) {
+        if self.credit.spend(credit_cost) {
             self.reply(CallerReply::OutputTaken(None));
         }
     }
 
     fn data(&self, text: String) {
         let Some(terminal) = &self.terminal else { return };
-        let cost = cost(text.len());
+        let cost = credit_cost(text.len());
         // After text that a full mailbox does not take, the terminal is heard no more.
         let sent = self.send(&TargetEvent::Data(text));
-        if sent && self.credit.spend(cost) {
+        if sent && self.credit.spend(credit_cost) {
             terminal.on_text_taken();
             self.reply(CallerReply::DataChanged);
         }

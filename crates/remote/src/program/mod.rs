@@ -36,19 +36,19 @@ use tokio::time::timeout;
 
 use crate::link::{FrameLink, LinkEnd};
 use crate::messages::{GreetingFromProgram, GreetingToProgram};
-use door::{LinkHandoverSocket, places};
+use door::{LinkHandoverSocket, private_directory_candidates};
 use installed::{InstalledProgram, remove_unused};
-use pass::{HandoverError, pass};
+use pass::{HandoverError, hand_over};
 use serve::serve;
 
-pub use sum::is_own_sum;
+pub use sum::matches_own_hash;
 
 /// The argument with which the program is its own supervisor.
-pub const SUPERVISOR: &str = "supervisor";
+pub const SUPERVISOR_ARGUMENT: &str = "supervisor";
 /// The argument with which the program tells whether its file has the hash that follows.
-pub const SUM: &str = "sum";
+pub const CHECK_HASH_ARGUMENT: &str = "sum";
 /// Time a host has for its greeting.
-const GREETING: Duration = Duration::from_secs(60);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs the program over standard input and output.
 #[must_use]
@@ -57,7 +57,7 @@ pub fn main() -> ExitCode {
     // transport itself, and so leads the group.
     let _leader = rustix::process::setsid();
     match std::env::current_exe() {
-        Ok(own) => runner::supervise::use_own_program(own, SUPERVISOR),
+        Ok(own) => runner::supervise::use_own_program(own, SUPERVISOR_ARGUMENT),
         Err(error) => {
             eprintln!("agent-bash-host: commands cannot run, since /proc does not show this program: {error}")
         }
@@ -76,18 +76,18 @@ async fn begin() -> Result<(), String> {
     let mut link =
         take_standard().map_err(|error| format!("standard input and output cannot carry frames: {error}"))?;
     let door = LinkHandoverSocket::open().map_err(|error| format!("no socket could be made: {error}"))?;
-    let facts = facts::facts(&door);
+    let facts = facts::collect_facts(&door);
     let umask = facts.umask;
-    link.greet(&GreetingFromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
+    link.send_greeting(&GreetingFromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
     loop {
-        match timeout(GREETING, link.greeting()).await {
+        match timeout(GREETING_TIMEOUT, link.receive_greeting()).await {
             Ok(Ok(GreetingToProgram::Begin(begin))) => {
                 if serve(link, &door, begin, umask).await {
                     uninstall(door);
                 }
                 return Ok(());
             }
-            Ok(Ok(GreetingToProgram::Resume(resume))) => match pass(link, &resume).await {
+            Ok(Ok(GreetingToProgram::Resume(resume))) => match hand_over(link, &resume).await {
                 Ok(()) => return Ok(()),
                 Err(HandoverError::Gone(kept)) => link = kept,
                 Err(HandoverError::Unclear(error)) => {
@@ -97,9 +97,9 @@ async fn begin() -> Result<(), String> {
             Ok(Err(LinkEnd::Goodbye)) => return Ok(()),
             Ok(Err(LinkEnd::Lost(error))) => return Err(format!("the host is gone: {error}")),
             Ok(Err(LinkEnd::Broken(error))) => return Err(error.to_string()),
-            Err(_) => return Err(format!("no host has answered within {} s", GREETING.as_secs())),
+            Err(_) => return Err(format!("no host has answered within {} s", GREETING_TIMEOUT.as_secs())),
         }
-        link.greet(&GreetingFromProgram::Gone).await.map_err(|error| error.to_string())?;
+        link.send_greeting(&GreetingFromProgram::Gone).await.map_err(|error| error.to_string())?;
     }
 }
 
@@ -112,7 +112,7 @@ fn uninstall(door: LinkHandoverSocket) {
     let socket = door.path().to_owned();
     drop(door);
     if let Some(name) = socket.parent().and_then(Path::file_name) {
-        remove_unused(&places(), name);
+        remove_unused(&private_directory_candidates(), name);
     }
 }
 

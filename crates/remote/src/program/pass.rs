@@ -9,12 +9,12 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::door::{REFUSED, WELCOME, WORDS};
+use super::door::{HANDOVER_MESSAGE_LEN, REFUSED, WELCOME};
 use crate::link::FrameLink;
 use crate::messages::ResumeRequest;
 
 /// Time the other program may take to answer.
-const ANSWER: Duration = Duration::from_secs(5);
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a link was not passed on.
 pub enum HandoverError {
@@ -29,16 +29,16 @@ pub enum HandoverError {
 ///
 /// # Errors
 /// If no program at this place has the token, or the other program does not answer.
-pub async fn pass(link: FrameLink, resume: &ResumeRequest) -> Result<(), HandoverError> {
+pub async fn hand_over(link: FrameLink, resume: &ResumeRequest) -> Result<(), HandoverError> {
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
-    let other = match timeout(ANSWER, visit(resume)).await.unwrap_or_else(|elapsed| Err(late(elapsed))) {
+    let other = match timeout(HANDOVER_TIMEOUT, visit(resume)).await.unwrap_or_else(|elapsed| Err(late(elapsed))) {
         Ok(other) => other,
         Err(error) if is_gone(&error) => return Err(HandoverError::Gone(link)),
         Err(error) => return Err(HandoverError::Unclear(error)),
     };
     // The host sends nothing before the other program has answered.
     let Some(ends) = link.ends() else { return Err(HandoverError::Unclear(io::ErrorKind::InvalidData.into())) };
-    let passed = timeout(ANSWER, hand_over(&other, resume, &ends.map(|end| end.as_raw_fd()))).await;
+    let passed = timeout(HANDOVER_TIMEOUT, send_link(&other, resume, &ends.map(|end| end.as_raw_fd()))).await;
     match passed.unwrap_or_else(|elapsed| Err(late(elapsed))) {
         Ok(WELCOME) => {}
         Ok(REFUSED) => return Err(HandoverError::Gone(link)),
@@ -64,12 +64,12 @@ async fn visit(resume: &ResumeRequest) -> io::Result<UnixStream> {
 }
 
 /// Returns the answer of the other program.
-async fn hand_over(other: &UnixStream, resume: &ResumeRequest, ends: &[i32]) -> io::Result<u8> {
-    let mut words = [0; WORDS];
+async fn send_link(other: &UnixStream, resume: &ResumeRequest, ends: &[i32]) -> io::Result<u8> {
+    let mut words = [0; HANDOVER_MESSAGE_LEN];
     words[..32].copy_from_slice(&resume.token.0);
     words[32..].copy_from_slice(&resume.received.to_le_bytes());
     let sent = other.async_io(Interest::WRITABLE, || sys::send(other.as_fd(), &words, ends)).await?;
-    if sent != WORDS {
+    if sent != HANDOVER_MESSAGE_LEN {
         return Err(io::ErrorKind::WriteZero.into());
     }
     let mut answer = [0];

@@ -10,26 +10,26 @@ use super::exchange::RequestTransfer;
 use super::refusal::TargetAccessRefusal;
 use super::sessions::ResponseFuture;
 use crate::messages::{TargetEvent, TargetResponse};
-use crate::relay::{relay, reset};
+use crate::relay::{relay_connection, reset_on_drop};
 use runner::error::RunError;
 
 /// Time a port may take to accept.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Connects to a port, and passes the bytes of both directions until both have ended. `host`: an IP address, or a name
 /// that the files and name servers of this machine know.
 pub fn dial(host: String, port: u16, exchange: RequestTransfer) -> ResponseFuture {
     Box::pin(async move {
-        let dialed = timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+        let dialed = timeout(DIAL_TIMEOUT, TcpStream::connect((host.as_str(), port))).await;
         let stream = dialed.unwrap_or_else(|_| Err(Errno::ETIMEDOUT.into())).map_err(|source| {
             TargetAccessRefusal::System { what: format!("port {port} of {host}"), done: "reached", source }
         })?;
         let (post, run, mut parts) = exchange.split();
         let send = |part| post.send(run, &TargetEvent::Part(part)).is_ok();
-        if relay(&stream, |context| parts.poll_next(context), send).await {
+        if relay_connection(&stream, |context| parts.poll_next(context), send).await {
             return Ok(TargetResponse::Done);
         }
-        reset(&stream);
+        reset_on_drop(&stream);
         Err(RunError::Aborted)
     })
 }

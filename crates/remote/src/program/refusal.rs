@@ -12,7 +12,7 @@ use runner::error::RunError;
 #[derive(Debug, thiserror::Error)]
 pub enum TargetAccessRefusal {
     /// The system refuses a step.
-    #[error("{what} cannot be {done}: {}", told(source))]
+    #[error("{what} cannot be {done}: {}", system_error_text(source))]
     System {
         /// The path, or the address.
         what: String,
@@ -46,7 +46,7 @@ pub enum TargetAccessRefusal {
     Announced(String),
 }
 
-fn told(error: &io::Error) -> String {
+fn system_error_text(error: &io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), |errno| Errno::from_raw(errno).to_string())
 }
 

@@ -55,20 +55,20 @@ impl RegistryTable {
     }
 
     /// Does what a host asks of a registry.
-    pub fn ask(&self, number: u64, ask: TargetRegistryRequest, asked: ReceivedRequest) -> ResponseFuture {
+    pub fn handle_request(&self, number: u64, ask: TargetRegistryRequest, asked: ReceivedRequest) -> ResponseFuture {
         match ask {
             TargetRegistryRequest::Open(opening) => self.open(number, opening, asked),
             TargetRegistryRequest::Close => self.close(number),
-            TargetRegistryRequest::Watch { output } => answer(self.watch(number, output)),
-            TargetRegistryRequest::List => answer(self.get(number).and_then(|registry| list(&registry))),
+            TargetRegistryRequest::Watch { output } => ready_response(self.watch(number, output)),
+            TargetRegistryRequest::List => ready_response(self.get(number).and_then(|registry| list(&registry))),
             TargetRegistryRequest::Check { task, cursor } => {
-                self.look(number, |registry| async move { registry.check(&task, cursor).await })
+                self.run_check(number, |registry| async move { registry.check(&task, cursor).await })
             }
             TargetRegistryRequest::Kill(task) => {
-                self.look(number, |registry| async move { registry.kill(&task).await })
+                self.run_check(number, |registry| async move { registry.kill(&task).await })
             }
             TargetRegistryRequest::Wait { task, until } => {
-                self.look(number, |registry| wait(registry, task, until, asked.further))
+                self.run_check(number, |registry| wait(registry, task, until, asked.further))
             }
         }
     }
@@ -84,13 +84,13 @@ impl RegistryTable {
         let options = RegistryOptions { dir, temp: std::env::temp_dir(), max_tasks, max_log_bytes, retention };
         let registry = match TaskRegistry::open(options) {
             Ok(registry) => registry,
-            Err(error) => return answer(Err(error.into())),
+            Err(error) => return ready_response(Err(error.into())),
         };
         let (closing, mut closed) = oneshot::channel();
         let teller = Arc::new(RegistryEventSender { post, run, queue: Mutex::default() });
         // Tasks that have ended by now are told as such, and by no event.
         let tasks = registry.list().unwrap_or_default();
-        teller.tell(RegistryEvent::Opened(tasks, registry.store().clone()));
+        teller.queue_event(RegistryEvent::Opened(tasks, registry.store().clone()));
         let opened = OpenTaskRegistry { registry: Arc::clone(&registry), teller: Arc::clone(&teller), closing };
         opened.watch(output);
         if let Some(earlier) = self.all().insert(number, opened) {
@@ -101,7 +101,7 @@ impl RegistryTable {
                 tokio::select! {
                     Some(call) = further.recv() => match call {
                         TargetCall::TaskOutputTaken(task) => registry.on_output_taken(&task),
-                        TargetCall::OutputTaken(cost) => teller.taken(cost),
+                        TargetCall::OutputTaken(cost) => teller.on_taken(cost),
                         _ => {}
                     },
                     _ = &mut closed => return Ok(TargetResponse::Registry(TargetRegistryResponse::Done)),
@@ -127,14 +127,14 @@ impl RegistryTable {
         })
     }
 
-    fn look<W, E>(&self, number: u64, work: impl FnOnce(Arc<TaskRegistry>) -> W) -> ResponseFuture
+    fn run_check<W, E>(&self, number: u64, work: impl FnOnce(Arc<TaskRegistry>) -> W) -> ResponseFuture
     where
         W: Future<Output = Result<TaskCheck, E>> + Send + 'static,
         E: Into<RunError>,
     {
         let registry = match self.get(number) {
             Ok(registry) => registry,
-            Err(error) => return answer(Err(error)),
+            Err(error) => return ready_response(Err(error)),
         };
         let store = registry.store().clone();
         let work = work(registry);
@@ -151,7 +151,7 @@ impl OpenTaskRegistry {
     }
 }
 
-fn answer(answer: Result<TargetRegistryResponse, RunError>) -> ResponseFuture {
+fn ready_response(answer: Result<TargetRegistryResponse, RunError>) -> ResponseFuture {
     Box::pin(async { answer.map(TargetResponse::Registry) })
 }
 
@@ -198,16 +198,16 @@ impl RegistryEventSender {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, event: RegistryEvent) {
+    fn queue_event(&self, event: RegistryEvent) {
         let mut queue = self.queue();
         queue.waiting.push_back(event);
         self.send(&mut queue);
     }
 
     /// Counts events that the host has taken, and sends what waits.
-    fn taken(&self, cost: u64) {
+    fn on_taken(&self, cost: u64) {
         let mut queue = self.queue();
-        queue.untaken.taken(cost);
+        queue.untaken.count_taken(cost);
         self.send(&mut queue);
     }
 
@@ -216,10 +216,10 @@ impl RegistryEventSender {
             && let Some(event) = waiting.pop_front()
         {
             // A path that is no text cannot be told.
-            let Ok(message) = PackedRunMessage::of(&TargetEvent::Registry(Box::new(event))) else { continue };
+            let Ok(message) = PackedRunMessage::pack(&TargetEvent::Registry(Box::new(event))) else { continue };
             // More waits for a link than a host ever leaves there. A task is not asked for more output then.
             if self.post.post(self.run, &message).is_ok() {
-                untaken.sent_event(message.len());
+                untaken.count_sent_event(message.len());
             }
         }
     }
@@ -228,10 +228,10 @@ impl RegistryEventSender {
 impl TaskWatcher for RegistryEventSender {
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>) {
         let (record, evidence) = (record.map(Arc::unwrap_or_clone), evidence.map(Arc::unwrap_or_clone));
-        self.tell(RegistryEvent::Exited(task, record, evidence));
+        self.queue_event(RegistryEvent::Exited(task, record, evidence));
     }
 
     fn output(&self, task: Task, text: String) {
-        self.tell(RegistryEvent::Output(task, text));
+        self.queue_event(RegistryEvent::Output(task, text));
     }
 }

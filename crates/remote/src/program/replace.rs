@@ -11,9 +11,9 @@ use super::refusal::TargetAccessRefusal;
 use crate::random::random_name;
 
 /// The bits of a mode.
-pub const MODE: u32 = 0o7777;
+pub const MODE_BITS: u32 = 0o7777;
 /// The mode of a new file, before the mask.
-const NEW: u32 = 0o666;
+const NEW_FILE_MODE: u32 = 0o666;
 /// Most links that lead from one to the next.
 const MAX_LINKS: usize = 40;
 
@@ -37,7 +37,7 @@ impl FileReplacement {
     pub fn begin(path: &Path, mode: Option<u32>, umask: u32) -> Result<Self, TargetAccessRefusal> {
         let refused =
             |source| TargetAccessRefusal::System { what: path.display().to_string(), done: "written", source };
-        let target = followed(path).map_err(refused)?;
+        let target = resolve_links(path).map_err(refused)?;
         let existing = match fs::symlink_metadata(&target) {
             Ok(data) if data.is_dir() => return Err(refused(Errno::EISDIR.into())),
             Ok(data) if !data.is_file() => {
@@ -48,15 +48,15 @@ impl FileReplacement {
             Err(error) => return Err(refused(error)),
         };
         let parent = target.parent().ok_or_else(|| refused(Errno::EISDIR.into()))?;
-        let made = MadeParents::parents(parent).map_err(refused)?;
+        let made = MadeParents::create(parent).map_err(refused)?;
         let (file, beside) = beside(parent).map_err(refused)?;
         let mode = match &existing {
             Some(data) => {
                 // Only root may give files away. Others own what they may replace, or get their own copy.
                 let _ours = fchown(&file, Some(data.uid()), Some(data.gid()));
-                data.mode() & MODE
+                data.mode() & MODE_BITS
             }
-            None => mode.map_or(NEW & !umask, |mode| mode & MODE),
+            None => mode.map_or(NEW_FILE_MODE & !umask, |mode| mode & MODE_BITS),
         };
         Ok(Self { file, mode, beside, path: target, made, placed: false })
     }
@@ -73,7 +73,7 @@ impl FileReplacement {
     ///
     /// # Errors
     /// If the system refuses. Then nothing of it stays.
-    pub fn place(mut self) -> io::Result<()> {
+    pub fn commit(mut self) -> io::Result<()> {
         // Writes take bits of a mode away.
         self.file.set_permissions(Permissions::from_mode(self.mode))?;
         fs::rename(&self.beside, &self.path)?;
@@ -97,7 +97,7 @@ struct MadeParents(Vec<PathBuf>);
 
 impl MadeParents {
     /// Makes a directory and its parents, as far as they are missing.
-    fn parents(path: &Path) -> io::Result<Self> {
+    fn create(path: &Path) -> io::Result<Self> {
         let missing = path.ancestors().take_while(|path| fs::metadata(path).is_err_and(|error| is_missing(&error)));
         let missing: Vec<_> = missing.map(Path::to_owned).collect();
         let mut made = Self(Vec::new());
@@ -127,7 +127,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Returns the path that the links at this one lead to, whether there is a file or not.
-fn followed(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {

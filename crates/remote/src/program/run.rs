@@ -14,7 +14,7 @@ use super::ports::dial;
 use super::registries::{ReceivedRequest, RegistryTable};
 use super::sessions::{ResponseFuture, SessionTable};
 use super::terminal::{self, TerminalEndGuard};
-use super::undoing::{newest, points, undo};
+use super::undoing::{find_newest_undo, list_undo_points, undo};
 use crate::flow::{MAX_RUNS, MAX_STANDING};
 use crate::link::LinkError;
 use crate::messages::{
@@ -89,12 +89,12 @@ impl ProgramRuns {
     ///
     /// # Errors
     /// If it is none that a host of ours sends.
-    pub fn take(self: &Arc<Self>, MailboxMessage { run, payload }: MailboxMessage) -> Result<(), LinkError> {
+    pub fn on_message(self: &Arc<Self>, MailboxMessage { run, payload }: MailboxMessage) -> Result<(), LinkError> {
         match decode(&payload)? {
             TargetCall::Run(order) => self.start(run, *order),
-            TargetCall::Ask(ask) => self.ask(run, ask),
+            TargetCall::Ask(ask) => self.handle_request(run, ask),
             call => {
-                self.reply(run, call);
+                self.pass_call_on(run, call);
                 Ok(())
             }
         }
@@ -103,42 +103,44 @@ impl ProgramRuns {
     fn start(self: &Arc<Self>, run: u64, order: TargetCommand) -> Result<(), LinkError> {
         let (replies, inbox) = unbounded_channel();
         let credit = Arc::<OutputCredit>::default();
-        let terminal = terminal::of(order.place);
+        let terminal = terminal::terminal_for(order.place);
         let way = CommandRoute { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
         let last = self.add(run, RunRoute::Command(way))?;
         let listener = WireListener { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
         // Commands of a session have their turns in the order in which they arrive.
-        let started = self.started(order, terminal);
+        let started = self.start_in_core(order, terminal);
         tokio::spawn(async move {
             let ended = match started {
                 Ok(started) => started.finish(listener, inbox).await,
                 Err(error) => TargetEvent::Failed(error.into()),
             };
-            last.tell(ended);
+            last.set_event(ended);
         });
         Ok(())
     }
 
-    fn ask(self: &Arc<Self>, run: u64, ask: TargetRequest) -> Result<(), LinkError> {
+    fn handle_request(self: &Arc<Self>, run: u64, ask: TargetRequest) -> Result<(), LinkError> {
         let (words, further) = unbounded_channel();
         let last = self.add(run, RunRoute::Question(words))?;
         let asked = ReceivedRequest { post: Arc::clone(&self.post), run, further };
         let answer = match ask {
-            TargetRequest::Session(number, of_session) => self.sessions.ask(number, of_session),
-            TargetRequest::Registry(number, of_registry) => self.registries.ask(number, of_registry, asked),
+            TargetRequest::Session(number, of_session) => self.sessions.handle_request(number, of_session),
+            TargetRequest::Registry(number, of_registry) => self.registries.handle_request(number, of_registry, asked),
             TargetRequest::Undo(wanted) => undo(wanted),
-            TargetRequest::UndoPoints(wanted) => points(wanted),
-            TargetRequest::NewestToUndo(wanted) => newest(wanted),
+            TargetRequest::UndoPoints(wanted) => list_undo_points(wanted),
+            TargetRequest::NewestToUndo(wanted) => find_newest_undo(wanted),
             TargetRequest::WarmUp(order) => self.warm_up(*order),
-            TargetRequest::File(path, of_file) => self.files.ask(&path, of_file, RequestTransfer::of(asked)),
-            TargetRequest::Dial(host, port) => dial(host, port, RequestTransfer::of(asked)),
+            TargetRequest::File(path, of_file) => {
+                self.files.handle_request(&path, of_file, RequestTransfer::open(asked))
+            }
+            TargetRequest::Dial(host, port) => dial(host, port, RequestTransfer::open(asked)),
             TargetRequest::Uninstall => {
                 let removed = self.uninstall();
                 Box::pin(async { removed.map(|()| TargetResponse::Done) })
             }
         };
         tokio::spawn(async move {
-            last.tell(answer.await.map_or_else(|error| TargetEvent::Failed(error.into()), TargetEvent::Answered));
+            last.set_event(answer.await.map_or_else(|error| TargetEvent::Failed(error.into()), TargetEvent::Answered));
         });
         Ok(())
     }
@@ -150,9 +152,9 @@ impl ProgramRuns {
     }
 
     /// Gives up the questions of the host, which is gone. Returns whether the program is to remove itself.
-    pub async fn shut(&self) -> bool {
+    pub async fn give_requests_up(&self) -> bool {
         self.running().retain(|_, running| matches!(running, RunRoute::Command(_)));
-        self.files.tidy().await;
+        self.files.wait_for_writes().await;
         self.uninstalled.load(Ordering::Relaxed)
     }
 
@@ -184,7 +186,7 @@ impl ProgramRuns {
     }
 
     /// Gives a command to the core.
-    fn started(
+    fn start_in_core(
         &self,
         order: TargetCommand,
         terminal: Option<Arc<CommandTerminal>>,
@@ -206,7 +208,7 @@ impl ProgramRuns {
     }
 
     /// Passes the words of the host to a run. One that has just ended takes none.
-    fn reply(&self, run: u64, call: TargetCall) {
+    fn pass_call_on(&self, run: u64, call: TargetCall) {
         let running = self.running();
         let CommandRoute { replies, credit, terminal } = match running.get(&run) {
             Some(RunRoute::Command(way)) => way,
@@ -218,7 +220,7 @@ impl ProgramRuns {
             None => return,
         };
         let reply = match call {
-            TargetCall::OutputTaken(bytes) if credit.taken(bytes) => match terminal {
+            TargetCall::OutputTaken(bytes) if credit.give_back(bytes) => match terminal {
                 Some(terminal) => {
                     terminal.on_text_taken();
                     CallerReply::DataChanged
@@ -281,7 +283,7 @@ struct LastEventGuard {
 }
 
 impl LastEventGuard {
-    fn tell(mut self, event: TargetEvent) {
+    fn set_event(mut self, event: TargetEvent) {
         self.event = Some(event);
     }
 }

@@ -30,7 +30,7 @@ async fn the_end_of_a_command_is_told_when_too_much_waits_for_its_result() {
     let outcome = judge_distant(raw, "test", None).expect("a harmless command").outcome;
     let outcome = CommandOutcome { stdout: "x".repeat(60 << 20), exit_code: Some(3), ..outcome };
     let last = runs.add(1, RunRoute::Question(unbounded_channel().0)).expect("room");
-    last.tell(TargetEvent::Ended(Box::new(outcome), Some("/usr".into())));
+    last.set_event(TargetEvent::Ended(Box::new(outcome), Some("/usr".into())));
     let last = waiting(&post).await.pop().expect("a message");
     let TargetEvent::Ended(outcome, cwd) = decode(&last.payload).expect("an event") else { panic!("it has ended") };
     assert_eq!((last.run, outcome.exit_code, cwd.as_deref()), (1, Some(3), Some("/usr")));

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::door::{HandedOverLink, LinkHandoverSocket};
 use super::installed::InstalledProgram;
 use super::run::ProgramRuns;
-use crate::link::{FrameLink, LinkEnd, carry};
+use crate::link::{FrameLink, LinkEnd, carry_frames};
 use crate::messages::{GreetingFromProgram, LeaseTerms};
 use crate::post::LinkMailbox;
 
@@ -17,12 +17,12 @@ use crate::post::LinkMailbox;
 /// mask of commands. Returns whether the program is to remove itself.
 pub async fn serve(link: FrameLink, door: &LinkHandoverSocket, begin: LeaseTerms, umask: u32) -> bool {
     if let Some(installed) = InstalledProgram::own() {
-        installed.refresh();
+        installed.mark_used();
     }
     let post = Arc::new(LinkMailbox::default());
     let runs = ProgramRuns::new(Arc::clone(&post), umask);
     serve_runs(link, door, begin, &post, &runs).await;
-    runs.shut().await
+    runs.give_requests_up().await
 }
 
 async fn serve_runs(
@@ -40,15 +40,15 @@ async fn serve_runs(
     loop {
         let passed = match &mut present {
             Some((link, _)) => tokio::select! {
-                cut = carry(link, post, alive, |message| runs.take(message)) => match cut {
+                cut = carry_frames(link, post, alive, |message| runs.on_message(message)) => match cut {
                     LinkEnd::Goodbye | LinkEnd::Broken(_) => return,
                     LinkEnd::Lost(_) => None,
                 },
                 // The host is often back before the cut is seen here.
-                passed = door.visit() => Some(passed),
+                passed = door.next_link() => Some(passed),
             },
             None => tokio::select! {
-                passed = door.visit() => Some(passed),
+                passed = door.next_link() => Some(passed),
                 () = sleep_until(away_since + lease) => return,
             },
         };
@@ -57,16 +57,16 @@ async fn serve_runs(
             away_since = Instant::now();
         }
         if let Some(passed) = passed {
-            present = resumed(passed, post).await;
+            present = resume_over(passed, post).await;
         }
     }
 }
 
 /// Continues over a link that was passed on. `None`: it is cut already, or its host does not belong to this program.
-async fn resumed(passed: HandedOverLink, post: &LinkMailbox) -> Option<(FrameLink, Option<UnixStream>)> {
+async fn resume_over(passed: HandedOverLink, post: &LinkMailbox) -> Option<(FrameLink, Option<UnixStream>)> {
     let HandedOverLink { ends: [input, output], received, visitor } = passed;
     let mut link = FrameLink::new(input, output).ok()?;
     post.resume(received).ok()?;
-    link.greet(&GreetingFromProgram::Resumed { received: post.received() }).await.ok()?;
+    link.send_greeting(&GreetingFromProgram::Resumed { received: post.received() }).await.ok()?;
     Some((link, Some(visitor)))
 }

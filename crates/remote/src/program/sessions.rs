@@ -29,7 +29,7 @@ impl SessionTable {
     }
 
     /// Does what a host asks of a session.
-    pub fn ask(&self, number: u64, ask: TargetSessionRequest) -> ResponseFuture {
+    pub fn handle_request(&self, number: u64, ask: TargetSessionRequest) -> ResponseFuture {
         match ask {
             TargetSessionRequest::Begin(directory) => {
                 self.all().insert(number, ShellSession::new(directory.into()));

@@ -9,11 +9,11 @@ const BLOCK: usize = 64;
 const READ: usize = 64 * 1024;
 
 /// The first bits of the fractional parts of the square roots of the first primes.
-const START: [u32; 8] =
+const INITIAL_STATE: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
 /// Those of the cube roots.
-const ROUNDS: [u32; 64] = [
+const ROUND_CONSTANTS: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
     0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
     0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
@@ -28,12 +28,12 @@ const ROUNDS: [u32; 64] = [
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn is_own_sum(sum: &str) -> io::Result<bool> {
+pub fn matches_own_hash(sum: &str) -> io::Result<bool> {
     Ok(sum_of(File::open("/proc/self/exe")?)? == sum)
 }
 
 fn sum_of(mut file: impl Read) -> io::Result<String> {
-    let (mut state, mut length) = (START, 0_u64);
+    let (mut state, mut length) = (INITIAL_STATE, 0_u64);
     let mut bytes = Vec::with_capacity(READ);
     // All reads but the last are whole blocks.
     while file.by_ref().take(READ as u64).read_to_end(&mut bytes)? == READ {
@@ -62,7 +62,7 @@ fn mix(state: &mut [u32; 8], block: &[u8]) {
         words[at] = words[at - 16].wrapping_add(early).wrapping_add(words[at - 7]).wrapping_add(late);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for (word, round) in words.into_iter().zip(ROUNDS) {
+    for (word, round) in words.into_iter().zip(ROUND_CONSTANTS) {
         let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
         let choice = (e & f) ^ (!e & g);
         let first = h.wrapping_add(sum).wrapping_add(choice).wrapping_add(round).wrapping_add(word);

@@ -9,7 +9,7 @@ use runner::pty::{CommandTerminal, TerminalError};
 use sys::TerminalSize;
 
 /// Returns the terminal of a command, if its place is one.
-pub fn of(place: TargetCommandPlace) -> Option<Arc<CommandTerminal>> {
+pub fn terminal_for(place: TargetCommandPlace) -> Option<Arc<CommandTerminal>> {
     let TargetCommandPlace::Terminal { cols, rows, drawn } = place else { return None };
     let terminal = CommandTerminal::new(size(cols, rows));
     terminal.set_drawn_elsewhere(drawn);
@@ -24,18 +24,18 @@ pub fn write(terminal: Option<&Arc<CommandTerminal>>, bytes: Vec<u8>, post: &Arc
             let post = Arc::clone(post);
             tokio::spawn(async move {
                 if typed.await.is_ok() {
-                    tell(&post, run);
+                    report_typed(&post, run);
                 }
             });
         }
-        Ok(None) => tell(post, run),
+        Ok(None) => report_typed(post, run),
         // The end of the run tells the host that nothing more is typed.
         Err(TerminalError::Ended | TerminalError::NotStarted | TerminalError::Used | TerminalError::Unavailable(_)) => {
         }
     }
 }
 
-fn tell(post: &LinkMailbox, run: u64) {
+fn report_typed(post: &LinkMailbox, run: u64) {
     // A mailbox that is full is that of a link that is down. The run ends with its lease.
     let _full = post.send(run, &TargetEvent::Typed);
 }

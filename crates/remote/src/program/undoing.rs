@@ -15,12 +15,12 @@ pub fn undo(TargetUndoRequest { run, dry_run, paths, dir }: TargetUndoRequest) -
 }
 
 /// Lists the runs that can be undone.
-pub fn points(UndoPointsRequest { cwd, dir }: UndoPointsRequest) -> ResponseFuture {
+pub fn list_undo_points(UndoPointsRequest { cwd, dir }: UndoPointsRequest) -> ResponseFuture {
     blocking(move || undo_points(cwd.as_deref(), dir.as_deref(), &sys::environment()).map(TargetResponse::UndoPoints))
 }
 
 /// Finds the newest run that an undo would take back.
-pub fn newest(NewestUndoRequest { cwd, paths, dir }: NewestUndoRequest) -> ResponseFuture {
+pub fn find_newest_undo(NewestUndoRequest { cwd, paths, dir }: NewestUndoRequest) -> ResponseFuture {
     blocking(move || {
         newest_to_undo(&cwd, &paths, dir.as_deref(), &sys::environment()).map(TargetResponse::NewestToUndo)
     })

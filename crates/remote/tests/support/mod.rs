@@ -55,7 +55,7 @@ pub fn program() -> TargetProgram {
 /// Returns the options of a target whose home is this directory. Its transport ends without the program there,
 /// and reaches nothing while a file `down` is there.
 pub fn settings(home: &Path, lease: Duration) -> TargetSettings {
-    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR_ARGUMENT);
     let home = home.to_str().expect("text");
     let relay = r#"[ ! -e "$HOME/down" ] && setsid "$@" < <(cat) | cat"#;
     let variables = [format!("HOME={home}"), format!("XDG_RUNTIME_DIR={home}")];

@@ -51,7 +51,7 @@ fn program() -> TargetProgram {
 
 /// Connects to a target whose home is this directory. Its transport ends without the program there.
 pub async fn connect(home: &Path) -> Arc<RemoteTarget> {
-    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR);
+    runner::supervise::use_own_program(PROGRAM.into(), remote::program::SUPERVISOR_ARGUMENT);
     let home = home.to_str().expect("text");
     let relay = r#"setsid "$@" < <(cat) | cat"#;
     let temp = format!("TMPDIR={home}");
@@ -151,7 +151,7 @@ pub async fn outcome(target: &Arc<RemoteTarget>, order: TargetCommand) -> Comman
 pub async fn start(target: &Arc<RemoteTarget>, registry: &DistantRegistry, command: &str, options: &str) -> Task {
     let outcome = outcome(target, order(command, Some(registry.number()), true, options)).await;
     let (task, _) = outcome.background.unwrap_or_else(|| panic!("no task: {:?}", outcome.notes));
-    registry.saw(task.clone());
+    registry.remember_task(task.clone());
     task
 }
 
