@@ -13,15 +13,16 @@
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
 pub mod client;
-mod flow;
-mod link;
+mod connection_relay;
+mod flow_control;
+mod frame_link;
+mod link_mailbox;
 mod messages;
-mod post;
 pub mod program;
 mod random;
-mod relay;
 
-pub use link::{FrameLink, LinkEnd, LinkError, carry_frames};
+pub use frame_link::{FrameLink, LinkEnd, LinkError, carry_frames};
+pub use link_mailbox::LinkMailbox;
 pub use messages::{
     FileStat, GreetingFromProgram, GreetingToProgram, LeaseTerms, MAX_READ, NewestUndoRequest, ProgramToken,
     RegistryEvent, RegistryOpening, ResumeRequest, RunMessage, TargetCall, TargetCommand, TargetCommandPlace,
@@ -29,4 +30,3 @@ pub use messages::{
     TargetFileResponse, TargetRegistryRequest, TargetRegistryResponse, TargetRequest, TargetResponse,
     TargetSessionRequest, TargetUndoRequest, TaskWaitConditions, TransferPart, UndoPointsRequest, decode, encode,
 };
-pub use post::LinkMailbox;

@@ -3,7 +3,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::super::forms::{ProgramEncoding, ProgramFile};
+use super::super::target_programs::{ProgramEncoding, ProgramFile};
 use super::*;
 
 /// A program, its hash, and what it prints.

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::begin::claim_program;
-use super::error::TargetError;
-use super::happenings::RunUpdateReceiver;
-use super::keep::keep_connected;
-use super::reach::reach_program;
-use super::settings::TargetSettings;
-use super::target::{RemoteTarget, TargetState};
+use super::connection_attempt::reach_program;
+use super::link_keeper::keep_connected;
+use super::program_instance::claim_program;
+use super::remote_target::{RemoteTarget, TargetState};
+use super::target_error::TargetError;
+use super::target_run_updates::RunUpdateReceiver;
+use super::target_settings::TargetSettings;
 use crate::messages::{TargetCall, TargetCommand, TargetRequest};
 use runner::error::RunError;
 use wire::{MAX_MESSAGE, MAX_WAITING, WireError};

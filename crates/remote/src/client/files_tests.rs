@@ -4,8 +4,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::runtime::Builder;
 
 use super::*;
-use crate::client::happenings::PROTOCOL_BROKEN;
-use crate::client::played::scripted_target;
+use crate::client::scripted_target::scripted_target;
+use crate::client::target_run_updates::PROTOCOL_BROKEN;
 use crate::messages::{TargetEvent, TargetFileKind, encode};
 
 /// Returns what becomes of the first question if these are the events of its run. `None`: it waits for more.

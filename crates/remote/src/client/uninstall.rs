@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::ask::UnansweredRequest;
-use super::target::RemoteTarget;
+use super::remote_target::RemoteTarget;
+use super::target_requests::UnansweredRequest;
 use crate::messages::TargetRequest;
 
 impl RemoteTarget {

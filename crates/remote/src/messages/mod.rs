@@ -5,36 +5,38 @@
 //! [`GreetingFromProgram::Resumed`], numbered frames carry [`TargetCall`]s to the program and [`TargetEvent`]s to the
 //! host.
 
-mod ask;
-mod clean;
-mod failure;
-mod file;
 mod greeting;
 mod id;
-mod of_run;
-mod order;
-mod part;
-mod registry;
-mod run;
-mod undoing;
+mod run_message;
+mod target_call;
+mod target_command;
+mod target_failure;
+mod target_file;
+mod target_registry;
+mod target_request;
+mod text_cleaning;
+mod transfer_part;
+mod undo_requests;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use ask::{TargetRequest, TargetResponse, TargetSessionRequest};
-pub use clean::{clean_event, clean_facts, clean_output};
-pub use failure::{TargetFailure, system_code};
-pub use file::{
-    FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,
-};
 pub use greeting::{GreetingFromProgram, GreetingToProgram, LeaseTerms, ProgramToken, ResumeRequest, TargetFacts};
 pub use id::is_id;
-pub use of_run::RunMessage;
-pub use order::{TargetCommand, TargetCommandPlace};
-pub use part::TransferPart;
-pub use registry::{RegistryEvent, RegistryOpening, TargetRegistryRequest, TargetRegistryResponse, TaskWaitConditions};
-pub use run::{TargetCall, TargetEvent};
-pub use undoing::{NewestUndoRequest, TargetUndoRequest, UndoPointsRequest};
+pub use run_message::RunMessage;
+pub use target_call::{TargetCall, TargetEvent};
+pub use target_command::{TargetCommand, TargetCommandPlace};
+pub use target_failure::{TargetFailure, system_code};
+pub use target_file::{
+    FileStat, MAX_ENTRIES, MAX_READ, TargetDirectoryEntry, TargetFileKind, TargetFileRequest, TargetFileResponse,
+};
+pub use target_registry::{
+    RegistryEvent, RegistryOpening, TargetRegistryRequest, TargetRegistryResponse, TaskWaitConditions,
+};
+pub use target_request::{TargetRequest, TargetResponse, TargetSessionRequest};
+pub use text_cleaning::{clean_event, clean_facts, clean_output};
+pub use transfer_part::TransferPart;
+pub use undo_requests::{NewestUndoRequest, TargetUndoRequest, UndoPointsRequest};
 
 /// The name of our directory in a place there, before the number of the user. The program is in it.
 pub const DIRECTORY: &str = "agent-bash-host";

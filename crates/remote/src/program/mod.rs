@@ -8,24 +8,24 @@
 //! It ends with its lease, with a goodbye, and with its first link if no host has answered it. Its supervisor then ends
 //! all that it has started, as at the death of any host.
 
-mod door;
-mod exchange;
-mod facts;
-mod files;
-mod installed;
-mod lingers;
-mod listener;
-mod pass;
-mod ports;
-mod refusal;
-mod registries;
-mod replace;
-mod run;
-mod serve;
-mod sessions;
-mod sum;
-mod terminal;
-mod undoing;
+mod access_refusal;
+mod command_terminal;
+mod file_replacement;
+mod file_requests;
+mod host_service;
+mod installed_program;
+mod link_handover;
+mod link_handover_socket;
+mod login_lingering;
+mod port_dialing;
+mod program_hash;
+mod program_runs;
+mod registry_table;
+mod request_transfer;
+mod session_table;
+mod target_facts;
+mod undo_handlers;
+mod wire_listener;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,14 +34,14 @@ use std::time::Duration;
 use nix::unistd::{dup2_stdin, dup2_stdout};
 use tokio::time::timeout;
 
-use crate::link::{FrameLink, LinkEnd};
+use crate::frame_link::{FrameLink, LinkEnd};
 use crate::messages::{GreetingFromProgram, GreetingToProgram};
-use door::{LinkHandoverSocket, private_directory_candidates};
-use installed::{InstalledProgram, remove_unused};
-use pass::{HandoverError, hand_over};
-use serve::serve;
+use host_service::serve;
+use installed_program::{InstalledProgram, remove_unused};
+use link_handover::{HandoverError, hand_over};
+use link_handover_socket::{LinkHandoverSocket, private_directory_candidates};
 
-pub use sum::matches_own_hash;
+pub use program_hash::matches_own_hash;
 
 /// The argument with which the program is its own supervisor.
 pub const SUPERVISOR_ARGUMENT: &str = "supervisor";
@@ -76,7 +76,7 @@ async fn begin() -> Result<(), String> {
     let mut link =
         take_standard().map_err(|error| format!("standard input and output cannot carry frames: {error}"))?;
     let door = LinkHandoverSocket::open().map_err(|error| format!("no socket could be made: {error}"))?;
-    let facts = facts::collect_facts(&door);
+    let facts = target_facts::collect_facts(&door);
     let umask = facts.umask;
     link.send_greeting(&GreetingFromProgram::Ready(Box::new(facts))).await.map_err(|error| error.to_string())?;
     loop {
