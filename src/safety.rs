@@ -8,7 +8,7 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use confine::policy::CommandReach;
-use receipt::recording::{CommandRisk, no_point, no_record, tree};
+use receipt::recording::{CommandRisk, recording_obstacle, snapshot_tree, undo_obstacle};
 use runner::request::SafetyOptions;
 use safety::decide::{PermissionRules, decide as weigh};
 use safety::parse::outline;
@@ -98,15 +98,15 @@ pub fn undoable(
     let (found, reversal) = assess(&command, context, &policy);
     let risk = CommandRisk { is_found: !found.is_empty(), reversal };
     let (directory, home) = (Path::new(&cwd), Some(Path::new(&home)));
-    let no_point = no_point(directory, home);
-    let tree = if no_point.is_none() { tree(directory, home) } else { None };
-    let why = no_point.or_else(|| no_record(&risk, None));
+    let no_point = undo_obstacle(directory, home);
+    let tree = if no_point.is_none() { snapshot_tree(directory, home) } else { None };
+    let why = no_point.or_else(|| recording_obstacle(&risk, None));
     let snapshot = tree.filter(|_| why.is_some());
     let snapshot = snapshot.map(|tree| format!("changes outside of {}, of which a snapshot is taken", tree.display()));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and at least 1")]
     let most = most.map_or(UndoLimits::DEFAULT.file_bytes, |most| most as u64);
     let mut not_covered = risk.reversal.beyond.clone();
-    not_covered.extend(risk.too_large(most));
+    not_covered.extend(risk.files_too_large(most));
     json(&Undoable { risky: risk.is_risky(), why, not_covered, snapshot })
 }
 

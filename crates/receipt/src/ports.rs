@@ -40,7 +40,7 @@ impl PortListeners {
 
     /// Compares with an earlier moment. `tree` are processes that may own the sockets.
     #[must_use]
-    pub fn since(&self, before: &Self, tree: &[Pid]) -> PortDifference {
+    pub fn difference_since(&self, before: &Self, tree: &[Pid]) -> PortDifference {
         let new: Vec<_> = self.0.iter().filter(|(place, _)| !before.0.contains_key(place)).collect();
         let sockets: Vec<u64> = new.iter().flat_map(|(_, sockets)| sockets.iter().copied()).collect();
         let owners = if sockets.is_empty() { Vec::new() } else { sys::socket_owners(tree, &sockets) };
@@ -98,7 +98,7 @@ impl PortDifference {
     }
 
     /// Replaces the addresses of servers by those that they have asked for.
-    pub fn rename(&mut self, servers: &[(SocketAddr, SocketAddr)]) {
+    pub fn replace_addresses(&mut self, servers: &[(SocketAddr, SocketAddr)]) {
         for port in &mut self.opened {
             let is_it = |server: &SocketAddr| server.port() == port.port && server.ip().to_string() == port.address;
             if let Some((_, asked)) = servers.iter().find(|(server, _)| is_it(server)) {
@@ -110,7 +110,7 @@ impl PortDifference {
     /// Adds the ports that a tree holds in a network of its own, like the network of a confined command.
     pub fn add_own_network(&mut self, tree: &[Pid]) {
         let Some(first) = tree.first().filter(|pid| has_own_network(**pid)) else { return };
-        let mut own = PortListeners::read_of(*first).since(&PortListeners::default(), tree);
+        let mut own = PortListeners::read_of(*first).difference_since(&PortListeners::default(), tree);
         own.keep_owned();
         self.opened.append(&mut own.opened);
     }
@@ -137,7 +137,7 @@ mod tests {
         let local = Ipv4Addr::LOCALHOST;
         let before = PortListeners::of(vec![listener(80, local, 1), listener(81, local, 2), listener(82, local, 3)]);
         let after = vec![listener(80, local, 9), listener(82, local, 3), listener(82, Ipv6Addr::LOCALHOST, 4)];
-        let ports = PortListeners::of(after).since(&before, &[]);
+        let ports = PortListeners::of(after).difference_since(&before, &[]);
         let port = |port, address: &str| ListeningPort { port, address: address.into(), pid: None };
         assert_eq!(ports.opened, [port(82, "::1")]);
         assert_eq!(ports.closed, [port(81, "127.0.0.1")]);
@@ -152,14 +152,14 @@ mod tests {
         let _datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let number = server.local_addr().expect("an address").port();
         let after = PortListeners::read().expect("the table");
-        let mut ports = after.since(&before, &[own]);
+        let mut ports = after.difference_since(&before, &[own]);
         let expected = ListeningPort { port: number, address: "127.0.0.1".into(), pid: Some(own.as_raw()) };
         assert!(ports.opened.contains(&expected), "{ports:?}");
         if let Some(other) = &other {
             let number = other.local_addr().expect("an address").port();
             assert!(ports.opened.iter().any(|port| port.port == number && port.address == "::"), "{ports:?}");
         }
-        let others = after.since(&before, &[]);
+        let others = after.difference_since(&before, &[]);
         assert!(others.opened.iter().any(|port| port.port == number && port.pid.is_none()), "{others:?}");
         ports.closed.push(ListeningPort { port: 1, address: "::".into(), pid: None });
         ports.keep_owned();
@@ -175,7 +175,7 @@ mod tests {
         let gone = owners.keys().map(|socket| (*socket, vec![Pid::from_raw(i32::MAX)])).collect();
         assert!(after.has_ended(&port(None), &gone) && !after.has_ended(&port(None), &SocketOwners::new()));
         drop(server);
-        let closed = PortListeners::read().expect("the table").since(&after, &[own]).closed;
+        let closed = PortListeners::read().expect("the table").difference_since(&after, &[own]).closed;
         assert!(closed.iter().any(|port| port.port == number), "{closed:?}");
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use protocol::plan::bytes;
 
 /// The most changes that each list of a receipt holds. Further changes are only counted.
-pub const LISTED: usize = 100;
+pub const MAX_LISTED_CHANGES: usize = 100;
 
 /// Completeness of a receipt, from best to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

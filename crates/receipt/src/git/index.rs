@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::repository::LARGEST;
+use super::repository::MAX_FILE_BYTES;
 
 /// The state of an index. Two indexes are compared by `entries` alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl GitIndex {
         if let Some(known) = known.filter(|known| known.file == file) {
             return Some(known);
         }
-        let entries = GitIndexReader::new(&sys::read_regular(path, LARGEST).ok()?, id_length)?.entries()?;
+        let entries = GitIndexReader::new(&sys::read_regular(path, MAX_FILE_BYTES).ok()?, id_length)?.entries()?;
         Some(Self { entries, file })
     }
 }
@@ -94,7 +94,7 @@ impl<'a> GitIndexReader<'a> {
                 hasher.write_u16(self.u16()?);
             }
             if version == 4 {
-                let dropped = self.variable()?;
+                let dropped = self.variable_length_number()?;
                 path.truncate(path.len().checked_sub(dropped)?);
                 path.extend_from_slice(self.until_nul()?);
             } else {
@@ -119,7 +119,7 @@ impl<'a> GitIndexReader<'a> {
     }
 
     /// Reads a number of variable length, as packs have them.
-    fn variable(&mut self) -> Option<usize> {
+    fn variable_length_number(&mut self) -> Option<usize> {
         let mut byte = self.take(1)?[0];
         let mut value = usize::from(byte & 0x7F);
         while byte & 0x80 != 0 {

@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use memchr::memmem;
 
-use super::repository::{GitRepository, LARGEST, short_file};
+use super::repository::{GitRepository, MAX_FILE_BYTES, short_file};
 
 /// The file of packed references.
 const PACKED: &str = "packed-refs";
@@ -14,10 +14,10 @@ const DEPTH: usize = 5;
 /// Returns what HEAD names: the id of a commit, and the short name of the branch.
 pub fn head(repository: &GitRepository) -> [Option<String>; 2] {
     let Some(text) = short_file(&repository.own.join("HEAD")) else { return [None, None] };
-    match target(&text) {
+    match parse_target(&text) {
         ReferenceTarget::Name(name) => {
             let short = name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned();
-            [id(repository, &name), Some(short)]
+            [reference_id(repository, &name), Some(short)]
         }
         ReferenceTarget::Id(id) => [Some(id), None],
         ReferenceTarget::Nothing => [None, None],
@@ -25,7 +25,7 @@ pub fn head(repository: &GitRepository) -> [Option<String>; 2] {
 }
 
 /// Returns the id to which a reference points.
-pub fn id(repository: &GitRepository, name: &str) -> Option<String> {
+pub fn reference_id(repository: &GitRepository, name: &str) -> Option<String> {
     let mut name = name.to_owned();
     for _ in 0..DEPTH {
         if name.split('/').any(|part| part == "..") {
@@ -34,10 +34,10 @@ pub fn id(repository: &GitRepository, name: &str) -> Option<String> {
         // Few references belong to one work tree alone.
         let is_own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"].iter().any(|own| name.starts_with(own));
         let directory = if is_own || !name.starts_with("refs/") { &repository.own } else { &repository.common };
-        match short_file(&directory.join(&name)).map(|text| target(&text)) {
+        match short_file(&directory.join(&name)).map(|text| parse_target(&text)) {
             Some(ReferenceTarget::Id(id)) => return Some(id),
             Some(ReferenceTarget::Name(next)) => name = next,
-            Some(ReferenceTarget::Nothing) | None => return packed(repository, &name),
+            Some(ReferenceTarget::Nothing) | None => return packed_reference_id(repository, &name),
         }
     }
     None
@@ -50,7 +50,7 @@ enum ReferenceTarget {
 }
 
 /// Parses the content of a reference.
-fn target(text: &[u8]) -> ReferenceTarget {
+fn parse_target(text: &[u8]) -> ReferenceTarget {
     let text = String::from_utf8_lossy(text);
     let text = text.trim();
     match text.strip_prefix("ref:") {
@@ -69,14 +69,14 @@ pub fn are_readable(repository: &GitRepository) -> bool {
     let packed = fs::metadata(repository.common.join(PACKED));
     let is_readable = packed.map_or_else(
         |error| error.kind() == io::ErrorKind::NotFound,
-        |metadata| metadata.is_file() && metadata.len() <= LARGEST,
+        |metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
     );
     is_readable && !repository.has_reftables()
 }
 
 /// Finds a reference among the packed references.
-fn packed(repository: &GitRepository, name: &str) -> Option<String> {
-    let text = sys::read_regular(&repository.common.join(PACKED), LARGEST).ok()?;
+fn packed_reference_id(repository: &GitRepository, name: &str) -> Option<String> {
+    let text = sys::read_regular(&repository.common.join(PACKED), MAX_FILE_BYTES).ok()?;
     let ending = format!(" {name}");
     let is_end = |at: usize| text.get(at).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
     let at = memmem::find_iter(&text, &ending).find(|at| is_end(at + ending.len()))?;

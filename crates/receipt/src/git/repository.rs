@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Directories that hold objects and logs, which no receipt mentions.
-const LEFT_OUT: [&str; 3] = ["objects", "lfs", "logs"];
+const UNMENTIONED_DIRECTORIES: [&str; 3] = ["objects", "lfs", "logs"];
 /// Bytes of the largest file of a repository that is read.
-pub(super) const LARGEST: u64 = 256 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 /// Size limit of a file that only names a directory.
-const POINTER: u64 = 64 * 1024;
+const MAX_POINTER_BYTES: u64 = 64 * 1024;
 
 /// The directories of a repository that matter to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl GitRepository {
             let text = short_file(&git)?;
             top.join(path_in(text.strip_prefix(b"gitdir:")?))
         };
-        let own = if own.is_dir() { tidy(&own) } else { return None };
-        let common = short_file(&own.join("commondir")).map(|text| tidy(&own.join(path_in(&text))));
+        let own = if own.is_dir() { canonical_or_same(&own) } else { return None };
+        let common = short_file(&own.join("commondir")).map(|text| canonical_or_same(&own.join(path_in(&text))));
         let common = common.unwrap_or_else(|| own.clone());
         Some(Self { top: top.to_owned(), own, common })
     }
@@ -51,7 +51,9 @@ impl GitRepository {
         while at < found.len() && found.len() < most {
             for entry in fs::read_dir(&found[at]).into_iter().flatten().flatten() {
                 let name = entry.file_name();
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !LEFT_OUT.iter().any(|it| name == **it) {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir())
+                    && !UNMENTIONED_DIRECTORIES.iter().any(|it| name == **it)
+                {
                     found.push(entry.path());
                 }
             }
@@ -73,7 +75,7 @@ impl GitRepository {
 
     /// Returns whether all work trees share a file: it is in the common directory, and belongs to no work tree alone.
     #[must_use]
-    pub fn shares(&self, path: &Path) -> bool {
+    pub fn is_shared_file(&self, path: &Path) -> bool {
         const OF_MAIN: [&str; 5] = ["index", "rebase-merge", "rebase-apply", "sequencer", "config.worktree"];
         let Ok(rest) = path.strip_prefix(&self.common) else { return false };
         let first = rest.iter().next().map(OsStr::to_string_lossy).unwrap_or_default();
@@ -93,11 +95,11 @@ fn path_in(text: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(text.trim_ascii()))
 }
 
-fn tidy(path: &Path) -> PathBuf {
+fn canonical_or_same(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Reads a file of one line.
 pub(super) fn short_file(path: &Path) -> Option<Vec<u8>> {
-    sys::read_regular(path, POINTER).ok()
+    sys::read_regular(path, MAX_POINTER_BYTES).ok()
 }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::index::{GitIndex, GitIndexEntries};
 use super::references;
-use super::repository::{GitRepository, LARGEST, short_file};
+use super::repository::{GitRepository, MAX_FILE_BYTES, short_file};
 use crate::{GitState, RepositoryChange};
 use undo::coverage_gaps::named;
 
 /// The most directories of a repository that are read.
-const DIRECTORIES: usize = 20_000;
+const MAX_GIT_DIRECTORIES_READ: usize = 20_000;
 
 /// The contents of a repository, apart from objects and logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl RepositorySnapshot {
     /// Reads a repository. With an earlier snapshot, an unchanged index file is not read again.
     #[must_use]
     pub fn read(repository: &GitRepository, earlier: Option<&Self>) -> Self {
-        Self { rest: rest(repository), ..Self::read_briefly(repository, earlier) }
+        Self { rest: hash_other_files(repository), ..Self::read_briefly(repository, earlier) }
     }
 
     /// Reads a repository without the files that are only compared as a whole, for a caller that knows which files
@@ -127,8 +127,8 @@ fn has_long_ids(repository: &GitRepository) -> bool {
 }
 
 fn stash(repository: &GitRepository) -> Option<(String, u64)> {
-    let last = references::id(repository, "refs/stash")?;
-    let log = sys::read_regular(&repository.common.join("logs/refs/stash"), LARGEST).unwrap_or_default();
+    let last = references::reference_id(repository, "refs/stash")?;
+    let log = sys::read_regular(&repository.common.join("logs/refs/stash"), MAX_FILE_BYTES).unwrap_or_default();
     let mut hasher = DefaultHasher::new();
     log.hash(&mut hasher);
     Some((last, hasher.finish()))
@@ -159,9 +159,9 @@ fn state(own: &Path) -> Option<GitState> {
     has("BISECT_LOG").then_some(GitState::Bisect)
 }
 
-fn rest(repository: &GitRepository) -> u64 {
+fn hash_other_files(repository: &GitRepository) -> u64 {
     let mut files = Vec::new();
-    let (directories, _) = repository.directories(DIRECTORIES);
+    let (directories, _) = repository.directories(MAX_GIT_DIRECTORIES_READ);
     let references = [repository.own.join("refs"), repository.common.join("refs")];
     for directory in directories {
         let is_shared = directory == repository.common && repository.common != repository.own;

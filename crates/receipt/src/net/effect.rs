@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::node::{FileComparison, ObservedFile};
 use super::replay::{ChangeReplay, FileOrigin, PathBytes};
-use crate::{FileChange, FileRename, LISTED, ReceiptCounts, RunReceipt};
+use crate::{FileChange, FileRename, MAX_LISTED_CHANGES, ReceiptCounts, RunReceipt};
 use undo::coverage_gaps::named;
 use undo::path_map::prefixes;
 
@@ -42,7 +42,7 @@ pub struct NetEffect {
 impl NetEffect {
     /// Returns a sentence on the files that may be listed as modified though they are unchanged. `None`: no such file.
     #[must_use]
-    pub fn doubt(&self) -> Option<String> {
+    pub fn doubt_sentence(&self) -> Option<String> {
         let (path, others) = self.unsure.split_first()?;
         let others = match others.len() {
             0 => String::new(),
@@ -55,7 +55,7 @@ impl NetEffect {
     /// Puts the changes into a receipt: the first entries of each list, and the number of all.
     pub fn fill(self, receipt: &mut RunReceipt) {
         fn first<T>(mut list: Vec<T>) -> Vec<T> {
-            list.truncate(LISTED);
+            list.truncate(MAX_LISTED_CHANGES);
             list
         }
         receipt.counts = ReceiptCounts {
@@ -97,10 +97,10 @@ impl ChangeReplay {
         let mut comparer =
             EffectComparer { replay: self, locations: PresentPaths::of(self), after, lists: EffectLists::new(place) };
         for (start, before) in &self.before {
-            comparer.known(start, before);
+            comparer.compare_known_path(start, before);
         }
         for (path, origin) in &self.overlay {
-            comparer.unknown(path, origin);
+            comparer.compare_unknown_path(path, origin);
         }
         comparer.lists.finish()
     }
@@ -152,12 +152,12 @@ impl<'a> PresentPaths<'a> {
     fn of_file(&self, start: &[u8]) -> Option<PathBytes> {
         let moved = prefixes(start).find_map(|end| Some([self.moved.get(&start[..end])?, &start[end..]].concat()));
         let path = moved.unwrap_or_else(|| start.to_vec());
-        (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
+        (self.replay.path_at_start(&path).as_deref() == Some(start)).then_some(path)
     }
 
     /// Returns whether the directory of a file is at another path now, so that another directory is at its own. If the
     /// directory was removed, the nearest one above it that is still there decides.
-    fn lost_directory(&self, start: &[u8]) -> bool {
+    fn has_lost_directory(&self, start: &[u8]) -> bool {
         let there = prefixes(start).skip(1).find_map(|end| Some((end, self.of_file(&start[..end])?)));
         there.is_some_and(|(end, path)| path != start[..end])
     }
@@ -166,7 +166,7 @@ impl<'a> PresentPaths<'a> {
     fn follows_directory(&self, start: &[u8], path: &[u8]) -> bool {
         let split = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let (from, to) = (split(start), split(path));
-        start[from..] == path[to..] && self.replay.start(&path[..to]).as_deref() == Some(&start[..from])
+        start[from..] == path[to..] && self.replay.path_at_start(&path[..to]).as_deref() == Some(&start[..from])
     }
 }
 
@@ -179,7 +179,7 @@ struct EffectComparer<'a, A, P> {
 
 impl<A: Fn(&[u8]) -> Option<ObservedFile>, P: Fn(&Path) -> PathListing> EffectComparer<'_, A, P> {
     /// Compares a path at which a file existed when the run began.
-    fn known(&mut self, start: &PathBytes, before: &ObservedFile) {
+    fn compare_known_path(&mut self, start: &PathBytes, before: &ObservedFile) {
         let now = (self.after)(start);
         let elsewhere = self.locations.of_file(start).filter(|path| path != start);
         let elsewhere = elsewhere.and_then(|path| Some(((self.after)(&path)?, path)));
@@ -189,7 +189,7 @@ impl<A: Fn(&[u8]) -> Option<ObservedFile>, P: Fn(&Path) -> PathListing> EffectCo
                 self.lists.renamed(start, path, (now.is_none().then_some(before), replaced.is_none().then_some(node)));
             }
             // Otherwise the file is compared with the file that it replaced.
-            if replaced.is_none_or(|replaced| replaced.kind != node.kind) || self.locations.lost_directory(path) {
+            if replaced.is_none_or(|replaced| replaced.kind != node.kind) || self.locations.has_lost_directory(path) {
                 self.lists.compared(path, before, node);
             }
         }
@@ -198,14 +198,14 @@ impl<A: Fn(&[u8]) -> Option<ObservedFile>, P: Fn(&Path) -> PathListing> EffectCo
             None if elsewhere.is_some() => {}
             None => self.lists.deleted(start, before),
             Some(now) if elsewhere.is_some() && !is_moved => self.lists.created(start, &now),
-            Some(now) if now.kind == before.kind && !self.locations.lost_directory(start) => {
+            Some(now) if now.kind == before.kind && !self.locations.has_lost_directory(start) => {
                 self.lists.compared(start, before, &now);
             }
             Some(now) => {
                 if elsewhere.is_none() {
                     self.lists.deleted(start, before);
                 }
-                if self.replay.start(start).is_none_or(|origin| origin == *start) {
+                if self.replay.path_at_start(start).is_none_or(|origin| origin == *start) {
                     self.lists.created(start, &now);
                 }
             }
@@ -213,7 +213,7 @@ impl<A: Fn(&[u8]) -> Option<ObservedFile>, P: Fn(&Path) -> PathListing> EffectCo
     }
 
     /// Compares a path at which nothing existed when the run began, or which only a rename mentions.
-    fn unknown(&mut self, path: &PathBytes, origin: &FileOrigin) {
+    fn compare_unknown_path(&mut self, path: &PathBytes, origin: &FileOrigin) {
         let is_known = self.replay.before.contains_key(path);
         let Some(now) = (self.after)(path) else { return };
         match origin {
@@ -255,12 +255,17 @@ impl<P: Fn(&Path) -> PathListing> EffectLists<P> {
 
     fn created(&mut self, path: &[u8], now: &ObservedFile) {
         let Some(path) = self.listed(path) else { return };
-        self.effect.created.push(FileChange { path, bytes: now.shown(), bytes_before: None, kind: now.kind });
+        self.effect.created.push(FileChange { path, bytes: now.receipt_size(), bytes_before: None, kind: now.kind });
     }
 
     fn deleted(&mut self, path: &[u8], before: &ObservedFile) {
         let Some(path) = self.listed(path) else { return };
-        self.effect.deleted.push(FileChange { path, bytes: None, bytes_before: before.shown(), kind: before.kind });
+        self.effect.deleted.push(FileChange {
+            path,
+            bytes: None,
+            bytes_before: before.receipt_size(),
+            kind: before.kind,
+        });
     }
 
     fn compared(&mut self, path: &[u8], before: &ObservedFile, now: &ObservedFile) {
@@ -272,7 +277,7 @@ impl<P: Fn(&Path) -> PathListing> EffectLists<P> {
         if comparison == FileComparison::Unsure {
             self.effect.unsure.push(path.clone());
         }
-        let (bytes, bytes_before) = (now.shown(), before.shown());
+        let (bytes, bytes_before) = (now.receipt_size(), before.receipt_size());
         self.effect.modified.push(FileChange { path, bytes, bytes_before, kind: now.kind });
     }
 

@@ -52,7 +52,7 @@ pub(super) enum FileComparison {
 
 impl ObservedFile {
     /// Returns the size that a receipt shows.
-    pub(super) fn shown(&self) -> Option<u64> {
+    pub(super) fn receipt_size(&self) -> Option<u64> {
         matches!(self.kind, ChangedFileKind::File | ChangedFileKind::Link).then_some(self.bytes)
     }
 

@@ -46,9 +46,9 @@ impl ChangeReplay {
 
     /// Records the file at a path before it changes. `None`: nothing is there. Only the first call for a file counts,
     /// so it can be called before every change.
-    pub fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
+    pub fn record_before(&mut self, path: &Path, node: Option<&ObservedFile>) {
         let path = path.as_os_str().as_bytes();
-        match (self.start(path), node) {
+        match (self.path_at_start(path), node) {
             (Some(start), Some(node)) => {
                 self.before.entry(start).or_insert(*node);
             }
@@ -80,8 +80,8 @@ impl ChangeReplay {
     /// Records the removal of a file or directory. [`Self::before`] was called for it, and for everything in it.
     pub fn remove(&mut self, path: &Path) {
         let path = path.as_os_str().as_bytes();
-        take(&mut self.overlay, path);
-        if self.start(path).is_some() {
+        take_origins_below(&mut self.overlay, path);
+        if self.path_at_start(path).is_some() {
             self.overlay.insert(path.to_vec(), FileOrigin::Gone);
         }
     }
@@ -90,9 +90,9 @@ impl ChangeReplay {
         if from == to {
             return;
         }
-        let origin = self.start(from).map_or(FileOrigin::New, FileOrigin::Moved);
-        let moved = take(&mut self.overlay, from);
-        take(&mut self.overlay, to);
+        let origin = self.path_at_start(from).map_or(FileOrigin::New, FileOrigin::Moved);
+        let moved = take_origins_below(&mut self.overlay, from);
+        take_origins_below(&mut self.overlay, to);
         let there = moved.into_iter().map(|(path, origin)| ([to, &path[from.len()..]].concat(), origin));
         self.overlay.extend(there);
         self.overlay.insert(to.to_vec(), origin);
@@ -100,7 +100,7 @@ impl ChangeReplay {
     }
 
     /// Returns the path that the file at a present path had when the run began. `None`: the file did not exist.
-    pub(super) fn start(&self, path: &[u8]) -> Option<PathBytes> {
+    pub(super) fn path_at_start(&self, path: &[u8]) -> Option<PathBytes> {
         if self.overlay.is_empty() {
             return Some(path.to_vec());
         }
@@ -114,7 +114,7 @@ impl ChangeReplay {
 }
 
 /// Removes and returns the origins of a path and of all paths below it.
-fn take(map: &mut BTreeMap<PathBytes, FileOrigin>, path: &[u8]) -> Vec<(PathBytes, FileOrigin)> {
+fn take_origins_below(map: &mut BTreeMap<PathBytes, FileOrigin>, path: &[u8]) -> Vec<(PathBytes, FileOrigin)> {
     // `0` follows `/`.
     let inside = (Bound::Excluded([path, b"/"].concat()), Bound::Excluded([path, b"0"].concat()));
     let mut paths: Vec<_> = map.range(inside).map(|(path, _)| path.clone()).collect();

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
-use crate::{ChangeAttribution, ChangedFileKind, LISTED, RunReceipt};
+use crate::{ChangeAttribution, ChangedFileKind, MAX_LISTED_CHANGES, RunReceipt};
 
 /// A directory tree as text: `a=1` is a file whose content is `1`, `d/` a directory.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ impl ReplayedTestRun {
     }
 
     fn touch(&mut self, path: &Path) {
-        self.replay.before(path, self.files.0.get(path));
+        self.replay.record_before(path, self.files.0.get(path));
     }
 
     fn step(&mut self, step: &str) {
@@ -222,7 +222,7 @@ fn without_contents() {
     ];
     for (before, after, expected) in table {
         let mut replay = ChangeReplay::new();
-        replay.before(&absolute("a"), Some(&before));
+        replay.record_before(&absolute("a"), Some(&before));
         assert_eq!(shown(&replay.effect(|_| Some(after), |_| PathListing::Listed)), expected);
     }
 }
@@ -230,14 +230,14 @@ fn without_contents() {
 #[test]
 fn lists_are_bounded_and_counts_are_not() {
     let mut run = ReplayedTestRun::on("");
-    for at in 0..LISTED + 20 {
+    for at in 0..MAX_LISTED_CHANGES + 20 {
         run.step(&format!("write f{at:03} 1"));
     }
     let mut receipt = RunReceipt::new(ChangeAttribution::Command);
     run.effect().fill(&mut receipt);
-    assert_eq!(receipt.created.len(), LISTED);
+    assert_eq!(receipt.created.len(), MAX_LISTED_CHANGES);
     assert_eq!(receipt.created[0].path, absolute("f000"));
-    assert_eq!(receipt.counts.created, LISTED as u64 + 20);
+    assert_eq!(receipt.counts.created, MAX_LISTED_CHANGES as u64 + 20);
 }
 
 mod generated {

@@ -25,34 +25,34 @@ pub fn effect(kept: &KeptRunFiles<'_>, store: &Path) -> NetEffect {
         if is_hidden { PathListing::Hidden } else { PathListing::Listed }
     };
     if point.moved.is_empty() {
-        return NetEffect::of_places(places(point, &after), place);
+        return NetEffect::of_places(touched_places(point, &after), place);
     }
     let mut replay = ChangeReplay::new();
-    for (path, before) in after.earlier() {
-        replay.before(path, before.as_ref());
+    for (path, before) in after.earlier_places() {
+        replay.record_before(path, before.as_ref());
     }
-    for path in moves(point, &mut replay) {
+    for path in replay_renames(point, &mut replay) {
         replay.remove(&path);
         if point.states_after_run.contains_key(&path) {
-            replay.before(&path, None);
+            replay.record_before(&path, None);
         }
     }
     // Files in new directories have no earlier entry.
     let is_own = |path: &Path| point.is_own(store, path);
     let new =
         point.states_after_run.keys().filter(|path| !is_own(path) && point.names.earlier_path_of_entry(path).is_none());
-    new.for_each(|path| replay.before(path, None));
+    new.for_each(|path| replay.record_before(path, None));
     replay.effect(|path| after.node(path), place)
 }
 
 /// Returns the places that a run has touched, which has moved nothing, with the files of before and of now.
-fn places<'a>(
+fn touched_places<'a>(
     point: &'a RunManifest,
     after: &'a CurrentFiles<'a>,
 ) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>, Option<ObservedFile>)> {
-    let there = after.earlier().map(|(path, before)| (path, before, after.node(path)));
+    let there = after.earlier_places().map(|(path, before)| (path, before, after.node(path)));
     let mut made = MadeDirectoryCheck::default();
-    let is_new = move |path: &&'a Path| !point.states_before.contains_key(path) && made.has(point, path);
+    let is_new = move |path: &&'a Path| !point.states_before.contains_key(path) && made.is_made_by_run(point, path);
     there.chain(point.states_after_run.keys().filter(is_new).map(|path| (path, None, after.node(path))))
 }
 
@@ -62,7 +62,7 @@ struct MadeDirectoryCheck<'a>(Option<(&'a Path, bool)>);
 
 impl<'a> MadeDirectoryCheck<'a> {
     /// Returns whether the directory of a path has no earlier path.
-    fn has(&mut self, point: &RunManifest, path: &'a Path) -> bool {
+    fn is_made_by_run(&mut self, point: &RunManifest, path: &'a Path) -> bool {
         let Some(directory) = path.parent() else { return false };
         let known = self.0.filter(|(known, _)| known.as_os_str() == directory.as_os_str());
         let (_, is_made) =
@@ -78,7 +78,7 @@ fn is_in_git(path: &Path) -> bool {
 }
 
 /// Replays the renames. Returns the last paths of files that are gone.
-fn moves(point: &RunManifest, replay: &mut ChangeReplay) -> Vec<PathBuf> {
+fn replay_renames(point: &RunManifest, replay: &mut ChangeReplay) -> Vec<PathBuf> {
     let mut places: BTreeMap<PathBuf, FileIdentity> = BTreeMap::new();
     for moved in &point.moved {
         let (from, to) = (&moved.from, &moved.to);
@@ -131,29 +131,30 @@ impl<'a> CurrentFiles<'a> {
     }
 
     /// Returns the touched places of before without those of the store, with their numbers.
-    fn numbered(&self) -> impl Iterator<Item = (&'a Path, &'a path_state::PathState, u128)> {
+    fn numbered_earlier_places(&self) -> impl Iterator<Item = (&'a Path, &'a path_state::PathState, u128)> {
         let (point, store) = (self.kept.point, self.store);
         let before = point.states_before.iter().filter(move |(path, _)| !point.is_own(store, path));
         before.zip(1..).map(|((path, node), number)| (path, node, number))
     }
 
     /// Returns the touched places of before, with the files that were there.
-    fn earlier(&self) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>)> {
-        self.numbered().map(|(path, node, number)| (path, shown(node, ContentIdentity::Hash(number))))
+    fn earlier_places(&self) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>)> {
+        self.numbered_earlier_places()
+            .map(|(path, node, number)| (path, observed_file(node, ContentIdentity::Hash(number))))
     }
 
     fn index(&self) -> &EarlierFiles<'a> {
         self.index.get_or_init(|| EarlierFiles {
-            numbers: self.numbered().map(|(path, _, number)| (path.as_os_str(), number)).collect(),
-            by_id: self.numbered().filter_map(|(path, node, _)| Some((node.id()?, path))).collect(),
+            numbers: self.numbered_earlier_places().map(|(path, _, number)| (path.as_os_str(), number)).collect(),
+            by_id: self.numbered_earlier_places().filter_map(|(path, node, _)| Some((node.id()?, path))).collect(),
         })
     }
 
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<ObservedFile> {
         let node = self.kept.point.states_after_run.get(path)?;
-        let path_state::PathState::File(file) = node else { return shown(node, ContentIdentity::Unread) };
-        let partner = self.partner(path, file.meta.id);
+        let path_state::PathState::File(file) = node else { return observed_file(node, ContentIdentity::Unread) };
+        let partner = self.earlier_partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
                 Some(true) => ContentIdentity::Hash(number),
@@ -162,12 +163,12 @@ impl<'a> CurrentFiles<'a> {
             },
             _ => ContentIdentity::Hash(0),
         };
-        shown(node, contents)
+        observed_file(node, contents)
     }
 
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
     /// or else the earlier file at this path, whose directory was replaced.
-    fn partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a path_state::FileState)> {
+    fn earlier_partner(&self, path: &Path, id: FileIdentity) -> Option<(u128, &'a path_state::FileState)> {
         if self.kept.point.states_before.is_empty() {
             return None;
         }
@@ -185,7 +186,7 @@ impl<'a> CurrentFiles<'a> {
 }
 
 /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn shown(node: &path_state::PathState, contents: ContentIdentity) -> Option<ObservedFile> {
+fn observed_file(node: &path_state::PathState, contents: ContentIdentity) -> Option<ObservedFile> {
     let metadata = |meta: &FileMeta| ObservedMetadata {
         mode: meta.mode,
         uid: meta.uid,

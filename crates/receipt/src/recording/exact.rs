@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use super::contents::KeptRunFiles;
 use super::effect::{effect, repositories};
 use super::other_names;
-use super::prepare::remove_behind;
+use super::prepare::remove_in_background;
 use super::run_record::{RunRecord, RunUndoCoverage};
 use crate::git::{GitRepository, RepositorySnapshot, compare};
 use crate::ports::{PortListeners, SocketOwners};
@@ -23,7 +23,7 @@ use undo::path_state::{FileState, KnownContents, PathState};
 use undo::{CoverageExtent, ManifestPurpose, RunManifest, UndoStore};
 
 /// The most repositories whose last snapshot is remembered.
-const KNOWN: usize = 64;
+const MAX_REMEMBERED_SNAPSHOTS: usize = 64;
 
 /// The last snapshots, by the tops of their work trees.
 static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<RepositorySnapshot>>>> = LazyLock::new(Mutex::default);
@@ -58,7 +58,7 @@ impl ExactRecording {
 
     /// Returns a run of which only the record is known.
     #[must_use]
-    pub fn alone(store: UndoStore, run: String) -> Self {
+    pub fn of_record_only(store: UndoStore, run: String) -> Self {
         Self { store, run, begins_late: false, git: Vec::new(), ports: None }
     }
 
@@ -75,11 +75,11 @@ impl ExactRecording {
     pub fn read(&self, tree: &[Pid]) -> RunRecord {
         let point = match undo::read_ended_run(&self.store, &self.run) {
             Ok(point) => point,
-            Err(error) => return lost(&error.to_string()),
+            Err(error) => return record_of_lost_run(&error.to_string()),
         };
         if point.is_undoable() {
             // Points that stay are removed before the next run.
-            let _stay = self.store.make_room_after(&self.run, SystemTime::now()).and_then(remove_behind);
+            let _stay = self.store.make_room_after(&self.run, SystemTime::now()).and_then(remove_in_background);
         }
         let receipt = self.receipt(&point, tree);
         let undo = point.is_undoable().then(|| coverage(&point, self.store.path()));
@@ -87,7 +87,7 @@ impl ExactRecording {
     }
 
     /// Returns the record of a run that has changed no file.
-    pub(super) fn nothing(&self, tree: &[Pid]) -> RunRecord {
+    pub(super) fn record_of_no_change(&self, tree: &[Pid]) -> RunRecord {
         RunRecord::of(self.receipt_of_nothing(tree))
     }
 
@@ -103,14 +103,14 @@ impl ExactRecording {
     }
 
     /// Returns the record of a run whose recorder was killed before it had a change to write.
-    pub(super) fn cut_short(&self, tree: &[Pid]) -> RunRecord {
+    pub(super) fn record_of_killed_recorder(&self, tree: &[Pid]) -> RunRecord {
         let mut receipt = self.receipt_of_nothing(tree);
         receipt.lower(ReceiptCompleteness::Partial, "its recorder was killed, so its changes may be missing");
         RunRecord::of(receipt)
     }
 
     /// Removes the record, unless the run can be undone.
-    pub fn forget(&self) {
+    pub fn remove_record(&self) {
         let purpose = self.store.manifest_path(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
         if purpose.is_some_and(|header| header.purpose == ManifestPurpose::Receipt) {
             // A record that stays is evicted later.
@@ -124,8 +124,8 @@ impl ExactRecording {
         let kept = KeptRunFiles { point, files, places: OnceCell::new() };
         let mut effect = effect(&kept, self.store.path());
         let root = WatchedTrees::root_of(&point.header.cwd).ok();
-        let unfound = other_names::add(&mut effect, &kept, root.as_deref());
-        let doubt = effect.doubt().or(unfound);
+        let unfound = other_names::list_other_names(&mut effect, &kept, root.as_deref());
+        let doubt = effect.doubt_sentence().or(unfound);
         effect.fill(&mut receipt);
         for why in point.uncovered.iter().take(1).map(gap).chain(doubt) {
             receipt.lower(ReceiptCompleteness::Partial, why);
@@ -156,7 +156,7 @@ impl ExactRecording {
         let Ok(now) = PortListeners::read() else {
             return receipt.lower(ReceiptCompleteness::Partial, "the ports of after are not known");
         };
-        receipt.ports = now.since(before, tree);
+        receipt.ports = now.difference_since(before, tree);
         receipt.ports.keep_owned();
         receipt.ports.closed.retain(|port| before.has_ended(port, owners));
         receipt.ports.add_own_network(tree);
@@ -169,9 +169,10 @@ impl ExactRecording {
         if let Some(linked) = repository.filter(|repository| repository.is_linked()) {
             // The main work tree has the shared files, if it is known.
             let has_main = || known().any(|other| other.own == linked.common);
-            return path.starts_with(&linked.own) || linked.shares(path) && !has_main();
+            return path.starts_with(&linked.own) || linked.is_shared_file(path) && !has_main();
         }
-        let has = |other: &GitRepository| path.starts_with(&other.own) || repository.is_none() && other.shares(path);
+        let has =
+            |other: &GitRepository| path.starts_with(&other.own) || repository.is_none() && other.is_shared_file(path);
         !known().filter(|other| other.is_linked()).any(has)
     }
 
@@ -265,7 +266,7 @@ fn has_changed(point: &RunManifest, directories: [&Path; 2], is_its: impl Fn(&Pa
 fn snapshot_of(top: &Path, repository: &GitRepository) -> Arc<RepositorySnapshot> {
     let mut known = SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
     let earlier = known.get(top).cloned();
-    if known.len() >= KNOWN {
+    if known.len() >= MAX_REMEMBERED_SNAPSHOTS {
         known.clear();
     }
     drop(known);
@@ -291,7 +292,7 @@ fn lost_files<'a>(point: &'a RunManifest, store: &'a Path) -> impl Iterator<Item
 }
 
 /// Returns the record of a run whose record is lost.
-pub fn lost(why: &str) -> RunRecord {
+pub fn record_of_lost_run(why: &str) -> RunRecord {
     let mut receipt = RunReceipt::new(ChangeAttribution::Command);
     receipt.lower(ReceiptCompleteness::Unknown, format!("the record of its changes is lost: {why}"));
     let notes = vec![format!("the changes of the command could not be recorded: {why}")];

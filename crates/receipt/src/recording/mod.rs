@@ -36,7 +36,7 @@ mod wanted;
 
 pub use choice::{NotUndoable, RecordingMethod};
 pub use exact::ExactRecording;
-pub use prepare::{PreparedRecording, RecordedCommand, no_point, no_record, prepare, tree};
+pub use prepare::{PreparedRecording, RecordedCommand, prepare, recording_obstacle, snapshot_tree, undo_obstacle};
 pub use recording::{RunRecording, mark};
 pub use risk::CommandRisk;
 pub use run_record::{RunRecord, RunUndoCoverage};

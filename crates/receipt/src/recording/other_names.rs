@@ -24,8 +24,8 @@ struct MultiNamedFile<'a> {
 }
 
 /// Lists the other names of changed files below `root` as modified. Returns why names may be missing.
-pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>) -> Option<String> {
-    let mut linked = linked(kept);
+pub fn list_other_names(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>) -> Option<String> {
+    let mut linked = multi_named_files(kept);
     linked.retain(|_, file| file.is_changed != Some(false));
     if linked.is_empty() {
         return None;
@@ -41,7 +41,7 @@ pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>)
         }
     }
     effect.modified.sort_by(|one, other| one.path.cmp(&other.path));
-    let stored = stored(kept);
+    let stored = stored_name_counts(kept);
     let is_incomplete = |(id, file): &(&FileIdentity, &MultiNamedFile<'_>)| match file.is_changed {
         Some(false) => false,
         Some(true) => {
@@ -57,7 +57,7 @@ pub fn add(effect: &mut NetEffect, kept: &KeptRunFiles<'_>, root: Option<&Path>)
 }
 
 /// Returns the files with several names that the run touched.
-fn linked<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileIdentity, MultiNamedFile<'a>> {
+fn multi_named_files<'a>(kept: &'a KeptRunFiles<'_>) -> HashMap<FileIdentity, MultiNamedFile<'a>> {
     let mut linked: HashMap<FileIdentity, MultiNamedFile<'a>> = HashMap::new();
     for (path, node) in kept.point.states_before.iter() {
         if let PathState::File(before) = node
@@ -94,7 +94,7 @@ fn known_before(kept: &KeptRunFiles<'_>, id: FileIdentity) -> u64 {
 }
 
 /// Returns the number of names that the store has of each file.
-fn stored(kept: &KeptRunFiles<'_>) -> HashMap<FileIdentity, u64> {
+fn stored_name_counts(kept: &KeptRunFiles<'_>) -> HashMap<FileIdentity, u64> {
     let mut stored: HashMap<FileIdentity, u64> = HashMap::new();
     for place in std::iter::once(&kept.files).chain(kept.point.places.values()) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {

@@ -58,9 +58,9 @@ pub fn prepare(wanted: &RecordingRequest, subject: RecordedCommand) -> Result<Pr
     let undo = wanted.undo.filter(|undo| undo.when == UndoCondition::Always || is_risky);
     let needs_record = undo.is_some() || wanted.receipt == Some(ReceiptSource::Exact);
     let store = needs_record.then(|| store_of(wanted, undo, &cwd)).transpose();
-    let no_point = undo.and_then(|_| no_point(&cwd, home.as_deref()));
-    let obstacle = if needs_record { no_record(&risk, wanted.store.as_deref()) } else { None };
-    let tree = undo.filter(|_| matches!(store, Ok(Some(_)))).and_then(|_| tree(&cwd, home.as_deref()));
+    let no_point = undo.and_then(|_| undo_obstacle(&cwd, home.as_deref()));
+    let obstacle = if needs_record { recording_obstacle(&risk, wanted.store.as_deref()) } else { None };
+    let tree = undo.filter(|_| matches!(store, Ok(Some(_)))).and_then(|_| snapshot_tree(&cwd, home.as_deref()));
     let known = RecordingFacts {
         is_risky,
         no_point,
@@ -90,21 +90,21 @@ pub fn prepare(wanted: &RecordingRequest, subject: RecordedCommand) -> Result<Pr
 }
 
 /// Returns why a command in this directory gets no undo point, if it gets none.
-pub fn no_point(cwd: &Path, home: Option<&Path>) -> Option<String> {
+pub fn undo_obstacle(cwd: &Path, home: Option<&Path>) -> Option<String> {
     let directory = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     no_point_for(&directory, home).map(str::to_owned)
 }
 
 /// Returns the tree for a snapshot of a directory.
-pub fn tree(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
+pub fn snapshot_tree(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let root = WatchedTrees::root_of(cwd).ok()?;
-    let is_whole = no_point(&root, home).is_none();
-    if is_whole { Some(root) } else { cwd.canonicalize().ok().filter(|cwd| no_point(cwd, home).is_none()) }
+    let is_whole = undo_obstacle(&root, home).is_none();
+    if is_whole { Some(root) } else { cwd.canonicalize().ok().filter(|cwd| undo_obstacle(cwd, home).is_none()) }
 }
 
 /// Returns why the changes of a command cannot be recorded, if they cannot. A recent failure of a record counts for its
 /// store, and for runs without a named store.
-pub fn no_record(risk: &CommandRisk, store: Option<&Path>) -> Option<String> {
+pub fn recording_obstacle(risk: &CommandRisk, store: Option<&Path>) -> Option<String> {
     static CAN_RECORD: LazyLock<bool> = LazyLock::new(|| sys::kernel_features().notifications);
     if let Some(why) = risk.obstacle() {
         return Some(why);
@@ -139,7 +139,7 @@ fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) 
     }
     let store = UndoStore::open(dir)?;
     if let Some(undo) = undo {
-        remove_behind(store.make_room(undo.limits, SystemTime::now())?)?;
+        remove_in_background(store.make_room(undo.limits, SystemTime::now())?)?;
     }
     Ok(store)
 }
@@ -148,7 +148,7 @@ fn store_of(wanted: &RecordingRequest, undo: Option<RequestedUndo>, cwd: &Path) 
 ///
 /// # Errors
 /// If the disk has no room, and something cannot be removed.
-pub fn remove_behind(evicted: EvictedFiles) -> Result<(), UndoStoreError> {
+pub fn remove_in_background(evicted: EvictedFiles) -> Result<(), UndoStoreError> {
     if evicted.is_urgent {
         return evicted.remove();
     }
@@ -180,12 +180,12 @@ mod tests {
     fn a_record_that_failed_is_a_reason_for_its_store_alone() {
         let store = |name: &str| PathBuf::from(format!("/nowhere/{name}"));
         let risk = CommandRisk::default();
-        let without = no_record(&risk, Some(&store("other")));
+        let without = recording_obstacle(&risk, Some(&store("other")));
         note_failure(&store("one"), "no room");
-        assert_eq!(no_record(&risk, Some(&store("other"))), without);
+        assert_eq!(recording_obstacle(&risk, Some(&store("other"))), without);
         if without.is_none() {
             let why = Some("the last record failed: no room".to_owned());
-            assert_eq!(no_record(&risk, Some(&store("one"))), why);
+            assert_eq!(recording_obstacle(&risk, Some(&store("one"))), why);
         }
     }
 }

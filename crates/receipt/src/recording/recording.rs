@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use tokio::task::spawn_blocking;
 
 use super::choice::RecordingMethod;
-use super::exact::{ExactRecording, lost};
+use super::exact::{ExactRecording, record_of_lost_run};
 use super::prepare::{PreparedRecording, note_failure};
 use super::run_record::RunRecord;
 use crate::watch::{ReceiptToken, TreeMark, WatchedTrees};
@@ -48,13 +48,13 @@ impl PreparedRecording {
         Some(match (self.way, self.store.clone()) {
             (RecordingMethod::Off, _) => return None,
             (RecordingMethod::Exact { point }, Some(store)) => {
-                let mut exact = ExactRecording::alone(store, run);
+                let mut exact = ExactRecording::of_record_only(store, run);
                 exact.begins_late = !point;
                 exact.read_facts(&self.directories, is_confined);
                 RunRecording::Exact(Box::new(exact))
             }
             (RecordingMethod::Snapshot, Some(store)) => {
-                RunRecording::snapshot(directory, ExactRecording::alone(store, run))
+                RunRecording::snapshot(directory, ExactRecording::of_record_only(store, run))
             }
             (RecordingMethod::Watch | RecordingMethod::Exact { .. } | RecordingMethod::Snapshot, _) => {
                 RunRecording::watch(directory)
@@ -77,7 +77,7 @@ impl RunRecording {
     /// Returns the recording of a task of which only the record is known. Blocks.
     pub fn of_task(store: &Path, run: String) -> Self {
         match UndoStore::open(store) {
-            Ok(store) => Self::Exact(Box::new(ExactRecording::alone(store, run))),
+            Ok(store) => Self::Exact(Box::new(ExactRecording::of_record_only(store, run))),
             Err(error) => Self::Lost(error.to_string()),
         }
     }
@@ -95,7 +95,7 @@ impl RunRecording {
         let (record, exact) = self.read(survivors, recorded);
         if let Some(exact) = exact {
             // The system takes some ms for each directory that is removed.
-            spawn_blocking(move || exact.forget());
+            spawn_blocking(move || exact.remove_record());
         }
         record
     }
@@ -114,8 +114,8 @@ impl RunRecording {
         recorded: &ChangeJournalOutcome,
     ) -> (RunRecord, Option<Self>) {
         let Self::Watch(token) = self else { return (self.finish(survivors, recorded), None) };
-        let mut record = RunRecord::of(token.peek(&pids(survivors)));
-        record.has_survivors(survivors);
+        let mut record = RunRecord::of(token.receipt_so_far(&pids(survivors)));
+        record.add_survivors(survivors);
         (record, Some(Self::Watch(token)))
     }
 
@@ -128,25 +128,29 @@ impl RunRecording {
         let pids = pids(survivors);
         let (mut record, exact) = match (self, recorded) {
             (Self::Watch(token), _) => (RunRecord::of(token.finish(&pids)), None),
-            (Self::Lost(why), _) => (lost(&why), None),
+            (Self::Lost(why), _) => (record_of_lost_run(&why), None),
             (Self::Exact(exact), ChangeJournalOutcome::Failed(why)) => {
                 note_failure(exact.store(), why);
-                (lost(why), Some(exact))
+                (record_of_lost_run(why), Some(exact))
             }
-            (Self::Exact(exact), ChangeJournalOutcome::Nothing) => (exact.nothing(&pids), None),
-            (Self::Exact(exact), ChangeJournalOutcome::Off) if exact.has_not_begun() => (exact.cut_short(&pids), None),
+            (Self::Exact(exact), ChangeJournalOutcome::Nothing) => (exact.record_of_no_change(&pids), None),
+            (Self::Exact(exact), ChangeJournalOutcome::Off) if exact.has_not_begun() => {
+                (exact.record_of_killed_recorder(&pids), None)
+            }
             (Self::Exact(exact), ChangeJournalOutcome::Off | ChangeJournalOutcome::Done) => {
                 (exact.read(&pids), Some(exact))
             }
-            (Self::Snapshot(token, exact), _) => (compared(token.finish(&pids), &exact, recorded), Some(exact)),
+            (Self::Snapshot(token, exact), _) => {
+                (record_with_watch(token.finish(&pids), &exact, recorded), Some(exact))
+            }
         };
-        record.has_survivors(survivors);
+        record.add_survivors(survivors);
         (record, exact)
     }
 }
 
 /// Returns the record of a run with a snapshot, with the receipt of a watch if the watch knows anything.
-fn compared(receipt: RunReceipt, exact: &ExactRecording, recorded: &ChangeJournalOutcome) -> RunRecord {
+fn record_with_watch(receipt: RunReceipt, exact: &ExactRecording, recorded: &ChangeJournalOutcome) -> RunRecord {
     if let ChangeJournalOutcome::Failed(why) = recorded {
         let notes = vec![format!("the command cannot be undone: {why}")];
         return RunRecord { notes, ..RunRecord::of(receipt) };

@@ -22,7 +22,7 @@ impl CommandRisk {
     }
 
     /// Returns the overwritten files that have more bytes than `most`, as parts of sentences. Asks the file system.
-    pub fn too_large(&self, most: u64) -> impl Iterator<Item = String> {
+    pub fn files_too_large(&self, most: u64) -> impl Iterator<Item = String> {
         let paths = self.reversal.targets.iter().flat_map(|target| target.paths());
         paths.filter_map(move |path| {
             let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
@@ -67,6 +67,6 @@ mod tests {
         let targets = vec![ReversalTarget { path: path("file"), names: vec![] }];
         let risk =
             CommandRisk { reversal: ReversalFacts { targets, ..ReversalFacts::default() }, ..CommandRisk::default() };
-        assert_eq!((risk.too_large(0).count(), risk.too_large(1).count()), (1, 0));
+        assert_eq!((risk.files_too_large(0).count(), risk.files_too_large(1).count()), (1, 0));
     }
 }

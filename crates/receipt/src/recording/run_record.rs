@@ -37,23 +37,24 @@ impl RunRecord {
     }
 
     /// Returns the record of a run in a watched tree, before the watching process has reported the changes.
-    pub fn unreported() -> Self {
+    pub fn of_unreported_changes() -> Self {
         let mut receipt = RunReceipt::new(ChangeAttribution::Window);
         receipt.lower(ReceiptCompleteness::Unknown, "the process that watches has not said what changed".to_owned());
         Self::of(receipt)
     }
 
     /// Adds that processes of the run still live.
-    pub fn has_survivors(&mut self, survivors: &[SurvivingProcess]) {
+    pub fn add_survivors(&mut self, survivors: &[SurvivingProcess]) {
         if survivors.is_empty() {
             return;
         }
         if let Some(receipt) = &mut self.receipt {
-            receipt.lower(ReceiptCompleteness::Partial, format!("{MAY_GO_ON}: {}", named(survivors)));
+            receipt.lower(ReceiptCompleteness::Partial, format!("{MAY_GO_ON}: {}", name_survivors(survivors)));
         }
         if let Some(undo) = &mut self.undo {
             undo.all = false;
-            undo.not_covered.push(format!("later changes of processes that it left running: {}", named(survivors)));
+            undo.not_covered
+                .push(format!("later changes of processes that it left running: {}", name_survivors(survivors)));
         }
     }
 }
@@ -61,7 +62,7 @@ impl RunRecord {
 /// Why the receipt of a run with survivors is partial.
 const MAY_GO_ON: &str = "processes that the command left running may go on changing files";
 
-fn named(survivors: &[SurvivingProcess]) -> String {
+fn name_survivors(survivors: &[SurvivingProcess]) -> String {
     let names: Vec<String> =
         survivors.iter().take(NAMED).map(|survivor| format!("{} ({})", survivor.pid, survivor.command)).collect();
     let more = match survivors.len().saturating_sub(NAMED) {
@@ -109,18 +110,18 @@ mod tests {
             (9, "1 (sleep 1), 2 (sleep 2), 3 (sleep 3) and 6 more"),
         ] {
             let mut recorded = nothing();
-            recorded.has_survivors(&survivors(count));
+            recorded.add_survivors(&survivors(count));
             let receipt = recorded.receipt.expect("a receipt");
             assert_eq!(receipt.state, ReceiptCompleteness::Partial);
             assert!(receipt.why.is_some_and(|text| text.ends_with(&format!(": {why}"))), "{count}");
         }
         let mut recorded = nothing();
         recorded.undo = Some(RunUndoCoverage { all: true, ..RunUndoCoverage::default() });
-        recorded.has_survivors(&survivors(1));
+        recorded.add_survivors(&survivors(1));
         let expected = "later changes of processes that it left running: 1 (sleep 1)".to_owned();
         assert_eq!(recorded.undo, Some(RunUndoCoverage { all: false, not_covered: vec![expected], bytes: 0 }));
         let mut recorded = nothing();
-        recorded.has_survivors(&[]);
+        recorded.add_survivors(&[]);
         assert_eq!(recorded, nothing());
     }
 }

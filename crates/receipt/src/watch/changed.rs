@@ -51,20 +51,20 @@ impl ChangedFiles {
 pub(super) fn without_ignored(mut effect: NetEffect, root: &Path) -> NetEffect {
     let mut ignored = IgnoredFiles { root, known: HashMap::new() };
     for changes in [&mut effect.created, &mut effect.modified, &mut effect.deleted] {
-        changes.retain(|change| !ignored.has(&change.path, change.kind == ChangedFileKind::Directory));
+        changes.retain(|change| !ignored.is_ignored(&change.path, change.kind == ChangedFileKind::Directory));
     }
-    effect.unsure.retain(|path| !ignored.has(path, false));
+    effect.unsure.retain(|path| !ignored.is_ignored(path, false));
     // A file that was moved out of an ignored directory is new.
     effect.renamed.retain(|FileRename { from, to }| {
         let is_directory = to.is_dir();
-        !(ignored.has(from, is_directory) && ignored.has(to, is_directory))
+        !(ignored.is_ignored(from, is_directory) && ignored.is_ignored(to, is_directory))
     });
     effect
 }
 
 /// Returns whether the changes of a tree tell of a directory: it lies in the tree, is in no other repository, and git
 /// does not ignore it.
-pub(super) fn covers(root: &Path, directory: &Path) -> bool {
+pub(super) fn covers_directory(root: &Path, directory: &Path) -> bool {
     let is_own = directory.starts_with(root) && undo::path_lookup::top_of(directory) == undo::path_lookup::top_of(root);
     let mut ignored = IgnoredFiles { root, known: HashMap::new() };
     is_own && (directory == root || !ignored.directory(directory).1)
@@ -78,10 +78,10 @@ struct IgnoredFiles<'r> {
 }
 
 impl IgnoredFiles<'_> {
-    fn has(&mut self, path: &Path, is_directory: bool) -> bool {
+    fn is_ignored(&mut self, path: &Path, is_directory: bool) -> bool {
         let Some(directory) = path.parent().filter(|directory| directory.starts_with(self.root)) else { return false };
         let (rules, is_ignored) = self.directory(directory);
-        is_ignored || rules.ignore(path, is_directory)
+        is_ignored || rules.ignores_path(path, is_directory)
     }
 
     fn directory(&mut self, directory: &Path) -> (IgnoreRules, bool) {
@@ -90,7 +90,7 @@ impl IgnoredFiles<'_> {
         }
         let above = directory.parent().filter(|_| directory != self.root).map(|above| self.directory(above));
         let (rules, is_ignored) = above.unwrap_or_default();
-        let is_ignored = is_ignored || rules.ignores(directory);
+        let is_ignored = is_ignored || rules.ignores_directory(directory);
         let repository = directory.join(GIT).symlink_metadata().ok().and_then(|_| GitRepository::open(directory));
         let rules = match repository {
             Some(repository) => IgnoreRules::of_repository(directory, &repository.common),

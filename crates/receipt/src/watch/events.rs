@@ -18,7 +18,7 @@ impl FollowedTree {
             self.trouble.lost = Some(LostReports::Overflow);
             return Ok(());
         }
-        self.count(&event);
+        self.count_report(&event);
         let directory = match self.watched.get(&event.watch).copied() {
             Some(WatchTarget::Directory(directory)) => directory,
             Some(WatchTarget::File(inode)) => {
@@ -27,7 +27,7 @@ impl FollowedTree {
                     self.forget_watch(event.watch);
                 } else {
                     for name in self.links.names(inode) {
-                        self.mark(name, event.change);
+                        self.mark_file(name, event.change);
                     }
                 }
                 return Ok(());
@@ -56,14 +56,14 @@ impl FollowedTree {
         }
         if event.name.is_empty() {
             if directory == ROOT {
-                self.mark((ROOT, OsString::new()), event.change);
+                self.mark_file((ROOT, OsString::new()), event.change);
             }
             return Ok(());
         }
         self.on_change((directory, event.name), event.change)
     }
 
-    fn count(&mut self, event: &TreeEvent) {
+    fn count_report(&mut self, event: &TreeEvent) {
         // Only windows compare the numbers.
         if self.windows.is_empty() || event.change == TreeChange::Unwatched {
             return;
@@ -84,7 +84,7 @@ impl FollowedTree {
         let Some(directory) = self.catalog.directory(id) else { return false };
         let is_ignored = || {
             let is_directory = directory.entries.get(&event.name).is_some_and(CatalogEntry::is_directory);
-            directory.rules.ignore(&self.catalog.path(id).join(&event.name), is_directory)
+            directory.rules.ignores_path(&self.catalog.path(id).join(&event.name), is_directory)
         };
         directory.ignored.is_some() || is_ignored()
     }
@@ -93,7 +93,7 @@ impl FollowedTree {
         if self.catalog.directory(key.0).is_some_and(|directory| directory.is_summed_up) {
             let path = self.catalog.path(key.0);
             if self.catalog.is_attached(key.0) {
-                self.windows.summed_up(&path);
+                self.windows.note_summed_up(&path);
             }
             // A move from here into the tree counts as a creation.
             return Ok(());
@@ -102,18 +102,18 @@ impl FollowedTree {
             TreeChange::Removed => {
                 let mark = self.marks.remove(&key);
                 if self.catalog.entry(&key).is_none() {
-                    self.links.pass(mark);
+                    self.links.on_passing_name(mark);
                 }
                 self.remove_entry(&key);
             }
             TreeChange::MovedFrom(pair) => self.on_moved_from(key, pair),
             TreeChange::MovedTo(pair) => self.on_moved_to(key, pair)?,
-            _ => self.mark(key, change),
+            _ => self.mark_file(key, change),
         }
         Ok(())
     }
 
-    fn mark(&mut self, key: CatalogKey, change: TreeChange) {
+    fn mark_file(&mut self, key: CatalogKey, change: TreeChange) {
         let mark = FileReports {
             written: change == TreeChange::Written,
             closed: change == TreeChange::Closed,
@@ -134,7 +134,7 @@ impl FollowedTree {
             if let Some(directory) = entry.directory.and_then(|id| self.catalog.directory_mut(id)) {
                 directory.place = Some((ROOT, name));
             }
-            self.before(&path, Some(&entry.node));
+            self.report_before(&path, Some(&entry.node));
             self.windows.rename_files(&path, &limbo);
         }
         // In an exchange of two names, the other file has this name now.
@@ -149,11 +149,11 @@ impl FollowedTree {
             self.marks.add(key, FileReports { replaced: true, ..FileReports::default() });
             return Ok(());
         };
-        self.arrive(&key, entry, moving)
+        self.place_renamed(&key, entry, moving)
     }
 
     /// Puts a renamed entry at its new place.
-    pub(super) fn arrive(
+    pub(super) fn place_renamed(
         &mut self,
         key: &CatalogKey,
         entry: CatalogEntry,
@@ -164,10 +164,10 @@ impl FollowedTree {
         match self.catalog.entry(key) {
             Some(replaced) => {
                 let node = replaced.node;
-                self.before(&path, Some(&node));
+                self.report_before(&path, Some(&node));
                 self.remove_entry(key);
             }
-            None => self.before(&path, None),
+            None => self.report_before(&path, None),
         }
         self.windows.rename_files(&moving.limbo, &path);
         self.windows.rename_repositories(&moving.path, &path);
@@ -194,7 +194,7 @@ impl FollowedTree {
         for (_, moving) in std::mem::take(&mut self.moving) {
             match moving.entry {
                 Some(entry) => self.remove_taken(&moving.key, (&moving.path, &moving.limbo), &entry),
-                None => self.links.pass(moving.mark),
+                None => self.links.on_passing_name(moving.mark),
             }
         }
     }

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::changed::{ChangedFiles, covers};
+use super::changed::{ChangedFiles, covers_directory};
 use super::failure::TreeWatchFailure;
-use super::limits::{FIRST, GATHER, RETRY, TREES, WatchBudget};
+use super::limits::{FIRST_READ_WAIT, GATHER_TIME, MAX_WATCHED_TREES, RETRY_AFTER, WatchBudget};
 use super::tree::{CatchUpMoment, FollowedTree};
 use crate::ports::PortListeners;
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
@@ -65,7 +65,7 @@ impl TreeMark {
     /// does not ignore it.
     #[must_use]
     pub fn covers(&self, directory: &Path) -> bool {
-        covers(&self.root, directory)
+        covers_directory(&self.root, directory)
     }
 
     /// Returns the files that changed since. Blocks while they are read.
@@ -82,20 +82,20 @@ impl TreeMark {
     /// Returns why anything in the tree may have changed since: files, ignored ones, times of writes, or git. `None`:
     /// nothing did. Below a large ignored directory only its own entries count. Blocks while the changes are read.
     #[must_use]
-    pub fn touched(&self) -> Option<String> {
+    pub fn touched_reason(&self) -> Option<String> {
         self.changed_since(true)
     }
 
     /// Like [`Self::touched`], of files that git does not ignore.
     #[must_use]
-    pub fn written(&self) -> Option<String> {
+    pub fn written_reason(&self) -> Option<String> {
         self.changed_since(false)
     }
 
     fn changed_since(&self, also_ignored: bool) -> Option<String> {
         match &self.token.window {
             Ok((follower, window)) => follower
-                .read(|tree| tree.touched(*window, also_ignored))
+                .read(|tree| tree.touched_reason(*window, also_ignored))
                 .unwrap_or_else(|failure| Some(failure.to_string())),
             Err(why) => Some(why.to_string()),
         }
@@ -145,12 +145,13 @@ impl WatchedTrees {
     #[must_use]
     pub fn prepare(&self, directory: &Path, most: Duration) -> bool {
         let Ok(root) = Self::root_of(directory) else { return false };
-        self.follower(&root).is_ok_and(|(follower, _)| matches!(*follower.settled(most), FollowerPhase::Ready(_)))
+        self.follower(&root)
+            .is_ok_and(|(follower, _)| matches!(*follower.wait_until_read(most), FollowerPhase::Ready(_)))
     }
 
     /// Simulates an overflow of the kernel's queue for a tree.
     #[cfg(test)]
-    pub(super) fn lose(&self, root: &Path) {
+    pub(super) fn simulate_overflow(&self, root: &Path) {
         let (follower, _) = self.follower(root).expect("a tree");
         if let FollowerPhase::Ready(tree) = &mut *follower.lock() {
             tree.trouble.lost = Some(super::tree::LostReports::Overflow);
@@ -160,7 +161,7 @@ impl WatchedTrees {
     fn open(&self, directory: &Path) -> Result<(Arc<TreeFollower>, u64), NoChangeWindow> {
         let root = Self::root_of(directory).map_err(|error| TreeWatchFailure::of(directory, &error))?;
         let (follower, is_new) = self.follower(&root)?;
-        let mut phase = follower.settled(if is_new { FIRST } else { Duration::ZERO });
+        let mut phase = follower.wait_until_read(if is_new { FIRST_READ_WAIT } else { Duration::ZERO });
         let number = match &mut *phase {
             FollowerPhase::Reading => return Err(NoChangeWindow::Reading { root }),
             FollowerPhase::Failed(failure, _) => return Err(failure.clone().into()),
@@ -189,7 +190,7 @@ impl WatchedTrees {
             *used = Instant::now();
             return Ok((Arc::clone(follower), false));
         }
-        if followers.len() >= TREES {
+        if followers.len() >= MAX_WATCHED_TREES {
             let unused = followers.iter().enumerate().filter(|(_, (follower, _))| !follower.is_in_use());
             if let Some((oldest, _)) = unused.min_by_key(|(_, (_, used))| *used) {
                 followers.swap_remove(oldest);
@@ -220,17 +221,17 @@ impl ReceiptToken {
     pub fn finish(mut self, tree: &[Pid]) -> RunReceipt {
         let receipt = match std::mem::replace(&mut self.window, Err(NoChangeWindow::Finished)) {
             Ok((follower, window)) => follower.receipt(|tree| tree.finish(window)),
-            Err(why) => unknown(why.to_string()),
+            Err(why) => unknown_receipt(why.to_string()),
         };
         self.with_ports(receipt, tree)
     }
 
     /// Returns a receipt of the changes so far. `tree` are the processes of the command.
     #[must_use]
-    pub fn peek(&self, tree: &[Pid]) -> RunReceipt {
+    pub fn receipt_so_far(&self, tree: &[Pid]) -> RunReceipt {
         let receipt = match &self.window {
-            Ok((follower, window)) => follower.receipt(|tree| tree.peek(*window)),
-            Err(why) => unknown(why.to_string()),
+            Ok((follower, window)) => follower.receipt(|tree| tree.receipt_so_far(*window)),
+            Err(why) => unknown_receipt(why.to_string()),
         };
         self.with_ports(receipt, tree)
     }
@@ -238,7 +239,7 @@ impl ReceiptToken {
     fn with_ports(&self, mut receipt: RunReceipt, tree: &[Pid]) -> RunReceipt {
         match (&self.listeners, PortListeners::read()) {
             (Some(before), Ok(now)) => {
-                receipt.ports = now.since(before, tree);
+                receipt.ports = now.difference_since(before, tree);
                 receipt.ports.add_own_network(tree);
             }
             _ => receipt.lower(ReceiptCompleteness::Partial, "the ports of this system cannot be read"),
@@ -257,7 +258,7 @@ impl Drop for ReceiptToken {
     }
 }
 
-fn unknown(why: impl Into<String>) -> RunReceipt {
+fn unknown_receipt(why: impl Into<String>) -> RunReceipt {
     let mut receipt = RunReceipt::new(ChangeAttribution::Window);
     receipt.lower(ReceiptCompleteness::Unknown, why);
     receipt
@@ -281,7 +282,7 @@ impl TreeFollower {
     }
 
     /// Waits until the tree has been read.
-    fn settled(&self, most: Duration) -> MutexGuard<'_, FollowerPhase> {
+    fn wait_until_read(&self, most: Duration) -> MutexGuard<'_, FollowerPhase> {
         let wait = self.changed.wait_timeout_while(self.lock(), most, |phase| matches!(phase, FollowerPhase::Reading));
         wait.unwrap_or_else(PoisonError::into_inner).0
     }
@@ -289,7 +290,7 @@ impl TreeFollower {
     fn can_be_tried_again(&self) -> bool {
         match self.phase.try_lock().as_deref() {
             Ok(FollowerPhase::Failed(TreeWatchFailure::Root { .. } | TreeWatchFailure::Incomplete, _)) => true,
-            Ok(FollowerPhase::Failed(_, at)) => at.elapsed() > RETRY,
+            Ok(FollowerPhase::Failed(_, at)) => at.elapsed() > RETRY_AFTER,
             _ => false,
         }
     }
@@ -303,7 +304,7 @@ impl TreeFollower {
     }
 
     fn receipt(&self, read: impl FnOnce(&mut FollowedTree) -> Result<RunReceipt, TreeWatchFailure>) -> RunReceipt {
-        self.read(read).unwrap_or_else(|why| unknown(why.to_string()))
+        self.read(read).unwrap_or_else(|why| unknown_receipt(why.to_string()))
     }
 
     /// Reads the tree. A failure ends its watch.
@@ -347,7 +348,7 @@ fn follow(follower: &Weak<TreeFollower>, root: &Path, budget: WatchBudget, stopp
             continue;
         }
         // A command makes many changes in a row.
-        thread::sleep(GATHER);
+        thread::sleep(GATHER_TIME);
         let Some(follower) = follower.upgrade() else { return };
         let mut phase = follower.lock();
         let FollowerPhase::Ready(tree) = &mut *phase else { return };

@@ -20,7 +20,7 @@ pub struct HardLinks {
 
 impl HardLinks {
     /// Records the reports on a name that came and went without being read.
-    pub fn pass(&mut self, mark: Option<FileReports>) {
+    pub fn on_passing_name(&mut self, mark: Option<FileReports>) {
         self.has_passed |= mark.is_some_and(|mark| mark.written || mark.closed);
     }
 

@@ -2,7 +2,7 @@
 
 use super::entry::{CatalogEntry, CatalogKey, InodeIdentity, is_gone};
 use super::failure::TreeWatchFailure;
-use super::limits::LINKED;
+use super::limits::MAX_LINK_WATCHES;
 use super::marks::FileReports;
 use super::tree::{FollowedTree, WatchTarget};
 use crate::ChangedFileKind;
@@ -68,7 +68,7 @@ impl FollowedTree {
             return Ok(());
         }
         let root = self.root().display().to_string();
-        let is_full = self.links.watches.len() >= LINKED || !self.budget.take();
+        let is_full = self.links.watches.len() >= MAX_LINK_WATCHES || !self.budget.take();
         let path = self.catalog.path_of(&name);
         let added = if is_full { None } else { Some(self.watch.add_file(&path)) };
         match added {

@@ -13,7 +13,7 @@ use super::GIT;
 use super::catalog::{CatalogDirectory, ROOT};
 use super::entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity, is_gone};
 use super::failure::TreeWatchFailure;
-use super::limits::LARGE;
+use super::limits::SUMMED_UP_ENTRIES;
 use super::marks::FileReports;
 use super::rules::IgnoreRules;
 use super::tree::{FollowedTree, LostReports, WatchTarget};
@@ -30,21 +30,25 @@ impl FollowedTree {
         let entry = CatalogEntry::read(&path, version).map_err(|error| TreeWatchFailure::of(&path, &error))?;
         let entry =
             entry.filter(CatalogEntry::is_directory).ok_or_else(|| TreeWatchFailure::Root { root: path.clone() })?;
-        self.enter_one(None, &path)?;
+        self.watch_directory(None, &path)?;
         self.put_entry(&key, &path, entry);
         self.read_entries(ROOT, &path)
     }
 
     /// Watches a new directory, then reads it, and continues with the directories in it.
-    pub(super) fn enter(&mut self, key: CatalogKey, path: PathBuf) -> Result<(), TreeWatchFailure> {
-        if let Some(id) = self.enter_one(Some(key), &path)? {
+    pub(super) fn enter_directory(&mut self, key: CatalogKey, path: PathBuf) -> Result<(), TreeWatchFailure> {
+        if let Some(id) = self.watch_directory(Some(key), &path)? {
             self.read_entries(id, &path)?;
         }
         Ok(())
     }
 
     /// Watches a new directory. Returns its number if its entries have to be read.
-    fn enter_one(&mut self, place: Option<CatalogKey>, path: &Path) -> Result<Option<DirectoryId>, TreeWatchFailure> {
+    fn watch_directory(
+        &mut self,
+        place: Option<CatalogKey>,
+        path: &Path,
+    ) -> Result<Option<DirectoryId>, TreeWatchFailure> {
         let (watch, now) = match self.add_watch(path) {
             Ok(added) => added,
             Err(RefusedWatch::Failure(failure)) => return Err(failure),
@@ -65,12 +69,12 @@ impl FollowedTree {
         if let Some(WatchTarget::Directory(known)) = self.watched.get(&watch).copied() {
             // The kernel knows the directory by another path: it was renamed and the report is on its way, or it has
             // two paths.
-            return self.meet_again((known, now), place, path);
+            return self.on_known_directory((known, now), place, path);
         }
         let above = place.as_ref().and_then(|(parent, _)| self.catalog.directory(*parent));
         let (rules, ignored) =
             above.map_or((IgnoreRules::default(), None), |above| (above.rules.clone(), above.ignored));
-        let is_ignored = ignored.is_none() && place.is_some() && rules.ignores(path);
+        let is_ignored = ignored.is_none() && place.is_some() && rules.ignores_directory(path);
         let is_summed_up = is_ignored && has_many_entries(path);
         let rules = if ignored.is_some() || is_ignored { rules } else { self.rules_of(path, &rules) };
         let entries = HashMap::new();
@@ -83,7 +87,7 @@ impl FollowedTree {
         self.watched.insert(watch, WatchTarget::Directory(id));
         self.set_directory(place.as_ref(), id);
         if is_summed_up {
-            self.windows.summed_up(path);
+            self.windows.note_summed_up(path);
             return Ok(None);
         }
         Ok(Some(id))
@@ -101,7 +105,7 @@ impl FollowedTree {
     fn rules_of(&mut self, path: &Path, above: &IgnoreRules) -> IgnoreRules {
         match fs::symlink_metadata(path.join(GIT)) {
             Ok(_) => {
-                self.git.look_again(path.to_owned());
+                self.git.mark_for_rereading(path.to_owned());
                 let common = crate::git::GitRepository::open(path).map(|repository| repository.common);
                 common.map_or_else(|| above.inside(path), |common| IgnoreRules::of_repository(path, &common))
             }
@@ -131,7 +135,7 @@ impl FollowedTree {
             let path = path.join(&key.1);
             let version = self.next_version();
             match CatalogEntry::read(&path, version) {
-                Ok(Some(entry)) => self.discover(&key, &path, entry)?,
+                Ok(Some(entry)) => self.on_new_file(&key, &path, entry)?,
                 Ok(None) => {}
                 Err(error) => self.on_unreadable(&path, &error)?,
             }
@@ -140,7 +144,7 @@ impl FollowedTree {
     }
 
     /// Handles a directory that is known by another path.
-    fn meet_again(
+    fn on_known_directory(
         &mut self,
         (known, inode): (DirectoryId, InodeIdentity),
         place: Option<CatalogKey>,
@@ -149,7 +153,7 @@ impl FollowedTree {
         let Some(key) = place else { return Ok(None) };
         let is_known = |entry: &CatalogEntry| entry.directory == Some(known);
         if let Some((entry, moving)) = self.take_moving(is_known) {
-            return self.arrive(&key, entry, moving).map(|()| None);
+            return self.place_renamed(&key, entry, moving).map(|()| None);
         }
         let from = self.catalog.directory(known).and_then(|known| known.place.clone());
         let Some(from) = from.filter(|from| self.catalog.entry(from).is_some_and(is_known)) else {
@@ -157,7 +161,7 @@ impl FollowedTree {
             for below in self.catalog.below(known) {
                 self.remove_directory(below);
             }
-            return self.enter_one(Some(key), path);
+            return self.watch_directory(Some(key), path);
         };
         let old = self.catalog.path(known);
         let is_at = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| InodeIdentity::of(&found) == inode);
@@ -170,7 +174,7 @@ impl FollowedTree {
         let Some(entry) = self.take_entry(&from) else { return Ok(None) };
         // Files in it may have been looked for at its old path.
         self.trouble.is_racing = true;
-        self.before(&old, Some(&entry.node));
+        self.report_before(&old, Some(&entry.node));
         self.windows.rename_files(&old, path);
         self.windows.rename_repositories(&old, path);
         self.git.rename(&old, path);
@@ -237,7 +241,7 @@ impl FollowedTree {
             if let Some(directory) = self.catalog.directory_mut(id) {
                 directory.place = Some(key.clone());
             }
-            let top = above.or_else(|| rules.ignores(path).then_some(id));
+            let top = above.or_else(|| rules.ignores_directory(path).then_some(id));
             self.set_ignored(id, top, count - 1);
         }
         self.count_below(key.0, count)
@@ -264,12 +268,12 @@ impl FollowedTree {
         let Some(top) = self.catalog.directory(id).and_then(|directory| directory.ignored) else { return Ok(()) };
         let Some(directory) = self.catalog.directory_mut(top) else { return Ok(()) };
         directory.count += count;
-        if directory.count < LARGE || directory.is_summed_up {
+        if directory.count < SUMMED_UP_ENTRIES || directory.is_summed_up {
             return Ok(());
         }
         directory.is_summed_up = true;
         let path = self.catalog.path(top);
-        self.windows.summed_up(&path);
+        self.windows.note_summed_up(&path);
         for below in self.catalog.below(top).into_iter().skip(1) {
             self.remove_directory(below);
         }
@@ -290,15 +294,15 @@ impl FollowedTree {
     /// windows know it by another path.
     pub(super) fn remove_taken(&mut self, key: &CatalogKey, (was, path): (&Path, &Path), entry: &CatalogEntry) {
         self.counters.files = self.counters.files.saturating_sub(1);
-        self.before(path, Some(&entry.node));
+        self.report_before(path, Some(&entry.node));
         if let Some(id) = entry.directory {
             for below in self.catalog.below(id) {
-                self.tell_entries(below, (path, was));
+                self.report_removed_entries(below, (path, was));
             }
             for below in self.catalog.below(id) {
                 self.remove_directory(below);
             }
-            self.git.look_at_all_below(was);
+            self.git.mark_all_below(was);
         }
         if entry.is_linked() {
             self.forget_link(key, entry);
@@ -307,15 +311,15 @@ impl FollowedTree {
     }
 
     /// Reports to the windows the entries of a directory below a removed directory that was at another path before.
-    fn tell_entries(&mut self, id: DirectoryId, (top, was): (&Path, &Path)) {
+    fn report_removed_entries(&mut self, id: DirectoryId, (top, was): (&Path, &Path)) {
         let Some(directory) = self.catalog.directory(id) else { return };
         let path = self.catalog.path(id);
         if directory.is_summed_up {
-            self.windows.summed_up(&renamed(&path, top, was));
+            self.windows.note_summed_up(&renamed(&path, top, was));
         }
         if !self.windows.is_empty() {
             for (name, entry) in &directory.entries {
-                self.windows.before(&path.join(name), Some(&entry.node));
+                self.windows.record_before(&path.join(name), Some(&entry.node));
             }
         }
     }
@@ -381,7 +385,7 @@ fn has_many_entries(path: &Path) -> bool {
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             count += 1;
-            if count >= LARGE {
+            if count >= SUMMED_UP_ENTRIES {
                 return true;
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::failure::TreeWatchFailure;
-use super::limits::GIT_DIRECTORIES;
+use super::limits::MAX_GIT_DIRECTORIES;
 use super::repositories::KnownRepository;
 use super::tree::{FollowedTree, WatchTarget};
 use crate::git::{GitRepository, RepositorySnapshot};
@@ -36,7 +36,7 @@ impl FollowedTree {
 
     /// Watches the directories of a repository. Returns whether all of them are watched.
     fn watch_git(&mut self, repository: &GitRepository) -> bool {
-        let (directories, mut is_all) = repository.directories(GIT_DIRECTORIES);
+        let (directories, mut is_all) = repository.directories(MAX_GIT_DIRECTORIES);
         for directory in directories {
             if !self.budget.take() {
                 return false;

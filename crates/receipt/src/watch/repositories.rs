@@ -42,17 +42,17 @@ impl TreeRepositories {
     }
 
     /// Records that another repository than before may be at a top.
-    pub fn look_again(&mut self, top: PathBuf) {
+    pub fn mark_for_rereading(&mut self, top: PathBuf) {
         self.again.insert(top);
     }
 
     /// Records that every repository may have changed.
-    pub fn look_at_all(&mut self) {
+    pub fn mark_all_changed(&mut self) {
         self.again.extend(self.known.keys().cloned());
     }
 
     /// Records that the repositories below a directory may be gone.
-    pub fn look_at_all_below(&mut self, directory: &Path) {
+    pub fn mark_all_below(&mut self, directory: &Path) {
         self.again.extend(self.known.keys().filter(|top| top.starts_with(directory)).cloned());
     }
 

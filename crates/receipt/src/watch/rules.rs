@@ -24,7 +24,7 @@ impl IgnoreRules {
     /// own rules have the lowest precedence.
     pub fn of_repository(top: &Path, common: &Path) -> Self {
         let (global, _) = Gitignore::global();
-        let user = Self::level(global, Self::default());
+        let user = Self::add_level(global, Self::default());
         let own = Self::read(top, &common.join("info/exclude"), user);
         own.inside(top)
     }
@@ -44,23 +44,23 @@ impl IgnoreRules {
         // Invalid lines have no effect in git either.
         let _ = builder.add(file);
         match builder.build() {
-            Ok(rules) if !rules.is_empty() => Self::level(rules, above),
+            Ok(rules) if !rules.is_empty() => Self::add_level(rules, above),
             _ => above,
         }
     }
 
-    fn level(rules: Gitignore, above: Self) -> Self {
+    fn add_level(rules: Gitignore, above: Self) -> Self {
         Self(Some(Arc::new(IgnoreRulesLevel { rules, above })))
     }
 
     /// Returns whether a directory is ignored by its own name. A directory below an ignored directory is ignored as
     /// well.
-    pub fn ignores(&self, directory: &Path) -> bool {
-        self.ignore(directory, true)
+    pub fn ignores_directory(&self, directory: &Path) -> bool {
+        self.ignores_path(directory, true)
     }
 
     /// Returns whether a file or a directory is ignored by its own name.
-    pub fn ignore(&self, path: &Path, is_directory: bool) -> bool {
+    pub fn ignores_path(&self, path: &Path, is_directory: bool) -> bool {
         let mut at = self.0.as_ref();
         while let Some(level) = at {
             match level.rules.matched(path, is_directory) {

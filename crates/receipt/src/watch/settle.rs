@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::GIT;
 use super::entry::{CatalogEntry, CatalogKey, DirectoryId, is_gone};
 use super::failure::TreeWatchFailure;
-use super::limits::COMPARED;
+use super::limits::MAX_COMPARED_FILES;
 use super::marks::FileReports;
 use super::tree::FollowedTree;
 use crate::ReceiptCompleteness;
@@ -16,7 +16,7 @@ use undo::coverage_gaps::named;
 impl FollowedTree {
     /// Reads every file that has a mark, until no marks are left. Files in directories whose new place is not known yet
     /// keep their marks.
-    pub(super) fn settle(&mut self, deadline: Option<Instant>) -> Result<(), TreeWatchFailure> {
+    pub(super) fn read_marked_files(&mut self, deadline: Option<Instant>) -> Result<(), TreeWatchFailure> {
         let (mut kept, mut kept_new) = (Vec::new(), Vec::new());
         loop {
             self.enter_new(&mut kept_new)?;
@@ -34,7 +34,7 @@ impl FollowedTree {
                     return Err(TreeWatchFailure::Incomplete);
                 }
                 if self.has_path(key.0) {
-                    self.settle_one(&key, mark)?;
+                    self.read_marked_file(&key, mark)?;
                 } else {
                     kept.push((key, mark));
                 }
@@ -52,7 +52,7 @@ impl FollowedTree {
             }
             if self.has_path(key.0) {
                 let path = self.catalog.path_of(&key);
-                self.enter(key, path)?;
+                self.enter_directory(key, path)?;
             } else {
                 kept.push(key);
             }
@@ -65,7 +65,7 @@ impl FollowedTree {
         self.moving.is_empty() || self.catalog.is_attached(directory)
     }
 
-    fn settle_one(&mut self, key: &CatalogKey, mark: FileReports) -> Result<(), TreeWatchFailure> {
+    fn read_marked_file(&mut self, key: &CatalogKey, mark: FileReports) -> Result<(), TreeWatchFailure> {
         if self.catalog.directory(key.0).is_none_or(|directory| directory.is_summed_up) {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl FollowedTree {
         match (self.catalog.entry(key).copied(), now) {
             (None, None) => {}
             (None, Some(now)) => {
-                self.discover(key, &path, now)?;
+                self.on_new_file(key, &path, now)?;
                 // The path may be another name of a known file that was written by that name.
                 let mark = FileReports { closed: true, replaced: false, by_link: true, ..mark };
                 self.links.to_find.entry(now.inode).and_modify(|known| *known |= mark);
@@ -94,7 +94,7 @@ impl FollowedTree {
 
     /// Handles a file at a path at which no file was known. It is new, or its old name was reported and its new name
     /// was not.
-    pub(super) fn discover(
+    pub(super) fn on_new_file(
         &mut self,
         key: &CatalogKey,
         path: &Path,
@@ -102,9 +102,9 @@ impl FollowedTree {
     ) -> Result<(), TreeWatchFailure> {
         let is_it = |entry: &CatalogEntry| now.inode.is_unique() && entry.inode == now.inode;
         if let Some((entry, moving)) = self.take_moving(is_it) {
-            return self.arrive(key, entry, moving);
+            return self.place_renamed(key, entry, moving);
         }
-        self.before(path, None);
+        self.report_before(path, None);
         self.add_entry(key, path, now)
     }
 
@@ -118,7 +118,7 @@ impl FollowedTree {
         let is_same_file = before.inode == now.inode && before.node.kind == now.node.kind;
         if !is_same_file && (before.is_directory() || now.is_directory()) {
             self.remove_entry(key);
-            self.before(path, None);
+            self.report_before(path, None);
             return self.add_entry(key, path, now);
         }
         // A program can write through a mapping, of which nothing is reported, and set the time of the content back.
@@ -140,7 +140,7 @@ impl FollowedTree {
             self.marks.new.push(key.clone());
         }
         if now.node != before.node {
-            self.before(path, Some(&before.node));
+            self.report_before(path, Some(&before.node));
         }
         if before.is_linked() && !(is_same_file && now.is_linked()) {
             self.forget_link(key, &before);
@@ -175,9 +175,9 @@ impl FollowedTree {
         if !std::mem::take(&mut self.links.has_passed) || self.windows.is_empty() {
             return false;
         }
-        if self.counters.files > COMPARED {
+        if self.counters.files > MAX_COMPARED_FILES {
             let why = "a file was written to by a name that is gone, and may have another name that was not found";
-            self.windows.trouble(ReceiptCompleteness::Partial, why);
+            self.windows.note_trouble(ReceiptCompleteness::Partial, why);
             return false;
         }
         self.mark_everything();
@@ -197,7 +197,7 @@ impl FollowedTree {
                 self.marks.add((id, name), FileReports { missed: true, ..FileReports::default() });
             }
         }
-        self.git.look_at_all();
+        self.git.mark_all_changed();
     }
 
     /// Handles a file that the system does not show.

@@ -9,7 +9,7 @@ use super::catalog::{ROOT, TreeCatalog};
 use super::changed::{ChangedFiles, without_ignored};
 use super::entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity};
 use super::failure::TreeWatchFailure;
-use super::limits::{COMPARE, FILES, WatchBudget};
+use super::limits::{COMPARE_BOUND, MAX_TREE_FILES, WatchBudget};
 use super::links::HardLinks;
 use super::marks::{FileReports, UnreadReports};
 use super::repositories::TreeRepositories;
@@ -140,12 +140,12 @@ impl FollowedTree {
     pub fn catch_up(&mut self, moment: CatchUpMoment) -> Result<(), TreeWatchFailure> {
         if moment == CatchUpMoment::WhileChanging {
             // As long as renames were not reported, a path may name another file by the time it is read.
-            return self.drain().map(drop);
+            return self.handle_reports().map(drop);
         }
         // The next round brings the changes made meanwhile, and watches new directories. Other processes may go on for
         // ever, so the rounds are limited.
         for _ in 0..4 {
-            let is_any = self.drain()? || !self.marks.is_empty();
+            let is_any = self.handle_reports()? || !self.marks.is_empty();
             self.note_race();
             let lost = self.trouble.lost.take();
             self.trouble.may_have_raced = is_any || lost.is_some();
@@ -153,19 +153,19 @@ impl FollowedTree {
                 self.compare_all(lost)?;
             }
             // Entries that were renamed into a new directory are found there.
-            self.settle(None)?;
+            self.read_marked_files(None)?;
             self.drop_moved_out();
-            self.settle(None)?;
+            self.read_marked_files(None)?;
             if !self.trouble.may_have_raced {
                 return self.refresh_git();
             }
         }
         // The last round may have read a directory under the old path of another directory. If so, the next comparison
         // covers everything.
-        self.drain()?;
+        self.handle_reports()?;
         self.note_race();
         if self.trouble.lost.is_some() {
-            self.windows.trouble(ReceiptCompleteness::Partial, RACE);
+            self.windows.note_trouble(ReceiptCompleteness::Partial, RACE);
         }
         self.refresh_git()
     }
@@ -181,11 +181,11 @@ impl FollowedTree {
     fn compare_all(&mut self, lost: LostReports) -> Result<(), TreeWatchFailure> {
         self.drop_moved_out();
         self.mark_everything();
-        self.settle(Some(Instant::now() + COMPARE))?;
+        self.read_marked_files(Some(Instant::now() + COMPARE_BOUND))?;
         let overflow = "more changed than the kernel's queue of changes holds, so renamed files may be listed as \
                         deleted and created";
         let why = if lost == LostReports::Overflow { overflow } else { RACE };
-        self.windows.trouble(ReceiptCompleteness::Partial, why);
+        self.windows.note_trouble(ReceiptCompleteness::Partial, why);
         Ok(())
     }
 
@@ -204,7 +204,7 @@ impl FollowedTree {
     /// # Errors
     /// If the tree is no longer known.
     pub fn finish(&mut self, window: u64) -> Result<RunReceipt, TreeWatchFailure> {
-        let receipt = self.peek(window)?;
+        let receipt = self.receipt_so_far(window)?;
         self.windows.close(window);
         Ok(receipt)
     }
@@ -213,7 +213,7 @@ impl FollowedTree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn peek(&mut self, window: u64) -> Result<RunReceipt, TreeWatchFailure> {
+    pub fn receipt_so_far(&mut self, window: u64) -> Result<RunReceipt, TreeWatchFailure> {
         self.catch_up(CatchUpMoment::AfterChanges)?;
         self.check_root()?;
         let mut receipt = RunReceipt::new(ChangeAttribution::Window);
@@ -244,7 +244,7 @@ impl FollowedTree {
         if let Some(window) = self.windows.get(window) {
             let (effect, mut reasons) = self.effect(window);
             let effect = without_ignored(effect, self.root());
-            self.doubt(&effect, &mut reasons);
+            self.add_doubts(&effect, &mut reasons);
             changed.add(effect);
             let (repositories, unread) = self.git.compare(&window.git);
             changed.git = !(repositories.is_empty() && unread.is_empty());
@@ -258,7 +258,7 @@ impl FollowedTree {
     ///
     /// # Errors
     /// If the tree is no longer known.
-    pub fn touched(&mut self, window: u64, also_ignored: bool) -> Result<Option<String>, TreeWatchFailure> {
+    pub fn touched_reason(&mut self, window: u64, also_ignored: bool) -> Result<Option<String>, TreeWatchFailure> {
         self.catch_up(CatchUpMoment::AfterChanges)?;
         self.check_root()?;
         let Some(window) = self.windows.get(window) else { return Ok(Some(NO_WINDOW.to_owned())) };
@@ -277,7 +277,7 @@ impl FollowedTree {
 
     fn fill(&self, receipt: &mut RunReceipt, window: &ChangeWindow) {
         let (effect, mut reasons) = self.effect(window);
-        self.doubt(&effect, &mut reasons);
+        self.add_doubts(&effect, &mut reasons);
         effect.fill(receipt);
         let (changes, unread) = self.git.compare(&window.git);
         receipt.git = changes;
@@ -292,7 +292,7 @@ impl FollowedTree {
         let ChangeWindow { replay, summed_up, trouble, .. } = window;
         let mut reasons: Vec<(ReceiptCompleteness, String)> = trouble.iter().cloned().collect();
         reasons.extend(self.trouble.standing.iter().map(|why| (ReceiptCompleteness::Partial, why.clone())));
-        let place = |path: &Path| self.place(path, summed_up);
+        let place = |path: &Path| self.listing_of(path, summed_up);
         let mut effect = replay.effect(|path| self.catalog.find(path).map(|(_, entry)| entry.node), place);
         let changed = summed_up.iter().filter(|path| matches!(place(path), PathListing::Listed));
         effect.directories.extend(changed.cloned());
@@ -302,8 +302,8 @@ impl FollowedTree {
     }
 
     /// Adds why changes of files may be listed that are none, or missing.
-    fn doubt(&self, effect: &NetEffect, reasons: &mut Vec<(ReceiptCompleteness, String)>) {
-        reasons.extend(effect.doubt().map(|why| (ReceiptCompleteness::Partial, why)));
+    fn add_doubts(&self, effect: &NetEffect, reasons: &mut Vec<(ReceiptCompleteness, String)>) {
+        reasons.extend(effect.doubt_sentence().map(|why| (ReceiptCompleteness::Partial, why)));
         let other_names = effect.modified.iter().filter(|change| change.kind == ChangedFileKind::File);
         if let Some(path) = other_names.map(|change| &change.path).find(|path| self.has_other_names(path)) {
             let (path, root) = (named(path), named(self.root()));
@@ -314,7 +314,7 @@ impl FollowedTree {
         }
     }
 
-    fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> PathListing {
+    fn listing_of(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> PathListing {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
         if below.iter().any(|name| name == super::GIT) {
             return PathListing::Hidden;
@@ -343,7 +343,7 @@ impl FollowedTree {
     }
 
     /// Handles the reports that have arrived.
-    fn drain(&mut self) -> Result<bool, TreeWatchFailure> {
+    fn handle_reports(&mut self) -> Result<bool, TreeWatchFailure> {
         let mut events: Vec<TreeEvent> = Vec::new();
         self.watch.read(&mut events).map_err(|error| TreeWatchFailure::of(self.root(), &error))?;
         let is_any = !events.is_empty();
@@ -354,17 +354,17 @@ impl FollowedTree {
     }
 
     /// Reports to all windows the file at a path before it changes.
-    pub(super) fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
+    pub(super) fn report_before(&mut self, path: &Path, node: Option<&ObservedFile>) {
         if !self.windows.is_empty() {
-            self.windows.before(path, node);
+            self.windows.record_before(path, node);
         }
     }
 
     /// Counts a file that is remembered.
     pub(super) fn count_file(&mut self) -> Result<(), TreeWatchFailure> {
         self.counters.files += 1;
-        if self.counters.files > FILES {
-            return Err(TreeWatchFailure::Files { root: self.root().to_owned(), most: FILES });
+        if self.counters.files > MAX_TREE_FILES {
+            return Err(TreeWatchFailure::Files { root: self.root().to_owned(), most: MAX_TREE_FILES });
         }
         Ok(())
     }

@@ -65,8 +65,8 @@ impl ChangeWindows {
     }
 
     /// Records the file at a path before it changes.
-    pub fn before(&mut self, path: &Path, node: Option<&ObservedFile>) {
-        self.open.values_mut().for_each(|window| window.replay.before(path, node));
+    pub fn record_before(&mut self, path: &Path, node: Option<&ObservedFile>) {
+        self.open.values_mut().for_each(|window| window.replay.record_before(path, node));
     }
 
     /// Records the removal of a file or directory.
@@ -91,14 +91,14 @@ impl ChangeWindows {
     }
 
     /// Records a change in a directory that is summed up.
-    pub fn summed_up(&mut self, directory: &Path) {
+    pub fn note_summed_up(&mut self, directory: &Path) {
         for window in self.open.values_mut() {
             window.summed_up.insert(directory.to_owned());
         }
     }
 
     /// Records that not all changes are seen.
-    pub fn trouble(&mut self, state: ReceiptCompleteness, why: &str) {
+    pub fn note_trouble(&mut self, state: ReceiptCompleteness, why: &str) {
         for window in self.open.values_mut() {
             if window.trouble.as_ref().is_none_or(|(known, _)| state > *known) {
                 window.trouble = Some((state, why.to_owned()));

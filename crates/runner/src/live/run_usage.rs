@@ -68,7 +68,7 @@ fn sample_tree(shell: Pid, left: &mut usize) -> (Vec<Pid>, RunUsageSample) {
 fn add_ports(trees: &[(&String, Vec<Pid>)], found: &mut HashMap<String, RunUsageSample>) {
     let all: Vec<Pid> = trees.iter().flat_map(|(_, tree)| tree.iter().copied()).collect();
     let Ok(listeners) = PortListeners::read() else { return };
-    let mut shared = listeners.since(&PortListeners::default(), &all);
+    let mut shared = listeners.difference_since(&PortListeners::default(), &all);
     shared.keep_owned();
     for (key, tree) in trees {
         let mut own = receipt::PortDifference::default();

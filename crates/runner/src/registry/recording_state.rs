@@ -25,7 +25,7 @@ pub(super) fn forget_records(tasks: &[Task]) {
     for task in tasks {
         let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };
         if let Ok(store) = UndoStore::open(&record.store) {
-            ExactRecording::alone(store, task.mark.clone()).forget();
+            ExactRecording::of_record_only(store, task.mark.clone()).remove_record();
         }
     }
 }

@@ -22,7 +22,7 @@ impl TaskRegistry {
     pub(super) fn begin_record(&self, inner: &mut TaskRegistryState, id: &str, recording: RunRecording) {
         let Some(entry) = inner.entries.get_mut(id) else { return };
         if matches!(recording, RunRecording::Watch(_)) {
-            self.share_record(id, &RunRecord::unreported());
+            self.share_record(id, &RunRecord::of_unreported_changes());
         }
         entry.record = TaskRecordingState::Going(recording);
         if !entry.task.is_running() {

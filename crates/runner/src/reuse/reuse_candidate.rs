@@ -63,9 +63,9 @@ impl ReuseCandidate {
             // Programs may keep what they need in ignored files.
             ReuseGround::Vouched => {
                 let changed = self.begin.changed();
-                changed.state == ReceiptCompleteness::Known && !changed.git && self.begin.written().is_none()
+                changed.state == ReceiptCompleteness::Known && !changed.git && self.begin.written_reason().is_none()
             }
-            ReuseGround::ReadsOnly | ReuseGround::Confined => self.begin.touched().is_none(),
+            ReuseGround::ReadsOnly | ReuseGround::Confined => self.begin.touched_reason().is_none(),
         };
         let output = self.copy.lock().unwrap_or_else(PoisonError::into_inner).finish();
         let output = output.filter(|_| is_there && is_clean && is_alone(&self.root))?;

@@ -78,7 +78,7 @@ fn end_mark_of(root: &Path) -> Option<Arc<TreeMark>> {
 
 /// Returns whether nothing has changed since a mark. If something has, its runs are forgotten.
 fn is_untouched(end: &Arc<TreeMark>) -> bool {
-    if end.touched().is_none() {
+    if end.touched_reason().is_none() {
         return true;
     }
     let gone: Vec<_> = trees().extract_if(.., |tree| Arc::ptr_eq(&tree.end, end)).collect();
@@ -155,7 +155,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let root = directory.path().canonicalize().expect("a path");
         fs::write(root.join("a"), "1").expect("written");
-        while mark(&root).touched().is_some() {}
+        while mark(&root).touched_reason().is_some() {}
         (directory, root)
     }
 

@@ -115,10 +115,10 @@ fn a_tree_is_touched_by_whatever_may_have_changed() {
     ] {
         let mark = fixture.watch.mark(&fixture.root());
         fixture.run(script);
-        assert_eq!(mark.touched().is_some(), touched, "{script}: {:?}", mark.touched());
+        assert_eq!(mark.touched_reason().is_some(), touched, "{script}: {:?}", mark.touched_reason());
         let is_written = touched && !script.contains("git") && !script.contains("out/") && !script.contains("big/");
-        assert_eq!(mark.written().is_some(), is_written || script.contains("stash"), "{script}");
+        assert_eq!(mark.written_reason().is_some(), is_written || script.contains("stash"), "{script}");
     }
     let gone = fixture.watch.mark(&fixture.root().join("none"));
-    assert!(gone.touched().is_some());
+    assert!(gone.touched_reason().is_some());
 }

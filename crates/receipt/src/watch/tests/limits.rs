@@ -75,7 +75,7 @@ fn an_overflow_of_the_queue_is_found_out() {
     let fixture = WatchedTreeFixture::new("mkdir d; echo 1 >a; echo 1 >b; echo 1 >c");
     let token = fixture.begin();
     let before = fixture.files();
-    fixture.watch.lose(&fixture.root());
+    fixture.watch.simulate_overflow(&fixture.root());
     fixture.run("echo 1 >d/new; echo more >>a; rm b; mv c e");
     let receipt = token.finish(&[]);
     assert_eq!(receipt.state, ReceiptCompleteness::Partial);

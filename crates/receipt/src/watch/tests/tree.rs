@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::watch::{ReceiptToken, WatchedTrees};
-use crate::{LISTED, ReceiptCompleteness, RunReceipt};
+use crate::{MAX_LISTED_CHANGES, ReceiptCompleteness, RunReceipt};
 
 /// A tree that is watched.
 pub struct WatchedTreeFixture {
@@ -61,7 +61,7 @@ impl WatchedTreeFixture {
         change();
         let receipt = token.finish(&[]);
         let lists = [&receipt.created, &receipt.modified, &receipt.deleted].map(Vec::len);
-        let is_whole = receipt.directories.is_empty() && lists.iter().all(|length| *length < LISTED);
+        let is_whole = receipt.directories.is_empty() && lists.iter().all(|length| *length < MAX_LISTED_CHANGES);
         if receipt.state != ReceiptCompleteness::Unknown && is_whole {
             check(&receipt, before, &self.files(), script);
         }

@@ -77,7 +77,7 @@ pub async fn complete<'a, L: CommandListener>(
     let mut recorded = record.finish((&survivors, &end), adopted, moved).await;
     let servers = request.world.as_ref().and_then(|world| servers_of(world.home.as_deref()?));
     if let Some((receipt, servers)) = recorded.as_mut().and_then(|record| record.receipt.as_mut()).zip(servers) {
-        receipt.ports.rename(&servers);
+        receipt.ports.replace_addresses(&servers);
     }
     // From here on only the shim reads the pipes, if a process still writes to them.
     output.notes.extend(note.map(str::to_owned));
