@@ -19,28 +19,28 @@
 pub mod check_classification;
 pub mod class;
 pub mod counts;
+pub mod earlier_results;
 pub mod estimate;
 pub mod failure;
 pub mod fold;
 mod output_lines;
-mod reduction_options;
 pub mod recall;
+mod reduced_view;
+mod reduction_options;
 mod repeat_count;
 pub mod rules;
 mod salience;
-pub mod earlier_results;
 pub mod stream;
 #[cfg(test)]
 mod tests;
-mod reduced_view;
 mod whole_output;
 
 pub use estimate::estimate_tokens;
-pub use reduction_options::ReductionOptions;
-pub use rules::{OutputRule, RULES};
-pub use stream::OutputReducer;
 pub use reduced_view::{
     CommandStream, DEFAULT_BUDGET, ElidedRange, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName,
     closing_line,
 };
+pub use reduction_options::ReductionOptions;
+pub use rules::{OutputRule, RULES};
+pub use stream::OutputReducer;
 pub use whole_output::{reduce, unreduced_view};

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::class::{OutputClass, OutputProfile};
+use super::earlier_results::{EarlierLineRun, EarlierLines, lines_of};
 use super::estimate::TokenEstimate;
 use super::fold::FEWEST;
 use super::reduction_options::ReductionOptions;
 use super::rules::OutputRule;
-use super::salience::view_writer::{StreamRendering, ViewWriter};
 use super::salience::line_selection::{SelectionConditions, select};
 use super::salience::output_unit::{LineJudge, NewLine, OutputUnit};
-use super::earlier_results::{EarlierLineRun, EarlierLines, lines_of};
+use super::salience::view_writer::{StreamRendering, ViewWriter};
 use super::{CommandStream, ElisionReason, ExitOutcome, ReducedView, ReductionLevel, ViewRuleName};
 
 /// Least size in bytes of an output that is worth a gap.

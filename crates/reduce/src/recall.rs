@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::{self, LineDfa, RuleFault};
 use super::earlier_results::lines_of;
+use super::rules::{self, LineDfa, RuleFault};
 
 /// Most bytes that one recall gives.
 pub const LARGEST: usize = 50 << 10;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::ReductionLevel;
 use super::class::{OutputProfile, output_profile};
-use super::rules::{OutputRule, StreamRules};
 use super::earlier_results::EarlierLines;
 use super::reduced_view::LineVerdict;
+use super::rules::{OutputRule, StreamRules};
 
 /// The options of a reduction.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Makes the view of a complete output.
 
 use super::class::{OutputClass, output_profile};
+use super::earlier_results::lines_of;
 use super::estimate::estimate_tokens;
 use super::failure::{FailureContext, FailureSeverity, is_program_message, severity};
 use super::output_lines::OutputLines;
 use super::reduction_options::ReductionOptions;
-use super::earlier_results::lines_of;
 use super::stream::{OutputReducer, WHOLE};
 use super::{CommandStream, ExitOutcome, ReducedView, ReductionLevel};
 

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+mod known_words;
 mod output_profile;
 mod pipeline_producer;
 mod printed_content;
 #[cfg(test)]
 mod tests;
-mod known_words;
 
 pub use output_profile::{OutputProfile, output_profile, unwrap_command};
 pub use pipeline_producer::{PipelineProducer, find_producer, whole_command_producer};

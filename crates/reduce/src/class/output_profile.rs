@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::printed_content::{PrintedContent, only_shows, printed_content};
 use super::known_words::known_value;
+use super::printed_content::{PrintedContent, only_shows, printed_content};
 use safety::WrappedCommand;
 use safety::parse::{CommandList, CommandNode, CommandNodeKind, PipelineSyntax, RedirectSyntax, WordSyntax, read};
 

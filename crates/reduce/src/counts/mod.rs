@@ -8,12 +8,12 @@
 //! - **Nothing is guessed.** What a runner does not print is `None`, and a run without its summary is not complete.
 //! - **Bounded.** Each line is read once and alone, up to `LONGEST` bytes. Names, frames and runs have a bound.
 
-mod test_run;
-mod test_count_reader;
 mod plain_line_splitter;
+mod test_count_reader;
+mod test_counts;
+mod test_run;
 #[cfg(test)]
 mod tests;
-mod test_counts;
 
 use crate::CommandStream;
 use crate::class::output_profile;

@@ -3,11 +3,11 @@
 //! The weights are fitted to o200k over outputs of commands. The median error is 5 %. Dividing the bytes by four has a
 //! median error of 13 %.
 
-mod byte_kind_masks;
 mod byte_kind;
+mod byte_kind_masks;
 
-use byte_kind_masks::ByteKindMasks;
 use byte_kind::{ByteKind, KINDS};
+use byte_kind_masks::ByteKindMasks;
 
 /// Weights, in hundredths of a token.
 const WORD: u64 = 105;

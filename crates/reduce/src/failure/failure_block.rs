@@ -242,7 +242,7 @@ fn resumes(text: &str, severity: FailureSeverity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::{test_headers, severity};
+    use crate::failure::{severity, test_headers};
 
     fn block_of(text: &str) -> Vec<&str> {
         let mut block = FirstFailureBlock::default();

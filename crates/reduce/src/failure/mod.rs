@@ -3,16 +3,16 @@
 //! A *failure* has a form that tools use: at the start of the line or behind a place, as the outcome at the line's end,
 //! or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
 
-mod lines_above;
 mod failure_block;
 mod failure_context;
+mod failure_phrases;
+mod failure_shape;
+mod failure_words;
+mod line_prefix;
+mod lines_above;
+mod source_code;
 mod test_headers;
 mod test_names;
-mod failure_phrases;
-mod line_prefix;
-mod failure_shape;
-mod source_code;
-mod failure_words;
 
 pub use failure_block::{FailureBlockLine, FirstFailureBlock};
 pub use failure_context::FailureContext;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{test_headers, is_numbered, line_prefix};
+use super::{is_numbered, line_prefix, test_headers};
 
 /// Most lines of a title behind its first one.
 const TITLE: usize = 3;
@@ -126,7 +126,7 @@ mod tests {
                 assert_eq!(own, Some(name), "{line}");
             }
         }
-        assert_eq!(test_names::name("error: no such thing"), None);
+        assert_eq!(super::name("error: no such thing"), None);
     }
 
     #[test]

@@ -2,18 +2,18 @@
 //!
 //! Repeats are folded first, then lines with the same prefix. The inverse reads the text from start to end.
 
-mod prefix_headings;
-mod folded_line;
 mod fold_mark;
-mod repeated_blocks;
+mod folded_line;
 mod line_series;
+mod prefix_headings;
+mod prefix_tree;
+mod repeated_blocks;
 #[cfg(test)]
 mod tests;
-mod prefix_tree;
 
 use crate::estimate::TokenEstimate;
-pub use folded_line::FoldedLine;
 pub use fold_mark::FoldMark;
+pub use folded_line::FoldedLine;
 pub use line_series::{FEWEST, LineSeries, unfold_series};
 
 /// Name of the fold of repeats, as views list it.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
-use super::folded_line::FoldedLine;
 use super::fold_mark::FoldMark;
+use super::folded_line::FoldedLine;
 use crate::estimate::hundredths;
 
 /// Longest block, in lines.

@@ -7,9 +7,9 @@
 
 mod file;
 pub(crate) mod test_line_patterns;
-mod user_rules;
 #[cfg(test)]
 mod tests;
+mod user_rules;
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

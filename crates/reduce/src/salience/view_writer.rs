@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::line_selection::follows;
 use super::output_unit::OutputUnit;
+use crate::earlier_results::EarlierLineRun;
 use crate::estimate::hundredths;
 use crate::failure::FailureSeverity;
 use crate::fold::{self, AllowedFolds, FoldMark, FoldedLine};
-use crate::rules::{self, OutputRule};
-use crate::earlier_results::EarlierLineRun;
 use crate::reduced_view::{CommandStream, ElidedRange, ElisionReason, grouped};
+use crate::rules::{self, OutputRule};
 
 /// Longest line that is shown whole: in characters, and for a failure in bytes.
 const LONG: usize = 2_000;

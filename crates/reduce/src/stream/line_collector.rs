@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::failure::FailureSeverity;
 use crate::fold::{FEWEST, LineSeries};
-use crate::salience::output_unit::OutputUnit;
 use crate::reduced_view::LineVerdict;
+use crate::salience::output_unit::OutputUnit;
 
 /// Most bytes that are held of each part, including the properties of the lines.
 const START: usize = 4 << 10;

@@ -11,13 +11,13 @@ use line_collector::{LineCollector, SPARE};
 use memchr::memchr;
 
 use super::class::OutputProfile;
+use super::earlier_results::{EarlierLines, lines_of};
 use super::estimate::TokenEstimate;
 use super::output_lines::{OutputLines, StreamTotals};
 use super::reduction_options::ReductionOptions;
 use super::repeat_count::{BlockSearch, RepeatedBlock, count_repeats};
 use super::rules::StreamRules;
 use super::salience::output_unit::{NewLine, RemovedMiddle};
-use super::earlier_results::{EarlierLines, lines_of};
 use super::{CommandStream, ExitOutcome, ReducedView, ReductionLevel};
 
 /// Largest output whose lines are all held, in bytes.

@@ -392,7 +392,8 @@ fn lines_that_an_earlier_result_shows_are_referred_to() {
     let list: String =
         (0..40).map(|number| format!("{number} dependencies are up to date in this workspace\n")).collect();
     let stdout = format!("a new beginning\n{list}and a new end\n");
-    let shown = earlier_results::EarlierLines::of(&[earlier_results::EarlierResult { id: 9, text: &list, hidden: &[] }]);
+    let shown =
+        earlier_results::EarlierLines::of(&[earlier_results::EarlierResult { id: 9, text: &list, hidden: &[] }]);
     for level in [ReductionLevel::Lossless, ReductionLevel::Salient { budget: 400 }] {
         let options =
             ReductionOptions { earlier: Some(&shown), command: Some("npm ls"), ..ReductionOptions::new(level) };

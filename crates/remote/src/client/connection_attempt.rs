@@ -85,7 +85,7 @@ async fn answer_bootstrap(
     transport: &mut TransportProcess,
 ) -> Result<bool, ReachFailure> {
     let mut answers = BootstrapAnswerReader::new(&wanted.mark);
-    let known = |reason, message: String| Err(ReachFailure::Known(classify_failure, message));
+    let known = |reason, message: String| Err(ReachFailure::Known(reason, message));
     let mut tries = 0;
     loop {
         match answers.next_answer() {
@@ -180,14 +180,14 @@ async fn describe_failure(
         ReachFailure::Known(reason, message) => {
             let said = transport.stderr_text();
             transport.drop_link();
-            TargetError::new(&settings.id, classify_failure, &message, said)
+            TargetError::new(&settings.id, reason, &message, said)
         }
         ReachFailure::Ended(printed) => {
             let (exit_code, said) = transport.last_words().await;
             let reason = classify_failure(kind, &said, exit_code);
             let said = [said, clean(&printed)].join("\n").trim().to_owned();
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
-            TargetError::new(&settings.id, classify_failure, last, said.clone())
+            TargetError::new(&settings.id, reason, last, said.clone())
         }
     }
 }

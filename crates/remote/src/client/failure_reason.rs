@@ -33,7 +33,7 @@ const SSH_FAILED: i32 = 255;
 /// Returns why a transport ended before our text has answered.
 pub fn classify_failure(kind: TargetKind, said: &str, exit_code: Option<i32>) -> TargetErrorReason {
     let said = said.to_lowercase();
-    let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *classify_failure);
+    let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *reason);
     match (kind, exit_code) {
         _ if said.starts_with(supervisor::CANNOT_START) => TargetErrorReason::Unreachable,
         // What ssh prints and its login shell prints are in one stream.

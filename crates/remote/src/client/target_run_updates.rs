@@ -61,8 +61,8 @@ impl RunUpdateSender {
             return Err(LinkError::Unexpected("more events than the credit allows"));
         }
         let cost = credit_cost(bytes);
-        self.unread.fetch_add(credit_cost, Ordering::Relaxed);
-        let _gone = self.sender.send((TargetRunUpdate::Event(event), credit_cost));
+        self.unread.fetch_add(cost, Ordering::Relaxed);
+        let _gone = self.sender.send((TargetRunUpdate::Event(event), cost));
         Ok(())
     }
 }
@@ -105,8 +105,8 @@ impl RunUpdateReceiver {
         {
             next = Some(TargetRunUpdate::Lost(PROTOCOL_BROKEN));
         }
-        self.unread.fetch_sub(credit_cost.unwrap_or(0), Ordering::Relaxed);
-        self.unpaid += credit_cost.unwrap_or(0);
+        self.unread.fetch_sub(cost.unwrap_or(0), Ordering::Relaxed);
+        self.unpaid += cost.unwrap_or(0);
         self.over |= match &next {
             Some(TargetRunUpdate::Event(event)) => event.ends_run(),
             Some(TargetRunUpdate::Lost(_) | TargetRunUpdate::Unreachable(_)) | None => true,

@@ -35,10 +35,10 @@ impl UntakenOutput {
     pub fn on_taken(&mut self, listener: &impl CommandListener) -> u64 {
         let taken = self.given.then(|| self.parts.pop_front()).flatten();
         let cost = taken.map_or(0, |(_, text)| credit_cost(text.len()));
-        self.cost -= credit_cost;
+        self.cost -= cost;
         self.given = false;
         self.give(listener);
-        credit_cost
+        cost
     }
 
     /// The listener has failed, and gets nothing more.

@@ -31,7 +31,7 @@ impl OutputCredit {
     /// Counts output that was sent. Returns whether more may be.
     fn spend(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.cost += credit_cost;
+        sent.cost += cost;
         sent.held = sent.cost >= TRANSFER_CREDIT;
         !sent.held
     }
@@ -39,7 +39,7 @@ impl OutputCredit {
     /// Counts output that was taken. Returns whether a command that was held back goes on.
     pub fn give_back(&self, cost: u64) -> bool {
         let mut sent = self.sent();
-        sent.cost = sent.cost.saturating_sub(credit_cost);
+        sent.cost = sent.cost.saturating_sub(cost);
         let goes_on = sent.held && sent.cost < TRANSFER_CREDIT;
         sent.held &= !goes_on;
         goes_on
@@ -73,7 +73,7 @@ impl CommandListener for WireListener {
         if !self.send(&TargetEvent::Output(stream, text)) {
             return self.reply(CallerReply::OutputTaken(Some("too much output waits for a link".to_owned())));
         }
-        if self.credit.spend(credit_cost) {
+        if self.credit.spend(cost) {
             self.reply(CallerReply::OutputTaken(None));
         }
     }
@@ -83,7 +83,7 @@ impl CommandListener for WireListener {
         let cost = credit_cost(text.len());
         // After text that a full mailbox does not take, the terminal is heard no more.
         let sent = self.send(&TargetEvent::Data(text));
-        if sent && self.credit.spend(credit_cost) {
+        if sent && self.credit.spend(cost) {
             terminal.on_text_taken();
             self.reply(CallerReply::DataChanged);
         }

@@ -2,9 +2,9 @@
 
 mod run_closing;
 
-use super::test_run::{FailedTestNames, TestRunCounts, TestRunFrame};
 use super::plain_line_splitter::PlainLineSplitter;
 use super::test_counts::{CommandTermination, TestCounts};
+use super::test_run::{FailedTestNames, TestRunCounts, TestRunFrame};
 use crate::CommandStream;
 use crate::class::OutputProfile;
 use crate::rules::test_line_patterns::{COUNTING, FoundPatternPart, TestCountingRule, TestLineFinder, TestLinePattern};
