@@ -98,7 +98,7 @@ fn machine_branch(program: &TargetProgram) -> String {
     format!("{machine}) h={sha256}; n={bytes}; c=\"{}\";; ", codings.join(" "))
 }
 
-/// Returns a path within double quotes. [`is_writable`] has checked it.
+/// Returns a path within double quotes. [`is_scriptable_path`] has checked it.
 fn escape_path(path: &str) -> String {
     path.chars().flat_map(|c| matches!(c, '"' | '$' | '`' | '\\').then_some('\\').into_iter().chain([c])).collect()
 }

@@ -189,7 +189,7 @@ impl TargetOutbox {
         begins
     }
 
-    /// Takes the calls of a run back that is over, or given up. Returns what [`Self::take_back`] does.
+    /// Takes the calls of a run back that is over, or given up. Returns what [`Self::withdraw`] does.
     pub fn forget_run(&self, run: u64) -> bool {
         self.waiting().standing.remove(&run);
         self.withdraw(run)

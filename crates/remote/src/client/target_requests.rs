@@ -43,10 +43,10 @@ impl RemoteTarget {
         self.request_until(ask, std::future::pending())
     }
 
-    /// Like [`Self::ask`]. Once the caller gives up, the program is asked for what there is.
+    /// Like [`Self::request`]. Once the caller gives up, the program is asked for what there is.
     ///
     /// # Errors
-    /// As [`Self::ask`], and [`RunError::Aborted`] if the caller gives up while no link is there.
+    /// As [`Self::request`], and [`RunError::Aborted`] if the caller gives up while no link is there.
     pub fn request_until(
         self: &Arc<Self>,
         ask: TargetRequest,
