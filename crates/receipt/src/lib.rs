@@ -7,9 +7,9 @@
 
 pub mod git;
 pub mod net;
-pub mod ports;
+pub mod port_listeners;
 pub mod recording;
-mod types;
+mod run_receipt;
 pub mod watch;
 
-pub use types::*;
+pub use run_receipt::*;

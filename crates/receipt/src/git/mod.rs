@@ -4,12 +4,12 @@
 //! under way, and
 //! [`compare`] returns the changes.
 
-mod index;
+mod git_index;
+mod git_repository;
 mod references;
-mod repository;
-mod snapshot;
+mod repository_snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use repository::GitRepository;
-pub use snapshot::{RepositoryComparison, RepositorySnapshot, compare};
+pub use git_repository::GitRepository;
+pub use repository_snapshot::{RepositoryComparison, RepositorySnapshot, compare};

@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use memchr::memmem;
 
-use super::repository::{GitRepository, MAX_FILE_BYTES, short_file};
+use super::git_repository::{GitRepository, MAX_FILE_BYTES, short_file};
 
 /// The file of packed references.
 const PACKED: &str = "packed-refs";

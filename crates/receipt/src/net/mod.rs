@@ -3,12 +3,12 @@
 //! [`ChangeReplay`] receives the steps in order: the file at a path before its first change, renames and removals. It
 //! follows each file to its present path. [`ChangeReplay::effect`] then compares. Nothing here reads a file or a clock.
 
-mod effect;
-mod node;
-mod replay;
+mod change_replay;
+mod net_effect;
+mod observed_file;
 #[cfg(test)]
 mod tests;
 
-pub use effect::{NetEffect, PathListing};
-pub use node::{ContentIdentity, ObservedFile, ObservedMetadata};
-pub use replay::ChangeReplay;
+pub use change_replay::ChangeReplay;
+pub use net_effect::{NetEffect, PathListing};
+pub use observed_file::{ContentIdentity, ObservedFile, ObservedMetadata};

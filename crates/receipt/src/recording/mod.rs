@@ -22,22 +22,24 @@
 //! - **A change of a file with several names counts for all its names.** Names that the record does not know are
 //!   searched for below the repository. If not all are found, the receipt is partial.
 
-mod choice;
-mod contents;
-mod effect;
-mod exact;
+mod command_risk;
+mod exact_recording;
+mod kept_run_files;
 mod other_names;
-mod prepare;
-#[expect(clippy::module_inception, reason = "the noun of this directory")]
-mod recording;
-mod risk;
+mod prepared_recording;
+mod record_effect;
+mod recording_method;
+mod recording_request;
 mod run_record;
-mod wanted;
+#[expect(clippy::module_inception, reason = "the noun of this directory")]
+mod run_recording;
 
-pub use choice::{NotUndoable, RecordingMethod};
-pub use exact::ExactRecording;
-pub use prepare::{PreparedRecording, RecordedCommand, prepare, recording_obstacle, snapshot_tree, undo_obstacle};
-pub use recording::{RunRecording, mark};
-pub use risk::CommandRisk;
+pub use command_risk::CommandRisk;
+pub use exact_recording::ExactRecording;
+pub use prepared_recording::{
+    PreparedRecording, RecordedCommand, prepare, recording_obstacle, snapshot_tree, undo_obstacle,
+};
+pub use recording_method::{NotUndoable, RecordingMethod};
+pub use recording_request::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
 pub use run_record::{RunRecord, RunUndoCoverage};
-pub use wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
+pub use run_recording::{RunRecording, mark};

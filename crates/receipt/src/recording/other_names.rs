@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::contents::KeptRunFiles;
+use super::kept_run_files::KeptRunFiles;
 use crate::net::NetEffect;
 use crate::{ChangedFileKind, FileChange};
 use undo::coverage_gaps::named;

@@ -23,30 +23,30 @@
 //! A tree is watched from the first command in it on. Its watches are added first and its files are read second, in a
 //! thread of its own. That command waits 25 ms for it. If the tree is larger, its receipt is unknown.
 
-mod catalog;
-mod changed;
-mod entry;
-mod events;
-mod failure;
-mod host;
-mod limits;
-mod links;
-mod marks;
+mod catalog_entry;
+mod changed_files;
+mod hard_links;
+mod tree_catalog;
+mod tree_events;
+mod unread_reports;
+mod watch_failure;
+mod watch_limits;
+mod watched_trees;
 
-mod names;
-mod places;
-mod refresh;
-mod repositories;
-mod rules;
-mod settle;
+mod catalog_moves;
+mod change_window;
+mod followed_tree;
+mod hard_link_names;
+mod ignore_rules;
+mod report_reading;
+mod repository_refresh;
 #[cfg(test)]
 mod tests;
-mod tree;
-mod window;
+mod tree_repositories;
 
-pub use changed::ChangedFiles;
-pub use failure::TreeWatchFailure;
-pub use host::{ReceiptToken, TreeMark, WatchedTrees};
+pub use changed_files::ChangedFiles;
+pub use watch_failure::TreeWatchFailure;
+pub use watched_trees::{ReceiptToken, TreeMark, WatchedTrees};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";

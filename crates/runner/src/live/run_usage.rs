@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use nix::unistd::{Pid, getpid};
 
 use super::run_description::ServedPort;
-use receipt::ports::PortListeners;
+use receipt::port_listeners::PortListeners;
 
 /// Most processes that are sampled at a time, of all runs together.
 const PROCESSES: usize = 2_000;

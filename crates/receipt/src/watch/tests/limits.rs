@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::super::WatchedTrees;
-use super::super::limits::WatchBudget;
+use super::super::watch_limits::WatchBudget;
 use super::WatchedTreeFixture;
 use crate::ReceiptCompleteness;
 

@@ -131,7 +131,7 @@ pub fn check(receipt: &RunReceipt, before: TreeListing, after: &TreeListing, scr
         let below: Vec<_> = files.keys().filter(|path| path.starts_with(&rename.from)).cloned().collect();
         assert!(!below.is_empty(), "{script}: {} was not there: {receipt:?}", rename.from.display());
         for path in below {
-            let to = crate::watch::window::renamed(&path, &rename.from, &rename.to);
+            let to = crate::watch::change_window::renamed(&path, &rename.from, &rename.to);
             moved.insert(to, files.remove(&path).expect("a file"));
         }
     }

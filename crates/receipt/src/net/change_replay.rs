@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::node::ObservedFile;
+use super::observed_file::ObservedFile;
 use undo::path_map::prefixes;
 
 /// A path as bytes. In their order, all paths in a directory are adjacent.

@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::index::{GitIndex, GitIndexEntries};
+use super::git_index::{GitIndex, GitIndexEntries};
+use super::git_repository::{GitRepository, MAX_FILE_BYTES, short_file};
 use super::references;
-use super::repository::{GitRepository, MAX_FILE_BYTES, short_file};
 use crate::{GitState, RepositoryChange};
 use undo::coverage_gaps::named;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::GIT;
-use super::rules::IgnoreRules;
+use super::ignore_rules::IgnoreRules;
 use crate::git::GitRepository;
 use crate::net::NetEffect;
 use crate::{ChangedFileKind, FileRename, ReceiptCompleteness};

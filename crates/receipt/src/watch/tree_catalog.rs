@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::entry::{CatalogEntry, CatalogKey, DirectoryId};
-use super::rules::IgnoreRules;
+use super::catalog_entry::{CatalogEntry, CatalogKey, DirectoryId};
+use super::ignore_rules::IgnoreRules;
 use sys::TreeWatchId;
 
 /// The root of every catalog.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::BitOrAssign;
 
-use super::entry::CatalogKey;
+use super::catalog_entry::CatalogKey;
 
 /// Reports on one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::contents::KeptRunFiles;
+use super::kept_run_files::KeptRunFiles;
 use crate::ChangedFileKind;
 use crate::net::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
 use undo::RunManifest;

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::node::{FileComparison, ObservedFile};
-use super::replay::{ChangeReplay, FileOrigin, PathBytes};
+use super::change_replay::{ChangeReplay, FileOrigin, PathBytes};
+use super::observed_file::{FileComparison, ObservedFile};
 use crate::{FileChange, FileRename, MAX_LISTED_CHANGES, ReceiptCounts, RunReceipt};
 use undo::coverage_gaps::named;
 use undo::path_map::prefixes;

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::GIT;
-use super::entry::{CatalogEntry, CatalogKey, DirectoryId, is_gone};
-use super::failure::TreeWatchFailure;
-use super::limits::MAX_COMPARED_FILES;
-use super::marks::FileReports;
-use super::tree::FollowedTree;
+use super::catalog_entry::{CatalogEntry, CatalogKey, DirectoryId, is_gone};
+use super::followed_tree::FollowedTree;
+use super::unread_reports::FileReports;
+use super::watch_failure::TreeWatchFailure;
+use super::watch_limits::MAX_COMPARED_FILES;
 use crate::ReceiptCompleteness;
 use undo::coverage_gaps::named;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{CatalogKey, InodeIdentity};
-use super::marks::FileReports;
+use super::catalog_entry::{CatalogKey, InodeIdentity};
+use super::unread_reports::FileReports;
 use sys::TreeWatchId;
 
 /// The names of files that have several names.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::repository::MAX_FILE_BYTES;
+use super::git_repository::MAX_FILE_BYTES;
 
 /// The state of an index. Two indexes are compared by `entries` alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The names of files that have several names.
 
-use super::entry::{CatalogEntry, CatalogKey, InodeIdentity, is_gone};
-use super::failure::TreeWatchFailure;
-use super::limits::MAX_LINK_WATCHES;
-use super::marks::FileReports;
-use super::tree::{FollowedTree, WatchTarget};
+use super::catalog_entry::{CatalogEntry, CatalogKey, InodeIdentity, is_gone};
+use super::followed_tree::{FollowedTree, WatchTarget};
+use super::unread_reports::FileReports;
+use super::watch_failure::TreeWatchFailure;
+use super::watch_limits::MAX_LINK_WATCHES;
 use crate::ChangedFileKind;
 
 impl FollowedTree {

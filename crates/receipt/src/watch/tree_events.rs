@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 
 use super::GIT;
-use super::catalog::ROOT;
-use super::entry::{CatalogEntry, CatalogKey, DirectoryId};
-use super::failure::TreeWatchFailure;
-use super::marks::FileReports;
-use super::repositories::is_lock;
-use super::tree::{FollowedTree, HalfReportedRename, LostReports, WatchTarget};
+use super::catalog_entry::{CatalogEntry, CatalogKey, DirectoryId};
+use super::followed_tree::{FollowedTree, HalfReportedRename, LostReports, WatchTarget};
+use super::tree_catalog::ROOT;
+use super::tree_repositories::is_lock;
+use super::unread_reports::FileReports;
+use super::watch_failure::TreeWatchFailure;
 use sys::{TreeChange, TreeEvent};
 
 impl FollowedTree {
@@ -50,7 +50,7 @@ impl FollowedTree {
             return Ok(());
         }
         if event.name == GIT {
-            let file = self.catalog.path(directory).join(super::rules::FILE);
+            let file = self.catalog.path(directory).join(super::ignore_rules::FILE);
             self.reread_rules(directory, &file);
             return Ok(());
         }

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use super::changed::{ChangedFiles, covers_directory};
-use super::failure::TreeWatchFailure;
-use super::limits::{FIRST_READ_WAIT, GATHER_TIME, MAX_WATCHED_TREES, RETRY_AFTER, WatchBudget};
-use super::tree::{CatchUpMoment, FollowedTree};
-use crate::ports::PortListeners;
+use super::changed_files::{ChangedFiles, covers_directory};
+use super::followed_tree::{CatchUpMoment, FollowedTree};
+use super::watch_failure::TreeWatchFailure;
+use super::watch_limits::{FIRST_READ_WAIT, GATHER_TIME, MAX_WATCHED_TREES, RETRY_AFTER, WatchBudget};
+use crate::port_listeners::PortListeners;
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 
 /// The trees that a host watches. A tree is watched from the first command in it on.
@@ -154,7 +154,7 @@ impl WatchedTrees {
     pub(super) fn simulate_overflow(&self, root: &Path) {
         let (follower, _) = self.follower(root).expect("a tree");
         if let FollowerPhase::Ready(tree) = &mut *follower.lock() {
-            tree.trouble.lost = Some(super::tree::LostReports::Overflow);
+            tree.trouble.lost = Some(super::followed_tree::LostReports::Overflow);
         };
     }
 

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use nix::unistd::Pid;
 use tokio::task::spawn_blocking;
 
-use super::choice::RecordingMethod;
-use super::exact::{ExactRecording, record_of_lost_run};
-use super::prepare::{PreparedRecording, note_failure};
+use super::exact_recording::{ExactRecording, record_of_lost_run};
+use super::prepared_recording::{PreparedRecording, note_failure};
+use super::recording_method::RecordingMethod;
 use super::run_record::RunRecord;
 use crate::watch::{ReceiptToken, TreeMark, WatchedTrees};
 use crate::{ReceiptCompleteness, RunReceipt};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::window::renamed;
+use super::change_window::renamed;
 use crate::git::{RepositorySnapshot, compare};
 use crate::{ReceiptCompleteness, RepositoryChange};
 use sys::TreeEvent;

@@ -6,9 +6,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::choice::{NotUndoable, RecordingFacts, RecordingMethod, choose};
-use super::risk::CommandRisk;
-use super::wanted::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
+use super::command_risk::CommandRisk;
+use super::recording_method::{NotUndoable, RecordingFacts, RecordingMethod, choose};
+use super::recording_request::{ReceiptSource, RecordingRequest, RequestedUndo, UndoCondition};
 use crate::watch::WatchedTrees;
 use protocol::plan::{ChangeJournalLimits, ChangeJournalPlan, ChangeJournalPurpose};
 use protocol::task::now_ms;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::failure::TreeWatchFailure;
-use super::limits::MAX_GIT_DIRECTORIES;
-use super::repositories::KnownRepository;
-use super::tree::{FollowedTree, WatchTarget};
+use super::followed_tree::{FollowedTree, WatchTarget};
+use super::tree_repositories::KnownRepository;
+use super::watch_failure::TreeWatchFailure;
+use super::watch_limits::MAX_GIT_DIRECTORIES;
 use crate::git::{GitRepository, RepositorySnapshot};
 
 impl FollowedTree {

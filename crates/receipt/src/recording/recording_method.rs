@@ -1,6 +1,6 @@
 //! Chooses how a run is recorded, by the wishes of the caller and the obstacles. Pure.
 
-use super::wanted::{ReceiptSource, RecordingRequest, UndoCondition};
+use super::recording_request::{ReceiptSource, RecordingRequest, UndoCondition};
 
 /// How a run is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use nix::unistd::Pid;
 
-use super::contents::KeptRunFiles;
-use super::effect::{effect, repositories};
+use super::kept_run_files::KeptRunFiles;
 use super::other_names;
-use super::prepare::remove_in_background;
+use super::prepared_recording::remove_in_background;
+use super::record_effect::{effect, repositories};
 use super::run_record::{RunRecord, RunUndoCoverage};
 use crate::git::{GitRepository, RepositorySnapshot, compare};
-use crate::ports::{PortListeners, SocketOwners};
+use crate::port_listeners::{PortListeners, SocketOwners};
 use crate::watch::WatchedTrees;
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::coverage_gaps::{gap, gaps, named};

@@ -10,14 +10,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::GIT;
-use super::catalog::{CatalogDirectory, ROOT};
-use super::entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity, is_gone};
-use super::failure::TreeWatchFailure;
-use super::limits::SUMMED_UP_ENTRIES;
-use super::marks::FileReports;
-use super::rules::IgnoreRules;
-use super::tree::{FollowedTree, LostReports, WatchTarget};
-use super::window::renamed;
+use super::catalog_entry::{CatalogEntry, CatalogKey, DirectoryId, InodeIdentity, is_gone};
+use super::change_window::renamed;
+use super::followed_tree::{FollowedTree, LostReports, WatchTarget};
+use super::ignore_rules::IgnoreRules;
+use super::tree_catalog::{CatalogDirectory, ROOT};
+use super::unread_reports::FileReports;
+use super::watch_failure::TreeWatchFailure;
+use super::watch_limits::SUMMED_UP_ENTRIES;
 use sys::TreeWatchId;
 use undo::coverage_gaps::named;
 
@@ -189,7 +189,7 @@ impl FollowedTree {
         if entry.is_linked() && self.links.add(entry.inode, key.clone()) < entry.links as usize {
             self.links.to_find.entry(entry.inode).or_default();
         }
-        if key.1 == super::rules::FILE {
+        if key.1 == super::ignore_rules::FILE {
             self.reread_rules(key.0, path);
         }
     }
