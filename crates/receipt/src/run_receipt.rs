@@ -201,13 +201,13 @@ pub struct RunReceipt {
     pub why: Option<String>,
     /// The origin of the changes.
     pub attribution: ChangeAttribution,
-    /// The first [`LISTED`] created files, by path.
+    /// The first [`MAX_LISTED_CHANGES`] created files, by path.
     pub created: Vec<FileChange>,
-    /// The first [`LISTED`] files with other content, mode, owner or attributes, by path.
+    /// The first [`MAX_LISTED_CHANGES`] files with other content, mode, owner or attributes, by path.
     pub modified: Vec<FileChange>,
-    /// The first [`LISTED`] deleted files, by path.
+    /// The first [`MAX_LISTED_CHANGES`] deleted files, by path.
     pub deleted: Vec<FileChange>,
-    /// The first [`LISTED`] renamed files, by their new path.
+    /// The first [`MAX_LISTED_CHANGES`] renamed files, by their new path.
     pub renamed: Vec<FileRename>,
     /// The numbers of all changes.
     pub counts: ReceiptCounts,

@@ -86,7 +86,7 @@ impl TreeMark {
         self.changed_since(true)
     }
 
-    /// Like [`Self::touched`], of files that git does not ignore.
+    /// Like [`Self::touched_reason`], of files that git does not ignore.
     #[must_use]
     pub fn written_reason(&self) -> Option<String> {
         self.changed_since(false)
