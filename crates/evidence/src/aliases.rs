@@ -188,7 +188,7 @@ impl AliasFinder<'_> {
 }
 
 impl SyntaxVisitor for AliasFinder<'_> {
-    fn node(&mut self, node: &CommandNode) {
+    fn add_node(&mut self, node: &CommandNode) {
         match &node.kind {
             CommandNodeKind::Simple(simple) => {
                 let bare = |word: &&WordSyntax| word.bare().is_some();
@@ -203,7 +203,7 @@ impl SyntaxVisitor for AliasFinder<'_> {
         }
     }
 
-    fn enters(&mut self, _nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, _nested: &SubstitutedCommands) -> bool {
         false
     }
 }
@@ -268,14 +268,14 @@ struct AliasChanges {
 }
 
 impl SyntaxVisitor for AliasChanges {
-    fn node(&mut self, node: &CommandNode) {
+    fn add_node(&mut self, node: &CommandNode) {
         if let CommandNodeKind::Simple(simple) = &node.kind {
             let name = simple.words.first().and_then(|word| literal_value(&word.parts));
             self.commands += usize::from(name.is_some_and(|name| changes_aliases(&name)));
         }
     }
 
-    fn enters(&mut self, _nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, _nested: &SubstitutedCommands) -> bool {
         self.substitutes = true;
         false
     }

@@ -26,38 +26,38 @@ pub struct UnquotedCommand<'t> {
 
 impl<'t> UnquotedCommand<'t> {
     /// Takes the quotes off these words of a script.
-    pub fn of(script: &'t str, spans: impl Iterator<Item = Range<usize>>) -> Self {
-        let words: Vec<_> = spans.map(|span| UnquotedWord::of(script, span)).collect();
+    pub fn unquote(script: &'t str, spans: impl Iterator<Item = Range<usize>>) -> Self {
+        let words: Vec<_> = spans.map(|span| UnquotedWord::unquote(script, span)).collect();
         let programs = places_of_programs(&words);
         Self { words, programs }
     }
 
     /// Returns the name of the program, without its directory.
-    pub fn program(&self) -> Option<&str> {
+    pub fn program_name(&self) -> Option<&str> {
         self.programs.first().map(|at| basename(&self.words[*at].text))
     }
 
     /// Finds the secrets among the words.
-    pub fn scan(&self, spans: &mut SecretSpans) {
-        let scripts = self.scripts();
+    pub fn find_secrets(&self, spans: &mut SecretSpans) {
+        let scripts = self.script_words();
         for (at, word) in self.words.iter().enumerate() {
             if !scripts.contains(&at) {
-                pair(word, spans);
+                find_pair_secret(word, spans);
             }
-            self.flag(at, spans);
+            self.find_flag_secret(at, spans);
         }
         for at in &self.programs {
-            for row in programs::find(self.name(*at)) {
-                self.row(row, at + 1, spans);
+            for row in programs::rows_of(self.basename_at(*at)) {
+                self.find_row_secrets(row, at + 1, spans);
             }
         }
     }
 
     /// Returns the places of the words that are scripts.
-    pub fn scripts(&self) -> Vec<usize> {
+    pub fn script_words(&self) -> Vec<usize> {
         let mut scripts = Vec::new();
         for program in &self.programs {
-            for form in programs::forms(self.name(*program)) {
+            for form in programs::forms_of(self.basename_at(*program)) {
                 match form {
                     SecretForm::Script(option) => scripts.extend(self.behind_option(*program, option)),
                     SecretForm::Scripts => {
@@ -74,9 +74,9 @@ impl<'t> UnquotedCommand<'t> {
     }
 
     /// Returns what the command does with its standard input.
-    pub fn reads(&self) -> StdinMeaning {
+    pub fn stdin_meaning(&self) -> StdinMeaning {
         let has = |wanted: &Option<&str>| wanted.is_none_or(|wanted| self.words.iter().any(|word| word.text == wanted));
-        let forms = || self.programs.iter().flat_map(|at| programs::forms(self.name(*at)));
+        let forms = || self.programs.iter().flat_map(|at| programs::forms_of(self.basename_at(*at)));
         let secret = forms().find_map(|form| match form {
             SecretForm::Sink(word, part) if has(word) => Some(*part),
             _ => None,
@@ -86,12 +86,12 @@ impl<'t> UnquotedCommand<'t> {
         }
         // `read -r PASSWORD <<< X`
         let reads_secret =
-            self.program() == Some("read") && self.words.iter().any(|word| holds_secret(&word.text, "x1"));
+            self.program_name() == Some("read") && self.words.iter().any(|word| holds_secret(&word.text, "x1"));
         if reads_secret {
             return StdinMeaning::Secret(SecretPart::Last);
         }
         let find = |wanted: fn(&SecretForm) -> bool| {
-            self.programs.iter().find(|at| programs::forms(self.name(**at)).any(wanted))
+            self.programs.iter().find(|at| programs::forms_of(self.basename_at(**at)).any(wanted))
         };
         if find(|form| matches!(form, SecretForm::ReadsScript)).is_some() {
             StdinMeaning::Script
@@ -102,7 +102,7 @@ impl<'t> UnquotedCommand<'t> {
     }
 
     /// Returns the name of the word at a place, without its directory.
-    pub fn name(&self, at: usize) -> &str {
+    pub fn basename_at(&self, at: usize) -> &str {
         basename(&self.words[at].text)
     }
 
@@ -117,13 +117,13 @@ impl<'t> UnquotedCommand<'t> {
     }
 
     /// Finds the secret of `--name=value`, `--name value` and `/name:value`.
-    fn flag(&self, at: usize, spans: &mut SecretSpans) {
+    fn find_flag_secret(&self, at: usize, spans: &mut SecretSpans) {
         let word = &self.words[at];
         let text = &*word.text;
         if let Some((name, value)) = text.strip_prefix('/').and_then(|option| option.split_once(':')) {
             let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
             if is_name && is_random(value) && holds_secret(name, value) {
-                spans.secret(word, text.len() - value.len()..text.len());
+                spans.add_secret(word, text.len() - value.len()..text.len());
             }
             return;
         }
@@ -136,34 +136,34 @@ impl<'t> UnquotedCommand<'t> {
         if let Some(sign) = name.find('=') {
             let value = lead + sign + 1..text.len();
             if holds_secret(&name[..sign], &text[value.clone()]) {
-                spans.secret(word, value.start + behind_kind(&name[..sign], &text[value.clone()])..value.end);
+                spans.add_secret(word, value.start + behind_kind(&name[..sign], &text[value.clone()])..value.end);
             }
             return;
         }
         let Some(next) = self.words.get(at + 1) else { return };
         // `docker build --secret id=x` names a secret that is elsewhere.
-        let is_named = name == "secret" && (next.text.contains('=') || NAME_SECRETS.contains(&self.name(0)));
+        let is_named = name == "secret" && (next.text.contains('=') || NAME_SECRETS.contains(&self.basename_at(0)));
         if !next.text.starts_with('-') && !is_named && holds_secret(name, &next.text) {
-            spans.secret(next, behind_kind(name, &next.text)..next.text.len());
+            spans.add_secret(next, behind_kind(name, &next.text)..next.text.len());
         }
     }
 
     /// Finds the secrets in the options and operands of a program whose arguments begin here.
-    fn row(&self, row: &ProgramSecretForms, from: usize, spans: &mut SecretSpans) {
+    fn find_row_secrets(&self, row: &ProgramSecretForms, from: usize, spans: &mut SecretSpans) {
         let arguments = &self.words[from..];
         steps::add(arguments.len() * (1 + row.forms.len()));
-        if !row.counts(arguments.iter().map(|word| &word.text)) {
+        if !row.applies_to(arguments.iter().map(|word| &word.text)) {
             return;
         }
         for form in &row.forms {
             match form {
                 SecretForm::Flag(flag) => {
                     for (at, word) in arguments.iter().enumerate() {
-                        option(flag, word, arguments.get(at + 1), spans);
+                        find_option_secret(flag, word, arguments.get(at + 1), spans);
                     }
                 }
-                SecretForm::Operand(operand) => operands(operand, arguments, spans),
-                SecretForm::Named(option) => named(*option, arguments, spans),
+                SecretForm::Operand(operand) => find_operand_secrets(operand, arguments, spans),
+                SecretForm::Named(option) => find_named_secrets(*option, arguments, spans),
                 _ => {}
             }
         }
@@ -186,18 +186,18 @@ pub enum StdinMeaning {
 fn places_of_programs(words: &[UnquotedWord<'_>]) -> Vec<usize> {
     let Some(first) = words.iter().position(|word| !is_before_program(&word.text)) else { return Vec::new() };
     let mut behind = None;
-    for form in programs::forms(basename(&words[first].text)) {
+    for form in programs::forms_of(basename(&words[first].text)) {
         let SecretForm::Command(option) = form else { continue };
         let from = option.map_or(Some(first), |option| words.iter().position(|word| word.text.starts_with(option)));
         behind = behind.or(from);
     }
-    let is_known = |at: &usize| !programs::find(basename(&words[*at].text)).is_empty();
+    let is_known = |at: &usize| !programs::rows_of(basename(&words[*at].text)).is_empty();
     let others = behind.into_iter().flat_map(|from| from + 1..words.len()).filter(is_known);
     std::iter::once(first).chain(others).take(MAX_PROGRAMS).collect()
 }
 
 /// Finds the secret of `NAME=value` and `Header: value` as a whole word.
-fn pair(word: &UnquotedWord<'_>, spans: &mut SecretSpans) {
+fn find_pair_secret(word: &UnquotedWord<'_>, spans: &mut SecretSpans) {
     let text = &*word.text;
     let Some(sign) = text.find(['=', ':']) else { return };
     let name = text[..sign].trim_end_matches('+');
@@ -208,7 +208,7 @@ fn pair(word: &UnquotedWord<'_>, spans: &mut SecretSpans) {
     let value = &text[sign + 1..];
     if text.as_bytes()[sign] == b':' {
         if word.is_argument() && is_header(name) && is_header_value(name, value.trim_start()) {
-            spans.secret(word, behind_scheme(text, sign + 1)..text.len());
+            spans.add_secret(word, behind_scheme(text, sign + 1)..text.len());
         }
         return;
     }
@@ -217,9 +217,9 @@ fn pair(word: &UnquotedWord<'_>, spans: &mut SecretSpans) {
         return;
     }
     // `def login(user, password=None, …)`
-    let value = value[..length_of(value)].trim_end_matches(',');
+    let value = value[..value_length(value)].trim_end_matches(',');
     if holds_secret(name, value) {
-        spans.secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + value.len());
+        spans.add_secret(word, sign + 1 + behind_kind(name, value)..sign + 1 + value.len());
     }
 }
 
@@ -236,7 +236,7 @@ fn behind_scheme(text: &str, from: usize) -> usize {
 }
 
 /// Returns the length of a value in a word: up to the next pair, if one follows.
-fn length_of(value: &str) -> usize {
+fn value_length(value: &str) -> usize {
     let mut from = 0;
     while let Some(at) = value[from..].find([' ', ';', '&', ',']) {
         let rest = &value[from + at + 1..];
@@ -250,7 +250,12 @@ fn length_of(value: &str) -> usize {
 }
 
 /// Finds the secret of an option of a program.
-fn option(flag: &SecretOption, word: &UnquotedWord<'_>, next: Option<&UnquotedWord<'_>>, spans: &mut SecretSpans) {
+fn find_option_secret(
+    flag: &SecretOption,
+    word: &UnquotedWord<'_>,
+    next: Option<&UnquotedWord<'_>>,
+    spans: &mut SecretSpans,
+) {
     let text = &*word.text;
     let in_next = next.filter(|next| !next.text.starts_with('-')).map(|next| (next, 0));
     let found = match (flag.place, text.strip_prefix(flag.name)) {
@@ -259,12 +264,12 @@ fn option(flag: &SecretOption, word: &UnquotedWord<'_>, next: Option<&UnquotedWo
         (_, Some("")) => in_next,
         // `--user=me:X`, and `-p=X` of programs that allow it.
         (_, Some(rest)) if rest.starts_with('=') => Some((word, flag.name.len() + 1)),
-        (OptionValuePlace::Joined, Some(rest)) if !is_port(rest) => Some((word, flag.name.len())),
+        (OptionValuePlace::Joined, Some(rest)) if !is_port_mapping(rest) => Some((word, flag.name.len())),
         _ => None,
     };
     let Some((holder, from)) = found else { return };
     if let Some(secret) = programs::secret_in(flag.part, &holder.text[from..]) {
-        spans.secret(holder, from + secret.start..from + secret.end);
+        spans.add_secret(holder, from + secret.start..from + secret.end);
     }
 }
 
@@ -275,29 +280,29 @@ fn is_group(word: &str, letter: &str) -> bool {
 }
 
 /// Returns whether a value joined to `-p` is that of `docker run -p80:80`.
-fn is_port(value: &str) -> bool {
+fn is_port_mapping(value: &str) -> bool {
     value.contains(':') && value.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte))
 }
 
 /// Finds the secrets behind words that name them.
-fn named(option: Option<&str>, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
+fn find_named_secrets(option: Option<&str>, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
     for (at, pair) in arguments.windows(2).enumerate() {
         let is_behind = option.is_none_or(|option| at > 0 && arguments[at - 1].text == option);
         if is_behind && programs::names_next(&pair[0].text, &pair[1].text) && !pair[1].text.starts_with('-') {
-            spans.secret(&pair[1], 0..pair[1].text.len());
+            spans.add_secret(&pair[1], 0..pair[1].text.len());
         }
     }
 }
 
 /// Finds the operands of a program behind certain words.
-fn operands(operand: &SecretOperand, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
-    for (at, secret) in operands_in(operand, arguments.iter().map(|word| &*word.text)) {
-        spans.secret(&arguments[at], secret);
+fn find_operand_secrets(operand: &SecretOperand, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
+    for (at, secret) in secret_operands(operand, arguments.iter().map(|word| &*word.text)) {
+        spans.add_secret(&arguments[at], secret);
     }
 }
 
 /// Returns the operands that are secrets: the places of their words, and the secrets in them.
-fn operands_in<'w>(operand: &SecretOperand, words: impl Iterator<Item = &'w str>) -> Vec<(usize, Range<usize>)> {
+fn secret_operands<'w>(operand: &SecretOperand, words: impl Iterator<Item = &'w str>) -> Vec<(usize, Range<usize>)> {
     let mut behind = operand.behind.iter().peekable();
     let mut found = Vec::new();
     for (at, text) in words.enumerate() {
@@ -317,17 +322,17 @@ fn operands_in<'w>(operand: &SecretOperand, words: impl Iterator<Item = &'w str>
 }
 
 /// Finds the secrets in the lines that a program reads, each of them like its arguments.
-pub fn lines(program: &str, text: &UnquotedWord<'_>, spans: &mut SecretSpans) {
+pub fn find_line_secrets(program: &str, text: &UnquotedWord<'_>, spans: &mut SecretSpans) {
     for line in text.text.split('\n') {
         // `printf 'USER a\\r\\nPASS X\\r\\n'`
         for part in line.split("\\n") {
             let words: Vec<&str> = part.split_ascii_whitespace().collect();
-            for form in programs::forms(program) {
+            for form in programs::forms_of(program) {
                 let SecretForm::Operand(operand) = form else { continue };
-                for (at, secret) in operands_in(operand, words.iter().copied()) {
+                for (at, secret) in secret_operands(operand, words.iter().copied()) {
                     let word = words[at].as_ptr() as usize - text.text.as_ptr() as usize;
                     let end = words[at].strip_suffix("\\r").unwrap_or(words[at]).len().min(secret.end);
-                    spans.secret(text, word + secret.start..word + end);
+                    spans.add_secret(text, word + secret.start..word + end);
                 }
             }
         }

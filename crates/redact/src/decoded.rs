@@ -18,7 +18,7 @@ pub struct VariableReference {
 
 impl VariableReference {
     /// Returns the number of the argument that this is.
-    pub fn argument(&self) -> Option<usize> {
+    pub fn argument_number(&self) -> Option<usize> {
         self.name.parse().ok().filter(|number| *number > 0)
     }
 }
@@ -36,26 +36,26 @@ pub struct UnquotedWord<'t> {
 
 impl<'t> UnquotedWord<'t> {
     /// Takes the quotes off a word of a script.
-    pub fn of(script: &'t str, span: Range<usize>) -> Self {
+    pub fn unquote(script: &'t str, span: Range<usize>) -> Self {
         let source = script.get(span.clone()).unwrap_or_default();
         steps::add(source.len());
         if !source.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
             return Self { text: Cow::Borrowed(source), start: span.start, places: None, literal: Vec::new() };
         }
         let mut decoder = WordUnquoter { source, at: 0, text: String::new(), places: Vec::new(), literal: Vec::new() };
-        decoder.plain();
+        decoder.unquote_all();
         let WordUnquoter { text, places, literal, .. } = decoder;
         Self { text: Cow::Owned(text), start: span.start, places: Some(places), literal }
     }
 
     /// A text as it is, whose quotes stay.
-    pub fn whole(text: &'t str) -> Self {
+    pub fn verbatim(text: &'t str) -> Self {
         Self { text: Cow::Borrowed(text), start: 0, places: None, literal: Vec::new() }
     }
 
     /// Takes a part of a script as it is.
-    pub fn part(script: &'t str, span: Range<usize>) -> Self {
-        Self { start: span.start, ..Self::whole(script.get(span).unwrap_or_default()) }
+    pub fn verbatim_part(script: &'t str, span: Range<usize>) -> Self {
+        Self { start: span.start, ..Self::verbatim(script.get(span).unwrap_or_default()) }
     }
 
     /// Returns whether quotes were taken off, so that the text is one argument as a whole.
@@ -64,7 +64,7 @@ impl<'t> UnquotedWord<'t> {
     }
 
     /// Returns the place in the script of a part of the text, without the quotes around it.
-    pub fn place(&self, part: Range<usize>) -> Range<usize> {
+    pub fn span_in_script(&self, part: Range<usize>) -> Range<usize> {
         let Some(places) = &self.places else { return self.start + part.start..self.start + part.end };
         match (places.get(part.start), part.end.checked_sub(1).and_then(|last| places.get(last))) {
             (Some(first), Some(last)) => self.start + first.start as usize..self.start + last.end as usize,
@@ -81,8 +81,8 @@ impl<'t> UnquotedWord<'t> {
         let mut expands = false;
         while at < part.end {
             let is_literal = self.literal.binary_search(&at).is_ok() && !is_variable(bytes, at);
-            let end = if is_literal { at } else { expansion(bytes, at) };
-            let end = if end > at { end } else { field(bytes, at) };
+            let end = if is_literal { at } else { expansion_end(bytes, at) };
+            let end = if end > at { end } else { template_field_end(bytes, at) };
             if end > at {
                 (at, expands) = (end, true);
             } else if bytes[at].is_ascii_alphanumeric() || bytes[at] >= 0x80 || bytes[at] == b'$' {
@@ -104,13 +104,13 @@ impl UnquotedWord<'_> {
         steps::add(part.len());
         while let Some(next) = memchr::memchr2(b'$', b'`', bytes.get(at..part.end).unwrap_or_default()) {
             at += next;
-            let end = expansion(&bytes[..part.end], at);
+            let end = expansion_end(&bytes[..part.end], at);
             let name = self.text.get(at + 1..end).unwrap_or_default().trim_start_matches('{');
             let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             let name = &name[..name.bytes().take_while(|byte| is_part(*byte)).count()];
             let is_output = bytes[at..end].starts_with(b"$(");
             if (is_output || !name.is_empty()) && self.literal.binary_search(&at).is_err() {
-                let Range { start, end } = self.place(at..end);
+                let Range { start, end } = self.span_in_script(at..end);
                 let name = if is_output { String::new() } else { name.to_owned() };
                 found.push(VariableReference { name, place: start, end });
             }
@@ -130,7 +130,7 @@ struct WordUnquoter<'s> {
 }
 
 impl WordUnquoter<'_> {
-    fn plain(&mut self) {
+    fn unquote_all(&mut self) {
         while let Some(&byte) = self.source.as_bytes().get(self.at) {
             match byte {
                 b'\\' => self.escape(true),
@@ -155,7 +155,7 @@ impl WordUnquoter<'_> {
 
     /// Takes an expansion as it is, or one character.
     fn copy(&mut self) {
-        let end = expansion(self.source.as_bytes(), self.at);
+        let end = expansion_end(self.source.as_bytes(), self.at);
         if end == self.at {
             let Some(next) = self.source[self.at..].chars().next() else { return };
             self.push(next, self.at..self.at + next.len_utf8());
@@ -261,7 +261,7 @@ impl WordUnquoter<'_> {
 }
 
 /// Returns the end of the expansion that begins here; `at` if none does.
-pub fn expansion(bytes: &[u8], at: usize) -> usize {
+pub fn expansion_end(bytes: &[u8], at: usize) -> usize {
     match (bytes.get(at), bytes.get(at + 1)) {
         (Some(b'`'), _) => {
             let mut end = at + 1;
@@ -270,7 +270,7 @@ pub fn expansion(bytes: &[u8], at: usize) -> usize {
             }
             (end + 1).min(bytes.len())
         }
-        (Some(b'$'), Some(b'(' | b'{')) => balanced(bytes, at + 1),
+        (Some(b'$'), Some(b'(' | b'{')) => balanced_end(bytes, at + 1),
         (Some(b'$'), Some(byte)) if byte.is_ascii_alphabetic() || *byte == b'_' => {
             let name = bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
             at + 1 + name.count()
@@ -285,20 +285,20 @@ pub fn expansion(bytes: &[u8], at: usize) -> usize {
 fn is_variable(bytes: &[u8], at: usize) -> bool {
     match (bytes[at], bytes.get(at + 1)) {
         (b'$', Some(b'{' | b'(')) => true,
-        (b'$', Some(b'A'..=b'Z' | b'_')) => !bytes[at + 1..expansion(bytes, at)].iter().any(u8::is_ascii_lowercase),
+        (b'$', Some(b'A'..=b'Z' | b'_')) => !bytes[at + 1..expansion_end(bytes, at)].iter().any(u8::is_ascii_lowercase),
         _ => false,
     }
 }
 
 /// Returns the end of the `{name}` that begins here; `at` if none does.
-fn field(bytes: &[u8], at: usize) -> usize {
+fn template_field_end(bytes: &[u8], at: usize) -> usize {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.".contains(byte);
     let length = if bytes[at] == b'{' { bytes[at + 1..].iter().take(64).take_while(is_part).count() } else { 0 };
     if length > 0 && bytes.get(at + 1 + length) == Some(&b'}') { at + length + 2 } else { at }
 }
 
 /// Returns the place behind the bracket that closes the one at `open`.
-fn balanced(bytes: &[u8], open: usize) -> usize {
+fn balanced_end(bytes: &[u8], open: usize) -> usize {
     let mut depth = 0_usize;
     let mut at = open;
     while at < bytes.len() {
@@ -338,15 +338,15 @@ mod tests {
             ("a\\\nb", "ab"),
         ] {
             let script = format!("é {source} end");
-            let word = UnquotedWord::of(&script, 3..3 + source.len());
+            let word = UnquotedWord::unquote(&script, 3..3 + source.len());
             assert_eq!(word.text, text, "{source}");
-            let place = word.place(0..text.len());
+            let place = word.span_in_script(0..text.len());
             assert!(place.start >= 3 && place.end <= 3 + source.len(), "{source}: {place:?}");
         }
-        let word = UnquotedWord::of("-p\"se cret\"x", 0..12);
-        assert_eq!(word.place(2..9), 3..10, "without its quotes");
-        assert_eq!(word.place(2..10), 3..12);
-        assert!(word.place(4..4).is_empty());
+        let word = UnquotedWord::unquote("-p\"se cret\"x", 0..12);
+        assert_eq!(word.span_in_script(2..9), 3..10, "without its quotes");
+        assert_eq!(word.span_in_script(2..10), 3..12);
+        assert!(word.span_in_script(4..4).is_empty());
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
             ("$TOKEN-1", false),
             ("hunter2", false),
         ] {
-            let word = UnquotedWord::of(source, 0..source.len());
+            let word = UnquotedWord::unquote(source, 0..source.len());
             assert_eq!(word.is_reference(0..word.text.len()), wanted, "{source}");
         }
     }

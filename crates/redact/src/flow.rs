@@ -19,7 +19,7 @@ const MAX_FUNCTIONS: usize = 64;
 const MAX_ARGUMENT: usize = 32;
 
 /// Finds the values of the variables that stand in the place of a secret. Values from outside of the script stay.
-pub fn follow(script: &str, read: &ParsedScript, spans: &mut SecretSpans) {
+pub fn find_referenced_secrets(script: &str, read: &ParsedScript, spans: &mut SecretSpans) {
     if spans.references.is_empty() {
         return;
     }
@@ -31,16 +31,16 @@ pub fn follow(script: &str, read: &ParsedScript, spans: &mut SecretSpans) {
     let mut next = 0;
     while let Some(reference) = spans.references.get(next).cloned() {
         next += 1;
-        let function = reference.argument().and_then(|_| sources.function_at(reference.place));
+        let function = reference.argument_number().and_then(|_| sources.function_at(reference.place));
         let key = if reference.name.is_empty() { Some(reference.place) } else { function };
         if !seen.insert((reference.name.clone(), key)) {
             continue;
         }
-        for value in sources.values(&reference, function) {
+        for value in sources.values_of(&reference, function) {
             steps::add(1 + value.len());
-            let word = UnquotedWord::of(script, value);
+            let word = UnquotedWord::unquote(script, value);
             if !is_setting(&word.text) {
-                spans.secret(&word, 0..word.text.len());
+                spans.add_secret(&word, 0..word.text.len());
             }
         }
         if function.is_none() && !reference.name.is_empty() {
@@ -74,12 +74,12 @@ impl<'t> ValueSources<'t> {
     }
 
     /// Returns the places of all values that a variable may have, or that an argument of a function has.
-    fn values(&self, reference: &VariableReference, function: Option<usize>) -> Vec<Range<usize>> {
+    fn values_of(&self, reference: &VariableReference, function: Option<usize>) -> Vec<Range<usize>> {
         if reference.name.is_empty() {
             let from = self.printed.partition_point(|word| word.start < reference.place);
             return self.printed[from..].iter().take_while(|word| word.end <= reference.end).cloned().collect();
         }
-        let Some(argument) = reference.argument() else {
+        let Some(argument) = reference.argument_number() else {
             return self.assigned.get(&reference.name).cloned().unwrap_or_default();
         };
         if argument > MAX_ARGUMENT {
@@ -92,16 +92,18 @@ impl<'t> ValueSources<'t> {
         given.chain(called("set").filter_map(|words| words.get(argument).cloned())).collect()
     }
 
-    fn assign(&mut self, name: &str, values: impl IntoIterator<Item = Range<usize>>) {
+    fn add_assignment(&mut self, name: &str, values: impl IntoIterator<Item = Range<usize>>) {
         self.assigned.entry(name.to_owned()).or_default().extend(values);
     }
 
-    fn simple(&mut self, command: &UnexpandedCommand) {
+    fn add_simple_command(&mut self, command: &UnexpandedCommand) {
         for assignment in &command.assignments {
             let value = &assignment.value;
             match value.parts.as_slice() {
-                [WordPart::Array(items)] => self.assign(&assignment.name, items.iter().map(|item| item.span.clone())),
-                _ => self.assign(&assignment.name, [value.span.clone()]),
+                [WordPart::Array(items)] => {
+                    self.add_assignment(&assignment.name, items.iter().map(|item| item.span.clone()))
+                }
+                _ => self.add_assignment(&assignment.name, [value.span.clone()]),
             }
         }
         let words: Vec<_> = command.words.iter().map(|word| word.span.clone()).collect();
@@ -114,15 +116,15 @@ impl<'t> ValueSources<'t> {
             Some((name, word.start + name.len() + 1..word.end))
         });
         let named: Vec<_> = named.collect();
-        named.into_iter().for_each(|(name, value)| self.assign(name, [value]));
+        named.into_iter().for_each(|(name, value)| self.add_assignment(name, [value]));
         let input = command.redirects.iter().rfind(|redirect| redirect.op == "<<<");
         match (program, arguments) {
             ("read", names) => {
                 let input = input.map(|redirect| redirect.target.span.clone());
-                names.iter().for_each(|name| self.assign(text(name), input.clone()));
+                names.iter().for_each(|name| self.add_assignment(text(name), input.clone()));
             }
             ("printf", [option, name, _, values @ ..]) if text(option) == "-v" => {
-                self.assign(text(name), values.iter().cloned());
+                self.add_assignment(text(name), values.iter().cloned());
             }
             ("echo" | "printf", texts) => {
                 let formats = usize::from(program == "printf" && texts.len() > 1);
@@ -136,18 +138,18 @@ impl<'t> ValueSources<'t> {
 }
 
 impl SyntaxVisitor for ValueSources<'_> {
-    fn node(&mut self, node: &CommandNode) {
+    fn add_node(&mut self, node: &CommandNode) {
         match &node.kind {
-            CommandNodeKind::Simple(command) => self.simple(command),
+            CommandNodeKind::Simple(command) => self.add_simple_command(command),
             CommandNodeKind::For { name, words: Some(words), .. } => {
-                self.assign(name, words.iter().map(|word| word.span.clone()));
+                self.add_assignment(name, words.iter().map(|word| word.span.clone()));
             }
             CommandNodeKind::Function { name, body } => self.functions.push((name.clone(), body.span.clone())),
             _ => {}
         }
     }
 
-    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, nested: &SubstitutedCommands) -> bool {
         nested.text.is_none()
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Returns the words of the commands from this place on, each as its span.
-pub fn commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
+pub fn split_commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
     let bytes = text.as_bytes();
     // Behind its last quote no quote of a kind is closed.
     let last = [b'\'', b'"'].map(|quote| memchr::memrchr(quote, bytes).unwrap_or(0));
@@ -25,8 +25,8 @@ pub fn commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
         start.get_or_insert(at);
         at = match byte {
             b'\\' => at + 2,
-            b'\'' if at < last[0] => closing(bytes, at, b'\''),
-            b'"' if at < last[1] => closing(bytes, at, b'"'),
+            b'\'' if at < last[0] => closing_quote(bytes, at, b'\''),
+            b'"' if at < last[1] => closing_quote(bytes, at, b'"'),
             _ => at + 1,
         };
     }
@@ -37,7 +37,7 @@ pub fn commands(text: &str, from: usize) -> Vec<Vec<Range<usize>>> {
 }
 
 /// Returns the place behind the quote that closes the one at `open`.
-fn closing(bytes: &[u8], open: usize, quote: u8) -> usize {
+fn closing_quote(bytes: &[u8], open: usize, quote: u8) -> usize {
     let mut at = open + 1;
     while at < bytes.len() && bytes[at] != quote {
         at += if bytes[at] == b'\\' && quote == b'"' { 2 } else { 1 };
@@ -52,8 +52,10 @@ mod tests {
     #[test]
     fn words_are_found_whatever_is_wrong() {
         let text = "a 'b c'; d \"e f | g (h\n'i";
-        let found: Vec<Vec<&str>> =
-            commands(text, 0).into_iter().map(|words| words.into_iter().map(|word| &text[word]).collect()).collect();
+        let found: Vec<Vec<&str>> = split_commands(text, 0)
+            .into_iter()
+            .map(|words| words.into_iter().map(|word| &text[word]).collect())
+            .collect();
         assert_eq!(found, [vec!["a", "'b c'"], vec!["d", "\"e", "f"], vec!["g"], vec!["h"], vec!["'i"]]);
     }
 }

@@ -52,7 +52,7 @@ pub struct RedactedCommand<'t> {
 
 /// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
-    triggers::kinds(command) != SecretKinds::NONE
+    triggers::possible_kinds(command) != SecretKinds::NONE
 }
 
 /// Bytes of a long command that are read, if even less of it is kept.
@@ -61,7 +61,7 @@ const BEGINNING: usize = 64 * 1024;
 const MARGIN: usize = 1024;
 
 /// Returns the part of a command that [`redact_beginning`] reads, and whether the command is longer.
-pub fn beginning(command: &str) -> (&str, bool) {
+pub fn beginning_to_redact(command: &str) -> (&str, bool) {
     let part = &command[..command.floor_char_boundary(BEGINNING)];
     (part, part.len() < command.len())
 }
@@ -84,31 +84,31 @@ const MAX_ROUNDS: usize = 4;
 
 /// Takes the secrets out of a command. What it returns has none to take out.
 pub fn redact(command: &str) -> RedactedCommand<'_> {
-    settled(command, MAX_ROUNDS)
+    redact_until_settled(command, MAX_ROUNDS)
 }
 
 /// Takes out what is found until nothing is. Of a text that needs more rounds, what follows the first marker is left
 /// out, and if that does not help all of it.
-fn settled(command: &str, rounds: usize) -> RedactedCommand<'_> {
+fn redact_until_settled(command: &str, rounds: usize) -> RedactedCommand<'_> {
     let mut text = Cow::Borrowed(command);
     for _ in 0..rounds {
-        let Some(less) = round(&text) else {
+        let Some(less) = redact_once(&text) else {
             let redacted = matches!(text, Cow::Owned(_));
             return RedactedCommand { text, redacted };
         };
         text = Cow::Owned(less);
     }
     let beginning = text[..text.find(MARKER).unwrap_or_default()].to_owned() + MARKER;
-    let text = if round(&beginning).is_none() { beginning } else { MARKER.to_owned() };
+    let text = if redact_once(&beginning).is_none() { beginning } else { MARKER.to_owned() };
     RedactedCommand { text: Cow::Owned(text), redacted: true }
 }
 
 /// Takes out what is found at once. `None` if nothing is.
-fn round(command: &str) -> Option<String> {
+fn redact_once(command: &str) -> Option<String> {
     let mut spans = SecretSpans::default();
-    let kinds = triggers::kinds(command);
+    let kinds = triggers::possible_kinds(command);
     if kinds != SecretKinds::NONE {
-        script::scan(command, kinds, &mut spans);
+        script::find_script_secrets(command, kinds, &mut spans);
     }
     spans.apply(command)
 }

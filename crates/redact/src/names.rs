@@ -7,7 +7,7 @@ use protocol::plan;
 
 /// Last words of names that hold facts about a secret, or the place of one: `--password-file`, `tokenName`.
 static ABOUT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    words(
+    word_set(
         "\
     ALGO ALGORITHM CMD COLUMN COMMAND COUNT DIR DIRECTORY ENABLED ENDPOINT ENV EXPIRES EXPIRY FD FIELD FILE FILES \
     FORMAT FROM HEADER HELPER HINT ID INDEX JAR LABEL LENGTH LIMIT MANAGER NAME NAMES PARAM PATH PATTERN POLICY \
@@ -59,7 +59,7 @@ const WHOLE: &[&str] = &["PSK", "PW", "PWD"];
 
 /// Names that count in the query of an address alone.
 static IN_QUERY: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| words("SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE HMAC"));
+    LazyLock::new(|| word_set("SIG SIGNATURE XAMZSIGNATURE XAMZCREDENTIAL XGOOGSIGNATURE HMAC"));
 
 /// The same, if the value looks random.
 const IN_QUERY_IF_RANDOM: &[&str] = &["KEY", "AUTH", "CODE", "SID"];
@@ -76,7 +76,7 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
     if value.is_empty() || is_switch(value) || NOT_VALUES.iter().any(|lead| value.starts_with(lead)) {
         return false;
     }
-    let plain = plain(name);
+    let plain = normalized_name(name);
     let is_about = ABOUT.contains(last_word(name).to_ascii_uppercase().as_str()) && !plain.ends_with("ACCESSKEYID");
     let is_verb = name.trim_start_matches('-').split_once('-').is_some_and(|(verb, _)| VERBS.contains(&verb));
     if plain.is_empty() || plain.starts_with("ASK") || is_about || is_verb {
@@ -94,12 +94,12 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
 
 /// Returns whether a value under this name could be a secret.
 pub fn may_hold_secret(name: &str) -> bool {
-    holds_secret(name, "a plain value") || plain(name) == "AUTH"
+    holds_secret(name, "a plain value") || normalized_name(name) == "AUTH"
 }
 
 /// Returns whether a value under this name in the query of an address is a secret.
 pub fn holds_secret_in_query(name: &str, value: &str) -> bool {
-    let plain = plain(name);
+    let plain = normalized_name(name);
     holds_secret(name, value)
         || !value.is_empty() && IN_QUERY.contains(plain.as_str())
         || IN_QUERY_IF_RANDOM.contains(&plain.as_str()) && is_random(value)
@@ -120,19 +120,19 @@ pub fn is_header_value(name: &str, value: &str) -> bool {
 
 /// Returns whether this is the name of a header that carries a secret.
 pub fn is_header(name: &str) -> bool {
-    let plain = plain(name);
+    let plain = normalized_name(name);
     matches!(plain.as_str(), "AUTHORIZATION" | "PROXYAUTHORIZATION" | "COOKIE" | "SETCOOKIE" | "XAUTH" | "XAPIKEY")
         || plain.contains("SUBSCRIPTIONKEY")
         || plain.contains("FUNCTIONSKEY")
         || (name.contains('-') && holds_secret(name, "value"))
 }
 
-fn words(text: &str) -> HashSet<&str> {
+fn word_set(text: &str) -> HashSet<&str> {
     text.split_ascii_whitespace().collect()
 }
 
 /// Returns the name in capitals and without separators.
-fn plain(name: &str) -> String {
+fn normalized_name(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|next| next.to_ascii_uppercase()).collect()
 }
 
@@ -156,7 +156,7 @@ fn is_encoded(value: &str) -> bool {
 
 /// Returns the start of the secret in the value of a name: behind the user of `CREDS=user:X`.
 pub fn behind_user(name: &str, value: &str) -> usize {
-    let is_login = || ["CREDS", "AUTHCRED"].iter().any(|end| plain(name).ends_with(end));
+    let is_login = || ["CREDS", "AUTHCRED"].iter().any(|end| normalized_name(name).ends_with(end));
     value.find(':').filter(|colon| colon + 1 < value.len() && is_login()).map_or(0, |colon| colon + 1)
 }
 
@@ -192,7 +192,7 @@ fn is_long_run(bytes: &[u8]) -> bool {
 
 /// Returns whether a value that is a secret in one place is so telling that it is one wherever it stands: long, and no
 /// word of a language, number or path.
-pub fn is_telling(value: &str) -> bool {
+pub fn is_distinctive(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.bytes().any(|byte| test(&byte));
     let kinds =
         [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase].into_iter().filter(|kind| has(*kind));

@@ -106,7 +106,7 @@ pub struct ProgramSecretForms {
 
 impl ProgramSecretForms {
     /// Returns whether the options and operands of this row count for these arguments.
-    pub fn counts(&self, mut arguments: impl Iterator<Item: AsRef<str>>) -> bool {
+    pub fn applies_to(&self, mut arguments: impl Iterator<Item: AsRef<str>>) -> bool {
         self.when.is_empty() || arguments.any(|word| self.when.contains(&word.as_ref()))
     }
 }
@@ -116,29 +116,29 @@ const DATA: &str = include_str!("../data/programs.txt");
 static ROWS: LazyLock<HashMap<&'static str, Vec<ProgramSecretForms>>> = LazyLock::new(|| {
     let mut all: HashMap<_, Vec<ProgramSecretForms>> = HashMap::new();
     for line in DATA.lines() {
-        let Some((names, forms)) = halves(line) else { continue };
+        let Some((names, forms)) = split_line(line) else { continue };
         for name in names.split(" [").next().unwrap_or_default().split(' ') {
-            all.entry(name).or_default().push(row(names, forms));
+            all.entry(name).or_default().push(parse_row(names, forms));
         }
     }
     all
 });
 
 /// Returns the programs and the forms of a line.
-fn halves(line: &'static str) -> Option<(&'static str, &'static str)> {
+fn split_line(line: &'static str) -> Option<(&'static str, &'static str)> {
     line.split_once(": ").filter(|_| !line.starts_with('#'))
 }
 
-fn row(names: &'static str, forms: &'static str) -> ProgramSecretForms {
+fn parse_row(names: &'static str, forms: &'static str) -> ProgramSecretForms {
     let when = names.split_once(" [").map_or("", |(_, when)| when.trim_end_matches(']'));
     ProgramSecretForms {
         when: when.split_ascii_whitespace().collect(),
-        forms: forms.split(", ").filter_map(form).collect(),
+        forms: forms.split(", ").filter_map(parse_form).collect(),
     }
 }
 
 /// Reads a form; see the head of the data.
-fn form(text: &'static str) -> Option<SecretForm> {
+fn parse_form(text: &'static str) -> Option<SecretForm> {
     let words: Vec<&'static str> = text.split(' ').collect();
     Some(match words.as_slice() {
         ["COMMAND"] => SecretForm::Command(None),
@@ -149,20 +149,26 @@ fn form(text: &'static str) -> Option<SecretForm> {
         ["SCRIPT..."] => SecretForm::Scripts,
         ["SECRET", "X"] => SecretForm::Named(None),
         [flag, "SECRET", "X"] => SecretForm::Named(Some(flag)),
-        ["<", value] => SecretForm::Sink(None, part(value)?),
-        [word, "<", value] => SecretForm::Sink(Some(word), part(value)?),
+        ["<", value] => SecretForm::Sink(None, parse_secret_part(value)?),
+        [word, "<", value] => SecretForm::Sink(Some(word), parse_secret_part(value)?),
         [flag, value] if flag.starts_with('-') => match flag.strip_prefix("-*") {
-            Some(letter) => {
-                SecretForm::Flag(SecretOption { name: letter, place: OptionValuePlace::Grouped, part: part(value)? })
-            }
-            None => SecretForm::Flag(SecretOption { name: flag, place: OptionValuePlace::Next, part: part(value)? }),
+            Some(letter) => SecretForm::Flag(SecretOption {
+                name: letter,
+                place: OptionValuePlace::Grouped,
+                part: parse_secret_part(value)?,
+            }),
+            None => SecretForm::Flag(SecretOption {
+                name: flag,
+                place: OptionValuePlace::Next,
+                part: parse_secret_part(value)?,
+            }),
         },
-        [word] if word.starts_with(['-', '/']) => joined(word)?,
+        [word] if word.starts_with(['-', '/']) => parse_joined_option(word)?,
         [before @ .., value] => {
             let behind = before.iter().take_while(|word| !word.starts_with('_')).copied().collect::<Vec<_>>();
             let skip = before.len() - behind.len();
             let all = value.ends_with("...");
-            let part = part(value.trim_end_matches("..."))?;
+            let part = parse_secret_part(value.trim_end_matches("..."))?;
             SecretForm::Operand(SecretOperand { behind, skip, lenient: before.ends_with(&["_?"]), all, part })
         }
         [] => return None,
@@ -170,13 +176,13 @@ fn form(text: &'static str) -> Option<SecretForm> {
 }
 
 /// Reads a form such as `-pX` and `-uuser:X`.
-fn joined(word: &'static str) -> Option<SecretForm> {
-    let (at, part) = (1..word.len()).find_map(|at| Some((at, part(&word[at..])?)))?;
+fn parse_joined_option(word: &'static str) -> Option<SecretForm> {
+    let (at, part) = (1..word.len()).find_map(|at| Some((at, parse_secret_part(&word[at..])?)))?;
     Some(SecretForm::Flag(SecretOption { name: &word[..at], place: OptionValuePlace::Joined, part }))
 }
 
 /// Returns the part that a form shows by its X.
-fn part(value: &str) -> Option<SecretPart> {
+fn parse_secret_part(value: &str) -> Option<SecretPart> {
     Some(match value {
         "X" => SecretPart::Whole,
         "user:X" => SecretPart::Behind(':'),
@@ -242,13 +248,13 @@ impl SecretForm {
 }
 
 /// Returns the rows of the program with this name.
-pub fn find(name: &str) -> &'static [ProgramSecretForms] {
+pub fn rows_of(name: &str) -> &'static [ProgramSecretForms] {
     ROWS.get(name).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the forms of the program with this name, whatever its arguments.
-pub fn forms(name: &str) -> impl Iterator<Item = &'static SecretForm> {
-    find(name).iter().flat_map(|row| &row.forms)
+pub fn forms_of(name: &str) -> impl Iterator<Item = &'static SecretForm> {
+    rows_of(name).iter().flat_map(|row| &row.forms)
 }
 
 /// Returns the secret in a value.
@@ -275,7 +281,7 @@ pub fn secret_in(part: SecretPart, value: &str) -> Option<Range<usize>> {
         SecretPart::Last => {
             value.trim_end().rfind(char::is_whitespace).map_or(0, |blank| blank + 1)..value.trim_end().len()
         }
-        SecretPart::Random => 0..keys(value),
+        SecretPart::Random => 0..keys_length(value),
         SecretPart::RandomBehind => value.find('=').filter(|sign| is_random(&value[sign + 1..]))? + 1..value.len(),
         SecretPart::Unslashed if value.starts_with('/') => return None,
         SecretPart::Word if value.trim_end().contains(char::is_whitespace) => return None,
@@ -286,7 +292,7 @@ pub fn secret_in(part: SecretPart, value: &str) -> Option<Range<usize>> {
 }
 
 /// Returns the length of a random value that is typed, without the keys that end it: `X\n`, `X^M`. 0 if it is none.
-fn keys(value: &str) -> usize {
+fn keys_length(value: &str) -> usize {
     let typed =
         ["\\n", "\\r", "^M", "\n", "\r"].iter().fold(value, |typed, end| typed.strip_suffix(end).unwrap_or(typed));
     if is_random(typed) { typed.len() } else { 0 }
@@ -306,8 +312,8 @@ mod tests {
     #[test]
     fn every_line_of_the_data_is_a_comment_or_a_row_of_known_forms() {
         for line in DATA.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let (names, forms) = halves(line).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!(row(names, forms).forms.len(), forms.split(", ").count(), "{line}");
+            let (names, forms) = split_line(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(parse_row(names, forms).forms.len(), forms.split(", ").count(), "{line}");
             assert!(line.len() <= 120, "{line}");
         }
     }
@@ -333,7 +339,7 @@ mod tests {
             ("cookie=X", "a=b", Some("a=b")),
             ("cookie=X", "jar.txt", None),
         ] {
-            let found = part(form).and_then(|part| secret_in(part, value));
+            let found = parse_secret_part(form).and_then(|part| secret_in(part, value));
             assert_eq!(found.map(|secret| &value[secret]), wanted, "{form} {value}");
         }
     }

@@ -8,7 +8,7 @@ use safety::parse::{
     SubstitutedCommands, SyntaxVisitor, WordPart,
 };
 
-use crate::command::{StdinMeaning, UnquotedCommand, lines};
+use crate::command::{StdinMeaning, UnquotedCommand, find_line_secrets};
 use crate::decoded::{UnquotedWord, VariableReference};
 use crate::lenient;
 use crate::names::{holds_secret, may_hold_secret};
@@ -25,13 +25,13 @@ const MAX_FILTERS: usize = 4;
 const MAX_MISSES: usize = 64;
 
 /// Finds the secrets of these kinds in a script.
-pub fn scan(script: &str, kinds: SecretKinds, spans: &mut SecretSpans) {
-    nested(script, kinds, 0, spans);
+pub fn find_script_secrets(script: &str, kinds: SecretKinds, spans: &mut SecretSpans) {
+    find_nested_secrets(script, kinds, 0, spans);
 }
 
-fn nested(script: &str, kinds: SecretKinds, depth: usize, spans: &mut SecretSpans) {
+fn find_nested_secrets(script: &str, kinds: SecretKinds, depth: usize, spans: &mut SecretSpans) {
     steps::add(script.len());
-    text::scan(&UnquotedWord::whole(script), kinds, spans);
+    text::find_text_secrets(&UnquotedWord::verbatim(script), kinds, spans);
     let read = parse::read(script);
     let mut walk = SecretScriptWalk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
     parse::visit(&read, &mut walk);
@@ -39,11 +39,11 @@ fn nested(script: &str, kinds: SecretKinds, depth: usize, spans: &mut SecretSpan
         // Bash refuses the rest, which may hold a secret all the same.
         let end = read.script.body.last().and_then(|last| last.pipelines.last());
         let end = end.and_then(|(_, last)| last.commands.last()).map_or(0, |last| last.span.end);
-        for command in lenient::commands(script, end) {
-            walk.command(&UnquotedCommand::of(script, command.into_iter()));
+        for command in lenient::split_commands(script, end) {
+            walk.visit_command(&UnquotedCommand::unquote(script, command.into_iter()));
         }
     }
-    flow::follow(script, &read, spans);
+    flow::find_referenced_secrets(script, &read, spans);
 }
 
 struct SecretScriptWalk<'t, 's> {
@@ -58,56 +58,56 @@ struct SecretScriptWalk<'t, 's> {
 }
 
 impl<'t> SecretScriptWalk<'t, '_> {
-    fn words(&self, node: &CommandNode) -> UnquotedCommand<'t> {
+    fn unquoted_command(&self, node: &CommandNode) -> UnquotedCommand<'t> {
         let spans = match &node.kind {
             CommandNodeKind::Simple(simple) => simple.words.iter().map(|word| word.span.clone()).collect(),
             _ => Vec::new(),
         };
-        UnquotedCommand::of(self.script, spans.into_iter())
+        UnquotedCommand::unquote(self.script, spans.into_iter())
     }
 
     /// Finds the secrets in the words of a command, and in the scripts among them.
-    fn command(&mut self, words: &UnquotedCommand<'_>) {
-        words.scan(self.spans);
-        let is_alias = words.program() == Some("alias");
-        for script in words.scripts() {
-            for reference in self.within(&words.words[script], is_alias) {
+    fn visit_command(&mut self, words: &UnquotedCommand<'_>) {
+        words.find_secrets(self.spans);
+        let is_alias = words.program_name() == Some("alias");
+        for script in words.script_words() {
+            for reference in self.visit_inner_script(&words.words[script], is_alias) {
                 // `bash -c 'curl -u "me:$1" x' _ X`
-                let argument = reference.argument().and_then(|argument| words.words.get(script + 1 + argument));
-                argument.into_iter().for_each(|value| self.spans.secret(value, 0..value.text.len()));
+                let argument = reference.argument_number().and_then(|argument| words.words.get(script + 1 + argument));
+                argument.into_iter().for_each(|value| self.spans.add_secret(value, 0..value.text.len()));
             }
         }
-        if words.program() == Some("printf") {
-            formatted(words, self.spans);
+        if words.program_name() == Some("printf") {
+            find_format_secrets(words, self.spans);
         }
         for word in words.words.iter().filter(|word| word.is_argument()) {
-            text::scan(word, self.kinds, self.spans);
+            text::find_text_secrets(word, self.kinds, self.spans);
         }
     }
 
     /// Finds the secrets of a script in a word. Returns the variables in place of secrets that the word leaves to it.
-    fn within(&mut self, word: &UnquotedWord<'_>, is_alias: bool) -> Vec<VariableReference> {
+    fn visit_inner_script(&mut self, word: &UnquotedWord<'_>, is_alias: bool) -> Vec<VariableReference> {
         // `alias c='curl -u me:X'`
         let name = word.text.find('=').filter(|sign| is_alias && !word.text[..*sign].contains(char::is_whitespace));
         let from = name.map_or(0, |sign| sign + 1);
-        let kinds = triggers::kinds(&word.text);
+        let kinds = triggers::possible_kinds(&word.text);
         if self.depth >= MAX_DEPTH || kinds == SecretKinds::NONE {
             return Vec::new();
         }
         let mut found = SecretSpans::default();
-        nested(&word.text[from..], kinds, self.depth + 1, &mut found);
+        find_nested_secrets(&word.text[from..], kinds, self.depth + 1, &mut found);
         for secret in found.iter() {
             // `bash -c "mysql -p'$PASSWORD'"`
-            self.spans.secret(word, from + secret.start..from + secret.end);
+            self.spans.add_secret(word, from + secret.start..from + secret.end);
         }
         let expanded = word.references(0..word.text.len());
         let expanded: HashSet<_> = expanded.into_iter().map(|reference| reference.name).collect();
         let is_expanded = |reference: &VariableReference| expanded.contains(&reference.name);
-        let place = word.place(0..word.text.len()).start;
+        let place = word.span_in_script(0..word.text.len()).start;
         let (inner, outer): (Vec<_>, Vec<_>) = found
             .references
             .into_iter()
-            .partition(|reference| reference.argument().is_some() && !is_expanded(reference));
+            .partition(|reference| reference.argument_number().is_some() && !is_expanded(reference));
         self.spans.references.extend(outer.into_iter().map(|reference| VariableReference {
             place,
             end: place,
@@ -117,12 +117,12 @@ impl<'t> SecretScriptWalk<'t, '_> {
     }
 
     /// Finds the secrets of a script that is a part of this one.
-    fn part(&mut self, span: Range<usize>) {
+    fn visit_part(&mut self, span: Range<usize>) {
         let text = self.script.get(span.clone()).unwrap_or_default();
-        let kinds = triggers::kinds(text);
+        let kinds = triggers::possible_kinds(text);
         if self.depth < MAX_DEPTH && kinds != SecretKinds::NONE {
             let mut found = SecretSpans::default();
-            nested(text, kinds, self.depth + 1, &mut found);
+            find_nested_secrets(text, kinds, self.depth + 1, &mut found);
             found.iter().for_each(|secret| self.spans.add(span.start + secret.start..span.start + secret.end));
             let outer = found.references.into_iter();
             let outer = outer.map(|VariableReference { name, place, end }| VariableReference {
@@ -134,50 +134,55 @@ impl<'t> SecretScriptWalk<'t, '_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &AssignmentSyntax) {
+    fn visit_assignment(&mut self, assignment: &AssignmentSyntax) {
         let value = &assignment.value;
         let array = match value.parts.as_slice() {
             [WordPart::Array(items)] => Some(items.iter().map(|item| item.span.clone()).collect()),
             _ => None,
         };
         let is_array = array.is_some();
-        let items = UnquotedCommand::of(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
+        let items =
+            UnquotedCommand::unquote(self.script, array.unwrap_or_else(|| vec![value.span.clone()]).into_iter());
         for item in &items.words {
             if holds_secret(&assignment.name, &item.text) {
-                self.spans.secret(item, 0..item.text.len());
+                self.spans.add_secret(item, 0..item.text.len());
             } else if item.is_argument() {
-                text::scan(item, self.kinds, self.spans);
+                text::find_text_secrets(item, self.kinds, self.spans);
             }
         }
         if is_array {
             // `args=(--token X)`
-            items.scan(self.spans);
+            items.find_secrets(self.spans);
         }
     }
 
     /// Finds the secrets of the text that a command reads by its own redirects.
-    fn inputs(&mut self, words: &UnquotedCommand<'_>, redirects: &[RedirectSyntax], reads: StdinMeaning) {
+    fn visit_inputs(&mut self, words: &UnquotedCommand<'_>, redirects: &[RedirectSyntax], reads: StdinMeaning) {
         for redirect in redirects {
             let body = redirect.heredoc.and_then(|number| self.read.heredocs.get(number)).map(|body| body.span.clone());
             match (redirect.op, body, reads) {
-                ("<<<", ..) => self.here_string(words, redirect.target.span.clone(), reads),
+                ("<<<", ..) => self.visit_here_string(words, redirect.target.span.clone(), reads),
                 (_, Some(body), StdinMeaning::Secret(part)) => {
-                    input(&UnquotedWord::part(self.script, trimmed(self.script, body)), part, self.spans);
+                    find_input_secret(
+                        &UnquotedWord::verbatim_part(self.script, trimmed(self.script, body)),
+                        part,
+                        self.spans,
+                    );
                 }
-                (_, Some(body), StdinMeaning::Script) => self.part(body),
+                (_, Some(body), StdinMeaning::Script) => self.visit_part(body),
                 (_, Some(body), StdinMeaning::Lines(_)) => {
-                    self.lines(words, reads, &UnquotedWord::part(self.script, body))
+                    self.find_line_secrets(words, reads, &UnquotedWord::verbatim_part(self.script, body))
                 }
                 (_, Some(body), StdinMeaning::Other)
                     if self.script.get(body.clone()).is_some_and(|it| it.starts_with("#!")) =>
                 {
-                    self.part(body);
+                    self.visit_part(body);
                 }
                 // `docker login --password-stdin < <(echo X)`
                 ("<", None, StdinMeaning::Secret(part)) => {
                     for nested in &redirect.target.parts {
                         if let WordPart::Process(nested) = nested {
-                            self.printed_by(&nested.list, part);
+                            self.visit_printing_list(&nested.list, part);
                         }
                     }
                 }
@@ -186,39 +191,39 @@ impl<'t> SecretScriptWalk<'t, '_> {
         }
     }
 
-    fn here_string(&mut self, words: &UnquotedCommand<'_>, span: Range<usize>, reads: StdinMeaning) {
-        let word = UnquotedWord::of(self.script, span);
+    fn visit_here_string(&mut self, words: &UnquotedCommand<'_>, span: Range<usize>, reads: StdinMeaning) {
+        let word = UnquotedWord::unquote(self.script, span);
         match reads {
-            StdinMeaning::Secret(part) => input(&word, part, self.spans),
-            StdinMeaning::Script => drop(self.within(&word, false)),
-            StdinMeaning::Lines(_) => self.lines(words, reads, &word),
+            StdinMeaning::Secret(part) => find_input_secret(&word, part, self.spans),
+            StdinMeaning::Script => drop(self.visit_inner_script(&word, false)),
+            StdinMeaning::Lines(_) => self.find_line_secrets(words, reads, &word),
             StdinMeaning::Other => {}
         }
-        text::scan(&word, self.kinds, self.spans);
+        text::find_text_secrets(&word, self.kinds, self.spans);
     }
 
     /// Finds the secrets in lines that a program reads like its arguments.
-    fn lines(&mut self, words: &UnquotedCommand<'_>, reads: StdinMeaning, text: &UnquotedWord<'_>) {
+    fn find_line_secrets(&mut self, words: &UnquotedCommand<'_>, reads: StdinMeaning, text: &UnquotedWord<'_>) {
         if let StdinMeaning::Lines(at) = reads {
-            lines(words.name(at), text, self.spans);
+            find_line_secrets(words.basename_at(at), text, self.spans);
         }
     }
 
     /// Finds the words that are written for a command that reads a secret.
-    fn printed(&mut self, node: &CommandNode, part: Form) {
+    fn visit_printed(&mut self, node: &CommandNode, part: Form) {
         match &node.kind {
-            CommandNodeKind::Group(list) | CommandNodeKind::Subshell(list) => self.printed_by(list, part),
+            CommandNodeKind::Group(list) | CommandNodeKind::Subshell(list) => self.visit_printing_list(list, part),
             CommandNodeKind::Simple(simple) => {
-                let words = self.words(node);
-                match words.program() {
-                    Some("cat") => self.inputs(&words, &simple.redirects, StdinMeaning::Secret(part)),
+                let words = self.unquoted_command(node);
+                match words.program_name() {
+                    Some("cat") => self.visit_inputs(&words, &simple.redirects, StdinMeaning::Secret(part)),
                     Some(program @ ("echo" | "printf")) => {
                         // `printf '%s:%s' user X`: the parts are words of their own.
                         let is_split = program == "printf" && words.words.len() > 3;
                         let part = if is_split { Form::Whole } else { part };
                         let formats = usize::from(program == "printf" && words.words.len() > 2);
                         let texts = words.words.iter().skip(1 + formats).filter(|word| !word.text.starts_with('-'));
-                        texts.for_each(|word| input(word, part, self.spans));
+                        texts.for_each(|word| find_input_secret(word, part, self.spans));
                     }
                     _ => {}
                 }
@@ -228,80 +233,80 @@ impl<'t> SecretScriptWalk<'t, '_> {
     }
 
     /// Finds the secrets of the scripts that `cat`, `echo` and `printf` write for a shell.
-    fn printed_script(&mut self, node: &CommandNode) {
-        let words = self.words(node);
+    fn visit_printed_script(&mut self, node: &CommandNode) {
+        let words = self.unquoted_command(node);
         match &node.kind {
-            CommandNodeKind::Simple(simple) if words.program() == Some("cat") => {
-                self.inputs(&words, &simple.redirects, StdinMeaning::Script);
+            CommandNodeKind::Simple(simple) if words.program_name() == Some("cat") => {
+                self.visit_inputs(&words, &simple.redirects, StdinMeaning::Script);
             }
-            _ => self.echoed_script(&words),
+            _ => self.visit_echoed_script(&words),
         }
     }
 
     /// Finds the secrets in the lines that `echo` and `printf` write for a program.
-    fn printed_lines(&mut self, node: &CommandNode, reader: &UnquotedCommand<'_>) {
-        let words = self.words(node);
-        if matches!(words.program(), Some("echo" | "printf")) {
-            words.words.iter().skip(1).for_each(|word| self.lines(reader, reader.reads(), word));
+    fn visit_printed_lines(&mut self, node: &CommandNode, reader: &UnquotedCommand<'_>) {
+        let words = self.unquoted_command(node);
+        if matches!(words.program_name(), Some("echo" | "printf")) {
+            words.words.iter().skip(1).for_each(|word| self.find_line_secrets(reader, reader.stdin_meaning(), word));
         }
     }
 
-    fn echoed_script(&mut self, words: &UnquotedCommand<'_>) {
-        if matches!(words.program(), Some("echo" | "printf")) {
-            words.words.iter().skip(1).for_each(|word| drop(self.within(word, false)));
+    fn visit_echoed_script(&mut self, words: &UnquotedCommand<'_>) {
+        if matches!(words.program_name(), Some("echo" | "printf")) {
+            words.words.iter().skip(1).for_each(|word| drop(self.visit_inner_script(word, false)));
         }
     }
 
-    fn printed_by(&mut self, list: &CommandList, part: Form) {
+    fn visit_printing_list(&mut self, list: &CommandList, part: Form) {
         for (_, pipeline) in list.iter().flat_map(|entry| &entry.pipelines) {
-            pipeline.commands.last().into_iter().for_each(|last| self.printed(last, part));
+            pipeline.commands.last().into_iter().for_each(|last| self.visit_printed(last, part));
         }
     }
 }
 
 impl SyntaxVisitor for SecretScriptWalk<'_, '_> {
-    fn pipeline(&mut self, pipeline: &PipelineSyntax) {
+    fn visit_pipeline(&mut self, pipeline: &PipelineSyntax) {
         for (at, to) in pipeline.commands.iter().enumerate().skip(1) {
-            let (from, reader) = (&pipeline.commands[at - 1], self.words(to));
-            match reader.reads() {
+            let (from, reader) = (&pipeline.commands[at - 1], self.unquoted_command(to));
+            match reader.stdin_meaning() {
                 StdinMeaning::Secret(part) => {
                     // `echo X | tee f | docker login --password-stdin`
                     let passed = pipeline.commands[..at].iter().rev().take(MAX_FILTERS);
-                    let filters = passed.clone().take_while(|node| is_filter(&self.words(node))).count();
-                    passed.take(filters + 1).for_each(|node| self.printed(node, part));
+                    let filters = passed.clone().take_while(|node| is_filter(&self.unquoted_command(node))).count();
+                    passed.take(filters + 1).for_each(|node| self.visit_printed(node, part));
                 }
-                StdinMeaning::Script => self.printed_script(from),
-                StdinMeaning::Lines(_) => self.printed_lines(from, &reader),
+                StdinMeaning::Script => self.visit_printed_script(from),
+                StdinMeaning::Lines(_) => self.visit_printed_lines(from, &reader),
                 StdinMeaning::Other => {}
             }
         }
     }
 
-    fn node(&mut self, node: &CommandNode) {
-        let words = self.words(node);
-        let reads = words.reads();
+    fn add_node(&mut self, node: &CommandNode) {
+        let words = self.unquoted_command(node);
+        let reads = words.stdin_meaning();
         if let CommandNodeKind::Simple(simple) = &node.kind {
-            simple.assignments.iter().for_each(|assignment| self.assignment(assignment));
-            self.inputs(&words, &simple.redirects, reads);
+            simple.assignments.iter().for_each(|assignment| self.visit_assignment(assignment));
+            self.visit_inputs(&words, &simple.redirects, reads);
             let targets = simple.redirects.iter().map(|redirect| redirect.target.bare().unwrap_or_default());
             let targets: Vec<_> = targets.collect();
             if targets.iter().any(|target| names_secret_file(target)) {
-                self.printed(node, Form::Word);
+                self.visit_printed(node, Form::Word);
             }
             if targets.into_iter().chain(words.words.iter().map(|word| &*word.text)).any(is_script_file) {
-                self.echoed_script(&words);
+                self.visit_echoed_script(&words);
                 // `cat > run.sh <<EOF`, `tee run.sh <<EOF`
-                self.inputs(&words, &simple.redirects, StdinMeaning::Script);
+                self.visit_inputs(&words, &simple.redirects, StdinMeaning::Script);
             }
         }
-        self.inputs(&words, &node.redirects, reads);
-        self.command(&words);
+        self.visit_inputs(&words, &node.redirects, reads);
+        self.visit_command(&words);
     }
 
-    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, nested: &SubstitutedCommands) -> bool {
         let Some(text) = &nested.text else { return true };
         // The places of commands between backticks are those of another text, which is usually a part of this one.
-        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::kinds(text) == SecretKinds::NONE {
+        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::possible_kinds(text) == SecretKinds::NONE {
             return false;
         }
         let rest = self.script.get(self.searched..).unwrap_or_default();
@@ -311,33 +316,36 @@ impl SyntaxVisitor for SecretScriptWalk<'_, '_> {
         };
         let start = self.searched + at;
         self.searched = start + text.len();
-        self.part(start..self.searched);
+        self.visit_part(start..self.searched);
         false
     }
 }
 
 /// Returns whether a command prints its input.
 fn is_filter(words: &UnquotedCommand<'_>) -> bool {
-    matches!(words.program(), Some("base64" | "cat" | "cut" | "head" | "rev" | "sed" | "tail" | "tee" | "tr" | "xxd"))
+    matches!(
+        words.program_name(),
+        Some("base64" | "cat" | "cut" | "head" | "rev" | "sed" | "tail" | "tee" | "tr" | "xxd")
+    )
 }
 
 /// Finds the secrets in a text that a command reads: all of it, or a part of each line.
-fn input(word: &UnquotedWord<'_>, part: Form, spans: &mut SecretSpans) {
+fn find_input_secret(word: &UnquotedWord<'_>, part: Form, spans: &mut SecretSpans) {
     if matches!(part, Form::Whole | Form::Word) {
         let secret = programs::secret_in(part, &word.text);
-        return secret.into_iter().for_each(|secret| spans.secret(word, secret));
+        return secret.into_iter().for_each(|secret| spans.add_secret(word, secret));
     }
     let mut start = 0;
     for line in word.text.split_inclusive('\n') {
         if let Some(secret) = programs::secret_in(part, line.trim_end()) {
-            spans.secret(word, start + secret.start..start + secret.end);
+            spans.add_secret(word, start + secret.start..start + secret.end);
         }
         start += line.len();
     }
 }
 
 /// Finds the words that `printf` puts in the place of a secret: `printf 'password=%s' X`.
-fn formatted(words: &UnquotedCommand<'_>, spans: &mut SecretSpans) {
+fn find_format_secrets(words: &UnquotedCommand<'_>, spans: &mut SecretSpans) {
     let Some(format) = words.words.get(1) else { return };
     let is_part = |next: char| next.is_ascii_alphanumeric() || "_-.".contains(next);
     let pieces = format.text.split('%');
@@ -348,7 +356,7 @@ fn formatted(words: &UnquotedCommand<'_>, spans: &mut SecretSpans) {
         let name = &name[name.rfind(|next| !is_part(next)).map_or(0, |at| name.ceil_char_boundary(at + 1))..];
         // `\n` before it is a newline.
         if may_hold_secret(name) || name.strip_prefix('n').is_some_and(may_hold_secret) {
-            spans.secret(argument, 0..argument.text.len());
+            spans.add_secret(argument, 0..argument.text.len());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::decoded::{UnquotedWord, VariableReference};
-use crate::names::is_telling;
+use crate::names::is_distinctive;
 use crate::steps;
 
 /// The text in place of a secret.
@@ -26,10 +26,10 @@ impl SecretSpans {
     }
 
     /// Adds a part of a word, unless it is all expansions, and the variables in it.
-    pub fn secret(&mut self, word: &UnquotedWord<'_>, part: Range<usize>) {
+    pub fn add_secret(&mut self, word: &UnquotedWord<'_>, part: Range<usize>) {
         self.references.extend(word.references(part.clone()));
         if !part.is_empty() && !word.is_reference(part.clone()) {
-            self.add(word.place(part));
+            self.add(word.span_in_script(part));
         }
     }
 
@@ -41,11 +41,11 @@ impl SecretSpans {
     /// Returns the text with the marker in each place, and wherever else the text of a place stands. `None` if there is
     /// no place.
     pub fn apply(mut self, text: &str) -> Option<String> {
-        let mut places = self.merged(text);
-        let again = elsewhere(text, &places);
+        let mut places = self.merge(text);
+        let again = repeated_secrets(text, &places);
         if !again.is_empty() {
             self.places.extend(again);
-            places = self.merged(text);
+            places = self.merge(text);
         }
         if places.is_empty() {
             return None;
@@ -62,7 +62,7 @@ impl SecretSpans {
     }
 
     /// Returns the places in order, as whole characters, without those that are taken out already.
-    fn merged(&mut self, text: &str) -> Vec<Range<usize>> {
+    fn merge(&mut self, text: &str) -> Vec<Range<usize>> {
         self.places.sort_unstable_by_key(|span| (span.start, span.end));
         let mut merged: Vec<Range<usize>> = Vec::with_capacity(self.places.len());
         for span in &self.places {
@@ -87,9 +87,9 @@ impl SecretSpans {
 const MAX_VALUES: usize = 32;
 
 /// Returns the places where the texts of other places stand as words.
-fn elsewhere(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
+fn repeated_secrets(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut values: Vec<_> =
-        places.iter().map(|place| &text[place.clone()]).filter(|value| is_telling(value)).collect();
+        places.iter().map(|place| &text[place.clone()]).filter(|value| is_distinctive(value)).collect();
     values.sort_unstable();
     values.dedup();
     values.truncate(MAX_VALUES);

@@ -42,7 +42,7 @@ impl SecretKinds {
         self.0 & other.0 != 0
     }
 
-    fn and(self, other: Self) -> Self {
+    fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
@@ -81,7 +81,7 @@ fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasic
 static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
 /// What announces the secrets of programs that no name does.
-static SIGNS: LazyLock<Vec<SecretFormSign>> = LazyLock::new(|| programs::signs(may_name));
+static SIGNS: LazyLock<Vec<SecretFormSign>> = LazyLock::new(|| programs::signs(may_name_secret));
 
 /// The parts of texts with their kinds.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<SecretKinds>)>> = LazyLock::new(|| {
@@ -117,7 +117,7 @@ struct ProgramNameSet {
 
 impl ProgramNameSet {
     /// Returns whether one of the names is a word of a text.
-    fn are_in(&self, text: &[u8]) -> bool {
+    fn occur_in(&self, text: &[u8]) -> bool {
         let mut start = 0;
         for (at, byte) in text.iter().enumerate() {
             if !byte.is_ascii_alphanumeric() && !b"-_.".contains(byte) {
@@ -139,12 +139,12 @@ impl ProgramNameSet {
 }
 
 /// Returns whether a name could be that of a secret.
-pub fn may_name(name: &str) -> bool {
+pub fn may_name_secret(name: &str) -> bool {
     IN_NAMES.as_ref().is_none_or(|names| names.is_match(name))
 }
 
 /// Returns the kinds of secrets that a text could hold.
-pub fn kinds(command: &str) -> SecretKinds {
+pub fn possible_kinds(command: &str) -> SecretKinds {
     let Some((patterns, of)) = &*IN_TEXTS else { return SecretKinds::ALL };
     let bytes = command.as_bytes();
     if splits_a_word(bytes) {
@@ -152,20 +152,20 @@ pub fn kinds(command: &str) -> SecretKinds {
     }
     let mut kinds = SecretKinds::NONE;
     for found in patterns.find_overlapping_iter(command) {
-        kinds = kinds.and(of[found.pattern().as_usize()]);
+        kinds = kinds.union(of[found.pattern().as_usize()]);
     }
     if !kinds.has(SecretKinds::NAME) {
         // Neither alone is a secret.
         kinds.0 &= !SecretKinds::ROW.0;
     }
     if functions::may_call(bytes) {
-        kinds = kinds.and(SecretKinds::CALL);
+        kinds = kinds.union(SecretKinds::CALL);
     }
-    if PROGRAMS.are_in(bytes) {
-        kinds = kinds.and(SecretKinds::PROGRAM);
+    if PROGRAMS.occur_in(bytes) {
+        kinds = kinds.union(SecretKinds::PROGRAM);
     }
     if plan::find_tokens(bytes).next().is_some() {
-        kinds = kinds.and(SecretKinds::TOKEN);
+        kinds = kinds.union(SecretKinds::TOKEN);
     }
     kinds
 }

@@ -39,7 +39,7 @@ impl SecretTextScan<'_> {
             let start = at + self.count(at, |byte| *byte != b'\n', 64) + 1;
             let rest = self.bytes.get(start..).unwrap_or_default();
             let end = memchr::memmem::find(rest, b"Private-MAC").unwrap_or(rest.len());
-            spans.add(self.word.place(start.min(self.bytes.len())..start.min(self.bytes.len()) + end));
+            spans.add(self.word.span_in_script(start.min(self.bytes.len())..start.min(self.bytes.len()) + end));
         }
     }
 

@@ -16,7 +16,7 @@ use crate::steps;
 use crate::triggers::SecretKinds;
 
 /// Finds the secrets of these kinds in a text.
-pub fn scan<'t>(word: &'t UnquotedWord<'t>, kinds: SecretKinds, spans: &mut SecretSpans) {
+pub fn find_text_secrets<'t>(word: &'t UnquotedWord<'t>, kinds: SecretKinds, spans: &mut SecretSpans) {
     let scan = SecretTextScan { word, text: &word.text, bytes: word.text.as_bytes() };
     let mut pass = |of: SecretKinds, pass: fn(&SecretTextScan<'t>, &mut SecretSpans)| {
         if kinds.has(of) {
@@ -46,7 +46,7 @@ struct SecretTextScan<'t> {
 impl SecretTextScan<'_> {
     /// Adds a secret, unless it is an expansion.
     fn add(&self, secret: Range<usize>, spans: &mut SecretSpans) {
-        spans.secret(self.word, secret);
+        spans.add_secret(self.word, secret);
     }
 
     /// Counts the bytes from a place on that pass a test, at most `most`.

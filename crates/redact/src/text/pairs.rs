@@ -27,12 +27,12 @@ impl SecretTextScan<'_> {
             }
             let Some(name) = self.name_before(sign) else { continue };
             let text = &self.text[name.span.clone()];
-            if !triggers::may_name(text) && !matches!(name.before, Some(b'?' | b'&')) {
+            if !triggers::may_name_secret(text) && !matches!(name.before, Some(b'?' | b'&')) {
                 continue;
             }
             let found = match self.bytes[sign] {
-                b'>' => self.element(&name, sign),
-                b',' => self.item(&name, sign),
+                b'>' => self.xml_element_value(&name, sign),
+                b',' => self.list_item_value(&name, sign),
                 _ => self.behind_sign(&name, sign),
             };
             if let Some(secret) = found {
@@ -66,7 +66,7 @@ impl SecretTextScan<'_> {
     }
 
     /// Returns the secret of an element of XML.
-    fn element(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
+    fn xml_element_value(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
         let value = sign + 1..sign + 1 + self.count(sign + 1, |byte| !b"<\n".contains(byte), MAX_PLAIN);
         let is_element = name.before == Some(b'<') && self.bytes[value.end..].starts_with(b"</");
         let is_secret = || holds_secret(&self.text[name.span.clone()], &self.text[value.clone()]);
@@ -74,7 +74,7 @@ impl SecretTextScan<'_> {
     }
 
     /// Returns the secret behind a name in a list: `["--password", "x"]`, `("Authorization", "x")`.
-    fn item(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
+    fn list_item_value(&self, name: &AssignedName, sign: usize) -> Option<Range<usize>> {
         let text = &self.text[name.span.clone()];
         let after = sign + 1 + self.count(sign + 1, |byte| byte.is_ascii_whitespace(), 8);
         let quote = self.opening_quote(after);

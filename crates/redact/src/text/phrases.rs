@@ -11,8 +11,8 @@ impl SecretTextScan<'_> {
         let is_netrc = memchr::memmem::find(self.bytes, b"machine ").is_some();
         for at in memchr::memchr2_iter(b'p', b'P', self.bytes) {
             if self.has_word(at, b"password") {
-                self.phrase(at + 8, is_netrc, spans);
-                self.set_for(at + 8, spans);
+                self.find_phrase_secret(at + 8, is_netrc, spans);
+                self.find_set_secret(at + 8, spans);
             }
         }
         for at in memchr::memmem::find_iter(self.bytes, b"secret \"") {
@@ -24,20 +24,20 @@ impl SecretTextScan<'_> {
         }
         for at in memchr::memchr2_iter(b'b', b'B', self.bytes) {
             if self.has_word(at, b"by") && self.is_identified(at) {
-                self.phrase(at + 2, true, spans);
+                self.find_phrase_secret(at + 2, true, spans);
             }
         }
         for at in memchr::memmem::find_iter(self.bytes, b"ENV ") {
-            self.env(at, spans);
+            self.find_env_secret(at, spans);
         }
     }
 
     /// Finds what a script of expect sends when it was asked for a password: `send "X\r"`.
     pub(super) fn sent(&self, spans: &mut SecretSpans) {
-        memchr::memmem::find_iter(self.bytes, b"send").for_each(|at| self.send(at, spans));
+        memchr::memmem::find_iter(self.bytes, b"send").for_each(|at| self.find_sent_secret(at, spans));
     }
 
-    fn send(&self, at: usize, spans: &mut SecretSpans) {
+    fn find_sent_secret(&self, at: usize, spans: &mut SecretSpans) {
         let before = &self.bytes[at.saturating_sub(256)..at];
         let is_asked =
             ["assword", "assphrase"].iter().any(|word| memchr::memmem::find(before, word.as_bytes()).is_some());
@@ -58,7 +58,7 @@ impl SecretTextScan<'_> {
     }
 
     /// Finds the value of `ENV NAME value` on a line of a Dockerfile.
-    fn env(&self, at: usize, spans: &mut SecretSpans) {
+    fn find_env_secret(&self, at: usize, spans: &mut SecretSpans) {
         let start = at + 4;
         let end = start + self.count(start, |byte| byte.is_ascii_alphanumeric() || *byte == b'_', 96);
         let value = end + 1..end + 1 + self.count(end + 1, |byte| *byte != b'\n', MAX_PLAIN);
@@ -69,11 +69,11 @@ impl SecretTextScan<'_> {
     }
 
     /// Finds the value of `SET PASSWORD FOR me = 'X'`.
-    fn set_for(&self, after: usize, spans: &mut SecretSpans) {
+    fn find_set_secret(&self, after: usize, spans: &mut SecretSpans) {
         let sign = after + self.count(after, |byte| *byte != b'=' && *byte != b';', 96);
         let is_for = self.bytes.get(after..after + 5).is_some_and(|word| word.eq_ignore_ascii_case(b" for "));
         if is_for && self.bytes.get(sign) == Some(&b'=') {
-            self.phrase(sign + 1, false, spans);
+            self.find_phrase_secret(sign + 1, false, spans);
         }
     }
 
@@ -83,7 +83,7 @@ impl SecretTextScan<'_> {
         before.windows(10).any(|word| word.eq_ignore_ascii_case(b"identified"))
     }
 
-    fn phrase(&self, after: usize, plain: bool, spans: &mut SecretSpans) {
+    fn find_phrase_secret(&self, after: usize, plain: bool, spans: &mut SecretSpans) {
         let blanks = self.count(after, |byte| b" \t(".contains(byte), 8);
         let quote = self.opening_quote(after + blanks);
         let start = after + blanks + quote.len();

@@ -1,7 +1,7 @@
 //! Values with and without quotes.
 
 use super::SecretTextScan;
-use crate::decoded::expansion;
+use crate::decoded::expansion_end;
 use crate::steps;
 
 /// Bytes of a value without quotes that are read to learn whether it is a secret. Without a bound, many names without
@@ -46,7 +46,7 @@ impl SecretTextScan<'_> {
         while at < self.bytes.len() && at - start < most {
             let byte = self.bytes[at];
             if matches!(byte, b'$' | b'`') {
-                let expands = expansion(&self.bytes[..self.bytes.len().min(at + MAX_EXPANSION)], at);
+                let expands = expansion_end(&self.bytes[..self.bytes.len().min(at + MAX_EXPANSION)], at);
                 at = expands.max(at + 1);
                 continue;
             }

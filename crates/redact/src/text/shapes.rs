@@ -14,7 +14,7 @@ const MAX_ADDRESS: usize = 512;
 impl SecretTextScan<'_> {
     /// Finds tokens of well-known shapes.
     pub(super) fn tokens(&self, spans: &mut SecretSpans) {
-        plan::find_tokens(self.bytes).for_each(|token| spans.add(self.word.place(token)));
+        plan::find_tokens(self.bytes).for_each(|token| spans.add(self.word.span_in_script(token)));
     }
 
     /// Finds private keys, up to their last line.
@@ -28,7 +28,7 @@ impl SecretTextScan<'_> {
             let start = label.start + found + 11;
             let start = start + self.count(start, |byte| *byte == b'-', 5);
             let end = memchr::memmem::find(&self.bytes[start..], END).map_or(self.bytes.len(), |at| start + at);
-            spans.add(self.word.place(start..end));
+            spans.add(self.word.span_in_script(start..end));
             from = end;
         }
     }

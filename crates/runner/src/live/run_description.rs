@@ -162,14 +162,14 @@ const SENTENCES: usize = 16;
 
 /// Takes the secrets out of a command, and brings it to the length that is shown.
 pub fn shown_command(command: &str) -> String {
-    let (part, is_longer) = redact::beginning(command);
+    let (part, is_longer) = redact::beginning_to_redact(command);
     let shown = redact::redact_beginning((part, is_longer)).text.into_owned();
     cut(if is_longer { shown + MARK } else { shown }, COMMAND)
 }
 
 /// Takes the secrets out of a command. `None` if it is too long to be shown whole.
 pub fn whole_command(command: &str) -> Option<String> {
-    let (part, is_longer) = redact::beginning(command);
+    let (part, is_longer) = redact::beginning_to_redact(command);
     let whole = (!is_longer).then(|| without_secrets(part));
     whole.filter(|command| command.len() <= COMMAND)
 }

@@ -118,7 +118,7 @@ struct CommandExcerpt {
 
 impl CommandExcerpt {
     fn of(command: &str) -> Self {
-        let (text, is_cut) = redact::beginning(command);
+        let (text, is_cut) = redact::beginning_to_redact(command);
         Self { text: text.to_owned(), is_cut }
     }
 }

@@ -40,7 +40,7 @@ struct MentionSearch<'a> {
 }
 
 impl SyntaxVisitor for MentionSearch<'_> {
-    fn node(&mut self, node: &CommandNode) {
+    fn add_node(&mut self, node: &CommandNode) {
         if let CommandNodeKind::Function { name, .. } = &node.kind {
             self.found |= contains_any_word(name, self.words);
         }

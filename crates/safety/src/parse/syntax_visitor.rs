@@ -9,10 +9,10 @@ use super::syntax::{
 /// Receives the parts of a script in the order of the text.
 pub trait SyntaxVisitor {
     /// A pipeline, before its commands.
-    fn pipeline(&mut self, _pipeline: &PipelineSyntax) {}
+    fn visit_pipeline(&mut self, _pipeline: &PipelineSyntax) {}
 
     /// A command, before anything nested in it.
-    fn node(&mut self, _node: &CommandNode) {}
+    fn add_node(&mut self, _node: &CommandNode) {}
 
     /// A word, before anything nested in it.
     fn word(&mut self, _word: &WordSyntax) {}
@@ -21,7 +21,7 @@ pub trait SyntaxVisitor {
     fn parts(&mut self, _parts: &[WordPart]) {}
 
     /// A substitution. Returns whether to visit the commands in it.
-    fn enters(&mut self, _nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, _nested: &SubstitutedCommands) -> bool {
         true
     }
 }
@@ -38,7 +38,7 @@ pub fn visit(read: &ParsedScript, visitor: &mut impl SyntaxVisitor) {
 pub fn visit_list(all: &[AndOrList], visitor: &mut impl SyntaxVisitor) {
     let pipelines = all.iter().flat_map(|entry| &entry.pipelines);
     for (_, pipeline) in pipelines {
-        visitor.pipeline(pipeline);
+        visitor.visit_pipeline(pipeline);
         for command in &pipeline.commands {
             node(command, visitor);
         }
@@ -46,7 +46,7 @@ pub fn visit_list(all: &[AndOrList], visitor: &mut impl SyntaxVisitor) {
 }
 
 fn node(command: &CommandNode, visitor: &mut impl SyntaxVisitor) {
-    visitor.node(command);
+    visitor.add_node(command);
     match &command.kind {
         CommandNodeKind::Simple(simple) => {
             for assignment in &simple.assignments {
@@ -123,7 +123,7 @@ fn nested(all: &[WordPart], visitor: &mut impl SyntaxVisitor) {
                 parts(word, visitor);
             }
             WordPart::Command(substitution) | WordPart::Process(substitution) => {
-                if visitor.enters(substitution) {
+                if visitor.may_enter(substitution) {
                     visit_list(&substitution.list, visitor);
                 }
             }

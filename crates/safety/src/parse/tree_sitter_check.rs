@@ -73,7 +73,7 @@ impl ReaderPrograms {
 }
 
 impl SyntaxVisitor for ReaderPrograms {
-    fn node(&mut self, node: &CommandNode) {
+    fn add_node(&mut self, node: &CommandNode) {
         match &node.kind {
             CommandNodeKind::Simple(simple) => {
                 let program = simple.words.first();
@@ -97,7 +97,7 @@ impl SyntaxVisitor for ReaderPrograms {
     }
 
     /// Commands between backticks have their places in another text.
-    fn enters(&mut self, nested: &SubstitutedCommands) -> bool {
+    fn may_enter(&mut self, nested: &SubstitutedCommands) -> bool {
         nested.text.is_none()
     }
 }
