@@ -20,26 +20,26 @@
 //! The value alone is taken out: flag, user and header name stay. An expansion (`$TOKEN`) is no secret. The work grows
 //! with the length of the command, and not faster.
 
-mod command;
-mod decoded;
-mod flow;
-mod functions;
-mod lenient;
-mod names;
-mod programs;
-mod script;
-mod spans;
-mod steps;
-mod text;
-mod triggers;
+mod lenient_words;
+mod program_secrets;
+mod script_secrets;
+mod secret_functions;
+mod secret_names;
+mod secret_spans;
+mod secret_triggers;
+mod step_count;
+mod text_secrets;
+mod unquoted_command;
+mod unquoted_word;
+mod value_sources;
 
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
-use spans::{MARKER, SecretSpans};
-use triggers::SecretKinds;
+use secret_spans::{MARKER, SecretSpans};
+use secret_triggers::SecretKinds;
 
 /// A command without its secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct RedactedCommand<'t> {
 
 /// Returns whether a command could hold a secret, in a fraction of a microsecond.
 pub fn may_hold_secret(command: &str) -> bool {
-    triggers::possible_kinds(command) != SecretKinds::NONE
+    secret_triggers::possible_kinds(command) != SecretKinds::NONE
 }
 
 /// Bytes of a long command that are read, if even less of it is kept.
@@ -106,9 +106,9 @@ fn redact_until_settled(command: &str, rounds: usize) -> RedactedCommand<'_> {
 /// Takes out what is found at once. `None` if nothing is.
 fn redact_once(command: &str) -> Option<String> {
     let mut spans = SecretSpans::default();
-    let kinds = triggers::possible_kinds(command);
+    let kinds = secret_triggers::possible_kinds(command);
     if kinds != SecretKinds::NONE {
-        script::find_script_secrets(command, kinds, &mut spans);
+        script_secrets::find_script_secrets(command, kinds, &mut spans);
     }
     spans.apply(command)
 }

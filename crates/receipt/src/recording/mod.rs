@@ -31,7 +31,6 @@ mod record_effect;
 mod recording_method;
 mod recording_request;
 mod run_record;
-#[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod run_recording;
 
 pub use command_risk::CommandRisk;

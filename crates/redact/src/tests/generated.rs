@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{MAX_STEPS, steps_of};
-use crate::spans::MARKER;
+use crate::secret_spans::MARKER;
 use crate::{MAX_ROUNDS, may_hold_secret, redact, redact_until_settled};
 
 /// Commands with a secret in place of `@`, which stands alone or between double quotes there.

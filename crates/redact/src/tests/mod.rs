@@ -9,8 +9,8 @@ mod taken;
 mod tokens;
 mod wild;
 
-use crate::spans::MARKER;
-use crate::{may_hold_secret, redact, steps};
+use crate::secret_spans::MARKER;
+use crate::{may_hold_secret, redact, step_count};
 
 const RUN: &str = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cD2eF4gH6j";
 
@@ -255,7 +255,7 @@ const UNITS: &[&str] = &[
 fn steps_of(unit: &str, length: usize) -> usize {
     let text: String = unit.repeat(length / unit.len() + 1);
     let text = format!("mysql {}", &text[..text.floor_char_boundary(length)]);
-    steps::of(|| drop(redact(&text)))
+    step_count::of(|| drop(redact(&text)))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::quoted;
 use crate::redact;
-use crate::spans::MARKER;
+use crate::secret_spans::MARKER;
 
 const SHAPES: &str = include_str!("../../../protocol/data/shapes.txt");
 

@@ -8,10 +8,10 @@ use safety::parse::{
     self, CommandNode, CommandNodeKind, ParsedScript, SubstitutedCommands, SyntaxVisitor, UnexpandedCommand, WordPart,
 };
 
-use crate::decoded::{UnquotedWord, VariableReference};
-use crate::names::is_setting;
-use crate::spans::SecretSpans;
-use crate::steps;
+use crate::secret_names::is_setting;
+use crate::secret_spans::SecretSpans;
+use crate::step_count;
+use crate::unquoted_word::{UnquotedWord, VariableReference};
 
 /// Functions that are looked at for one place. Others may lie between the start of a function and a place in it.
 const MAX_FUNCTIONS: usize = 64;
@@ -37,7 +37,7 @@ pub fn find_referenced_secrets(script: &str, read: &ParsedScript, spans: &mut Se
             continue;
         }
         for value in sources.values_of(&reference, function) {
-            steps::add(1 + value.len());
+            step_count::add(1 + value.len());
             let word = UnquotedWord::unquote(script, value);
             if !is_setting(&word.text) {
                 spans.add_secret(&word, 0..word.text.len());
@@ -68,7 +68,7 @@ impl<'t> ValueSources<'t> {
     fn function_at(&self, place: usize) -> Option<usize> {
         let end = self.functions.partition_point(|(_, body)| body.start <= place);
         (end.saturating_sub(MAX_FUNCTIONS)..end).rev().find(|number| {
-            steps::add(1);
+            step_count::add(1);
             self.functions[*number].1.end > place
         })
     }

@@ -1,9 +1,9 @@
 //! Secrets in rows that SQL inserts.
 
 use super::SecretTextScan;
-use crate::names::holds_secret;
-use crate::spans::SecretSpans;
-use crate::steps;
+use crate::secret_names::holds_secret;
+use crate::secret_spans::SecretSpans;
+use crate::step_count;
 
 /// Bytes of a table's name and of the names of its columns.
 const MAX_NAMES: usize = 1024;
@@ -64,7 +64,7 @@ impl SecretTextScan<'_> {
                 (b')', None) => return at + 1,
                 _ => {}
             }
-            steps::add(1);
+            step_count::add(1);
             at += 1;
         }
         at

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::steps;
+use crate::step_count;
 
 /// A variable in a script, or the output of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl<'t> UnquotedWord<'t> {
     /// Takes the quotes off a word of a script.
     pub fn unquote(script: &'t str, span: Range<usize>) -> Self {
         let source = script.get(span.clone()).unwrap_or_default();
-        steps::add(source.len());
+        step_count::add(source.len());
         if !source.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
             return Self { text: Cow::Borrowed(source), start: span.start, places: None, literal: Vec::new() };
         }
@@ -101,7 +101,7 @@ impl UnquotedWord<'_> {
         let bytes = self.text.as_bytes();
         let mut found = Vec::new();
         let mut at = part.start;
-        steps::add(part.len());
+        step_count::add(part.len());
         while let Some(next) = memchr::memchr2(b'$', b'`', bytes.get(at..part.end).unwrap_or_default()) {
             at += next;
             let end = expansion_end(&bytes[..part.end], at);

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::decoded::UnquotedWord;
-use crate::names::{behind_user, holds_secret, is_header, is_header_value, is_random};
-use crate::programs::{
+use crate::program_secrets::{
     self, OptionValuePlace, ProgramSecretForms, SecretForm, SecretOperand, SecretOption, SecretPart,
 };
-use crate::spans::SecretSpans;
-use crate::steps;
+use crate::secret_names::{behind_user, holds_secret, is_header, is_header_value, is_random};
+use crate::secret_spans::SecretSpans;
+use crate::step_count;
+use crate::unquoted_word::UnquotedWord;
 
 /// Programs whose `--secret` is followed by a name.
 const NAME_SECRETS: &[&str] = &["buildah", "docker", "podman", "pulumi"];
@@ -47,7 +47,7 @@ impl<'t> UnquotedCommand<'t> {
             self.find_flag_secret(at, spans);
         }
         for at in &self.programs {
-            for row in programs::rows_of(self.basename_at(*at)) {
+            for row in program_secrets::rows_of(self.basename_at(*at)) {
                 self.find_row_secrets(row, at + 1, spans);
             }
         }
@@ -57,7 +57,7 @@ impl<'t> UnquotedCommand<'t> {
     pub fn script_words(&self) -> Vec<usize> {
         let mut scripts = Vec::new();
         for program in &self.programs {
-            for form in programs::forms_of(self.basename_at(*program)) {
+            for form in program_secrets::forms_of(self.basename_at(*program)) {
                 match form {
                     SecretForm::Script(option) => scripts.extend(self.behind_option(*program, option)),
                     SecretForm::Scripts => {
@@ -76,7 +76,7 @@ impl<'t> UnquotedCommand<'t> {
     /// Returns what the command does with its standard input.
     pub fn stdin_meaning(&self) -> StdinMeaning {
         let has = |wanted: &Option<&str>| wanted.is_none_or(|wanted| self.words.iter().any(|word| word.text == wanted));
-        let forms = || self.programs.iter().flat_map(|at| programs::forms_of(self.basename_at(*at)));
+        let forms = || self.programs.iter().flat_map(|at| program_secrets::forms_of(self.basename_at(*at)));
         let secret = forms().find_map(|form| match form {
             SecretForm::Sink(word, part) if has(word) => Some(*part),
             _ => None,
@@ -91,7 +91,7 @@ impl<'t> UnquotedCommand<'t> {
             return StdinMeaning::Secret(SecretPart::Last);
         }
         let find = |wanted: fn(&SecretForm) -> bool| {
-            self.programs.iter().find(|at| programs::forms_of(self.basename_at(**at)).any(wanted))
+            self.programs.iter().find(|at| program_secrets::forms_of(self.basename_at(**at)).any(wanted))
         };
         if find(|form| matches!(form, SecretForm::ReadsScript)).is_some() {
             StdinMeaning::Script
@@ -151,7 +151,7 @@ impl<'t> UnquotedCommand<'t> {
     /// Finds the secrets in the options and operands of a program whose arguments begin here.
     fn find_row_secrets(&self, row: &ProgramSecretForms, from: usize, spans: &mut SecretSpans) {
         let arguments = &self.words[from..];
-        steps::add(arguments.len() * (1 + row.forms.len()));
+        step_count::add(arguments.len() * (1 + row.forms.len()));
         if !row.applies_to(arguments.iter().map(|word| &word.text)) {
             return;
         }
@@ -186,12 +186,12 @@ pub enum StdinMeaning {
 fn places_of_programs(words: &[UnquotedWord<'_>]) -> Vec<usize> {
     let Some(first) = words.iter().position(|word| !is_before_program(&word.text)) else { return Vec::new() };
     let mut behind = None;
-    for form in programs::forms_of(basename(&words[first].text)) {
+    for form in program_secrets::forms_of(basename(&words[first].text)) {
         let SecretForm::Command(option) = form else { continue };
         let from = option.map_or(Some(first), |option| words.iter().position(|word| word.text.starts_with(option)));
         behind = behind.or(from);
     }
-    let is_known = |at: &usize| !programs::rows_of(basename(&words[*at].text)).is_empty();
+    let is_known = |at: &usize| !program_secrets::rows_of(basename(&words[*at].text)).is_empty();
     let others = behind.into_iter().flat_map(|from| from + 1..words.len()).filter(is_known);
     std::iter::once(first).chain(others).take(MAX_PROGRAMS).collect()
 }
@@ -268,7 +268,7 @@ fn find_option_secret(
         _ => None,
     };
     let Some((holder, from)) = found else { return };
-    if let Some(secret) = programs::secret_in(flag.part, &holder.text[from..]) {
+    if let Some(secret) = program_secrets::secret_in(flag.part, &holder.text[from..]) {
         spans.add_secret(holder, from + secret.start..from + secret.end);
     }
 }
@@ -288,7 +288,7 @@ fn is_port_mapping(value: &str) -> bool {
 fn find_named_secrets(option: Option<&str>, arguments: &[UnquotedWord<'_>], spans: &mut SecretSpans) {
     for (at, pair) in arguments.windows(2).enumerate() {
         let is_behind = option.is_none_or(|option| at > 0 && arguments[at - 1].text == option);
-        if is_behind && programs::names_next(&pair[0].text, &pair[1].text) && !pair[1].text.starts_with('-') {
+        if is_behind && program_secrets::names_next(&pair[0].text, &pair[1].text) && !pair[1].text.starts_with('-') {
             spans.add_secret(&pair[1], 0..pair[1].text.len());
         }
     }
@@ -318,7 +318,7 @@ fn secret_operands<'w>(operand: &SecretOperand, words: impl Iterator<Item = &'w 
     let skip = if operand.lenient { operand.skip.min(found.len().saturating_sub(1)) } else { operand.skip };
     let most = if operand.all { usize::MAX } else { 1 };
     let secrets = found.into_iter().skip(skip).take(most);
-    secrets.filter_map(|(at, text)| Some((at, programs::secret_in(operand.part, text)?))).collect()
+    secrets.filter_map(|(at, text)| Some((at, program_secrets::secret_in(operand.part, text)?))).collect()
 }
 
 /// Finds the secrets in the lines that a program reads, each of them like its arguments.
@@ -327,7 +327,7 @@ pub fn find_line_secrets(program: &str, text: &UnquotedWord<'_>, spans: &mut Sec
         // `printf 'USER a\\r\\nPASS X\\r\\n'`
         for part in line.split("\\n") {
             let words: Vec<&str> = part.split_ascii_whitespace().collect();
-            for form in programs::forms_of(program) {
+            for form in program_secrets::forms_of(program) {
                 let SecretForm::Operand(operand) = form else { continue };
                 for (at, secret) in secret_operands(operand, words.iter().copied()) {
                     let word = words[at].as_ptr() as usize - text.text.as_ptr() as usize;

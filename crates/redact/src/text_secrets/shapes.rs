@@ -5,8 +5,8 @@ use std::ops::Range;
 use protocol::plan;
 
 use super::SecretTextScan;
-use crate::names::is_random;
-use crate::spans::SecretSpans;
+use crate::secret_names::is_random;
+use crate::secret_spans::SecretSpans;
 
 /// Longest user and password of an address.
 const MAX_ADDRESS: usize = 512;

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::SecretTextScan;
 use super::quotes::{MAX_PLAIN, ends_plain};
-use crate::names::{
+use crate::secret_names::{
     behind_user, holds_secret, holds_secret_in_query, is_header, is_header_value, is_random, may_hold_secret,
 };
-use crate::spans::SecretSpans;
-use crate::triggers;
+use crate::secret_spans::SecretSpans;
+use crate::secret_triggers;
 
 /// Longest name that is read before a sign.
 const MAX_NAME: usize = 96;
@@ -27,7 +27,7 @@ impl SecretTextScan<'_> {
             }
             let Some(name) = self.name_before(sign) else { continue };
             let text = &self.text[name.span.clone()];
-            if !triggers::may_name_secret(text) && !matches!(name.before, Some(b'?' | b'&')) {
+            if !secret_triggers::may_name_secret(text) && !matches!(name.before, Some(b'?' | b'&')) {
                 continue;
             }
             let found = match self.bytes[sign] {

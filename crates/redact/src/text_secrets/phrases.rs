@@ -2,8 +2,8 @@
 
 use super::SecretTextScan;
 use super::quotes::MAX_PLAIN;
-use crate::names::holds_secret;
-use crate::spans::SecretSpans;
+use crate::secret_names::holds_secret;
+use crate::secret_spans::SecretSpans;
 
 impl SecretTextScan<'_> {
     /// Finds `PASSWORD 'x'` and `IDENTIFIED BY 'x'` of SQL, and `password x` of a netrc file.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::names::{holds_secret, is_path, is_random};
+use crate::secret_names::{holds_secret, is_path, is_random};
 
 /// The part of a value that is the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::SecretTextScan;
-use crate::functions::secret_argument;
-use crate::spans::SecretSpans;
+use crate::secret_functions::secret_argument;
+use crate::secret_spans::SecretSpans;
 
 /// Bytes of the arguments that are read.
 const MAX_ARGUMENTS: usize = 512;

@@ -10,17 +10,17 @@ mod sql;
 
 use std::ops::Range;
 
-use crate::decoded::UnquotedWord;
-use crate::spans::SecretSpans;
-use crate::steps;
-use crate::triggers::SecretKinds;
+use crate::secret_spans::SecretSpans;
+use crate::secret_triggers::SecretKinds;
+use crate::step_count;
+use crate::unquoted_word::UnquotedWord;
 
 /// Finds the secrets of these kinds in a text.
 pub fn find_text_secrets<'t>(word: &'t UnquotedWord<'t>, kinds: SecretKinds, spans: &mut SecretSpans) {
     let scan = SecretTextScan { word, text: &word.text, bytes: word.text.as_bytes() };
     let mut pass = |of: SecretKinds, pass: fn(&SecretTextScan<'t>, &mut SecretSpans)| {
         if kinds.has(of) {
-            steps::add(scan.bytes.len());
+            step_count::add(scan.bytes.len());
             pass(&scan, spans);
         }
     };
@@ -52,14 +52,14 @@ impl SecretTextScan<'_> {
     /// Counts the bytes from a place on that pass a test, at most `most`.
     fn count(&self, from: usize, test: impl Fn(&u8) -> bool, most: usize) -> usize {
         let count = self.bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| test(byte)).count();
-        steps::add(count + 1);
+        step_count::add(count + 1);
         count
     }
 
     /// Counts the same before a place.
     fn count_back(&self, to: usize, test: impl Fn(&u8) -> bool, most: usize) -> usize {
         let count = self.bytes[..to].iter().rev().take(most).take_while(|byte| test(byte)).count();
-        steps::add(count + 1);
+        step_count::add(count + 1);
         count
     }
 }

@@ -8,14 +8,14 @@ use safety::parse::{
     SubstitutedCommands, SyntaxVisitor, WordPart,
 };
 
-use crate::command::{StdinMeaning, UnquotedCommand, find_line_secrets};
-use crate::decoded::{UnquotedWord, VariableReference};
-use crate::lenient;
-use crate::names::{holds_secret, may_hold_secret};
-use crate::programs::{self, SecretPart as Form};
-use crate::spans::SecretSpans;
-use crate::triggers::SecretKinds;
-use crate::{flow, steps, text, triggers};
+use crate::lenient_words;
+use crate::program_secrets::{self, SecretPart as Form};
+use crate::secret_names::{holds_secret, may_hold_secret};
+use crate::secret_spans::SecretSpans;
+use crate::secret_triggers::SecretKinds;
+use crate::unquoted_command::{StdinMeaning, UnquotedCommand, find_line_secrets};
+use crate::unquoted_word::{UnquotedWord, VariableReference};
+use crate::{secret_triggers, step_count, text_secrets, value_sources};
 
 /// Deepest nesting of scripts in words of other scripts.
 const MAX_DEPTH: usize = 5;
@@ -30,8 +30,8 @@ pub fn find_script_secrets(script: &str, kinds: SecretKinds, spans: &mut SecretS
 }
 
 fn find_nested_secrets(script: &str, kinds: SecretKinds, depth: usize, spans: &mut SecretSpans) {
-    steps::add(script.len());
-    text::find_text_secrets(&UnquotedWord::verbatim(script), kinds, spans);
+    step_count::add(script.len());
+    text_secrets::find_text_secrets(&UnquotedWord::verbatim(script), kinds, spans);
     let read = parse::read(script);
     let mut walk = SecretScriptWalk { script, read: &read, kinds, depth, spans, searched: 0, misses: 0 };
     parse::visit(&read, &mut walk);
@@ -39,11 +39,11 @@ fn find_nested_secrets(script: &str, kinds: SecretKinds, depth: usize, spans: &m
         // Bash refuses the rest, which may hold a secret all the same.
         let end = read.script.body.last().and_then(|last| last.pipelines.last());
         let end = end.and_then(|(_, last)| last.commands.last()).map_or(0, |last| last.span.end);
-        for command in lenient::split_commands(script, end) {
+        for command in lenient_words::split_commands(script, end) {
             walk.visit_command(&UnquotedCommand::unquote(script, command.into_iter()));
         }
     }
-    flow::find_referenced_secrets(script, &read, spans);
+    value_sources::find_referenced_secrets(script, &read, spans);
 }
 
 struct SecretScriptWalk<'t, 's> {
@@ -81,7 +81,7 @@ impl<'t> SecretScriptWalk<'t, '_> {
             find_format_secrets(words, self.spans);
         }
         for word in words.words.iter().filter(|word| word.is_argument()) {
-            text::find_text_secrets(word, self.kinds, self.spans);
+            text_secrets::find_text_secrets(word, self.kinds, self.spans);
         }
     }
 
@@ -90,7 +90,7 @@ impl<'t> SecretScriptWalk<'t, '_> {
         // `alias c='curl -u me:X'`
         let name = word.text.find('=').filter(|sign| is_alias && !word.text[..*sign].contains(char::is_whitespace));
         let from = name.map_or(0, |sign| sign + 1);
-        let kinds = triggers::possible_kinds(&word.text);
+        let kinds = secret_triggers::possible_kinds(&word.text);
         if self.depth >= MAX_DEPTH || kinds == SecretKinds::NONE {
             return Vec::new();
         }
@@ -119,7 +119,7 @@ impl<'t> SecretScriptWalk<'t, '_> {
     /// Finds the secrets of a script that is a part of this one.
     fn visit_part(&mut self, span: Range<usize>) {
         let text = self.script.get(span.clone()).unwrap_or_default();
-        let kinds = triggers::possible_kinds(text);
+        let kinds = secret_triggers::possible_kinds(text);
         if self.depth < MAX_DEPTH && kinds != SecretKinds::NONE {
             let mut found = SecretSpans::default();
             find_nested_secrets(text, kinds, self.depth + 1, &mut found);
@@ -147,7 +147,7 @@ impl<'t> SecretScriptWalk<'t, '_> {
             if holds_secret(&assignment.name, &item.text) {
                 self.spans.add_secret(item, 0..item.text.len());
             } else if item.is_argument() {
-                text::find_text_secrets(item, self.kinds, self.spans);
+                text_secrets::find_text_secrets(item, self.kinds, self.spans);
             }
         }
         if is_array {
@@ -199,7 +199,7 @@ impl<'t> SecretScriptWalk<'t, '_> {
             StdinMeaning::Lines(_) => self.find_line_secrets(words, reads, &word),
             StdinMeaning::Other => {}
         }
-        text::find_text_secrets(&word, self.kinds, self.spans);
+        text_secrets::find_text_secrets(&word, self.kinds, self.spans);
     }
 
     /// Finds the secrets in lines that a program reads like its arguments.
@@ -306,7 +306,10 @@ impl SyntaxVisitor for SecretScriptWalk<'_, '_> {
     fn may_enter(&mut self, nested: &SubstitutedCommands) -> bool {
         let Some(text) = &nested.text else { return true };
         // The places of commands between backticks are those of another text, which is usually a part of this one.
-        if self.depth >= MAX_DEPTH || self.misses >= MAX_MISSES || triggers::possible_kinds(text) == SecretKinds::NONE {
+        if self.depth >= MAX_DEPTH
+            || self.misses >= MAX_MISSES
+            || secret_triggers::possible_kinds(text) == SecretKinds::NONE
+        {
             return false;
         }
         let rest = self.script.get(self.searched..).unwrap_or_default();
@@ -332,12 +335,12 @@ fn is_filter(words: &UnquotedCommand<'_>) -> bool {
 /// Finds the secrets in a text that a command reads: all of it, or a part of each line.
 fn find_input_secret(word: &UnquotedWord<'_>, part: Form, spans: &mut SecretSpans) {
     if matches!(part, Form::Whole | Form::Word) {
-        let secret = programs::secret_in(part, &word.text);
+        let secret = program_secrets::secret_in(part, &word.text);
         return secret.into_iter().for_each(|secret| spans.add_secret(word, secret));
     }
     let mut start = 0;
     for line in word.text.split_inclusive('\n') {
-        if let Some(secret) = programs::secret_in(part, line.trim_end()) {
+        if let Some(secret) = program_secrets::secret_in(part, line.trim_end()) {
             spans.add_secret(word, start + secret.start..start + secret.end);
         }
         start += line.len();

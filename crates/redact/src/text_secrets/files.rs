@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::SecretTextScan;
 use super::quotes::MAX_PLAIN;
-use crate::names::{holds_secret, is_random};
-use crate::spans::SecretSpans;
+use crate::secret_names::{holds_secret, is_random};
+use crate::secret_spans::SecretSpans;
 
 impl SecretTextScan<'_> {
     /// Finds the values of settings whose names and values are apart.

@@ -1,8 +1,8 @@
 //! Values with and without quotes.
 
 use super::SecretTextScan;
-use crate::decoded::expansion_end;
-use crate::steps;
+use crate::step_count;
+use crate::unquoted_word::expansion_end;
 
 /// Bytes of a value without quotes that are read to learn whether it is a secret. Without a bound, many names without
 /// values would take quadratic time.
@@ -36,7 +36,7 @@ impl SecretTextScan<'_> {
                 _ => at += 1,
             }
         }
-        steps::add(at - start);
+        step_count::add(at - start);
         self.text.floor_char_boundary(at.min(self.bytes.len()))
     }
 
@@ -61,7 +61,7 @@ impl SecretTextScan<'_> {
             }
             at += 1;
         }
-        steps::add(at - start);
+        step_count::add(at - start);
         self.text.floor_char_boundary(at.min(self.bytes.len()))
     }
 }

@@ -6,8 +6,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use protocol::plan;
 
-use crate::functions;
-use crate::programs::{self, SecretFormSign};
+use crate::program_secrets::{self, SecretFormSign};
+use crate::secret_functions;
 
 /// The kinds of secrets that a text could hold. Each has a pass over the text of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ fn compile<'t>(patterns: impl IntoIterator<Item = &'t str>) -> Option<AhoCorasic
 static IN_NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| compile(NAMES.split_ascii_whitespace()));
 
 /// What announces the secrets of programs that no name does.
-static SIGNS: LazyLock<Vec<SecretFormSign>> = LazyLock::new(|| programs::signs(may_name_secret));
+static SIGNS: LazyLock<Vec<SecretFormSign>> = LazyLock::new(|| program_secrets::signs(may_name_secret));
 
 /// The parts of texts with their kinds.
 static IN_TEXTS: LazyLock<Option<(AhoCorasick, Vec<SecretKinds>)>> = LazyLock::new(|| {
@@ -158,7 +158,7 @@ pub fn possible_kinds(command: &str) -> SecretKinds {
         // Neither alone is a secret.
         kinds.0 &= !SecretKinds::ROW.0;
     }
-    if functions::may_call(bytes) {
+    if secret_functions::may_call(bytes) {
         kinds = kinds.union(SecretKinds::CALL);
     }
     if PROGRAMS.occur_in(bytes) {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::decoded::{UnquotedWord, VariableReference};
-use crate::names::is_distinctive;
-use crate::steps;
+use crate::secret_names::is_distinctive;
+use crate::step_count;
+use crate::unquoted_word::{UnquotedWord, VariableReference};
 
 /// The text in place of a secret.
 pub const MARKER: &str = "[redacted]";
@@ -96,7 +96,7 @@ fn repeated_secrets(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
     let is_part = |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_alphanumeric);
     let mut found = Vec::new();
     for value in values {
-        steps::add(text.len());
+        step_count::add(text.len());
         let places = memchr::memmem::find_iter(text.as_bytes(), value).map(|at| at..at + value.len());
         found.extend(places.filter(|place| !is_part(place.start.checked_sub(1)) && !is_part(Some(place.end))));
     }
