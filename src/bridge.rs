@@ -6,8 +6,8 @@ use napi::bindgen_prelude::{FnArgs, Function, Uint8Array};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use super::calls::Calls;
-use super::emitter::Dispatcher;
+use super::calls::ThreadCalls;
+use super::emitter::EventDispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use capture::OutputStream;
@@ -17,7 +17,7 @@ use runner::run::{CallerReply, SpillAllocation, runtime};
 /// The connection of one JavaScript thread to the core. It keeps the process alive while `hold` is on.
 #[napi]
 pub struct Bridge {
-    pub(super) calls: Arc<Calls>,
+    pub(super) calls: Arc<ThreadCalls>,
 }
 
 #[napi]
@@ -32,7 +32,7 @@ impl Bridge {
             .build_threadsafe_function::<(u32, NativeEvent)>()
             .weak::<true>()
             .build_callback(|context| Ok(context.value.into()))?;
-        let calls = Calls::new(Dispatcher::new(dispatch));
+        let calls = ThreadCalls::new(EventDispatcher::new(dispatch));
         env.add_env_cleanup_hook(Arc::clone(&calls), |calls| calls.end())?;
         Ok(Self { calls })
     }

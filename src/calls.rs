@@ -10,11 +10,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::emitter::{Dispatcher, Emitter};
+use super::emitter::{CallEventEmitter, EventDispatcher};
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
-use super::tasks::Tasks;
+use super::tasks::AnyTaskRegistry;
 use ledger::wait_for_pending;
 use remote::client::{PortForward, RemoteTarget};
 use runner::error::RunError;
@@ -27,11 +27,11 @@ use runner::snapshot::SnapshotRequest;
 const LAST_RECORDS: Duration = Duration::from_millis(100);
 
 /// The commands, calls and registries of one thread.
-pub struct Calls {
-    dispatcher: Dispatcher,
-    pending: Mutex<HashMap<u32, Call>>,
+pub struct ThreadCalls {
+    dispatcher: EventDispatcher,
+    pending: Mutex<HashMap<u32, PendingCall>>,
     /// Registries stay here until they are closed or the thread ends, even if JavaScript has dropped them.
-    registries: Mutex<HashMap<u32, Tasks>>,
+    registries: Mutex<HashMap<u32, AnyTaskRegistry>>,
     /// Targets stay here until they are closed or the thread ends.
     targets: Mutex<HashMap<u32, Arc<RemoteTarget>>>,
     /// Ports of targets that are ports of this machine, by the numbers of the calls that opened them.
@@ -40,14 +40,14 @@ pub struct Calls {
 }
 
 /// A call that has not settled.
-struct Call {
+struct PendingCall {
     reply: Option<UnboundedSender<CallerReply>>,
     give_up: Option<oneshot::Sender<()>>,
     task: AbortHandle,
 }
 
-impl Calls {
-    pub fn new(dispatcher: Dispatcher) -> Arc<Self> {
+impl ThreadCalls {
+    pub fn new(dispatcher: EventDispatcher) -> Arc<Self> {
         let (pending, registries, targets, forwards) = Default::default();
         Arc::new(Self { dispatcher, pending, registries, targets, forwards, next: AtomicU32::new(1) })
     }
@@ -57,15 +57,15 @@ impl Calls {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub fn dispatcher(&self) -> &Dispatcher {
+    pub fn dispatcher(&self) -> &EventDispatcher {
         &self.dispatcher
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<u32, Call>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<u32, PendingCall>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn registries(&self) -> MutexGuard<'_, HashMap<u32, Tasks>> {
+    pub fn registries(&self) -> MutexGuard<'_, HashMap<u32, AnyTaskRegistry>> {
         self.registries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,7 +96,7 @@ impl Calls {
         self.targets().remove(&number)
     }
 
-    pub fn emitter(&self, id: u32) -> Emitter {
+    pub fn emitter(&self, id: u32) -> CallEventEmitter {
         self.dispatcher.emitter(id)
     }
 
@@ -143,8 +143,8 @@ impl Calls {
     pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<TaskRegistry>>, RunError> {
         let Some(number) = raw.registry_number else { return Ok(None) };
         match self.registries().get(&number) {
-            Some(Tasks::Here(registry)) => Ok(Some(Arc::clone(registry))),
-            Some(Tasks::There { target, .. }) => {
+            Some(AnyTaskRegistry::Local(registry)) => Ok(Some(Arc::clone(registry))),
+            Some(AnyTaskRegistry::Distant { target, .. }) => {
                 Err(RunError::InvalidArg(format!("registry: it is one of the target {target}")))
             }
             None => Err(RegistryError::Closed.into()),
@@ -216,7 +216,7 @@ impl Calls {
         // The lock is held until the call is listed, so that a call that settles at once is in the list.
         let mut pending = self.pending();
         let task = runtime.spawn(async move { last.emit(work.await) }).abort_handle();
-        pending.insert(id, Call { reply, give_up, task });
+        pending.insert(id, PendingCall { reply, give_up, task });
     }
 }
 
@@ -225,7 +225,7 @@ impl Calls {
 struct LastEvent {
     id: u32,
     /// `None` once the event has been emitted.
-    calls: Option<Arc<Calls>>,
+    calls: Option<Arc<ThreadCalls>>,
 }
 
 impl LastEvent {

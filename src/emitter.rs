@@ -12,7 +12,7 @@ use super::events::NativeEvent;
 use super::evidence::json;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::OutputChunk;
-use super::tasks::Tasks;
+use super::tasks::AnyTaskRegistry;
 use capture::OutputStream;
 use evidence::CommandEvidence;
 use protocol::task::Task;
@@ -22,40 +22,41 @@ use runner::run::{BlockedPrompt, CommandListener, LiveView};
 
 /// The dispatcher of one JavaScript thread, called with the number of a call and its event. It is weak: it does not
 /// keep the thread alive, and calls after the thread's end do nothing.
-pub type Dispatch = ThreadsafeFunction<(u32, NativeEvent), (), FnArgs<(u32, NativeEvent)>, Status, false, true>;
+pub type EventDispatchFunction =
+    ThreadsafeFunction<(u32, NativeEvent), (), FnArgs<(u32, NativeEvent)>, Status, false, true>;
 
 /// The dispatcher, shared by all calls of its thread.
 #[derive(Clone)]
-pub struct Dispatcher(Arc<Mutex<Dispatch>>);
+pub struct EventDispatcher(Arc<Mutex<EventDispatchFunction>>);
 
-impl Dispatcher {
-    pub fn new(dispatch: Dispatch) -> Self {
+impl EventDispatcher {
+    pub fn new(dispatch: EventDispatchFunction) -> Self {
         Self(Arc::new(Mutex::new(dispatch)))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Dispatch> {
+    pub fn lock(&self) -> MutexGuard<'_, EventDispatchFunction> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn emitter(&self, id: u32) -> Emitter {
-        Emitter { id, dispatcher: self.clone() }
+    pub fn emitter(&self, id: u32) -> CallEventEmitter {
+        CallEventEmitter { id, dispatcher: self.clone() }
     }
 }
 
 /// Sends the events of one call or registry.
-pub struct Emitter {
+pub struct CallEventEmitter {
     pub id: u32,
-    dispatcher: Dispatcher,
+    dispatcher: EventDispatcher,
 }
 
-impl Emitter {
+impl CallEventEmitter {
     pub fn emit(&self, event: NativeEvent) {
         // Events for an ended thread are dropped. Its clean-up hook ends its commands.
         let _ = self.dispatcher.lock().call((self.id, event), ThreadsafeFunctionCallMode::NonBlocking);
     }
 }
 
-impl CommandListener for Emitter {
+impl CommandListener for CallEventEmitter {
     fn output(&self, stream: OutputStream, text: String) {
         self.emit(NativeEvent::Output { chunk: OutputChunk { stream: stream.name().to_owned(), text } });
     }
@@ -90,12 +91,12 @@ impl CommandListener for Emitter {
 }
 
 /// Sends the events of the tasks of one registry.
-pub struct TaskEmitter {
-    pub emitter: Emitter,
-    pub tasks: Tasks,
+pub struct TaskEventEmitter {
+    pub emitter: CallEventEmitter,
+    pub tasks: AnyTaskRegistry,
 }
 
-impl TaskWatcher for TaskEmitter {
+impl TaskWatcher for TaskEventEmitter {
     fn exit(&self, task: Task, record: Option<Arc<RunRecord>>, evidence: Option<Arc<CommandEvidence>>) {
         let confinement = task.confinement.clone().map(Confinement::from);
         let run_id = task.mark.clone();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::confinement::Confinement;
-use super::evidence::EvidenceOfRun;
+use super::evidence::SerializedEvidence;
 use super::ledger::NativeLedgerBatch;
 use super::prompt::BashPrompt;
 use super::receipt::{Receipt, UndoCoverage};
@@ -193,10 +193,10 @@ pub enum NativeEvent {
 
 /// A result, with what is no type of napi.
 #[derive(Serialize)]
-struct Rest<'a> {
+struct SerializedResult<'a> {
     #[serde(flatten)]
     result: BashResult,
-    evidence: Option<EvidenceOfRun<'a>>,
+    evidence: Option<SerializedEvidence<'a>>,
     reused: Option<ReusedRun>,
 }
 
@@ -212,8 +212,8 @@ impl NativeEvent {
         let (evidence, tap, reused) = (outcome.evidence.take(), outcome.tap.take(), outcome.reused.take());
         let mut result = BashResult::of(outcome, target);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
-        let evidence = evidence.as_ref().map(|parts| EvidenceOfRun::of(parts, tap.as_ref()));
-        let rest = Rest { result, evidence, reused };
+        let evidence = evidence.as_ref().map(|parts| SerializedEvidence::of(parts, tap.as_ref()));
+        let rest = SerializedResult { result, evidence, reused };
         let rest = serde_json::to_string(&rest).unwrap_or_default();
         Self::Result { stdout, stderr, rest, cwd }
     }

@@ -8,15 +8,15 @@ use serde::Serialize;
 
 /// The evidence of a command.
 #[derive(Serialize)]
-pub struct EvidenceOfRun<'a> {
+pub struct SerializedEvidence<'a> {
     #[serde(flatten)]
     parts: &'a CommandEvidence,
-    tap: Option<Tap<'a>>,
+    tap: Option<SerializedPipelineTap<'a>>,
 }
 
 /// The output of a pipeline's first program. TypeScript puts its file into the store, and gives it its number.
 #[derive(Serialize)]
-struct Tap<'a> {
+struct SerializedPipelineTap<'a> {
     command: &'a str,
     kept: bool,
     why: Option<&'a str>,
@@ -27,14 +27,14 @@ struct Tap<'a> {
     complete: bool,
 }
 
-impl<'a> EvidenceOfRun<'a> {
+impl<'a> SerializedEvidence<'a> {
     /// Returns the evidence of a command, with its tap.
     pub fn of(parts: &'a CommandEvidence, tap: Option<&'a TappedOutput>) -> Self {
-        Self { parts, tap: tap.map(Tap::from) }
+        Self { parts, tap: tap.map(SerializedPipelineTap::from) }
     }
 }
 
-impl<'a> From<&'a TappedOutput> for Tap<'a> {
+impl<'a> From<&'a TappedOutput> for SerializedPipelineTap<'a> {
     fn from(TappedOutput { command, kept }: &'a TappedOutput) -> Self {
         let copied = kept.as_ref().ok();
         Self {
@@ -52,5 +52,5 @@ impl<'a> From<&'a TappedOutput> for Tap<'a> {
 
 /// Returns the evidence of a task as JSON. A task has no tap.
 pub fn json(evidence: &CommandEvidence) -> String {
-    serde_json::to_string(&EvidenceOfRun::of(evidence, None)).unwrap_or_default()
+    serde_json::to_string(&SerializedEvidence::of(evidence, None)).unwrap_or_default()
 }

@@ -17,7 +17,7 @@ use safety::Utf16Offsets;
 #[napi]
 pub fn highlight(command: String) -> Result<String> {
     #[derive(Serialize)]
-    struct Token {
+    struct HighlightedToken {
         start: usize,
         end: usize,
         class: &'static str,
@@ -26,7 +26,7 @@ pub fn highlight(command: String) -> Result<String> {
     let tokens = grammar::highlight(&command, &safety::parse::starts(&command));
     let tokens = tokens.iter().map(|token| {
         let (start, end) = units.span(&token.span);
-        Token { start, end, class: token.class.name() }
+        HighlightedToken { start, end, class: token.class.name() }
     });
     serde_json::to_string(&tokens.collect::<Vec<_>>()).map_err(|error| Error::from_reason(error.to_string()))
 }

@@ -10,7 +10,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::bridge::Bridge;
-use super::calls::Calls;
+use super::calls::ThreadCalls;
 use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
 use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, wait_for_pending};
@@ -26,16 +26,16 @@ const SETTLED: Duration = Duration::from_millis(250);
 /// A reader of the ledger.
 #[napi]
 pub struct NativeLedger {
-    calls: Arc<Calls>,
-    reading: Arc<Mutex<Reading>>,
-    ahead: Arc<Mutex<Option<Read>>>,
+    calls: Arc<ThreadCalls>,
+    reading: Arc<Mutex<LedgerReadProgress>>,
+    ahead: Arc<Mutex<Option<LedgerReadTask>>>,
 }
 
 /// Entries that are being read.
-type Read = JoinHandle<(EntryBatch, PassedOverLines)>;
+type LedgerReadTask = JoinHandle<(EntryBatch, PassedOverLines)>;
 
 /// How far the ledger was read.
-enum Reading {
+enum LedgerReadProgress {
     /// Nothing was read yet. Without a directory there is nothing.
     Unread(Option<PathBuf>, LedgerQuery, EntryFormat),
     /// Something was read.
@@ -55,7 +55,7 @@ impl NativeLedger {
             serde_json::from_str(&query).map_err(|error| napi::Error::from_reason(error.to_string()))?;
         let shape = colours.map_or(EntryFormat::Json, |colours| EntryFormat::Row { colours });
         let directory = ledger_directory(&host_env.unwrap_or_else(sys::environment));
-        let reading = Arc::new(Mutex::new(Reading::Unread(directory, query, shape)));
+        let reading = Arc::new(Mutex::new(LedgerReadProgress::Unread(directory, query, shape)));
         Ok(Self { calls: Arc::clone(&bridge.calls), reading, ahead: Arc::default() })
     }
 
@@ -92,23 +92,25 @@ impl NativeLedger {
     }
 }
 
-fn begin(reading: &Arc<Mutex<Reading>>) -> Read {
+fn begin(reading: &Arc<Mutex<LedgerReadProgress>>) -> LedgerReadTask {
     let reading = Arc::clone(reading);
     spawn_blocking(move || read(&reading))
 }
 
-fn read(reading: &Mutex<Reading>) -> (EntryBatch, PassedOverLines) {
+fn read(reading: &Mutex<LedgerReadProgress>) -> (EntryBatch, PassedOverLines) {
     let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Reading::Unread(directory, query, shape) = &mut *reading {
+    if let LedgerReadProgress::Unread(directory, query, shape) = &mut *reading {
         let Some(directory) = directory.take() else {
             return (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default());
         };
         wait_for_pending(SETTLED);
-        *reading = Reading::Begun(LedgerReader::new(directory, std::mem::take(query), *shape));
+        *reading = LedgerReadProgress::Begun(LedgerReader::new(directory, std::mem::take(query), *shape));
     }
     match &mut *reading {
-        Reading::Begun(reader) => (reader.read(), reader.passed_over().clone()),
-        Reading::Unread(..) => (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default()),
+        LedgerReadProgress::Begun(reader) => (reader.read(), reader.passed_over().clone()),
+        LedgerReadProgress::Unread(..) => {
+            (EntryBatch { is_over: true, ..EntryBatch::default() }, PassedOverLines::default())
+        }
     }
 }
 

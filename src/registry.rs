@@ -8,14 +8,14 @@ use napi_derive::napi;
 use tokio::sync::oneshot;
 
 use super::bridge::Bridge;
-use super::calls::Calls;
-use super::emitter::TaskEmitter;
+use super::calls::ThreadCalls;
+use super::emitter::TaskEventEmitter;
 use super::events::NativeEvent;
 use super::registry_options::NativeRegistryOptions;
 use super::request::NativeRequest;
 use super::result::{NativeCheck, NativeError};
-use super::target_run::OrderThere;
-use super::tasks::Tasks;
+use super::target_run::TargetCommandInput;
+use super::tasks::AnyTaskRegistry;
 use remote::client::{RemoteTarget, UnansweredRequest};
 use remote::{TargetCommandPlace, TaskWaitConditions};
 use runner::error::RunError;
@@ -40,9 +40,9 @@ pub struct NativeWait {
 /// The tasks of one directory, here or on a target. The thread owns the registry until it is closed.
 #[napi]
 pub struct NativeRegistry {
-    calls: Arc<Calls>,
+    calls: Arc<ThreadCalls>,
     id: u32,
-    tasks: Result<Tasks, Option<RunError>>,
+    tasks: Result<AnyTaskRegistry, Option<RunError>>,
 }
 
 #[napi]
@@ -54,7 +54,7 @@ impl NativeRegistry {
         let id = calls.number();
         let tasks = match options.target {
             Some(target) => calls.open_there(target, options),
-            None => TaskRegistry::open(options.here()).map(Tasks::Here).map_err(RunError::from),
+            None => TaskRegistry::open(options.here()).map(AnyTaskRegistry::Local).map_err(RunError::from),
         };
         if let Ok(tasks) = &tasks {
             calls.registries().insert(id, tasks.clone());
@@ -85,9 +85,9 @@ impl NativeRegistry {
         options: String,
         stdin: Option<Uint8Array>,
     ) -> u32 {
-        if let Ok(Tasks::There { number, .. }) = &self.tasks {
+        if let Ok(AnyTaskRegistry::Distant { number, .. }) = &self.tasks {
             let place = TargetCommandPlace::Shell;
-            let order = OrderThere { command, cwd, options, stdin, place, task_of: Some(self.id) };
+            let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: Some(self.id) };
             return self.calls.run_there(*number, order, None, RemoteTarget::run, |_| {});
         }
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
@@ -119,7 +119,7 @@ impl NativeRegistry {
     /// Returns problems with the files of the registry's directory.
     #[napi]
     pub fn notes(&self) -> Vec<String> {
-        self.tasks.as_ref().map(Tasks::notes).unwrap_or_default()
+        self.tasks.as_ref().map(AnyTaskRegistry::notes).unwrap_or_default()
     }
 
     /// Reads the new part of a task's log. The task is named by its id or pid; answered by `check`.
@@ -159,7 +159,7 @@ impl NativeRegistry {
     #[napi]
     pub fn watch(&self, exit: bool, output: bool) {
         if let Ok(tasks) = &self.tasks {
-            let watcher = TaskEmitter { emitter: self.calls.emitter(self.id), tasks: tasks.clone() };
+            let watcher = TaskEventEmitter { emitter: self.calls.emitter(self.id), tasks: tasks.clone() };
             tasks.watch(Arc::new(watcher), exit, output);
         }
     }
@@ -188,11 +188,11 @@ impl NativeRegistry {
         id
     }
 
-    fn open(&self) -> Result<Tasks, RunError> {
-        self.tasks.as_ref().map(Tasks::clone).map_err(|_| RegistryError::Closed.into())
+    fn open(&self) -> Result<AnyTaskRegistry, RunError> {
+        self.tasks.as_ref().map(AnyTaskRegistry::clone).map_err(|_| RegistryError::Closed.into())
     }
 
-    fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Tasks) -> W) -> u32
+    fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(AnyTaskRegistry) -> W) -> u32
     where
         W: Future<Output = Result<NativeCheck, UnansweredRequest>> + Send + 'static,
     {

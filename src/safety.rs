@@ -81,7 +81,7 @@ pub fn undoable(
 ) -> Result<String> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Undoable {
+    struct UndoabilityReport {
         risky: bool,
         why: Option<String>,
         not_covered: Vec<String>,
@@ -107,7 +107,7 @@ pub fn undoable(
     let most = most.map_or(UndoLimits::DEFAULT.file_bytes, |most| most as u64);
     let mut not_covered = risk.reversal.beyond.clone();
     not_covered.extend(risk.files_too_large(most));
-    json(&Undoable { risky: risk.is_risky(), why, not_covered, snapshot })
+    json(&UndoabilityReport { risky: risk.is_risky(), why, not_covered, snapshot })
 }
 
 /// Decides by an analysis, `Analysis` as JSON, and a host's rules. Returns `Decision` as JSON. With `allow` null, the
@@ -170,14 +170,14 @@ pub fn command_outline(command: String) -> Result<String> {
 #[napi]
 pub fn safety_rules() -> Result<String> {
     #[derive(Serialize)]
-    struct Entry {
+    struct SafetyRuleEntry {
         id: &'static str,
         level: SafetyVerdict,
         doc: &'static str,
         matches: &'static [&'static str],
         passes: &'static [&'static str],
     }
-    let entry = |rule: &&safety::SafetyRule| Entry {
+    let entry = |rule: &&safety::SafetyRule| SafetyRuleEntry {
         id: rule.id,
         level: rule.level,
         doc: rule.doc,

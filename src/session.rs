@@ -7,7 +7,7 @@ use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::Calls;
+use super::calls::ThreadCalls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use runner::run::runtime;
@@ -16,7 +16,7 @@ use runner::session::{SessionRun, ShellSession};
 /// A sequence of shells that share their state.
 #[napi]
 pub struct NativeSession {
-    calls: Arc<Calls>,
+    calls: Arc<ThreadCalls>,
     pub(super) session: Arc<ShellSession>,
 }
 
@@ -76,7 +76,7 @@ impl NativeSession {
     }
 }
 
-impl Calls {
+impl ThreadCalls {
     /// Runs a command in a session.
     fn run_in(self: &Arc<Self>, session: &Arc<ShellSession>, native: NativeRequest) -> u32 {
         let id = self.number();

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::Calls;
+use super::calls::ThreadCalls;
 use super::events::NativeEvent;
 use super::result::NativeError;
 use remote::client::{
@@ -72,7 +72,7 @@ pub struct NativeTargetOptions {
 /// `TargetInfo`
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Info<'a> {
+struct SerializedTargetInfo<'a> {
     machine: &'a str,
     host_name: &'a str,
     platform: &'static str,
@@ -84,12 +84,12 @@ struct Info<'a> {
     pid: i32,
     bash: Option<&'a str>,
     lingers: Option<bool>,
-    program: InfoProgram<'a>,
+    program: SerializedTargetProgram<'a>,
 }
 
 /// `TargetInfo.program`
 #[derive(Serialize)]
-struct InfoProgram<'a> {
+struct SerializedTargetProgram<'a> {
     path: &'a str,
     sha256: &'a str,
     version: &'a str,
@@ -161,7 +161,7 @@ impl Bridge {
 /// A target that is connected, or was.
 #[napi]
 pub struct NativeTarget {
-    pub(super) calls: Arc<Calls>,
+    pub(super) calls: Arc<ThreadCalls>,
     pub(super) number: u32,
 }
 
@@ -202,7 +202,7 @@ impl NativeTarget {
             "aarch64" => "arm64",
             other => other,
         };
-        let info = Info {
+        let info = SerializedTargetInfo {
             machine: &facts.machine,
             host_name: &facts.host_name,
             platform: "linux",
@@ -214,7 +214,7 @@ impl NativeTarget {
             pid: facts.pid,
             bash: facts.bash.as_deref(),
             lingers: facts.lingers,
-            program: InfoProgram {
+            program: SerializedTargetProgram {
                 path: &facts.path,
                 sha256: target.sha256_for(&facts.arch),
                 version: &facts.version,
@@ -267,7 +267,7 @@ impl NativeTarget {
     }
 }
 
-impl Calls {
+impl ThreadCalls {
     /// Adds a target, whose changes are told from now on.
     fn connected(&self, target: Arc<RemoteTarget>) -> NativeEvent {
         let (changes, mut changed) = unbounded_channel();

@@ -6,12 +6,12 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::calls::Calls;
+use super::calls::ThreadCalls;
 use super::events::NativeEvent;
 use super::registry_options::NativeRegistryOptions;
 use super::result::BackgroundTask;
 use super::target::NativeTarget;
-use super::tasks::Tasks;
+use super::tasks::AnyTaskRegistry;
 use remote::client::{DistantRegistry, DistantRun, DistantRunEnd, DistantSession, RemoteTarget, UnansweredRequest};
 use remote::{TargetCommand, TargetCommandPlace, TargetRequest, TargetResponse};
 use runner::error::RunError;
@@ -25,14 +25,16 @@ impl NativeTarget {
     /// Starts a command and returns its number; answered as `Bridge.start` is. `cwd` is an absolute path there.
     #[napi]
     pub fn start(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let order = OrderThere { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
+        let order =
+            TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
         self.calls.run_there(self.number, order, None, RemoteTarget::run, |_| {})
     }
 
     /// Starts a warm shell for commands like this one; answered by `warm`.
     #[napi]
     pub fn warm_up(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let given = OrderThere { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
+        let given =
+            TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
         let id = self.calls.number();
         let ordered =
             self.target().and_then(|target| Ok((runtime()?, self.calls.order(&target, given, None)?, target)));
@@ -52,7 +54,7 @@ impl NativeTarget {
 /// A session on a target.
 #[napi]
 pub struct NativeSessionThere {
-    calls: Arc<Calls>,
+    calls: Arc<ThreadCalls>,
     target: u32,
     /// `None`: the target was closed before.
     session: Option<Arc<DistantSession>>,
@@ -79,7 +81,7 @@ impl NativeSessionThere {
     pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
         let (session, own) = (self.session.clone(), self.cwd());
         let place = session.as_ref().map_or(TargetCommandPlace::Shell, |session| session.place());
-        let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
+        let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
         self.calls.run_there(self.target, order, Some(own), RemoteTarget::run, move |ended| {
             if let Some(session) = session {
                 session.on_command_end(ended);
@@ -116,7 +118,7 @@ impl Drop for NativeSessionThere {
 }
 
 /// A command for a target, as it crosses from JavaScript.
-pub struct OrderThere {
+pub struct TargetCommandInput {
     /// The command.
     pub command: String,
     /// An absolute path there.
@@ -131,12 +133,12 @@ pub struct OrderThere {
     pub task_of: Option<u32>,
 }
 
-impl Calls {
+impl ThreadCalls {
     /// Opens a registry on a target.
-    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<Tasks, RunError> {
+    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<AnyTaskRegistry, RunError> {
         let target = self.target(number)?;
         let registry = DistantRegistry::open(&target, options.there(), runtime()?)?;
-        Ok(Tasks::There { registry, number, target: target.id().into() })
+        Ok(AnyTaskRegistry::Distant { registry, number, target: target.id().into() })
     }
 
     /// Runs a command on its target, and returns the number of the call. `own_cwd`: the directory that it is judged by,
@@ -144,7 +146,7 @@ impl Calls {
     pub fn run_there(
         self: &Arc<Self>,
         target: u32,
-        order: OrderThere,
+        order: TargetCommandInput,
         own_cwd: Option<String>,
         start: impl FnOnce(&Arc<RemoteTarget>, TargetCommand, JudgedDistantCommand) -> Result<DistantRun, RunError>,
         on_end: impl FnOnce(&mut DistantRunEnd) + Send + 'static,
@@ -200,10 +202,10 @@ impl Calls {
     fn order(
         &self,
         target: &RemoteTarget,
-        given: OrderThere,
+        given: TargetCommandInput,
         own_cwd: Option<String>,
     ) -> Result<(TargetCommand, JudgedDistantCommand, Option<Arc<DistantRegistry>>), RunError> {
-        let OrderThere { command, cwd, options, stdin, place, task_of } = given;
+        let TargetCommandInput { command, cwd, options, stdin, place, task_of } = given;
         let (facts, _) = target.facts();
         let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
         let given = RawOptions::from_json(&options)?;
@@ -236,8 +238,10 @@ impl Calls {
 
     fn registry_there(&self, number: u32) -> Result<Arc<DistantRegistry>, RunError> {
         match self.registries().get(&number) {
-            Some(Tasks::There { registry, .. }) => Ok(Arc::clone(registry)),
-            Some(Tasks::Here(_)) => Err(RunError::InvalidArg("registry: it is one of this machine".to_owned())),
+            Some(AnyTaskRegistry::Distant { registry, .. }) => Ok(Arc::clone(registry)),
+            Some(AnyTaskRegistry::Local(_)) => {
+                Err(RunError::InvalidArg("registry: it is one of this machine".to_owned()))
+            }
             None => Err(RegistryError::Closed.into()),
         }
     }

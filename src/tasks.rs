@@ -14,11 +14,11 @@ use runner::registry::{TaskCheck, TaskRegistry, TaskWaitOptions, TaskWatcher};
 
 /// The tasks of a registry.
 #[derive(Clone)]
-pub enum Tasks {
+pub enum AnyTaskRegistry {
     /// Of this machine.
-    Here(Arc<TaskRegistry>),
+    Local(Arc<TaskRegistry>),
     /// Of a target.
-    There {
+    Distant {
         /// The registry there.
         registry: Arc<DistantRegistry>,
         /// The number of the target.
@@ -28,12 +28,12 @@ pub enum Tasks {
     },
 }
 
-impl Tasks {
+impl AnyTaskRegistry {
     /// Converts a task.
     pub fn shown(&self, task: Task) -> BackgroundTask {
         match self {
-            Self::Here(registry) => BackgroundTask::of(task, registry.store(), None),
-            Self::There { registry, target, .. } => {
+            Self::Local(registry) => BackgroundTask::of(task, registry.store(), None),
+            Self::Distant { registry, target, .. } => {
                 // A registry that is not open yet has no tasks.
                 let store = registry.store().unwrap_or_else(|| TaskStore::at("".into()));
                 BackgroundTask::of(task, &store, Some(target))
@@ -50,40 +50,40 @@ impl Tasks {
     /// Returns all tasks, those of a target as it has told them last. `None`: the registry was closed.
     pub fn list(&self) -> Option<Vec<Task>> {
         match self {
-            Self::Here(registry) => registry.list().ok(),
-            Self::There { registry, .. } => registry.list(),
+            Self::Local(registry) => registry.list().ok(),
+            Self::Distant { registry, .. } => registry.list(),
         }
     }
 
     /// Returns all tasks as they are now.
     pub async fn refresh(&self) -> Result<Vec<Task>, UnansweredRequest> {
         match self {
-            Self::Here(registry) => registry.list().map_err(|error| UnansweredRequest::Failed(error.into())),
-            Self::There { registry, .. } => registry.refresh().await,
+            Self::Local(registry) => registry.list().map_err(|error| UnansweredRequest::Failed(error.into())),
+            Self::Distant { registry, .. } => registry.refresh().await,
         }
     }
 
     /// Returns problems with the files of the directory.
     pub fn notes(&self) -> Vec<String> {
         match self {
-            Self::Here(registry) => registry.notes(),
-            Self::There { registry, .. } => registry.notes(),
+            Self::Local(registry) => registry.notes(),
+            Self::Distant { registry, .. } => registry.notes(),
         }
     }
 
     /// Reads the new output of a task, or what follows a cursor.
     pub async fn check(&self, task: String, cursor: Option<u64>) -> Result<NativeCheck, UnansweredRequest> {
         match self {
-            Self::Here(registry) => self.here(registry.check(&task, cursor).await),
-            Self::There { registry, .. } => self.there(registry.check(task, cursor).await),
+            Self::Local(registry) => self.here(registry.check(&task, cursor).await),
+            Self::Distant { registry, .. } => self.there(registry.check(task, cursor).await),
         }
     }
 
     /// Ends the tree of a task.
     pub async fn kill(&self, task: String) -> Result<NativeCheck, UnansweredRequest> {
         match self {
-            Self::Here(registry) => self.here(registry.kill(&task).await),
-            Self::There { registry, .. } => self.there(registry.kill(task).await),
+            Self::Local(registry) => self.here(registry.kill(&task).await),
+            Self::Distant { registry, .. } => self.there(registry.kill(task).await),
         }
     }
 
@@ -98,11 +98,11 @@ impl Tasks {
         let pattern = pattern.as_ref().map(|(source, flags)| JsPattern::new(source, flags)).transpose();
         let pattern = pattern.map_err(|error| UnansweredRequest::Failed(error.into()))?;
         match self {
-            Self::Here(registry) => {
+            Self::Local(registry) => {
                 let wait = TaskWaitOptions { timeout: *timeout, pattern, port: *port };
                 self.here(registry.wait(&task, wait, given_up).await)
             }
-            Self::There { registry, .. } => {
+            Self::Distant { registry, .. } => {
                 let given_up = async { drop(given_up.await) };
                 self.there(registry.wait(task, until, given_up).await)
             }
@@ -112,30 +112,30 @@ impl Tasks {
     /// Sets the watcher, and the events that it gets.
     pub fn watch(&self, watcher: Arc<dyn TaskWatcher>, exit: bool, output: bool) {
         match self {
-            Self::Here(registry) => registry.watch(watcher, exit, output),
-            Self::There { registry, .. } => registry.watch(watcher, exit, output),
+            Self::Local(registry) => registry.watch(watcher, exit, output),
+            Self::Distant { registry, .. } => registry.watch(watcher, exit, output),
         }
     }
 
     /// Tells that the watcher has taken the last output of a task.
     pub fn took(&self, task: &str) {
         match self {
-            Self::Here(registry) => registry.on_output_taken(task),
-            Self::There { registry, .. } => registry.on_output_taken(task),
+            Self::Local(registry) => registry.on_output_taken(task),
+            Self::Distant { registry, .. } => registry.on_output_taken(task),
         }
     }
 
     /// Ends tasks that do not outlive the host, and releases the others.
     pub async fn close(&self) {
         match self {
-            Self::Here(registry) => registry.close().await,
-            Self::There { registry, .. } => registry.close().await,
+            Self::Local(registry) => registry.close().await,
+            Self::Distant { registry, .. } => registry.close().await,
         }
     }
 
     /// Ends tasks that do not outlive the host, without a word to who has them. Those of a target end with it.
     pub fn shut(&self) {
-        if let Self::Here(registry) = self {
+        if let Self::Local(registry) = self {
             registry.close_without_waiting();
         }
     }

@@ -10,12 +10,12 @@ use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::Calls;
+use super::calls::ThreadCalls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::TerminalWaited;
 use super::target::NativeTarget;
-use super::target_run::OrderThere;
+use super::target_run::TargetCommandInput;
 use remote::TargetCommandPlace;
 use remote::client::{DistantRunEnd, RemoteTarget};
 use runner::error::RunError;
@@ -61,7 +61,7 @@ pub struct TerminalModes {
 /// A terminal that runs one command.
 #[napi]
 pub struct NativeTerminal {
-    calls: Arc<Calls>,
+    calls: Arc<ThreadCalls>,
     terminal: Arc<CommandTerminal>,
     /// Number of the command's call. 0 before the command is started.
     command: AtomicU32,
@@ -106,8 +106,8 @@ impl NativeTerminal {
     ) -> u32 {
         let TerminalSize { cols, rows } = self.terminal.size();
         let place = TargetCommandPlace::Terminal { cols, rows, drawn: false };
-        let order = OrderThere { command, cwd, options, stdin, place, task_of: None };
-        let (terminal, ends) = (Arc::clone(&self.terminal), Ends(Arc::clone(&self.terminal)));
+        let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
+        let (terminal, ends) = (Arc::clone(&self.terminal), TerminalEndOnDrop(Arc::clone(&self.terminal)));
         let start = move |target: &Arc<RemoteTarget>, order, judged| target.run_in_terminal(order, judged, &terminal);
         let id = self.calls.run_there(target.number, order, None, start, move |ended| match ended {
             DistantRunEnd::Outcome(outcome, _) => ends.0.on_program_exit(outcome.exit_code),
@@ -238,7 +238,7 @@ fn size(cols: u32, rows: u32) -> TerminalSize {
     TerminalSize { cols, rows }
 }
 
-impl Calls {
+impl ThreadCalls {
     /// Runs a command in a terminal.
     fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<CommandTerminal>, native: NativeRequest) -> u32 {
         let id = self.number();
@@ -250,7 +250,7 @@ impl Calls {
         let Some((runtime, command)) = self.started(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
-        let ends = Ends(Arc::clone(terminal));
+        let ends = TerminalEndOnDrop(Arc::clone(terminal));
         self.call(id, runtime, Some(reply), None, async move {
             match command.finish(emitter, inbox).await {
                 Ok(ran) => {
@@ -268,9 +268,9 @@ impl Calls {
 }
 
 /// Ends the terminal after its command has ended in any way, even if its thread ends first.
-struct Ends(Arc<CommandTerminal>);
+struct TerminalEndOnDrop(Arc<CommandTerminal>);
 
-impl Drop for Ends {
+impl Drop for TerminalEndOnDrop {
     fn drop(&mut self) {
         if self.0.check_running().is_ok() {
             self.0.on_program_exit(None);
