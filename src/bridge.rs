@@ -135,10 +135,10 @@ impl Bridge {
         what: &'static str,
         work: impl FnOnce() -> std::result::Result<NativeEvent, RunError> + Send + 'static,
     ) -> u32 {
-        let id = self.calls.number();
-        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
+        let id = self.calls.next_number();
+        let Some(runtime) = self.calls.start_or_report(id, runtime()) else { return id };
         let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
-        Arc::clone(&self.calls).call(id, runtime, None, None, async move {
+        Arc::clone(&self.calls).run_call(id, runtime, None, None, async move {
             work.await.unwrap_or_else(|error| RunError::spawn(error.to_string(), what).into())
         });
         id

@@ -53,7 +53,7 @@ impl ThreadCalls {
     }
 
     /// Returns a number that no other call or registry of this thread has.
-    pub fn number(&self) -> u32 {
+    pub fn next_number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -79,7 +79,7 @@ impl ThreadCalls {
 
     /// Adds a target. Returns its number.
     pub fn add_target(&self, target: Arc<RemoteTarget>) -> u32 {
-        let number = self.number();
+        let number = self.next_number();
         self.targets().insert(number, target);
         number
     }
@@ -135,7 +135,7 @@ impl ThreadCalls {
     }
 
     /// Returns the value of a call that could be started. An error is the last event of the call.
-    pub fn started<T>(&self, id: u32, started: Result<T, RunError>) -> Option<T> {
+    pub fn start_or_report<T>(&self, id: u32, started: Result<T, RunError>) -> Option<T> {
         started.map_err(|error| self.emitter(id).emit(error.into())).ok()
     }
 
@@ -152,14 +152,14 @@ impl ThreadCalls {
     }
 
     /// Returns the options of a command, with the registry that it names.
-    pub fn read(&self, native: NativeRequest) -> Result<RawOptions, RunError> {
+    pub fn read_options(&self, native: NativeRequest) -> Result<RawOptions, RunError> {
         let raw = native.read()?;
         Ok(RawOptions { registry: self.registry_of(&raw)?, ..raw })
     }
 
     /// Starts a command. With a registry the answer is the command's task there.
     pub fn run(self: &Arc<Self>, native: NativeRequest, task_of: Option<u32>) -> u32 {
-        let id = self.number();
+        let id = self.next_number();
         let as_task = task_of.is_some();
         let started = native.read().map_err(RunError::from).and_then(|mut raw| {
             raw.registry_number = task_of.or(raw.registry_number);
@@ -168,10 +168,10 @@ impl ThreadCalls {
                 SubmittedCommand::<SnapshotRequest>::start(RawOptions { registry, background: as_task, ..raw })?;
             Ok((runtime()?, command))
         });
-        let Some((runtime, command)) = self.started(id, started) else { return id };
+        let Some((runtime, command)) = self.start_or_report(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
-        self.call(id, runtime, Some(reply), None, async move {
+        self.run_call(id, runtime, Some(reply), None, async move {
             match command.finish(emitter, inbox).await.map(|ran| ran.outcome) {
                 Ok(outcome) if !as_task => NativeEvent::result(outcome, None, None),
                 Ok(outcome) => match outcome.background {
@@ -186,10 +186,10 @@ impl ThreadCalls {
 
     /// Starts a warm shell for commands like this one. The answer says whether a warm shell is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
-        let id = self.number();
+        let id = self.next_number();
         let started = native.read().map_err(RunError::from).and_then(|raw| Ok((runtime()?, raw)));
-        let Some((runtime, raw)) = self.started(id, started) else { return id };
-        self.call(id, runtime, None, None, async move {
+        let Some((runtime, raw)) = self.start_or_report(id, started) else { return id };
+        self.run_call(id, runtime, None, None, async move {
             let ready = match request_of::<SnapshotRequest>(raw).await {
                 Ok(request) => warm_up(request).await,
                 Err(error) => Err(error),
@@ -201,7 +201,7 @@ impl ThreadCalls {
 
     /// Runs `work`. Its event is the last event of this call. A call with a `reply` is a command, from the first of
     /// which on people may watch this process.
-    pub fn call(
+    pub fn run_call(
         self: &Arc<Self>,
         id: u32,
         runtime: &tokio::runtime::Handle,

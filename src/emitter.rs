@@ -9,7 +9,7 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
 use super::confinement::Confinement;
 use super::events::NativeEvent;
-use super::evidence::json;
+use super::evidence::evidence_json;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::OutputChunk;
 use super::tasks::AnyTaskRegistry;
@@ -102,16 +102,16 @@ impl TaskWatcher for TaskEventEmitter {
         let run_id = task.mark.clone();
         let RunRecord { receipt, undo, .. } = record.map(Arc::unwrap_or_clone).unwrap_or_default();
         self.emitter.emit(NativeEvent::TaskExited {
-            task: self.tasks.shown(task),
+            task: self.tasks.to_background_task(task),
             confinement,
             run_id,
             receipt: receipt.map(Receipt::from),
             undo: undo.map(UndoCoverage::from),
-            evidence: evidence.as_deref().map(json),
+            evidence: evidence.as_deref().map(evidence_json),
         });
     }
 
     fn output(&self, task: Task, text: String) {
-        self.emitter.emit(NativeEvent::TaskOutput { task: self.tasks.shown(task), text });
+        self.emitter.emit(NativeEvent::TaskOutput { task: self.tasks.to_background_task(task), text });
     }
 }

@@ -202,7 +202,7 @@ struct SerializedResult<'a> {
 
 impl NativeEvent {
     /// Returns the event of an answer.
-    pub fn told(answer: &Value) -> Self {
+    pub fn from_answer(answer: &Value) -> Self {
         Self::Told { answer: answer.to_string() }
     }
 

@@ -51,6 +51,6 @@ impl<'a> From<&'a TappedOutput> for SerializedPipelineTap<'a> {
 }
 
 /// Returns the evidence of a task as JSON. A task has no tap.
-pub fn json(evidence: &CommandEvidence) -> String {
+pub fn evidence_json(evidence: &CommandEvidence) -> String {
     serde_json::to_string(&SerializedEvidence::of(evidence, None)).unwrap_or_default()
 }

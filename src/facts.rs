@@ -12,10 +12,10 @@ use runner::{pattern, request, run, supervise};
 #[napi]
 #[must_use]
 pub fn facts() -> String {
-    all().to_string()
+    all_facts().to_string()
 }
 
-fn all() -> Value {
+fn all_facts() -> Value {
     json!({
         "request": request::facts(),
         "run": run::facts(),
@@ -62,7 +62,7 @@ mod tests {
                 Value::String(_) | Value::Number(_) | Value::Bool(_) => {}
             }
         }
-        check("", &all());
+        check("", &all_facts());
     }
 
     #[test]

@@ -45,12 +45,12 @@ impl Bridge {
     pub fn ask(&self, question: String) -> napi::Result<u32> {
         let question: ApprovalQuestion =
             serde_json::from_str(&question).map_err(|error| napi::Error::from_reason(error.to_string()))?;
-        let id = self.calls.number();
-        let Some(runtime) = self.calls.started(id, runtime()) else { return Ok(id) };
+        let id = self.calls.next_number();
+        let Some(runtime) = self.calls.start_or_report(id, runtime()) else { return Ok(id) };
         host::keep_listening(runtime);
         let (give_up, withdrawn) = oneshot::channel();
         let waits = asks().ask(question);
-        Arc::clone(&self.calls).call(id, runtime, None, Some(give_up), async move {
+        Arc::clone(&self.calls).run_call(id, runtime, None, Some(give_up), async move {
             let Some(waits) = waits else { return NativeEvent::Answered { answer: None } };
             let answer = tokio::select! {
                 answer = waits.answer() => answer,

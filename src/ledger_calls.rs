@@ -63,11 +63,11 @@ impl NativeLedger {
     /// While the caller uses these entries, the next ones are read.
     #[napi]
     pub fn next(&self) -> u32 {
-        let id = self.calls.number();
-        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
+        let id = self.calls.next_number();
+        let Some(runtime) = self.calls.start_or_report(id, runtime()) else { return id };
         let (give_up, mut given_up) = oneshot::channel();
         let (reading, ahead) = (Arc::clone(&self.reading), Arc::clone(&self.ahead));
-        self.calls.call(id, runtime, None, Some(give_up), async move {
+        self.calls.run_call(id, runtime, None, Some(give_up), async move {
             loop {
                 let begun = ahead.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let read = begun.unwrap_or_else(|| begin(&reading)).await;

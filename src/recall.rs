@@ -61,9 +61,9 @@ impl Bridge {
             let opened = File::open(&path).map_err(RecallError::from);
             let lines = opened.and_then(|file| recall(file, is_raw, &wanted_lines(from, to, pattern)));
             match lines {
-                Ok(lines) => Ok(NativeEvent::told(&lines.into())),
+                Ok(lines) => Ok(NativeEvent::from_answer(&lines.into())),
                 Err(RecallError::Unreadable(error)) => {
-                    Ok(NativeEvent::told(&json!({ "unreadable": error.to_string() })))
+                    Ok(NativeEvent::from_answer(&json!({ "unreadable": error.to_string() })))
                 }
                 Err(RecallError::Unsearchable(error)) => Err(RunError::InvalidArg(error.to_string())),
             }

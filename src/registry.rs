@@ -51,9 +51,9 @@ impl NativeRegistry {
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, options: NativeRegistryOptions) -> Self {
         let calls = Arc::clone(&bridge.calls);
-        let id = calls.number();
+        let id = calls.next_number();
         let tasks = match options.target {
-            Some(target) => calls.open_there(target, options),
+            Some(target) => calls.open_distant_registry(target, options),
             None => TaskRegistry::open(options.here()).map(AnyTaskRegistry::Local).map_err(RunError::from),
         };
         if let Ok(tasks) = &tasks {
@@ -88,7 +88,7 @@ impl NativeRegistry {
         if let Ok(AnyTaskRegistry::Distant { number, .. }) = &self.tasks {
             let place = TargetCommandPlace::Shell;
             let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: Some(self.id) };
-            return self.calls.run_there(*number, order, None, RemoteTarget::run, |_| {});
+            return self.calls.run_on_target(*number, order, None, RemoteTarget::run, |_| {});
         }
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
     }
@@ -104,10 +104,10 @@ impl NativeRegistry {
     /// Asks for all tasks; answered by `told`, as `list` returns them.
     #[napi]
     pub fn refresh(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.open().and_then(|tasks| Ok((runtime()?, tasks)));
-        let Some((runtime, tasks)) = self.calls.started(id, asked) else { return id };
-        self.calls.call(id, runtime, None, None, async move {
+        let Some((runtime, tasks)) = self.calls.start_or_report(id, asked) else { return id };
+        self.calls.run_call(id, runtime, None, None, async move {
             match tasks.refresh().await {
                 Ok(listed) => NativeEvent::Told { answer: tasks.json(listed) },
                 Err(unanswered) => unanswered.into(),
@@ -168,20 +168,20 @@ impl NativeRegistry {
     #[napi]
     pub fn output_taken(&self, task: String) {
         if let Ok(tasks) = &self.tasks {
-            tasks.took(&task);
+            tasks.on_output_taken(&task);
         }
     }
 
     /// Terminates tasks that do not outlive the host, and detaches from the others; answered by `done`.
     #[napi]
     pub fn close(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         self.calls.registries().remove(&self.id);
         let Some((runtime, tasks)) = self.open().and_then(|tasks| Ok((runtime()?, tasks))).ok() else {
             self.calls.emitter(id).emit(NativeEvent::Done);
             return id;
         };
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             tasks.close().await;
             NativeEvent::Done
         });
@@ -196,11 +196,11 @@ impl NativeRegistry {
     where
         W: Future<Output = Result<NativeCheck, UnansweredRequest>> + Send + 'static,
     {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.open().and_then(|tasks| Ok((runtime()?, tasks)));
-        let Some((runtime, tasks)) = self.calls.started(id, asked) else { return id };
+        let Some((runtime, tasks)) = self.calls.start_or_report(id, asked) else { return id };
         let work = work(tasks);
-        self.calls.call(id, runtime, None, give_up, async move {
+        self.calls.run_call(id, runtime, None, give_up, async move {
             work.await.map_or_else(NativeEvent::from, |check| NativeEvent::Check { check })
         });
         id

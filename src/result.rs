@@ -375,7 +375,7 @@ impl NativeCheck {
             run_id: (!check.task.is_running()).then(|| check.task.mark.clone()),
             receipt: recorded.and_then(|recorded| recorded.receipt.clone()).map(Receipt::from),
             undo: recorded.and_then(|recorded| recorded.undo.clone()).map(UndoCoverage::from),
-            evidence: check.evidence.as_deref().map(super::evidence::json),
+            evidence: check.evidence.as_deref().map(super::evidence::evidence_json),
             task,
             output: check.output,
             new_lines: number(check.new_lines),

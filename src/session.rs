@@ -53,10 +53,10 @@ impl NativeSession {
     /// Forgets all state when its turn comes. Answered by `done`.
     #[napi]
     pub fn reset(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let entered = self.session.enter_queue().and_then(|turn| Ok((turn, runtime()?)));
-        let Some((turn, runtime)) = self.calls.started(id, entered) else { return id };
-        self.calls.call(id, runtime, None, None, async move {
+        let Some((turn, runtime)) = self.calls.start_or_report(id, entered) else { return id };
+        self.calls.run_call(id, runtime, None, None, async move {
             let mut turn = turn;
             match turn.wait_for_turn().await {
                 Ok(()) => {
@@ -79,12 +79,12 @@ impl NativeSession {
 impl ThreadCalls {
     /// Runs a command in a session.
     fn run_in(self: &Arc<Self>, session: &Arc<ShellSession>, native: NativeRequest) -> u32 {
-        let id = self.number();
-        let started = self.read(native).and_then(|raw| Ok((SessionRun::start(session, raw)?, runtime()?)));
-        let Some((run, runtime)) = self.started(id, started) else { return id };
+        let id = self.next_number();
+        let started = self.read_options(native).and_then(|raw| Ok((SessionRun::start(session, raw)?, runtime()?)));
+        let Some((run, runtime)) = self.start_or_report(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
-        self.call(id, runtime, Some(reply), None, async move {
+        self.run_call(id, runtime, Some(reply), None, async move {
             match run.finish(emitter, inbox).await {
                 Ok((outcome, cwd)) => NativeEvent::result(outcome, Some(cwd.to_string_lossy().into_owned()), None),
                 Err(error) => error.into(),

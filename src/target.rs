@@ -140,12 +140,12 @@ impl Bridge {
     /// Connects to a target; answered by `connected`.
     #[napi]
     pub fn connect(&self, options: NativeTargetOptions) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let started = options.settings().and_then(|settings| Ok((settings, runtime()?)));
-        let Some((settings, runtime)) = self.calls.started(id, started) else { return id };
+        let Some((settings, runtime)) = self.calls.start_or_report(id, started) else { return id };
         let calls = Arc::clone(&self.calls);
         let (give_up, given_up) = tokio::sync::oneshot::channel();
-        Arc::clone(&self.calls).call(id, runtime, None, Some(give_up), async move {
+        Arc::clone(&self.calls).run_call(id, runtime, None, Some(give_up), async move {
             tokio::select! {
                 target = RemoteTarget::connect(settings) => match target {
                     Ok(target) => calls.connected(target),
@@ -234,10 +234,10 @@ impl NativeTarget {
     /// Ends what runs there, and the target; answered by `done`.
     #[napi]
     pub fn close(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let taken = self.calls.take_target(self.number);
-        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
-        self.calls.call(id, runtime, None, None, async move {
+        let Some(runtime) = self.calls.start_or_report(id, runtime()) else { return id };
+        self.calls.run_call(id, runtime, None, None, async move {
             if let Some(target) = taken {
                 target.close();
                 target.wait_until_ended(CLOSED).await;
@@ -250,11 +250,11 @@ impl NativeTarget {
     /// Removes what is ours there, and closes the target; answered by `done`.
     #[napi]
     pub fn uninstall(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.target().and_then(|target| Ok((runtime()?, target)));
-        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let Some((runtime, target)) = self.calls.start_or_report(id, asked) else { return id };
         self.calls.take_target(self.number);
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             let removed = target.uninstall().await;
             target.wait_until_ended(CLOSED).await;
             removed.map_or_else(NativeEvent::from, |()| NativeEvent::Done)

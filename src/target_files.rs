@@ -45,7 +45,7 @@ impl NativeTarget {
     pub fn stat(&self, path: String) -> u32 {
         self.about(move |target| {
             let stat = target.stat(&path);
-            async { Ok(NativeEvent::told(&json!(stat.await?.as_ref().map(shown)))) }
+            async { Ok(NativeEvent::from_answer(&json!(stat.await?.as_ref().map(shown)))) }
         })
     }
 
@@ -56,7 +56,9 @@ impl NativeTarget {
             let listed = target.list(&path);
             let entry = |TargetDirectoryEntry { name, kind }| json!({ "name": name, "kind": name_of(kind) });
             async move {
-                Ok(NativeEvent::told(&json!(listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>()))))
+                Ok(NativeEvent::from_answer(&json!(
+                    listed.await?.map(|all| all.into_iter().map(entry).collect::<Vec<_>>())
+                )))
             }
         })
     }
@@ -66,7 +68,7 @@ impl NativeTarget {
     pub fn remove(&self, path: String, recursive: bool) -> u32 {
         self.about(move |target| {
             let removed = target.remove(&path, recursive);
-            async { Ok(NativeEvent::told(&json!(removed.await?))) }
+            async { Ok(NativeEvent::from_answer(&json!(removed.await?))) }
         })
     }
 
@@ -75,7 +77,7 @@ impl NativeTarget {
     pub fn recall(&self, path: String, is_raw: bool, from: f64, to: f64, pattern: Option<String>) -> u32 {
         self.about(move |target| {
             let lines = target.recall(&path, is_raw, wanted_lines(from, to, pattern));
-            async { Ok(NativeEvent::told(&json!(lines.await?))) }
+            async { Ok(NativeEvent::from_answer(&json!(lines.await?))) }
         })
     }
 
@@ -83,16 +85,16 @@ impl NativeTarget {
     /// of the call names it for `close_port`.
     #[napi]
     pub fn forward(&self, host: String, port: u16, local_port: u16) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.target().and_then(|target| Ok((runtime()?, target)));
-        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let Some((runtime, target)) = self.calls.start_or_report(id, asked) else { return id };
         let calls = Arc::clone(&self.calls);
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             match target.forward(&host, port, local_port).await {
                 Ok(forward) => {
                     let own = forward.port();
                     calls.forwards().insert(id, forward);
-                    NativeEvent::told(&json!(own))
+                    NativeEvent::from_answer(&json!(own))
                 }
                 Err(error) => error.into(),
             }
@@ -103,10 +105,10 @@ impl NativeTarget {
     /// Closes a port that `forward` has opened; answered by `done`.
     #[napi]
     pub fn close_port(&self, forward: u32) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let open = self.calls.forwards().remove(&forward);
-        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
-        self.calls.call(id, runtime, None, None, async move {
+        let Some(runtime) = self.calls.start_or_report(id, runtime()) else { return id };
+        self.calls.run_call(id, runtime, None, None, async move {
             if let Some(forward) = open {
                 forward.close().await;
             }
@@ -168,11 +170,11 @@ impl NativeTarget {
     where
         W: Future<Output = Result<NativeEvent, UnansweredRequest>> + Send + 'static,
     {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.target().and_then(|target| Ok((runtime()?, target)));
-        let Some((runtime, target)) = self.calls.started(id, asked) else { return id };
+        let Some((runtime, target)) = self.calls.start_or_report(id, asked) else { return id };
         let asked = asking(&target);
-        self.calls.call(id, runtime, None, None, async move { asked.await.unwrap_or_else(NativeEvent::from) });
+        self.calls.run_call(id, runtime, None, None, async move { asked.await.unwrap_or_else(NativeEvent::from) });
         id
     }
 }

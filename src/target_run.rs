@@ -27,7 +27,7 @@ impl NativeTarget {
     pub fn start(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
         let order =
             TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
-        self.calls.run_there(self.number, order, None, RemoteTarget::run, |_| {})
+        self.calls.run_on_target(self.number, order, None, RemoteTarget::run, |_| {})
     }
 
     /// Starts a warm shell for commands like this one; answered by `warm`.
@@ -35,12 +35,12 @@ impl NativeTarget {
     pub fn warm_up(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
         let given =
             TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let ordered =
-            self.target().and_then(|target| Ok((runtime()?, self.calls.order(&target, given, None)?, target)));
-        let Some((runtime, (order, ..), target)) = self.calls.started(id, ordered) else { return id };
+            self.target().and_then(|target| Ok((runtime()?, self.calls.judge_order(&target, given, None)?, target)));
+        let Some((runtime, (order, ..), target)) = self.calls.start_or_report(id, ordered) else { return id };
         let asked = target.request(TargetRequest::WarmUp(Box::new(order)));
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             match asked.await {
                 Ok(TargetResponse::Warm(ready)) => NativeEvent::Warm { ready },
                 Ok(_) => UnansweredRequest::protocol_violation().into(),
@@ -82,7 +82,7 @@ impl NativeSessionThere {
         let (session, own) = (self.session.clone(), self.cwd());
         let place = session.as_ref().map_or(TargetCommandPlace::Shell, |session| session.place());
         let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
-        self.calls.run_there(self.target, order, Some(own), RemoteTarget::run, move |ended| {
+        self.calls.run_on_target(self.target, order, Some(own), RemoteTarget::run, move |ended| {
             if let Some(session) = session {
                 session.on_command_end(ended);
             }
@@ -92,11 +92,11 @@ impl NativeSessionThere {
     /// Forgets all state when its turn comes. Answered by `done`.
     #[napi]
     pub fn reset(&self) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let asked = self.session.clone().ok_or(RunError::SessionClosed).and_then(|session| Ok((runtime()?, session)));
-        let Some((runtime, session)) = self.calls.started(id, asked) else { return id };
+        let Some((runtime, session)) = self.calls.start_or_report(id, asked) else { return id };
         let reset = session.reset();
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             reset.await.map_or_else(NativeEvent::from, |()| NativeEvent::Done)
         });
         id
@@ -135,7 +135,11 @@ pub struct TargetCommandInput {
 
 impl ThreadCalls {
     /// Opens a registry on a target.
-    pub fn open_there(&self, number: u32, options: NativeRegistryOptions) -> Result<AnyTaskRegistry, RunError> {
+    pub fn open_distant_registry(
+        &self,
+        number: u32,
+        options: NativeRegistryOptions,
+    ) -> Result<AnyTaskRegistry, RunError> {
         let target = self.target(number)?;
         let registry = DistantRegistry::open(&target, options.there(), runtime()?)?;
         Ok(AnyTaskRegistry::Distant { registry, number, target: target.id().into() })
@@ -143,7 +147,7 @@ impl ThreadCalls {
 
     /// Runs a command on its target, and returns the number of the call. `own_cwd`: the directory that it is judged by,
     /// if its own is empty. `start` gives it to the target, and `on_end` sees how it ended.
-    pub fn run_there(
+    pub fn run_on_target(
         self: &Arc<Self>,
         target: u32,
         order: TargetCommandInput,
@@ -151,9 +155,9 @@ impl ThreadCalls {
         start: impl FnOnce(&Arc<RemoteTarget>, TargetCommand, JudgedDistantCommand) -> Result<DistantRun, RunError>,
         on_end: impl FnOnce(&mut DistantRunEnd) + Send + 'static,
     ) -> u32 {
-        let id = self.number();
+        let id = self.next_number();
         let as_task = order.task_of.is_some();
-        let ordered = self.target(target).and_then(|target| Ok((self.order(&target, order, own_cwd)?, target)));
+        let ordered = self.target(target).and_then(|target| Ok((self.judge_order(&target, order, own_cwd)?, target)));
         let started = ordered.and_then(|((order, judged, registry), target)| {
             if judged.aborted {
                 return Ok((runtime()?, Err(judged.outcome), registry, target));
@@ -161,7 +165,7 @@ impl ThreadCalls {
             let run = start(&target, order, judged)?;
             Ok((runtime()?, Ok(run), registry, target))
         });
-        let Some((runtime, started, registry, target)) = self.started(id, started) else { return id };
+        let Some((runtime, started, registry, target)) = self.start_or_report(id, started) else { return id };
         let name: Arc<str> = target.id().into();
         let run = match started {
             Ok(run) => run,
@@ -176,7 +180,7 @@ impl ThreadCalls {
         };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
-        self.call(id, runtime, Some(reply), None, async move {
+        self.run_call(id, runtime, Some(reply), None, async move {
             let mut ended = run.finish(emitter, inbox).await;
             on_end(&mut ended);
             match ended {
@@ -199,7 +203,7 @@ impl ThreadCalls {
     }
 
     /// Judges a command, and returns it as the program takes it, with the registry of its tasks there.
-    fn order(
+    fn judge_order(
         &self,
         target: &RemoteTarget,
         given: TargetCommandInput,
@@ -210,7 +214,7 @@ impl ThreadCalls {
         let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
         let given = RawOptions::from_json(&options)?;
         let options = if given.actor.is_some() { without_actor(&options) } else { options };
-        let registry = task_of.or(given.registry_number).map(|number| self.registry_there(number)).transpose()?;
+        let registry = task_of.or(given.registry_number).map(|number| self.distant_registry(number)).transpose()?;
         let raw = RawOptions {
             command: command.clone(),
             cwd: if cwd.is_empty() { own_cwd.unwrap_or_default() } else { cwd.clone() },
@@ -236,7 +240,7 @@ impl ThreadCalls {
         Ok((order, judged, registry))
     }
 
-    fn registry_there(&self, number: u32) -> Result<Arc<DistantRegistry>, RunError> {
+    fn distant_registry(&self, number: u32) -> Result<Arc<DistantRegistry>, RunError> {
         match self.registries().get(&number) {
             Some(AnyTaskRegistry::Distant { registry, .. }) => Ok(Arc::clone(registry)),
             Some(AnyTaskRegistry::Local(_)) => {

@@ -30,7 +30,7 @@ pub enum AnyTaskRegistry {
 
 impl AnyTaskRegistry {
     /// Converts a task.
-    pub fn shown(&self, task: Task) -> BackgroundTask {
+    pub fn to_background_task(&self, task: Task) -> BackgroundTask {
         match self {
             Self::Local(registry) => BackgroundTask::of(task, registry.store(), None),
             Self::Distant { registry, target, .. } => {
@@ -43,7 +43,7 @@ impl AnyTaskRegistry {
 
     /// Converts tasks: `BackgroundTask[]` as JSON.
     pub fn json(&self, tasks: Vec<Task>) -> String {
-        let tasks: Vec<_> = tasks.into_iter().map(|task| self.shown(task)).collect();
+        let tasks: Vec<_> = tasks.into_iter().map(|task| self.to_background_task(task)).collect();
         serde_json::to_string(&tasks).unwrap_or_default()
     }
 
@@ -74,16 +74,16 @@ impl AnyTaskRegistry {
     /// Reads the new output of a task, or what follows a cursor.
     pub async fn check(&self, task: String, cursor: Option<u64>) -> Result<NativeCheck, UnansweredRequest> {
         match self {
-            Self::Local(registry) => self.here(registry.check(&task, cursor).await),
-            Self::Distant { registry, .. } => self.there(registry.check(task, cursor).await),
+            Self::Local(registry) => self.local_check(registry.check(&task, cursor).await),
+            Self::Distant { registry, .. } => self.distant_check(registry.check(task, cursor).await),
         }
     }
 
     /// Ends the tree of a task.
     pub async fn kill(&self, task: String) -> Result<NativeCheck, UnansweredRequest> {
         match self {
-            Self::Local(registry) => self.here(registry.kill(&task).await),
-            Self::Distant { registry, .. } => self.there(registry.kill(task).await),
+            Self::Local(registry) => self.local_check(registry.kill(&task).await),
+            Self::Distant { registry, .. } => self.distant_check(registry.kill(task).await),
         }
     }
 
@@ -100,11 +100,11 @@ impl AnyTaskRegistry {
         match self {
             Self::Local(registry) => {
                 let wait = TaskWaitOptions { timeout: *timeout, pattern, port: *port };
-                self.here(registry.wait(&task, wait, given_up).await)
+                self.local_check(registry.wait(&task, wait, given_up).await)
             }
             Self::Distant { registry, .. } => {
                 let given_up = async { drop(given_up.await) };
-                self.there(registry.wait(task, until, given_up).await)
+                self.distant_check(registry.wait(task, until, given_up).await)
             }
         }
     }
@@ -118,7 +118,7 @@ impl AnyTaskRegistry {
     }
 
     /// Tells that the watcher has taken the last output of a task.
-    pub fn took(&self, task: &str) {
+    pub fn on_output_taken(&self, task: &str) {
         match self {
             Self::Local(registry) => registry.on_output_taken(task),
             Self::Distant { registry, .. } => registry.on_output_taken(task),
@@ -140,18 +140,18 @@ impl AnyTaskRegistry {
         }
     }
 
-    fn here<E: Into<RunError>>(&self, checked: Result<TaskCheck, E>) -> Result<NativeCheck, UnansweredRequest> {
+    fn local_check<E: Into<RunError>>(&self, checked: Result<TaskCheck, E>) -> Result<NativeCheck, UnansweredRequest> {
         let check = checked.map_err(|error| UnansweredRequest::Failed(error.into()))?;
-        let task = self.shown(check.task.clone());
+        let task = self.to_background_task(check.task.clone());
         Ok(NativeCheck::of(check, task))
     }
 
-    fn there(
+    fn distant_check(
         &self,
         checked: Result<(TaskCheck, TaskStore), UnansweredRequest>,
     ) -> Result<NativeCheck, UnansweredRequest> {
         let (check, _) = checked?;
-        let task = self.shown(check.task.clone());
+        let task = self.to_background_task(check.task.clone());
         Ok(NativeCheck::of(check, task))
     }
 }

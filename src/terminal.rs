@@ -109,7 +109,7 @@ impl NativeTerminal {
         let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
         let (terminal, ends) = (Arc::clone(&self.terminal), TerminalEndOnDrop(Arc::clone(&self.terminal)));
         let start = move |target: &Arc<RemoteTarget>, order, judged| target.run_in_terminal(order, judged, &terminal);
-        let id = self.calls.run_there(target.number, order, None, start, move |ended| match ended {
+        let id = self.calls.run_on_target(target.number, order, None, start, move |ended| match ended {
             DistantRunEnd::Outcome(outcome, _) => ends.0.on_program_exit(outcome.exit_code),
             DistantRunEnd::Failed(_) | DistantRunEnd::Unreachable(_) => ends.0.on_start_failed(),
         });
@@ -147,10 +147,10 @@ impl NativeTerminal {
             Ok(Some(typed)) => Ok(typed),
             Err(error) => Err(error),
         };
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let started = typed.map_err(RunError::from).and_then(|typed| Ok((typed, runtime()?)));
-        let Some((typed, runtime)) = self.calls.started(id, started) else { return id };
-        self.calls.call(id, runtime, None, None, async move {
+        let Some((typed, runtime)) = self.calls.start_or_report(id, started) else { return id };
+        self.calls.run_call(id, runtime, None, None, async move {
             match typed.await {
                 Ok(()) => NativeEvent::Done,
                 Err(_) => RunError::from(TerminalError::Ended).into(),
@@ -188,17 +188,17 @@ impl NativeTerminal {
         pattern: Option<String>,
         flags: Option<String>,
     ) -> u32 {
-        let id = self.calls.number();
+        let id = self.calls.next_number();
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
         let started = pattern
             .map(|source| JsPattern::new(&source, flags.as_deref().unwrap_or_default()))
             .transpose()
             .map_err(RunError::from)
             .and_then(|pattern| Ok((pattern, runtime()?)));
-        let Some((pattern, runtime)) = self.calls.started(id, started) else { return id };
+        let Some((pattern, runtime)) = self.calls.start_or_report(id, started) else { return id };
         let until = TerminalWaitOptions { timeout: timeout_ms.map(millis), idle: idle_ms.map(millis), pattern };
         let terminal = Arc::clone(&self.terminal);
-        self.calls.call(id, runtime, None, None, async move {
+        self.calls.run_call(id, runtime, None, None, async move {
             match terminal.wait(until).await {
                 Ok(waited) => {
                     let reason = match waited.why {
@@ -241,17 +241,17 @@ fn size(cols: u32, rows: u32) -> TerminalSize {
 impl ThreadCalls {
     /// Runs a command in a terminal.
     fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<CommandTerminal>, native: NativeRequest) -> u32 {
-        let id = self.number();
+        let id = self.next_number();
         let started = native.read().map_err(RunError::from).and_then(|raw| {
             let raw = RawOptions { terminal: Some(Arc::clone(terminal)), ..raw };
             let command = SubmittedCommand::<SnapshotRequest>::start(raw)?;
             Ok((runtime()?, command))
         });
-        let Some((runtime, command)) = self.started(id, started) else { return id };
+        let Some((runtime, command)) = self.start_or_report(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         let ends = TerminalEndOnDrop(Arc::clone(terminal));
-        self.call(id, runtime, Some(reply), None, async move {
+        self.run_call(id, runtime, Some(reply), None, async move {
             match command.finish(emitter, inbox).await {
                 Ok(ran) => {
                     ends.0.on_program_exit(ran.outcome.exit_code);
