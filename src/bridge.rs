@@ -6,10 +6,10 @@ use napi::bindgen_prelude::{FnArgs, Function, Uint8Array};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use super::calls::ThreadCalls;
-use super::emitter::EventDispatcher;
-use super::events::NativeEvent;
+use super::event_emitter::EventDispatcher;
+use super::native_event::NativeEvent;
 use super::request::NativeRequest;
+use super::thread_calls::ThreadCalls;
 use capture::OutputStream;
 use runner::error::RunError;
 use runner::run::{CallerReply, SpillAllocation, runtime};

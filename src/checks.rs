@@ -5,7 +5,7 @@ use std::path::Path;
 use napi_derive::napi;
 
 use super::bridge::Bridge;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use runner::proof::list_checks;
 
 #[napi]

@@ -6,7 +6,7 @@ use napi_derive::napi;
 use tokio::sync::oneshot;
 
 use super::bridge::Bridge;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::result::NativeAnswer;
 use runner::live::{ApprovalQuestion, asks};
 use runner::run::runtime;

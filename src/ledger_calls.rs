@@ -10,9 +10,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::bridge::Bridge;
-use super::calls::ThreadCalls;
-use super::events::NativeEvent;
 use super::ledger::NativeLedgerBatch;
+use super::native_event::NativeEvent;
+use super::thread_calls::ThreadCalls;
 use ledger::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines, wait_for_pending};
 use runner::error::RunError;
 use runner::request::ledger_directory;

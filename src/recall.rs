@@ -7,7 +7,7 @@ use napi_derive::napi;
 use serde_json::json;
 
 use super::bridge::Bridge;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::reduce::{invalid, number};
 use reduce::recall::{RecallRequest, RecallSelection, lines};
 use runner::error::RunError;

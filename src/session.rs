@@ -7,9 +7,9 @@ use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::ThreadCalls;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::request::NativeRequest;
+use super::thread_calls::ThreadCalls;
 use runner::run::runtime;
 use runner::session::{SessionRun, ShellSession};
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::ThreadCalls;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::result::NativeError;
+use super::thread_calls::ThreadCalls;
 use remote::client::{
     ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetError, TargetErrorReason, TargetProgram,
     TargetSettings, TargetState, TargetStateChange, TargetTransition, UnansweredRequest, is_scriptable_path,

@@ -7,7 +7,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use serde_json::{Value, json};
 
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::recall::wanted_lines;
 use super::target::NativeTarget;
 use super::undo::{UndoPoint, Undone};

@@ -6,12 +6,12 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::calls::ThreadCalls;
-use super::events::NativeEvent;
+use super::any_task_registry::AnyTaskRegistry;
+use super::native_event::NativeEvent;
 use super::registry_options::NativeRegistryOptions;
 use super::result::BackgroundTask;
 use super::target::NativeTarget;
-use super::tasks::AnyTaskRegistry;
+use super::thread_calls::ThreadCalls;
 use remote::client::{DistantRegistry, DistantRun, DistantRunEnd, DistantSession, RemoteTarget, UnansweredRequest};
 use remote::{TargetCommand, TargetCommandPlace, TargetRequest, TargetResponse};
 use runner::error::RunError;

@@ -10,12 +10,12 @@ use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::ThreadCalls;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::request::NativeRequest;
 use super::result::TerminalWaited;
 use super::target::NativeTarget;
 use super::target_run::TargetCommandInput;
+use super::thread_calls::ThreadCalls;
 use remote::TargetCommandPlace;
 use remote::client::{DistantRunEnd, RemoteTarget};
 use runner::error::RunError;

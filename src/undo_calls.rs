@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use napi_derive::napi;
 
 use super::bridge::Bridge;
-use super::events::NativeEvent;
+use super::native_event::NativeEvent;
 use super::undo::{UndoPoint, Undone};
 use runner::undoing::{newest_to_undo, undo_points, undo_points_of, undo_run};
 use undo::UndoRequest;

@@ -10,11 +10,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::emitter::{CallEventEmitter, EventDispatcher};
-use super::events::NativeEvent;
+use super::any_task_registry::AnyTaskRegistry;
+use super::event_emitter::{CallEventEmitter, EventDispatcher};
+use super::native_event::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
-use super::tasks::AnyTaskRegistry;
 use ledger::wait_for_pending;
 use remote::client::{PortForward, RemoteTarget};
 use runner::error::RunError;

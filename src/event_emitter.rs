@@ -7,12 +7,12 @@ use napi::Status;
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
+use super::any_task_registry::AnyTaskRegistry;
 use super::confinement::Confinement;
-use super::events::NativeEvent;
 use super::evidence::evidence_json;
+use super::native_event::NativeEvent;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::OutputChunk;
-use super::tasks::AnyTaskRegistry;
 use capture::OutputStream;
 use evidence::CommandEvidence;
 use protocol::task::Task;
