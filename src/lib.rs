@@ -1,7 +1,7 @@
 //! The addon: the crates of `crates/` as JavaScript sees them. Values come in, are checked, and become calls of
 //! [`runner`]; events and results go out.
 //!
-//! Runs in the host. `bridge.rs` is the way from JavaScript to a command, `events.rs` the way back.
+//! Runs in the host. `bridge.rs` is the way from JavaScript to a command, `native_event.rs` the way back.
 
 mod access;
 mod any_task_registry;
