@@ -1,12 +1,12 @@
 /**
  * Checks the structure of the sources: `node scripts/layers.mjs`.
  *
- * No two files of a crate use each other in a circle, no two public types of a crate have one name, and comments and
- * Markdown are wrapped. The compiler keeps the crates in their order, and dependency-cruiser checks the imports of ts/
- * (.dependency-cruiser.mjs). `node scripts/layers.mjs --names` prints how many types have a name of one word, and how
- * many share their name.
+ * No two files of a crate use each other in a circle, no two public types of a crate have one name, comments and
+ * Markdown are wrapped, and the sources that they mention exist. The compiler keeps the crates in their order, and
+ * dependency-cruiser checks the imports of ts/ (.dependency-cruiser.mjs). `node scripts/layers.mjs --names` prints how
+ * many types have a name of one word, and how many share their name.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failed, isMain, main, root, run } from './process.mjs';
 import { edgesOf, modulesBelow } from './rust.mjs';
@@ -125,6 +125,15 @@ function wideLines(file) {
     });
 }
 
+/** The mentions of sources that do not exist, in comments and Markdown. Tests make up paths of their own. */
+function missingPaths(file) {
+  if (/tests?\b|^CHANGELOG/.test(file)) return [];
+  const mentioned = readFileSync(join(root, file), 'utf8').matchAll(
+    /\b(?:crates|scripts|ts)\/[\w/.-]+\.(?:rs|ts|mjs)\b/g,
+  );
+  return [...mentioned].flatMap(([path]) => (existsSync(join(root, path)) ? [] : [`no such file: ${file}: ${path}`]));
+}
+
 /** The modules of the crate in a directory. */
 function modulesOf(directory) {
   const source = join(directory, 'src');
@@ -148,7 +157,7 @@ export async function findings() {
   return [
     ...crates.flatMap((crate) => circles(edgesOf(crate))),
     ...sharedNames(await types()),
-    ...(await sources()).flatMap(wideLines),
+    ...(await sources()).flatMap((file) => [...wideLines(file), ...missingPaths(file)]),
   ];
 }
 

@@ -7,12 +7,12 @@
 //! - **A rule is about an effect, not a program.** The record of a program says which of its subcommands have a lasting
 //!   effect, under which options and operands, the stake, and the safe form (`crates/safety/src/programs/lasting.rs`).
 //!   One small rule for each stake reads the records. The same entries decide whether a command only reads.
-//! - **A value is never guessed.** A word is known, known in parts, or unknown (`crates/safety/src/value.rs`). A script
-//!   with unknown parts is still judged. Branches that differ leave several possible texts. All are judged, none as
-//!   exact.
+//! - **A value is never guessed.** A word is known, known in parts, or unknown (`crates/safety/src/word_value.rs`). A
+//!   script with unknown parts is still judged. Branches that differ leave several possible texts. All are judged, none
+//!   as exact.
 //! - **Contents are followed without the text.** The output of `cat .env` is unknown, but it is known to hold secrets.
 //!   The output of `pgrep node` is known to be numbers of processes. Values and inputs keep these facts through pipes,
-//!   substitutions and variables (`crates/safety/src/contents.rs`).
+//!   substitutions and variables (`crates/safety/src/secret_contents.rs`).
 //! - **Everything is bounded:** nesting, steps, length of values, items of loops. Beyond a bound `complete` is false,
 //!   and the verdict is at least ask. No input takes quadratic time.
 //! - **Guesses** (the words after an unknown program, a function without a call) are judged and ask. They are not

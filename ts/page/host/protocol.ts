@@ -1,6 +1,6 @@
 /**
- * The messages on the socket of a host, one JSON object per line. `crates/host/src/message.rs` is the other side, and
- * `__test__/host/messages.json` has an example of each.
+ * The messages on the socket of a host, one JSON object per line. `crates/host/src/host_message.rs` is the other side,
+ * and `__test__/host/messages.json` has an example of each.
  */
 
 import type { Actor, BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';

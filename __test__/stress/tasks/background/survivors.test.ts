@@ -208,7 +208,7 @@ describe("the host's end", () => {
     expect(logOf(last)).toBe('late\n[background process failed: exit code 3]\n');
   });
 
-  // Each moment of the adoption has its test in crates/supervisor/src/shim/ends_tests.rs.
+  // Each moment of the adoption has its test in crates/supervisor/src/shim/ends_tests/mod.rs.
   linuxTest('Linux: it comes just as they are adopted: they go, too', async () => {
     const seconds = mark();
     // The pipes are quiet for 250 ms. Then the shim checks for 50 ms whether the survivors are about to exit.

@@ -12,7 +12,8 @@
 //! - **The scripts leave no trace.** They have no variables and call all builtins as `\builtin`.
 //! - **The next shell starts before the state is saved.** It has the last known state, which is usually still right,
 //!   because most commands change nothing.
-//! - The safety engine evaluates the code of the state before each command (`crates/safety/src/eval/shell_state.rs`).
+//! - The safety engine evaluates the code of the state before each command
+//!   (`crates/safety/src/eval/restored_shell.rs`).
 
 mod session_command;
 mod session_run;

@@ -15,6 +15,6 @@ pub fn activity(_: Pid, _: Instant) -> Option<ProcessActivity> {
 }
 
 /// Always `None`.
-pub fn writers(_: &str, _: &[i32], _: Instant) -> Option<Vec<String>> {
+pub fn fifo_writers(_: &str, _: &[i32], _: Instant) -> Option<Vec<String>> {
     None
 }

@@ -2,23 +2,23 @@
 //! place.
 
 mod activity;
+mod cgroup;
 mod clone;
 mod connections;
 mod environ;
 mod features;
 mod fs_events;
-mod gate;
-mod group;
+mod gate_sockets;
+mod link_free_paths;
 mod listeners;
 mod pipes;
 mod proc_root;
 mod processes;
-mod reach;
 mod seatbelt;
 mod seccomp;
-mod shared;
+mod shared_descriptor;
 mod tree_watch;
-mod warm;
+mod warm_shell_access;
 mod witness;
 mod worlds;
 
@@ -33,22 +33,22 @@ use nix::unistd::{Pid, Uid};
 use super::processes::{ExecVectors, become_program};
 use super::{LaunchError, LaunchStep, ProgramLaunch, ResourceUsage, UsageSample};
 pub use activity::*;
+pub use cgroup::*;
 pub use clone::*;
 pub use connections::*;
 pub(super) use environ::environ;
 pub use features::*;
-pub use gate::*;
-pub use group::*;
+pub use gate_sockets::*;
+pub use link_free_paths::*;
 pub use listeners::*;
 pub use pipes::*;
 pub use proc_root::*;
 pub use processes::*;
-pub use reach::*;
 pub use seatbelt::*;
 pub use seccomp::*;
-pub use shared::*;
+pub use shared_descriptor::*;
 pub use tree_watch::*;
-pub use warm::*;
+pub use warm_shell_access::*;
 pub use witness::*;
 pub use worlds::*;
 
@@ -232,7 +232,7 @@ pub fn sample(pid: Pid) -> Option<UsageSample> {
 }
 
 /// Returns `None`: the sampled footprint already leaves out shared memory, so there is nothing to add.
-pub fn memory(_: Pid) -> Option<u64> {
+pub fn proportional_memory(_: Pid) -> Option<u64> {
     None
 }
 

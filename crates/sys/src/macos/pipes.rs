@@ -19,12 +19,12 @@ pub fn open_pipes(_: Pid, _: Duration) -> Option<OpenPipes> {
 }
 
 /// Always empty.
-pub fn program(_: Pid) -> ProcessProgram {
+pub fn process_program(_: Pid) -> ProcessProgram {
     ProcessProgram::default()
 }
 
 /// Returns all of these processes: macOS cannot tell which processes have these pipes open.
-pub fn holders(pids: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
+pub fn pipe_holders(pids: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
     pids.to_vec()
 }
 

@@ -79,5 +79,5 @@ pub fn identity(pid: Pid) -> Option<ProcessIdentity> {
 
 /// Returns whether a process must exit and cannot prevent it. On macOS this is known only after its exit.
 pub fn is_dying(pid: Pid) -> bool {
-    crate::living(pid).is_none()
+    identity(pid).is_none_or(|identity| identity.zombie)
 }

@@ -28,7 +28,7 @@ pub fn has_listeners() -> bool {
     false
 }
 
-pub fn answer_at_once(_: BorrowedFd<'_>) {}
+pub fn answer_on_callers_cpu(_: BorrowedFd<'_>) {}
 
 pub fn next_call(_: BorrowedFd<'_>) -> io::Result<Option<SyscallNotification>> {
     Err(io::ErrorKind::Unsupported.into())
@@ -38,9 +38,9 @@ pub fn still_waits(_: BorrowedFd<'_>, _: u64) -> bool {
     false
 }
 
-pub fn answer(_: BorrowedFd<'_>, _: u64, _: NotificationResponse) {}
+pub fn respond(_: BorrowedFd<'_>, _: u64, _: NotificationResponse) {}
 
-pub fn answer_with(_: BorrowedFd<'_>, _: &SyscallNotification, _: OwnedFd, _: bool) -> nix::Result<()> {
+pub fn respond_with_file(_: BorrowedFd<'_>, _: &SyscallNotification, _: OwnedFd, _: bool) -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 
@@ -69,7 +69,7 @@ impl PidfdProcess {
         Err(Errno::ENOSYS)
     }
 
-    pub fn send(&self, _: i32, _: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
+    pub fn send_signal(&self, _: i32, _: Option<&[u8; SIGNAL_INFO]>) -> nix::Result<()> {
         Err(Errno::ENOSYS)
     }
 }
@@ -106,17 +106,17 @@ pub fn take_own_directory() -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 
-pub fn stand_in(_: &Arc<OwnedFd>) -> bool {
+pub fn work_in_directory(_: &Arc<OwnedFd>) -> bool {
     false
 }
 
-pub fn stand_nowhere() {}
+pub fn leave_own_directory() {}
 
-pub fn being(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<ExistingFile> {
+pub fn existing_file(_: BorrowedFd<'_>, _: &CStr, _: bool) -> nix::Result<ExistingFile> {
     Err(Errno::ENOSYS)
 }
 
-pub fn born(_: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
+pub fn birth_time(_: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {
     Err(Errno::ENOSYS)
 }
 

@@ -51,7 +51,7 @@ pub fn refuse_tracers() -> io::Result<()> {
 }
 
 /// Not supported.
-pub fn leave_output() -> io::Result<()> {
+pub fn detach_output() -> io::Result<()> {
     unsupported()
 }
 
@@ -171,7 +171,7 @@ impl LandlockRuleset {
     }
 
     /// Never called.
-    pub fn again(fd: OwnedFd) -> Self {
+    pub fn from_fd(fd: OwnedFd) -> Self {
         unreachable!("there is no ruleset: {fd:?}")
     }
 
@@ -231,12 +231,12 @@ impl DirectoryWatch {
     }
 
     /// Never called.
-    pub fn seen(&self, _: impl Fn(&std::ffi::OsStr) -> bool) -> SeenChangeKinds {
+    pub fn take_seen_kinds(&self, _: impl Fn(&std::ffi::OsStr) -> bool) -> SeenChangeKinds {
         match self.0 {}
     }
 
     /// Never called.
-    pub fn changes(&self) -> io::Result<DirectoryWatchEvent> {
+    pub fn take_changes(&self) -> io::Result<DirectoryWatchEvent> {
         match self.0 {}
     }
 }

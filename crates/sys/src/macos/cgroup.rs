@@ -9,12 +9,12 @@ use crate::{CgroupControllers, CgroupPlace, NoCgroups};
 ///
 /// # Errors
 /// Always.
-pub fn group_place() -> Result<CgroupPlace, NoCgroups> {
+pub fn cgroup_place() -> Result<CgroupPlace, NoCgroups> {
     Err(NoCgroups::Absent)
 }
 
 /// Returns whether a path is that of a cgroup: none is.
-pub fn is_group(_path: &Path) -> bool {
+pub fn is_cgroup(_path: &Path) -> bool {
     false
 }
 
@@ -24,7 +24,7 @@ pub fn can_start_in(_group: BorrowedFd<'_>) -> bool {
 }
 
 /// Returns which controllers a file of a cgroup lists: none.
-pub fn controllers(_group: &Path, _file: &str) -> CgroupControllers {
+pub fn listed_controllers(_group: &Path, _file: &str) -> CgroupControllers {
     CgroupControllers::default()
 }
 

@@ -12,7 +12,7 @@ use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 ///
 /// # Errors
 /// If the directory cannot be opened, or a link leads to it.
-pub fn reach(path: &Path) -> io::Result<(Option<OwnedFd>, PathBuf)> {
+pub fn open_without_links(path: &Path) -> io::Result<(Option<OwnedFd>, PathBuf)> {
     let Some(directory) = path.parent() else { return Ok((None, path.to_owned())) };
     let through_no_link = OFlag::from_bits_retain(libc::O_NOFOLLOW_ANY);
     let opened = open(directory, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | through_no_link, Mode::empty())?;
