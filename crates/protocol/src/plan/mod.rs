@@ -22,7 +22,7 @@ mod withheld_names;
 pub use change_journal_plan::{ChangeJournalLimits, ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose};
 pub use child_plan::{ChildPlan, MARK, StdinSource, WorldId, next_mark};
 pub use command_environment::{CommandEnvironment, EnvironmentError, InheritMode, resolve_environment};
-pub use command_limits::{CommandLimits, LimitError, RawLimits, format_bytes, number};
+pub use command_limits::{CommandLimits, format_bytes};
 pub use facts::facts;
 pub use inherited_descriptor::{InheritedDescriptor, closing_code};
 pub use last_environment::cached_environment;

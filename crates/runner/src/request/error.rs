@@ -1,10 +1,10 @@
 //! Why options cannot be run.
 
-use super::number_option::NotInRange;
+use super::number_option::{NotInRange, shown};
 use super::safety_options::SafetyError;
 use crate::pattern::JsPatternError;
 use confine::PolicyError;
-use protocol::plan::{EnvironmentError, LimitError};
+use protocol::plan::EnvironmentError;
 use reduce::rules::RuleError;
 
 /// An option has an impossible value, or a value that this system cannot honour.
@@ -38,12 +38,6 @@ pub enum RequestError {
     /// A number has a fraction, or is too small or too large.
     #[error(transparent)]
     NotInRange(#[from] NotInRange),
-    /// `mode` has an unknown name.
-    #[error("mode: {0:?} is not one of default, slow, background")]
-    UnknownMode(String),
-    /// `truncate.keep` has an unknown name.
-    #[error("truncate.keep: {0:?} is not one of tail, head, ends")]
-    UnknownKeep(String),
     /// An option that another option needs was left out.
     #[error("{option} is missing")]
     Missing {
@@ -66,33 +60,18 @@ pub enum RequestError {
     /// A command in a terminal was given standard input.
     #[error("a command in a terminal: what it reads is typed: use write instead of stdin")]
     StdinInTerminal,
-    /// A value of `limits` is invalid.
-    #[error(transparent)]
-    Limits(#[from] LimitError),
+    /// `limits.cpuSeconds` is 0, negative, infinite or not a number.
+    #[error("limits.cpuSeconds: {} is not a number above 0", shown(*.0))]
+    CpuSeconds(f64),
     /// Limits over a tree need a list of each process's children.
     #[error(
         "limits: cpuSeconds, memoryBytes and processes cannot be held here, where /proc does not list the children of a \
          process"
     )]
     TreeLimits,
-    /// `receipt` has an unknown name.
-    #[error("receipt: {0:?} is not one of off, watch, exact")]
-    UnknownReceipt(String),
-    /// `evidence` has an unknown name.
-    #[error("evidence: {0:?} is not one of off, status, tree")]
-    UnknownEvidence(String),
-    /// `reuse` has an unknown name.
-    #[error("reuse: {0:?} is not one of off, verified")]
-    UnknownReuse(String),
     /// `checks` or `reuse.commands` has a rule that means nothing.
     #[error(transparent)]
     Checks(#[from] safety::decide::BadPermissionRule),
-    /// `taps` has an unknown name.
-    #[error("taps: {0:?} is not one of off, on")]
-    UnknownTaps(String),
-    /// `undo` has an unknown name.
-    #[error("undo: {0:?} is not one of off, risky, always")]
-    UnknownUndo(String),
     /// `undo.dir` is relative, or holds a NUL.
     #[error("undo.dir: {0:?} is not the absolute path of a directory; give one, or leave it out")]
     UndoDir(String),

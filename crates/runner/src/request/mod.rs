@@ -4,6 +4,7 @@ mod command_options;
 mod confinement_options;
 mod error;
 mod ledger_entry_draft;
+mod limit_options;
 mod number_option;
 mod option_facts;
 mod output_options;
@@ -28,8 +29,9 @@ use capture::{SanitizeRules, TruncationPolicy};
 use command_options::{check_command, check_terminal};
 use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
+use limit_options::check_limits;
 use protocol::plan;
-use protocol::plan::{CommandEnvironment, InheritedDescriptor, RawLimits, ShellStartup};
+use protocol::plan::{CommandEnvironment, InheritedDescriptor, ShellStartup};
 use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
 use reduce::class::{PipelineProducer, find_producer, whole_command_producer};
@@ -46,10 +48,11 @@ pub use output_options::{
 };
 pub use time_options::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
 
+pub use limit_options::RawLimits;
 pub use output_reduction::{OutputReduction, check_reduction};
 pub use raw_options::{
-    CallerStreamOptions, RawEarlier, RawOptions, RawReduction, RawReuse, RawSnapshot, RawSpill, RawTruncate, RawUndo,
-    RawWorld,
+    CallerStreamOptions, EvidenceLevel, KeptEnd, OnTimeout, RawEarlier, RawOptions, RawReduction, RawReuse,
+    RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, ReceiptLevel, TapSwitch,
 };
 pub use recording_options::undo_store;
 pub use safety_options::{SafetyCriteria, SafetyError, SafetyOptions};
@@ -168,7 +171,7 @@ impl CommandRequest {
     pub fn check(mut raw: RawOptions) -> Result<Self, RequestError> {
         check_command(&raw)?;
         let entry = LedgerEntryDraft::of(&mut raw);
-        let mode = CommandMode::of(raw.mode.as_deref())?;
+        let mode = raw.mode;
         let place = TimeRule::of(&raw, mode);
         check_terminal(&raw, place)?;
         let limit = time_options::limit(raw.timeout_ms, mode, place)?;
@@ -180,7 +183,7 @@ impl CommandRequest {
         let evidence = recording_options::check_evidence(&raw)?;
         let reuse = recording_options::check_reuse(&raw)?;
         let in_foreground = !matches!(place, TimeRule::Terminal | TimeRule::Background);
-        let taps = recording_options::check_taps(raw.taps.as_deref())? && evidence.is_some() && in_foreground;
+        let taps = raw.taps == TapSwitch::On && evidence.is_some() && in_foreground;
         let found = if taps { find_producer(&raw.command) } else { None };
         let own = (taps && raw.is_producer && found.is_none()).then(|| whole_command_producer(&raw.command)).flatten();
         let is_producer = own.is_some();
@@ -340,9 +343,4 @@ fn shown_as(place: TimeRule) -> Option<RunKind> {
         TimeRule::Terminal => Some(RunKind::Terminal),
         _ => Some(RunKind::Command),
     }
-}
-
-fn check_limits(raw: &RawLimits) -> Result<plan::CommandLimits, RequestError> {
-    let limits = plan::CommandLimits::check(raw)?;
-    if limits.apply_to_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
 }

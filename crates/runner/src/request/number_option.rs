@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
 /// The largest whole number that JavaScript counts exactly.
 pub const MAX_SAFE: u64 = 9_007_199_254_740_991;
 
@@ -41,8 +44,25 @@ pub struct NotInRange {
     pub default: Option<u64>,
 }
 
+/// Reads a number of a caller. JSON cannot represent NaN and the infinities, which cross as text.
+///
+/// # Errors
+/// For a text that is no number.
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum GivenNumber {
+        Number(f64),
+        Text(String),
+    }
+    match GivenNumber::deserialize(from)? {
+        GivenNumber::Number(number) => Ok(Some(number)),
+        GivenNumber::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
+    }
+}
+
 /// Returns a number in the words of JavaScript.
-fn shown(value: f64) -> String {
+pub(super) fn shown(value: f64) -> String {
     if value.is_infinite() { format!("{}Infinity", if value < 0.0 { "-" } else { "" }) } else { value.to_string() }
 }
 

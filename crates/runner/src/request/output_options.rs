@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::error::RequestError;
 use super::number_option::{MAX_SAFE, NumberOption, NumberWithDefault};
-use super::raw_options::{RawSpill, RawTruncate};
+use super::raw_options::{KeptEnd, RawSpill, RawTruncate};
 use capture::{KeptTextLimits, TruncationPolicy};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
@@ -59,11 +59,10 @@ pub fn check_truncate(raw: &RawTruncate) -> Result<TruncationPolicy, RequestErro
         max_bytes: MAX_BYTES.check_given(raw.max_bytes)?,
         max_chars: MAX_CHARS.check_given(raw.max_chars)?,
     };
-    match raw.keep.as_str() {
-        "tail" => Ok(TruncationPolicy::Tail(limits)),
-        "head" => Ok(TruncationPolicy::Head(limits)),
-        "ends" => check_ends(raw),
-        _ => Err(RequestError::UnknownKeep(raw.keep.clone())),
+    match raw.keep {
+        KeptEnd::Tail => Ok(TruncationPolicy::Tail(limits)),
+        KeptEnd::Head => Ok(TruncationPolicy::Head(limits)),
+        KeptEnd::Ends => check_ends(raw),
     }
 }
 
@@ -103,7 +102,7 @@ mod tests {
 
     fn ends(max: Option<f64>, head: Option<f64>, tail: Option<f64>) -> Result<TruncationPolicy, String> {
         let raw = RawTruncate {
-            keep: "ends".into(),
+            keep: KeptEnd::Ends,
             max_lines: None,
             max_bytes: max,
             max_chars: None,
@@ -131,8 +130,8 @@ mod tests {
 
     #[test]
     fn one_end_takes_any_of_its_limits() {
-        let raw = |keep: &str, lines| RawTruncate {
-            keep: keep.into(),
+        let raw = |keep, lines| RawTruncate {
+            keep,
             max_lines: lines,
             max_bytes: None,
             max_chars: Some(5.0),
@@ -140,14 +139,10 @@ mod tests {
             tail_bytes: None,
         };
         let limits = KeptTextLimits { max_lines: Some(3), max_bytes: None, max_chars: Some(5) };
-        assert_eq!(check_truncate(&raw("tail", Some(3.0))).expect("valid"), TruncationPolicy::Tail(limits));
-        assert_eq!(check_truncate(&raw("head", Some(3.0))).expect("valid"), TruncationPolicy::Head(limits));
-        for (keep, lines, message) in [
-            ("middle", None, "truncate.keep: \"middle\" is not one of tail, head, ends"),
-            ("tail", Some(1.5), "truncate.maxLines: 1.5 is not a whole number from 1 to 9007199254740991"),
-        ] {
-            assert_eq!(check_truncate(&raw(keep, lines)).expect_err("refused").to_string(), message);
-        }
+        assert_eq!(check_truncate(&raw(KeptEnd::Tail, Some(3.0))).expect("valid"), TruncationPolicy::Tail(limits));
+        assert_eq!(check_truncate(&raw(KeptEnd::Head, Some(3.0))).expect("valid"), TruncationPolicy::Head(limits));
+        let message = check_truncate(&raw(KeptEnd::Tail, Some(1.5))).expect_err("refused").to_string();
+        assert_eq!(message, "truncate.maxLines: 1.5 is not a whole number from 1 to 9007199254740991");
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl OutputReduction {
 mod tests {
     use super::*;
     use crate::pty::CommandTerminal;
-    use crate::request::{CommandRequest, RawOptions};
+    use crate::request::{CommandMode, CommandRequest, RawOptions};
     use sys::TerminalSize;
 
     fn checked(raw: RawReduction) -> Result<OutputReduction, String> {
@@ -188,7 +188,7 @@ mod tests {
         assert!(reduced(raw()));
         let size = TerminalSize { cols: 80, rows: 24 };
         assert!(!reduced(RawOptions { terminal: Some(CommandTerminal::new(size)), ..raw() }));
-        assert!(!reduced(RawOptions { mode: Some("background".into()), ..raw() }));
+        assert!(!reduced(RawOptions { mode: CommandMode::Background, ..raw() }));
         assert!(!reduced(RawOptions { streams: Some(CallerStreamOptions { bytes: true, fed: false }), ..raw() }));
         assert!(CommandRequest::check(RawOptions { reduce: Some(budget(0.5)), ..raw() }).is_err());
     }

@@ -7,7 +7,7 @@ fn read(json: &str) -> RawOptions {
 #[test]
 fn a_missing_option_has_its_default() {
     let none = read("{}");
-    assert!(none.sanitize == cleaned() && none.spill.is_some() && none.to_background);
+    assert!(none.sanitize == cleaned() && none.spill.is_some() && none.on_timeout == OnTimeout::Background);
     assert!(none.undo.is_none() && none.snapshot.is_none() && none.inherit == InheritMode::Safe && none.warm.is_none());
     assert!(none.safety.guard().expect("rules").is_some());
 }
@@ -18,9 +18,9 @@ fn every_shape_of_an_option_is_read() {
         r#"{"sanitize":false,"spill":false,"snapshot":true,"undo":"always","inheritEnv":"none","safety":"off",
             "onTimeout":"kill","receipt":"exact","env":[["A","1"],["B",null]],"timeoutMs":5}"#,
     );
-    assert!(words.sanitize.is_none() && words.spill.is_none() && !words.to_background);
+    assert!(words.sanitize.is_none() && words.spill.is_none() && words.on_timeout == OnTimeout::Kill);
     assert_eq!(words.snapshot, Some(RawSnapshot::User));
-    assert_eq!(words.undo, Some(RawUndo { when: "always".into(), ..RawUndo::default() }));
+    assert_eq!(words.undo, Some(RawUndo { when: UndoWhen::Always, ..RawUndo::default() }));
     assert_eq!(words.inherit, InheritMode::None);
     assert_eq!(words.safety.guard().expect("none"), None);
     assert_eq!(words.env, [("A".to_owned(), Some("1".to_owned())), ("B".to_owned(), None)]);
@@ -75,4 +75,15 @@ fn rules_and_wrappers_that_do_not_exist_are_named() {
     assert!(message(r#"{"safety":{"rules":[["x","ask"]]}}"#).starts_with("safety.rules: there is no rule \"x\""));
     assert!(message(r#"{"safety":{"rules":[["publish","no"]]}}"#).contains("is not one of off, warn, ask, deny"));
     assert!(message(r#"{"safety":{"wrappers":[["w","no"]]}}"#).starts_with("safety.wrappers.w: \"no\""));
+}
+
+/// The schema is checked in, since TypeScript and the documentation are made from it: `npm run options`.
+#[test]
+fn the_schema_of_the_options_is_up_to_date() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/request/option_schema.json");
+    let schema = serde_json::to_string_pretty(&schemars::schema_for!(RawOptions)).expect("JSON") + "\n";
+    if std::env::var_os("UPDATE_OPTIONS").is_some() {
+        std::fs::write(file, &schema).expect("written");
+    }
+    assert!(std::fs::read_to_string(file).is_ok_and(|text| text == schema), "run npm run options");
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::error::RequestError;
 use super::number_option::{NumberOption, NumberWithDefault};
-use super::raw_options::RawOptions;
+use super::raw_options::{OnTimeout, RawOptions};
 use crate::registry::TASK_LIMIT;
 
 /// `timeoutMs`: the time limit, counted from the start of the process. The default is the limit of the mode.
@@ -17,7 +19,9 @@ pub const GRACE_MS: NumberWithDefault = NumberOption { name: "graceMs", least: 0
 pub const MOVING_LIMIT: Duration = Duration::from_secs(120);
 
 /// `mode`: sets the time limit, and whether the command starts in the background.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum CommandMode {
     /// For most commands.
     #[default]
@@ -49,16 +53,6 @@ impl CommandMode {
             Self::Background => TASK_LIMIT,
         }
     }
-
-    /// Reads the option. `default` if it is left out.
-    ///
-    /// # Errors
-    /// [`RequestError::UnknownMode`]
-    pub fn of(given: Option<&str>) -> Result<Self, RequestError> {
-        let Some(name) = given else { return Ok(Self::default()) };
-        let mode = Self::ALL.into_iter().find(|mode| mode.name() == name);
-        mode.ok_or_else(|| RequestError::UnknownMode(name.to_owned()))
-    }
 }
 
 /// The place of a command, on which its time limit depends.
@@ -81,7 +75,7 @@ impl TimeRule {
             Self::Background
         } else if raw.terminal.is_some() {
             Self::Terminal
-        } else if raw.to_background && raw.registry.is_some() {
+        } else if raw.on_timeout == OnTimeout::Background && raw.registry.is_some() {
             Self::Moving
         } else {
             Self::Foreground
@@ -120,16 +114,6 @@ pub fn idle_limit(idle_timeout_ms: Option<f64>, place: TimeRule) -> Result<Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mode_is_known_by_its_name_and_left_out_is_default() {
-        for mode in CommandMode::ALL {
-            assert_eq!(CommandMode::of(Some(mode.name())).expect("known"), mode);
-        }
-        assert_eq!(CommandMode::of(None).expect("the default"), CommandMode::Default);
-        let message = CommandMode::of(Some("fast")).expect_err("unknown").to_string();
-        assert_eq!(message, "mode: \"fast\" is not one of default, slow, background");
-    }
 
     #[test]
     fn each_mode_has_its_limit_in_each_place() {
@@ -181,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_command_moves_only_with_a_registry() {
-        let moving = RawOptions { to_background: true, ..RawOptions::default() };
+        let moving = RawOptions::default();
         assert_eq!(TimeRule::of(&moving, CommandMode::Default), TimeRule::Foreground);
         assert_eq!(TimeRule::of(&moving, CommandMode::Background), TimeRule::Background);
         let task = RawOptions { background: true, ..RawOptions::default() };

@@ -14,7 +14,7 @@ use super::ledger_opening::{entry_opening, record_refused, sweep_when_due};
 use super::outcome::{CommandOutcome, CommandStatus};
 use crate::error::RunError;
 use crate::ledger_writes::{append_in_background, ledger_changes, verdict_word};
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{CommandRequest, EvidenceLevel, RawOptions, ReceiptLevel};
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
@@ -47,7 +47,14 @@ pub struct JudgedDistantCommand {
 /// If the options are impossible, or the safety engine refuses the command.
 pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<JudgedDistantCommand, RunError> {
     // What can be confined, recorded and re-used is known there.
-    let raw = RawOptions { confine: None, receipt: None, undo: None, evidence: None, reuse: None, ..raw };
+    let raw = RawOptions {
+        confine: None,
+        receipt: ReceiptLevel::Off,
+        undo: None,
+        evidence: EvidenceLevel::Off,
+        reuse: None,
+        ..raw
+    };
     let mut request = CommandRequest::check(raw)?;
     if let Some(entry) = &mut request.entry {
         (entry.directory, entry.target) = (ledger, Some(target.to_owned()));

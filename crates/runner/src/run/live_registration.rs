@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::live::RunKind;
     use crate::pty::CommandTerminal;
-    use crate::request::{CallerStreamOptions, RawOptions};
+    use crate::request::{CallerStreamOptions, CommandMode, RawOptions};
     use ledger::Actor;
     use sys::TerminalSize;
 
@@ -120,7 +120,7 @@ mod tests {
             (RawOptions { streams: Some(fed), ..RawOptions::default() }, Some(RunKind::Command), true),
             (RawOptions { terminal: Some(terminal), ..RawOptions::default() }, Some(RunKind::Terminal), false),
             (RawOptions { background: true, ..RawOptions::default() }, None, false),
-            (RawOptions { mode: Some("background".into()), ..RawOptions::default() }, None, false),
+            (RawOptions { mode: CommandMode::Background, ..RawOptions::default() }, None, false),
         ] {
             let facts = facts_of(raw);
             assert_eq!(facts.as_ref().map(|facts| (facts.kind, facts.is_fed)), kind.map(|kind| (kind, is_fed)));

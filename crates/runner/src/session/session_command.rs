@@ -115,7 +115,7 @@ impl SessionCommandRequest {
         let before = session.state();
         let trapped = before.as_ref().is_some_and(|state| state.mentions_trap())
             || snapshot.as_ref().is_some_and(CommandSnapshot::mentions_trap);
-        let background = raw.mode.as_deref() == Some(CommandMode::Background.name());
+        let background = raw.mode == CommandMode::Background;
         let saving = StateSaveTime::of(&raw.command, trapped, background);
         raw.startup = Some(ShellStartup {
             boot: ShellBootCode::default(),

@@ -14,12 +14,12 @@ use super::secret_values::SecretValues;
 use super::snapshot_code::{SnapshotCode, joined};
 use super::snapshot_request::SnapshotRequest;
 use crate::error::RunError;
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{CommandRequest, RawLimits, RawOptions};
 use crate::run::outcome::{CommandOutcome, CommandStatus};
 use crate::run::{BlockedPrompt, CallerReply, CommandLaunch, CommandListener, LiveView};
 use crate::shell_state::SavedShellState;
 use capture::OutputStream;
-use protocol::plan::{InheritMode, RawLimits};
+use protocol::plan::InheritMode;
 use sys::SharedDescriptor;
 
 /// Time the rc files may take.

@@ -507,7 +507,6 @@ mod tests {
                 cwd: "/".into(),
                 host_env: "PATH=/bin\0".into(),
                 registry,
-                to_background: true,
                 timeout_ms: Some(5_000.0),
                 ..RawOptions::default()
             };

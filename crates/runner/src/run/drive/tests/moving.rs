@@ -15,7 +15,7 @@ fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {
         retention: Duration::from_secs(60),
     };
     let registry = Some(TaskRegistry::open(options).expect("opened"));
-    (RawOptions { registry, to_background: true, timeout_ms: Some(5_000.0), ..raw() }, directory)
+    (RawOptions { registry, timeout_ms: Some(5_000.0), ..raw() }, directory)
 }
 
 /// Returns the logs in a directory.
@@ -145,7 +145,8 @@ async fn an_exit_or_an_abort_before_the_limit_moves_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_command_that_is_killed_at_its_limit_is_not_moved_though_it_has_a_registry() {
     let (raw, _directory) = moving(1);
-    let (driven, ends) = drive(RawOptions { to_background: false, ..raw }, async |ends| ends.start()).await;
+    let (driven, ends) =
+        drive(RawOptions { on_timeout: crate::request::OnTimeout::Kill, ..raw }, async |ends| ends.start()).await;
     assert!(ends.asked().is_empty(), "the shim keeps the limit itself");
     assert_took(driven.elapsed, 5_000 + 2_000 + 1_000);
 }
