@@ -797,6 +797,107 @@ interface ConfineNetwork {
  */
 type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
 //#endregion
+//#region ts/reduce/types.d.ts
+/** How far a reduction goes. See docs/tokens.md. */
+interface ReduceOptions {
+  /**
+   * `'lossless'` folds repeats, and leaves nothing out. `'salient'` also leaves out the lines that say least,
+   * until the rest is within the budget.
+   *
+   * @default 'lossless'
+   * @example reduceText(log, { level: 'salient' });
+   */
+  level?: 'lossless' | 'salient' | undefined;
+  /**
+   * The tokens that a view with `level: 'salient'` keeps within, by estimate. An output that reports a failure gets
+   * four times as many, and lines that must stay are shown in any case.
+   *
+   * @default 1000
+   * @example reduceText(log, { level: 'salient', budgetTokens: 500 });
+   */
+  budgetTokens?: number | undefined;
+  /**
+   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
+   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
+   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
+   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
+   *
+   * @default the shipped rules alone
+   * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
+   */
+  rules?: readonly string[] | false | undefined;
+  /**
+   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
+   *
+   * @default none but failures and the last ten lines
+   * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
+   */
+  keep?: readonly (string | RegExp)[] | undefined;
+}
+/** Options of `reduceText`. */
+interface ReduceTextOptions extends ReduceOptions {
+  /**
+   * The command that printed the text. Contents of files and differences stay as they are, and rules know whose output
+   * it may be.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test' });
+   */
+  command?: string | undefined;
+  /**
+   * Its exit code, `null` if a signal or a limit ended it.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test', exitCode: 1 });
+   */
+  exitCode?: number | null | undefined;
+  /**
+   * Its standard error.
+   *
+   * @default ''
+   * @example reduceText(stdout, { stderr });
+   */
+  stderr?: string | undefined;
+}
+/** Lines of an output that a view does not show, or not whole. */
+interface ElidedLines {
+  stream: 'stdout' | 'stderr';
+  /** The first of the lines, from 1, in the stream. */
+  fromLine: number;
+  toLine: number;
+  /** `'budget'`, `'long'` for the middle of a long line, `'seen'`, or the name of a rule. */
+  why: string;
+}
+/** The text that a model reads in place of an output. */
+interface View {
+  text: string;
+  /** The tokens of the output and of the text, by estimate. */
+  tokens: {
+    before: number;
+    after: number;
+  };
+  /**
+   * `'exact'`: contents that a model edits or compares. `'red'`: something failed. `'green'`: all the rest.
+   */
+  class: 'exact' | 'red' | 'green';
+  elided: ElidedLines[];
+  /** The folds and rules that were used. */
+  rules: string[];
+  /** The number with which a model recalls the whole, 0 if it cannot. */
+  id: number;
+  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
+  path: string | null;
+}
+//#endregion
+//#region ts/core/stale.d.ts
+/** A file that the model has read, and that a run has changed since. */
+interface StaleFile {
+  /** The path, as `knownFiles` has it. */
+  path: string;
+  /** `'modified'`: it has other contents. `'deleted'`: it is gone. `'renamed'`: it has another path. */
+  change: 'modified' | 'deleted' | 'renamed';
+}
+//#endregion
 //#region ts/evidence/types.d.ts
 /** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
 interface Evidence {
@@ -1005,6 +1106,122 @@ interface ReadTestsOptions {
   exitCode?: number | null | undefined;
 }
 //#endregion
+//#region ts/registry/types.d.ts
+/** A task, its id, or its pid. */
+type TaskName = Pick<BackgroundTask, 'id'> | string | number;
+/** A `BackgroundRegistry`, as the option `registry` of a command names it. Another object is refused. */
+interface TaskRegistry {
+  /** Returns all tasks as they are now. */
+  list(): BackgroundTask[];
+  /** Ends the registry. */
+  close(): Promise<void>;
+}
+/** How a `BackgroundRegistry` keeps its tasks. */
+interface BackgroundRegistryOptions {
+  /**
+   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
+   *
+   * @default this machine
+   * @example new BackgroundRegistry({ target, dir: '.tasks' });
+   */
+  target?: Target | undefined;
+  /**
+   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
+   * against `process.cwd()`.
+   *
+   * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
+   * @example new BackgroundRegistry({ dir: '/home/ann/.agent/tasks' });
+   */
+  dir?: string | undefined;
+  /**
+   * The most tasks that may run at once, a whole number of at least 1. At that number a start is refused with
+   * `ERR_BASH_TOO_MANY_TASKS`, and a command that would move to the background at its limit is killed, with a note.
+   *
+   * @default 64
+   * @example new BackgroundRegistry({ maxTasks: 4 });
+   */
+  maxTasks?: number | undefined;
+  /**
+   * The most that a log may hold, in bytes, a whole number of at least 1. Later output is dropped, with a note in the
+   * log, and the task goes on.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example new BackgroundRegistry({ maxLogBytes: 50 * 1024 ** 2 });
+   */
+  maxLogBytes?: number | undefined;
+  /**
+   * How long an ended task and its log are kept, in ms after its end, a whole number of at least 0.
+   *
+   * @default 604_800_000 (7 days)
+   * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
+   */
+  retentionMs?: number | undefined;
+  /**
+   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
+   * profile is the directory of each task.
+   *
+   * @default 'off'
+   * @example new BackgroundRegistry({ confine: 'workspace' });
+   */
+  confine?: ConfineSetting | undefined;
+}
+/** One check of a task. */
+interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
+  /**
+   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
+   * the process that started the task is gone or is another one.
+   */
+  evidence: Evidence | null;
+  /**
+   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
+   * runs. `[]` without the option or without a receipt, and if another process started the task.
+   */
+  stale: StaleFile[] | null;
+}
+/** Options of `BackgroundRegistry.check`. */
+interface BackgroundCheckOptions {
+  /**
+   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
+   *
+   * @default the registry's own place, which the check moves
+   * @example await registry.check(task.id, { cursor: 0 });
+   */
+  cursor?: number | undefined;
+}
+/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
+interface BackgroundWaitOptions {
+  /**
+   * How long to wait, in ms, a whole number of at least 0.
+   *
+   * @default no limit
+   * @example await registry.wait(task.id, { timeoutMs: 10_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Text in the unread output of the task, or in its output from now on. A string is the source of a regular
+   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { pattern: /listening on port \d+/ });
+   */
+  pattern?: string | RegExp | undefined;
+  /**
+   * A TCP port of this machine, 1 to 65,535, that accepts a connection.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { port: 3000 });
+   */
+  port?: number | undefined;
+  /**
+   * Ends the wait, which then resolves with the output so far. The task goes on.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { signal: controller.signal });
+   */
+  signal?: AbortSignal | undefined;
+}
+//#endregion
 //#region ts/safety/analysis.d.ts
 /**
  * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
@@ -1153,6 +1370,86 @@ interface SafetyRule {
   matches: string[];
   /** Similar commands without one. */
   passes: string[];
+}
+//#endregion
+//#region ts/safety/types.d.ts
+/** Changes to the way in which commands are judged. */
+interface SafetyOptions {
+  /**
+   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
+   * an exact finding denies. A less certain finding asks.
+   *
+   * @default {}
+   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
+   */
+  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
+  /**
+   * Programs of your own that run other commands, by name. The commands that they run are judged too.
+   *
+   * @default {}
+   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
+   */
+  wrappers?: Record<string, WrapperKind> | undefined;
+  /**
+   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
+   * refuses it like a denied one. What an approval of this package lets run runs, unless this is `'deny'`.
+   *
+   * @default 'allow' for `bash`, sessions and registries; 'deny' in tools for models, MCP and adapters of frameworks
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
+  onAsk?: 'allow' | 'deny' | undefined;
+}
+/** Options of `analyze`. */
+interface AnalyzeOptions extends SafetyOptions {
+  /**
+   * The directory in which the command would start. It need not exist. A relative one is resolved against
+   * `process.cwd()`.
+   *
+   * @default process.cwd()
+   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * All variables that the command would see; `undefined` counts as not set.
+   *
+   * @default process.env
+   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
+   */
+  env?: Record<string, string | undefined> | undefined;
+  /**
+   * The home directory of the user.
+   *
+   * @default `HOME` of `env`, else the user's home according to the system
+   * @example analyze('rm -rf ~', { home: '/home/ann' });
+   */
+  home?: string | undefined;
+}
+/** The rules of `decide`. */
+interface DecideRules {
+  /**
+   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
+   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
+   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
+   * program. With an empty list, every command is asked about.
+   *
+   * @default none: the analysis alone allows
+   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
+   */
+  allow?: string[] | undefined;
+  /**
+   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
+   *
+   * @default []
+   * @example decide(analysis, { ask: ['git push:*'] });
+   */
+  ask?: string[] | undefined;
+  /**
+   * Commands and files that are refused.
+   *
+   * @default []
+   * @example decide(analysis, { deny: ['terraform destroy:*'] });
+   */
+  deny?: string[] | undefined;
 }
 //#endregion
 //#region ts/ledger/types.d.ts
@@ -1403,6 +1700,306 @@ type Truncate = {
    */
   tailBytes: number;
 };
+//#endregion
+//#region ts/schema/types.d.ts
+/** Options that cross to the addon as they are. */
+interface NativeOptions {
+  /**
+   * The parties that ask for the command, for the ledger and for subscribers.
+   *
+   * @default none
+   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
+   */
+  actor?: Actor | undefined;
+  /**
+   * Positional parameters of the command, `$1` and on.
+   *
+   * @default []
+   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
+   */
+  args?: string[] | undefined;
+  /**
+   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
+   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
+   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default []
+   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
+   */
+  checks?: string[] | undefined;
+  /**
+   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
+   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
+   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a
+   * check passed.
+   *
+   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
+   *
+   * @default 'off'; 'status' for the tools for models and MCP
+   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
+   */
+  evidence?: 'off' | 'status' | 'tree' | undefined;
+  /**
+   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
+   *
+   * @default false
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
+   */
+  fresh?: boolean | undefined;
+  /**
+   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended. A whole number from 0 to 15,000.
+   *
+   * @default 2_000
+   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
+   */
+  graceMs?: number | undefined;
+  /**
+   * The longest time without output, in ms. A command that is silent for this long is at its time limit, and a note
+   * reports this. The time counts from the start and from each output on either stream. Any byte is output, also a
+   * carriage return or an escape sequence that `sanitize` removes. A task that was started in the background is ended.
+   * A command that has moved to the background may be silent. The limit never counts in a terminal. A whole number from
+   * 1 to 86,400,000.
+   *
+   * @default none
+   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
+   */
+  idleTimeoutMs?: number | undefined;
+  /**
+   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
+   * these names.
+   *
+   * @default 'safe'
+   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
+   */
+  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
+  /**
+   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
+   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
+   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
+   *
+   * @default false; true for the tools for models, MCP and `agent-bash run`
+   * @example await bash('npm publish', { ledger: true });
+   */
+  ledger?: boolean | undefined;
+  /**
+   * Limits in addition to the time limit. A note names a limit that was exceeded.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
+   */
+  limits?: BashLimits | undefined;
+  /**
+   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
+   *
+   * @default false
+   * @example await bash('make', { merge: true });
+   */
+  merge?: boolean | undefined;
+  /**
+   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
+   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
+   * h.
+   *
+   * @default 'default'
+   * @example await bash('cargo build --release', { mode: 'slow' });
+   */
+  mode?: 'default' | 'slow' | 'background' | undefined;
+  /**
+   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
+   * command into a task, and the promise resolves with the output so far.
+   *
+   * @default 'background' with a `registry`, else 'kill'
+   * @example await bash('npm run dev', { onTimeout: 'background' });
+   */
+  onTimeout?: 'kill' | 'background' | undefined;
+  /**
+   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
+   *
+   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
+   * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
+   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   *
+   * A command that starts a background task has its receipt in `BackgroundCheck`.
+   *
+   * @default 'off'
+   * @example const { receipt } = await bash('npm test', { receipt: 'watch' });
+   */
+  receipt?: 'off' | 'watch' | 'exact' | undefined;
+  /**
+   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
+   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
+   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
+   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
+   *
+   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
+   * host and writes inside of the tree only. A command in a terminal or in the background always runs, and so does one
+   * whose streams an adapter reads and writes while it runs.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
+   */
+  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
+  /**
+   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is `{ ansi: true,
+   * progress: 'collapse' }`.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
+  sanitize?: boolean | SanitizeOptions | undefined;
+  /**
+   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
+   *
+   * @default 'bash'
+   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
+   */
+  shell?: string | undefined;
+  /**
+   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
+   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
+   * and again when they change. If that fails, the command runs without them, with a note.
+   *
+   * @default false
+   * @example await bash('ll', { snapshot: true });
+   */
+  snapshot?: boolean | string | undefined;
+  /**
+   * Time between two calls of `onSnapshot`, in ms. A whole number from 10 to 60,000.
+   *
+   * @default 250
+   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
+   */
+  snapshotIntervalMs?: number | undefined;
+  /**
+   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
+   *
+   * @default true
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
+  spill?: boolean | SpillOptions | undefined;
+  /**
+   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
+   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
+   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
+   * simple command that is worth it: no `cat`, `grep` or `git log`.
+   *
+   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
+   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
+   * have no tap.
+   *
+   * @default 'off'; 'on' for `createBashTool` and MCP, unless they have `onAfterRun`, which does not see what is
+   * kept
+   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
+   */
+  taps?: 'off' | 'on' | undefined;
+  /**
+   * The time limit in ms, counted from the start of the process. It replaces the limit of `mode`. A whole number from 1
+   * to 86,400,000.
+   *
+   * @default the limit of `mode`
+   * @example await bash('npm ci', { timeoutMs: 300_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * The part of each stream that is kept.
+   *
+   * @default TRUNCATE.tail
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
+  truncate?: Truncate | undefined;
+  /**
+   * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
+   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
+   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
+   *
+   * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
+   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
+   * `ERR_BASH_UNDO`.
+   *
+   * @default 'off'
+   * @example const { runId } = await bash('git clean -fd', { undo: 'risky' });
+   */
+  undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
+  /**
+   * Whether a shell that has already started may run the command if no command could tell the difference.
+   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
+   *
+   * @default true
+   * @example await bash('true', { warm: false });
+   */
+  warm?: boolean | undefined;
+}
+/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
+interface BashLimits {
+  /**
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
+   * is ended: SIGTERM, `graceMs`, SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
+   */
+  cpuSeconds?: number | undefined;
+  /**
+   * How large in bytes a file may become by a write of the command. The system refuses more (SIGXFSZ, EFBIG). A whole
+   * number of at least 1.
+   *
+   * @default none
+   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
+   */
+  fileBytes?: number | undefined;
+  /**
+   * Memory in bytes that all processes of the command may hold together, shared memory counted once. Above the limit
+   * the tree is ended at once by SIGKILL. A whole number of at least 65,536.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
+   */
+  memoryBytes?: number | undefined;
+  /**
+   * How many files each process may have open, standard streams included. The system refuses more (EMFILE). A whole
+   * number of at least 1.
+   *
+   * @default none
+   * @example await bash('./server', { limits: { openFiles: 256 } });
+   */
+  openFiles?: number | undefined;
+  /**
+   * How many processes the command may have at once, its shell included. Above the limit the tree is ended at once by
+   * SIGKILL. A whole number of at least 1.
+   *
+   * @default none
+   * @example await bash('make -j', { limits: { processes: 64 } });
+   */
+  processes?: number | undefined;
+}
+/** Options of the re-use of results. */
+interface ReuseOptions {
+  /**
+   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
+   * it. A command with a redirect into a file is not named by them.
+   *
+   * @default []
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
+   */
+  commands?: string[] | undefined;
+  /**
+   * The highest age of a result, in ms. A whole number of at least 1.
+   *
+   * @default 3_600_000 (1 h)
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
+   */
+  maxAgeMs?: number | undefined;
+  /**
+   * The most bytes of all stored outputs; the oldest go first. An output of more than a quarter of it is not stored.
+   * Most of it lies in files without names, which end with the process. A whole number of at least 1.
+   *
+   * @default 268_435_456 (256 MiB)
+   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
+   */
+  storeBytes?: number | undefined;
+}
 /** How output is cleaned. */
 interface SanitizeOptions {
   /**
@@ -1423,28 +2020,6 @@ interface SanitizeOptions {
 /** Where whole output goes. */
 interface SpillOptions {
   /**
-   * The directory of the files, made with mode 0700 if it is missing.
-   *
-   * @default a private directory below `TMPDIR`
-   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
-   */
-  dir?: string | undefined;
-  /**
-   * The most that a file may hold, in bytes, a whole number of at least 1. The file of a longer stream keeps the
-   * beginning.
-   *
-   * @default 1_073_741_824 (1 GiB)
-   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
-   */
-  maxBytes?: number | undefined;
-  /**
-   * Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
-   *
-   * @default 604_800_000 (7 days)
-   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
-   */
-  retentionMs?: number | undefined;
-  /**
    * Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`, and
    * the command goes on.
    *
@@ -1455,316 +2030,54 @@ interface SpillOptions {
     id: string;
     path: string;
   } | null) | undefined;
-}
-//#endregion
-//#region ts/reduce/types.d.ts
-/** How far a reduction goes. See docs/tokens.md. */
-interface ReduceOptions {
   /**
-   * `'lossless'` folds repeats, and leaves nothing out. `'salient'` also leaves out the lines that say least,
-   * until the rest is within the budget.
+   * The directory of the files, made with mode 0700 if it is missing.
    *
-   * @default 'lossless'
-   * @example reduceText(log, { level: 'salient' });
-   */
-  level?: 'lossless' | 'salient' | undefined;
-  /**
-   * The tokens that a view with `level: 'salient'` keeps within, by estimate. An output that reports a failure gets
-   * four times as many, and lines that must stay are shown in any case.
-   *
-   * @default 1000
-   * @example reduceText(log, { level: 'salient', budgetTokens: 500 });
-   */
-  budgetTokens?: number | undefined;
-  /**
-   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
-   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
-   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
-   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
-   *
-   * @default the shipped rules alone
-   * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
-   */
-  rules?: readonly string[] | false | undefined;
-  /**
-   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
-   *
-   * @default none but failures and the last ten lines
-   * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
-   */
-  keep?: readonly (string | RegExp)[] | undefined;
-}
-/** Options of `reduceText`. */
-interface ReduceTextOptions extends ReduceOptions {
-  /**
-   * The command that printed the text. Contents of files and differences stay as they are, and rules know whose output
-   * it may be.
-   *
-   * @default not known
-   * @example reduceText(stdout, { command: 'npm test' });
-   */
-  command?: string | undefined;
-  /**
-   * Its exit code, `null` if a signal or a limit ended it.
-   *
-   * @default not known
-   * @example reduceText(stdout, { command: 'npm test', exitCode: 1 });
-   */
-  exitCode?: number | null | undefined;
-  /**
-   * Its standard error.
-   *
-   * @default ''
-   * @example reduceText(stdout, { stderr });
-   */
-  stderr?: string | undefined;
-}
-/** Lines of an output that a view does not show, or not whole. */
-interface ElidedLines {
-  stream: 'stdout' | 'stderr';
-  /** The first of the lines, from 1, in the stream. */
-  fromLine: number;
-  toLine: number;
-  /** `'budget'`, `'long'` for the middle of a long line, `'seen'`, or the name of a rule. */
-  why: string;
-}
-/** The text that a model reads in place of an output. */
-interface View {
-  text: string;
-  /** The tokens of the output and of the text, by estimate. */
-  tokens: {
-    before: number;
-    after: number;
-  };
-  /**
-   * `'exact'`: contents that a model edits or compares. `'red'`: something failed. `'green'`: all the rest.
-   */
-  class: 'exact' | 'red' | 'green';
-  elided: ElidedLines[];
-  /** The folds and rules that were used. */
-  rules: string[];
-  /** The number with which a model recalls the whole, 0 if it cannot. */
-  id: number;
-  /** The file with the whole, on the target of the command if it has one; `null` if no single file has it. */
-  path: string | null;
-}
-//#endregion
-//#region ts/core/stale.d.ts
-/** A file that the model has read, and that a run has changed since. */
-interface StaleFile {
-  /** The path, as `knownFiles` has it. */
-  path: string;
-  /** `'modified'`: it has other contents. `'deleted'`: it is gone. `'renamed'`: it has another path. */
-  change: 'modified' | 'deleted' | 'renamed';
-}
-//#endregion
-//#region ts/registry/types.d.ts
-/** A task, its id, or its pid. */
-type TaskName = Pick<BackgroundTask, 'id'> | string | number;
-/** A `BackgroundRegistry`, as the option `registry` of a command names it. Another object is refused. */
-interface TaskRegistry {
-  /** Returns all tasks as they are now. */
-  list(): BackgroundTask[];
-  /** Ends the registry. */
-  close(): Promise<void>;
-}
-/** How a `BackgroundRegistry` keeps its tasks. */
-interface BackgroundRegistryOptions {
-  /**
-   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
-   *
-   * @default this machine
-   * @example new BackgroundRegistry({ target, dir: '.tasks' });
-   */
-  target?: Target | undefined;
-  /**
-   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
-   * against `process.cwd()`.
-   *
-   * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
-   * @example new BackgroundRegistry({ dir: '/home/ann/.agent/tasks' });
+   * @default a private directory below `TMPDIR`
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
    */
   dir?: string | undefined;
   /**
-   * The most tasks that may run at once, a whole number of at least 1. At that number a start is refused with
-   * `ERR_BASH_TOO_MANY_TASKS`, and a command that would move to the background at its limit is killed, with a note.
-   *
-   * @default 64
-   * @example new BackgroundRegistry({ maxTasks: 4 });
-   */
-  maxTasks?: number | undefined;
-  /**
-   * The most that a log may hold, in bytes, a whole number of at least 1. Later output is dropped, with a note in the
-   * log, and the task goes on.
+   * The most that a file may hold, in bytes. The file of a longer stream keeps the beginning. A whole number of at
+   * least 1.
    *
    * @default 1_073_741_824 (1 GiB)
-   * @example new BackgroundRegistry({ maxLogBytes: 50 * 1024 ** 2 });
+   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
    */
-  maxLogBytes?: number | undefined;
+  maxBytes?: number | undefined;
   /**
-   * How long an ended task and its log are kept, in ms after its end, a whole number of at least 0.
+   * Age in ms from which files of this package are removed when a new one is written. A whole number of at least 0.
    *
    * @default 604_800_000 (7 days)
-   * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
+   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
    */
   retentionMs?: number | undefined;
-  /**
-   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
-   * profile is the directory of each task.
-   *
-   * @default 'off'
-   * @example new BackgroundRegistry({ confine: 'workspace' });
-   */
-  confine?: ConfineSetting | undefined;
 }
-/** One check of a task. */
-interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
-  /**
-   * What the parts of the task's command returned. `null` while the task runs, without the option `evidence`, and if
-   * the process that started the task is gone or is another one.
-   */
-  evidence: Evidence | null;
-  /**
-   * The files of the option `knownFiles` that the task changed, by its receipt, at most 100. `null` while the task
-   * runs. `[]` without the option or without a receipt, and if another process started the task.
-   */
-  stale: StaleFile[] | null;
-}
-/** Options of `BackgroundRegistry.check`. */
-interface BackgroundCheckOptions {
-  /**
-   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
-   *
-   * @default the registry's own place, which the check moves
-   * @example await registry.check(task.id, { cursor: 0 });
-   */
-  cursor?: number | undefined;
-}
-/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
-interface BackgroundWaitOptions {
-  /**
-   * How long to wait, in ms, a whole number of at least 0.
-   *
-   * @default no limit
-   * @example await registry.wait(task.id, { timeoutMs: 10_000 });
-   */
-  timeoutMs?: number | undefined;
-  /**
-   * Text in the unread output of the task, or in its output from now on. A string is the source of a regular
-   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
-   * `ERR_BASH_INVALID_ARG`.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { pattern: /listening on port \d+/ });
-   */
-  pattern?: string | RegExp | undefined;
-  /**
-   * A TCP port of this machine, 1 to 65,535, that accepts a connection.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { port: 3000 });
-   */
-  port?: number | undefined;
-  /**
-   * Ends the wait, which then resolves with the output so far. The task goes on.
-   *
-   * @default none
-   * @example await registry.wait(task.id, { signal: controller.signal });
-   */
-  signal?: AbortSignal | undefined;
-}
-//#endregion
-//#region ts/safety/types.d.ts
-/** Changes to the way in which commands are judged. */
-interface SafetyOptions {
-  /**
-   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
-   * an exact finding denies. A less certain finding asks.
-   *
-   * @default {}
-   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
-   */
-  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
-  /**
-   * Programs of your own that run other commands, by name. The commands that they run are judged too.
-   *
-   * @default {}
-   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
-   */
-  wrappers?: Record<string, WrapperKind> | undefined;
-  /**
-   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
-   * refuses it like a denied one. What an approval of this package lets run runs, unless this is `'deny'`.
-   *
-   * @default 'allow' for `bash`, sessions and registries; 'deny' in tools for models, MCP and adapters of frameworks
-   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
-   */
-  onAsk?: 'allow' | 'deny' | undefined;
-}
-/** Options of `analyze`. */
-interface AnalyzeOptions extends SafetyOptions {
-  /**
-   * The directory in which the command would start. It need not exist. A relative one is resolved against
-   * `process.cwd()`.
-   *
-   * @default process.cwd()
-   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * All variables that the command would see; `undefined` counts as not set.
-   *
-   * @default process.env
-   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
-   */
-  env?: Record<string, string | undefined> | undefined;
-  /**
-   * The home directory of the user.
-   *
-   * @default `HOME` of `env`, else the user's home according to the system
-   * @example analyze('rm -rf ~', { home: '/home/ann' });
-   */
-  home?: string | undefined;
-}
-/** The rules of `decide`. */
-interface DecideRules {
-  /**
-   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
-   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
-   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
-   * program. With an empty list, every command is asked about.
-   *
-   * @default none: the analysis alone allows
-   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
-   */
-  allow?: string[] | undefined;
-  /**
-   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
-   *
-   * @default []
-   * @example decide(analysis, { ask: ['git push:*'] });
-   */
-  ask?: string[] | undefined;
-  /**
-   * Commands and files that are refused.
-   *
-   * @default []
-   * @example decide(analysis, { deny: ['terraform destroy:*'] });
-   */
-  deny?: string[] | undefined;
-}
-//#endregion
-//#region ts/undo/types.d.ts
-/** When the files that a command changes are kept for an undo, and how much is kept. */
+/** `undo`, as given. */
 interface UndoOptions {
   /**
-   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
-   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
+   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
    *
-   * @default 'risky'
-   * @example await bash('make clean', { undo: { when: 'always' } });
+   * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
+   * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
    */
-  when?: 'risky' | 'always' | undefined;
+  dir?: string | undefined;
+  /**
+   * The most that is kept for one run, in bytes. A whole number of at least 1.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The largest file that is copied before it is written to, in bytes. A file that is only removed or replaced needs no
+   * copy, and may be larger. A whole number of at least 1.
+   *
+   * @default 67_108_864 (64 MiB)
+   * @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
+   */
+  maxFileBytes?: number | undefined;
   /**
    * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
    * large while the command runs then fails to change (EDQUOT). Without it the command runs, and a note reports this.
@@ -1774,91 +2087,21 @@ interface UndoOptions {
    */
   require?: boolean | undefined;
   /**
-   * The largest file that is copied before it is written to, in bytes, a whole number of at least 1. A file that is
-   * only removed or replaced needs no copy, and may be larger.
-   *
-   * @default 67_108_864 (64 MiB)
-   * @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
-   */
-  maxFileBytes?: number | undefined;
-  /**
-   * The most that is kept for one run, in bytes, a whole number of at least 1.
-   *
-   * @default 1_073_741_824 (1 GiB)
-   * @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
-   */
-  maxBytes?: number | undefined;
-  /**
-   * The most that the store may take of the disk, in bytes, a whole number of at least 1. Files count in whole blocks,
-   * with their inodes. Before and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
+   * The most that the store may take of the disk, in bytes. Files count in whole blocks, with their inodes. Before and
+   * after a command, the oldest runs that exceed this size are removed; see `undoPoints`. A whole number of at least 1.
    *
    * @default 2_147_483_648 (2 GiB)
    * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
    */
   storeBytes?: number | undefined;
   /**
-   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
-   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
+   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
    *
-   * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
-   * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
+   * @default 'risky'
+   * @example await bash('make clean', { undo: { when: 'always' } });
    */
-  dir?: string | undefined;
-}
-/** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
-interface UndoRunOptions {
-  /**
-   * The machine on which the run ran. Relative paths begin in its directory.
-   *
-   * @default this machine
-   * @example await undo(runId, { target });
-   */
-  target?: Target | undefined;
-  /**
-   * Whether the undo only reports its effect and changes nothing.
-   *
-   * @default false
-   * @example const { conflicts } = await undo(runId, { dryRun: true });
-   */
-  dryRun?: boolean | undefined;
-  /**
-   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
-   *
-   * @default everything that the run changed
-   * @example await undo(runId, { paths: ['src'] });
-   */
-  paths?: string[] | undefined;
-  /**
-   * The directory of the store, as in `UndoOptions`.
-   *
-   * @default the user's own
-   * @example await undo(runId, { dir: '/srv/agent/undo' });
-   */
-  dir?: string | undefined;
-}
-/** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
-interface UndoPointsOptions {
-  /**
-   * The machine of the runs. Relative paths begin in its directory.
-   *
-   * @default this machine
-   * @example const points = await undoPoints({ target });
-   */
-  target?: Target | undefined;
-  /**
-   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
-   *
-   * @default every run of the store
-   * @example const points = await undoPoints({ cwd: '/srv/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * The directory of the store, as in `UndoOptions`.
-   *
-   * @default the user's own
-   * @example const points = await undoPoints({ dir: '/srv/agent/undo' });
-   */
-  dir?: string | undefined;
+  when?: 'risky' | 'always' | undefined;
 }
 //#endregion
 //#region ts/types.d.ts
@@ -1866,14 +2109,7 @@ interface UndoPointsOptions {
  * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
  * exist is `ERR_BASH_INVALID_ARG`.
  */
-interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
-  /**
-   * Positional parameters of the command, `$1` and on.
-   *
-   * @default []
-   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
-   */
-  args?: string[] | undefined;
+interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> extends NativeOptions {
   /**
    * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
    * in its directory. The login environment there takes the place of `process.env`.
@@ -1899,57 +2135,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    */
   env?: Record<string, string | null | undefined> | undefined;
   /**
-   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
-   * these names.
-   *
-   * @default 'safe'
-   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
-   */
-  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /**
-   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
-   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
-   * h.
-   *
-   * @default 'default'
-   * @example await bash('cargo build --release', { mode: 'slow' });
-   */
-  mode?: 'default' | 'slow' | 'background' | undefined;
-  /**
-   * The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces the
-   * limit of `mode`.
-   *
-   * @default the limit of `mode`
-   * @example await bash('npm ci', { timeoutMs: 300_000 });
-   */
-  timeoutMs?: number | undefined;
-  /**
-   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
-   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
-   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
-   * started in the background is ended. A command that has moved to the background may be silent. The limit never
-   * counts in a terminal.
-   *
-   * @default none
-   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
-   */
-  idleTimeoutMs?: number | undefined;
-  /**
-   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
-   * command into a task, and the promise resolves with the output so far.
-   *
-   * @default 'background' with a `registry`, else 'kill'
-   * @example await bash('npm run dev', { onTimeout: 'background' });
-   */
-  onTimeout?: 'kill' | 'background' | undefined;
-  /**
-   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
-   *
-   * @default 2_000
-   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
-   */
-  graceMs?: number | undefined;
-  /**
    * Ends the whole tree when it is aborted. The promise then resolves with status `'aborted'`. A signal that was
    * aborted before the call starts nothing. A command that has moved to the background no longer listens to it.
    *
@@ -1964,35 +2149,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    * @example await bash('jq .name', { stdin: JSON.stringify({ name: 'ann' }) });
    */
   stdin?: string | Uint8Array | undefined;
-  /**
-   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
-   *
-   * @default false
-   * @example await bash('make', { merge: true });
-   */
-  merge?: boolean | undefined;
-  /**
-   * The part of each stream that is kept.
-   *
-   * @default TRUNCATE.tail
-   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
-   */
-  truncate?: Truncate | undefined;
-  /**
-   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is
-   * `{ ansi: true, progress: 'collapse' }`.
-   *
-   * @default true
-   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
-   */
-  sanitize?: boolean | SanitizeOptions | undefined;
-  /**
-   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
-   *
-   * @default true
-   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
-   */
-  spill?: boolean | SpillOptions | undefined;
   /**
    * Receives every byte of both streams as sanitized text, in order, in batches of at most 64 KiB. One call is in
    * flight at a time, and a returned promise is waited for. A listener that throws or rejects is removed, and a note
@@ -2011,13 +2167,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    * @example await bash('npm test', { onSnapshot: ({ stdout }) => draw(stdout) });
    */
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
-  /**
-   * Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
-   *
-   * @default 250
-   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
-   */
-  snapshotIntervalMs?: number | undefined;
   /**
    * Called within 1 s, once for each prompt, when the command waits for input that only a person can give. `prompt.pid`
    * is the process that waits, of its terminal or of a pipe or FIFO without another writer, and `prompt.text` is the
@@ -2050,13 +2199,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    */
   safety?: 'default' | 'off' | SafetyOptions | undefined;
   /**
-   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
-   *
-   * @default 'bash'
-   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
-   */
-  shell?: string | undefined;
-  /**
    * Words before the command. The shell runs `<prefix> <command>`, with one blank between, and that text is judged. The
    * prefix applies to the first line of a command alone.
    *
@@ -2064,30 +2206,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    * @example await bash('npm test', { prefix: 'nice -n 10' });
    */
   prefix?: string | undefined;
-  /**
-   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
-   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
-   * and again when they change. If that fails, the command runs without them, with a note.
-   *
-   * @default false
-   * @example await bash('ll', { snapshot: true });
-   */
-  snapshot?: boolean | string | undefined;
-  /**
-   * Whether a shell that has already started may run the command if no command could tell the difference.
-   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
-   *
-   * @default true
-   * @example await bash('true', { warm: false });
-   */
-  warm?: boolean | undefined;
-  /**
-   * Limits in addition to the time limit. A note names a limit that was exceeded.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
-   */
-  limits?: BashLimits | undefined;
   /**
    * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
    * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
@@ -2102,90 +2220,6 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    * @example await bash('npm test', { confine: 'workspace' });
    */
   confine?: ConfineSetting | undefined;
-  /**
-   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
-   *
-   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
-   * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
-   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
-   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
-   *
-   * A command that starts a background task has its receipt in `BackgroundCheck`.
-   *
-   * @default 'off'
-   * @example const { receipt } = await bash('npm test', { receipt: 'watch' });
-   */
-  receipt?: 'off' | 'watch' | 'exact' | undefined;
-  /**
-   * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
-   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
-   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
-   *
-   * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
-   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
-   * `ERR_BASH_UNDO`.
-   *
-   * @default 'off'
-   * @example const { runId } = await bash('git clean -fd', { undo: 'risky' });
-   */
-  undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
-  /**
-   * Whether `result.evidence` has the end of each part of the command, and the failures that its exit code hides, as
-   * that of `npm test | tail -5` hides failing tests. The command is not changed. `'status'` watches the command's
-   * shell. `'tree'` also watches the tree of `cwd`, up to the top of its repository, and says what changed since a
-   * check passed.
-   *
-   * A command in the background has its evidence in `BackgroundCheck`, once it has ended.
-   *
-   * @default 'off'; 'status' for the tools for models and MCP
-   * @example const { evidence } = await bash('npm test 2>&1 | tail -5', { evidence: 'status' });
-   */
-  evidence?: 'off' | 'status' | 'tree' | undefined;
-  /**
-   * Whether the whole output of a pipeline's first program is kept, as that of `npm test` in `npm test | tail -5`:
-   * `result.evidence.tap` says where. The command is not changed: what the program writes flows through this process.
-   * It needs `evidence`, a pipeline that is the whole command, alone or behind `cd X &&`, and as its first element one
-   * simple command that is worth it: no `cat`, `grep` or `git log`.
-   *
-   * At most `spill.maxBytes` are kept, and no more than the store of outputs holds, until it needs the room or this
-   * process ends. `evidence.tests` counts the tests in the whole output. Commands in a terminal and in the background
-   * have no tap.
-   *
-   * @default 'off'; 'on' for `createBashTool` and MCP, unless they have `onAfterRun`, which does not see what is kept
-   * @example const { evidence } = await bash('npm test | tail -5', { evidence: 'status', taps: 'on' });
-   */
-  taps?: 'off' | 'on' | undefined;
-  /**
-   * Rules that name more commands that are checks, as `allow` of `decide` has them: `'./ci.sh'` names this command
-   * without other words, `'task verify:*'` all that begin with these words. Known test runners, linters, type checkers
-   * and builds are checks anyway. Their runs are in `evidence.checks` and `listChecks`. A rule that names no command is
-   * `ERR_BASH_INVALID_ARG`.
-   *
-   * @default []
-   * @example await bash('./ci.sh', { evidence: 'status', checks: ['./ci.sh'] });
-   */
-  checks?: string[] | undefined;
-  /**
-   * Whether a stored result may be given in place of a run: that of the same command in this process, if nothing that
-   * it depends on is known to have changed since. `result.reused` labels it. The command runs if in doubt, and with
-   * `fresh`. With `taps` the output that a program wrote also goes through other filters: after `npm test | tail`, that
-   * of `npm test | grep FAIL`. An object sets details. It implies `evidence: 'tree'`.
-   *
-   * Commands that only read may be given again, those that `commands` names, and those whose confinement reaches no
-   * host and writes inside of the tree only. A command in a terminal or in the background always runs, and so does one
-   * whose streams an adapter reads and writes while it runs.
-   *
-   * @default 'off'
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] } });
-   */
-  reuse?: 'off' | 'verified' | ReuseOptions | undefined;
-  /**
-   * Whether the command runs whatever `reuse` has stored. Its result may be given again later.
-   *
-   * @default false
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'] }, fresh: true });
-   */
-  fresh?: boolean | undefined;
   /**
    * The absolute paths of files that the model has read. `result.stale` lists those that the command changed, by its
    * receipt, and a model reads `[changed since you read it: src/a.ts]`. A set may grow meanwhile, and a function is
@@ -2210,96 +2244,11 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> {
    * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
-  /**
-   * Whether the command has an entry in the ledger, the record on disk that `readLedger` and `agent-bash log` read. If
-   * this option is left out, `AGENT_BASH_LEDGER`, `on` or `off`, decides. Secrets are taken out of the command. A
-   * ledger that cannot be written costs the entry and never the command, and is a note once per process.
-   *
-   * @default false; true for the tools for models, MCP and `agent-bash run`
-   * @example await bash('npm publish', { ledger: true });
-   */
-  ledger?: boolean | undefined;
-  /**
-   * The parties that ask for the command, for the ledger and for subscribers.
-   *
-   * @default none
-   * @example await bash('npm test', { ledger: true, actor: { agent: 'reviewer', user: 'ada' } });
-   */
-  actor?: Actor | undefined;
 }
 /**
  * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.
  */
 type ForegroundOptions = { [Name in keyof CommandOptions]: Name extends 'registry' | 'target' ? undefined : Exclude<CommandOptions[Name], 'background'> };
-/** Options of the re-use of results. */
-interface ReuseOptions {
-  /**
-   * Rules that name commands whose results depend on nothing but their tree, as `checks` has them: the host vouches for
-   * it. A command with a redirect into a file is not named by them.
-   *
-   * @default []
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
-   */
-  commands?: string[] | undefined;
-  /**
-   * The highest age of a result, in ms, a whole number of at least 1.
-   *
-   * @default 3_600_000 (1 h)
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
-   */
-  maxAgeMs?: number | undefined;
-  /**
-   * The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than a
-   * quarter of it is not stored. Most of it lies in files without names, which end with the process.
-   *
-   * @default 268_435_456 (256 MiB)
-   * @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
-   */
-  storeBytes?: number | undefined;
-}
-/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
-interface BashLimits {
-  /**
-   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
-   * is ended: SIGTERM, `graceMs`, SIGKILL.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
-   */
-  cpuSeconds?: number | undefined;
-  /**
-   * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
-   * at least 1. Above the limit the tree is ended at once by SIGKILL.
-   *
-   * @default none
-   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
-   */
-  memoryBytes?: number | undefined;
-  /**
-   * How many processes the command may have at once, its shell included: a whole number of at least 1. Above the limit
-   * the tree is ended at once by SIGKILL.
-   *
-   * @default none
-   * @example await bash('make -j', { limits: { processes: 64 } });
-   */
-  processes?: number | undefined;
-  /**
-   * How many files each process may have open, standard streams included: a whole number of at least 1. The system
-   * refuses more (EMFILE).
-   *
-   * @default none
-   * @example await bash('./server', { limits: { openFiles: 256 } });
-   */
-  openFiles?: number | undefined;
-  /**
-   * How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
-   * more (SIGXFSZ, EFBIG).
-   *
-   * @default none
-   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
-   */
-  fileBytes?: number | undefined;
-}
 //#endregion
 //#region ts/result.d.ts
 /** The fields that every result has. */
@@ -2694,6 +2643,63 @@ declare function defaultRegistry(target?: Target): BackgroundRegistry;
 //#region ts/bash-options.d.ts
 /** Options of `bash()`. */
 interface BashOptions extends CommandOptions<BackgroundRegistry> {}
+//#endregion
+//#region ts/undo/types.d.ts
+/** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoRunOptions {
+  /**
+   * The machine on which the run ran. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example await undo(runId, { target });
+   */
+  target?: Target | undefined;
+  /**
+   * Whether the undo only reports its effect and changes nothing.
+   *
+   * @default false
+   * @example const { conflicts } = await undo(runId, { dryRun: true });
+   */
+  dryRun?: boolean | undefined;
+  /**
+   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
+   *
+   * @default everything that the run changed
+   * @example await undo(runId, { paths: ['src'] });
+   */
+  paths?: string[] | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example await undo(runId, { dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
+/** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoPointsOptions {
+  /**
+   * The machine of the runs. Relative paths begin in its directory.
+   *
+   * @default this machine
+   * @example const points = await undoPoints({ target });
+   */
+  target?: Target | undefined;
+  /**
+   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
+   *
+   * @default every run of the store
+   * @example const points = await undoPoints({ cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example const points = await undoPoints({ dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
 //#endregion
 //#region ts/core/signals.d.ts
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
@@ -3232,4 +3238,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { guard } from '../bench/guard/guard.mjs';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
+import { makeOptions } from './options.mjs';
 import { supervisor } from './platform.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
@@ -14,12 +15,17 @@ const colours = process.stdout.isTTY ? [] : ['--colors=off'];
 
 const clippy = (...what) => ['clippy', ...what, '--', '-D', 'warnings'];
 
-/** Fails if index.d.ts, which the set-up has written from the present sources, differs from the one in git. */
-async function typesAreCheckedIn(options) {
-  const { stdout } = await run('git', ['status', '--porcelain', '--', 'index.d.ts'], { ...options, output: 'keep' });
+/** Fails if a file that was made from the present sources differs from the one in git. */
+async function isCheckedIn(path, options) {
+  const { stdout } = await run('git', ['status', '--porcelain', '--', path], { ...options, output: 'keep' });
   if (!stdout) return;
-  await run('git', ['--no-pager', 'diff', 'HEAD', '--', 'index.d.ts'], { ...options, allowFailure: true });
-  throw new Failed('index.d.ts is stale in git: commit it with the change that made it another');
+  await run('git', ['--no-pager', 'diff', 'HEAD', '--', path], { ...options, allowFailure: true });
+  throw new Failed(`${path} is stale in git: commit it with the change that made it another`);
+}
+
+async function optionsAreCheckedIn(options) {
+  await makeOptions();
+  await isCheckedIn('ts/schema', options);
 }
 
 /** Fails if a program is built with crates of the addon alone. */
@@ -54,10 +60,11 @@ export const checks = [
   ['types', (options) => run(tool('tsc'), ['--project', '.'], options)],
   ['types of the examples', exampleTypes],
   ['layers of ts/', (options) => run(tool('depcruise'), ['ts'], { ...options, output: 'keep' })],
+  ['options from their schema', optionsAreCheckedIn],
   ['test suites', suitesAreComplete],
   // These two parse TypeScript with a dependency, which a fresh clone does not have yet when this file is loaded.
   ['layers and names', async (options) => (await import('./layers.mjs')).layered(options)],
-  ['index.d.ts', typesAreCheckedIn],
+  ['index.d.ts', (options) => isCheckedIn('index.d.ts', options)],
   ['licences', licencesAreUpToDate],
   ['npm audit', audited],
   ['cargo deny', denied],

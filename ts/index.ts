@@ -92,7 +92,7 @@ export type {
   ObservedTarget,
   ObservedUndo,
 } from './observe/channels.ts';
-export type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
+export type { Truncate } from './output.ts';
 export { PtySession } from './pty/index.ts';
 export type { TerminalDataListener, TerminalExit, TerminalExitListener } from './pty/listeners.ts';
 export type { PtyEnd, PtyOptions, PtyWaitOptions } from './pty/names.ts';
@@ -125,6 +125,14 @@ export type {
 } from './safety/analysis.ts';
 export { analyze, decide, safetyRules } from './safety/index.ts';
 export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
+export type {
+  BashLimits,
+  NativeOptions,
+  ReuseOptions,
+  SanitizeOptions,
+  SpillOptions,
+  UndoOptions,
+} from './schema/types.ts';
 export { BashSession, type SessionResult } from './session.ts';
 export { warmShells, warmUp } from './shells.ts';
 export type {
@@ -142,8 +150,8 @@ export type {
   TargetListener,
   TargetState,
 } from './target/types.ts';
-export type { BashLimits, CommandOptions, ForegroundOptions, ReuseOptions } from './types.ts';
-export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
+export type { CommandOptions, ForegroundOptions } from './types.ts';
+export type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 refuseWindows();
 

@@ -1,32 +1,29 @@
 import { CONFINE } from './confine/options.ts';
-import { facts, ruleIds } from './core/answers.ts';
+import { ruleIds } from './core/answers.ts';
 import {
   type Check,
   type Checks,
   checkFields,
+  checkRanges,
   fields,
-  flagOr,
   invalid,
   isSignal,
   oneOf,
   record,
   strings,
   type,
-  wholeNumber,
-  withHint,
   wordOr,
   wordsByName,
 } from './core/checks.ts';
 import { hintOf, unknownOption } from './core/option-names.ts';
 import { BashError } from './errors.ts';
-import { ACTOR } from './ledger/options.ts';
-import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
+import { NATIVE_CHECKS } from './schema/checks.ts';
+import type { NativeOptions } from './schema/types.ts';
 import { TARGET } from './target/handle.ts';
-import type { BashLimits, CommandOptions, ReuseOptions } from './types.ts';
-import { RECEIPT, UNDO } from './undo/options.ts';
+import type { CommandOptions } from './types.ts';
 
 const LEVELS = wordsByName('off', 'warn', 'ask', 'deny');
 
@@ -42,10 +39,9 @@ const SAFETY: Checks<SafetyOptions> = {
   onAsk: oneOf('allow', 'deny'),
 };
 
-/** The check of each option of `bash()`. The addon checks the ranges. */
-const BASH: Checks<CommandOptions> = {
+/** The checks of the options that do not cross to the addon as they are. */
+const OWN: Checks<Omit<CommandOptions, keyof NativeOptions>> = {
   target: TARGET,
-  args: strings,
   cwd: (value, name) => {
     const hint = value instanceof URL ? 'use fileURLToPath(url)' : '';
     if (typeof value !== 'string' || value === '') throw invalid(name, value, 'the path of a directory', hint);
@@ -62,86 +58,36 @@ const BASH: Checks<CommandOptions> = {
       }
     }
   },
-  inheritEnv: (value, name) =>
-    Array.isArray(value) ? strings(value, name) : oneOf('safe', 'all', 'none')(value, name),
-  mode: oneOf('default', 'slow', 'background'),
-  timeoutMs: type('number'),
-  idleTimeoutMs: type('number'),
-  onTimeout: oneOf('kill', 'background'),
-  graceMs: type('number'),
   signal: isSignal,
   stdin: (value, name) => {
     if (typeof value === 'string' || value instanceof Uint8Array) return;
     const hint = isStream(value) ? "read the stream first, as `text` of 'node:stream/consumers' does" : '';
     throw invalid(name, value, 'a string or a Uint8Array', hint);
   },
-  merge: type('boolean'),
-  truncate: withHint(
-    'use TRUNCATE.tail, TRUNCATE.ends, TRUNCATE.head or an object of your own',
-    fields<Truncate>({
-      keep: oneOf('tail', 'head', 'ends'),
-      maxLines: type('number'),
-      maxBytes: type('number'),
-      maxChars: type('number'),
-      headBytes: type('number'),
-      tailBytes: type('number'),
-    }),
-  ),
-  sanitize: flagOr(fields<SanitizeOptions>({ ansi: type('boolean'), progress: oneOf('collapse', 'keep') })),
-  spill: flagOr(
-    fields<SpillOptions>({
-      dir: type('string'),
-      maxBytes: type('number'),
-      retentionMs: type('number'),
-      allocate: type('function'),
-    }),
-  ),
   onOutput: type('function'),
   onSnapshot: type('function'),
   onPrompt: type('function'),
-  snapshotIntervalMs: type('number'),
   registry: (value, name) => {
     const handle = handleOf(value);
     if (!handle) throw invalid(name, value, 'a BackgroundRegistry of this package');
     if (handle.closed) throw new BashError('ERR_BASH_CLOSED', 'registry: it is closed');
   },
   safety: wordOr(['default', 'off'], fields<SafetyOptions>(SAFETY)),
-  shell: type('string', 'the shell is always bash, and this is the path of another one'),
   prefix: (value, name) => {
     if (typeof value !== 'string' || value.includes('\0'))
       throw invalid(name, value, 'a string without a NUL character');
   },
-  snapshot: flagOr((value, name) => {
-    if (typeof value !== 'string' || value === '') throw invalid(name, value, 'true, false or the path of an rc file');
-  }),
-  warm: type('boolean'),
-  limits: fields<BashLimits>({
-    cpuSeconds: type('number'),
-    memoryBytes: type('number'),
-    processes: type('number'),
-    openFiles: type('number'),
-    fileBytes: type('number'),
-  }),
   confine: CONFINE,
-  receipt: RECEIPT,
-  undo: UNDO,
-  evidence: oneOf('off', 'status', 'tree'),
-  taps: oneOf('off', 'on'),
-  checks: strings,
-  reuse: wordOr(
-    ['off', 'verified'],
-    fields<ReuseOptions>({ commands: strings, maxAgeMs: type('number'), storeBytes: type('number') }),
-  ),
-  fresh: type('boolean'),
   knownFiles: (value, name) => {
     const isList = typeof value === 'object' && value !== null && Symbol.iterator in value;
     if (!isList && typeof value !== 'function')
       throw invalid(name, value, 'an iterable of absolute paths or a function');
   },
   reduce: REDUCE,
-  ledger: type('boolean'),
-  actor: ACTOR,
 };
+
+/** The check of each option of `bash()`. The addon checks the ranges. */
+const BASH: Checks<CommandOptions> = { ...NATIVE_CHECKS, ...OWN };
 
 const ANALYZE: Checks<AnalyzeOptions> = { ...SAFETY, cwd: BASH.cwd, env: BASH.env, home: type('string') };
 
@@ -186,8 +132,6 @@ export function checkOptions(
     const value = given[name];
     if (value !== undefined) checks[name]?.(value, name);
   }
-  const { truncate } = given as CommandOptions;
-  if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
 }
 
 /** Checks what depends on the machine that runs the command. Its options were checked. */
@@ -211,13 +155,7 @@ export function checkElsewhere(command: unknown, options: unknown): void {
   if ((command as string).includes('\0')) {
     throw new BashError('ERR_BASH_INVALID_ARG', 'the command holds a NUL character, which no shell can be given');
   }
-  const { timeoutMs, idleTimeoutMs, graceMs, spill } = options;
-  const { maxLimitMs, maxGraceMs } = facts().request;
-  if (timeoutMs !== undefined) wholeNumber(1, maxLimitMs)(timeoutMs, 'timeoutMs');
-  if (idleTimeoutMs !== undefined) wholeNumber(1, maxLimitMs)(idleTimeoutMs, 'idleTimeoutMs');
-  if (graceMs !== undefined) wholeNumber(0, maxGraceMs)(graceMs, 'graceMs');
-  const most = typeof spill === 'object' ? spill.maxBytes : undefined;
-  if (most !== undefined) wholeNumber(1)(most, 'spill.maxBytes');
+  checkRanges(options, NATIVE_CHECKS);
 }
 
 /** Checks what `analyze` is called with. */

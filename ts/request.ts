@@ -6,11 +6,12 @@ import { streamsIn } from './core/streams.ts';
 import { BashError } from './errors.ts';
 import { nativeEntry } from './ledger/options.ts';
 import type { Observer } from './observe/observer.ts';
-import { OPTION_TABLES } from './options.ts';
 import { KEEPING, type Kept, keeperOf, STORE_BYTES } from './reduce/keeping.ts';
 import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import { nativeSafety } from './safety/options.ts';
+import { NATIVE_CHECKS } from './schema/checks.ts';
+import type { NativeOptions } from './schema/types.ts';
 import { pathOn, thereOf } from './target/handle.ts';
 import type { CommandOptions } from './types.ts';
 import { nativeUndo } from './undo/options.ts';
@@ -59,29 +60,7 @@ export function bytesOf(stdin: CommandOptions['stdin']): Uint8Array | null {
   return typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? null);
 }
 
-/** Options that do not cross as they are. */
-const APART: ReadonlySet<string> = new Set<keyof CommandOptions>([
-  'confine',
-  'cwd',
-  'env',
-  'knownFiles',
-  'ledger',
-  'onOutput',
-  'onPrompt',
-  'onSnapshot',
-  'prefix',
-  'reduce',
-  'registry',
-  'safety',
-  'signal',
-  'snapshot',
-  'spill',
-  'stdin',
-  'target',
-  'undo',
-]);
-
-const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name)) as (keyof CommandOptions)[];
+const NATIVE = Object.keys(NATIVE_CHECKS) as (keyof NativeOptions)[];
 
 /**
  * Returns the options as JSON for the addon, which reads them by the same names (`RawOptions` in
@@ -94,7 +73,7 @@ export function optionsText(
   ownEnv?: [name: string, value: string | null | undefined][],
 ): string {
   const options: Record<string, unknown> = {};
-  for (const name of PLAIN) options[name] = given[name];
+  for (const name of NATIVE) options[name] = given[name];
   const { spill, snapshot } = given;
   const there = thereOf(given.target);
   const path = pathOn(given.target);

@@ -8,6 +8,8 @@ import { type OptionTable, type OptionTableOf, unknownOption } from './option-na
 export interface Check {
   (value: unknown, name: string): void;
   readonly fields?: OptionTable;
+  /** The check of a number's range, which the addon makes in the end. */
+  readonly range?: Check;
 }
 
 /** A check for each option of `T`. */
@@ -74,6 +76,19 @@ export const wholeNumber =
     const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
     throw invalid(name, value, `a whole number ${bounds}`);
   };
+
+/** A number. The addon checks that it is whole and in its range, and so does `checkRanges`. */
+export const ranged = (least: number, most?: number): Check =>
+  Object.assign((value: unknown, name: string) => type('number')(value, name), { range: wholeNumber(least, most) });
+
+/** Checks the ranges of numbers, for something else than the addon that reads the options. */
+export function checkRanges(options: object, checks: OptionTable, within = ''): void {
+  for (const [name, { fields, range }] of Object.entries(checks as Readonly<Record<string, Check>>)) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value !== undefined) range?.(value, `${within}${name}`);
+    if (fields && typeof value === 'object' && value !== null) checkRanges(value, fields, `${within}${name}.`);
+  }
+}
 
 /** An `AbortSignal` of any realm. */
 export const isSignal: Check = (value, name) => {

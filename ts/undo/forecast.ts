@@ -3,7 +3,7 @@ import { loadNative } from '../core/native.ts';
 import { answerOf, surroundings } from '../safety/index.ts';
 import { safetyTables } from '../safety/options.ts';
 import type { AnalyzeOptions } from '../safety/types.ts';
-import type { UndoOptions } from './types.ts';
+import type { UndoOptions } from '../schema/types.ts';
 
 /** The answer of the addon about the undo of a command. */
 interface Undoable {

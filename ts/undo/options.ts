@@ -1,40 +1,13 @@
-import {
-  type Check,
-  type Checks,
-  checkFields,
-  fields,
-  invalid,
-  oneOf,
-  path,
-  type,
-  wholeNumber,
-  wordOr,
-} from '../core/checks.ts';
+import { type Check, type Checks, checkFields, invalid, path, type } from '../core/checks.ts';
 import { TARGET } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
-import type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './types.ts';
+import type { UndoPointsOptions, UndoRunOptions } from './types.ts';
 
 // An empty list would name nothing, and mean everything.
 const paths: Check = (value, name) => {
   if (!Array.isArray(value) || value.length === 0) throw invalid(name, value, 'an array of at least one path');
   for (const item of Array.from(value)) path(item, name);
 };
-
-/** The check of `receipt`. */
-export const RECEIPT: Check = oneOf('off', 'watch', 'exact');
-
-/** The check of `undo`. */
-export const UNDO: Check = wordOr(
-  ['off', 'risky', 'always'],
-  fields<UndoOptions>({
-    when: oneOf('risky', 'always'),
-    require: type('boolean'),
-    maxFileBytes: wholeNumber(1),
-    maxBytes: wholeNumber(1),
-    storeBytes: wholeNumber(1),
-    dir: path,
-  }),
-);
 
 const OF_RUN: Checks<UndoRunOptions> = { target: TARGET, dryRun: type('boolean'), paths, dir: path };
 

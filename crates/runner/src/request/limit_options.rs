@@ -27,32 +27,30 @@ pub struct RawLimits {
     /// @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
     #[serde(deserialize_with = "number")]
     pub cpu_seconds: Option<f64>,
-    /// Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number
-    /// of at least 1. Above the limit the tree is ended at once by SIGKILL.
+    /// Memory in bytes that all processes of the command may hold together, shared memory counted once. Above the limit
+    /// the tree is ended at once by SIGKILL.
     ///
     /// @default none
     /// @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
     #[serde(deserialize_with = "number")]
     #[cfg_attr(test, schemars(range(min = MEMORY_BYTES.least, max = MEMORY_BYTES.most)))]
     pub memory_bytes: Option<f64>,
-    /// How many processes the command may have at once, its shell included: a whole number of at least 1. Above the
-    /// limit the tree is ended at once by SIGKILL.
+    /// How many processes the command may have at once, its shell included. Above the limit the tree is ended at once
+    /// by SIGKILL.
     ///
     /// @default none
     /// @example await bash('make -j', { limits: { processes: 64 } });
     #[serde(deserialize_with = "number")]
     #[cfg_attr(test, schemars(range(min = PROCESSES.least, max = PROCESSES.most)))]
     pub processes: Option<f64>,
-    /// How many files each process may have open, standard streams included: a whole number of at least 1. The system
-    /// refuses more (EMFILE).
+    /// How many files each process may have open, standard streams included. The system refuses more (EMFILE).
     ///
     /// @default none
     /// @example await bash('./server', { limits: { openFiles: 256 } });
     #[serde(deserialize_with = "number")]
     #[cfg_attr(test, schemars(range(min = OPEN_FILES.least, max = OPEN_FILES.most)))]
     pub open_files: Option<f64>,
-    /// How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
-    /// more (SIGXFSZ, EFBIG).
+    /// How large in bytes a file may become by a write of the command. The system refuses more (SIGXFSZ, EFBIG).
     ///
     /// @default none
     /// @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });

@@ -54,19 +54,17 @@ pub struct RawOptions {
     /// @default 'default'
     /// @example await bash('cargo build --release', { mode: 'slow' });
     pub mode: CommandMode,
-    /// The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces
-    /// the limit of `mode`.
+    /// The time limit in ms, counted from the start of the process. It replaces the limit of `mode`.
     ///
     /// @default the limit of `mode`
     /// @example await bash('npm ci', { timeoutMs: 300_000 });
     #[serde(deserialize_with = "number")]
     #[cfg_attr(test, schemars(range(min = TIMEOUT_MS.least, max = TIMEOUT_MS.most)))]
     pub timeout_ms: Option<f64>,
-    /// The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this
-    /// long is at its time limit, and a note reports this. The time counts from the start and from each output on
-    /// either stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task
-    /// that was started in the background is ended. A command that has moved to the background may be silent. The limit
-    /// never counts in a terminal.
+    /// The longest time without output, in ms. A command that is silent for this long is at its time limit, and a note
+    /// reports this. The time counts from the start and from each output on either stream. Any byte is output, also a
+    /// carriage return or an escape sequence that `sanitize` removes. A task that was started in the background is
+    /// ended. A command that has moved to the background may be silent. The limit never counts in a terminal.
     ///
     /// @default none
     /// @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
@@ -79,12 +77,11 @@ pub struct RawOptions {
     /// @default 'background' with a `registry`, else 'kill'
     /// @example await bash('npm run dev', { onTimeout: 'background' });
     pub on_timeout: OnTimeout,
-    /// Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
+    /// Time from SIGTERM to SIGKILL, in ms, when the tree is ended.
     ///
-    /// @default 2_000
     /// @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = GRACE_MS.number.least, max = GRACE_MS.number.most)))]
+    #[cfg_attr(test, schemars(range(min = GRACE_MS.number.least, max = GRACE_MS.number.most), extend("default" = GRACE_MS.default)))]
     pub grace_ms: Option<f64>,
     /// Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
     ///
@@ -112,12 +109,11 @@ pub struct RawOptions {
     #[serde(default = "spilled", deserialize_with = "spill")]
     #[cfg_attr(test, schemars(with = "FlagOr<RawSpill>"))]
     pub spill: Option<RawSpill>,
-    /// Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
+    /// Time between two calls of `onSnapshot`, in ms.
     ///
-    /// @default 250
     /// @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = SNAPSHOT_INTERVAL_MS.number.least, max = SNAPSHOT_INTERVAL_MS.number.most)))]
+    #[cfg_attr(test, schemars(range(min = SNAPSHOT_INTERVAL_MS.number.least, max = SNAPSHOT_INTERVAL_MS.number.most), extend("default" = SNAPSHOT_INTERVAL_MS.default)))]
     pub snapshot_interval_ms: Option<f64>,
     /// The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
     ///
@@ -448,29 +444,25 @@ pub struct RawUndo {
     /// @default false
     /// @example await bash('rm -rf build', { undo: { require: true } });
     pub require: bool,
-    /// The largest file that is copied before it is written to, in bytes, a whole number of at least 1. A file that is
-    /// only removed or replaced needs no copy, and may be larger.
+    /// The largest file that is copied before it is written to, in bytes. A file that is only removed or replaced needs
+    /// no copy, and may be larger.
     ///
-    /// @default 67_108_864 (64 MiB)
     /// @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_FILE_BYTES.number.least, max = UNDO_FILE_BYTES.number.most)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_FILE_BYTES.number.least, max = UNDO_FILE_BYTES.number.most), extend("default" = UNDO_FILE_BYTES.default)))]
     pub max_file_bytes: Option<f64>,
-    /// The most that is kept for one run, in bytes, a whole number of at least 1.
+    /// The most that is kept for one run, in bytes.
     ///
-    /// @default 1_073_741_824 (1 GiB)
     /// @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_RUN_BYTES.number.least, max = UNDO_RUN_BYTES.number.most)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_RUN_BYTES.number.least, max = UNDO_RUN_BYTES.number.most), extend("default" = UNDO_RUN_BYTES.default)))]
     pub max_bytes: Option<f64>,
-    /// The most that the store may take of the disk, in bytes, a whole number of at least 1. Files count in whole
-    /// blocks, with their inodes. Before and after a command, the oldest runs that exceed this size are removed; see
-    /// `undoPoints`.
+    /// The most that the store may take of the disk, in bytes. Files count in whole blocks, with their inodes. Before
+    /// and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
     ///
-    /// @default 2_147_483_648 (2 GiB)
     /// @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_STORE_BYTES.number.least, max = UNDO_STORE_BYTES.number.most)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_STORE_BYTES.number.least, max = UNDO_STORE_BYTES.number.most), extend("default" = UNDO_STORE_BYTES.default)))]
     pub store_bytes: Option<f64>,
     /// The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a
     /// store. A relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
@@ -507,20 +499,18 @@ pub struct RawReuse {
     /// @default []
     /// @example await bash('npm test', { reuse: { commands: ['npm test:*', './ci.sh'] } });
     pub commands: Vec<String>,
-    /// The highest age of a result, in ms, a whole number of at least 1.
+    /// The highest age of a result, in ms.
     ///
-    /// @default 3_600_000 (1 h)
     /// @example await bash('npm test', { reuse: { commands: ['npm test:*'], maxAgeMs: 600_000 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = REUSE_AGE_MS.number.least, max = REUSE_AGE_MS.number.most)))]
+    #[cfg_attr(test, schemars(range(min = REUSE_AGE_MS.number.least, max = REUSE_AGE_MS.number.most), extend("default" = REUSE_AGE_MS.default)))]
     pub max_age_ms: Option<f64>,
-    /// The most bytes of all stored outputs, a whole number of at least 1; the oldest go first. An output of more than
-    /// a quarter of it is not stored. Most of it lies in files without names, which end with the process.
+    /// The most bytes of all stored outputs; the oldest go first. An output of more than a quarter of it is not stored.
+    /// Most of it lies in files without names, which end with the process.
     ///
-    /// @default 268_435_456 (256 MiB)
     /// @example await bash('npm test', { reuse: { commands: ['npm test:*'], storeBytes: 16_777_216 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = REUSE_STORE_BYTES.number.least, max = REUSE_STORE_BYTES.number.most)))]
+    #[cfg_attr(test, schemars(range(min = REUSE_STORE_BYTES.number.least, max = REUSE_STORE_BYTES.number.most), extend("default" = REUSE_STORE_BYTES.default)))]
     pub store_bytes: Option<f64>,
 }
 
@@ -633,20 +623,17 @@ pub struct RawSpill {
     /// @default a private directory below `TMPDIR`
     /// @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
     pub dir: Option<String>,
-    /// The most that a file may hold, in bytes, a whole number of at least 1. The file of a longer stream keeps the
-    /// beginning.
+    /// The most that a file may hold, in bytes. The file of a longer stream keeps the beginning.
     ///
-    /// @default 1_073_741_824 (1 GiB)
     /// @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = SPILL_MAX_BYTES.number.least, max = SPILL_MAX_BYTES.number.most)))]
+    #[cfg_attr(test, schemars(range(min = SPILL_MAX_BYTES.number.least, max = SPILL_MAX_BYTES.number.most), extend("default" = SPILL_MAX_BYTES.default)))]
     pub max_bytes: Option<f64>,
-    /// Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
+    /// Age in ms from which files of this package are removed when a new one is written.
     ///
-    /// @default 604_800_000 (7 days)
     /// @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = SPILL_RETENTION_MS.number.least, max = SPILL_RETENTION_MS.number.most)))]
+    #[cfg_attr(test, schemars(range(min = SPILL_RETENTION_MS.number.least, max = SPILL_RETENTION_MS.number.most), extend("default" = SPILL_RETENTION_MS.default)))]
     pub retention_ms: Option<f64>,
     /// Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`,
     /// and the command goes on.
