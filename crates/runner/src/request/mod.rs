@@ -1,5 +1,6 @@
 //! Turns raw options into a request that can be run as it is. Each group of options has a file in `request/`.
 
+mod command_mode;
 mod command_options;
 mod confinement_options;
 mod error;
@@ -36,6 +37,7 @@ use protocol::task::TaskSpec;
 use receipt::recording::{CommandRisk, RecordingRequest};
 use reduce::class::{PipelineProducer, find_producer, whole_command_producer};
 
+pub use command_mode::CommandMode;
 pub use command_options::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement_options::check_world;
 pub use error::RequestError;
@@ -46,7 +48,7 @@ pub use output_options::{
     HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS,
     SpillOptions, SpillPlace, TAIL_BYTES, check_spill, check_truncate,
 };
-pub use time_options::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
+pub use time_options::{GRACE_MS, MOVING_LIMIT, TIMEOUT_MS, TimeRule};
 
 pub use limit_options::RawLimits;
 pub use output_reduction::{OutputReduction, check_reduction};

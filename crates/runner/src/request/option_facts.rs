@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::command_mode::CommandMode;
 use super::command_options::{MAX_ARGUMENT, MAX_COMMAND};
 use super::output_options::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
 use super::recording_options::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
-use super::time_options::{CommandMode, GRACE_MS, MOVING_LIMIT, TIMEOUT_MS};
+use super::time_options::{GRACE_MS, MOVING_LIMIT, TIMEOUT_MS};
 
 /// Returns the ranges and defaults. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {

@@ -1,14 +1,15 @@
 //! The options of a command: their schema, and the form in which they cross from JavaScript, as a single JSON text.
 //!
-//! [`RawOptions`] is the one home of an option that crosses as it is. `option_schema.json` beside this file is made from
-//! it, and from that file come the interface and the checks of TypeScript and the tables of the documentation
-//! (`scripts/options.mjs`). So the documentation of these fields is what users read.
+//! [`RawOptions`] is the one home of an option that crosses as it is. `npm run options` makes `option_schema.json` from
+//! it, and from that file the interface and the checks of TypeScript (`scripts/options.mjs`). So the documentation of
+//! these fields is what users read.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::command_mode::CommandMode;
 use super::error::RequestError;
 use super::limit_options::RawLimits;
 use super::number_option::number;
@@ -17,7 +18,6 @@ use super::output_options::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTI
 #[cfg(test)]
 use super::recording_options::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
 use super::safety_options::{RawSafety, SafetyCriteria};
-use super::time_options::CommandMode;
 #[cfg(test)]
 use super::time_options::{GRACE_MS, IDLE_TIMEOUT_MS, TIMEOUT_MS};
 use crate::pty::CommandTerminal;

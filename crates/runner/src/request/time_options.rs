@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-
+use super::command_mode::CommandMode;
 use super::error::RequestError;
 use super::number_option::{NumberOption, NumberWithDefault};
 use super::raw_options::{OnTimeout, RawOptions};
-use crate::registry::TASK_LIMIT;
 
 /// `timeoutMs`: the time limit, counted from the start of the process. The default is the limit of the mode.
 pub const TIMEOUT_MS: NumberOption = NumberOption { name: "timeoutMs", least: 1, most: 86_400_000 };
@@ -17,43 +15,6 @@ pub const IDLE_TIMEOUT_MS: NumberOption = NumberOption { name: "idleTimeoutMs", 
 pub const GRACE_MS: NumberWithDefault = NumberOption { name: "graceMs", least: 0, most: 15_000 }.with_default(2_000);
 /// The limit of mode `default` for a command that moves to the background when it reaches its limit.
 pub const MOVING_LIMIT: Duration = Duration::from_secs(120);
-
-/// `mode`: sets the time limit, and whether the command starts in the background.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum CommandMode {
-    /// For most commands.
-    #[default]
-    Default,
-    /// For builds and tests.
-    Slow,
-    /// The command is a task from its start.
-    Background,
-}
-
-impl CommandMode {
-    /// Every mode.
-    pub const ALL: [Self; 3] = [Self::Default, Self::Slow, Self::Background];
-
-    /// Returns the public name of the mode.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Slow => "slow",
-            Self::Background => "background",
-        }
-    }
-
-    /// Returns the time limit of a command in this mode.
-    pub const fn limit(self) -> Duration {
-        match self {
-            Self::Default => Duration::from_secs(30),
-            Self::Slow => Duration::from_secs(15 * 60),
-            Self::Background => TASK_LIMIT,
-        }
-    }
-}
 
 /// The place of a command, on which its time limit depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
