@@ -37,34 +37,16 @@ impl Bridge {
         Ok(Self { calls })
     }
 
-    /// Starts a command and returns its number; answered by `result` or `error`. `cwd` is an absolute path. `host_env`
-    /// is the thread's `process.env` as `NAME=VALUE` with a NUL after each entry, or null if it equals the process's
-    /// own environment. `umask` is the umask of the process.
+    /// Starts a command and returns its number; answered by `result` or `error`.
     #[napi]
-    pub fn start(
-        &self,
-        command: String,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, None)
+    pub fn start(&self, request: NativeRequest) -> u32 {
+        self.calls.run(request, None)
     }
 
     /// Starts a warm shell for commands like this one, without running the command; answered by `warm` or `error`.
     #[napi]
-    pub fn warm_up(
-        &self,
-        command: String,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options, stdin })
+    pub fn warm_up(&self, request: NativeRequest) -> u32 {
+        self.calls.warm_up(request)
     }
 
     /// Terminates a command's tree. Does nothing after the command's end.

@@ -30,20 +30,11 @@ impl NativeOwner {
         u32::try_from(self.owner.number()).unwrap_or(u32::MAX)
     }
 
-    /// Begins the world of the owner's first command in the background. The arguments are those of `Bridge.start` for a
-    /// command like it. With a session, it is a command of the session, and an empty `cwd` is the session's own. What
-    /// fails, the first command tries again.
+    /// Begins the world of the owner's first command in the background. `request` is a command like it, of the session
+    /// if there is one. What fails, the first command tries again.
     #[napi]
-    pub fn begin(
-        &self,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        session: Option<&NativeSession>,
-    ) {
-        let native = NativeRequest { command: ":".to_owned(), cwd, host_env, umask, options, stdin: None };
-        let Ok(raw) = native.read() else { return };
+    pub fn begin(&self, request: NativeRequest, session: Option<&NativeSession>) {
+        let Ok(raw) = request.read() else { return };
         let session = session.map(|session| Arc::clone(&session.session));
         self.owner.begin_world(move || match session {
             Some(session) => first_request(&session, raw),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::oneshot;
 
@@ -74,23 +73,15 @@ impl NativeRegistry {
         self.id
     }
 
-    /// Starts a task; answered by `task`. For a target, `cwd` is a path there, and `host_env` and `umask` are unused.
+    /// Starts a task; answered by `task`.
     #[napi]
-    pub fn start(
-        &self,
-        command: String,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
+    pub fn start(&self, request: NativeRequest) -> u32 {
         if let Ok(AnyTaskRegistry::Distant { number, .. }) = &self.tasks {
             let place = TargetCommandPlace::Shell;
-            let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: Some(self.id) };
+            let order = TargetCommandInput { request, place, task_of: Some(self.id) };
             return self.calls.run_on_target(*number, order, None, RemoteTarget::run, |_| {});
         }
-        self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
+        self.calls.run(request, Some(self.id))
     }
 
     /// Returns all tasks, the oldest first: `BackgroundTask[]` as JSON; those of a target as it has told them last.

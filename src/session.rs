@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -35,19 +34,10 @@ impl NativeSession {
     }
 
     /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
-    /// result. An empty `cwd` is the session's own.
+    /// result.
     #[napi]
-    pub fn run(
-        &self,
-        command: String,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        let native = NativeRequest { command, cwd, host_env, umask, options, stdin };
-        self.calls.run_in(&self.session, native)
+    pub fn run(&self, request: NativeRequest) -> u32 {
+        self.calls.run_in(&self.session, request)
     }
 
     /// Forgets all state when its turn comes. Answered by `done`.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::any_task_registry::AnyTaskRegistry;
 use super::native_event::NativeEvent;
 use super::registry_options::NativeRegistryOptions;
+use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use super::target::NativeTarget;
 use super::thread_calls::ThreadCalls;
@@ -22,19 +22,17 @@ use runner::run::{JudgedDistantCommand, judge_distant, runtime};
 
 #[napi]
 impl NativeTarget {
-    /// Starts a command and returns its number; answered as `Bridge.start` is. `cwd` is an absolute path there.
+    /// Starts a command and returns its number; answered as `Bridge.start` is.
     #[napi]
-    pub fn start(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let order =
-            TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
+    pub fn start(&self, request: NativeRequest) -> u32 {
+        let order = TargetCommandInput { request, place: TargetCommandPlace::Shell, task_of: None };
         self.calls.run_on_target(self.number, order, None, RemoteTarget::run, |_| {})
     }
 
     /// Starts a warm shell for commands like this one; answered by `warm`.
     #[napi]
-    pub fn warm_up(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
-        let given =
-            TargetCommandInput { command, cwd, options, stdin, place: TargetCommandPlace::Shell, task_of: None };
+    pub fn warm_up(&self, request: NativeRequest) -> u32 {
+        let given = TargetCommandInput { request, place: TargetCommandPlace::Shell, task_of: None };
         let id = self.calls.next_number();
         let ordered =
             self.target().and_then(|target| Ok((runtime()?, self.calls.judge_order(&target, given, None)?, target)));
@@ -76,12 +74,12 @@ impl NativeSessionThere {
     }
 
     /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
-    /// result. An empty `cwd` is the session's own.
+    /// result.
     #[napi]
-    pub fn run(&self, command: String, cwd: String, options: String, stdin: Option<Uint8Array>) -> u32 {
+    pub fn run(&self, request: NativeRequest) -> u32 {
         let (session, own) = (self.session.clone(), self.cwd());
         let place = session.as_ref().map_or(TargetCommandPlace::Shell, |session| session.place());
-        let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
+        let order = TargetCommandInput { request, place, task_of: None };
         self.calls.run_on_target(self.target, order, Some(own), RemoteTarget::run, move |ended| {
             if let Some(session) = session {
                 session.on_command_end(ended);
@@ -117,16 +115,10 @@ impl Drop for NativeSessionThere {
     }
 }
 
-/// A command for a target, as it crosses from JavaScript.
+/// A command for a target.
 pub struct TargetCommandInput {
-    /// The command.
-    pub command: String,
-    /// An absolute path there.
-    pub cwd: String,
-    /// The options as JSON.
-    pub options: String,
-    /// Bytes for standard input.
-    pub stdin: Option<Uint8Array>,
+    /// The command, as it crosses from JavaScript. Its `cwd` is an absolute path there.
+    pub request: NativeRequest,
     /// What runs the command.
     pub place: TargetCommandPlace,
     /// The registry in which the command is a task from its start.
@@ -209,7 +201,7 @@ impl ThreadCalls {
         given: TargetCommandInput,
         own_cwd: Option<String>,
     ) -> Result<(TargetCommand, JudgedDistantCommand, Option<Arc<DistantRegistry>>), RunError> {
-        let TargetCommandInput { command, cwd, options, stdin, place, task_of } = given;
+        let TargetCommandInput { request: NativeRequest { command, cwd, options, stdin, .. }, place, task_of } = given;
         let (facts, _) = target.facts();
         let stdin: Option<Vec<u8>> = stdin.map(|stdin| stdin.to_vec());
         let given = RawOptions::from_json(&options)?;

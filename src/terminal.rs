@@ -79,34 +79,18 @@ impl NativeTerminal {
     /// Starts its command and returns its number. Answered as `Bridge.start` is. Sends `started` first, and no data
     /// before `ready`.
     #[napi]
-    pub fn start(
-        &self,
-        command: String,
-        cwd: String,
-        host_env: Option<String>,
-        umask: u32,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
-        let native = NativeRequest { command, cwd, host_env, umask, options, stdin };
-        let id = self.calls.run_in_terminal(&self.terminal, native);
+    pub fn start(&self, request: NativeRequest) -> u32 {
+        let id = self.calls.run_in_terminal(&self.terminal, request);
         self.command.store(id, Ordering::Relaxed);
         id
     }
 
-    /// Starts its command on a target and returns its number. Answered as `start` is. `cwd` is an absolute path there.
+    /// Starts its command on a target and returns its number. Answered as `start` is.
     #[napi]
-    pub fn start_there(
-        &self,
-        target: &NativeTarget,
-        command: String,
-        cwd: String,
-        options: String,
-        stdin: Option<Uint8Array>,
-    ) -> u32 {
+    pub fn start_there(&self, target: &NativeTarget, request: NativeRequest) -> u32 {
         let TerminalSize { cols, rows } = self.terminal.size();
         let place = TargetCommandPlace::Terminal { cols, rows, drawn: false };
-        let order = TargetCommandInput { command, cwd, options, stdin, place, task_of: None };
+        let order = TargetCommandInput { request, place, task_of: None };
         let (terminal, ends) = (Arc::clone(&self.terminal), TerminalEndOnDrop(Arc::clone(&self.terminal)));
         let start = move |target: &Arc<RemoteTarget>, order, judged| target.run_in_terminal(order, judged, &terminal);
         let id = self.calls.run_on_target(target.number, order, None, start, move |ended| match ended {

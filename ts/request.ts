@@ -1,4 +1,4 @@
-import type { Bridge, NativeTarget } from '../native.cjs';
+import type { Bridge, NativeRequest } from '../native.cjs';
 import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
@@ -19,35 +19,7 @@ import { nativeUndo } from './undo/options.ts';
 /** Begins a command, here or on its target. Returns the number of the call. */
 export function begin(way: Bridge, command: string, given: CommandOptions, observer?: Observer | undefined): number {
   const there = thereOf(given.target);
-  return there
-    ? there.native.start(...toThere(command, given, observer))
-    : way.start(...toNative(command, given, observer));
-}
-
-/** Returns the arguments of `NativeTarget.start`. */
-export function toThere(
-  command: string,
-  given: CommandOptions,
-  observer?: Observer | undefined,
-): Parameters<NativeTarget['start']> {
-  const text = prefixed(command, given.prefix);
-  return [text, directoryOf(given), optionsText(given, observer), bytesOf(given.stdin)];
-}
-
-/** Returns the arguments of `Bridge.start` and `NativeRegistry.start`. */
-export function toNative(
-  command: string,
-  given: CommandOptions,
-  observer?: Observer | undefined,
-): Parameters<Bridge['start']> {
-  return [
-    prefixed(command, given.prefix),
-    directoryOf(given),
-    ownEnvironment(),
-    process.umask(),
-    optionsText(given, observer),
-    bytesOf(given.stdin),
-  ];
+  return (there?.native ?? way).start(toNative(command, given, observer));
 }
 
 /** Returns the text that the shell runs, with the prefix before its first line. */
@@ -55,9 +27,34 @@ export function prefixed(command: string, prefix: string | undefined): string {
   return prefix ? `${prefix} ${command}` : command;
 }
 
-/** Returns `stdin` as bytes. */
-export function bytesOf(stdin: CommandOptions['stdin']): Uint8Array | null {
-  return typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? null);
+/** What a session knows of its commands itself. */
+interface SessionCommand {
+  /** The directory, '' for that of the session. */
+  cwd: string;
+  /** The environment of the host when the session began. */
+  hostEnv: string;
+  /** The variables of this command alone. */
+  ownEnv: [name: string, value: string | null | undefined][];
+}
+
+/** Returns a command as the addon takes it, for this machine or its target. */
+export function toNative(
+  command: string,
+  given: CommandOptions,
+  observer?: Observer | undefined,
+  session?: SessionCommand,
+): NativeRequest {
+  const { prefix, stdin, target } = given;
+  const bytes = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
+  const hostEnv = target ? undefined : session ? session.hostEnv : ownEnvironment();
+  return {
+    command: prefixed(command, prefix),
+    cwd: session ? session.cwd : directoryOf(given),
+    umask: process.umask(),
+    options: optionsText(given, observer, session?.ownEnv),
+    ...(typeof hostEnv === 'string' && { hostEnv }),
+    ...(bytes && { stdin: bytes }),
+  };
 }
 
 const NATIVE = Object.keys(NATIVE_CHECKS) as (keyof NativeOptions)[];
@@ -67,7 +64,7 @@ const NATIVE = Object.keys(NATIVE_CHECKS) as (keyof NativeOptions)[];
  * crates/runner/src/request/raw_options.rs). Options that are left out have their default there. `ownEnv` are the
  * variables of one command of a session.
  */
-export function optionsText(
+function optionsText(
   given: CommandOptions,
   observer?: Observer | undefined,
   ownEnv?: [name: string, value: string | null | undefined][],

@@ -14,7 +14,7 @@ import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
-import { bytesOf, directoryOf, hostEnvironment, optionsText, prefixed } from './request.ts';
+import { directoryOf, hostEnvironment, prefixed, toNative } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import { type There, thereOf } from './target/handle.ts';
 import type { CommandOptions } from './types.ts';
@@ -117,12 +117,12 @@ export class BashSession {
       ...(decided && { [DECIDED]: decided }),
     };
     const ownEnv = names.map((name): [string, string | null | undefined] => [name, env[name]]);
-    const text = prefixed(command, shared.prefix);
     let id = 0;
+    const text = prefixed(command, shared.prefix);
     const call = {
       begin: () => {
-        const native = optionsText(all, observer, ownEnv);
-        id = this.#begin(text, own, native, bytesOf(all.stdin));
+        const request = toNative(command, all, observer, { cwd: own, hostEnv: this.#hostEnvironment, ownEnv });
+        id = this.#native.run(request);
         return id;
       },
       kind: 'result',
@@ -148,13 +148,6 @@ export class BashSession {
     } finally {
       this.#running.delete(id);
     }
-  }
-
-  #begin(text: string, cwd: string, options: string, stdin: Uint8Array | null): number {
-    const native = this.#native;
-    return native instanceof loadNative().NativeSessionThere
-      ? native.run(text, cwd, options, stdin)
-      : native.run(text, cwd, this.#hostEnvironment, process.umask(), options, stdin);
   }
 
   /**

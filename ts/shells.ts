@@ -3,7 +3,7 @@ import type { BashOptions } from './bash-options.ts';
 import { settled } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
 import { checkOptions } from './options.ts';
-import { toNative, toThere } from './request.ts';
+import { toNative } from './request.ts';
 import { thereOf } from './target/handle.ts';
 
 /**
@@ -20,8 +20,7 @@ export async function warmUp(options: BashOptions = {}): Promise<boolean> {
   checkOptions('warmUp', '', options);
   const { mode, registry, onTimeout, onOutput, onSnapshot, onPrompt, signal, ...rest } = options;
   const there = thereOf(options.target);
-  const begin = (way: Bridge) =>
-    there ? there.native.warmUp(...toThere(':', rest)) : way.warmUp(...toNative(':', rest));
+  const begin = (way: Bridge) => (there?.native ?? way).warmUp(toNative(':', rest));
   return settled({ begin, kind: 'warm', answer: ({ ready }) => ready, target: there?.id });
 }
 

@@ -19,8 +19,8 @@ export function newOwner(root: string, session?: NativeSession): Owner {
       if (options.target || confinementOf(options.confine) === null) return;
       const first: CommandOptions & Owned = { ...options, ...NOT_OF_FIRST, cwd: root, [OWNER]: owner };
       try {
-        const [, cwd, hostEnvironment, umask, text] = toNative(':', first);
-        native.begin(session ? '' : cwd, hostEnvironment, umask, text, session);
+        const request = toNative(':', first);
+        native.begin(session ? { ...request, cwd: '' } : request, session);
       } catch {
         // The first command reports options that cannot be used.
       }

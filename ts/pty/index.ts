@@ -8,7 +8,7 @@ import { BashError } from '../errors.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions, checkPlace } from '../options.ts';
 import { patternOf } from '../registry/options.ts';
-import { directoryOf, toNative, toThere } from '../request.ts';
+import { directoryOf, toNative } from '../request.ts';
 import { type BashResult, resultOf } from '../result.ts';
 import { thereOf } from '../target/handle.ts';
 import { type TerminalDataListener, type TerminalExitListener, TerminalListeners } from './listeners.ts';
@@ -94,9 +94,8 @@ export class PtySession {
         begin: () => {
           const options = observer?.withVariables(this.#options) ?? this.#options;
           const there = thereOf(options.target);
-          this.#command = there
-            ? this.#native.startThere(there.native, ...toThere(command, options, observer))
-            : this.#native.start(...toNative(command, options, observer));
+          const request = toNative(command, options, observer);
+          this.#command = there ? this.#native.startThere(there.native, request) : this.#native.start(request);
           return this.#command;
         },
         kind: 'result',

@@ -83,7 +83,7 @@ export class BackgroundRegistry {
     const observer = Observer.of('task', command, rest, () => directoryOf(rest));
     const tasks = tasksOf(this);
     const started = settled({
-      begin: () => native.start(...toNative(command, this.#confined(observer?.withVariables(rest) ?? rest))),
+      begin: () => native.start(toNative(command, this.#confined(observer?.withVariables(rest) ?? rest))),
       kind: 'task',
       answer: ({ task }) => {
         keepKnown(this, task, options.knownFiles);

@@ -27,6 +27,7 @@
 mod machine_identity;
 mod owned_directories;
 mod reported_changes;
+#[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod task;
 mod task_log;
 mod task_store;
