@@ -106,15 +106,22 @@ impl TransportStderr {
     }
 }
 
-/// Removes what a terminal would not show as text.
+/// Removes the escape sequences and control characters of a program that connects or of a login shell. A carriage
+/// return ends a line. Output of commands is cleaned by `capture`, which can do so in parts.
 pub(super) fn clean(text: &str) -> String {
-    let mut capture = capture::StreamCapture::new(
-        "stderr",
-        capture::TruncationPolicy::default(),
-        Some(capture::SanitizeRules::default()),
-        false,
-    );
-    capture.push(text.as_bytes());
-    capture.end();
-    capture.finish().text.trim_end().to_owned()
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\t', " ");
+    strip_ansi_escapes::strip_str(lines).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn the_words_of_a_transport_have_no_control_characters() {
+        let said = "\x1b[1;31mssh:\x1b[0m no\troute\r\n\x1b]0;title\x07try 1\rtry\x08 2\x1b[K\u{9b}31m\r\n\r\n";
+        let cleaned = clean(said);
+        assert!(cleaned.starts_with("ssh: no route\ntry 1\ntry 2"), "{cleaned:?}");
+        assert!(!cleaned.chars().any(|c| c.is_control() && c != '\n'), "{cleaned:?}");
+    }
 }
