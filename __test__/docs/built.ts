@@ -40,7 +40,7 @@ interface Facts {
     snapshotMs: [number, number];
   };
   run: Record<'hardBoundMs' | 'snapshotBytes' | 'batchBytes' | 'fewReplaced', number>;
-  capture: { truncate: object; lineLimitBytes: number; hardKeepBytes: number };
+  capture: { truncate: object; lineLimitBytes: number; hardKeepBytes: number; spillsTogetherBytes: number };
   supervise: {
     drainIdleMs: number;
     drainWholeMs: number;

@@ -75,6 +75,7 @@ test.each([
   [running, `\`'slow'\` ${minutes(request.modeLimitsMs.slow ?? 0)}`],
   [output, `| ${size(request.defaultSpillBytes)} |`],
   [output, `| ${days(request.spillKeptMs)} |`],
+  [output, `at most ${size(capture.spillsTogetherBytes)} together`],
   [running, `ms (${request.defaultSnapshotMs})`],
   [running, `${request.snapshotMs.map(count).join(' … ')} ms`],
   [running, `\`graceMs\` + ${time(run.hardBoundMs)}`],

@@ -14,6 +14,7 @@ pub fn facts() -> Value {
         "truncate": { "keep": TruncationPolicy::default().keep().name(), "maxLines": max_lines, "maxBytes": max_bytes },
         "lineLimitBytes": overdrawn_line::LINE_LIMIT,
         "hardKeepBytes": capture_policy::HARD_KEEP,
+        "spillsTogetherBytes": spill_dir::KEPT_TOGETHER,
         "spillPrefix": spill_dir::PREFIX,
         "spillSuffix": spill_dir::SUFFIX,
     })

@@ -33,7 +33,7 @@ pub use cut_position::TruncationLimit;
 pub use facts::facts;
 pub use output_cleaner::{CleanTextSink, OutputCleaner};
 pub use plain_text::keep_controls;
-pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, remove_expired};
+pub use spill_dir::{SpillDir, SpillError, open_private, private_parent};
 pub use spill_file::SpillFile;
 pub use stream_capture::{SNAPSHOT, StreamCapture};
 pub use truncation_notice::{ShownRange, WholeStreamLocation, cut_notice};

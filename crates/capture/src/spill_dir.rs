@@ -22,6 +22,11 @@ pub(super) const SUFFIX: &str = ".log";
 /// Number of hexadecimal digits in the random part of a name.
 const DIGITS: usize = 16;
 
+/// Bytes that the files of a directory may take together, if no single file may become larger than a quarter of it.
+pub const KEPT_TOGETHER: u64 = 4 << 30;
+/// Time after a write for which a file may still be that of a running command.
+const STILL_WRITTEN: Duration = Duration::from_secs(60);
+
 /// The reason why there is no file.
 #[derive(Debug, thiserror::Error)]
 pub enum SpillError {
@@ -68,6 +73,15 @@ impl SpillError {
     }
 }
 
+/// A file of this package in a directory of output files.
+struct OwnSpillFile {
+    path: PathBuf,
+    /// The time of the last write.
+    written_at: SystemTime,
+    /// Its length in bytes.
+    bytes: u64,
+}
+
 /// A directory for output files. Cheap to clone, and nothing stays open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpillDir {
@@ -99,6 +113,44 @@ impl SpillDir {
         &self.path
     }
 
+    /// Removes this package's files: those not written to for longer than `retention`, and then, oldest first, as many
+    /// as take more than [`KEPT_TOGETHER`], or four times `largest`, the size to which a file may grow. A file that was
+    /// written to in the last minute stays, since a command may go on writing it. Other files stay, and so do files
+    /// that cannot be removed.
+    pub fn make_room(&self, retention: Duration, largest: u64) {
+        self.make_room_within(retention, KEPT_TOGETHER.max(largest.saturating_mul(4)));
+    }
+
+    /// As [`Self::make_room`], for files that take at most `most` bytes together.
+    pub(super) fn make_room_within(&self, retention: Duration, most: u64) {
+        let now = SystemTime::now();
+        let mut files = self.own_files();
+        files.sort_unstable_by_key(|file| file.written_at);
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        for file in files {
+            let age = now.duration_since(file.written_at).unwrap_or_default();
+            if age > retention || (total > most && age > STILL_WRITTEN) {
+                total -= file.bytes;
+                // Another process may have removed it in the meantime.
+                let _gone = fs::remove_file(&file.path);
+            }
+        }
+    }
+
+    /// Returns the regular files of this user with a name of this package.
+    fn own_files(&self) -> Vec<OwnSpillFile> {
+        let Ok(entries) = fs::read_dir(&self.path) else { return Vec::new() };
+        let named = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_file_name));
+        let found = named.filter_map(|entry| {
+            let path = entry.path();
+            let meta = fs::symlink_metadata(&path).ok()?;
+            let is_own = meta.is_file() && meta.uid() == geteuid().as_raw();
+            let written_at = meta.modified().ok().filter(|_| is_own)?;
+            Some(OwnSpillFile { path, written_at, bytes: meta.len() })
+        });
+        found.collect()
+    }
+
     /// Creates missing directories and opens the last one. Called for each file, because a cleaner of temporary files
     /// may have removed it.
     fn open(&self) -> Result<File, SpillError> {
@@ -125,23 +177,6 @@ impl SpillDir {
                 Err(nix::Error::EEXIST | nix::Error::EINTR) => {}
                 Err(error) => return Err(SpillError::File { path, source: error.into() }),
             }
-        }
-    }
-}
-
-/// Removes this package's files from the directory: regular files of this user, with a name of this package, and not
-/// written to for longer than `retention`. Other files stay, and so do files that cannot be removed.
-pub fn remove_expired(dir: &SpillDir, retention: Duration) {
-    let Some(oldest) = SystemTime::now().checked_sub(retention) else { return };
-    let Ok(entries) = fs::read_dir(&dir.path) else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_file_name)) {
-        let path = entry.path();
-        let old = fs::symlink_metadata(&path).is_ok_and(|meta| {
-            meta.is_file() && meta.uid() == geteuid().as_raw() && meta.modified().is_ok_and(|time| time < oldest)
-        });
-        if old {
-            // Another process may have swept it in the meantime.
-            let _gone = fs::remove_file(&path);
         }
     }
 }

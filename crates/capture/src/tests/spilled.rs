@@ -1,7 +1,7 @@
 //! Files.
 
 use super::*;
-use crate::{SpillError, remove_expired};
+use crate::SpillError;
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -228,10 +228,32 @@ fn only_old_files_of_ours_are_swept() {
     let fresh = SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
     let folder = dir.path().join("agent-bash-stdout-0123456789abcdee.log");
     fs::create_dir(&folder).unwrap();
-    remove_expired(&dir, Duration::from_secs(50));
+    dir.make_room(Duration::from_secs(50), ENOUGH);
     assert!(!gone.exists() && fresh.path().exists() && folder.exists());
     assert!(stay.iter().all(|path| path.exists()));
-    remove_expired(&dir, Duration::MAX);
+    dir.make_room(Duration::MAX, ENOUGH);
+}
+
+#[test]
+fn the_oldest_files_go_when_all_take_too_much() {
+    let temp = temp();
+    let dir = SpillDir::create_private(temp.path()).unwrap();
+    let file = |name: u64, age: u64| {
+        let path = dir.path().join(format!("agent-bash-stdout-{name:016x}.log"));
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(1 << 20).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        path
+    };
+    let [oldest, old, late, fresh] = [(1, 400), (2, 300), (3, 200), (4, 5)].map(|(name, age)| file(name, age));
+    let kept = || [&oldest, &old, &late, &fresh].map(|path| path.exists());
+    let room = |most| dir.make_room_within(Duration::from_secs(1_000), most);
+    room(4 << 20);
+    assert_eq!(kept(), [true; 4], "all of it fits");
+    room((3 << 20) - 1);
+    assert_eq!(kept(), [false, false, true, true]);
+    room(0);
+    assert_eq!(kept(), [false, false, false, true], "a command may still write it");
 }
 
 proptest! {

@@ -16,7 +16,7 @@ use crate::request::{CommandRequest, SpillOptions, SpillPlace};
 use crate::reuse::SharedOutputCopy;
 use crate::run::blocked_watch::LastLines;
 use crate::run::command_listener::SpillAllocation;
-use capture::{OutputStream, SpillDir, SpillFile, StreamCapture, remove_expired};
+use capture::{OutputStream, SpillDir, SpillFile, StreamCapture};
 
 /// The most bytes that a live view shows of each stream.
 pub const VIEW: usize = 8 * 1024;
@@ -328,7 +328,7 @@ impl CommandOutputReader {
             SpillPlace::Private | SpillPlace::Allocated => SpillDir::create_private(&request.temp),
         }
         .and_then(|dir| {
-            remove_expired(&dir, spill.retention);
+            dir.make_room(spill.retention, spill.max_bytes);
             SpillFile::create(&dir, self.stream.name(), spill.max_bytes)
         });
         match opened {

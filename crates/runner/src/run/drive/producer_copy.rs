@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::request::{CommandRequest, SPILL_MAX_BYTES, SpillPlace};
-use capture::{SpillDir, SpillError, SpillFile, remove_expired};
+use capture::{SpillDir, SpillError, SpillFile};
 
 /// Bytes that are kept in memory. More go into a file at once.
 const IN_MEMORY: usize = 64 * 1024;
@@ -59,7 +59,7 @@ impl ProducerCopyPlace {
             Self::Given(directory) => SpillDir::create_given(directory),
         }?;
         if let Some(retention) = retention {
-            remove_expired(&directory, retention);
+            directory.make_room(retention, most);
         }
         Ok(SpillFile::create(&directory, "tap", most)?.with_thread())
     }
