@@ -5,8 +5,7 @@ use std::path::Path;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 
-use confine::policy::make_policy;
-use confine::{RawConfine, RealHost, RequestedAccess, missing_access};
+use confine_policy::{RawConfine, RealHost, RequestedAccess, make_policy, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
 /// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` the directory of the

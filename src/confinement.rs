@@ -3,7 +3,7 @@
 use napi_derive::napi;
 use serde::Serialize;
 
-use confine::SuggestedGrant;
+use confine_policy::SuggestedGrant;
 
 /// The outcome of a confinement: plain data.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -90,8 +90,8 @@ fn number(value: u64) -> f64 {
     value as f64
 }
 
-impl From<confine::ConfinementReport> for Confinement {
-    fn from(held: confine::ConfinementReport) -> Self {
+impl From<confine_policy::ConfinementReport> for Confinement {
+    fn from(held: confine_policy::ConfinementReport) -> Self {
         Self {
             profile: held.profile.name().to_owned(),
             held: held.held.iter().map(|part| part.name().to_owned()).collect(),
@@ -105,14 +105,14 @@ impl From<confine::ConfinementReport> for Confinement {
     }
 }
 
-impl From<confine::MissingPart> for ConfineMissing {
-    fn from(missing: confine::MissingPart) -> Self {
+impl From<confine_policy::MissingPart> for ConfineMissing {
+    fn from(missing: confine_policy::MissingPart) -> Self {
         Self { part: missing.part.name().to_owned(), why: missing.why, remedy: missing.remedy }
     }
 }
 
-impl From<confine::DeniedOperation> for Denial {
-    fn from(denial: confine::DeniedOperation) -> Self {
+impl From<confine_policy::DeniedOperation> for Denial {
+    fn from(denial: confine_policy::DeniedOperation) -> Self {
         Self {
             kind: denial.kind.name().to_owned(),
             target: denial.target,
@@ -142,7 +142,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use confine::{CommandDenials, ConfinementMechanism, ConfinementPart, DenialKind, MissingPart, PolicyProfile};
+    use confine_policy::{
+        CommandDenials, ConfinementMechanism, ConfinementPart, DenialKind, MissingPart, PolicyProfile,
+    };
 
     #[test]
     fn a_confinement_crosses_as_the_contract_has_it() {
@@ -152,7 +154,7 @@ mod tests {
         denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
         denials.add(DenialKind::Syscall, "mount", "mount", None);
         let missing = MissingPart { part: ConfinementPart::Syscalls, why: "why".into(), remedy: "remedy".into() };
-        let held = confine::ConfinementReport {
+        let held = confine_policy::ConfinementReport {
             profile: PolicyProfile::ReadOnly,
             held: vec![ConfinementPart::Files, ConfinementPart::Network],
             missing: vec![missing],

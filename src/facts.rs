@@ -20,7 +20,7 @@ fn all_facts() -> Value {
         "request": request::facts(),
         "run": run::facts(),
         "capture": capture::facts(),
-        "confine": confine::facts(),
+        "confine": confine_policy::facts(),
         "supervise": supervise::facts(),
         "tasks": {
             "maxTasks": DEFAULT_MAX_TASKS,

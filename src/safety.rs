@@ -7,7 +7,7 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use confine::policy::CommandReach;
+use confine_policy::CommandReach;
 use receipt::recording::{CommandRisk, recording_obstacle, snapshot_tree, undo_obstacle};
 use runner::request::SafetyOptions;
 use safety::decide::{PermissionRules, decide as weigh};

@@ -36,7 +36,7 @@ test('the pod is one that the restricted standard admits, with a writable /tmp',
 
 test('the sysctl of the page is the one that the remedy names', async () => {
   expect(text).toContain('kernel.apparmor_restrict_unprivileged_userns');
-  expect(await source('crates/confine/src/world/remedy.rs')).toContain('kernel.apparmor_restrict_unprivileged_userns');
+  expect(await source('crates/confine-world/src/remedy.rs')).toContain('kernel.apparmor_restrict_unprivileged_userns');
 });
 
 test('the entry of the seccomp profile is that of doctor --fix', () => {

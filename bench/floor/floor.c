@@ -4,7 +4,7 @@
  *   floor make DIRECTORY COUNT          makes COUNT small files, 100 in each new directory
  *   floor remove DIRECTORY              removes what `make` has made
  *
- * The filter asks about the same calls as that of a recorded command (crates/confine/src/filter/recorded.rs).
+ * The filter asks about the same calls as that of a recorded command (crates/confine-world/src/filter/recorded.rs).
  */
 #define _GNU_SOURCE
 #include <dirent.h>

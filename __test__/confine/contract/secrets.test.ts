@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { folder, hostResult, isRoot, packageRoot } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
 
-const data = JSON.parse(readFileSync(join(packageRoot, 'crates/confine/data/hidden.json'), 'utf8'));
+const data = JSON.parse(readFileSync(join(packageRoot, 'crates/confine-policy/data/hidden.json'), 'utf8'));
 
 describe.runIf(process.platform === 'linux')('secrets', () => {
   test('of the home cannot be read: each path of the list', async () => {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use confine::{CommandDenials, DenialKind, SuggestedGrant};
+use confine_policy::{CommandDenials, DenialKind, SuggestedGrant};
 use ledger::{Actor, LedgerRunState as EndState};
 use protocol::EndedBy;
 use receipt::recording::RunUndoCoverage;

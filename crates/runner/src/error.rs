@@ -10,7 +10,7 @@ use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::supervise::HelperError;
-use confine::{MissingPart, PolicyError};
+use confine_policy::{MissingPart, PolicyError};
 use protocol::plan::{EnvironmentError, ShellNotFound};
 use safety::RuleFinding;
 use undo::UndoError;

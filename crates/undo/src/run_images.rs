@@ -19,7 +19,7 @@ use nix::unistd::geteuid;
 use super::manifest::RETENTION;
 use super::path_lookup::{self, RoutedPath};
 use super::path_state::{FileIdentity, FileState, FileTime, ImageId, KnownContents};
-pub use confine::policy::UNDO_PLACE as PLACE;
+pub use confine_policy::UNDO_PLACE as PLACE;
 
 /// Bytes of a block of the disk.
 pub(crate) const BLOCK: u64 = 4096;

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::plan::{ChildPlan, StdinSource};
-use confine::world::GuardFreshness;
+use confine_world::GuardFreshness;
 
 /// The descriptors of a command that starts cold.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use crate::SurvivingProcess;
 use crate::plan::{ChangeJournalOutcome, ChangeJournalPlan, ChildPlan, WarmShellKind};
 use crate::task::TaskSpec;
 use crate::{EndedBy, ExceededLimit, LimitKind};
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use sys::{ChildExit, DeviceInode, LaunchError, ResourceUsage, Signal};
 
 /// From the addon to a shim.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::BUILD;
 use super::frames::ProtocolMessage;
 use crate::plan::WorldId;
-use confine::{ConfinementPolicy, ReportedWorldError, WorldFacts};
+use confine_policy::{ConfinementPolicy, ReportedWorldError, WorldFacts};
 
 /// From the addon to the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use crate::SurvivingProcess;
 use crate::ended_by::EndedBy;
 use crate::plan::ChangeJournalOutcome;
 use capture::SanitizeRules;
-use confine::ConfinementReport;
+use confine_policy::ConfinementReport;
 use sys::{ResourceUsage, Signal};
 
 /// The description of a task for its shim.

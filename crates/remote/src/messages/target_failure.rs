@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
-use confine::MissingPart;
+use confine_policy::MissingPart;
 use runner::error::RunError;
 
 /// Why nothing could be done.

@@ -18,7 +18,7 @@ use super::task_check::TaskCheck;
 use super::task_registry::{SCAN_EVERY, TaskProgress, TaskRegistry};
 use crate::pattern::{JsPattern, LogSearch};
 use crate::supervise::TaskSender;
-use confine::gate::servers_of;
+use confine_gate::servers_of;
 
 /// Time between two attempts to connect to a port.
 const TRY_EVERY: Duration = Duration::from_millis(50);

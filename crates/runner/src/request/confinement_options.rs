@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::raw_options::RawWorld;
-use confine::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
+use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 
 /// Returns the world of a command that starts in `cwd`. `environment` is the host's environment, as text.
 ///
@@ -19,7 +19,7 @@ pub fn check_world(raw: &RawWorld, cwd: &str, environment: &str) -> Result<Arc<O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use confine::PolicyProfile;
+    use confine_policy::PolicyProfile;
 
     #[test]
     fn the_root_is_that_of_the_owner_or_the_directory_of_the_command() {

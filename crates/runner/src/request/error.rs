@@ -3,7 +3,7 @@
 use super::number_option::{NotInRange, shown};
 use super::safety_options::SafetyError;
 use crate::pattern::JsPatternError;
-use confine::PolicyError;
+use confine_policy::PolicyError;
 use protocol::plan::EnvironmentError;
 use reduce::rules::RuleError;
 

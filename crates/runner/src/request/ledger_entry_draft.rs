@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::raw_options::RawOptions;
-use confine::RealHost;
-use confine::policy::PolicyEnvironment;
+use confine_policy::{PolicyEnvironment, RealHost};
 use safety::{RuleFinding, SafetyVerdict};
 
 /// The part of an entry that is known before the command is planned.

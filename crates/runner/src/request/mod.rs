@@ -28,7 +28,7 @@ use crate::registry::{TASK_LIMIT, TaskRegistry};
 use crate::reuse::{self, SharedOutputCopy};
 use capture::{SanitizeRules, TruncationPolicy};
 use command_options::{check_command, check_terminal};
-use confine::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
+use confine_policy::{CommandDenials, ConfinementReport, OwnedPolicy, WorldFacts};
 use ledger::Actor;
 use limit_options::check_limits;
 use protocol::plan;

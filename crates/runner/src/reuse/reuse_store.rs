@@ -147,7 +147,7 @@ mod tests {
             output,
             written: None,
             ground: ReuseGround::ReadsOnly,
-            denials: confine::CommandDenials::default(),
+            denials: confine_policy::CommandDenials::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use capture::OutputStream;
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use evidence::{CommandEvidence, EvidencePart};
 use protocol::task::now_ms;
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ use crate::request::CommandRequest;
 use crate::reuse::StorableRun;
 use crate::supervise::{EvidenceWatch, Failure, InheritedStateFiles, ShimCommand};
 use capture::CapturedStream;
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use evidence::{CommandEnd, CommandEvidence, EvidencePart};
 use protocol::plan::WarmShellKind;
 use protocol::task::Task;

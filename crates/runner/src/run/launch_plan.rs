@@ -12,10 +12,11 @@ use crate::error::RunError;
 use crate::pty::{CommandTerminal, TerminalError};
 use crate::request::{CommandRequest, MAX_ARGUMENT, RequestError};
 use crate::supervise::{EvidenceWatch, Failure, HelperProcesses, WorldFailure};
-use confine::{
+use confine_policy::{
     ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
-    WorldFacts, remedy_of,
+    WorldFacts,
 };
+use confine_world::remedy_of;
 use protocol::CommandOrder;
 use protocol::plan::{self, ChildPlan, InheritedDescriptor, MARK, ShellStartup, StdinSource, WorldId};
 use protocol::task::TaskSpec;

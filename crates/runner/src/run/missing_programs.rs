@@ -10,7 +10,7 @@ use super::guard::in_context;
 use super::outcome::{CommandOutcome, CommandStatus};
 use crate::request::CommandRequest;
 use crate::snapshot_paths;
-use confine::ConfinementPolicy;
+use confine_policy::ConfinementPolicy;
 use evidence::is_builtin;
 
 /// Directories of programs in a project, below the directory of the command and those around it.
@@ -301,7 +301,7 @@ mod tests {
         let hidden = ["app/bin", "secret"].map(|path| real.join(path)).to_vec();
         let policy = ConfinementPolicy {
             hide: hidden,
-            tmp: confine::policy::TmpPlacement::Shared,
+            tmp: confine_policy::TmpPlacement::Shared,
             ..ConfinementPolicy::sample(&real)
         };
         let find = |name, policy| {

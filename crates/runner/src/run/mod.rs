@@ -61,7 +61,7 @@ use crate::supervise::{
     AdmissionSlot, CommandAdmission, HelperProcesses, RunningCommand, SentCommand, ShimCommand, ShimEvent,
 };
 use completion::NotStarted;
-use confine::WorldFacts;
+use confine_policy::WorldFacts;
 use drive::CommandDriver;
 use drive::settlement::complete;
 use filtered_reuse::FilteredReuse;

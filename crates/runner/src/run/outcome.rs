@@ -13,7 +13,7 @@ use crate::ledger_writes::unwritable_note;
 use crate::proof::{CommandToProve, EvidenceRequest};
 use crate::request::CommandRequest;
 use capture::StreamTruncation;
-use confine::{CommandDenials, ConfinementReport, refused_reads};
+use confine_policy::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{CommandEvidence, EvidencePart};
 use protocol::plan;
 use protocol::task::{Task, TaskStore};

@@ -27,7 +27,7 @@ use crate::reuse::{
     is_vouched, only_reads, varies, writes,
 };
 use capture::OutputStream;
-use confine::TmpPlacement;
+use confine_policy::TmpPlacement;
 use evidence::{CommandEvidence, EvidenceCompleteness};
 use protocol::plan::ShellStartup;
 use protocol::task::now_ms;

@@ -38,7 +38,7 @@ impl WorldOwner {
     /// Ends the owner's worlds, and the world that is being begun. May be called again.
     pub fn end(&self) {
         self.has_ended.store(true, Ordering::SeqCst);
-        confine::forget_owner(self.number);
+        confine_policy::forget_owner(self.number);
         if let Some(helpers) = HelperProcesses::if_made() {
             helpers.end_worlds(self.number);
         }
@@ -56,7 +56,7 @@ impl WorldOwner {
                 owner.make_first(first, helpers).await;
             }
             if owner.has_ended() {
-                confine::forget_owner(owner.number);
+                confine_policy::forget_owner(owner.number);
             }
         });
     }

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use confine::world::GuardFreshness;
+use confine_world::GuardFreshness;
 use protocol::plan::{ChildPlan, ROOM, StdinSource};
 use protocol::{CommandOrder, CommandPipes, WarmCommand};
 use protocol::{ToShim, WarmCommandPlace, WarmCommandStart, WarmShellEnds, WarmShellReport};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::ShimProcess;
 use super::shim_world::ShimWorld;
 use super::task_server::TaskServer;
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use protocol::FromShim;
 use protocol::plan::ChangeJournalPlan;
 use sys::{ChildConfinement, LaunchError, LaunchStep};

@@ -7,11 +7,13 @@ use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use confine::filter::{self, SyscallFilterMode};
-use confine::gate::GateControl;
-use confine::listener::{ListenerLink, ListenerReport};
-use confine::world::{GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces};
-use confine::{CommandDenials, WorldStatusBoard, WorldStatusSlot};
+use confine_gate::{GateControl, WorldStatusBoard, WorldStatusSlot};
+use confine_listener::{ListenerLink, ListenerReport};
+use confine_policy::CommandDenials;
+use confine_world::{
+    GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces, filter,
+    filter::SyscallFilterMode,
+};
 use sys::{ChildConfinement, SyscallArchitecture, SyscallFilter, WorldEntrance};
 
 /// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
@@ -207,7 +209,7 @@ impl ShimWorld {
         if let Some(door) = &mut self.door {
             let _ = door.show(path);
         } else if let Some(home) = &self.home {
-            let _ = confine::world::show_file(home, path);
+            let _ = confine_world::show_file(home, path);
         }
     }
 

@@ -15,7 +15,7 @@ use super::denial_news::DenialNews;
 use super::task_client::{ClientRequest, TaskClient};
 use super::task_input_writer::TaskInputWriter;
 use super::task_output_reader::TaskOutputReader;
-use confine::{CommandDenials, ConfinementMechanism};
+use confine_policy::{CommandDenials, ConfinementMechanism};
 use protocol::SilenceWatch;
 use protocol::plan::ChangeJournalOutcome;
 use protocol::task::{Task, TaskChangeJournal, TaskEnd, TaskLog, TaskSpec, TaskStore};

@@ -8,11 +8,11 @@ use nix::unistd::Pid;
 
 use super::blank_world_slot::{BlankGate, BlankWorldSlot};
 use super::worlds::SupervisorWorlds;
-use confine::ConfinementPart;
-use confine::gate::GateControl;
-use confine::world::BlankWorld;
-use confine::world::testing::{WorldTestScene, end, isolated, users};
-use confine::world::{WorldHostPaths, finish_world};
+use confine_gate::GateControl;
+use confine_policy::ConfinementPart;
+use confine_world::{
+    BlankWorld, WorldHostPaths, finish_world, testing::WorldTestScene, testing::end, testing::isolated, testing::users,
+};
 use protocol::plan::WorldId;
 use sys::{ForkOutcome, Signal};
 

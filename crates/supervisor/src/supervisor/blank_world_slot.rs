@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use confine::ConfinementPolicy;
-use confine::gate::GateControl;
-use confine::world::{BlankWorld, overlaid_caches};
+use confine_gate::GateControl;
+use confine_policy::ConfinementPolicy;
+use confine_world::{BlankWorld, overlaid_caches};
 
 /// Time a blank world waits for its policy.
 const KEPT: Duration = Duration::from_secs(60);

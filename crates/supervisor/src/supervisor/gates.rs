@@ -6,9 +6,9 @@ use std::path::Path;
 
 use nix::unistd::Pid;
 
-use confine::gate::{self, GateControl, GateError, GateNamespaces, GateNetwork, GateSetup, WorldLoopback};
-use confine::world::{BlankWorld, ConfinedWorld};
-use confine::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, ReportedWorldError, WorldError};
+use confine_gate::{GateControl, GateError, GateNamespaces, GateNetwork, GateSetup, WorldLoopback};
+use confine_policy::{ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, ReportedWorldError, WorldError};
+use confine_world::{BlankWorld, ConfinedWorld};
 use protocol::plan::MARK;
 use sys::ForkOutcome;
 
@@ -37,7 +37,7 @@ pub fn open_blank_gate(begun: &BlankWorld) -> Result<(Pid, GateControl), Reporte
     let network = GateNetwork::Namespaces(namespaces);
     let (setup, control) = GateSetup::new(&NetworkScope::None, &[], network, lifeline, MARK).map_err(no_gate)?;
     match sys::fork().map_err(|error| failed("the process of its gate", error))? {
-        ForkOutcome::Child => gate::serve(setup.posting_on(board)),
+        ForkOutcome::Child => confine_gate::serve(setup.posting_on(board)),
         ForkOutcome::Parent(pid) => Ok((pid, control)),
     }
 }

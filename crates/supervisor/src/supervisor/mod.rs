@@ -19,7 +19,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::cgroup::{self, SupervisorCgroup};
 use super::{shim, tree};
-use confine::ReportedWorldError;
+use confine_policy::ReportedWorldError;
 use protocol::plan::WorldId;
 use protocol::task::MachineIdentity;
 use protocol::{FrameReader, FromSupervisor, ReceiveOutcome, ToSupervisor, WORLD_LOST, WorldEntryPoints};

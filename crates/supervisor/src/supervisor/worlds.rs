@@ -15,13 +15,13 @@ use nix::unistd::Pid;
 use super::blank_world_slot::{BlankGate, BlankWorldSlot};
 use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
 use crate::shim::shim_world::{ShimWorld, ShimWorldLinks};
-use confine::filter::SyscallFilterMode;
-use confine::gate::{self, GateControl, GateError, GateSetup};
-use confine::listener::{self, ListenerEndpoint, ListenerLink, ListenerSettings};
-use confine::world::{
-    self, BlankWorld, ConfinedWorld, InitConnection, JoinedWorld, PublishedWorld, WorldHostPaths, WorldLeftovers,
+use confine_gate::{GateControl, GateError, GateSetup};
+use confine_listener::{ListenerEndpoint, ListenerLink, ListenerSettings};
+use confine_policy::{ConfinementPart, ConfinementPolicy, ReportedWorldError, WorldError, WorldFacts};
+use confine_world::{
+    BlankWorld, ConfinedWorld, InitConnection, JoinedWorld, PublishedWorld, WorldHostPaths, WorldLeftovers,
+    filter::SyscallFilterMode,
 };
-use confine::{ConfinementPart, ConfinementPolicy, ReportedWorldError, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
 use protocol::task::TaskStore;
 use protocol::{WORLD_LOST, WorldEntryPoints};
@@ -81,7 +81,7 @@ impl SupervisorWorlds {
         registry: Option<&Path>,
     ) -> Result<WorldFacts, ReportedWorldError> {
         let candidates = registry.map(|folder| TaskStore::at(folder.to_owned()).joinable_worlds()).unwrap_or_default();
-        let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, state, home)) {
+        let (world, gate) = match candidates.iter().find_map(|home| confine_world::join(policy, state, home)) {
             Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
             // A later attempt to make the same world must not end with the processes of this attempt.
             None => self.build(id, policy, state).inspect_err(|_| self.detach_processes(id))?,
@@ -124,7 +124,7 @@ impl SupervisorWorlds {
             Some(Ok(finished)) => finished,
             Some(Err(missing @ WorldError::Missing(_))) => return Err(missing.into()),
             // The blank world may have ended since it was claimed.
-            Some(Err(WorldError::Step { .. })) | None => (world::build(policy, &place)?, None),
+            Some(Err(WorldError::Step { .. })) | None => (confine_world::build(policy, &place)?, None),
         };
         if let Some(first) = world.lifetime_process() {
             self.inits.insert(first, Some(id));
@@ -152,7 +152,7 @@ impl SupervisorWorlds {
         place: &WorldHostPaths<'_>,
     ) -> Result<(ConfinedWorld, Option<BlankGate>), WorldError> {
         let init = begun.init;
-        let world = world::finish_world(begun, policy, place);
+        let world = confine_world::finish_world(begun, policy, place);
         let is_made = world.as_ref().is_ok_and(|world| world.namespaces.is_some());
         if !is_made {
             // It was reaped, and the gate ends with it.
@@ -239,7 +239,7 @@ impl SupervisorWorlds {
         let loopback = setup.loopback();
         world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
-            ForkOutcome::Child => gate::serve(setup),
+            ForkOutcome::Child => confine_gate::serve(setup),
             ForkOutcome::Parent(pid) => self.gates.insert(pid, Some(id)),
         };
         drop(setup);
@@ -400,7 +400,7 @@ impl SupervisedWorld {
                 if entered.is_err() {
                     sys::exit_now(1);
                 }
-                listener::serve(ends, self.settings.clone(), None)
+                confine_listener::serve(ends, self.settings.clone(), None)
             }
         }
     }
@@ -420,7 +420,7 @@ impl SupervisedWorld {
                 Ok(ForkOutcome::Child) => Ok(ShimForkOutcome::Child),
                 Ok(ForkOutcome::Parent(shim)) => {
                     let _ = File::from(write).write_all(&shim.as_raw().to_ne_bytes());
-                    listener::serve(ends, self.settings.clone(), Some(shim))
+                    confine_listener::serve(ends, self.settings.clone(), Some(shim))
                 }
                 Err(_) => sys::exit_now(1),
             },

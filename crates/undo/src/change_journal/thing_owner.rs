@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use confine::listener::name_key;
+use confine_listener::name_key;
 
 use super::ChangeJournal;
 use super::foreign_changes::RemovalKind;

@@ -127,7 +127,7 @@ fn what_another_program_makes_in_a_directory_of_the_run_stays() {
             let path = scene.path(name);
             let directory = fs::metadata(path.parent().expect("above")).expect("there");
             let inode = std::os::unix::fs::MetadataExt::ino(&directory);
-            confine::listener::name_key(inode, path.file_name().expect("a name").as_encoded_bytes())
+            confine_listener::name_key(inode, path.file_name().expect("a name").as_encoded_bytes())
         };
         run.journal.announce_names(["out/own", "out/in"].map(key));
         scene.write("out/in/report", "by another");

@@ -17,7 +17,7 @@ use crate::task::{Task, TaskSpec};
 use crate::{BlockedOn, BlockedProcess};
 use crate::{ExceededLimit, LimitKind};
 use capture::{ProgressLineHandling, SanitizeRules};
-use confine::{ReportedWorldError, WorldFacts};
+use confine_policy::{ReportedWorldError, WorldFacts};
 use plans::{limits, record, recorded};
 use sys::{ChildExit, DeviceInode, LaunchError, LaunchStep, ResourceUsage, Signal, TerminalSize};
 

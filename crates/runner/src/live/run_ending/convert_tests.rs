@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use confine::DenialKind;
+use confine_policy::DenialKind;
 use receipt::{ChangeAttribution, ChangedFileKind, FileRename};
 
 fn changes(numbers: [usize; 4]) -> RunReceipt {

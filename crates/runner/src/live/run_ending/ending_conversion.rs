@@ -13,7 +13,7 @@ use super::{
     ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunFileChange, RunGitChange, RunResourceUsage,
     UndoExtent,
 };
-use confine::{CommandDenials, SuggestedGrant};
+use confine_policy::{CommandDenials, SuggestedGrant};
 use ledger::in_milliseconds;
 use receipt::recording::RunUndoCoverage;
 use receipt::{ReceiptCompleteness, RunReceipt};
@@ -42,9 +42,9 @@ impl From<&CommandDenials> for RunDenials {
     }
 }
 
-impl From<&confine::DeniedOperation> for RunDenial {
-    fn from(denial: &confine::DeniedOperation) -> Self {
-        let confine::DeniedOperation { kind, target, program, count, grant } = denial;
+impl From<&confine_policy::DeniedOperation> for RunDenial {
+    fn from(denial: &confine_policy::DeniedOperation) -> Self {
+        let confine_policy::DeniedOperation { kind, target, program, count, grant } = denial;
         Self {
             kind: kind.name(),
             target: without_secrets(target),

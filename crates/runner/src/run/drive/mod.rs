@@ -42,7 +42,7 @@ use crate::proof::TestCounter;
 use crate::request::CommandRequest;
 use crate::supervise::{ShimCommand, ShimEvent};
 use capture::OutputStream;
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use protocol::plan::ChangeJournalOutcome;
 use protocol::task::Task;
 use protocol::{

@@ -19,8 +19,8 @@ use crate::run::completion::{
 };
 use crate::run::output_readers::WholeOutputReaders;
 use crate::supervise::{EvidenceWatch, HelperProcesses, ProcessTraces, ShimCommand, ShimEvent};
-use confine::CommandDenials;
-use confine::gate::servers_of;
+use confine_gate::servers_of;
+use confine_policy::CommandDenials;
 use protocol::plan::{ChangeJournalOutcome, WarmShellKind};
 use protocol::task::Task;
 use protocol::{ExceededLimit, ReleasedSurvivors, ShellExitReport, SurvivingProcess, TaskTransfer, TerminationCause};

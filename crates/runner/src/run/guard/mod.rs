@@ -93,7 +93,7 @@ fn apply_findings(
 
 /// Returns the findings about effects that the confinement of a command does not prevent.
 fn findings_within(
-    confinement: &confine::ConfinementPolicy,
+    confinement: &confine_policy::ConfinementPolicy,
     request: &CommandRequest,
     policy: &SafetyPolicy,
 ) -> Vec<RuleFinding> {

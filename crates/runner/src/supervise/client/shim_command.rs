@@ -15,7 +15,7 @@ use super::task_link::TaskLink;
 use crate::proof::{EvidenceRequest, TreeBeforeCommand};
 use crate::supervise::evidence_watch::EvidenceWatch;
 use crate::supervise::ready_shell::ReadyShell;
-use confine::CommandDenials;
+use confine_policy::CommandDenials;
 use ledger::PendingLedgerRecord;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;

@@ -11,8 +11,8 @@ use nix::unistd::geteuid;
 use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
-use confine::world::InitConnection;
-use confine::{ConfinementMechanism, OwnedPolicy, ReportedWorldError, WorldFacts};
+use confine_policy::{ConfinementMechanism, OwnedPolicy, ReportedWorldError, WorldFacts};
+use confine_world::InitConnection;
 use protocol::WorldEntryPoints;
 use protocol::plan::WorldId;
 use sys::DeviceInode;
@@ -286,7 +286,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use confine::ConfinementPolicy;
+    use confine_policy::ConfinementPolicy;
 
     fn confine(root: &Path, owner: u64) -> Arc<OwnedPolicy> {
         Arc::new(OwnedPolicy { policy: ConfinementPolicy::sample(root), owner })

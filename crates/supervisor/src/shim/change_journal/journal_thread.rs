@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
 use super::run_journal::{RunJournal, SharedJournal, lock};
-use confine::listener::UnconfinedListener;
+use confine_listener::UnconfinedListener;
 
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;

@@ -14,7 +14,7 @@
 //!
 //! - **A removed file is kept by its removal:** the thread renames it into the store, and the call of the command
 //!   returns. That takes one step where a link and an unlink take two. It happens only for a caller with the rights of
-//!   the shim (`crates/confine/src/listener/rights.rs`): the filter passes on each call that changes those, and after
+//!   the shim (`crates/confine-listener/src/rights.rs`): the filter passes on each call that changes those, and after
 //!   rules of Landlock the kernel makes every removal again.
 //! - **A record of a receipt begins with the first change,** and a command that changes nothing has none. That of a
 //!   point begins while the program starts.
@@ -41,8 +41,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::launch::mark_of;
 use crate::warm_shell::WarmShell;
-use confine::filter::{self, SyscallFilterMode};
-use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
+use confine_listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
+use confine_world::{filter, filter::SyscallFilterMode};
 use journal_thread::{JournalThreadHandle, SyscallSource, SyscallSourceKind};
 use protocol::RunDescriptors;
 use protocol::plan::{ChangeJournalLimits, ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose, ChildPlan};

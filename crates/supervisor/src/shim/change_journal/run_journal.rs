@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::unistd::getpid;
 
 use crate::tree;
-use confine::listener::{
+use confine_listener::{
     DirectoryEntryLocation, FileChangeJournal, JournaledChange, PendingChangeKind, PendingFileChange,
 };
 use undo::path_lookup::RoutedPath;

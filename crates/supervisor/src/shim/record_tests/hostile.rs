@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use confine::world::testing::{WorldTestScene, isolated};
+use confine_world::{testing::WorldTestScene, testing::isolated};
 use undo::testing::snapshot;
 use undo::{UndoRequest, undo};
 

@@ -7,7 +7,7 @@ mod survivors;
 mod taken;
 mod unkept;
 
-use confine::world::testing::{WorldTestScene, isolated, users};
+use confine_world::{testing::WorldTestScene, testing::isolated, testing::users};
 use protocol::plan::{ChangeJournalOutcome, ChangeJournalPurpose};
 use stage::{FinishedCommand, JournalTestShim};
 use sys::ChildExit;

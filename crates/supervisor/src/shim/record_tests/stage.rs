@@ -15,7 +15,7 @@ use nix::unistd::{Pid, getpid};
 use crate::shim::{ShimPlace, serve};
 use crate::supervisor::worlds::{ForkedShim, SupervisorWorlds};
 use crate::tree;
-use confine::world::testing::WorldTestScene;
+use confine_world::testing::WorldTestScene;
 use protocol::plan::{
     ChangeJournalLimits, ChangeJournalOutcome, ChangeJournalPlan, ChangeJournalPurpose, ChildPlan, CommandLimits,
     InheritedDescriptor, MARK, StdinSource, WorldId, next_mark,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use confine::world::testing::{WorldTestScene, isolated};
+use confine_world::{testing::WorldTestScene, testing::isolated};
 use protocol::ReleasedSurvivors;
 use protocol::plan::ChangeJournalOutcome;
 use protocol::task::{TaskChangeJournal, TaskSpec, TaskStore, new_id};

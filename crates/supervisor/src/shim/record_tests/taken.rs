@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use confine::world::testing::{WorldTestScene, isolated};
+use confine_world::{testing::WorldTestScene, testing::isolated};
 use sys::ChildExit;
 use undo::testing::snapshot;
 use undo::{UndoRequest, undo};

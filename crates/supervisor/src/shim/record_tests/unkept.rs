@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use confine::listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
-use confine::world::testing::{WorldTestScene, isolated};
+use confine_listener::{FileChangeJournal, PendingChangeKind, PendingFileChange, spot_of};
+use confine_world::{testing::WorldTestScene, testing::isolated};
 use protocol::FromShim;
 use protocol::plan::{ChangeJournalOutcome, ChangeJournalPurpose, InheritedDescriptor};
 use sys::{ChildExit, LaunchStep};
@@ -203,7 +203,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     let store = scene.state.join("undo");
     shared.set_pending(pending(&scene, ManifestPurpose::Undo));
     for act in [PendingChangeKind::Rewrite, PendingChangeKind::Remove] {
-        let spot = confine::listener::DirectoryEntryLocation {
+        let spot = confine_listener::DirectoryEntryLocation {
             directory: spot.directory.clone(),
             parent: spot.parent.clone(),
             name: spot.name.clone(),
@@ -247,7 +247,7 @@ fn a_change_of_an_awaited_run_waits_for_its_record() {
 
 #[test]
 fn the_owners_of_files_of_others_are_no_conflict() {
-    let users = confine::world::testing::users();
+    let users = confine_world::testing::users();
     for (user, confined) in users.into_iter().flatten().flat_map(|user| [(user, false), (user, true)]) {
         let scene = WorldTestScene::below(std::path::Path::new("/var/tmp"), Some(user));
         fs::create_dir(scene.root.join("theirs")).expect("made");

@@ -305,7 +305,7 @@ impl HelperProcesses {
 
 /// Returns the variables that turn features off, if the user had set them at the first call.
 fn switches() -> Vec<(&'static str, &'static str)> {
-    [&cgroup::SWITCH, &confine::world::NAMESPACES].into_iter().filter_map(FeatureSwitch::variable).collect()
+    [&cgroup::SWITCH, &confine_world::NAMESPACES].into_iter().filter_map(FeatureSwitch::variable).collect()
 }
 
 /// The program that is the supervisor with this argument, in place of the file beside the addon.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::error::HelperError;
 use super::super::world_table::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{HelperProcesses, HelperState};
-use confine::{OwnedPolicy, ReportedWorldError, WorldFacts};
+use confine_policy::{OwnedPolicy, ReportedWorldError, WorldFacts};
 use protocol::plan::WorldId;
 use protocol::{ToSupervisor, WorldEntryPoints};
 
@@ -85,7 +85,7 @@ impl HelperProcesses {
         }
         let Some(door) = self.state().worlds.init_connection(id) else {
             let home = self.world_facts(id).and_then(|facts| facts.home.clone());
-            home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine::world::show_file(home, path))));
+            home.iter().for_each(|home| paths.iter().for_each(|path| drop(confine_world::show_file(home, path))));
             return;
         };
         // Callers wait here for their turn, so that one thread suffices for all of them.

@@ -1,0 +1,213 @@
+//! A policy: the options of the caller, checked and resolved.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ConfinementPart, MissingPart};
+
+/// The starting point of a confinement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PolicyProfile {
+    /// Only the listed paths may be changed.
+    ReadOnly,
+    /// The directory of the owner may be changed.
+    Workspace,
+}
+
+impl PolicyProfile {
+    /// Returns the public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+/// The files that may be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ReadScope {
+    /// Every file that is not hidden.
+    All,
+    /// These paths, the write roots and the directories of the system.
+    Only(Vec<PathBuf>),
+}
+
+/// The hosts that may be reached.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum NetworkScope {
+    /// The loopback of the world alone.
+    None,
+    /// Every host, as without confinement.
+    Full,
+    /// The hosts of a list.
+    Allow {
+        /// The entries.
+        entries: Vec<AllowEntry>,
+        /// Addresses for names, which take precedence over any resolver.
+        hosts: BTreeMap<String, IpAddr>,
+    },
+}
+
+/// A host or several, with the ports that may be reached there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AllowEntry {
+    /// The host.
+    pub host: AllowHost,
+    /// The port. `None`: 80 and 443.
+    pub port: Option<u16>,
+}
+
+/// The host of an [`AllowEntry`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum AllowHost {
+    /// One name, in lower case and without a final dot.
+    Name(String),
+    /// All names below this name, but not the name itself.
+    Below(String),
+    /// The addresses of a network; a single address has the longest prefix.
+    Net(IpAddr, u8),
+}
+
+/// The place of `/tmp`, `/var/tmp` and `/dev/shm`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TmpPlacement {
+    /// A directory of the world.
+    Private,
+    /// The directories of the host.
+    Shared,
+}
+
+/// The state in which commands find the caches of package managers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CacheAccess {
+    /// Readable, with a writable layer that ends with the world.
+    Overlay,
+    /// The host's, writable.
+    Shared,
+    /// The host's, as read-only as the rest of the home.
+    None,
+}
+
+/// What git may change outside of the write roots.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum GitScope {
+    /// Nothing.
+    None,
+    /// The parts of each write root's repository that git writes.
+    Repository {
+        /// The homes of the user. A repository whose top is a home does not count below its top.
+        homes: Vec<PathBuf>,
+    },
+}
+
+/// The limits for the commands of one world. All paths are absolute and have no symbolic link that existed when the
+/// policy was made. Equal policies of one owner share a world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ConfinementPolicy {
+    /// The profile.
+    pub profile: PolicyProfile,
+    /// The directory of the owner.
+    pub root: PathBuf,
+    /// Directories and files that may be changed. None lies below another. A world opens them without following links,
+    /// because a command may have replaced one since.
+    pub write: Vec<PathBuf>,
+    /// What git may change besides.
+    pub git: GitScope,
+    /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
+    /// A name that a repository has in `.git` (`.git/hooks`) also counts for its submodules and worktrees.
+    pub protect: Vec<PathBuf>,
+    /// Paths that can be neither read nor listed. They need not exist. None lies below another. A hidden path may lie
+    /// below a write root or a cache, and is hidden there, too.
+    pub hide: Vec<PathBuf>,
+    /// The files that may be read.
+    pub read: ReadScope,
+    /// The hosts that may be reached.
+    pub network: NetworkScope,
+    /// Ports of the world's loopback that the host's loopback forwards to.
+    pub expose: Vec<u16>,
+    /// The place of temporary files.
+    pub tmp: TmpPlacement,
+    /// The state of caches, and the directories of the existing caches. None lies below another, below a write root or
+    /// below a hidden path. A write root may lie below a cache.
+    pub caches: (CacheAccess, Vec<PathBuf>),
+    /// Parts that must hold.
+    pub require: Vec<ConfinementPart>,
+}
+
+/// The reach of a confined command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandReach {
+    /// The only places that can be changed, absolute.
+    pub write: Vec<String>,
+    /// Whether no host can be reached.
+    pub offline: bool,
+    /// Whether no process, device or service of the machine can be reached.
+    pub alone: bool,
+}
+
+impl ConfinementPolicy {
+    /// Returns the parts that the options ask for, in the order of [`ConfinementPart::ALL`].
+    pub fn wanted_parts(&self) -> impl Iterator<Item = ConfinementPart> {
+        ConfinementPart::ALL
+            .into_iter()
+            .filter(|part| *part != ConfinementPart::Network || self.network != NetworkScope::Full)
+    }
+
+    /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
+    /// required may not hold, so it limits nothing.
+    pub fn command_reach(&self, root: &Path) -> CommandReach {
+        let holds = |part| self.require.contains(&part);
+        let (caches, places) = &self.caches;
+        let shared = if *caches == CacheAccess::Shared { places.as_slice() } else { &[] };
+        // Also under the directory's own name, which may be a link.
+        let root = (self.profile == PolicyProfile::Workspace).then_some(root);
+        let everything = (!holds(ConfinementPart::Files)).then_some(Path::new("/"));
+        let write = self.write.iter().chain(shared).map(PathBuf::as_path).chain(root).chain(everything);
+        CommandReach {
+            write: write.map(|path| path.to_string_lossy().into_owned()).collect(),
+            offline: self.network == NetworkScope::None && holds(ConfinementPart::Network),
+            // A service of the machine has a socket or a file.
+            alone: holds(ConfinementPart::Processes) && holds(ConfinementPart::Files),
+        }
+    }
+
+    /// Returns the parts that are held if these are missing.
+    pub fn held_without(&self, missing: &[MissingPart]) -> Vec<ConfinementPart> {
+        self.wanted_parts().filter(|part| missing.iter().all(|missing| missing.part != *part)).collect()
+    }
+}
+
+#[cfg(any(test, debug_assertions))]
+impl ConfinementPolicy {
+    /// Returns a workspace with a private tmp and without a network, which requires, protects and hides nothing.
+    pub fn sample(root: &std::path::Path) -> Self {
+        Self {
+            profile: PolicyProfile::Workspace,
+            root: root.to_owned(),
+            write: vec![root.to_owned()],
+            git: GitScope::Repository { homes: Vec::new() },
+            protect: Vec::new(),
+            hide: Vec::new(),
+            read: ReadScope::All,
+            network: NetworkScope::None,
+            expose: Vec::new(),
+            tmp: TmpPlacement::Private,
+            caches: (CacheAccess::None, Vec::new()),
+            require: Vec::new(),
+        }
+    }
+}
+
+/// The confinement of a command, which decides on its world. Equal confinements share a world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct OwnedPolicy {
+    /// The limits for the commands of the world.
+    pub policy: ConfinementPolicy,
+    /// The owner of the world, as a number that no other owner of this host process has: a tool, a session, a registry.
+    /// 0: the plain calls of the host.
+    pub owner: u64,
+}

@@ -1,0 +1,56 @@
+//! The policy of a confined command: the options of the caller, checked and resolved, and the words in which the
+//! crates of confinement report to the caller.
+//!
+//! Pure but for `make`, which resolves paths of the host. It trusts the caller's options to mean what they say, and no
+//! path to be what its name says: links are followed here, once. It runs in the host, and its types cross to the
+//! supervisor, the shims, the listeners and the gates.
+//!
+//! | step | where |
+//! |---|---|
+//! | options as given | `raw.rs` |
+//! | the other inputs of a policy | `policy_environment.rs` |
+//! | paths: `~`, links, nesting | `option_paths.rs` |
+//! | allow entries and names of hosts | `hosts.rs` |
+//! | the default lists | `defaults.rs` |
+//! | options that contradict each other | `contradictions.rs` |
+//! | everything together | `make.rs` |
+//! | policies of earlier commands | `policy_cache.rs` |
+//! | lists and limits as data, for documents and tests | `facts.rs` |
+//! | more access for one command | `requested_access.rs` |
+//! | what could be held, and what was denied | `confinement_parts.rs`, `confinement_report.rs`, `denial.rs` |
+//! | hidden files in the messages of programs | `hidden_reads.rs` |
+
+mod confinement_parts;
+mod confinement_policy;
+mod confinement_report;
+mod contradictions;
+mod defaults;
+mod denial;
+mod facts;
+mod hidden_reads;
+mod hosts;
+mod make;
+mod option_paths;
+mod policy_cache;
+mod policy_environment;
+mod policy_error;
+mod raw;
+mod requested_access;
+
+pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
+pub use confinement_policy::{
+    AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, GitScope, NetworkScope, OwnedPolicy,
+    PolicyProfile, ReadScope, TmpPlacement,
+};
+pub use confinement_report::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
+pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
+pub use denial::{CommandDenials, DenialKind, DeniedOperation, LISTED, SuggestedGrant};
+pub use facts::facts;
+pub use hidden_reads::refused_reads;
+pub use make::make_policy;
+pub use option_paths::outermost_paths;
+pub use policy_cache::{forget_owner, policy_for_owner};
+pub use policy_environment::{PolicyEnvironment, RealHost};
+pub use policy_error::{PolicyError, PolicyFault};
+pub use raw::{RawConfine, RawNetwork, RawRead};
+pub use requested_access::{RequestedAccess, missing_access};
