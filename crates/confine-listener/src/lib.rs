@@ -22,7 +22,8 @@
 //! call only if the answer does not depend on the checked memory: mounts, Landlock or registers bound such a call.
 //!
 //! It trusts its policy and its shim. It trusts no memory, descriptor or path of a caller, all of which threads of the
-//! caller change at any time, and keeps nothing of a call but its record.
+//! caller change at any time. It never lets the kernel continue a call whose answer depends on memory that was checked
+//! here, and starts no program.
 //!
 //! Reads of hidden files are not noticed here: a question for each file that is opened would cost more than all the
 //! rest of confinement. `refused_reads` finds such reads in the output of programs.

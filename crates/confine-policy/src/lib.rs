@@ -1,9 +1,9 @@
 //! The policy of a confined command: the options of the caller, checked and resolved, and the words in which the
 //! crates of confinement report to the caller.
 //!
-//! Pure but for `make`, which resolves paths of the host. It trusts the caller's options to mean what they say, and no
-//! path to be what its name says: links are followed here, once. It runs in the host, and its types cross to the
-//! supervisor, the shims, the listeners and the gates.
+//! It runs in the host, and its types cross to the supervisor, the shims, the listeners and the gates. It trusts the
+//! caller's options to mean what they say, and no path to be what its name says: links are followed here, once, and
+//! users are looked up (`RealHost`). It never changes a file, starts a process or opens a connection.
 //!
 //! | step | where |
 //! |---|---|

@@ -19,7 +19,7 @@ struct GitSetting {
 
 /// Returns the last value of `core.worktree` in a file, without included files. `None`: there is none, or the file is
 /// written in a way that this function does not know.
-pub fn work_tree(config: &[u8]) -> Option<PathBuf> {
+pub(crate) fn work_tree(config: &[u8]) -> Option<PathBuf> {
     let mut found = None;
     for setting in settings(config).flatten() {
         if setting.is_setting("core", "worktree") {

@@ -12,7 +12,8 @@
 //!
 //! It trusts its policy and the kernel. It trusts no file, link or repository that a command could have changed, and
 //! after the first command in a world nothing that is mounted writable. A part that cannot be made is an error: no
-//! command runs in less than its policy requires.
+//! command runs in less than its policy requires. It runs in the supervisor and in init, and it never runs a program of
+//! the world, such as git, to learn something.
 //!
 //! | step | where |
 //! |---|---|

@@ -16,7 +16,16 @@ import { NowView } from './now/now.ts';
 import { statedRun } from './now/row.ts';
 import { PortsView, servedBy } from './ports/ports.ts';
 
-type View = 'Now' | 'History' | 'Ports';
+type ViewName = 'Now' | 'History' | 'Ports';
+
+/** What a tab shows. A view that is not selected is not in the document. */
+interface View {
+  readonly element: HTMLElement;
+  /** Shows the present state of the store. */
+  update(): void;
+  /** Called once per second. */
+  tick?(now: number): void;
+}
 
 /** The whole page. */
 export class Page {
@@ -38,10 +47,11 @@ export class Page {
   readonly #tabs: Tabs;
   readonly #now: NowView;
   readonly #history: HistoryView;
-  readonly #ports: PortsView;
+  /** The views by name, in the order of their tabs. */
+  readonly #views: Record<ViewName, View>;
   readonly #detail: Detail;
   /** The id of the open run or question of each view. */
-  readonly #chosen: Record<View, string | null> = { Now: null, History: null, Ports: null };
+  readonly #chosen: Record<ViewName, string | null> = { Now: null, History: null, Ports: null };
   #followed: string | null = null;
   #isLost = false;
   /** Whether a run has ended since the last update. */
@@ -61,7 +71,7 @@ export class Page {
     };
     this.#now = new NowView(this.#context);
     this.#history = new HistoryView(this.#context);
-    this.#ports = new PortsView(this.#context);
+    this.#views = { Now: this.#now, History: this.#history, Ports: new PortsView(this.#context) };
     this.#detail = new Detail(this.#context);
     this.#tabs = new Tabs(() => this.#switched());
     server.onEvent = (name, data) => this.#event(name, data);
@@ -72,11 +82,8 @@ export class Page {
 
   /** Adds the page, empty at first, to the document. */
   start(): void {
-    const panels = [
-      this.#tabs.add('Now', this.#needs),
-      this.#tabs.add('History', null),
-      this.#tabs.add('Ports', this.#open),
-    ];
+    const badges: Partial<Record<ViewName, HTMLElement>> = { Now: this.#needs, Ports: this.#open };
+    const panels = this.#names.map((name) => this.#tabs.add(name, badges[name] ?? null));
     const keys = button('?', () => this.#keys.open(), { class: 'btn btn-bare keys-button', 'aria-label': 'Keys' });
     const head = h(
       'header',
@@ -93,8 +100,12 @@ export class Page {
     this.#tabs.select('Now');
   }
 
-  get #view(): View {
-    return this.#tabs.selected as View;
+  get #names(): ViewName[] {
+    return Object.keys(this.#views) as ViewName[];
+  }
+
+  get #view(): ViewName {
+    return this.#tabs.selected as ViewName;
   }
 
   #event<Name extends keyof PageEvents>(name: Name, data: PageEvents[Name]): void {
@@ -176,8 +187,7 @@ export class Page {
   #tick(): void {
     this.#store.tick();
     const now = Date.now();
-    if (this.#view === 'Now') this.#now.tick(now);
-    if (this.#view === 'Ports') this.#ports.tick(now);
+    this.#views[this.#view].tick?.(now);
     this.#detail.tick(now);
     this.#paint();
   }
@@ -190,14 +200,9 @@ export class Page {
 
   #updateParts(): void {
     this.#updateHead();
-    const view = this.#view;
-    if (view === 'Now') this.#now.update();
-    else if (view === 'Ports') this.#ports.update();
-    else {
-      if (this.#ended) this.#history.refresh();
-      this.#history.update();
-    }
+    if (this.#ended && this.#view === 'History') this.#history.refresh();
     this.#ended = false;
+    this.#views[this.#view].update();
     this.#detail.update(this.#subject());
     this.#arrange();
   }
@@ -230,16 +235,13 @@ export class Page {
   /** Keeps only the elements of the selected view in the document, so that each run is there once. */
   #arrange(): void {
     const open = this.#chosen[this.#view] !== null;
-    const shown: Record<View, Element[]> = {
-      Now: [this.#now.element, this.#detail.element],
-      History: open ? [this.#history.element, this.#detail.element] : [this.#history.element],
-      Ports: [this.#ports.element],
-    };
-    for (const name of ['Now', 'History', 'Ports'] as const) {
+    const { element } = this.#views[this.#view];
+    const shown = open || this.#view === 'Now' ? [element, this.#detail.element] : [element];
+    for (const name of this.#names) {
       const panel = document.getElementById(`panel-${name.toLowerCase()}`);
       if (!panel) continue;
       panel.classList.toggle('opened', open && name === this.#view);
-      arrange(panel, name === this.#view ? shown[name] : []);
+      arrange(panel, name === this.#view ? shown : []);
     }
   }
 

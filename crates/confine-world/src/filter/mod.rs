@@ -22,7 +22,7 @@ mod tests;
 
 pub use assemble::is_known;
 pub use calls::{PRIVILEGED, SET_GROUP, SyscallEntry, SyscallHandling};
-pub use syscall_rule::{CREATES, SyscallFilterMode, WRITES};
+pub use syscall_rule::{CREATES, SyscallFilterMode};
 
 use sys::{SyscallArchitecture, SyscallFilter};
 
