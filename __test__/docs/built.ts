@@ -30,11 +30,6 @@ interface Facts {
     modeLimitsMs: Record<string, number>;
     movingLimitMs: number;
     defaultSpillBytes: number;
-    reuseAgeMs: number;
-    reuseStoreBytes: number;
-    undoFileBytes: number;
-    undoRunBytes: number;
-    undoStoreBytes: number;
     spillKeptMs: number;
     defaultSnapshotMs: number;
     snapshotMs: [number, number];
@@ -70,7 +65,7 @@ interface Facts {
   };
   confine: Record<'protect' | 'system', string[]> &
     Record<'hide' | 'hideOfSystem', { path: string; what: string; source: string }[]> &
-    Record<'maxEntries' | 'maxExposed' | 'maxDenials', number> & {
+    Record<'maxEntries' | 'maxExposed', number> & {
       parts: string[];
       /** In the order in which they are tried. `needs` has one entry for each part, null where it is not held. */
       ways: { name: string; needs: (string | null)[]; besides: string }[];

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::defaults::{HIDE, HiddenPath, PROTECT, SYSTEM};
 use super::make::{MOST_ENTRIES, MOST_EXPOSED};
-use crate::LISTED;
 use crate::{ConfinementMechanism, ConfinementPart};
 
 /// Returns the lists and limits. `hide` is relative to the home, and each path is there with what it has.
@@ -16,7 +15,6 @@ pub fn facts() -> Value {
         "system": SYSTEM.as_slice(),
         "maxEntries": MOST_ENTRIES,
         "maxExposed": MOST_EXPOSED,
-        "maxDenials": LISTED,
         "parts": ConfinementPart::ALL.map(ConfinementPart::name),
         "ways": ConfinementMechanism::ALL.map(|way| {
             json!({ "name": way.name(), "needs": ConfinementPart::ALL.map(|part| way.needs(part)), "besides": way.additional_bounds() })

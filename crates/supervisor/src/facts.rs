@@ -16,18 +16,12 @@ pub fn facts() -> Value {
         "settleMs": survivor_scan::SETTLE.as_millis(),
         "graceWithoutHostMs": supervised_command::GRACE_WITHOUT_HOST.as_millis(),
         "limits": {
-            "firstMs": tree_limits::FIRST.as_millis(),
-            "usualMs": tree_limits::USUAL.as_millis(),
-            "nearMs": tree_limits::NEAR.as_millis(),
             "shortestMs": tree_limits::SHORTEST.as_millis(),
-            "fastestGiBPerS": tree_limits::FASTEST >> 30,
             "idleMs": tree_limits::IDLE.as_millis(),
             "share": tree_limits::SHARE,
         },
         "outflowQuietMs": task_output_reader::QUIET.as_millis(),
         "blocked": {
-            "boundMs": scan::BOUND.as_millis(),
-            "othersMs": scan::OTHERS.as_millis(),
             "most": scan::MOST,
             "commandChars": scan::COMMAND,
         },

@@ -13,15 +13,15 @@ use protocol::{ExceededLimit, LimitKind};
 use sys::{ReapOutcome, ResourceUsage, UsageSample};
 
 /// Time until the first check. Most commands have exited by then.
-pub const FIRST: Duration = Duration::from_millis(10);
+const FIRST: Duration = Duration::from_millis(10);
 /// Usual pause between checks of memory and processes.
-pub const USUAL: Duration = Duration::from_millis(20);
+const USUAL: Duration = Duration::from_millis(20);
 /// Pause once the tree has more than half of the processes that it may have.
-pub const NEAR: Duration = Duration::from_millis(5);
+const NEAR: Duration = Duration::from_millis(5);
 /// Shortest pause.
 pub const SHORTEST: Duration = Duration::from_millis(1);
 /// Fastest growth of memory that the checks keep up with, bytes per second. One core fills new pages at half of it.
-pub const FASTEST: u64 = 4 << 30;
+const FASTEST: u64 = 4 << 30;
 /// Longest pause of a tree that sleeps.
 pub const IDLE: Duration = Duration::from_millis(100);
 /// Least ratio of a pause to the CPU time of the check before it.

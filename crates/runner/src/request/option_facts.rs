@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use super::command_mode::CommandMode;
 use super::command_options::{MAX_ARGUMENT, MAX_COMMAND};
 use super::output_options::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
-use super::recording_options::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
 use super::time_options::{GRACE_MS, MOVING_LIMIT, TIMEOUT_MS};
 
 /// Returns the ranges and defaults. Times are in ms, sizes in bytes.
@@ -21,11 +20,6 @@ pub fn facts() -> Value {
         "defaultGraceMs": GRACE_MS.default,
         "defaultSpillBytes": SPILL_MAX_BYTES.default,
         "spillKeptMs": SPILL_RETENTION_MS.default,
-        "reuseAgeMs": REUSE_AGE_MS.default,
-        "reuseStoreBytes": REUSE_STORE_BYTES.default,
-        "undoFileBytes": UNDO_FILE_BYTES.default,
-        "undoRunBytes": UNDO_RUN_BYTES.default,
-        "undoStoreBytes": UNDO_STORE_BYTES.default,
         "defaultSnapshotMs": SNAPSHOT_INTERVAL_MS.default,
         "snapshotMs": [SNAPSHOT_INTERVAL_MS.number.least, SNAPSHOT_INTERVAL_MS.number.most],
     })

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::drive::{command_pipes, early_ends, output_delivery};
-use super::{blocked_watch, outcome};
+use super::outcome;
 
 /// Returns the bounds. Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
@@ -12,7 +12,5 @@ pub fn facts() -> Value {
         "snapshotBytes": command_pipes::VIEW,
         "batchBytes": output_delivery::BATCH,
         "fewReplaced": outcome::FEW_REPLACED,
-        "blockedQuietMs": blocked_watch::QUIET_BEFORE_SCAN.as_millis(),
-        "blockedAgainMs": blocked_watch::RESCAN_INTERVAL.as_millis(),
     })
 }

@@ -14,7 +14,6 @@ pub fn facts() -> Value {
             "perCommand": admission::PER_COMMAND,
             "perTask": admission::PER_TASK,
             "perSessionShare": admission::PER_SESSION,
-            "perTerminalShare": admission::PER_TERMINAL,
             "reserve": admission::RESERVE,
             "most": admission::MAX_COMMANDS,
         },

@@ -10,9 +10,9 @@ use crate::tree::TreeMember;
 use protocol::{BlockedOn, BlockedProcess, plain};
 
 /// Time limit of a scan. A scan usually takes far less, but on a busy machine each step may be delayed.
-pub const BOUND: Duration = Duration::from_millis(100);
+const BOUND: Duration = Duration::from_millis(100);
 /// Time limit of the search for other users of a FIFO. The search covers all processes of the machine.
-pub const OTHERS: Duration = Duration::from_millis(300);
+const OTHERS: Duration = Duration::from_millis(300);
 /// The most processes of a command that are scanned.
 pub const MOST: usize = 400;
 /// Characters of a command line that are reported.

@@ -15,7 +15,7 @@ pub const PER_TASK: u64 = 3;
 /// Extra descriptors of a session that runs a command. Of this many commands, one may belong to a session.
 pub const PER_SESSION: usize = 5;
 /// Of this many commands, one may be a terminal, because a terminal may stay open for hours.
-pub const PER_TERMINAL: usize = 2;
+const PER_TERMINAL: usize = 2;
 /// Descriptors reserved for the host.
 pub const RESERVE: u64 = 48;
 /// The most parallel commands. More commands would only compete for the processors.
