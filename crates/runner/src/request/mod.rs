@@ -1,4 +1,7 @@
 //! Turns raw options into a request that can be run as it is. Each group of options has a file in `request/`.
+//!
+//! [`RawOptions`] is what a caller wrote, [`CommandRequest`] what was asked, and [`PlannedRun`] adds what becomes known
+//! until the command starts. Code that needs only what was asked takes a [`CommandRequest`].
 
 mod command_mode;
 mod command_options;
@@ -16,6 +19,7 @@ mod safety_options;
 mod time_options;
 
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,7 +63,7 @@ pub use raw_options::{
 pub use recording_options::undo_store;
 pub use safety_options::{SafetyCriteria, SafetyError, SafetyOptions};
 
-/// A command's options after validation.
+/// What was asked: the options of a command, checked. It does not change on its way.
 pub struct CommandRequest {
     /// The command.
     pub command: String,
@@ -73,12 +77,8 @@ pub struct CommandRequest {
     pub temp: PathBuf,
     /// The shell that was asked for.
     pub shell: Option<String>,
-    /// Name of the command in files, and mark of its processes.
-    pub mark: String,
     /// The mode mask of new files.
     pub umask: u32,
-    /// The bytes for standard input. `None`: `/dev/null`.
-    pub stdin: Option<Vec<u8>>,
     /// Whether both output streams share one pipe.
     pub merge: bool,
     /// The time limit from the start of the process.
@@ -113,28 +113,58 @@ pub struct CommandRequest {
     pub to_background: bool,
     /// Whether the command starts in the background.
     pub background: bool,
-    /// The safety rules, until the command is judged.
-    pub guard: Option<SafetyCriteria>,
-    /// Facts known before the start, for the notes of the outcome.
-    pub notes: Vec<String>,
     /// The terminal in which the command runs.
     pub terminal: Option<Arc<CommandTerminal>>,
-    /// Whether a warm shell may run the command.
-    pub warm: bool,
-    /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
-    pub startup: Option<ShellStartup>,
-    /// The pipe on which the shell reports the exit code before its own exit.
-    pub exit_report_pipe: Option<OwnedFd>,
     /// The world in which the command runs. `None`: it is not confined.
     pub confine: Option<Arc<OwnedPolicy>>,
     /// Whether the world belongs to the registry, whose running tasks may have it already.
     pub joins_registry_world: bool,
+    /// The wanted record of the command. `None`: nothing is recorded.
+    pub record: Option<Box<RecordingRequest>>,
+    /// Most bytes that the store of outputs keeps of a tap.
+    pub tap_bytes: u64,
+    /// The reduction of the text that a model reads. `None`: no view is made.
+    pub reduce: Option<Box<OutputReduction>>,
+    /// Who asked for the command.
+    pub actor: Option<Actor>,
+}
+
+impl CommandRequest {
+    /// Returns whether the command moves to the background at its limit.
+    pub fn may_move(&self) -> bool {
+        self.to_background
+    }
+
+    /// Returns whether standard input is written while the command runs.
+    pub fn is_fed(&self) -> bool {
+        self.streams.is_some_and(|streams| streams.fed)
+    }
+
+    /// Returns the limit that the shim keeps. A command that moves is handed over at the caller's own limit.
+    pub fn shim_limit(&self) -> Option<Duration> {
+        if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
+    }
+}
+
+/// A command on its way to its start: what was asked, and what has become known since. [`Deref`] reads the request.
+pub struct PlannedRun {
+    request: CommandRequest,
+    /// Name of the command in files, and mark of its processes.
+    pub mark: String,
+    /// The bytes for standard input. `None`: `/dev/null`.
+    pub stdin: Option<Vec<u8>>,
+    /// The safety rules, until the command is judged.
+    pub guard: Option<SafetyCriteria>,
+    /// Facts known before the start, for the notes of the outcome.
+    pub notes: Vec<String>,
+    /// The code that the shell reads first and runs at its exit, unless it is a plain shell.
+    pub startup: Option<ShellStartup>,
+    /// The pipe on which the shell reports the exit code before its own exit.
+    pub exit_report_pipe: Option<OwnedFd>,
     /// The facts of the world, once it is made.
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
     pub inherited_files: Vec<(InheritedDescriptor, Arc<OwnedFd>)>,
-    /// The wanted record of the command. `None`: nothing is recorded.
-    pub record: Option<Box<RecordingRequest>>,
     /// The facts known of the command once it is judged, if they count for the record.
     pub risk: Option<Box<CommandRisk>>,
     /// The wanted evidence of the command. `None`: its parts are not watched.
@@ -145,27 +175,31 @@ pub struct CommandRequest {
     pub output_copy: Option<SharedOutputCopy>,
     /// What the shell gets in place of the command, if only its filter runs.
     pub filter: Option<String>,
-    /// Whether the whole output of a pipeline's first program is kept.
-    pub keeps_tap: bool,
-    /// The first program of the command's pipeline, if its output is kept or would be worth that.
-    pub producer: Option<PipelineProducer>,
-    /// Whether the command itself is that program: its caller has taken the rest of the pipeline away.
-    pub is_producer: bool,
-    /// Most bytes that the store of outputs keeps of a tap.
-    pub tap_bytes: u64,
-    /// The reduction of the text that a model reads. `None`: no view is made.
-    pub reduce: Option<Box<OutputReduction>>,
-    /// Who asked for the command.
-    pub actor: Option<Actor>,
     /// The entry of the command in the ledger. `None`: it gets none.
     pub entry: Option<Box<LedgerEntryDraft>>,
     /// What people who watch see it as. `None`: they do not see it, or see its task.
     pub shown_as: Option<RunKind>,
     /// The command among the runs of this process, once it is registered.
     pub live_run: Option<Arc<LiveRun>>,
+    /// Whether a warm shell may run the command.
+    pub warm: bool,
+    /// Whether the whole output of a pipeline's first program is kept.
+    pub keeps_tap: bool,
+    /// The first program of the command's pipeline, if its output is kept or would be worth that.
+    pub producer: Option<PipelineProducer>,
+    /// Whether the command itself is that program: its caller has taken the rest of the pipeline away.
+    pub is_producer: bool,
 }
 
-impl CommandRequest {
+impl Deref for PlannedRun {
+    type Target = CommandRequest;
+
+    fn deref(&self) -> &CommandRequest {
+        &self.request
+    }
+}
+
+impl PlannedRun {
     /// Checks every value.
     ///
     /// # Errors
@@ -194,19 +228,16 @@ impl CommandRequest {
         let reduce = output_reduction::reduction_for(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::cached_environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
-        Ok(Self {
-            entry,
+        let warm = raw.warm != Some(false) && !environment.cold && !in_terminal;
+        let request = CommandRequest {
             command: raw.command,
             args: raw.args,
             cwd: raw.cwd.into(),
             terminal: raw.terminal,
-            warm: raw.warm != Some(false) && !environment.cold && !in_terminal,
             temp: environment.host_temp.as_deref().unwrap_or("/tmp").into(),
             environment,
             shell: raw.shell,
-            mark: raw.mark.unwrap_or_else(plan::next_mark),
             umask: raw.umask & 0o777,
-            stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
             merge: raw.merge,
             limit,
             idle_limit,
@@ -224,34 +255,43 @@ impl CommandRequest {
             registry: raw.registry,
             to_background: place == TimeRule::Moving,
             background: place == TimeRule::Background,
+            confine,
+            joins_registry_world: raw.confine.as_ref().is_some_and(|world| world.joins),
+            record,
+            tap_bytes: raw.tap_bytes.unwrap_or(u64::MAX),
+            reduce,
+            actor: raw.actor.filter(|actor| *actor != Actor::default()),
+        };
+        Ok(Self {
+            request,
+            warm,
+            keeps_tap: taps,
+            producer: found.or(own),
+            is_producer,
+            entry,
+            mark: raw.mark.unwrap_or_else(plan::next_mark),
+            stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
             guard: raw.guard,
             notes: Vec::new(),
             startup: raw.startup,
             exit_report_pipe: None,
-            confine,
-            joins_registry_world: raw.confine.as_ref().is_some_and(|world| world.joins),
             world: None,
             inherited_files: Vec::new(),
-            record,
             risk: None,
             evidence,
             reuse,
             output_copy: None,
             filter: None,
-            keeps_tap: taps,
-            producer: found.or(own),
-            is_producer,
-            tap_bytes: raw.tap_bytes.unwrap_or(u64::MAX),
-            reduce,
-            actor: raw.actor.filter(|actor| *actor != Actor::default()),
             shown_as: shown_as(place),
             live_run: None,
         })
     }
 
-    /// Returns whether the command moves to the background at its limit.
-    pub fn may_move(&self) -> bool {
-        self.to_background
+    /// Returns the run with another reduction.
+    #[cfg(test)]
+    pub fn with_reduction(mut self, reduce: OutputReduction) -> Self {
+        self.request.reduce = Some(Box::new(reduce));
+        self
     }
 
     /// Returns whether the command's words have to be analysed for its record, and were not yet.
@@ -262,16 +302,6 @@ impl CommandRequest {
     /// Returns whether the first pipe of the command gets a tap, if its shell can have one.
     pub fn wants_tap(&self) -> bool {
         !self.is_producer && self.producer.as_ref().is_some_and(|producer| producer.why.is_none())
-    }
-
-    /// Returns whether standard input is written while the command runs.
-    pub fn is_fed(&self) -> bool {
-        self.streams.is_some_and(|streams| streams.fed)
-    }
-
-    /// Returns the limit that the shim keeps. A command that moves is handed over at the caller's own limit.
-    pub fn shim_limit(&self) -> Option<Duration> {
-        if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
     }
 
     /// Returns the description of the task that the command may become. It has the limit of tasks, and may be silent.

@@ -130,7 +130,7 @@ impl OutputReduction {
 mod tests {
     use super::*;
     use crate::pty::CommandTerminal;
-    use crate::request::{CommandMode, CommandRequest, RawOptions};
+    use crate::request::{CommandMode, PlannedRun, RawOptions};
     use sys::TerminalSize;
 
     fn checked(raw: RawReduction) -> Result<OutputReduction, String> {
@@ -184,13 +184,13 @@ mod tests {
     #[test]
     fn only_a_command_in_the_foreground_is_reduced() {
         let raw = || RawOptions { reduce: Some(RawReduction::default()), cwd: "/".into(), ..RawOptions::default() };
-        let reduced = |raw| CommandRequest::check(raw).expect("valid").reduce.is_some();
+        let reduced = |raw| PlannedRun::check(raw).expect("valid").reduce.is_some();
         assert!(reduced(raw()));
         let size = TerminalSize { cols: 80, rows: 24 };
         assert!(!reduced(RawOptions { terminal: Some(CommandTerminal::new(size)), ..raw() }));
         assert!(!reduced(RawOptions { mode: CommandMode::Background, ..raw() }));
         assert!(!reduced(RawOptions { streams: Some(CallerStreamOptions { bytes: true, fed: false }), ..raw() }));
-        assert!(CommandRequest::check(RawOptions { reduce: Some(budget(0.5)), ..raw() }).is_err());
+        assert!(PlannedRun::check(RawOptions { reduce: Some(budget(0.5)), ..raw() }).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::drive::producer_copy::ProducerCopyResult;
 use super::tapped_output::{OutputTests, ProducerPlace, TappedOutput};
 use super::view_maker::ViewMaker;
 use crate::proof::TestCounter;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::reuse::StorableRun;
 use crate::supervise::{EvidenceWatch, Failure, InheritedStateFiles, ShimCommand};
 use capture::CapturedStream;
@@ -140,7 +140,7 @@ pub struct ShellAfter {
 
 impl CommandCompletion<'_> {
     /// Reads what the command proved, once.
-    pub async fn evidence(&mut self, request: &CommandRequest) -> Option<(CommandEvidence, Option<TappedOutput>)> {
+    pub async fn evidence(&mut self, request: &PlannedRun) -> Option<(CommandEvidence, Option<TappedOutput>)> {
         let watched = self.shell.watched.take()?;
         let (end, kept) = (end_of(&self.exit), self.shell.tap.take());
         let (counter, tapped) = (std::mem::take(&mut self.output.counter), std::mem::take(&mut self.output.tapped));

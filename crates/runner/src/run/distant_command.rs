@@ -14,7 +14,7 @@ use super::ledger_opening::{entry_opening, record_refused, sweep_when_due};
 use super::outcome::{CommandOutcome, CommandStatus};
 use crate::error::RunError;
 use crate::ledger_writes::{append_in_background, ledger_changes, verdict_word};
-use crate::request::{CommandRequest, EvidenceLevel, RawOptions, ReceiptLevel};
+use crate::request::{CommandRequest, EvidenceLevel, PlannedRun, RawOptions, ReceiptLevel};
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
@@ -55,7 +55,7 @@ pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> 
         reuse: None,
         ..raw
     };
-    let mut request = CommandRequest::check(raw)?;
+    let mut request = PlannedRun::check(raw)?;
     if let Some(entry) = &mut request.entry {
         (entry.directory, entry.target) = (ledger, Some(target.to_owned()));
     }
@@ -68,7 +68,7 @@ pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> 
     let outcome = CommandOutcome::not_started(&request);
     let most_text = request.truncate.most_kept() + NOTICES;
     let has_view = request.reduce.is_some();
-    let CommandRequest { grace, sanitize, aborted, .. } = request;
+    let CommandRequest { grace, sanitize, aborted, .. } = *request;
     Ok(JudgedDistantCommand { outcome, grace, sanitize, most_text, has_view, aborted, entry })
 }
 

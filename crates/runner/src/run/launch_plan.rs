@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::warm_form;
 use crate::error::RunError;
 use crate::pty::{CommandTerminal, TerminalError};
-use crate::request::{CommandRequest, MAX_ARGUMENT, RequestError};
+use crate::request::{CommandRequest, MAX_ARGUMENT, PlannedRun, RequestError};
 use crate::supervise::{EvidenceWatch, Failure, HelperProcesses, WorldFailure};
 use confine_policy::{
     ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
@@ -27,7 +27,7 @@ use sys::LaunchStep;
 /// # Errors
 /// If there is no shell, or a file or a terminal cannot be made.
 pub fn order_of(
-    request: &CommandRequest,
+    request: &PlannedRun,
     helpers: &'static HelperProcesses,
     task: Option<TaskSpec>,
 ) -> Result<CommandOrder, RunError> {
@@ -52,7 +52,7 @@ pub fn order_of(
 ///
 /// # Errors
 /// [`RunError::ShellNotFound`]
-pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> Result<ChildPlan, RunError> {
+pub fn plan_of(request: &PlannedRun, helpers: &'static HelperProcesses) -> Result<ChildPlan, RunError> {
     let registry =
         request.registry.as_ref().filter(|_| request.joins_registry_world).map(|registry| registry.store().path());
     plan_in(request, || request.confine.as_ref().map(|confine| helpers.world(confine, registry)))
@@ -62,7 +62,7 @@ pub fn plan_of(request: &CommandRequest, helpers: &'static HelperProcesses) -> R
 ///
 /// # Errors
 /// [`RunError::ShellNotFound`]
-pub fn plan_in(request: &CommandRequest, world: impl FnOnce() -> Option<WorldId>) -> Result<ChildPlan, RunError> {
+pub fn plan_in(request: &PlannedRun, world: impl FnOnce() -> Option<WorldId>) -> Result<ChildPlan, RunError> {
     let shell = plan::find_shell(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
     let directory = start_directory(request);
@@ -187,7 +187,7 @@ fn open_terminal(terminal: &CommandTerminal) -> Result<Arc<OwnedFd>, RunError> {
 ///
 /// # Errors
 /// If no pseudo-terminal is available.
-pub fn move_terminal(request: &CommandRequest, order: &mut CommandOrder, terminals: &OwnedFd) -> Result<(), RunError> {
+pub fn move_terminal(request: &PlannedRun, order: &mut CommandOrder, terminals: &OwnedFd) -> Result<(), RunError> {
     if let Some(terminal) = &request.terminal {
         terminal.move_to(terminals)?;
         order.terminal = Some(terminal.master().map(Arc::new).map_err(TerminalError::Unavailable)?);
@@ -199,7 +199,7 @@ pub fn move_terminal(request: &CommandRequest, order: &mut CommandOrder, termina
 ///
 /// # Errors
 /// If the file cannot be made.
-pub fn script_of(request: &CommandRequest) -> Result<Option<Arc<OwnedFd>>, RunError> {
+pub fn script_of(request: &PlannedRun) -> Result<Option<Arc<OwnedFd>>, RunError> {
     if !request.is_script() {
         return Ok(None);
     }
@@ -217,7 +217,7 @@ impl StartupFiles {
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn write(&mut self, request: &CommandRequest, order: &mut CommandOrder) -> Result<(), RunError> {
+    pub fn write(&mut self, request: &PlannedRun, order: &mut CommandOrder) -> Result<(), RunError> {
         let Some(startup) = &request.startup else { return Ok(()) };
         if !self.0.is_empty() {
             return Ok(());
@@ -373,9 +373,9 @@ mod tests {
     use super::*;
     use crate::request::RawOptions;
 
-    fn request(cwd: &str) -> CommandRequest {
+    fn request(cwd: &str) -> PlannedRun {
         let raw = RawOptions { command: "x".into(), cwd: cwd.into(), ..RawOptions::default() };
-        CommandRequest::check(raw).expect("valid")
+        PlannedRun::check(raw).expect("valid")
     }
 
     #[test]
@@ -383,7 +383,7 @@ mod tests {
         let there = request("/dev/null");
         let missing = request("/no/such/directory");
         let plan = plan_of(&there, HelperProcesses::shared().expect("threads")).expect("bash");
-        let code = |request: &CommandRequest, step, errno| {
+        let code = |request: &PlannedRun, step, errno| {
             let error = start_error(request, &plan, &Failure { step, errno });
             (error.code(), error.to_string())
         };

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::RunError;
 use crate::ledger_writes::append_in_background;
-use crate::request::{CommandRequest, LedgerEntryDraft};
+use crate::request::{CommandRequest, LedgerEntryDraft, PlannedRun};
 use crate::supervise::HelperProcesses;
 use ledger::{
     Actor, LedgerError, LedgerLine, LedgerRunEnd, LedgerRunStart, LedgerRunState, LedgerRunTask, LedgerSweepSchedule,
@@ -44,7 +44,7 @@ pub struct RefusedCommand {
 }
 
 /// Records a command that the safety engine refuses. Returns the error.
-pub(super) fn record_refused(request: &CommandRequest, error: RunError) -> RunError {
+pub(super) fn record_refused(request: &PlannedRun, error: RunError) -> RunError {
     if let (RunError::Blocked { .. }, Some(entry), Ok(helpers)) = (&error, &request.entry, HelperProcesses::shared())
         && let Ok(opening) = entry_opening(entry, request, None)
     {

@@ -9,7 +9,7 @@ use super::outcome::CommandOutcome;
 use crate::live::{
     LiveRun, RegisteredRun, RunChanges, RunDenials, RunEnding, RunRegistration, RunResourceUsage, millis, runs,
 };
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use ledger::{LedgerRunState, in_milliseconds};
 use protocol::EndedBy;
 use protocol::task::now_ms;
@@ -40,21 +40,21 @@ pub async fn given_up(replies: &mut UnboundedReceiver<CallerReply>, run: Option<
 }
 
 /// Registers a command, if people are to see it.
-pub fn register_run(request: &mut CommandRequest) -> Option<RegisteredRun> {
+pub fn register_run(request: &mut PlannedRun) -> Option<RegisteredRun> {
     let shown = runs().register(run_registration(request)?);
     request.live_run = Some(Arc::clone(shown.run()));
     Some(shown)
 }
 
 /// Returns the outcome of a command that was given up before its start.
-pub fn not_started(request: &mut CommandRequest, by: GivenUpBy) -> CommandOutcome {
+pub fn not_started(request: &mut PlannedRun, by: GivenUpBy) -> CommandOutcome {
     if by == GivenUpBy::ByPerson {
         request.notes.push(STOPPED.to_owned());
     }
     CommandOutcome::not_started(request)
 }
 
-fn run_registration(request: &CommandRequest) -> Option<RunRegistration> {
+fn run_registration(request: &PlannedRun) -> Option<RunRegistration> {
     Some(RunRegistration {
         run_id: request.mark.clone(),
         kind: request.shown_as?,
@@ -108,7 +108,7 @@ mod tests {
     use sys::TerminalSize;
 
     fn facts_of(raw: RawOptions) -> Option<RunRegistration> {
-        run_registration(&CommandRequest::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
+        run_registration(&PlannedRun::check(RawOptions { cwd: "/".into(), ..raw }).expect("valid"))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::guard::in_context;
 use super::outcome::{CommandOutcome, CommandStatus};
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::snapshot_paths;
 use confine_policy::ConfinementPolicy;
 use evidence::is_builtin;
@@ -60,7 +60,7 @@ const MAX_DIRECTORIES_ABOVE: usize = 40;
 const VERSIONS: usize = 256;
 
 /// Returns a note for each program that was not found and lies elsewhere.
-pub fn program_hints(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<String> {
+pub fn program_hints(request: &PlannedRun, outcome: &CommandOutcome) -> Vec<String> {
     if request.command.len() > MAX_COMMAND {
         return Vec::new();
     }
@@ -90,7 +90,7 @@ struct MissingProgram {
 }
 
 /// Returns the programs of the command that were not found. Without evidence, a command that ended so names one.
-fn missing_programs(request: &CommandRequest, outcome: &CommandOutcome) -> Vec<MissingProgram> {
+fn missing_programs(request: &PlannedRun, outcome: &CommandOutcome) -> Vec<MissingProgram> {
     let parts = outcome.evidence.iter().flat_map(|evidence| &evidence.parts);
     let failed: Vec<_> = parts.filter(|part| part.exit_code == Some(NOT_FOUND)).filter_map(|part| part.span).collect();
     let ended = outcome.status == CommandStatus::Exited && outcome.exit_code == Some(NOT_FOUND);
@@ -139,7 +139,7 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the value of a variable of the command.
-fn variable<'r>(request: &'r CommandRequest, name: &str) -> Option<&'r str> {
+fn variable<'r>(request: &'r PlannedRun, name: &str) -> Option<&'r str> {
     let of_world = request.world.iter().flat_map(|world| &world.environment).find(|(given, _)| given == name);
     match of_world {
         Some((_, value)) => value.as_deref(),
@@ -166,7 +166,7 @@ struct ProgramSearchPlaces<'r> {
 }
 
 impl<'r> ProgramSearchPlaces<'r> {
-    fn of(request: &'r CommandRequest) -> Self {
+    fn of(request: &'r PlannedRun) -> Self {
         let home = variable(request, "HOME").map(str::to_owned).or_else(sys::home);
         Self {
             home: home.map(PathBuf::from).filter(|home| home.is_absolute()),

@@ -55,7 +55,7 @@ pub use world_owner::WorldOwner;
 use crate::error::RunError;
 use crate::proof::TreeBeforeCommand;
 use crate::registry::TaskReservation;
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{PlannedRun, RawOptions};
 use crate::reuse::ReuseCandidate;
 use crate::supervise::{
     AdmissionSlot, CommandAdmission, HelperProcesses, RunningCommand, SentCommand, ShimCommand, ShimEvent,
@@ -149,7 +149,7 @@ impl<B: ShellStateSource> SubmittedCommand<B> {
 
 /// The launch of one command: its request, its order for a shim, and the process if it has started already.
 pub struct CommandLaunch {
-    request: CommandRequest,
+    request: PlannedRun,
     order: CommandOrder,
     helpers: &'static HelperProcesses,
     launched: Option<(SentCommand, AdmissionSlot)>,
@@ -177,7 +177,7 @@ impl CommandLaunch {
     ///
     /// # Errors
     /// If no command could be run.
-    pub fn start(mut request: CommandRequest) -> Result<Self, RunError> {
+    pub fn start(mut request: PlannedRun) -> Result<Self, RunError> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
             guard::judge(&mut request).map_err(|error| ledger_opening::record_refused(&request, error))?;

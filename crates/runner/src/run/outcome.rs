@@ -11,7 +11,7 @@ use super::tapped_output::TappedOutput;
 use super::view_maker::ViewDraft;
 use crate::ledger_writes::unwritable_note;
 use crate::proof::{CommandToProve, EvidenceRequest};
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use capture::StreamTruncation;
 use confine_policy::{CommandDenials, ConfinementReport, refused_reads};
 use evidence::{CommandEvidence, EvidencePart};
@@ -125,7 +125,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that was aborted before it began.
-    pub fn not_started(request: &CommandRequest) -> Self {
+    pub fn not_started(request: &PlannedRun) -> Self {
         let has_receipt = request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some());
         Self {
             stdout: String::new(),
@@ -154,7 +154,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that was started in the background.
-    pub fn of_task(request: &CommandRequest, task: Task) -> Self {
+    pub fn of_task(request: &PlannedRun, task: Task) -> Self {
         Self {
             exit_code: None,
             status: CommandStatus::Backgrounded,
@@ -169,7 +169,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that ran.
-    pub fn of(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
+    pub fn of(request: &PlannedRun, completion: CommandCompletion<'_>) -> Self {
         if completion.moved {
             return Self::of_moved(request, completion);
         }
@@ -228,7 +228,7 @@ impl CommandOutcome {
     }
 
     /// Returns the outcome of a command that goes on as a task.
-    fn of_moved(request: &CommandRequest, completion: CommandCompletion<'_>) -> Self {
+    fn of_moved(request: &PlannedRun, completion: CommandCompletion<'_>) -> Self {
         let CommandCompletion {
             pid,
             silent,
@@ -273,7 +273,7 @@ impl CommandOutcome {
 }
 
 /// Returns the evidence of a command that was not started.
-fn unstarted_evidence(request: &CommandRequest, wanted: &EvidenceRequest) -> CommandEvidence {
+fn unstarted_evidence(request: &PlannedRun, wanted: &EvidenceRequest) -> CommandEvidence {
     let (run, command) = (request.mark.as_str(), request.command.as_str());
     wanted.prove(CommandToProve {
         run,
@@ -286,11 +286,11 @@ fn unstarted_evidence(request: &CommandRequest, wanted: &EvidenceRequest) -> Com
 }
 
 /// Returns the confinement of a command, as far as it is known.
-fn confinement_of(request: &CommandRequest, denials: CommandDenials) -> Option<ConfinementReport> {
+fn confinement_of(request: &PlannedRun, denials: CommandDenials) -> Option<ConfinementReport> {
     request.confinement().map(|confinement| ConfinementReport { denials, ..confinement })
 }
 
-fn in_registry(request: &CommandRequest, task: Task) -> Option<(Task, TaskStore)> {
+fn in_registry(request: &PlannedRun, task: Task) -> Option<(Task, TaskStore)> {
     Some((task, request.registry.as_ref()?.store().clone()))
 }
 
@@ -302,7 +302,7 @@ fn survivors_note(survivors: &[SurvivingProcess]) -> Option<String> {
 }
 
 /// Returns the note about withheld variables that a failed command may have wanted.
-fn withheld_note(request: &CommandRequest, stdout: &str, stderr: &str) -> Option<String> {
+fn withheld_note(request: &PlannedRun, stdout: &str, stderr: &str) -> Option<String> {
     let wanted = plan::find_wanted_names(&request.environment.withheld, &request.command, stdout, stderr);
     (!wanted.is_empty()).then(|| plan::note_of_withheld(&wanted))
 }
@@ -356,7 +356,7 @@ mod tests {
         for (moved, exit, silent, duration, limit) in rows {
             let host_env = "PATH=/bin\0".into();
             let raw = RawOptions { command: "x".into(), cwd: "/".into(), host_env, ..RawOptions::default() };
-            let request = CommandRequest::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
+            let request = PlannedRun::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
             let (stdout, stderr) = (CapturedStream::default(), CapturedStream::default());
             let completion = CommandCompletion {
                 pid: 7,

@@ -2,7 +2,7 @@
 
 use super::view_maker::ViewMaker;
 use crate::proof::TestCounter;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use capture::OutputStream;
 
 /// All readers of an output.
@@ -17,7 +17,7 @@ pub struct WholeOutputReaders<'a> {
 
 impl<'a> WholeOutputReaders<'a> {
     /// Begins what a command asks for.
-    pub fn new(request: &'a CommandRequest) -> Self {
+    pub fn new(request: &'a PlannedRun) -> Self {
         let counter = request.evidence.as_ref().map(|_| TestCounter::Waiting(&request.command));
         Self { view: ViewMaker::new(request), counter: counter.unwrap_or_default(), tapped: TestCounter::Off }
     }

@@ -3,14 +3,14 @@
 use tokio::task::block_in_place;
 
 use crate::error::RunError;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use protocol::WarmCommand;
 use protocol::plan::ChangeJournalPlan;
 use receipt::recording::{NotUndoable, PreparedRecording, RecordedCommand, prepare};
 
 /// Returns what chooses how the command of a request is recorded, which blocks. `None`: no record is wanted.
 pub(super) fn preparation(
-    request: &mut CommandRequest,
+    request: &mut PlannedRun,
 ) -> Option<impl FnOnce() -> Result<PreparedRecording, NotUndoable> + use<>> {
     let wanted = request.record.clone()?;
     let home = request.environment.get("HOME").map(str::to_owned).or_else(sys::home);

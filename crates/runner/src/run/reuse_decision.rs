@@ -21,7 +21,7 @@ use super::tapped_output::TappedOutput;
 use super::{CommandLaunch, FinishedRun, missing_programs};
 use crate::error::RunError;
 use crate::live::runs;
-use crate::request::CommandRequest;
+use crate::request::{CommandRequest, PlannedRun};
 use crate::reuse::{
     self, PipelineSource, ReuseCandidate, ReuseGround, ReuseKey, SourceOutput, StorableRun, StoredRun, WholeOutputCopy,
     is_vouched, only_reads, varies, writes,
@@ -242,7 +242,7 @@ fn source_output(
 }
 
 /// Returns what the engine of safety says about a command. `None`: it is none whose result may be given again.
-fn analysis(request: &CommandRequest) -> Option<CommandAnalysis> {
+fn analysis(request: &PlannedRun) -> Option<CommandAnalysis> {
     let is_plain = request.terminal.is_none() && request.streams.is_none() && !request.background;
     is_plain.then(|| in_context(request, |context| analyze(&request.command, context, &SafetyPolicy::default())))
 }
@@ -275,7 +275,7 @@ fn reuse_ground(
 }
 
 /// Returns the receipt and the undo of a run that changed nothing, as far as they are wanted.
-fn nothing_changed(request: &CommandRequest) -> (Option<RunReceipt>, Option<RunUndoCoverage>) {
+fn nothing_changed(request: &PlannedRun) -> (Option<RunReceipt>, Option<RunUndoCoverage>) {
     let Some(wanted) = &request.record else { return (None, None) };
     let attribution = if wanted.receipt == Some(ReceiptSource::Watch) {
         ChangeAttribution::Window
@@ -289,9 +289,9 @@ fn nothing_changed(request: &CommandRequest) -> (Option<RunReceipt>, Option<RunU
 
 /// Returns a hash of all that a command is given besides its text and its directory. The code by which a session saves
 /// its state names other files each time, and is none of it.
-fn hash_surroundings(request: &CommandRequest, program: &[u8]) -> u128 {
-    let CommandRequest { args, cwd, environment, startup, stdin, umask, limits, confine, merge, evidence, .. } =
-        request;
+fn hash_surroundings(request: &PlannedRun, program: &[u8]) -> u128 {
+    let PlannedRun { startup, stdin, evidence, .. } = request;
+    let CommandRequest { args, cwd, environment, umask, limits, confine, merge, .. } = &**request;
     let state = startup.as_ref().map(|startup| (&startup.boot, &startup.given, startup.saves_state()));
     let given = (program, args, cwd, environment.text(), state, stdin);
     let checks = evidence.as_ref().map(|wanted| &wanted.checks);

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::command_listener::{CallerReply, aborted};
 use crate::error::RunError;
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{PlannedRun, RawOptions};
 
 /// A shell state that commands may begin with, and that may have to be read first: the snapshot of the user's shell.
 pub trait ShellStateSource: Sized + Send + 'static {
@@ -23,7 +23,7 @@ pub trait ShellStateSource: Sized + Send + 'static {
     fn read(self) -> impl Future<Output = Self::State> + Send;
 
     /// Lets the shell of a command begin with the state.
-    fn apply(state: Self::State, request: &mut CommandRequest);
+    fn apply(state: Self::State, request: &mut PlannedRun);
 }
 
 /// The state that a command begins with.
@@ -68,8 +68,8 @@ impl<B: ShellStateSource> StartingShellState<B> {
 /// Returns the request of a command, once the state that it begins with is read.
 ///
 /// # Errors
-/// As [`CommandRequest::check`], and if the options name a state that cannot be read.
-pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
+/// As [`PlannedRun::check`], and if the options name a state that cannot be read.
+pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<PlannedRun, RunError> {
     let state = match B::of(&raw)?.into_known() {
         Ok(state) => state,
         Err(base) => Some(base.read().await),
@@ -82,7 +82,7 @@ pub async fn request_of<B: ShellStateSource>(raw: RawOptions) -> Result<CommandR
 ///
 /// # Errors
 /// As [`request_of`].
-pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequest, RunError> {
+pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<PlannedRun, RunError> {
     let state = B::of(&raw)?.into_known();
     let is_known = state.is_ok();
     let mut request = request_with_state::<B>(raw, state.ok().flatten())?;
@@ -93,12 +93,12 @@ pub fn known_request<B: ShellStateSource>(raw: RawOptions) -> Result<CommandRequ
 /// Returns the request of a command that begins with this state.
 ///
 /// # Errors
-/// As [`CommandRequest::check`].
+/// As [`PlannedRun::check`].
 pub fn request_with_state<B: ShellStateSource>(
     raw: RawOptions,
     state: Option<B::State>,
-) -> Result<CommandRequest, RunError> {
-    let mut request = CommandRequest::check(raw)?;
+) -> Result<PlannedRun, RunError> {
+    let mut request = PlannedRun::check(raw)?;
     if let Some(state) = state {
         B::apply(state, &mut request);
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::drive::producer_copy::{ProducerCopyResult, ProducerOutputCopy};
 use crate::proof::TestCounter;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use evidence::EvidencePart;
 use reduce::counts::{CommandTermination, TestCounts};
 use safety::Utf16Offsets;
@@ -27,7 +27,7 @@ pub struct ProducerPlace(Option<(usize, usize)>);
 
 impl ProducerPlace {
     /// Returns the place of the producer of a command whose first pipe led through this process, if `was_tapped`.
-    pub fn of(request: &CommandRequest, was_tapped: bool) -> Self {
+    pub fn of(request: &PlannedRun, was_tapped: bool) -> Self {
         let producer = request.producer.as_ref().filter(|_| was_tapped);
         Self(producer.map(|producer| Utf16Offsets::new(&request.command).span(&producer.span)))
     }
@@ -70,7 +70,7 @@ impl OutputTests {
 impl TappedOutput {
     /// Returns the tap of a command that has ended. `None`: it has no producer worth keeping. `in_place`: the producer
     /// is a part of the command.
-    pub fn of(request: &CommandRequest, copied: Option<ProducerCopyResult>, in_place: bool) -> Option<Self> {
+    pub fn of(request: &PlannedRun, copied: Option<ProducerCopyResult>, in_place: bool) -> Option<Self> {
         let producer = request.producer.as_ref()?;
         let is_there = request.is_producer || in_place;
         let kept = match (producer.why, copied) {

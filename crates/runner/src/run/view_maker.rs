@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::{CommandRequest, OutputReduction};
+use crate::request::{OutputReduction, PlannedRun};
 use capture::CapturedStream;
 use reduce::earlier_results::EarlierLines;
 use reduce::{
@@ -35,7 +35,7 @@ pub struct ViewDraft {
 
 impl<'a> ViewMaker<'a> {
     /// Begins the view that a command asks for.
-    pub fn new(request: &'a CommandRequest) -> Self {
+    pub fn new(request: &'a PlannedRun) -> Self {
         let wanted = request.reduce.as_deref().map(|reduction| {
             let command = request.command.as_str();
             let is_salient = reduction.level != ReductionLevel::Lossless;
@@ -134,15 +134,10 @@ mod tests {
     use capture::{KeptTextLimits, SanitizeRules, StreamCapture, TruncationPolicy};
 
     /// Returns the request of a command with a reduction.
-    fn request(budget_tokens: Option<f64>) -> CommandRequest {
+    fn request(budget_tokens: Option<f64>) -> PlannedRun {
         let reduce = Some(RawReduction { budget_tokens, off: Some(Vec::new()), ..RawReduction::default() });
-        CommandRequest::check(RawOptions {
-            command: "make all".into(),
-            cwd: "/".into(),
-            reduce,
-            ..RawOptions::default()
-        })
-        .expect("valid")
+        PlannedRun::check(RawOptions { command: "make all".into(), cwd: "/".into(), reduce, ..RawOptions::default() })
+            .expect("valid")
     }
 
     /// Returns lines that are no series.
@@ -151,11 +146,7 @@ mod tests {
     }
 
     /// Returns the draft of an output that arrives in pieces, and the captured standard output.
-    fn draft(
-        request: &CommandRequest,
-        truncate: TruncationPolicy,
-        stdout: &str,
-    ) -> (Option<ViewDraft>, CapturedStream) {
+    fn draft(request: &PlannedRun, truncate: TruncationPolicy, stdout: &str) -> (Option<ViewDraft>, CapturedStream) {
         let mut maker = ViewMaker::new(request);
         let mut capture = StreamCapture::new("stdout", truncate, Some(SanitizeRules::default()), false);
         for piece in stdout.as_bytes().chunks(1_000) {
@@ -176,7 +167,7 @@ mod tests {
     #[test]
     fn a_command_that_is_not_reduced_has_no_view() {
         let raw = RawOptions { command: "make".into(), cwd: "/".into(), ..RawOptions::default() };
-        let request = CommandRequest::check(raw).expect("valid");
+        let request = PlannedRun::check(raw).expect("valid");
         assert_eq!(draft(&request, TruncationPolicy::default(), &steps(400)).0, None);
     }
 
@@ -222,8 +213,7 @@ mod tests {
     #[test]
     fn a_fault_in_the_reduction_costs_only_the_view() {
         for level in [ReductionLevel::Lossless, ReductionLevel::Salient { budget: 200 }] {
-            let mut request = request(None);
-            request.reduce = Some(Box::new(OutputReduction::faulty(level)));
+            let request = request(None).with_reduction(OutputReduction::faulty(level));
             let (draft, captured) = draft(&request, tail(None, None), &steps(400));
             assert_eq!((draft, captured.text), (None, steps(400)));
         }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::supervise::HelperProcesses;
 use protocol::WarmCommand;
 use protocol::plan::{self, ChildPlan, InheritedDescriptor, WarmShellKind};
 
 /// Returns the command in the form for a warm shell. `None` if the command has to start cold.
-pub(super) fn of(request: &CommandRequest, plan: &ChildPlan, helpers: &HelperProcesses) -> Option<WarmCommand> {
+pub(super) fn of(request: &PlannedRun, plan: &ChildPlan, helpers: &HelperProcesses) -> Option<WarmCommand> {
     if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells(plan.world) {
         return None;
     }

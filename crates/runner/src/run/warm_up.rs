@@ -4,7 +4,7 @@ use super::launch_plan::{enter_world, plan_of, world_error};
 use super::recording_choice::{preparation, prepare_blocking, recorded_form};
 use super::warm_form;
 use crate::error::RunError;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::supervise::{self, CommandAdmission, HelperError, HelperProcesses};
 use protocol::plan::ChildPlan;
 
@@ -13,20 +13,20 @@ use protocol::plan::ChildPlan;
 ///
 /// # Errors
 /// If there is no shell, no directory or no helper process, or if the world cannot be made.
-pub async fn warm_up(mut request: CommandRequest) -> Result<bool, RunError> {
+pub async fn warm_up(mut request: PlannedRun) -> Result<bool, RunError> {
     let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
     let plan = plan_of(&request, helpers)?;
     match std::fs::metadata(&request.cwd) {
         Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Err(RunError::CwdNotDirectory(request.cwd)),
-        Err(_) => return Err(RunError::CwdNotFound(request.cwd)),
+        Ok(_) => return Err(RunError::CwdNotDirectory(request.cwd.clone())),
+        Err(_) => return Err(RunError::CwdNotFound(request.cwd.clone())),
     }
     warm_up_as(&mut request, plan, helpers).await
 }
 
 /// Does the same with the plan of the request.
 pub(super) async fn warm_up_as(
-    request: &mut CommandRequest,
+    request: &mut PlannedRun,
     mut plan: ChildPlan,
     helpers: &'static HelperProcesses,
 ) -> Result<bool, RunError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::launch_plan::plan_in;
 use super::warm_up::warm_up_as;
 use crate::error::RunError;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::supervise::HelperProcesses;
 
 /// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
@@ -46,7 +46,7 @@ impl WorldOwner {
 
     /// Begins the world of the first command in the background, with a warm shell. `first` returns the request of a
     /// command like it, and may look up files. A failure is the error of that command, which tries again.
-    pub fn begin_world(self: &Arc<Self>, first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static) {
+    pub fn begin_world(self: &Arc<Self>, first: impl FnOnce() -> Result<PlannedRun, RunError> + Send + 'static) {
         let Ok(helpers) = HelperProcesses::shared() else { return };
         let owner = Arc::clone(self);
         // One after another: owners that are made and dropped in a loop have one world at a time, and of two that want
@@ -64,7 +64,7 @@ impl WorldOwner {
     /// Makes the world of the first command, unless a command has made it. `None`: it was not made.
     async fn make_first(
         &self,
-        first: impl FnOnce() -> Result<CommandRequest, RunError> + Send + 'static,
+        first: impl FnOnce() -> Result<PlannedRun, RunError> + Send + 'static,
         helpers: &'static HelperProcesses,
     ) -> Option<()> {
         let mut request = helpers.runtime().spawn_blocking(first).await.ok()?.ok()?;

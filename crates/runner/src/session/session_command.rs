@@ -8,7 +8,7 @@ use super::shell_state_files::ShellStateFiles;
 use super::state_saver::{SessionStateSaver, boot};
 use crate::error::RunError;
 use crate::live::RunKind;
-use crate::request::{CommandMode, CommandRequest, RawOptions};
+use crate::request::{CommandMode, PlannedRun, RawOptions};
 use crate::run::CommandLaunch;
 use crate::shell_state::{SavedShellState, is_complete, mentions_signals, mentions_trap};
 use crate::snapshot::CommandSnapshot;
@@ -77,7 +77,7 @@ impl PreparedSessionCommand {
 
 /// The request of a command, and what its end needs.
 pub(super) struct SessionCommandRequest {
-    pub request: CommandRequest,
+    pub request: PlannedRun,
     exchange: ShellStateFiles,
     env: Vec<(String, Option<String>)>,
     before: Option<Arc<SavedShellState>>,
@@ -123,20 +123,21 @@ impl SessionCommandRequest {
             at_exit: matches!(saving, StateSaveTime::AtExit { .. }).then(|| exchange.save_call(false)),
             tail: (saving == StateSaveTime::AfterCommand).then(|| exchange.save_call(true)),
         });
-        let mut request = CommandRequest::check(raw)?;
+        let mut request = PlannedRun::check(raw)?;
         request.shown_as = request.shown_as.map(|_| RunKind::Session);
         request.notes.extend(notes);
         request.inherited_files = files;
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
+        let (directory, environment) = (request.cwd.clone(), Arc::clone(&request.environment));
         if let Some(startup) = &mut request.startup {
             startup.boot.early = begins_with.unwrap_or_default();
-            let directory = request.cwd.as_os_str().as_bytes();
+            let directory = directory.as_os_str().as_bytes();
             if let Some(state) = &before {
                 if let Some(wanted) = request.evidence.as_mut().and_then(Arc::get_mut) {
                     wanted.known = state.known();
                 }
                 let moved = own_directory.then(|| state.in_directory(directory));
-                startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));
+                startup.boot = boot(moved.as_ref().unwrap_or(state), &environment.block(directory));
             }
         }
         request.exit_report_pipe = (saving == StateSaveTime::AtExit { early: true }).then_some(report);

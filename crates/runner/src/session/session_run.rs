@@ -9,7 +9,7 @@ use super::session_command::{PreparedSessionCommand, SessionCommandRequest};
 use super::shell_session::{SessionTurn, ShellSession};
 use super::shell_state_files::ShellStateFiles;
 use crate::error::RunError;
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{PlannedRun, RawOptions};
 use crate::run::outcome::{CommandOutcome, CommandStatus};
 use crate::run::{
     CallerReply, CommandListener, FinishedRun, ShellAfter, ShellStateSource, StartingShellState, aborted,
@@ -65,7 +65,7 @@ impl SessionRun {
                     if session.is_closed() {
                         return Err(RunError::SessionClosed);
                     }
-                    return Ok((CommandOutcome::not_started(&CommandRequest::check(*command)?), session.directory()));
+                    return Ok((CommandOutcome::not_started(&PlannedRun::check(*command)?), session.directory()));
                 };
                 let snapshot = snapshot_of(&session, &command)?.resolve(&mut command, &mut replies).await;
                 PreparedSessionCommand::start(&session, *command, snapshot, slot)?
@@ -135,7 +135,7 @@ async fn wait_for_turn(
 ///
 /// # Errors
 /// If no command could be run.
-pub fn first_request(session: &ShellSession, raw: RawOptions) -> Result<CommandRequest, RunError> {
+pub fn first_request(session: &ShellSession, raw: RawOptions) -> Result<PlannedRun, RunError> {
     let snapshot = snapshot_of(session, &raw)?.into_known();
     let is_known = snapshot.is_ok();
     let mut request = SessionCommandRequest::of(session, raw, snapshot.ok().flatten())?.request;

@@ -9,7 +9,7 @@ use super::error::SnapshotError;
 use super::snapshot_code::SnapshotCode;
 use super::snapshot_request::SnapshotRequest;
 use super::{disk_cache, rc_reader, snapshot_trial};
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::snapshot_paths;
 
 /// The most snapshots that are kept. The snapshot that was wanted last comes last.
@@ -116,7 +116,7 @@ impl CommandSnapshot {
 
     /// Returns the code that the shell of this command reads first. If there is no code, the command gets a note with
     /// the reason.
-    pub fn boot(&self, request: &mut CommandRequest) -> Arc<[u8]> {
+    pub fn boot(&self, request: &mut PlannedRun) -> Arc<[u8]> {
         let unfit = UNFIT.iter().find(|name| request.environment.get(name).is_some());
         let why = match (&self.code, unfit) {
             (Ok(code), None) => return code.boot(self.own_path),

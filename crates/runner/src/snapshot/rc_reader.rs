@@ -14,7 +14,7 @@ use super::secret_values::SecretValues;
 use super::snapshot_code::{SnapshotCode, joined};
 use super::snapshot_request::SnapshotRequest;
 use crate::error::RunError;
-use crate::request::{CommandRequest, RawLimits, RawOptions};
+use crate::request::{PlannedRun, RawLimits, RawOptions};
 use crate::run::outcome::{CommandOutcome, CommandStatus};
 use crate::run::{BlockedPrompt, CallerReply, CommandLaunch, CommandListener, LiveView};
 use crate::shell_state::SavedShellState;
@@ -44,16 +44,14 @@ pub fn unanswered_replies() -> (UnboundedSender<CallerReply>, UnboundedReceiver<
     unbounded_channel()
 }
 
-/// Returns the request of an internal command with the shell and the environment of a snapshot. Nobody is shown it.
+/// Returns an internal command with the shell and the environment of a snapshot. Nobody is shown it.
 ///
 /// # Errors
-/// As [`CommandRequest::check`].
-pub fn internal_request(
-    wanted: &SnapshotRequest,
-    command: String,
-    limit: Duration,
-) -> Result<CommandRequest, RunError> {
-    Ok(CommandRequest { shown_as: None, ..CommandRequest::check(raw(wanted, command, limit))? })
+/// As [`PlannedRun::check`].
+pub fn internal_request(wanted: &SnapshotRequest, command: String, limit: Duration) -> Result<PlannedRun, RunError> {
+    let mut run = PlannedRun::check(raw(wanted, command, limit))?;
+    run.shown_as = None;
+    Ok(run)
 }
 
 fn raw(wanted: &SnapshotRequest, command: String, limit: Duration) -> RawOptions {

@@ -4,7 +4,7 @@
 use super::process_cache::CommandSnapshot;
 use super::snapshot_request::{SnapshotDemand, SnapshotRequest};
 use crate::error::RunError;
-use crate::request::{CommandRequest, RawOptions};
+use crate::request::{PlannedRun, RawOptions};
 use crate::run::{ShellStateSource, StartingShellState};
 use protocol::plan::{ShellBootCode, ShellStartup};
 
@@ -26,7 +26,7 @@ impl ShellStateSource for SnapshotRequest {
         self.take_snapshot()
     }
 
-    fn apply(snapshot: CommandSnapshot, request: &mut CommandRequest) {
+    fn apply(snapshot: CommandSnapshot, request: &mut PlannedRun) {
         let boot = snapshot.boot(request);
         request.startup = (!boot.is_empty()).then(|| ShellStartup {
             boot: ShellBootCode { early: boot, ..ShellBootCode::default() },

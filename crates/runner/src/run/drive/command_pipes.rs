@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use super::producer_copy::ProducerCopier;
 use crate::live::LiveRun;
 use crate::pty::{CommandTerminal, LineEnds, TerminalTyper};
-use crate::request::{CommandRequest, SpillOptions, SpillPlace};
+use crate::request::{CommandRequest, PlannedRun, SpillOptions, SpillPlace};
 use crate::reuse::SharedOutputCopy;
 use crate::run::blocked_watch::LastLines;
 use crate::run::command_listener::SpillAllocation;
@@ -175,7 +175,7 @@ pub enum ReadResult {
 }
 
 impl CommandOutputReader {
-    pub fn new(stream: OutputStream, pipe: OwnedFd, request: &CommandRequest) -> io::Result<Self> {
+    pub fn new(stream: OutputStream, pipe: OwnedFd, request: &PlannedRun) -> io::Result<Self> {
         let mut capture = StreamCapture::new(stream.name(), request.truncate, request.sanitize, request.live);
         let keeps_bytes = request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes);
         if keeps_bytes {

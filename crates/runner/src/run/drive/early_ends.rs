@@ -14,7 +14,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
 use crate::registry::{RegistryError, TaskRegistry, TaskReservation};
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use protocol::task::{Task, TaskLog, TaskSpec};
 use protocol::{OutputDrain, ShellExitReport, TaskTransfer};
 
@@ -146,7 +146,7 @@ pub enum MoveError {
 }
 
 impl BackgroundMove {
-    pub fn of(request: &CommandRequest, began: Instant) -> Self {
+    pub fn of(request: &PlannedRun, began: Instant) -> Self {
         let at = request.limit.filter(|_| request.may_move()).map(|limit| began + limit);
         match at.zip(TaskLogBeginning::of(request)) {
             Some((at, journal)) => Self::Planned { at, journal },
@@ -186,7 +186,7 @@ impl BackgroundMove {
     /// the command does not move.
     pub fn begin(
         &mut self,
-        request: &CommandRequest,
+        request: &PlannedRun,
         resume: Vec<Vec<u8>>,
         input: io::Result<Vec<OwnedFd>>,
     ) -> Option<Result<(TaskTransfer, Vec<OwnedFd>), MoveError>> {
@@ -237,7 +237,7 @@ pub struct TaskLogBeginning {
 
 impl TaskLogBeginning {
     /// Returns the journal of a command that may move to the background.
-    pub fn of(request: &CommandRequest) -> Option<Self> {
+    pub fn of(request: &PlannedRun) -> Option<Self> {
         let registry = request.registry.clone().filter(|_| request.may_move())?;
         let spec = request.later_task()?;
         Some(Self { registry, spec, text: String::new(), log: None, owns_file: false, failure: None })
@@ -510,7 +510,7 @@ mod tests {
                 timeout_ms: Some(5_000.0),
                 ..RawOptions::default()
             };
-            let mut journal = TaskLogBeginning::of(&CommandRequest::check(raw).expect("valid")).expect("a journal");
+            let mut journal = TaskLogBeginning::of(&PlannedRun::check(raw).expect("valid")).expect("a journal");
             let store = journal.registry.store().clone();
             let log = store.log_path(journal.id());
             journal.push(&"x\n".repeat(IN_MEMORY));

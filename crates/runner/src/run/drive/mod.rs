@@ -39,7 +39,7 @@ use super::command_listener::{CallerReply, CommandListener};
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use crate::live::LiveRun;
 use crate::proof::TestCounter;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::supervise::{ShimCommand, ShimEvent};
 use capture::OutputStream;
 use confine_policy::CommandDenials;
@@ -56,7 +56,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 
 /// A running command. Each part owns the facts on which it decides. The loop passes events to the parts.
 pub struct CommandDriver<'a, S, L> {
-    request: &'a CommandRequest,
+    request: &'a PlannedRun,
     shim: S,
     /// The replies. `None` once the caller's thread has ended.
     replies: Option<&'a mut UnboundedReceiver<CallerReply>>,
@@ -77,7 +77,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
     /// # Errors
     /// If the pipes cannot be watched.
     pub fn new(
-        request: &'a CommandRequest,
+        request: &'a PlannedRun,
         (shim, pipes): (S, CommandPipes),
         shell: Option<i32>,
         listener: &'a L,

@@ -12,7 +12,7 @@ use super::command_pipes::{
 };
 use super::early_ends::BackgroundMove;
 use crate::live::runs;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::run::command_listener::{CallerReply, CommandListener, LiveView};
 use crate::run::output_readers::WholeOutputReaders;
 use crate::run::waiting_watch::BlockedWatches;
@@ -21,7 +21,7 @@ use protocol::CommandPipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct CommandOutput<'a, L> {
-    pub request: &'a CommandRequest,
+    pub request: &'a PlannedRun,
     pub listener: &'a L,
     /// Pid of the shell, once its start is known. Before that, a terminal can have no listener.
     pub pid: Option<i32>,
@@ -43,7 +43,7 @@ pub struct CommandOutput<'a, L> {
 impl<'a, L: CommandListener> CommandOutput<'a, L> {
     /// # Errors
     /// If the pipes cannot be watched.
-    pub fn new(request: &'a CommandRequest, pipes: CommandPipes, listener: &'a L, began: Instant) -> io::Result<Self> {
+    pub fn new(request: &'a PlannedRun, pipes: CommandPipes, listener: &'a L, began: Instant) -> io::Result<Self> {
         let CommandPipes { stdin, stdout, stderr, other_end } = pipes;
         let stdout = CommandOutputReader::new(OutputStream::Stdout, stdout, request)?;
         let stderr = stderr.map(|pipe| CommandOutputReader::new(OutputStream::Stderr, pipe, request)).transpose()?;

@@ -187,17 +187,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::request::RawOptions;
+    use crate::request::{PlannedRun, RawOptions};
 
     /// Bytes of the reader's pipe.
     const FULL: usize = 64 * 1024;
 
-    fn request(dir: &std::path::Path) -> CommandRequest {
+    fn request(dir: &std::path::Path) -> PlannedRun {
         let spill = Some(crate::request::RawSpill {
             dir: Some(dir.to_string_lossy().into_owned()),
             ..crate::request::RawSpill::default()
         });
-        CommandRequest::check(RawOptions { command: "x".into(), cwd: "/".into(), spill, ..RawOptions::default() })
+        PlannedRun::check(RawOptions { command: "x".into(), cwd: "/".into(), spill, ..RawOptions::default() })
             .expect("valid")
     }
 

@@ -16,7 +16,7 @@ use super::producer_copy::ProducerCopier;
 use super::settlement::finish_output;
 use super::{CommandDriver, ShimControl};
 use crate::proof::TestCounter;
-use crate::request::CommandRequest;
+use crate::request::PlannedRun;
 use crate::reuse::StoredRun;
 use crate::run::command_listener::{CallerReply, CommandListener};
 use crate::run::completion::{CommandCompletion, EndSeenByShim, ExitUnknown, ShellAfter};
@@ -39,7 +39,7 @@ pub struct StoredRunShim {
 /// # Errors
 /// If no descriptors are free.
 pub async fn replay<'a, L: CommandListener>(
-    request: &'a CommandRequest,
+    request: &'a PlannedRun,
     stored: Arc<StoredRun>,
     listener: &'a L,
     replies: &'a mut UnboundedReceiver<CallerReply>,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::request::{CommandRequest, SafetyCriteria};
+use crate::request::{PlannedRun, SafetyCriteria};
 use protocol::plan::CommandEnvironment;
 
 /// The most commands that are remembered per thread.
@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Returns whether an equal command had no findings, in the same directory and environment, by the same rules.
-pub(super) fn is_known_harmless(request: &CommandRequest, guard: &SafetyCriteria) -> bool {
+pub(super) fn is_known_harmless(request: &PlannedRun, guard: &SafetyCriteria) -> bool {
     can_remember(request)
         && REMEMBERED.with_borrow(|remembered| {
             remembered.iter().any(|harmless| {
@@ -40,7 +40,7 @@ pub(super) fn is_known_harmless(request: &CommandRequest, guard: &SafetyCriteria
 }
 
 /// Remembers a command without findings.
-pub(super) fn remember(request: &CommandRequest, guard: SafetyCriteria) {
+pub(super) fn remember(request: &PlannedRun, guard: SafetyCriteria) {
     if can_remember(request) {
         let (command, cwd) = (request.command.clone(), request.cwd.clone());
         let environment = Arc::clone(&request.environment);
@@ -52,7 +52,7 @@ pub(super) fn remember(request: &CommandRequest, guard: SafetyCriteria) {
 }
 
 /// Returns whether the verdict of a command depends on nothing else.
-fn can_remember(request: &CommandRequest) -> bool {
+fn can_remember(request: &PlannedRun) -> bool {
     let alone = request.startup.is_none() && request.args.is_empty() && request.stdin.is_none();
     alone && request.command.len() <= MAX_LENGTH
 }

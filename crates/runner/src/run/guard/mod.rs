@@ -5,7 +5,7 @@ mod harmless_commands;
 use std::borrow::Cow;
 
 use crate::error::RunError;
-use crate::request::{CommandRequest, SafetyCriteria};
+use crate::request::{PlannedRun, SafetyCriteria};
 use receipt::recording::CommandRisk;
 use safety::{
     AnalysisContext, ConfinementReach, EnvironmentBlock, InitialShellState, RuleFinding, SafetyPolicy, SafetyVerdict,
@@ -18,7 +18,7 @@ const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
 const MAX_STATE_AT_ONCE: usize = 64 * 1024;
 
 /// Returns whether a command takes too long to judge on the caller's thread.
-pub(super) fn takes_long(request: &CommandRequest) -> bool {
+pub(super) fn takes_long(request: &PlannedRun) -> bool {
     let state = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
     (request.guard.is_some() || request.needs_risk())
         && (request.command.len() > MAX_COMMAND_AT_ONCE || state > MAX_STATE_AT_ONCE)
@@ -29,7 +29,7 @@ pub(super) fn takes_long(request: &CommandRequest) -> bool {
 /// # Errors
 /// [`RunError::Blocked`] for a command that is denied. With `denies_ask`, also for a command that a person would be
 /// asked about.
-pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
+pub(super) fn judge(request: &mut PlannedRun) -> Result<(), RunError> {
     let guard = request.guard.take();
     if request.needs_risk() {
         let policy = guard.as_ref().map(|guard| &guard.policy).cloned().unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn judge(request: &mut CommandRequest) -> Result<(), RunError> {
 }
 
 /// Calls `call` with the context of a command.
-pub(super) fn in_context<T>(request: &CommandRequest, call: impl FnOnce(AnalysisContext<'_>) -> T) -> T {
+pub(super) fn in_context<T>(request: &PlannedRun, call: impl FnOnce(AnalysisContext<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
@@ -64,11 +64,7 @@ pub(super) fn in_context<T>(request: &CommandRequest, call: impl FnOnce(Analysis
 }
 
 /// Refuses the command, or adds the findings to its notes.
-fn apply_findings(
-    request: &mut CommandRequest,
-    guard: SafetyCriteria,
-    findings: Vec<RuleFinding>,
-) -> Result<(), RunError> {
+fn apply_findings(request: &mut PlannedRun, guard: SafetyCriteria, findings: Vec<RuleFinding>) -> Result<(), RunError> {
     if let Some(entry) = &mut request.entry {
         entry.judge(&findings);
     }
@@ -94,7 +90,7 @@ fn apply_findings(
 /// Returns the findings about effects that the confinement of a command does not prevent.
 fn findings_within(
     confinement: &confine_policy::ConfinementPolicy,
-    request: &CommandRequest,
+    request: &PlannedRun,
     policy: &SafetyPolicy,
 ) -> Vec<RuleFinding> {
     let left = confinement.command_reach(&confinement.root);

@@ -231,7 +231,7 @@ async fn drive_reporting(
     report: Option<OwnedFd>,
     play: impl AsyncFnOnce(&mut DriverTestPeers),
 ) -> (DrivenCommand, DriverTestPeers) {
-    let mut request = CommandRequest::check(raw).expect("valid");
+    let mut request = PlannedRun::check(raw).expect("valid");
     let alone = report.is_some();
     request.exit_report_pipe = report;
     let shown = register_run(&mut request);

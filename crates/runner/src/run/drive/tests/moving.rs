@@ -193,7 +193,7 @@ async fn a_command_that_is_becoming_a_task_takes_a_place() {
 #[test]
 fn a_moved_command_has_the_time_limit_of_tasks_and_may_be_silent() {
     let (raw, _directory) = moving(1);
-    let request = CommandRequest::check(RawOptions { idle_timeout_ms: Some(500.0), ..raw }).expect("valid");
+    let request = PlannedRun::check(RawOptions { idle_timeout_ms: Some(500.0), ..raw }).expect("valid");
     assert_eq!(request.shim_limit(), Some(TASK_LIMIT), "the addon hands it over at its own limit");
     let later = request.later_task().expect("a registry");
     assert_eq!((u128::from(later.limit_ms), later.idle_ms), (TASK_LIMIT.as_millis(), None));
