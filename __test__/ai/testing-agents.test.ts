@@ -21,9 +21,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('docs/testing-agents.md', () => {
-  test('it has a model and three tests', () => {
+  test('it has a model and two tests', () => {
     expect(model).toContain('export function scripted');
-    expect(tests).toHaveLength(3);
+    expect(tests).toHaveLength(2);
   });
 
   test.each(tests.map((block, index) => ({ block, number: index + 1 })))(

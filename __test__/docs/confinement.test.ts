@@ -6,9 +6,31 @@ import { code, lines } from './tables.ts';
 
 const { parts, ways, hide, hideOfSystem } = facts.confine;
 
+/** The paths, those of one directory in braces, with rows that fit a page. */
+function inBraces(paths: string[]): string[] {
+  const directoryOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1);
+  return [...new Set(paths.map(directoryOf))].flatMap((directory) => {
+    const inside = paths.filter((path) => directoryOf(path) === directory);
+    // A person searches for a name at the top of a home as it is.
+    if (directory === '~/') return inside;
+    const rows: string[][] = [];
+    for (const name of inside.map((path) => path.slice(directory.length))) {
+      const row = rows.at(-1);
+      if (row && `${directory}{${[...row, name]}}`.length <= 100) row.push(name);
+      else rows.push([name]);
+    }
+    return rows.map((row) => directory + (row.length > 1 ? `{${row}}` : row));
+  });
+}
+
 /** The hidden paths, those of a home first. */
 function hidden(): string {
-  const list = (paths: string[]) => wrapped([...new Set(paths)].sort().map(code).join(', '));
+  const list = (paths: string[]) =>
+    wrapped(
+      inBraces([...new Set(paths)].sort())
+        .map(code)
+        .join(', '),
+    );
   return [
     'In the home:',
     list(hide.map(({ path }) => `~/${path}`)),
@@ -17,10 +39,19 @@ function hidden(): string {
   ].join('\n\n');
 }
 
+/** What a way holds: the parts with what each needs, those of one need together. */
+function held(needs: readonly (string | null)[], besides: string): string {
+  const needed = [...new Set(needs)].flatMap((need) => {
+    const those = parts.filter((_, index) => needs[index] === need).map(code);
+    return need === null ? [] : [`${those.join(', ')}: ${need}`];
+  });
+  return [...needed, ...(besides === '' ? [] : [`besides ${besides}`])].join('; ') || 'nothing';
+}
+
 await generated('confinement.md', {
   ways: lines(
-    ['way', ...parts.map(code), 'besides'],
-    ways.map(({ name, needs, besides }) => [code(`'${name}'`), ...needs.map((need) => need ?? 'not held'), besides]),
+    ['way', 'holds'],
+    ways.map(({ name, needs, besides }) => [code(`'${name}'`), held(needs, besides)]),
   ),
   hide: hidden(),
 });

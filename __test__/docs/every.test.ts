@@ -33,7 +33,6 @@ const RUN_BY: Record<string, Record<string, string>> = {
     yaml: CONTAINERS,
   },
   'docs/cookbook.md': { ts: EXAMPLES },
-  'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/evidence.md': { ts: EXAMPLES },
   'docs/frameworks.md': { ts: EXAMPLES },

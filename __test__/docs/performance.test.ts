@@ -64,11 +64,6 @@ async function cells(name: string, start: string): Promise<string[]> {
 
 test('the costs are those of the pages that measured them', async () => {
   const text = (await page(NAME)).replace(/\s+/g, ' ');
-  const [, , , start = ''] = await cells('confinement.md', 'start of `true`');
-  const [, , , warm = ''] = await cells('confinement.md', 'the same with a warm shell');
-  const [, , , first = ''] = await cells('confinement.md', 'first command of an instance');
-  expect(text).toContain(`${start} the start, ${warm} with a warm shell`);
-  expect(text).toContain(`${Math.round(Number.parseFloat(first))} ms more for the first command of a sandbox instance`);
   const [, , lossless = '', salient = ''] = await cells('tokens.md', 'build, test');
   const percent = (cell: string) => `${Math.round(Number.parseFloat(cell))} %`;
   expect(text).toContain(`\`'lossless'\` saves ${percent(lossless)} and \`'salient'\` ${percent(salient)}`);

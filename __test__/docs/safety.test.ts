@@ -15,22 +15,22 @@ function code(command: string): string {
   return `${fence}${room}${command}${room}${fence}`;
 }
 
-/** The first command that is short, and the last one. */
-function firstAndLast(commands: readonly string[]): string[] {
-  const short = commands.filter((command) => command.length <= 60 && !command.includes('\n'));
-  return [...new Set([short[0], short.at(-1)])].filter((command) => command !== undefined);
+/** The first command that fits a line. */
+function short(commands: readonly string[]): string | undefined {
+  return commands.find((command) => command.length <= 60 && !command.includes('\n'));
 }
 
-function section({ id, doc, matches, passes }: SafetyRule): string {
-  const finds = firstAndLast(matches).map(code).join(' · ');
-  const [passed] = firstAndLast(passes);
-  const rest = passed === undefined ? '' : `, and not ${code(passed)}`;
-  return [`### \`${id}\``, wrapped(doc), wrapped(`Finds ${finds}${rest}`)].join('\n\n');
+function item({ id, doc, matches, passes }: SafetyRule): string {
+  const [found, passed] = [short(matches), short(passes)].map((command) => (command ? code(command) : ''));
+  return wrapped(`- **\`${id}\`**: ${doc} (${found}${passed ? `, not ${passed}` : ''})`, '  ');
 }
 
 const levels = [...new Set(rules.map(({ level }) => level))];
 const expected = levels
-  .flatMap((level) => [`## Rules that ${level}`, ...rules.filter((rule) => rule.level === level).map(section)])
+  .flatMap((level) => {
+    const items = rules.filter((rule) => rule.level === level).map(item);
+    return [`## Rules that ${level}`, items.join('\n')];
+  })
   .join('\n\n');
 
 // After a change of the rules: UPDATE_DOCS=1 npm test -- docs/safety

@@ -10,7 +10,7 @@ const page = await readFile(join(root, 'docs/sandbox.md'), 'utf8');
 const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
 
 test('the page has examples', () => {
-  expect(examples.length).toBe(4);
+  expect(examples.length).toBe(3);
 });
 
 // Each example runs unchanged. The comments behind its console.log lines give the output.
