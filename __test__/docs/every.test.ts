@@ -32,7 +32,6 @@ const RUN_BY: Record<string, Record<string, string>> = {
     sh: CONTAINERS,
     yaml: CONTAINERS,
   },
-  'docs/cookbook.md': { ts: EXAMPLES },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/evidence.md': { ts: EXAMPLES },
   'docs/frameworks.md': { ts: EXAMPLES },

@@ -8,7 +8,7 @@ import { code } from './tables.ts';
 
 const RULES = 'crates/reduce/rules';
 
-/** A runner: its name, and the commands that do not have it in theirs. */
+/** A runner: its name, and the commands that its name does not tell. */
 type Runner = { name: string; others: string[] };
 
 /** Returns the runner that a rule counts the tests of, or nothing. */
@@ -17,8 +17,8 @@ async function runnerOf(name: string): Promise<Runner[]> {
   if (!/^\[tests\]$/m.test(rule)) return [];
   const hint = /^hint = \[(.*?)\]/ms.exec(rule)?.[1] ?? '';
   const commands = [...hint.matchAll(/'([^']+)'/g)].map(([, command = '']) => command);
-  const [word = ''] = name.split('-');
-  return [{ name, others: commands.filter((command) => !command.includes(word)) }];
+  const told = [name, name.replace('-', ' ')];
+  return [{ name, others: commands.filter((command) => !told.includes(command)) }];
 }
 
 const names = (await readdir(join(packageRoot, RULES))).filter((name) => name.endsWith('.toml')).sort();

@@ -15,14 +15,14 @@ function code(command: string): string {
   return `${fence}${room}${command}${room}${fence}`;
 }
 
-/** The first command that fits a line. */
-function short(commands: readonly string[]): string | undefined {
-  return commands.find((command) => command.length <= 60 && !command.includes('\n'));
+/** The first commands that are short. */
+function short(commands: readonly string[], count: number): string {
+  const fitting = commands.filter((command) => command.length <= 40 && !command.includes('\n'));
+  return (fitting.length > 0 ? fitting : commands).slice(0, count).map(code).join(', ');
 }
 
 function item({ id, doc, matches, passes }: SafetyRule): string {
-  const [found, passed] = [short(matches), short(passes)].map((command) => (command ? code(command) : ''));
-  return wrapped(`- **\`${id}\`**: ${doc} (${found}${passed ? `, not ${passed}` : ''})`, '  ');
+  return wrapped(`- **\`${id}\`**: ${doc} (${short(matches, 2)}, not ${short(passes, 1)})`, '  ');
 }
 
 const levels = [...new Set(rules.map(({ level }) => level))];

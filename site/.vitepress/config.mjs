@@ -18,7 +18,6 @@ export default defineConfig({
   themeConfig: {
     nav: [
       { text: 'Guide', link: '/running' },
-      { text: 'Cookbook', link: '/cookbook' },
       { text: 'API', link: '/api/' },
       { text: 'Changelog', link: '/project/changelog' },
     ],

@@ -15,7 +15,6 @@ const pages = [
   'confinement.md',
   'containers.md',
   'moving.md',
-  'cookbook.md',
   'performance.md',
   'terminals.md',
   'rendering.md',
