@@ -12,7 +12,7 @@ const MADE = '// Made from crates/runner/src/request/raw_options.rs by scripts/o
 /** The modules of the types and checks that the schema names, or that stand for its types. */
 const TYPES = { Actor: '../ledger/types.ts', Truncate: '../output.ts' };
 const CHECKS = { ACTOR: '../ledger/options.ts' };
-for (const name of ['fields', 'flagOr', 'oneOf', 'path', 'ranged', 'strings', 'type', 'wordOr']) {
+for (const name of ['fields', 'flagOr', 'oneOf', 'path', 'ranged', 'strings', 'type', 'wholeNumber', 'wordOr']) {
   CHECKS[name] = '../core/checks.ts';
 }
 for (const name of ['INHERIT_ENV', 'RC_FILE', 'SHELL', 'TRUNCATE']) CHECKS[name] = '../option-checks.ts';
@@ -64,8 +64,13 @@ function checkOf(given, defs) {
   return `ranged(${schema.minimum}${most})`;
 }
 
-function checksOf({ properties }, defs) {
-  const rows = Object.entries(properties).map(([name, schema]) => `${name}: ${checkOf(schema, defs)},`);
+/** The options of an object, in the order of their definition. */
+function optionsOf({ properties, 'x-order': order }) {
+  return order.filter((name) => properties[name]).map((name) => [name, properties[name]]);
+}
+
+function checksOf(schema, defs) {
+  const rows = optionsOf(schema).map(([name, schema]) => `${name}: ${checkOf(schema, defs)},`);
   return `{ ${rows.join(' ')} }`;
 }
 
@@ -129,11 +134,11 @@ function comment(text, indent) {
   return [`${indent}/**`, ...lines.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`].join('\n');
 }
 
-function interfaceOf(name, { description, properties }, defs) {
-  const members = Object.entries(properties).map(([option, schema]) => {
+function interfaceOf(name, object, defs) {
+  const members = optionsOf(object).map(([option, schema]) => {
     return `${comment(documentation(option, schema), '  ')}\n  ${option}?: ${typeOf(schema, defs)} | undefined;\n`;
   });
-  return `${comment(description, '')}\nexport interface ${name} {\n${members.join('')}}\n`;
+  return `${comment(object.description, '')}\nexport interface ${name} {\n${members.join('')}}\n`;
 }
 
 /** The imports of those names that a text uses. */
@@ -149,7 +154,7 @@ function importsFor(text, modules, keyword = '') {
 /** The files that are made, by path. */
 async function made() {
   const schema = JSON.parse(await readFile(join(root, SCHEMA), 'utf8'));
-  const objects = Object.entries(schema.$defs).filter(([name, { properties }]) => properties && !TYPES[name.slice(3)]);
+  const objects = Object.entries(schema.$defs).filter(([, object]) => object['x-order']);
   const all = { ...schema, description: 'Options that cross to the addon as they are.' };
   const types = [interfaceOf('NativeOptions', all, schema.$defs)]
     .concat(objects.map(([name, object]) => interfaceOf(name, object, schema.$defs)))

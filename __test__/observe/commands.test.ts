@@ -207,7 +207,7 @@ test('without subscribers nothing is asked of the core, and no text comes over',
       const real = of.prototype[name];
       of.prototype[name] = function (...given) { see(given); return real.apply(this, given); };
     };
-    const option = ([, , , , options]) => {
+    const option = ([{ options }]) => {
       const { confine, ...asked } = JSON.parse(options);
       seen.options.push(Object.keys(asked).length > 0 ? asked : null);
     };

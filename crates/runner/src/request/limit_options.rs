@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use super::error::RequestError;
+#[cfg(test)]
+use super::field_order::fields_of;
 use super::number_option::{MAX_SAFE, NumberOption, number};
 use protocol::plan::CommandLimits;
 
@@ -17,7 +19,7 @@ pub const FILE_BYTES: NumberOption = NumberOption::from_one("limits.fileBytes");
 
 /// Limits of a command in addition to its time limit. No limit can raise a limit of the system.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "BashLimits"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "BashLimits", extend("x-order" = fields_of::<RawLimits>())))]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawLimits {
     /// CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the

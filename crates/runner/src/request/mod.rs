@@ -7,6 +7,8 @@ mod command_mode;
 mod command_options;
 mod confinement_options;
 mod error;
+#[cfg(test)]
+mod field_order;
 mod ledger_entry_draft;
 mod limit_options;
 mod number_option;

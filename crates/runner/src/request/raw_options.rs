@@ -11,6 +11,8 @@ use serde_json::value::RawValue;
 
 use super::command_mode::CommandMode;
 use super::error::RequestError;
+#[cfg(test)]
+use super::field_order::fields_of;
 use super::limit_options::RawLimits;
 use super::number_option::number;
 #[cfg(test)]
@@ -31,7 +33,7 @@ use protocol::plan::{InheritMode, ShellStartup};
 /// First come the options of the contract that cross as they are, then what `ts/request.ts` makes of the others, and
 /// last the fields that do not cross in the JSON text.
 #[derive(Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(extend("x-order" = fields_of::<RawOptions>())))]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawOptions {
     /// Positional parameters of the command, `$1` and on.
@@ -427,7 +429,7 @@ pub enum UndoWhen {
 
 /// `undo`, as given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UndoOptions"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "UndoOptions", extend("x-order" = fields_of::<RawUndo>())))]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawUndo {
     /// The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
@@ -449,20 +451,20 @@ pub struct RawUndo {
     ///
     /// @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_FILE_BYTES.number.least, max = UNDO_FILE_BYTES.number.most), extend("default" = UNDO_FILE_BYTES.default)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_FILE_BYTES.number.least, max = UNDO_FILE_BYTES.number.most), extend("default" = UNDO_FILE_BYTES.default, "x-check" = "wholeNumber(1)")))]
     pub max_file_bytes: Option<f64>,
     /// The most that is kept for one run, in bytes.
     ///
     /// @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_RUN_BYTES.number.least, max = UNDO_RUN_BYTES.number.most), extend("default" = UNDO_RUN_BYTES.default)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_RUN_BYTES.number.least, max = UNDO_RUN_BYTES.number.most), extend("default" = UNDO_RUN_BYTES.default, "x-check" = "wholeNumber(1)")))]
     pub max_bytes: Option<f64>,
     /// The most that the store may take of the disk, in bytes. Files count in whole blocks, with their inodes. Before
     /// and after a command, the oldest runs that exceed this size are removed; see `undoPoints`.
     ///
     /// @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
     #[serde(deserialize_with = "number")]
-    #[cfg_attr(test, schemars(range(min = UNDO_STORE_BYTES.number.least, max = UNDO_STORE_BYTES.number.most), extend("default" = UNDO_STORE_BYTES.default)))]
+    #[cfg_attr(test, schemars(range(min = UNDO_STORE_BYTES.number.least, max = UNDO_STORE_BYTES.number.most), extend("default" = UNDO_STORE_BYTES.default, "x-check" = "wholeNumber(1)")))]
     pub store_bytes: Option<f64>,
     /// The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a
     /// store. A relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
@@ -487,7 +489,7 @@ pub enum ReuseSwitch {
 
 /// Options of the re-use of results.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReuseOptions"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "ReuseOptions", extend("x-order" = fields_of::<RawReuse>())))]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawReuse {
     /// The word that was given.
@@ -587,7 +589,7 @@ pub struct RawTruncate {
 
 /// How output is cleaned.
 #[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SanitizeOptions"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SanitizeOptions", extend("x-order" = fields_of::<RawSanitize>())))]
 #[serde(deny_unknown_fields)]
 struct RawSanitize {
     /// Whether escape sequences are removed.
@@ -615,7 +617,7 @@ enum ProgressWord {
 
 /// Where whole output goes.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SpillOptions"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SpillOptions", extend("x-order" = fields_of::<RawSpill>())))]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawSpill {
     /// The directory of the files, made with mode 0700 if it is missing.
