@@ -4,16 +4,15 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::output_sinks::{OutputSink, sinks_of};
 use super::producer_copy::ProducerCopier;
-use crate::live::LiveRun;
 use crate::pty::{CommandTerminal, LineEnds, TerminalTyper};
 use crate::request::{CommandRequest, PlannedRun, SpillOptions, SpillPlace};
-use crate::reuse::SharedOutputCopy;
 use crate::run::blocked_watch::LastLines;
 use crate::run::command_listener::SpillAllocation;
 use capture::{OutputStream, SpillDir, SpillFile, StreamCapture};
@@ -147,12 +146,8 @@ pub struct CommandOutputReader {
     pub capture: StreamCapture,
     /// Whether the text of the capture has a character for each byte.
     pub keeps_bytes: bool,
-    /// The command among the runs of this process. `None` in a terminal, which people see as its screen.
-    run: Option<Arc<LiveRun>>,
-    /// The copy of the output, if the result may be given again.
-    copy: Option<SharedOutputCopy>,
-    /// The terminal that draws the output.
-    terminal: Option<Arc<CommandTerminal>>,
+    sinks: Vec<Box<dyn OutputSink>>,
+    is_terminal: bool,
     /// Turns line ends of a terminal into line ends of pipes, where the sanitizer does not.
     line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
@@ -184,13 +179,12 @@ impl CommandOutputReader {
         if request.may_move() {
             capture.keep_journal();
         }
-        let terminal = request.terminal.clone();
+        let is_terminal = request.terminal.is_some();
         let kept = (request.is_producer && stream == OutputStream::Stdout).then(|| ProducerCopier::new(request));
         let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
-        let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
-        let run = request.live_run.clone().filter(|_| terminal.is_none());
-        let (copy, large, awaits_path) = (request.output_copy.clone(), false, false);
-        Ok(Self { stream, capture, keeps_bytes, run, kept, copy, terminal, line_ends, pipe, large, awaits_path })
+        let line_ends = (is_terminal && request.sanitize.is_none()).then(LineEnds::default);
+        let (sinks, large, awaits_path) = (sinks_of(request), false, false);
+        Ok(Self { stream, capture, keeps_bytes, sinks, kept, is_terminal, line_ends, pipe, large, awaits_path })
     }
 
     /// Takes the copy of the stream, if one is kept.
@@ -234,7 +228,7 @@ impl CommandOutputReader {
             for _ in 0..READS_PER_TURN {
                 let Some(pipe) = &self.pipe else { return ReadResult::End };
                 let read = |fd: &OwnedFd| {
-                    if self.terminal.is_some() { read_much(fd, buffer) } else { Ok(nix::unistd::read(fd, buffer)?) }
+                    if self.is_terminal { read_much(fd, buffer) } else { Ok(nix::unistd::read(fd, buffer)?) }
                 };
                 match pipe.try_io(Interest::READABLE, read) {
                     Ok(0) => {
@@ -283,17 +277,11 @@ impl CommandOutputReader {
     }
 
     fn push(&mut self, bytes: &[u8], reader: &mut impl FnMut(&str)) {
-        if let Some(run) = self.run.as_ref().filter(|run| run.takes_output()) {
-            run.on_output(self.stream, bytes);
-        }
-        if let Some(copy) = &self.copy {
-            copy.lock().unwrap_or_else(PoisonError::into_inner).push(self.stream, bytes);
+        for sink in &mut self.sinks {
+            sink.on_bytes(self.stream, bytes);
         }
         if let Some(kept) = &mut self.kept {
-            kept.push(bytes);
-        }
-        if let Some(terminal) = &self.terminal {
-            terminal.on_output(bytes);
+            kept.on_bytes(self.stream, bytes);
         }
         match &mut self.line_ends {
             Some(lines) => self.capture.push_to(&lines.normalize(bytes), reader),

@@ -14,6 +14,7 @@
 pub mod command_pipes;
 pub mod early_ends;
 pub mod output_delivery;
+mod output_sinks;
 pub mod pipeline_tap;
 pub mod producer_copy;
 pub mod settlement;
