@@ -5,7 +5,7 @@ import { guard } from '../bench/guard/guard.mjs';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
 import { makeOptions } from './options.mjs';
-import { supervisor } from './platform.mjs';
+import { supervisor, triple } from './platform.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
 import { suitesAreComplete } from './suites.mjs';
@@ -39,6 +39,15 @@ async function programsAreSmall(options) {
   }
 }
 
+/**
+ * Compiles what only the static program for other machines has, which no other step builds: `sys` has all code that
+ * differs there.
+ */
+async function staticCodeCompiles(options) {
+  const env = { ...options?.env, RUSTFLAGS: '-C target-feature=+crt-static' };
+  await run('cargo', ['check', '--target', triple, '--package', 'agent-bash-sys'], { ...options, env });
+}
+
 /** Rust files that `cargo fmt` does not reach by itself, because a macro declares their modules. */
 function declaredByMacros() {
   const directory = join('crates', 'safety', 'src', 'rules');
@@ -69,6 +78,7 @@ export const checks = [
   ['npm audit', audited],
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
+  ['static code', staticCodeCompiles],
   ['programs without crates of the addon', programsAreSmall],
   // The paths of whole commands need the optimized addon, whose build takes longer than all other checks.
   ['speed of pure paths', (options) => guard({ pure: true, ...options })],

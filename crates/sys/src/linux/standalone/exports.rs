@@ -9,7 +9,7 @@ use std::{ptr, slice};
 use libc::{addrinfo, passwd, sockaddr, sockaddr_in, sockaddr_in6, sockaddr_storage, socklen_t};
 
 use super::lookup::{NoAddress, addresses};
-use super::users::user;
+use super::users::passwd_entry;
 
 /// Finds a user by number.
 ///
@@ -27,7 +27,7 @@ unsafe extern "C" fn getpwuid_r(
     // SAFETY: the caller lets us write there.
     unsafe { result.write(ptr::null_mut()) };
     let text = fs::read(PASSWD).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let Some(found) = user(&text, uid) else { return 0 };
+    let Some(found) = passwd_entry(&text, uid) else { return 0 };
     // SAFETY: the caller lets us write there.
     let mut rest = unsafe { slice::from_raw_parts_mut(buffer.cast::<MaybeUninit<u8>>(), length) };
     let mut places = [ptr::null_mut(); 5];
