@@ -113,10 +113,10 @@ impl SpillDir {
         &self.path
     }
 
-    /// Removes this package's files: those not written to for longer than `retention`, and then, oldest first, as many
-    /// as take more than [`KEPT_TOGETHER`], or four times `largest`, the size to which a file may grow. A file that was
-    /// written to in the last minute stays, since a command may go on writing it. Other files stay, and so do files
-    /// that cannot be removed.
+    /// Removes files of this package that were not written to for longer than `retention`. If the others still take
+    /// more than [`KEPT_TOGETHER`], or more than four times `largest`, the most bytes of one file, the oldest go as
+    /// well. A file that was written to in the last minute stays, since a command may still write it. Files of others
+    /// stay, and so do files that cannot be removed.
     pub fn make_room(&self, retention: Duration, largest: u64) {
         self.make_room_within(retention, KEPT_TOGETHER.max(largest.saturating_mul(4)));
     }

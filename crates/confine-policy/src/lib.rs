@@ -2,8 +2,8 @@
 //! crates of confinement report to the caller.
 //!
 //! It runs in the host, and its types cross to the supervisor, the shims, the listeners and the gates. It trusts the
-//! caller's options to mean what they say, and no path to be what its name says: links are followed here, once, and
-//! users are looked up (`RealHost`). It never changes a file, starts a process or opens a connection.
+//! options of the caller. It does not trust the names of paths: it follows links, once, and looks users up
+//! (`RealHost`). It never changes a file, starts a process or opens a connection.
 //!
 //! | step | where |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | policies of earlier commands | `policy_cache.rs` |
 //! | lists and limits as data, for documents and tests | `facts.rs` |
 //! | more access for one command | `requested_access.rs` |
-//! | what could be held, and what was denied | `confinement_parts.rs`, `confinement_report.rs`, `denial.rs` |
+//! | the parts that were held, and denials | `confinement_parts.rs`, `confinement_report.rs`, `denial.rs` |
 //! | hidden files in the messages of programs | `hidden_reads.rs` |
 
 mod confinement_parts;

@@ -1,7 +1,7 @@
 //! Turns raw options into a request that can be run as it is. Each group of options has a file in `request/`.
 //!
-//! [`RawOptions`] is what a caller wrote, [`CommandRequest`] what was asked, and [`PlannedRun`] adds what becomes known
-//! until the command starts. Code that needs only what was asked takes a [`CommandRequest`].
+//! [`RawOptions`] has the options as the caller wrote them, and [`CommandRequest`] the checked ones. [`PlannedRun`]
+//! adds facts that are found until the command starts. Code that reads options alone takes a [`CommandRequest`].
 
 mod command_mode;
 mod command_options;
@@ -65,7 +65,7 @@ pub use raw_options::{
 pub use recording_options::undo_store;
 pub use safety_options::{SafetyCriteria, SafetyError, SafetyOptions};
 
-/// What was asked: the options of a command, checked. It does not change on its way.
+/// The checked options of a command. They never change.
 pub struct CommandRequest {
     /// The command.
     pub command: String,
@@ -148,7 +148,7 @@ impl CommandRequest {
     }
 }
 
-/// A command on its way to its start: what was asked, and what has become known since. [`Deref`] reads the request.
+/// A command before its start: its request, readable through [`Deref`], and facts that later steps add.
 pub struct PlannedRun {
     request: CommandRequest,
     /// Name of the command in files, and mark of its processes.

@@ -44,7 +44,7 @@ pub fn unanswered_replies() -> (UnboundedSender<CallerReply>, UnboundedReceiver<
     unbounded_channel()
 }
 
-/// Returns an internal command with the shell and the environment of a snapshot. Nobody is shown it.
+/// Returns an internal command with the shell and the environment of a snapshot. It is not listed among the live runs.
 ///
 /// # Errors
 /// As [`PlannedRun::check`].
