@@ -797,6 +797,124 @@ interface ConfineNetwork {
  */
 type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
 //#endregion
+//#region ts/fleet/types.d.ts
+/** A place that a provider has made. */
+interface ProvidedTarget {
+  /** The name of the place, which replaces `address.name`. `release` is called with it. */
+  id: string;
+  /** How the place is reached. */
+  address: TargetAddress & ConnectOptions;
+  /** When the place ends by itself, in ms since the epoch. `null`: it stays until it is released. */
+  expiresAt: number | null;
+  /** Moves `expiresAt` to `until`, in ms since the epoch. Without it, the place ends at `expiresAt`. */
+  renew?(until: number): Promise<void>;
+}
+/** Makes places for a pool, such as pods and jobs of a cluster. */
+interface TargetProvider {
+  /**
+   * Makes a place. `affinity` is that of the call which asks for it. `signal` is aborted when nobody waits for the
+   * place any longer; nothing of it may be left then. A place that is returned all the same is released.
+   */
+  acquire(request: {
+    affinity: string | null;
+    signal: AbortSignal;
+  }): Promise<ProvidedTarget>;
+  /**
+   * Ends a place. `broken`: it was lost or could not be reached. The pool calls it once for each place.
+   */
+  release(id: string, how: {
+    broken: boolean;
+  }): Promise<void>;
+}
+/** Options of a `TargetPool`. It has `targets`, a `provider` or both. */
+interface TargetPoolOptions {
+  /**
+   * Machines of the pool. An address is connected when a run is placed there, and closed with the pool. A `Target` of
+   * `connect` is left open.
+   *
+   * @default []
+   * @example new TargetPool({ targets: [{ ssh: 'build1' }, { ssh: 'build2', cwd: 'project' }] });
+   */
+  targets?: (Target | (TargetAddress & ConnectOptions))[] | undefined;
+  /**
+   * Makes further places when all are full.
+   *
+   * @default none
+   * @example new TargetPool({ provider: agentSandboxes({ warmPool: 'agents' }), max: 20 });
+   */
+  provider?: TargetProvider | undefined;
+  /**
+   * Places of the provider that are kept though nobody uses them, a whole number from 0 to 10,000.
+   *
+   * @default 0
+   * @example new TargetPool({ provider, min: 2 });
+   */
+  min?: number | undefined;
+  /**
+   * The most places of the provider at once, a whole number from 1 to 10,000.
+   *
+   * @default 8
+   * @example new TargetPool({ provider, max: 50 });
+   */
+  max?: number | undefined;
+  /**
+   * Runs on one place at once, a whole number from 1 to 1,024. Further ones wait.
+   *
+   * @default 4
+   * @example new TargetPool({ targets, perTarget: 16 });
+   */
+  perTarget?: number | undefined;
+  /**
+   * The longest wait for a place, in ms, a whole number from 0 to 86,400,000. Then the call rejects with
+   * `ERR_BASH_TARGET`, reason `timeout`. With 0 a call that would wait rejects at once.
+   *
+   * @default 60_000
+   * @example new TargetPool({ targets, queueMs: 10_000 });
+   */
+  queueMs?: number | undefined;
+  /**
+   * Time without a run after which a place of the provider is released, in ms, a whole number from 0 to 86,400,000.
+   *
+   * @default 300_000
+   * @example new TargetPool({ provider, idleMs: 60_000 });
+   */
+  idleMs?: number | undefined;
+}
+/** A place of a pool, as `stats()` returns it. */
+interface PlaceStats {
+  /** The name of the target. */
+  id: string;
+  /** The state of its target. `'new'`: it was not connected yet. `'draining'`: it takes no new runs. */
+  state: TargetState | 'new' | 'draining';
+  /** Runs on it now. */
+  running: number;
+  /** Calls that wait for it. Those that may run anywhere count at each place. */
+  queued: number;
+  /** The first number of /proc/loadavg there, as the last heartbeat told. 0: not known. */
+  load: number;
+  /** The memory that programs there can still get (`MemAvailable`), in bytes. 0: not known. */
+  memoryFree: number;
+  /** When the place is tried again after failed connections, in ms since the epoch. `null`: it is not avoided. */
+  brokenUntil: number | null;
+}
+/** What a `TargetPool` does, which is given as `target` wherever a `Target` is. */
+interface Fleet extends AsyncDisposable {
+  /** Takes a place, connected, until `release()`. */
+  acquire(options?: {
+    affinity?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<{
+    target: Target;
+    release(): void;
+  }>;
+  /** Places nothing new on a place, and closes it once its runs have ended. */
+  drain(id: string): Promise<void>;
+  /** The places and how busy they are. */
+  stats(): PlaceStats[];
+  /** Closes what the pool has connected. */
+  close(): Promise<void>;
+}
+//#endregion
 //#region ts/reduce/types.d.ts
 /** How far a reduction goes. See docs/tokens.md. */
 interface ReduceOptions {
@@ -1119,12 +1237,20 @@ interface TaskRegistry {
 /** How a `BackgroundRegistry` keeps its tasks. */
 interface BackgroundRegistryOptions {
   /**
-   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
+   * The machine that runs the tasks, or a `TargetPool`, which chooses one at the first call. `dir` is a path there, and
+   * relative ones begin in its directory.
    *
    * @default this machine
    * @example new BackgroundRegistry({ target, dir: '.tasks' });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
+  /**
+   * With a pool: the registry is where calls with the same text run.
+   *
+   * @default a place of its own
+   * @example new BackgroundRegistry({ target: pool, affinity: 'chat-7' });
+   */
+  affinity?: string | undefined;
   /**
    * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.
@@ -2111,13 +2237,22 @@ interface UndoOptions {
  */
 interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> extends NativeOptions {
   /**
-   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
-   * in its directory. The login environment there takes the place of `process.env`.
+   * The machine that runs the command, from `connect`, or a `TargetPool`, which chooses one. Paths, pids and users are
+   * the target's, and relative paths begin in its directory. The login environment there takes the place of
+   * `process.env`.
    *
    * @default this machine
    * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
+  /**
+   * With a pool: calls with the same text run on the same place, where their files are. If that place is lost, the next
+   * call rejects with `ERR_BASH_TARGET`, `lost`, once, unless a run of the affinity was lost with it.
+   *
+   * @default any place
+   * @example await bash('make', { target: pool, affinity: 'chat-7' });
+   */
+  affinity?: string | undefined;
   /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
@@ -2765,6 +2900,65 @@ declare function listChecks(options?: ListChecksOptions): Promise<Standing[]>;
  */
 declare function readTests(text: string, options?: ReadTestsOptions): TestCounts[];
 //#endregion
+//#region ts/fleet/index.d.ts
+/**
+ * Machines that share the work. A pool is given as `target` wherever a `Target` is, to each call with its `affinity`:
+ * calls with the same one run on the same place, where their files are.
+ *
+ * A run goes to the place with the fewest runs, then the fewest affinities, then the least load. It waits in the order
+ * of the calls when all places are full, at most `queueMs`. It is placed again only if it never began. Three failed
+ * connections in a row keep calls from a place for 5 s, and each further one for twice as long, up to 5 min.
+ *
+ * An idle pool keeps no process alive.
+ */
+declare class TargetPool implements Fleet {
+  #private;
+  /**
+   * Connects to nothing: an address is connected when a run is placed there. With `min`, places are asked for at once.
+   *
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has a wrong value, for two
+   * targets of one name, and if there is neither a target nor a provider.
+   *
+   * @example const pool = new TargetPool({ targets: [{ ssh: 'build1' }, { ssh: 'build2' }] });
+   */
+  constructor(options: TargetPoolOptions);
+  /**
+   * Takes a place, connected, until `release()`. Rejects with `ERR_BASH_TARGET`: `timeout` if there was none within
+   * `queueMs`, with the last failure in the message, and `lost`, once, if the place of the affinity is lost. Rejects
+   * with `ABORT_ERR` when `signal` is aborted, and with `ERR_BASH_CLOSED` after `close()`.
+   *
+   * @example
+   * const { target, release } = await pool.acquire({ affinity: 'chat-7' });
+   * try {
+   *   await target.writeFile('input.txt', 'text');
+   * } finally {
+   *   release();
+   * }
+   */
+  acquire(options?: {
+    affinity?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<{
+    target: Target;
+    release(): void;
+  }>;
+  /**
+   * Places nothing new on a place, and closes it once its runs have ended; one of a provider is released. Its
+   * affinities get other places. Resolves when it is gone. Rejects with `ERR_BASH_INVALID_ARG` for a name that no place
+   * has.
+   */
+  drain(id: string): Promise<void>;
+  /** The places and how busy they are, those of `targets` first. */
+  stats(): PlaceStats[];
+  /**
+   * Closes the targets that the pool has connected, as `Target.close()` does, and releases the places of its provider.
+   * Calls that wait reject with `ERR_BASH_CLOSED`. May be called again.
+   */
+  close(): Promise<void>;
+  /** Same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+//#endregion
 //#region ts/highlight.d.ts
 /**
  * The class of a part of a command: the name of a program, an option, quoted text, a variable, a reserved word, an
@@ -3110,7 +3304,10 @@ declare class BashSession {
   constructor(options?: BashOptions);
   /** A copy of the options of the constructor. */
   get options(): Readonly<BashOptions>;
-  /** The directory in which the next command starts, absolute, as its shell calls it (links are not followed). */
+  /**
+   * The directory in which the next command starts, absolute, as its shell calls it (links are not followed). On a pool
+   * it is the option `cwd`, or `''`, until the first command has a place.
+   */
   get cwd(): string;
   /**
    * Runs a command once the commands before it have ended. Resolves and rejects as `bash()` does, and rejects with
@@ -3238,4 +3435,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

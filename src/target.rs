@@ -113,9 +113,7 @@ impl NativeProgram {
 
 impl NativeTargetOptions {
     fn settings(self) -> Result<TargetSettings, RunError> {
-        let address: TargetAddress =
-            serde_json::from_str(&self.address).map_err(|error| RunError::InvalidArg(error.to_string()))?;
-        address.check().map_err(|error| RunError::InvalidArg(error.to_string()))?;
+        let address = checked_address(&self.address)?;
         if let Some(path) = self.installed.as_deref().filter(|path| !is_scriptable_path(path)) {
             let problem = "is no absolute path, or has a quote, a backslash, `!` or a control character";
             return Err(RunError::InvalidArg(format!("hostProgram {problem}: {path:?}")));
@@ -133,6 +131,22 @@ impl NativeTargetOptions {
             missing: self.missing,
         })
     }
+}
+
+/// Returns the name of a target with this address, as JSON, that has no name of its own.
+///
+/// # Errors
+/// For a name in the address that a client could take for an option.
+#[napi]
+pub fn target_id(address: String) -> napi::Result<String> {
+    checked_address(&address).map(|address| address.id()).map_err(|error| napi::Error::from_reason(error.to_string()))
+}
+
+fn checked_address(address: &str) -> Result<TargetAddress, RunError> {
+    let address: TargetAddress =
+        serde_json::from_str(address).map_err(|error| RunError::InvalidArg(error.to_string()))?;
+    address.check().map_err(|error| RunError::InvalidArg(error.to_string()))?;
+    Ok(address)
 }
 
 #[napi]

@@ -2,14 +2,18 @@ import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cj
 import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
 import { StreamsEnd, streamsIn } from './core/streams.ts';
+import { type PlacedCall, poolOf } from './fleet/handle.ts';
+import { runOnPlace } from './fleet/placed.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
-import { tasksOf } from './registry/handle.ts';
+import { exitOf, handleOf, tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
 import { begin, directoryOf, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
-import type { CommandOptions } from './types.ts';
+import { thereOf } from './target/handle.ts';
+import type { Target } from './target/types.ts';
+import type { CommandOptions, PlacedOptions } from './types.ts';
 
 /**
  * Runs a command; see `bash` of the main entry. The function is asynchronous as a whole, so it never throws
@@ -18,6 +22,25 @@ import type { CommandOptions } from './types.ts';
 export async function run(command: string, options: CommandOptions = {}): Promise<BashResult> {
   checkOptions('bash', command, options);
   checkPlace(options);
+  const pool = poolOf(options.target);
+  if (!pool) return runOn(command, options as PlacedOptions);
+  const runThere = async (target: Target, call: PlacedCall) => {
+    const given = withRegistry({ ...options, target });
+    const result = await runOn(command, given);
+    if (result.status === 'backgrounded') call.holdUntil(exitOf(given.registry, result.background));
+    return result;
+  };
+  const affinity = options.affinity ?? handleOf(options.registry)?.affinity;
+  return runOnPlace(pool, options, affinity, runThere, () => neverRun(options));
+}
+
+/** Returns the result of a command that was aborted before it had a place. */
+export function neverRun({ timeoutMs }: CommandOptions): Promise<BashResult> {
+  return runOn(':', { timeoutMs, signal: AbortSignal.abort(), safety: 'off', ledger: false });
+}
+
+/** Runs a command here or on one target. */
+async function runOn(command: string, options: PlacedOptions): Promise<BashResult> {
   const given = withRegistry(options);
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options));
@@ -33,7 +56,7 @@ export async function run(command: string, options: CommandOptions = {}): Promis
       way.abort(id);
       observer?.kill('abort');
     },
-    target: options.target?.id,
+    target: thereOf(options.target)?.id,
   } satisfies Omit<Call<'result', unknown>, 'answer'>;
   const ran = isUnfinished(given)
     ? settled({ ...call, answer: (event) => event }).then((event) =>
@@ -44,7 +67,7 @@ export async function run(command: string, options: CommandOptions = {}): Promis
 }
 
 /** Adds the default registry for a command that starts in the background or moves there. */
-export function withRegistry(options: CommandOptions): CommandOptions {
+export function withRegistry(options: PlacedOptions): PlacedOptions {
   const needed = options.mode === 'background' || options.onTimeout === 'background';
   return needed && options.registry === undefined ? { ...options, registry: defaultRegistry(options.target) } : options;
 }

@@ -17,12 +17,12 @@ import {
 } from './core/checks.ts';
 import { hintOf, unknownOption } from './core/option-names.ts';
 import { BashError } from './errors.ts';
+import { AFFINITY, PLACE, placeName } from './fleet/handle.ts';
 import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 import { NATIVE_CHECKS } from './schema/checks.ts';
 import type { NativeOptions } from './schema/types.ts';
-import { TARGET } from './target/handle.ts';
 import type { CommandOptions } from './types.ts';
 
 const LEVELS = wordsByName('off', 'warn', 'ask', 'deny');
@@ -41,7 +41,8 @@ const SAFETY: Checks<SafetyOptions> = {
 
 /** The checks of the options that do not cross to the addon as they are. */
 const OWN: Checks<Omit<CommandOptions, keyof NativeOptions>> = {
-  target: TARGET,
+  target: PLACE,
+  affinity: AFFINITY,
   cwd: (value, name) => {
     const hint = value instanceof URL ? 'use fileURLToPath(url)' : '';
     if (typeof value !== 'string' || value === '') throw invalid(name, value, 'the path of a directory', hint);
@@ -136,9 +137,8 @@ export function checkOptions(
 
 /** Checks what depends on the machine that runs the command. Its options were checked. */
 export function checkPlace({ target, registry, spill }: CommandOptions): void {
-  const place = (given: CommandOptions['target']) => (given ? `the target ${given.id}` : 'this machine');
   if (registry !== undefined && handleOf(registry)?.target !== target) {
-    const problem = `registry: its tasks run on ${place(handleOf(registry)?.target)}, and the command on ${place(target)}`;
+    const problem = `registry: its tasks run on ${placeName(handleOf(registry)?.target)}, and the command on ${placeName(target)}`;
     throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; give both the same target`);
   }
   if (target && typeof spill === 'object' && spill.allocate) {

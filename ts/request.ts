@@ -90,7 +90,7 @@ function optionsText(
   options.isProducer = keeping?.isProducer || undefined;
   if (options.taps === 'on') options.tapBytes = keeping ? keeperOf(keeping.store).maxBytes : STORE_BYTES;
   Object.assign(options, nativeEntry(given));
-  options.registry = handleOf(given.registry)?.native.id;
+  options.registry = handleOf(given.registry)?.native?.id;
   options.aborted = given.signal?.aborted || undefined;
   if (streams) options.streams = { bytes: streams.bytes, fed: streams.fed };
   // The helper of a task reads its output, and listeners of the registry receive it.

@@ -1,7 +1,8 @@
 import type { NativeSession, NativeSessionThere } from '../native.cjs';
-import { onRunEvent, withRegistry } from './bash.ts';
+import { neverRun, onRunEvent, withRegistry } from './bash.ts';
 import type { BashOptions } from './bash-options.ts';
 import { newOwner } from './confine/owner.ts';
+import { unlessAborted } from './core/abort.ts';
 import { resolve } from './core/builtins.ts';
 import { type Call, settled, theBridge } from './core/calls.ts';
 import { invalid } from './core/checks.ts';
@@ -9,15 +10,18 @@ import { DECIDED, type Decided } from './core/ledger.ts';
 import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
+import { type PlacedCall, type PoolParts, placeName, poolOf } from './fleet/handle.ts';
+import { runOnPlace } from './fleet/placed.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { KEEPING, type Kept } from './reduce/keeping.ts';
-import { tasksOf } from './registry/handle.ts';
+import { exitOf, tasksOf } from './registry/handle.ts';
 import { directoryOf, hostEnvironment, prefixed, toNative } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import { type There, thereOf } from './target/handle.ts';
-import type { CommandOptions } from './types.ts';
+import type { Target } from './target/types.ts';
+import type { CommandOptions, PlacedOptions } from './types.ts';
 
 /** The result of a command of a session. */
 export type SessionResult = BashResult & {
@@ -38,8 +42,15 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/;
  * Its state is kept in this process only.
  */
 export class BashSession {
-  readonly #native: NativeSession | NativeSessionThere;
+  /** `null`: the pool of the option `target` has given the session no place yet. */
+  #native: NativeSession | NativeSessionThere | null = null;
+  /** The target of a pool where the session is. */
+  #at: Target | null = null;
   readonly #options: BashOptions;
+  /** What its commands have in common for a pool. */
+  readonly #affinity: unknown;
+  /** Settles when the commands so far have ended. A pool places one command of a session at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
   readonly #hostEnvironment = hostEnvironment();
   /** The owner of the worlds of its commands. The root is the first directory. */
   readonly #owner: Owner;
@@ -58,11 +69,13 @@ export class BashSession {
     checkOptions('BashSession', '', options);
     checkPlace(options);
     this.#options = { ...options };
-    const first = directoryOf(options);
+    this.#affinity = options.affinity ?? this.#running;
+    const first = poolOf(options.target) ? (options.cwd ?? '') : directoryOf(options);
     const there = thereOf(options.target);
     const { NativeSession, NativeSessionThere } = loadNative();
-    const here = there ? undefined : new NativeSession(theBridge(), first);
-    this.#native = here ?? new NativeSessionThere((there as There).native, first);
+    const here = options.target ? undefined : new NativeSession(theBridge(), first);
+    if (here) this.#native = here;
+    else if (there) this.#native = new NativeSessionThere(there.native, first);
     this.#owner = newOwner(first, here);
     this.#owner.begin(this.#options);
     // A tool with this session also runs other commands in the session's world, such as a command in a terminal.
@@ -74,9 +87,12 @@ export class BashSession {
     return { ...this.#options };
   }
 
-  /** The directory in which the next command starts, absolute, as its shell calls it (links are not followed). */
+  /**
+   * The directory in which the next command starts, absolute, as its shell calls it (links are not followed). On a pool
+   * it is the option `cwd`, or `''`, until the first command has a place.
+   */
   get cwd(): string {
-    return this.#native.cwd;
+    return this.#native?.cwd ?? this.#options.cwd ?? '';
   }
 
   /**
@@ -93,13 +109,58 @@ export class BashSession {
   async run(command: string, options: BashOptions = {}): Promise<SessionResult> {
     checkOptions('BashSession.run', command, options);
     if (options.target !== undefined && options.target !== this.#options.target) {
-      throw invalid('target', options.target.id, "the session's own, which is that of its constructor");
+      throw invalid('target', placeName(options.target), "the session's own, which is that of its constructor");
     }
     if (this.#closed) throw closed();
-    const { env: _, cwd, ...over } = options;
+    const { env, cwd, ...over } = options;
     const given = Object.entries(over).filter(([, value]) => value !== undefined);
-    const shared = withRegistry({ ...this.#options, ...Object.fromEntries(given) });
-    checkPlace(shared);
+    const merged = { ...this.#options, ...Object.fromEntries(given) } as BashOptions;
+    checkPlace(merged);
+    const pool = poolOf(merged.target);
+    return pool
+      ? this.#inTurn(merged.signal, () => this.#runOnPool(pool, command, options, merged))
+      : this.#runOn(command, options, merged as PlacedOptions);
+  }
+
+  /** Calls `run` once the commands before it have ended, or were given up. */
+  async #inTurn<T>(signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+    const before = this.#turn;
+    const ran = (signal ? unlessAborted(before, signal) : before).then(() => {
+      if (this.#closed) throw closed();
+      return run();
+    });
+    this.#turn = Promise.allSettled([before, ran]);
+    return ran;
+  }
+
+  #runOnPool(pool: PoolParts, command: string, options: BashOptions, merged: BashOptions): Promise<SessionResult> {
+    const run = async (target: Target, call: PlacedCall): Promise<SessionResult> => {
+      const note = this.#moveTo(target);
+      const placed = withRegistry({ ...merged, target });
+      const result = await this.#runOn(command, options, placed);
+      if (result.status === 'backgrounded') call.holdUntil(exitOf(placed.registry, result.background));
+      return note === null ? result : { ...result, notes: [note, ...result.notes] };
+    };
+    const aborted = async () => ({ ...(await neverRun(merged)), cwd: this.cwd }) as SessionResult;
+    return runOnPlace(pool, merged, this.#affinity, run, aborted);
+  }
+
+  /** Goes on on a target of a pool. Returns what the caller should know of it. */
+  #moveTo(target: Target): string | null {
+    const before = this.#at;
+    if (before === target) return null;
+    const there = thereOf(target) as There;
+    this.#native?.close();
+    this.#at = target;
+    const first = resolve(there.cwd, this.#options.cwd ?? '');
+    this.#native = new (loadNative().NativeSessionThere)(there.native, first);
+    return before && `the session goes on on ${target.id}, without the state and files that it had on ${before.id}`;
+  }
+
+  async #runOn(command: string, options: BashOptions, given: PlacedOptions): Promise<SessionResult> {
+    const shared = withRegistry(given);
+    const native = this.#native as NativeSession | NativeSessionThere;
+    const { cwd } = options;
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
     const kind = shared.mode === 'background' ? 'task' : 'session';
     const observer = Observer.of(kind, command, shared, () => own || this.cwd);
@@ -112,7 +173,7 @@ export class BashSession {
     const { [KEEPING]: keeping, [DECIDED]: decided } = options as Kept & Decided;
     const all: CommandOptions & Owned & Kept & Decided = {
       ...shared,
-      [OWNER]: this.#owner,
+      [OWNER]: this.#at ? { ...this.#owner, root: directoryOf({ ...this.#options, target: this.#at }) } : this.#owner,
       ...(keeping && { [KEEPING]: keeping }),
       ...(decided && { [DECIDED]: decided }),
     };
@@ -122,7 +183,7 @@ export class BashSession {
     const call = {
       begin: () => {
         const request = toNative(command, all, observer, { cwd: own, hostEnv: this.#hostEnvironment, ownEnv });
-        id = this.#native.run(request);
+        id = native.run(request);
         return id;
       },
       kind: 'result',
@@ -132,7 +193,7 @@ export class BashSession {
         way.abort(number);
         observer?.kill('abort');
       },
-      target: this.#options.target?.id,
+      target: thereOf(shared.target)?.id,
     } satisfies Omit<Call<'result', unknown>, 'answer'>;
     const inDirectory = (result: BashResult, cwd: string | undefined) =>
       ({ ...result, cwd: cwd ?? this.cwd }) as SessionResult;
@@ -156,7 +217,9 @@ export class BashSession {
    */
   async reset(): Promise<void> {
     if (this.#closed) throw closed();
-    await settled({ begin: () => this.#native.reset(), kind: 'done', answer: () => undefined });
+    if (poolOf(this.#options.target)) await this.#turn;
+    const native = this.#native;
+    if (native) await settled({ begin: () => native.reset(), kind: 'done', answer: () => undefined });
   }
 
   /**
@@ -165,7 +228,7 @@ export class BashSession {
    */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#native.close();
+    this.#native?.close();
     const running = [...this.#running];
     for (const [id, { observer }] of running) {
       theBridge().abort(id);
@@ -173,6 +236,7 @@ export class BashSession {
     }
     await Promise.allSettled(running.map(([, { run }]) => run));
     this.#owner.end();
+    poolOf(this.#options.target)?.forget(this.#affinity);
   }
 
   /** Same as `close()`. */

@@ -2,6 +2,8 @@ import type { Bridge, WarmShells } from '../native.cjs';
 import type { BashOptions } from './bash-options.ts';
 import { settled } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
+import { poolOf } from './fleet/handle.ts';
+import { onPlace } from './fleet/placed.ts';
 import { checkOptions } from './options.ts';
 import { toNative } from './request.ts';
 import { thereOf } from './target/handle.ts';
@@ -18,6 +20,8 @@ import { thereOf } from './target/handle.ts';
  */
 export async function warmUp(options: BashOptions = {}): Promise<boolean> {
   checkOptions('warmUp', '', options);
+  const pool = poolOf(options.target);
+  if (pool) return onPlace(pool.call(options.affinity, options.signal), (target) => warmUp({ ...options, target }));
   const { mode, registry, onTimeout, onOutput, onSnapshot, onPrompt, signal, ...rest } = options;
   const there = thereOf(options.target);
   const begin = (way: Bridge) => (there?.native ?? way).warmUp(toNative(':', rest));

@@ -1,5 +1,6 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
 import type { ConfineSetting } from './confine/types.ts';
+import type { Fleet } from './fleet/types.ts';
 import type { ReduceOptions } from './reduce/types.ts';
 import type { TaskRegistry } from './registry/types.ts';
 import type { SafetyOptions } from './safety/types.ts';
@@ -12,13 +13,22 @@ import type { Target } from './target/types.ts';
  */
 export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> extends NativeOptions {
   /**
-   * The machine that runs the command, from `connect`. Paths, pids and users are the target's, and relative paths begin
-   * in its directory. The login environment there takes the place of `process.env`.
+   * The machine that runs the command, from `connect`, or a `TargetPool`, which chooses one. Paths, pids and users are
+   * the target's, and relative paths begin in its directory. The login environment there takes the place of
+   * `process.env`.
    *
    * @default this machine
    * @example await bash('make', { target: await connect({ ssh: 'build1' }) });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
+  /**
+   * With a pool: calls with the same text run on the same place, where their files are. If that place is lost, the next
+   * call rejects with `ERR_BASH_TARGET`, `lost`, once, unless a run of the affinity was lost with it.
+   *
+   * @default any place
+   * @example await bash('make', { target: pool, affinity: 'chat-7' });
+   */
+  affinity?: string | undefined;
   /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
@@ -146,6 +156,9 @@ export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> ex
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
+
+/** Options of a command whose machine is chosen. */
+export type PlacedOptions = Omit<CommandOptions, 'target'> & { target?: Target | undefined };
 
 /**
  * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.

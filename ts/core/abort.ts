@@ -49,7 +49,7 @@ export function linkedAbort(signals: readonly (AbortSignal | undefined)[]): {
 }
 
 /** Waits for a promise, but not longer than until the signal aborts. */
-export async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+export async function unlessAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   let forget = () => {};
   const aborted = new Promise<void>((resolve) => {

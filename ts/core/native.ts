@@ -33,6 +33,7 @@ import type {
   removeNoMore,
   safetyRules,
   signalOf,
+  targetId,
   undoable,
   warmShells,
 } from '../../native.cjs';
@@ -75,6 +76,7 @@ interface Native {
   removeNoMore: typeof removeNoMore;
   safetyRules: typeof safetyRules;
   signalOf: typeof signalOf;
+  targetId: typeof targetId;
   undoable: typeof undoable;
   warmShells: typeof warmShells;
 }

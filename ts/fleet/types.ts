@@ -97,3 +97,18 @@ export interface PlaceStats {
   /** When the place is tried again after failed connections, in ms since the epoch. `null`: it is not avoided. */
   brokenUntil: number | null;
 }
+
+/** What a `TargetPool` does, which is given as `target` wherever a `Target` is. */
+export interface Fleet extends AsyncDisposable {
+  /** Takes a place, connected, until `release()`. */
+  acquire(options?: {
+    affinity?: string | undefined;
+    signal?: AbortSignal | undefined;
+  }): Promise<{ target: Target; release(): void }>;
+  /** Places nothing new on a place, and closes it once its runs have ended. */
+  drain(id: string): Promise<void>;
+  /** The places and how busy they are. */
+  stats(): PlaceStats[];
+  /** Closes what the pool has connected. */
+  close(): Promise<void>;
+}

@@ -2,6 +2,7 @@ import type { BackgroundTask, OutputChunk } from '../../native.cjs';
 import { threadId } from '../core/builtins.ts';
 import { BashError } from '../errors.ts';
 import type { BashResult } from '../result.ts';
+import { thereOf } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
 import {
   channels,
@@ -40,7 +41,7 @@ export class Observer {
     this.#command = command;
     this.#args = args;
     this.#cwd = cwd;
-    this.#target = target?.id ?? null;
+    this.#target = thereOf(target)?.id ?? null;
     this.#id = `${threadId}:${++runs}`;
   }
 

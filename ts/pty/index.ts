@@ -5,12 +5,16 @@ import { invalid } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
 import type { SignalName } from '../core/signals.ts';
 import { BashError } from '../errors.ts';
+import { poolOf } from '../fleet/handle.ts';
+import { runOnPlace } from '../fleet/placed.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions, checkPlace } from '../options.ts';
 import { patternOf } from '../registry/options.ts';
 import { directoryOf, toNative } from '../request.ts';
 import { type BashResult, resultOf } from '../result.ts';
 import { thereOf } from '../target/handle.ts';
+import type { Target } from '../target/types.ts';
+import type { PlacedOptions } from '../types.ts';
 import { type TerminalDataListener, type TerminalExitListener, TerminalListeners } from './listeners.ts';
 import { checkWait, OF_TERMINALS, sizeOf, type TerminalOptions, type TerminalWaitOptions } from './options.ts';
 
@@ -86,22 +90,37 @@ export class PtySession {
     if (process.env.AGENT_BASH_NO_PTY === '1') {
       throw new BashError('ERR_BASH_UNSUPPORTED', 'pseudo-terminals are turned off here (AGENT_BASH_NO_PTY=1)');
     }
-    const observer = Observer.of('terminal', command, this.#options, () => directoryOf(this.#options));
+    const pool = poolOf(this.#options.target);
+    const { affinity, signal } = this.#options;
+    if (!pool) return this.#startOn(command, this.#options as PlacedOptions);
+    return new Promise((resolve, reject) => {
+      const started = async (text: string, options: PlacedOptions) => {
+        resolve(await this.#startOn(text, options));
+        return this.#result as Promise<BashResult>;
+      };
+      const run = (target: Target) => started(command, { ...this.#options, target });
+      const aborted = () => started(':', { signal, safety: 'off', ledger: false });
+      runOnPlace(pool, this.#options, affinity, run, aborted).catch(reject);
+    });
+  }
+
+  async #startOn(command: string, own: PlacedOptions): Promise<{ pid: number }> {
+    const observer = Observer.of('terminal', command, own, () => directoryOf(own));
     this.#observer = observer;
     return new Promise((resolve, reject) => {
       let begun = false;
       const ran = settled({
         begin: () => {
-          const options = observer?.withVariables(this.#options) ?? this.#options;
+          const options = observer?.withVariables(own) ?? own;
           const there = thereOf(options.target);
           const request = toNative(command, options, observer);
           this.#command = there ? this.#native.startThere(there.native, request) : this.#native.start(request);
           return this.#command;
         },
         kind: 'result',
-        answer: (event) => resultOf(event, this.#options),
+        answer: (event) => resultOf(event, own),
         onEvent: (way, id, event) => {
-          onRunEvent(way, id, event, this.#options, observer);
+          onRunEvent(way, id, event, own, observer);
           if (event.kind === 'started') {
             begun = true;
             resolve({ pid: event.pid });
@@ -109,12 +128,12 @@ export class PtySession {
             setImmediate(() => this.#native.ready());
           } else if (event.kind === 'data') this.#onData(event.text);
         },
-        signal: this.#options.signal,
+        signal: own.signal,
         abort: (way, id) => {
           way.abort(id);
           observer?.kill('abort');
         },
-        target: this.#options.target?.id,
+        target: thereOf(own.target)?.id,
       });
       const result = observer ? observer.follow(ran) : ran;
       this.#result = result.then(async (ended) => {

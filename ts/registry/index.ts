@@ -1,4 +1,4 @@
-import type { BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
+import type { BackgroundTask, NativeRegistry, NativeRegistryOptions } from '../../native.cjs';
 import { newOwner } from '../confine/owner.ts';
 import type { ConfineSetting } from '../confine/types.ts';
 import { homedir, isAbsolute, join } from '../core/builtins.ts';
@@ -9,6 +9,8 @@ import { keepKnown, knownOf, staleOf } from '../core/stale.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { evidenceOf } from '../evidence/json.ts';
+import { placeName, poolOf } from '../fleet/handle.ts';
+import { onPlace } from '../fleet/placed.ts';
 import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
 import { checkOptions, checkPlace } from '../options.ts';
@@ -16,7 +18,7 @@ import { directoryOf, toNative } from '../request.ts';
 import { pathOn, TARGET, thereOf } from '../target/handle.ts';
 import type { Target } from '../target/types.ts';
 import type { CommandOptions } from '../types.ts';
-import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
+import { exitOf, type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
 import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
 import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
 import type {
@@ -36,8 +38,10 @@ import type {
  * `ERR_BASH_UNKNOWN_TASK`. After `close()` every call fails with `ERR_BASH_CLOSED`.
  */
 export class BackgroundRegistry {
-  readonly #handle: Handle;
-  readonly #listeners: RegistryListeners;
+  readonly #handle: { -readonly [Name in keyof Handle]: Handle[Name] };
+  readonly #listeners = new RegistryListeners();
+  /** Where the registry of the core is. */
+  #at: BackgroundRegistryOptions['target'];
   readonly #temporary: boolean;
   readonly #confine: ConfineSetting | undefined;
   readonly #owner: Owner;
@@ -53,15 +57,37 @@ export class BackgroundRegistry {
    */
   constructor(options: BackgroundRegistryOptions = {}) {
     checkRegistryOptions(options);
-    const native = new (loadNative().NativeRegistry)(theBridge(), toNativeOptions(options));
-    const failure = native.failure();
-    if (failure) throw new BashError(failure.code as BashErrorCode, failure.message, failure.errno);
     this.#temporary = options.dir === undefined;
     this.#confine = options.confine;
     this.#owner = newOwner('/');
-    this.#listeners = new RegistryListeners(native);
-    this.#handle = { native, listeners: this.#listeners, target: options.target, closed: false };
+    const { target, affinity = {} } = options;
+    const isPooled = poolOf(target) !== undefined;
+    const bind = (there: Target) => this.#bind({ ...options, target: there });
+    this.#handle = { native: null, listeners: this.#listeners, target, affinity, closed: false, bind };
+    if (!isPooled) this.#bind(options);
     keepHandle(this, this.#handle);
+  }
+
+  /** Opens the registry of the core on the target of the options, if it is not open there. */
+  #bind(options: BackgroundRegistryOptions): void {
+    if (this.#handle.native && this.#at === options.target) return;
+    const native = new (loadNative().NativeRegistry)(theBridge(), toNativeOptions(options));
+    const failure = native.failure();
+    if (failure) throw new BashError(failure.code as BashErrorCode, failure.message, failure.errno);
+    this.#at = options.target;
+    this.#handle.native = native;
+    this.#listeners.bind(native);
+  }
+
+  /** Returns the registry of the core, where a pool has it now. */
+  async #native(): Promise<NativeRegistry> {
+    const { target, affinity, native } = this.#open();
+    const call = poolOf(target)?.call(affinity);
+    if (!call) return native as NativeRegistry;
+    return onPlace(call, async (there) => {
+      this.#handle.bind(there);
+      return this.#handle.native as NativeRegistry;
+    });
   }
 
   /**
@@ -71,13 +97,24 @@ export class BackgroundRegistry {
    * does, and with `ERR_BASH_TOO_MANY_TASKS` if `maxTasks` run already.
    */
   async start(command: string, options: CommandOptions = {}): Promise<BackgroundTask> {
-    const { native } = this.#open();
+    const { target, affinity } = this.#open();
     checkOptions('BackgroundRegistry.start', command, options);
-    const { target } = this.#handle;
     if (options.target !== undefined && options.target !== target) {
-      throw invalid('target', options.target.id, "the registry's own, which is that of its constructor");
+      throw invalid('target', placeName(options.target), "the registry's own, which is that of its constructor");
     }
     checkPlace({ target, spill: options.spill });
+    const call = poolOf(target)?.call(affinity, options.signal);
+    if (!call) return this.#start(command, options, target as Target | undefined);
+    return onPlace(call, async (there) => {
+      this.#handle.bind(there);
+      const task = await this.#start(command, options, there);
+      call.holdUntil(exitOf(this, task));
+      return task;
+    });
+  }
+
+  async #start(command: string, options: CommandOptions, target: Target | undefined): Promise<BackgroundTask> {
+    const native = this.#handle.native as NativeRegistry;
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...own } = options;
     const rest = target ? { ...own, target } : own;
     const observer = Observer.of('task', command, rest, () => directoryOf(rest));
@@ -112,12 +149,12 @@ export class BackgroundRegistry {
    * @example const running = (await registry.refresh()).filter(({ state }) => state === 'running');
    */
   async refresh(): Promise<BackgroundTask[]> {
-    const { native, target } = this.#open();
+    const native = await this.#native();
     return settled({
       begin: () => native.refresh(),
       kind: 'told',
       answer: ({ answer }) => JSON.parse(answer) as BackgroundTask[],
-      target: target?.id,
+      target: thereOf(this.#at)?.id,
     });
   }
 
@@ -126,7 +163,7 @@ export class BackgroundRegistry {
    * on. A `cursor` leaves the registry's own place as it is.
    */
   async check(task: TaskName, options: BackgroundCheckOptions = {}): Promise<BackgroundCheck> {
-    const { native } = this.#open();
+    const native = await this.#native();
     const name = nameOf(task);
     checkCheckOptions(options);
     const { cursor } = options;
@@ -143,7 +180,7 @@ export class BackgroundRegistry {
    * the pattern and the port. The output is read from the registry's own place, which moves on.
    */
   async wait(task: TaskName, options: BackgroundWaitOptions = {}): Promise<BackgroundCheck> {
-    const { native } = this.#open();
+    const native = await this.#native();
     const name = nameOf(task);
     checkWaitOptions(options);
     const wanted = toNativeWait(options);
@@ -162,7 +199,7 @@ export class BackgroundRegistry {
    * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
   async kill(task: TaskName): Promise<BackgroundCheck> {
-    const { native } = this.#open();
+    const native = await this.#native();
     const name = nameOf(task);
     this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
     return settled({ begin: () => native.kill(name), kind: 'check', answer: (event) => checkOf(event, this) });
@@ -211,7 +248,7 @@ export class BackgroundRegistry {
 
   /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
   get notes(): string[] {
-    return this.#handle.native.notes();
+    return this.#handle.native?.notes() ?? [];
   }
 
   /**
@@ -243,11 +280,12 @@ export class BackgroundRegistry {
     if (this.#temporary) this.#publishKill('close', () => true);
     this.#handle.closed = true;
     try {
-      await settled({ begin: () => native.close(), kind: 'done', answer: () => undefined });
+      if (native) await settled({ begin: () => native.close(), kind: 'done', answer: () => undefined });
     } finally {
       // Listeners receive the end of their tasks first.
       this.#listeners.clear();
       this.#owner.end();
+      poolOf(this.#handle.target)?.forget(this.#handle.affinity);
     }
   }
 
@@ -273,7 +311,7 @@ function checkOf({ check }: EventOf<'check'>, registry: BackgroundRegistry): Bac
 
 /** Returns the tasks of a registry. None after it was closed. */
 function tasksIn({ native }: Handle): BackgroundTask[] {
-  return JSON.parse(native.list() ?? '[]') as BackgroundTask[];
+  return JSON.parse(native?.list() ?? '[]') as BackgroundTask[];
 }
 
 /**

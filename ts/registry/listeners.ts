@@ -12,7 +12,7 @@ export type TaskOutputListener = (task: BackgroundTask, text: string) => unknown
 
 /** The listeners of one registry. The core sends only events that have a listener. */
 export class RegistryListeners {
-  readonly #native: NativeRegistry;
+  #native: NativeRegistry | null = null;
   readonly #exit = new Set<TaskExitListener>();
   readonly #output = new Set<TaskOutputListener>();
   /** Publishes on the channels. */
@@ -21,8 +21,31 @@ export class RegistryListeners {
   /** Listeners that have failed before. A listener that fails at each line must not fill the terminal. */
   readonly #warned = new WeakSet<TaskExitListener | TaskOutputListener>();
 
-  constructor(native: NativeRegistry) {
+  /** The tasks whose ends are waited for. */
+  readonly #awaited = new Map<string, () => void>();
+
+  /** Listens to another registry of the core. */
+  bind(native: NativeRegistry): void {
+    if (this.#native) watchRegistry(this.#native.id, null);
     this.#native = native;
+    for (const resolve of this.#awaited.values()) resolve();
+    this.#awaited.clear();
+    this.#watch();
+  }
+
+  /** Resolves when a task has ended, or the registry has left its place. */
+  exitOf(id: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#awaited.set(id, resolve);
+      this.#watch();
+      const tasks = JSON.parse(this.#native?.list() ?? '[]') as BackgroundTask[];
+      if (tasks.some((task) => task.id === id && task.state !== 'running')) this.#forget(id);
+    });
+  }
+
+  #forget(id: string): void {
+    this.#awaited.get(id)?.();
+    if (this.#awaited.delete(id)) this.#watch();
   }
 
   add(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): void {
@@ -39,6 +62,8 @@ export class RegistryListeners {
     if (!this.#wanted.exit && !this.#wanted.output) return;
     this.#exit.clear();
     this.#output.clear();
+    for (const resolve of this.#awaited.values()) resolve();
+    this.#awaited.clear();
     this.#observed = { exit: false, output: false };
     this.#watch();
   }
@@ -53,7 +78,7 @@ export class RegistryListeners {
 
   get #wanted(): { exit: boolean; output: boolean } {
     return {
-      exit: this.#exit.size > 0 || this.#observed.exit,
+      exit: this.#exit.size > 0 || this.#awaited.size > 0 || this.#observed.exit,
       output: this.#output.size > 0 || this.#observed.output,
     };
   }
@@ -65,6 +90,7 @@ export class RegistryListeners {
   }
 
   #watch(): void {
+    if (!this.#native) return;
     const { exit, output } = this.#wanted;
     watchRegistry(this.#native.id, exit || output ? (event) => this.#onEvent(event) : null);
     this.#native.watch(exit, output);
@@ -87,6 +113,7 @@ export class RegistryListeners {
     const record = { runId, receipt: receipt ?? null, undo: undo ?? null, evidence: evidenceOf(evidence) };
     const facts = { confinement: confinement ?? null, ...record };
     if (this.#observed.exit) this.observer.exit(task, facts);
+    this.#forget(task.id);
     for (const listener of [...this.#exit]) void this.#call(listener, () => listener(task));
   }
 
@@ -94,7 +121,7 @@ export class RegistryListeners {
   async #onOutput({ task, text }: EventOf<'taskOutput'>): Promise<void> {
     if (this.#observed.output) this.observer.output(task, text);
     await Promise.all([...this.#output].map((listener) => this.#call(listener, () => listener(task, text))));
-    this.#native.outputTaken(task.id);
+    this.#native?.outputTaken(task.id);
   }
 
   async #call(listener: TaskExitListener | TaskOutputListener, call: () => unknown): Promise<void> {

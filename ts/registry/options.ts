@@ -5,6 +5,7 @@ import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitO
 
 const REGISTRY: Checks<BackgroundRegistryOptions> = {
   target: OPTION_TABLES.bash.target,
+  affinity: OPTION_TABLES.bash.affinity,
   dir: (value, name) => {
     if (typeof value !== 'string' || value === '' || value.includes('\0'))
       throw invalid(name, value, 'the path of a directory');

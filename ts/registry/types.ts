@@ -2,6 +2,7 @@ import type { BackgroundTask, NativeCheck } from '../../native.cjs';
 import type { ConfineSetting } from '../confine/types.ts';
 import type { StaleFile } from '../core/stale.ts';
 import type { Evidence } from '../evidence/types.ts';
+import type { Fleet } from '../fleet/types.ts';
 import type { Target } from '../target/types.ts';
 
 /** A task, its id, or its pid. */
@@ -18,12 +19,20 @@ export interface TaskRegistry {
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {
   /**
-   * The machine that runs the tasks. `dir` is a path there, and relative ones begin in its directory.
+   * The machine that runs the tasks, or a `TargetPool`, which chooses one at the first call. `dir` is a path there, and
+   * relative ones begin in its directory.
    *
    * @default this machine
    * @example new BackgroundRegistry({ target, dir: '.tasks' });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
+  /**
+   * With a pool: the registry is where calls with the same text run.
+   *
+   * @default a place of its own
+   * @example new BackgroundRegistry({ target: pool, affinity: 'chat-7' });
+   */
+  affinity?: string | undefined;
   /**
    * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.
