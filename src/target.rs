@@ -69,6 +69,15 @@ pub struct NativeTargetOptions {
     pub missing: String,
 }
 
+/// How busy a machine is.
+#[napi(object, object_from_js = false)]
+pub struct NativeLoad {
+    /// The first number of /proc/loadavg there. 0: not known.
+    pub load: f64,
+    /// The memory that programs there can still get, bytes. 0: not known.
+    pub memory_free: f64,
+}
+
 /// `TargetInfo`
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -236,6 +245,14 @@ impl NativeTarget {
             },
         };
         serde_json::to_string(&info).ok()
+    }
+
+    /// Returns how busy its machine is, as the last heartbeat has told.
+    #[napi]
+    pub fn load(&self) -> NativeLoad {
+        let load = self.target().map(|target| target.load()).unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "no machine has as many bytes")]
+        NativeLoad { load: f64::from(load.hundredths) / 100.0, memory_free: load.memory_free as f64 }
     }
 
     /// Returns the directory there of the user's own registry. `None`: the user has no home there.

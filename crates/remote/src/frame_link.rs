@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::link_mailbox::LinkMailbox;
 use crate::messages::{decode, encode};
@@ -199,9 +199,15 @@ async fn receive(
 }
 
 async fn send(output: &AsyncFd<OwnedFd>, unsent: &mut Vec<u8>, post: &LinkMailbox, beat: Duration) -> LinkEnd {
+    let mut due = Instant::now() + beat;
     loop {
-        if unsent.is_empty() && timeout(beat, post.fill(unsent)).await.is_err() {
-            post.append_beat(unsent);
+        if unsent.is_empty() {
+            // A link that is never silent beats, too: it tells more than that it is alive.
+            let _filled = timeout_at(due, post.fill(unsent)).await;
+            if due <= Instant::now() {
+                post.append_beat(unsent);
+                due = Instant::now() + beat;
+            }
         }
         while !unsent.is_empty() {
             match write(output, unsent).await {
@@ -240,6 +246,34 @@ async fn write(output: &AsyncFd<OwnedFd>, bytes: &[u8]) -> io::Result<usize> {
             Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(written) => return written,
             Err(_not_ready) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{MachineLoad, TargetEvent};
+
+    const TOLD: MachineLoad = MachineLoad { hundredths: 1, memory_free: 2 };
+
+    #[tokio::test]
+    async fn a_link_that_is_never_silent_tells_the_load_too() {
+        let (program, host) = (LinkMailbox::telling(|| TOLD), LinkMailbox::default());
+        let [(to_host, from_program), (to_program, from_host)] = [(); 2].map(|()| sys::pipe().expect("a pipe"));
+        let mut there = FrameLink::new(to_program, from_program).expect("pipes");
+        let mut here = FrameLink::new(to_host, from_host).expect("pipes");
+        let (beat, long) = (Duration::from_millis(20), Duration::from_mins(1));
+        let never_silent = async {
+            while host.load() != TOLD {
+                program.send(1, &TargetEvent::Exited).expect("room");
+                tokio::time::sleep(beat / 20).await;
+            }
+        };
+        tokio::select! {
+            end = carry_frames(&mut there, &program, beat * 3, |_| Ok(())) => panic!("{end:?}"),
+            end = carry_frames(&mut here, &host, long, |_| Ok(())) => panic!("{end:?}"),
+            heard = timeout(long, never_silent) => heard.expect("a heartbeat"),
         }
     }
 }

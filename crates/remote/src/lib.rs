@@ -24,9 +24,10 @@ mod random;
 pub use frame_link::{FrameLink, LinkEnd, LinkError, carry_frames};
 pub use link_mailbox::LinkMailbox;
 pub use messages::{
-    FileStat, GreetingFromProgram, GreetingToProgram, LeaseTerms, MAX_READ, NewestUndoRequest, ProgramToken,
-    RegistryEvent, RegistryOpening, ResumeRequest, RunMessage, TargetCall, TargetCommand, TargetCommandPlace,
-    TargetDirectoryEntry, TargetEvent, TargetFacts, TargetFailure, TargetFileKind, TargetFileRequest,
-    TargetFileResponse, TargetRegistryRequest, TargetRegistryResponse, TargetRequest, TargetResponse,
-    TargetSessionRequest, TargetUndoRequest, TaskWaitConditions, TransferPart, UndoPointsRequest, decode, encode,
+    FileStat, GreetingFromProgram, GreetingToProgram, LeaseTerms, MAX_READ, MachineLoad, NewestUndoRequest,
+    ProgramToken, RegistryEvent, RegistryOpening, ResumeRequest, RunMessage, TargetCall, TargetCommand,
+    TargetCommandPlace, TargetDirectoryEntry, TargetEvent, TargetFacts, TargetFailure, TargetFileKind,
+    TargetFileRequest, TargetFileResponse, TargetRegistryRequest, TargetRegistryResponse, TargetRequest,
+    TargetResponse, TargetSessionRequest, TargetUndoRequest, TaskWaitConditions, TransferPart, UndoPointsRequest,
+    decode, encode,
 };

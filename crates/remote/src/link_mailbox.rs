@@ -4,8 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::messages::{RunMessage, encode};
-use wire::{HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, MailboxMessage, WireError, WireFrame};
+use crate::messages::{MachineLoad, RunMessage, decode, encode};
+use wire::{
+    FrameKind, HEADER, HEADROOM, MAX_MESSAGE, MAX_PAYLOAD, MAX_WAITING, Mailbox, MailboxMessage, WireError, WireFrame,
+};
 
 /// Most bytes that are written at once.
 const MAX_WRITE: usize = 256 * 1024;
@@ -54,9 +56,28 @@ impl PackedRunMessage {
 pub struct LinkMailbox {
     mailbox: Mutex<Mailbox>,
     wake: Notify,
+    /// Measures what heartbeats tell of this machine. `None`: they tell nothing.
+    measure: Option<fn() -> MachineLoad>,
+    /// What the other side has told last.
+    heard: Mutex<MachineLoad>,
 }
 
 impl LinkMailbox {
+    /// Makes the mailbox of a program, whose heartbeats tell the load of its machine.
+    pub fn telling(measure: fn() -> MachineLoad) -> Self {
+        Self { measure: Some(measure), ..Self::default() }
+    }
+
+    /// Makes the mailbox of a host, whose program has told this load.
+    pub fn told(load: MachineLoad) -> Self {
+        Self { heard: Mutex::new(load), ..Self::default() }
+    }
+
+    /// Returns the load that the other side has told last.
+    pub fn load(&self) -> MachineLoad {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn mailbox(&self) -> MutexGuard<'_, Mailbox> {
         self.mailbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -108,6 +129,11 @@ impl LinkMailbox {
     }
 
     pub(crate) fn receive(&self, frame: WireFrame) -> Result<Option<MailboxMessage>, WireError> {
+        if frame.kind == FrameKind::Beat
+            && let Ok(load) = decode(&frame.payload)
+        {
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = load;
+        }
         let mut mailbox = self.mailbox();
         let message = mailbox.receive(frame);
         if mailbox.owes_acknowledgment() {
@@ -123,7 +149,7 @@ impl LinkMailbox {
                 let mut mailbox = self.mailbox();
                 while buffer.len() < MAX_WRITE && mailbox.encode_next(buffer) {}
                 if buffer.is_empty() && mailbox.owes_acknowledgment() {
-                    mailbox.beat_frame().encode(buffer);
+                    mailbox.beat_frame(Vec::new()).encode(buffer);
                 }
             }
             if !buffer.is_empty() {
@@ -133,7 +159,30 @@ impl LinkMailbox {
         }
     }
 
+    /// Appends a heartbeat.
     pub(crate) fn append_beat(&self, buffer: &mut Vec<u8>) {
-        self.mailbox().beat_frame().encode(buffer);
+        let load = self.measure.and_then(|measure| encode(&measure()).ok());
+        self.mailbox().beat_frame(load.unwrap_or_default()).encode(buffer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beat_with(payload: &[u8]) -> WireFrame {
+        WireFrame::unnumbered(FrameKind::Beat, payload.to_vec())
+    }
+
+    #[test]
+    fn heartbeats_tell_the_load_and_garbage_in_one_tells_nothing() {
+        let host = LinkMailbox::told(MachineLoad { hundredths: 5, memory_free: 9 });
+        let told = MachineLoad { hundredths: 150, memory_free: 1 << 40 };
+        for garbage in [&[][..], &[1], &[255; 40], &[0; 200_000]] {
+            assert_eq!(host.receive(beat_with(garbage)), Ok(None));
+            assert_eq!(host.load(), MachineLoad { hundredths: 5, memory_free: 9 });
+        }
+        assert_eq!(host.receive(beat_with(&encode(&told).expect("numbers"))), Ok(None));
+        assert_eq!(host.load(), told);
     }
 }

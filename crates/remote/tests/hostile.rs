@@ -11,7 +11,7 @@ use reduce::class::OutputClass;
 use remote::client::{
     DistantRunEnd, RemoteTarget, TargetAddress, TargetErrorReason, TargetSettings, TargetState, TransportQuoting,
 };
-use remote::{GreetingFromProgram, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
+use remote::{GreetingFromProgram, MachineLoad, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
 use runner::request::RawOptions;
 use runner::run::outcome::{CommandOutcome, CommandStatus};
 use runner::run::view_maker::ViewDraft;
@@ -85,6 +85,7 @@ fn greeting() -> Vec<u8> {
         environment: "PATH=/bin\0".into(),
         umask: 0o22,
         lingers: None,
+        load: MachineLoad::default(),
         socket: "/none".into(),
         token: ProgramToken([0; 32]),
     };

@@ -85,10 +85,10 @@ impl Mailbox {
         self.told < self.received
     }
 
-    /// Returns a frame that tells the other side of all that was received.
-    pub fn beat_frame(&mut self) -> WireFrame {
+    /// Returns a frame that tells the other side of all that was received, with this payload.
+    pub fn beat_frame(&mut self, payload: Vec<u8>) -> WireFrame {
         self.told = self.received;
-        WireFrame { acked: self.received, ..WireFrame::unnumbered(FrameKind::Beat, Vec::new()) }
+        WireFrame { acked: self.received, ..WireFrame::unnumbered(FrameKind::Beat, payload) }
     }
 
     /// Returns the number of the last frame that was received, for [`Mailbox::resume`] on the other side.

@@ -15,7 +15,7 @@ impl MailboxSide {
         let mut bytes = Vec::new();
         while self.mailbox.encode_next(&mut bytes) {}
         if self.mailbox.owes_acknowledgment() {
-            self.mailbox.beat_frame().encode(&mut bytes);
+            self.mailbox.beat_frame(Vec::new()).encode(&mut bytes);
         }
         bytes
     }

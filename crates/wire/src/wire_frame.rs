@@ -27,7 +27,7 @@ const MOVE: usize = 64 * 1024;
 pub enum FrameKind {
     /// A message before the numbered ones: who both sides are, and where they left off.
     Greeting = 0,
-    /// Nothing but an acknowledgment, and a sign of life.
+    /// An acknowledgment, and a sign of life. That of a program may have the load of its machine.
     Beat = 1,
     /// A message, or the last part of one.
     Message = 2,

@@ -36,5 +36,5 @@ pub(super) async fn claim_program(
             transport.stderr_text(),
         ));
     }
-    Ok((ProgramInstance { post: Arc::default(), facts: Arc::new(facts), sent }, transport))
+    Ok((ProgramInstance { post: Arc::new(LinkMailbox::told(facts.load)), facts: Arc::new(facts), sent }, transport))
 }

@@ -17,7 +17,7 @@ use super::target_outbox::TargetOutbox;
 use super::target_run_updates::{RunUpdateReceiver, RunUpdateSender, TARGET_CLOSED, TargetRunUpdate};
 use super::target_settings::TargetSettings;
 use crate::frame_link::LinkError;
-use crate::messages::{TargetEvent, TargetFacts, decode};
+use crate::messages::{MachineLoad, TargetEvent, TargetFacts, decode};
 
 /// Whether commands can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,11 @@ impl RemoteTarget {
     pub fn facts(&self) -> (Arc<TargetFacts>, bool) {
         let instance = self.instance();
         (Arc::clone(&instance.facts), instance.sent)
+    }
+
+    /// Returns how busy the machine is, as the program has told last.
+    pub fn load(&self) -> MachineLoad {
+        self.instance().post.load()
     }
 
     /// Returns the SHA-256 of the program for this processor. Empty if there is none.

@@ -7,7 +7,7 @@ use super::program_instance::ProgramInstance;
 use super::remote_target::RemoteTarget;
 use super::target_address::{TargetAddress, TransportQuoting};
 use super::target_settings::TargetSettings;
-use crate::messages::{ProgramToken, TargetFacts};
+use crate::messages::{MachineLoad, ProgramToken, TargetFacts};
 
 /// Returns the target.
 pub(super) fn scripted_target() -> Arc<RemoteTarget> {
@@ -28,6 +28,7 @@ pub(super) fn scripted_target() -> Arc<RemoteTarget> {
         environment: text(),
         umask: 0,
         lingers: None,
+        load: MachineLoad::default(),
         socket: "/none".into(),
         token: ProgramToken([0; 32]),
     };

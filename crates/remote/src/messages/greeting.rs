@@ -57,6 +57,15 @@ pub struct ResumeRequest {
     pub received: u64,
 }
 
+/// How busy a machine is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineLoad {
+    /// The processes that ran or waited to run in the last minute, on average, in hundredths. 0: not known.
+    pub hundredths: u32,
+    /// The memory that programs can still get, bytes. 0: not known.
+    pub memory_free: u64,
+}
+
 /// The place in which a program runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
@@ -90,6 +99,8 @@ pub struct TargetFacts {
     pub umask: u32,
     /// Whether processes outlive the link that has started them. `None`: that is not known.
     pub lingers: Option<bool>,
+    /// How busy the machine was at the start of the program.
+    pub load: MachineLoad,
     /// The socket of the program.
     pub socket: PathBuf,
     /// The secret of the program.

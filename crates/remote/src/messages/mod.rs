@@ -21,7 +21,9 @@ mod undo_requests;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use greeting::{GreetingFromProgram, GreetingToProgram, LeaseTerms, ProgramToken, ResumeRequest, TargetFacts};
+pub use greeting::{
+    GreetingFromProgram, GreetingToProgram, LeaseTerms, MachineLoad, ProgramToken, ResumeRequest, TargetFacts,
+};
 pub use id::is_id;
 pub use run_message::RunMessage;
 pub use target_call::{TargetCall, TargetEvent};

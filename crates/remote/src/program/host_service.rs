@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::installed_program::InstalledProgram;
 use super::link_handover_socket::{HandedOverLink, LinkHandoverSocket};
+use super::machine_load::measure_load;
 use super::program_runs::ProgramRuns;
 use crate::frame_link::{FrameLink, LinkEnd, carry_frames};
 use crate::link_mailbox::LinkMailbox;
@@ -19,7 +20,7 @@ pub async fn serve(link: FrameLink, door: &LinkHandoverSocket, begin: LeaseTerms
     if let Some(installed) = InstalledProgram::own() {
         installed.mark_used();
     }
-    let post = Arc::new(LinkMailbox::default());
+    let post = Arc::new(LinkMailbox::telling(measure_load));
     let runs = ProgramRuns::new(Arc::clone(&post), umask);
     serve_runs(link, door, begin, &post, &runs).await;
     runs.give_requests_up().await

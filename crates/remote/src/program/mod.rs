@@ -17,6 +17,7 @@ mod installed_program;
 mod link_handover;
 mod link_handover_socket;
 mod login_lingering;
+mod machine_load;
 mod port_dialing;
 mod program_hash;
 mod program_runs;

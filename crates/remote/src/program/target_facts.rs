@@ -7,6 +7,7 @@ use nix::unistd::{User, geteuid, getpid};
 
 use super::link_handover_socket::LinkHandoverSocket;
 use super::login_lingering::outlives_login;
+use super::machine_load::measure_load;
 use crate::messages::TargetFacts;
 
 pub fn collect_facts(door: &LinkHandoverSocket) -> TargetFacts {
@@ -34,6 +35,7 @@ pub fn collect_facts(door: &LinkHandoverSocket) -> TargetFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         environment: sys::environment(),
         umask: umask(),
+        load: measure_load(),
         socket: door.path().to_owned(),
         token: door.token(),
         host_name,
