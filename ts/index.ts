@@ -10,6 +10,7 @@ import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { askPage, listen } from './core/page.ts';
 import { staleOf } from './core/stale.ts';
+import { placeOf, poolOf } from './fleet/handle.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
@@ -261,6 +262,8 @@ const inner: Inner = {
   listen,
   askPage,
   redact: (text) => loadNative().redact(text),
+  isPool: (target) => poolOf(target) !== undefined,
+  placeOf: (target, affinity) => placeOf(target, affinity),
   registryDirectory: (target) => registryDirectory(target as Target),
   hostsDirectory: () => loadNative().hostsDirectory(),
   invalid,

@@ -136,10 +136,15 @@ export function checkOptions(
 }
 
 /** Checks what depends on the machine that runs the command. Its options were checked. */
-export function checkPlace({ target, registry, spill }: CommandOptions): void {
+export function checkPlace({ target, registry, affinity, spill }: CommandOptions): void {
   if (registry !== undefined && handleOf(registry)?.target !== target) {
     const problem = `registry: its tasks run on ${placeName(handleOf(registry)?.target)}, and the command on ${placeName(target)}`;
     throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; give both the same target`);
+  }
+  const known = handleOf(registry)?.affinity;
+  if (affinity !== undefined && known !== undefined && known !== affinity) {
+    const problem = `affinity: ${JSON.stringify(affinity)} is not that of the registry`;
+    throw new BashError('ERR_BASH_INVALID_ARG', `${problem}, whose tasks would be elsewhere; give both the same one`);
   }
   if (target && typeof spill === 'object' && spill.allocate) {
     throw new BashError('ERR_BASH_UNSUPPORTED', 'spill.allocate: whole outputs of a target are files there');

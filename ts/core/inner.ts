@@ -120,6 +120,13 @@ export interface Inner {
   askPage(question: PageQuestion, signal: AbortSignal): Promise<NativeAnswer | null>;
   /** Returns a command with `[redacted]` in place of each secret. */
   redact(text: string): string;
+  /** Returns whether a `target` is a pool. */
+  isPool(target: unknown): boolean;
+  /**
+   * Returns the target on which the calls of an affinity run: the given one, or the place that a pool has given them.
+   * `null`: they have none.
+   */
+  placeOf(target: object, affinity: string | undefined): object | null;
   /** Returns the directory of the user's own registry on a target. Throws `ERR_BASH_UNSUPPORTED` without a home. */
   registryDirectory(target: object): string;
   /** Returns the directory in which the hosts of this user listen. `null` if something else is in its place. */

@@ -45,6 +45,12 @@ export function poolOf(value: unknown): PoolParts | undefined {
   return typeof value === 'object' && value !== null ? pools.get(value) : undefined;
 }
 
+/** Returns the target on which the calls of an affinity run. `null`: a pool has given them no place, or lost it. */
+export function placeOf(target: object, affinity: unknown): Target | null {
+  const pool = poolOf(target);
+  return pool ? pool.targetOf(affinity) : (target as Target);
+}
+
 /** Returns how errors name a machine, a pool, or this machine. */
 export function placeName(target: unknown): string {
   if (target === undefined) return 'this machine';

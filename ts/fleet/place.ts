@@ -97,8 +97,7 @@ export class Place extends PlaceLoad {
 
   /** Reads the load that the last heartbeat has told. */
   readLoad(): void {
-    const native = this.#target && (thereOf(this.#target)?.native as { load?(): { load: number; memoryFree: number } });
-    const told = native?.load?.();
+    const told = this.#target && thereOf(this.#target)?.native.load();
     if (!told) return;
     this.load = told.load;
     this.memoryFree = told.memoryFree;

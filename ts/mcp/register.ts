@@ -4,7 +4,7 @@ import { innerOf } from '../core/inner.ts';
 import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import { checkToolOptions, SHARED_OUTPUTS, type Sharing } from '../tool/options.ts';
-import { beginningOwner, toolFolder } from '../tool/setup.ts';
+import { beginningOwner, ofOneConversation, toolFolder } from '../tool/setup.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
 import { addTool, type McpServer } from './server.ts';
@@ -47,11 +47,12 @@ const OF_SERVERS: OptionTableOf<Omit<McpToolsOptions, keyof BashToolOptions>> = 
  */
 export function registerBashTools(server: McpServer, given: McpToolsOptions = {}): void {
   checkToolOptions('registerBashTools', given, OF_SERVERS);
-  const { page = false, ...options } = given;
+  const { page = false, ...rest } = given;
   if (typeof page !== 'boolean') throw innerOf(bash).invalid('page', page, 'a boolean');
   if (typeof server?.registerTool !== 'function') {
     throw innerOf(bash).invalid('server', server, 'an McpServer of the MCP SDK');
   }
+  const options = ofOneConversation(rest);
   const folder = toolFolder(options);
   // Each call has a tool of its own; their commands share the worlds and the outputs.
   const owned: BashToolOptions & Owned & Sharing = {

@@ -1,5 +1,6 @@
 import { type BackgroundRegistry, defaultRegistry } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
+import { placeOfCalls } from '../tool/call/manage.ts';
 import { OF_TASKS, taskLines } from '../tool/call/task-lines.ts';
 import { runningFirst } from '../tool/parts.ts';
 import { failed } from './failed.ts';
@@ -31,5 +32,7 @@ export function tasksTool(options: BashToolOptions): Tool {
 async function registryOf(options: BashToolOptions, { id, context }: ToolCall): Promise<BackgroundRegistry> {
   const asked = await options.perCall?.({ context, toolCallId: `mcp-${id}` });
   const { registry = options.registry, session = options.session, target = options.target } = asked ?? {};
-  return registry ?? session?.options.registry ?? defaultRegistry(target ?? session?.options.target);
+  const { affinity = options.affinity } = asked ?? {};
+  const known = registry ?? session?.options.registry;
+  return known ?? defaultRegistry(placeOfCalls(target ?? session?.options.target, affinity));
 }

@@ -11,7 +11,7 @@ export interface Handle {
   readonly listeners: RegistryListeners;
   /** The target of its tasks, or the pool that chooses it. `undefined`: this machine. */
   readonly target: Target | Fleet | undefined;
-  /** What its calls have in common for a pool. */
+  /** What its calls have in common for a pool. `undefined`: it is on no pool. */
   readonly affinity: unknown;
   /** Goes to this target of the pool, if it is not there. */
   bind(target: Target): void;

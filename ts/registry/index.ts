@@ -9,7 +9,7 @@ import { keepKnown, knownOf, staleOf } from '../core/stale.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { evidenceOf } from '../evidence/json.ts';
-import { placeName, poolOf } from '../fleet/handle.ts';
+import { type PlacedCall, placeName, poolOf } from '../fleet/handle.ts';
 import { onPlace } from '../fleet/placed.ts';
 import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
@@ -60,8 +60,9 @@ export class BackgroundRegistry {
     this.#temporary = options.dir === undefined;
     this.#confine = options.confine;
     this.#owner = newOwner('/');
-    const { target, affinity = {} } = options;
+    const { target } = options;
     const isPooled = poolOf(target) !== undefined;
+    const affinity = isPooled ? (options.affinity ?? {}) : undefined;
     const bind = (there: Target) => this.#bind({ ...options, target: there });
     this.#handle = { native: null, listeners: this.#listeners, target, affinity, closed: false, bind };
     if (!isPooled) this.#bind(options);
@@ -79,11 +80,16 @@ export class BackgroundRegistry {
     this.#listeners.bind(native);
   }
 
-  /** Returns the registry of the core, where a pool has it now. */
-  async #native(): Promise<NativeRegistry> {
-    const { target, affinity, native } = this.#open();
-    const call = poolOf(target)?.call(affinity);
-    if (!call) return native as NativeRegistry;
+  /** Returns the registry of the core; `null` if a pool has to say where it is. */
+  #own(): NativeRegistry | null {
+    const { target, native } = this.#open();
+    return poolOf(target) ? null : native;
+  }
+
+  /** Returns the registry of the core where a pool has it now. */
+  async #placed(): Promise<NativeRegistry> {
+    const { target, affinity } = this.#open();
+    const call = poolOf(target)?.call(affinity) as PlacedCall;
     return onPlace(call, async (there) => {
       this.#handle.bind(there);
       return this.#handle.native as NativeRegistry;
@@ -149,7 +155,7 @@ export class BackgroundRegistry {
    * @example const running = (await registry.refresh()).filter(({ state }) => state === 'running');
    */
   async refresh(): Promise<BackgroundTask[]> {
-    const native = await this.#native();
+    const native = this.#own() ?? (await this.#placed());
     return settled({
       begin: () => native.refresh(),
       kind: 'told',
@@ -163,7 +169,7 @@ export class BackgroundRegistry {
    * on. A `cursor` leaves the registry's own place as it is.
    */
   async check(task: TaskName, options: BackgroundCheckOptions = {}): Promise<BackgroundCheck> {
-    const native = await this.#native();
+    const native = this.#own() ?? (await this.#placed());
     const name = nameOf(task);
     checkCheckOptions(options);
     const { cursor } = options;
@@ -180,7 +186,7 @@ export class BackgroundRegistry {
    * the pattern and the port. The output is read from the registry's own place, which moves on.
    */
   async wait(task: TaskName, options: BackgroundWaitOptions = {}): Promise<BackgroundCheck> {
-    const native = await this.#native();
+    const native = this.#own() ?? (await this.#placed());
     const name = nameOf(task);
     checkWaitOptions(options);
     const wanted = toNativeWait(options);
@@ -199,7 +205,7 @@ export class BackgroundRegistry {
    * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
   async kill(task: TaskName): Promise<BackgroundCheck> {
-    const native = await this.#native();
+    const native = this.#own() ?? (await this.#placed());
     const name = nameOf(task);
     this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
     return settled({ begin: () => native.kill(name), kind: 'check', answer: (event) => checkOf(event, this) });

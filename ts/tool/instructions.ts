@@ -1,4 +1,5 @@
-import type { Truncate } from 'agent-bash';
+import { bash, type Target, type Truncate } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { isSession } from './sandbox/options.ts';
 import { modeLimit } from './schema.ts';
@@ -85,8 +86,12 @@ ${options.undoes ? `${UNDOES}\n` : ''}${options.reach ? `${options.reach}\n` : '
 
 /** Returns the machine that runs the commands of a tool, in a sentence; `''` for this one. */
 export function describePlace({ target }: Pick<BashToolOptions, 'target'>): string {
-  if (!target?.info) return '';
-  const { hostName, user } = target.info;
+  if (target === undefined) return '';
+  if (innerOf(bash).isPool(target)) {
+    return 'Commands run on one of several other machines, the same for all of them; all paths are paths there. If it is lost, the next command says so, and another machine without its files takes its place.';
+  }
+  const { hostName, user } = (target as Target).info ?? {};
+  if (hostName === undefined) return '';
   return `Commands run on the host ${hostName} as ${user}, another machine than that of your other tools; all paths are paths there.`;
 }
 

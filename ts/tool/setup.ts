@@ -1,5 +1,6 @@
-import { resolve } from 'node:path';
-import { type BashOptions, bash, OutputStore } from 'agent-bash';
+import { randomUUID } from 'node:crypto';
+import { isAbsolute, join, resolve } from 'node:path';
+import { type BashOptions, bash, OutputStore, type Target } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { DECIDED, type Decided } from '../core/ledger.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
@@ -44,13 +45,25 @@ export interface Reducing {
 const NOT_REDUCING: Reducing = { level: 'off', recalls: false, taps: 'off' };
 
 /** Returns the setup of a new tool. Its directory is fixed here. */
-export function setupFor(options: BashToolOptions, { level, recalls, taps }: Reducing = NOT_REDUCING): ToolSetup {
+export function setupFor(given: BashToolOptions, { level, recalls, taps }: Reducing = NOT_REDUCING): ToolSetup {
+  const options = ofOneConversation(given);
   const folder = toolFolder(options);
   const owner = (options as Owned)[OWNER] ?? beginningOwner(options, folder);
   const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
   const setup = { options, folder, owner, outputs, level, taps };
   const keeps = options.outputs !== undefined || ownLevel(setup) === 'salient' || mayTap(options, taps);
   return { ...setup, recalls: recalls && keeps };
+}
+
+/**
+ * Returns options with an affinity if a pool runs the commands: the calls of a tool are one conversation, whose files
+ * are in one place.
+ */
+export function ofOneConversation<Options extends BashToolOptions>(options: Options): Options {
+  const { target, affinity, registry } = options;
+  // Commands run where their registry is.
+  const isWithout = affinity === undefined && registry === undefined && innerOf(bash).isPool(target);
+  return isWithout ? { ...options, affinity: `tool-${randomUUID()}` } : options;
 }
 
 /** Returns whether commands of a tool can have taps. */
@@ -129,19 +142,22 @@ export function contextOf(call: BashApprovalCall): unknown {
 }
 
 /**
- * Returns the tool's directory, here or on its target, as an absolute path. A value that is not a string is returned
- * unchanged; the run then rejects it by name.
+ * Returns the tool's directory, here or on its target, as an absolute path; on a pool, as the options name it. A value
+ * that is not a string is returned unchanged; the run then rejects it by name.
  */
 export function toolFolder({ cwd, target }: Pick<BashOptions, 'cwd' | 'target'>): string {
   if (cwd !== undefined && typeof cwd !== 'string') return cwd;
+  // Which of its machines will run a command is not known yet.
+  if (innerOf(bash).isPool(target)) return cwd ?? '.';
   // The run rejects a target that is none.
-  const start = target?.info?.cwd;
+  const start = (target as Target | undefined)?.info?.cwd;
   return start === undefined ? resolve(cwd ?? '.') : resolve(start, cwd ?? '');
 }
 
 /** Resolves the directory of a call against the tool's. */
 export function callFolder(folder: string, cwd: string | null | undefined): string {
-  return cwd == null || typeof folder !== 'string' ? folder : resolve(folder, cwd);
+  if (cwd == null || typeof folder !== 'string') return folder;
+  return isAbsolute(folder) || isAbsolute(cwd) ? resolve(folder, cwd) : join(folder, cwd);
 }
 
 /** Returns the options that `bash()` takes, without the tool's own. */

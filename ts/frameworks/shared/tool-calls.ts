@@ -6,7 +6,7 @@ import { failureOf } from '../../core/listener.ts';
 import type { OptionTable } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
 import { checkToolOptions } from '../../tool/options.ts';
-import { toolFolder } from '../../tool/setup.ts';
+import { ofOneConversation, toolFolder } from '../../tool/setup.ts';
 import type { BashTool, BashToolInput, BashToolOutput } from '../../tool/types.ts';
 import { allEnded } from './all-ended.ts';
 import { Approver, type Asked, OF_APPROVALS, type Verdict } from './approver.ts';
@@ -47,10 +47,12 @@ export class ToolCalls {
    */
   constructor(entry: string, given: Tool, more: OptionTable = {}) {
     ToolCalls.check(entry, given, more);
-    const { approval, ...options } = given;
+    const { approval, ...rest } = given;
+    const options = ofOneConversation(rest);
     const sharesTasks = options.registry !== undefined;
+    const { affinity, target = options.session?.options.target } = options;
     this.#lifetime = new Lifetime(toolFolder(options), options.graceMs, sharesTasks);
-    this.#ownRegistry = options.registry === undefined ? new BackgroundRegistry() : null;
+    this.#ownRegistry = options.registry === undefined ? new BackgroundRegistry({ target, affinity }) : null;
     this.registry = options.registry ?? (this.#ownRegistry as BackgroundRegistry);
     const owned: Owned = { [OWNER]: this.#lifetime.owner };
     this.tool = createBashTool({

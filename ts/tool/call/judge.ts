@@ -7,6 +7,7 @@ import {
   type BashOptions,
   bash,
   type SafetyOptions,
+  type Target,
 } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
@@ -38,14 +39,14 @@ export function nothingRan(error: unknown, code: string): BashToolError {
 }
 
 /** The options that a judgement depends on. */
-type Judged = Pick<BashOptions, 'cwd' | 'env' | 'inheritEnv' | 'safety' | 'target'>;
+type Judged = Pick<BashOptions, 'affinity' | 'cwd' | 'env' | 'inheritEnv' | 'safety' | 'target'>;
 
 /** Returns the options with which the safety engine judges a command as `bash()` does. */
-export function analyzeOptions({ cwd, env, inheritEnv, safety, target }: Judged): AnalyzeOptions {
+export function analyzeOptions({ affinity, cwd, env, inheritEnv, safety, target }: Judged): AnalyzeOptions {
   const { rules, wrappers } = typeof safety === 'object' ? safety : {};
-  const home = target?.info?.home;
+  const home = target && (innerOf(bash).placeOf(target, affinity) as Target | null)?.info?.home;
   // The login environment of a target is judged when the command runs.
-  return { cwd, env: seen(env, home === undefined ? inheritEnv : 'none'), home, rules, wrappers };
+  return { cwd, env: seen(env, target === undefined ? inheritEnv : 'none'), home, rules, wrappers };
 }
 
 /** Returns the text that the shell runs, which is also the text to judge. */

@@ -6,6 +6,7 @@ import {
   type BashResult,
   bash,
   defaultRegistry,
+  type Target,
   type UndoRunOptions,
   undo,
   undoPoints,
@@ -117,8 +118,15 @@ export function taskQuestion(input: BashToolInput): TaskQuestion | null {
 }
 
 /** Returns the registry that holds a call's tasks: the given one, or the user's default, here or on the target. */
-export function registryOf({ registry, target }: BashToolOptions): BackgroundRegistry {
-  return registry ?? defaultRegistry(target);
+export function registryOf({ registry, target, affinity }: BashToolOptions): BackgroundRegistry {
+  return registry ?? defaultRegistry(placeOfCalls(target, affinity));
+}
+
+/** Returns the machine where the calls of a tool run. Throws if a pool has given them no place. */
+export function placeOfCalls(target: BashToolOptions['target'], affinity: string | undefined): Target | undefined {
+  const place = target && innerOf(bash).placeOf(target, affinity);
+  if (place !== null) return place as Target | undefined;
+  throw new BashError('ERR_BASH_UNKNOWN_TASK', 'there is no such process: nothing of this conversation runs anywhere');
 }
 
 /** Returns a note for each survivor that became a task, because the model can check and kill it. */
@@ -218,7 +226,7 @@ export async function undoForModel(runId: string, options: BashToolOptions & Own
   }
   const { undo: given } = options;
   if (!offersUndo(options)) throw new BashError('ERR_BASH_UNSUPPORTED', 'the tool keeps nothing that could be undone');
-  const { target } = options;
+  const target = placeOfCalls(options.target, options.affinity);
   const place = { target, ...(typeof given === 'object' && given.dir !== undefined && { dir: given.dir }) };
   const root = options[OWNER]?.root ?? toolFolder(options);
   const own = options[OWNER] && runs.get(options[OWNER].end)?.has(runId);
