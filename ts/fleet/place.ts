@@ -25,6 +25,8 @@ export class Place extends PlaceLoad {
   readonly #given = new AbortController();
   #target: Target | null = null;
   #connecting: Promise<Target> | null = null;
+  /** Ends an attempt to connect a target whose link is cut: calls would wait there. */
+  #onCut = () => {};
   #listening: [Parameters<Target['on']>[0], TargetListener][] = [];
 
   constructor(
@@ -74,7 +76,7 @@ export class Place extends PlaceLoad {
       this.#onChange(this, 'connected');
       return target;
     } catch (error) {
-      this.#onChange(this, 'failed', error);
+      this.#onChange(this, error instanceof CutError ? 'closed' : 'failed', error);
       throw error;
     } finally {
       this.#connecting = null;
@@ -83,8 +85,12 @@ export class Place extends PlaceLoad {
 
   async #connect(): Promise<Target> {
     if (this.#target) {
+      const cut = new Promise<never>((_, reject) => {
+        this.#onCut = () => reject(new CutError());
+      });
+      if (this.#target.state === 'disconnected') throw new CutError();
       // A target that is lost connects anew with its next call.
-      await this.#target.stat('.');
+      await Promise.race([this.#target.stat('.'), cut]);
       return this.#target;
     }
     const target = await connectTo({
@@ -116,7 +122,10 @@ export class Place extends PlaceLoad {
   #watch(target: Target): void {
     this.#target = target;
     const on = (event: Parameters<Target['on']>[0], change: PlaceChange) => {
-      const listener = () => this.#onChange(this, change);
+      const listener = () => {
+        if (change === 'closed') this.#onCut();
+        this.#onChange(this, change);
+      };
       this.#listening.push([event, listener]);
       target.on(event, listener);
     };
@@ -126,6 +135,9 @@ export class Place extends PlaceLoad {
     on('closed', 'gone');
   }
 }
+
+/** The link of a target is cut, which may be known before its event. */
+class CutError extends Error {}
 
 function idOf(address: TargetAddress): string {
   try {

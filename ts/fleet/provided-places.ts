@@ -107,5 +107,6 @@ function checkProvided(place: ProvidedTarget): void {
   if (typeof id !== 'string' || id === '') throw wrong('an id', 'a name');
   if (expiresAt !== null && !Number.isFinite(expiresAt)) throw wrong('an expiresAt', 'a time in ms or null');
   if (renew !== undefined && typeof renew !== 'function') throw wrong('a renew', 'a function');
+  if (typeof address !== 'object' || address === null) throw wrong('an address', 'that of a target');
   checkConnect(address);
 }
