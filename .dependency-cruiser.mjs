@@ -30,8 +30,8 @@ export default {
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|bash-options|index|option-checks|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|evidence|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/',
-      ['[a-z-]+\\.ts$', '(confine|core|evidence|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/'],
+      '(bash|bash-options|index|option-checks|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/',
+      ['[a-z-]+\\.ts$', '(confine|core|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/'],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),
@@ -57,6 +57,9 @@ export default {
     ]),
     layer('frameworks-share', 'frameworks/shared/', ['frameworks/shared/', 'ai/', 'tool/', 'sandbox/', ...SHARED]),
     layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
+    layer('kubernetes-is-a-provider', 'kubernetes/', ['kubernetes/', 'provider/', ...SHARED]),
+    layer('slurm-is-a-provider', 'slurm/', ['slurm/', 'provider/', ...SHARED]),
+    layer('providers-share', 'provider/', ['provider/', ...SHARED]),
     layer('otel-by-itself', 'otel/', ['otel/', ...SHARED]),
     layer('render-by-itself', 'render/', ['render/', ...SHARED]),
     layer('page-app-by-itself', 'page/app/', [

@@ -75,6 +75,7 @@ export type {
   Tap,
   TestCounts,
 } from './evidence/types.ts';
+export type { ProvidedTarget, TargetProvider } from './fleet/types.ts';
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type { Actor, LedgerEntry, LedgerState, ReadLedgerOptions } from './ledger/types.ts';
 export type {
