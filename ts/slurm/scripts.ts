@@ -22,11 +22,16 @@ export function batchScript(token: string): string {
 unset SLURM_EXPORT_ENV
 d=/tmp/agent-bash-${token}
 (umask 077; mkdir "$d" && mkfifo "$d/door") || exit 1
-trap 'rm -rf "$d"' 0
+timer=
+trap 'rm -rf "$d"; [ "$timer" ] && kill $timer' 0
 trap 'exit 143' TERM
 exec 3<>"$d/door" </dev/null
 running=0 turn=0 served=
-expect() { (sleep ${UNUSED_S}; echo "late $turn" >&3) >/dev/null 2>&1 & }
+expect() {
+  [ "$timer" ] && kill $timer
+  (sleep ${UNUSED_S} & trap "kill $!; exit" TERM; wait $!; echo "late $turn" >&3) >/dev/null 2>&1 &
+  timer=$!
+}
 serve() {
   exec 4<>"$d/$1.in" 5<>"$d/$1.out" 6<>"$d/$1.err" || return 1
   exec <"$d/$1.in" >"$d/$1.out" 2>"$d/$1.err" 4>&- 5>&- 6>&-
@@ -49,7 +54,7 @@ done
 
 /**
  * The script of a connection. Its arguments are the token, \`/bin/sh\`, \`-c\` and the text to start. The first line that
- * comes back tells that the batch step has opened its ends.
+ * comes back tells that the batch step has opened its ends. A step ends only when all of its processes have ended.
  */
 const RELAY = `umask 077; d=/tmp/agent-bash-$1; i=$$; n=0
 until [ -p "$d/door" ]; do n=$((n + 1)); [ $n -gt 300 ] && { echo "the job has no place on this node: $d" >&2; exit 1; }; sleep 0.1; done
@@ -59,9 +64,12 @@ echo "come $i" >"$d/door"
 read -r line <&6
 exec 5>&- 7>&-
 cat <&8 >&2 3<&- 4>&- 6<&- &
-cat <&3 >&4 6<&- 8<&- &
+errors=$!
+cat <&3 >&4 2>/dev/null 6<&- 8<&- &
+input=$!
 exec 3<&- 4>&- 8<&-
-exec cat <&6`;
+cat <&6
+kill $input $errors 2>/dev/null`;
 
 /** Starts the program that follows without the variables of a job in which this process may run itself. */
 const OUTSIDE =
