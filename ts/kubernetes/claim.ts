@@ -156,7 +156,7 @@ export class SandboxClaim {
   async #watched({ metadata }: Resource, signal: AbortSignal): Promise<string | null> {
     const query = `watch=true&fieldSelector=metadata.name%3D${this.name}&resourceVersion=${metadata?.resourceVersion}`;
     const path = `/apis/${GROUP}/${VERSION}/namespaces/${metadata?.namespace}/sandboxclaims?${query}`;
-    const bound = Math.max(1, Math.min(WATCH_MS, this.#deadline - performance.now()));
+    const bound = Math.max(1, Math.min(WATCH_MS, Math.ceil(this.#deadline - performance.now())));
     const { controller, unlink } = linkedAbort([signal]);
     // A server that ends each watch at once is not asked again at once.
     const breath = pause(500, controller.signal);

@@ -38,7 +38,7 @@ export class Kubectl {
   async call(args: string[], call: KubectlCall): Promise<ProgramAnswer & { failure: KubectlFailure | null }> {
     for (const wait of growingPauses(100, 2_000)) {
       const left = call.until - performance.now();
-      const answer = await this.#once(args, call.stdin, Math.max(1_000, Math.min(CALL_MS, left)));
+      const answer = await this.#once(args, call.stdin, Math.max(1_000, Math.min(CALL_MS, Math.ceil(left))));
       if (answer.ok) return { ...answer, failure: null };
       const failure = await this.#meaning(answer);
       if (failure.passes) call.onDoubt?.();

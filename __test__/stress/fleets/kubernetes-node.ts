@@ -1,9 +1,10 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { hasProgram, isRoot, packageRoot, testNeeding, until } from '../../support/index.ts';
+import { finished, hasProgram, isRoot, packageRoot, testNeeding, until } from '../../support/index.ts';
 
 const run = promisify(execFile);
 
@@ -85,6 +86,23 @@ export class KubernetesNode {
   /** Kills the API server, which comes back by itself. */
   async restart(): Promise<void> {
     await run(SCRIPT, ['restart', this.#directory]);
+  }
+
+  /** Kills kubelet, which comes back by itself. */
+  async restartKubelet(): Promise<void> {
+    await run(SCRIPT, ['rekubelet', this.#directory]);
+  }
+
+  /** Starts a proxy that spoils some calls. Returns the words that start kubectl with it. */
+  async rough(seed: number): Promise<string[]> {
+    const [program = '', ...enter] = this.#enter;
+    const args = [...enter, process.execPath, join(HERE, 'rough-proxy.mjs'), this.#directory, `${seed}`];
+    const proxy = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    finished(() => {
+      proxy.kill('SIGKILL');
+    });
+    const [port] = (await once(proxy.stdout, 'data')) as [Buffer];
+    return [...this.program, `--server=http://127.0.0.1:${port.toString().trim()}`];
   }
 
   /** Ends all. */
