@@ -57,6 +57,9 @@ export default {
     ]),
     layer('frameworks-share', 'frameworks/shared/', ['frameworks/shared/', 'ai/', 'tool/', 'sandbox/', ...SHARED]),
     layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
+    layer('kubernetes-is-a-provider', 'kubernetes/', ['kubernetes/', 'provider/', ...SHARED]),
+    layer('slurm-is-a-provider', 'slurm/', ['slurm/', 'provider/', ...SHARED]),
+    layer('providers-share', 'provider/', ['provider/', ...SHARED]),
     layer('otel-by-itself', 'otel/', ['otel/', ...SHARED]),
     layer('render-by-itself', 'render/', ['render/', ...SHARED]),
     layer('page-app-by-itself', 'page/app/', [

@@ -21,6 +21,7 @@ const PARTS = {
   includeDependenciesRecursively: false,
   groups: [
     { name: 'sandboxes', test: /\/ts\/sandbox\/(?!index).*(?<!\.d)\.ts$/, minShareCount: 2 },
+    { name: 'providers', test: /\/ts\/provider\/.*(?<!\.d)\.ts$/, minShareCount: 2 },
     { name: 'adapters', test: /\/ts\/frameworks\/shared\/.*(?<!\.d)\.ts$/, minShareCount: 2 },
   ],
 };
@@ -44,6 +45,8 @@ export default defineConfig([
       openai: 'ts/openai/index.ts',
       render: 'ts/render/index.ts',
       otel: 'ts/otel/index.ts',
+      kubernetes: 'ts/kubernetes/index.ts',
+      slurm: 'ts/slurm/index.ts',
       ...Object.fromEntries(frameworks.map((name) => [name, `ts/frameworks/${name}/index.ts`])),
     },
     format: ['esm', 'cjs'],

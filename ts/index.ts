@@ -76,8 +76,10 @@ export type {
   Tap,
   TestCounts,
 } from './evidence/types.ts';
+
 export { TargetPool } from './fleet/index.ts';
 export type { Fleet, PlaceStats, ProvidedTarget, TargetPoolOptions, TargetProvider } from './fleet/types.ts';
+
 export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type { Actor, LedgerEntry, LedgerState, ReadLedgerOptions } from './ledger/types.ts';
 export type {

@@ -13,6 +13,7 @@ import {
 } from '../core/checks.ts';
 import { BashError } from '../errors.ts';
 import { OPTION_TABLES } from '../options.ts';
+import { TARGET } from './handle.ts';
 import type { ConnectOptions, ContainerAddress, PodAddress, SshAddress, TargetAddress } from './types.ts';
 
 const nonEmpty: Check = (value, name) => {
@@ -47,6 +48,7 @@ const ADDRESS = {
     namespace: type('string'),
     container: type('string'),
     context: type('string'),
+    uid: nonEmpty,
     program: strings,
   }),
   command: strings,
@@ -60,6 +62,7 @@ const OPTIONS: Checks<ConnectOptions> = {
   aliveMs: wholeNumber(1_000, 300_000),
   connectTimeoutMs: wholeNumber(1_000, 600_000),
   hostProgram: path,
+  via: TARGET,
   signal: isSignal,
 };
 

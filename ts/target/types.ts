@@ -34,6 +34,8 @@ export interface PodAddress {
   container?: string | undefined;
   /** The context; without it, the current one. */
   context?: string | undefined;
+  /** The uid of the pod. Another pod of this name is refused. */
+  uid?: string | undefined;
   /** The client with its first arguments, in place of `kubectl`. */
   program?: string[] | undefined;
 }
@@ -107,6 +109,13 @@ export interface ConnectOptions {
    * @example await connect({ docker: 'web', hostProgram: '/opt/agent-bash-host' });
    */
   hostProgram?: string | undefined;
+  /**
+   * The target whose host program starts the transport, as for Docker on an ssh host, or a pod behind a bastion.
+   *
+   * @default this machine
+   * @example await connect({ docker: 'web', via: await connect({ ssh: 'build1' }) });
+   */
+  via?: Target | undefined;
   /**
    * Ends the attempt to connect when it is aborted, which then rejects with `ABORT_ERR`.
    *

@@ -1,15 +1,19 @@
 import type { Undone, UndoPoint } from '../../native.cjs';
 import { settled } from '../core/calls.ts';
+import { BashError } from '../errors.ts';
+import { poolOf } from '../fleet/handle.ts';
 import { channels, type ObservedUndo } from '../observe/channels.ts';
 import { ownEnvironment } from '../request.ts';
 import { pathOn, thereOf } from '../target/handle.ts';
+import type { Target } from '../target/types.ts';
 import { checkUndo, checkUndoPoints } from './options.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './types.ts';
 
 /** Undoes a run; see `undo` of the main entry. */
 export async function undoRun(runId: string, options: UndoRunOptions = {}): Promise<Undone> {
   checkUndo(runId, options);
-  const { dryRun = false, paths, dir, target } = options;
+  const { dryRun = false, paths, dir } = options;
+  const target = await placeOfRun(runId, options);
   const [there, absolute] = [thereOf(target), pathOn(target)];
   const wanted = {
     dryRun,
@@ -49,6 +53,11 @@ export async function newestToUndo(directory: string, options: UndoRunOptions): 
 /** Lists the runs that can be undone; see `undoPoints` of the main entry. */
 export async function listUndoPoints(options: UndoPointsOptions = {}): Promise<UndoPoint[]> {
   checkUndoPoints(options);
+  const pool = poolOf(options.target);
+  if (pool) {
+    const places = pool.connected().map((target) => listUndoPoints({ ...options, target }));
+    return (await Promise.all(places)).flat().sort((one, other) => other.at - one.at);
+  }
   const there = thereOf(options.target);
   const absolute = (path: string | undefined) => (path === undefined ? null : pathOn(options.target)(path));
   const [cwd, dir] = [absolute(options.cwd), absolute(options.dir)];
@@ -58,6 +67,17 @@ export async function listUndoPoints(options: UndoPointsOptions = {}): Promise<U
     answer: (event) => event.points,
     target: there?.id,
   });
+}
+
+/** Returns the target of a run: of a pool, the place that keeps it. */
+async function placeOfRun(runId: string, { target, dir }: UndoRunOptions): Promise<Target | undefined> {
+  const pool = poolOf(target);
+  if (!pool) return target as Target | undefined;
+  for (const place of pool.connected()) {
+    const points = await listUndoPoints({ target: place, dir });
+    if (points.some((point) => point.runId === runId)) return place;
+  }
+  throw new BashError('ERR_BASH_UNDO', `nothing was undone: no connected place of the pool keeps the run ${runId}`);
 }
 
 /** Lists the undo points of these runs that were not evicted. */

@@ -1,5 +1,5 @@
 import { type Check, type Checks, checkFields, invalid, path, type } from '../core/checks.ts';
-import { TARGET } from '../target/handle.ts';
+import { PLACE } from '../fleet/handle.ts';
 import type { CommandOptions } from '../types.ts';
 import type { UndoPointsOptions, UndoRunOptions } from './types.ts';
 
@@ -9,9 +9,9 @@ const paths: Check = (value, name) => {
   for (const item of Array.from(value)) path(item, name);
 };
 
-const OF_RUN: Checks<UndoRunOptions> = { target: TARGET, dryRun: type('boolean'), paths, dir: path };
+const OF_RUN: Checks<UndoRunOptions> = { target: PLACE, dryRun: type('boolean'), paths, dir: path };
 
-const OF_POINTS: Checks<UndoPointsOptions> = { target: TARGET, cwd: path, dir: path };
+const OF_POINTS: Checks<UndoPointsOptions> = { target: PLACE, cwd: path, dir: path };
 
 /** Checks what `undo` is called with. */
 export function checkUndo(runId: unknown, options: unknown): asserts options is UndoRunOptions {

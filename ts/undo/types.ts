@@ -1,14 +1,16 @@
+import type { Fleet } from '../fleet/types.ts';
 import type { Target } from '../target/types.ts';
 
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoRunOptions {
   /**
-   * The machine on which the run ran. Relative paths begin in its directory.
+   * The machine on which the run ran, or a pool, whose connected places are searched for the run. Relative paths begin
+   * in its directory.
    *
    * @default this machine
    * @example await undo(runId, { target });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
   /**
    * Whether the undo only reports its effect and changes nothing.
    *
@@ -35,12 +37,12 @@ export interface UndoRunOptions {
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoPointsOptions {
   /**
-   * The machine of the runs. Relative paths begin in its directory.
+   * The machine of the runs, or a pool, for those of all its connected places. Relative paths begin in its directory.
    *
    * @default this machine
    * @example const points = await undoPoints({ target });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
   /**
    * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *

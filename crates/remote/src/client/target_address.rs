@@ -45,6 +45,9 @@ pub enum TargetAddress {
         /// The context. `None`: the current one.
         #[serde(default)]
         context: Option<String>,
+        /// The uid of the pod.
+        #[serde(default)]
+        uid: Option<String>,
         /// The program, with its first arguments.
         #[serde(default)]
         program: Option<Vec<String>>,
@@ -144,7 +147,7 @@ impl TargetAddress {
             }
             Self::Docker(container) => container.check("docker"),
             Self::Podman(container) => container.check("podman"),
-            Self::Kubernetes { pod, namespace, container, context, program } => {
+            Self::Kubernetes { pod, namespace, container, context, program, .. } => {
                 check_name("kubernetes.pod", Some(pod))?;
                 check_name("kubernetes.namespace", namespace.as_deref())?;
                 check_name("kubernetes.container", container.as_deref())?;
@@ -217,7 +220,7 @@ impl TargetAddress {
             }
             Self::Docker(given) => container(given, "docker"),
             Self::Podman(given) => container(given, "podman"),
-            Self::Kubernetes { pod, namespace, container, context, program: given } => {
+            Self::Kubernetes { pod, namespace, container, context, program: given, .. } => {
                 let mut argv = program(given, "kubectl");
                 argv.extend(option("--context", context));
                 argv.push("exec".to_owned());

@@ -1,0 +1,2 @@
+export { agentSandboxes } from './provider.ts';
+export type { AgentSandboxesOptions } from './types.ts';

@@ -1,0 +1,66 @@
+import { bash, type Target } from 'agent-bash';
+
+/** A call of a program of a cluster, such as kubectl. */
+export interface ProgramCall {
+  /** The program with its arguments. */
+  argv: readonly string[];
+  /** What the program reads. */
+  stdin?: string | undefined;
+  /** Variables over those of this process. */
+  env?: Record<string, string | null> | undefined;
+  /** Time the program may take. */
+  timeoutMs: number;
+  /** The target on which it runs. Left out: this machine. */
+  target?: Target | undefined;
+  /** Ends the call. */
+  signal?: AbortSignal | undefined;
+  /** Receives each line of the standard output as soon as it is there. */
+  onLine?: ((line: string) => void) | undefined;
+}
+
+/** How a call ended. */
+export interface ProgramAnswer {
+  /** Whether the program exited with 0. */
+  ok: boolean;
+  /** Whether it took longer than its time. */
+  timedOut: boolean;
+  stdout: string;
+  stderr: string;
+}
+
+/** The most of each stream that is kept, in UTF-16 units. */
+const MOST_KEPT = 8 * 1024 * 1024;
+
+/**
+ * Runs a program with the whole environment of this process, as the transport to the place has it. When this process
+ * ends, the program ends, too.
+ */
+export async function callProgram(call: ProgramCall): Promise<ProgramAnswer> {
+  const { argv, stdin, env, timeoutMs, target, signal, onLine } = call;
+  const kept = { stdout: '', stderr: '' };
+  let line = '';
+  const { status, exitCode } = await bash('exec -- "$@"', {
+    args: [...argv],
+    stdin,
+    env,
+    timeoutMs,
+    target,
+    signal,
+    inheritEnv: 'all',
+    safety: 'off',
+    ledger: false,
+    onTimeout: 'kill',
+    sanitize: false,
+    spill: false,
+    // All output arrives at the listener.
+    truncate: { keep: 'tail', maxBytes: 1 },
+    onOutput: ({ stream, text }) => {
+      if (kept[stream].length < MOST_KEPT) kept[stream] += text;
+      if (stream !== 'stdout' || onLine === undefined) return;
+      const lines = (line + text).split('\n');
+      line = lines.pop() ?? '';
+      for (const each of lines) onLine(each);
+    },
+  });
+  return { ok: status === 'exited' && exitCode === 0, timedOut: status === 'timed-out', ...kept };
+}

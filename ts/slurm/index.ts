@@ -1,0 +1,2 @@
+export { slurmJobs } from './provider.ts';
+export type { SlurmJobsOptions } from './types.ts';
