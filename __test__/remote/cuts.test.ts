@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BashSession, bash, type TargetEvent } from 'agent-bash';
+import { BackgroundRegistry, BashSession, bash, PtySession, type TargetEvent } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { finished, mark, place, rejection, sleepers, state, until } from '../support/index.ts';
 
@@ -79,6 +79,37 @@ describe('a cut', () => {
     expect(target.state).toBe('lost');
     down(false);
     expect(await session.run('pwd')).toMatchObject({ stdout: '/usr\n' });
+    expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
+
+  test('whose lease ends refuses tasks and terminals that had not begun', async () => {
+    const { target, home, cut, down } = await place({ detachMs: 300 });
+    await using registry = new BackgroundRegistry({ target });
+    down(true);
+    cut();
+    await state(target, 'disconnected');
+    const calls = [
+      () => registry.start('touch ran'),
+      () => registry.refresh(),
+      () => bash('touch ran', { target, mode: 'background' }),
+      () => new PtySession({ target }).start('touch ran'),
+    ];
+    const lost = { code: 'ERR_BASH_TARGET', reason: 'lost', target: 'there' };
+    expect(await Promise.all(calls.map(rejection))).toMatchObject(calls.map(() => lost));
+    expect(existsSync(join(home, 'ran'))).toBe(false);
+  });
+
+  test('whose lease ends refuses what had never left this machine', async () => {
+    const { target, home, freeze } = await place({ detachMs: 300, aliveMs: 1_000 });
+    freeze();
+    // It fills the pipe, so that the later calls stay here though no cut is seen yet.
+    const sent = bash('cat', { target, stdin: 'x'.repeat(4_000_000) });
+    const calls = [() => bash('touch ran', { target }), () => target.stat('ran')];
+    const never = calls.map(rejection);
+    expect(target.state).toBe('connected');
+    const lost = { code: 'ERR_BASH_TARGET', reason: 'lost', target: 'there' };
+    expect(await Promise.all(never)).toMatchObject(calls.map(() => lost));
+    expect(await sent).toMatchObject({ status: 'lost', exitCode: null });
     expect(existsSync(join(home, 'ran'))).toBe(false);
   });
 

@@ -18,6 +18,8 @@ export interface Place {
   home: string;
   /** Cuts the link. */
   cut(): void;
+  /** Stops what holds the transport, which is silent from then on. */
+  freeze(): void;
   /** Sets whether the target can be reached. */
   down(on: boolean): void;
 }
@@ -34,17 +36,27 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
   const home = folder();
   const target = await connect({ ...addressOf(home), name: 'there', ...options });
   finished(() => target.close());
+  const down = (on: boolean) =>
+    on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true });
+  // What holds the transport is a child of this process.
+  const carriers = () => childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`));
   return {
     target,
     home,
     cut: () => {
-      // What holds the transport is a child of this process. The program there goes on, though the transport's whole
-      // group is killed.
-      for (const { pid } of childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`))) {
+      // The program there goes on, though the transport's whole group is killed.
+      for (const { pid } of carriers()) {
         for (const one of [...childrenOf(pid).map((transport) => -transport.pid), pid]) kill(one, 'SIGKILL');
       }
     },
-    down: (on) => (on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true })),
+    freeze: () => {
+      down(true);
+      for (const { pid } of carriers()) {
+        kill(pid, 'SIGSTOP');
+        finished(() => void kill(pid, 'SIGKILL'));
+      }
+    },
+    down,
   };
 }
 

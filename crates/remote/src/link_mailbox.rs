@@ -110,6 +110,16 @@ impl LinkMailbox {
         self.wake.notify_one();
     }
 
+    /// Returns the number of the last frame that was posted.
+    pub(crate) fn last_posted(&self) -> u64 {
+        self.mailbox().last_posted()
+    }
+
+    /// Returns the number of the last frame that was given to any link.
+    pub(crate) fn last_given(&self) -> u64 {
+        self.mailbox().last_given()
+    }
+
     /// Returns how many bytes wait to be acknowledged.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.mailbox().waiting_bytes()

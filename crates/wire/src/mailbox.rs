@@ -24,6 +24,8 @@ pub struct Mailbox {
     given: usize,
     /// The number of the last frame that was posted.
     last: u64,
+    /// The number of the last frame that was given to any link.
+    left: u64,
     /// The number of the last frame that was received.
     received: u64,
     /// The last number that the other side was told.
@@ -74,6 +76,7 @@ impl Mailbox {
         let Some(frame) = self.kept.get_mut(self.given) else { return false };
         frame.acked = self.received;
         frame.encode(into);
+        self.left = self.left.max(frame.number);
         self.given += 1;
         self.told = self.received;
         true
@@ -95,6 +98,18 @@ impl Mailbox {
     #[must_use]
     pub fn last_received(&self) -> u64 {
         self.received
+    }
+
+    /// Returns the number of the last frame that was posted.
+    #[must_use]
+    pub fn last_posted(&self) -> u64 {
+        self.last
+    }
+
+    /// Returns the number of the last frame that was given to any link. Later ones have never left this side.
+    #[must_use]
+    pub fn last_given(&self) -> u64 {
+        self.left
     }
 
     /// Returns how many bytes wait to be acknowledged.

@@ -194,17 +194,22 @@ impl RemoteTarget {
         *self.instance() = instance;
     }
 
-    /// Tells the runs that have begun that they are lost. Those that stand go on in the next program.
+    /// Tells the runs that have begun that they are lost. Those that stand go on in the next program. What was posted
+    /// and has never left this side has not begun.
     pub(super) fn lose_runs(&self, why: &'static str) {
         let _none_begins = self.lock_beginning();
-        self.outbox.on_program_lost();
+        let unsent = self.outbox.on_program_lost();
         let (unbegun, standing) = (self.outbox.unbegun(), self.outbox.standing());
         let mut lost = Vec::new();
         self.runs().retain(|number, run| {
             let is_unbegun = unbegun.contains(number);
             if !is_unbegun {
-                run.teller.send_update(TargetRunUpdate::Lost(why));
-                lost.extend(run.mark.take());
+                if unsent.contains(number) {
+                    run.teller.send_update(TargetRunUpdate::Unreachable(TargetError::lost(self.id(), why)));
+                } else {
+                    run.teller.send_update(TargetRunUpdate::Lost(why));
+                    lost.extend(run.mark.take());
+                }
             }
             is_unbegun || standing.contains(number)
         });

@@ -1,7 +1,7 @@
 //! Calls for the program there, in the order in which they were made, whether a link is there or not. No more runs
 //! begin than the program takes at once.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::flow_control::{MAX_RUNS, MAX_STANDING};
@@ -23,8 +23,9 @@ struct OutboxState {
     held_bytes: usize,
     /// The runs whose first call is held.
     unbegun: HashSet<u64>,
-    /// The runs that have begun there and not ended, but for those that stand.
-    running: HashSet<u64>,
+    /// The runs that were posted and have not ended, but for those that stand, with the number of the frame before
+    /// their first one.
+    running: HashMap<u64, u64>,
     /// The first questions of the runs that go on in each later program.
     standing: BTreeMap<u64, TargetRequest>,
 }
@@ -66,7 +67,7 @@ impl OutboxState {
         }
         let waits = self.running.len() >= MAX_RUNS || !self.unbegun.is_empty();
         if !waits {
-            self.running.insert(run);
+            self.running.insert(run, self.post.last_posted());
         }
         waits
     }
@@ -160,18 +161,20 @@ impl TargetOutbox {
     /// A run has ended there. Another one begins, if one waits.
     pub fn on_run_ended(&self, run: u64) {
         let mut waiting = self.waiting();
-        if waiting.running.remove(&run) && waiting.is_open && !waiting.unbegun.is_empty() {
+        if waiting.running.remove(&run).is_some() && waiting.is_open && !waiting.unbegun.is_empty() {
             waiting.send_held();
         }
     }
 
-    /// The program is lost, with its runs and its mailbox.
-    pub fn on_program_lost(&self) {
+    /// The program is lost, with its runs and its mailbox. Returns the runs that have never left this side.
+    pub fn on_program_lost(&self) -> HashSet<u64> {
         let mut waiting = self.waiting();
-        waiting.running.clear();
+        let left = waiting.post.last_given();
+        let unsent = waiting.running.drain().filter(|(_, before)| *before >= left).map(|(run, _)| run).collect();
         if !waiting.is_open {
             waiting.post = Arc::default();
         }
+        unsent
     }
 
     /// Holds calls back from now on.
