@@ -2792,12 +2792,13 @@ interface BashOptions extends CommandOptions<BackgroundRegistry> {}
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoRunOptions {
   /**
-   * The machine on which the run ran. Relative paths begin in its directory.
+   * The machine on which the run ran, or a pool, whose connected places are searched for the run. Relative paths begin
+   * in its directory.
    *
    * @default this machine
    * @example await undo(runId, { target });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
   /**
    * Whether the undo only reports its effect and changes nothing.
    *
@@ -2823,12 +2824,12 @@ interface UndoRunOptions {
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoPointsOptions {
   /**
-   * The machine of the runs. Relative paths begin in its directory.
+   * The machine of the runs, or a pool, for those of all its connected places. Relative paths begin in its directory.
    *
    * @default this machine
    * @example const points = await undoPoints({ target });
    */
-  target?: Target | undefined;
+  target?: Target | Fleet | undefined;
   /**
    * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *
@@ -2909,7 +2910,6 @@ declare function listChecks(options?: ListChecksOptions): Promise<Standing[]>;
  */
 declare function readTests(text: string, options?: ReadTestsOptions): TestCounts[];
 //#endregion
-<<<<<<< HEAD
 //#region ts/fleet/index.d.ts
 /**
  * Machines that share the work. A pool is given as `target` wherever a `Target` is, to each call with its `affinity`:
@@ -2967,36 +2967,6 @@ declare class TargetPool implements Fleet {
   close(): Promise<void>;
   /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
-=======
-//#region ts/fleet/types.d.ts
-/** A place that a provider has made. */
-interface ProvidedTarget {
-  /** The name of the place, which replaces `address.name`. `release` is called with it. */
-  id: string;
-  /** How the place is reached. */
-  address: TargetAddress & ConnectOptions;
-  /** When the place ends by itself, in ms since the epoch. `null`: it stays until it is released. */
-  expiresAt: number | null;
-  /** Moves `expiresAt` to `until`, in ms since the epoch. Without it, the place ends at `expiresAt`. */
-  renew?(until: number): Promise<void>;
-}
-/** Makes places for a pool, such as pods and jobs of a cluster. */
-interface TargetProvider {
-  /**
-   * Makes a place. `affinity` is that of the call which asks for it. `signal` is aborted when nobody waits for the
-   * place any longer; nothing of it may be left then. A place that is returned all the same is released.
-   */
-  acquire(request: {
-    affinity: string | null;
-    signal: AbortSignal;
-  }): Promise<ProvidedTarget>;
-  /**
-   * Ends a place. `broken`: it was lost or could not be reached. The pool calls it once for each place.
-   */
-  release(id: string, how: {
-    broken: boolean;
-  }): Promise<void>;
->>>>>>> fleet-providers
 }
 //#endregion
 //#region ts/highlight.d.ts
@@ -3475,8 +3445,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-<<<<<<< HEAD
 export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
-=======
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
->>>>>>> fleet-providers

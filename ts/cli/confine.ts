@@ -53,7 +53,7 @@ export function confineOf(
 ): BashOptions['confine'] {
   if (confine === undefined && !write && !hide && !allowHost) return undefined;
   // A shell leaves `~` as it is behind an equals sign.
-  const absolute = (path: string) => (path.startsWith('~') ? path : resolve(folder, path));
+  const absolute = (path: string) => (folder === '' || path.startsWith('~') ? path : resolve(folder, path));
   return {
     profile: confine ?? 'workspace',
     ...(write && { write: write.map(absolute) }),

@@ -82,15 +82,16 @@ function withConfig({ ssh }: Extract<TargetAddress, { ssh: unknown }>, config: s
   return { ssh: typeof ssh === 'string' ? { host: ssh, config } : { ...ssh, config } };
 }
 
-/** Calls `use` with the target of the flags, which is closed at the end; with `undefined` without `--on`. */
-export async function onTarget(
-  flags: TargetFlags,
+/** Calls `use` with what the flags name, which is closed at the end; with `undefined` if they name nothing. */
+export async function onTarget<Flags extends TargetFlags, Place extends { close(): Promise<void> }>(
+  flags: Flags,
   { signal, code }: Interruption,
-  use: (target: Target | undefined) => Promise<void>,
+  open: (flags: Flags, signal: AbortSignal) => Promise<Place | undefined>,
+  use: (target: Place | undefined) => Promise<void>,
 ): Promise<void> {
-  let target: Target | undefined;
+  let target: Place | undefined;
   try {
-    target = await targetOf(flags, signal);
+    target = await open(flags, signal);
     await use(target);
   } catch (error) {
     // An interruption has its reason.
@@ -108,7 +109,7 @@ export async function brieflyOn(flags: TargetFlags, use: (target: Target | undef
     return use(undefined);
   }
   const interruption = interruptible();
-  return onTarget(flags, interruption, (target) => {
+  return onTarget(flags, interruption, targetOf, (target) => {
     interruption.signal.addEventListener('abort', () => void target?.close());
     return use(target);
   });

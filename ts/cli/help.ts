@@ -32,7 +32,12 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ["agent-bash run --strict 'npm test | tail -5'", 'with the exit code of the tests, which the pipe hides'],
     ["agent-bash run --reduce salient 'npm test'", 'with the lines that a model needs, and the whole in a file'],
     ["agent-bash run --on dev@build1 --cwd project 'npm test'", 'on another machine, through ssh'],
+    ["agent-bash run --pool pool.json 'npm test'", 'on the machine of a pool that has the least to do'],
     ["agent-bash run --on pod:web/app-0 --linger 1h 'npm test'", 'in a pod, for an hour also without a link'],
+  ],
+  pool: [
+    ['agent-bash pool pool.json', 'its machines, live'],
+    ['agent-bash pool pool.json --try --json', 'with a place that its provider makes, for programs'],
   ],
   log: [
     ['agent-bash log | head', 'the last commands of all agents of this user'],

@@ -13,6 +13,8 @@ import { kill } from './kill.ts';
 import { log } from './log.ts';
 import { logs } from './logs.ts';
 import type { McpOptions } from './mcp.ts';
+import { pool } from './pool.ts';
+import { addPoolFlag } from './pool-file.ts';
 import { ps } from './ps.ts';
 import { addEvidenceFlags, addMcpEvidenceFlag, addRecordFlags, withRecordWords } from './record.ts';
 import { addReduceFlags } from './reduce.ts';
@@ -53,6 +55,7 @@ function program(): Command {
   addCheck(made);
   addMcp(made, version);
   addDoctor(made, version);
+  addPool(made);
   addTargetFlags(made.command('uninstall'))
     .description('remove from a target what agent-bash has put there: its program and its directories')
     .option('--json', 'print JSON, for programs')
@@ -81,7 +84,7 @@ function addTaskCommands(made: Command): void {
     .option('-n, --lines <count>', 'begin with the last lines only', parseLines)
     .action(logs);
   command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
-  const runs = command('run', 'run a command in bash; its exit code is the exit code');
+  const runs = addPoolFlag(command('run', 'run a command in bash; its exit code is the exit code'));
   addReduceFlags(addEvidenceFlags(addRecordFlags(addConfineFlags(runs))), 'off')
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
@@ -164,7 +167,7 @@ function addCheck(made: Command): void {
 }
 
 function addMcp(made: Command, version: string): void {
-  const command = addTargetFlags(made.command('mcp'));
+  const command = addPoolFlag(addTargetFlags(made.command('mcp')));
   addReduceFlags(addMcpEvidenceFlag(addRecordFlags(addConfineFlags(command))), 'lossless')
     .description('serve the bash tool to an MCP client on standard input and output')
     .option('--cwd <dir>', 'where commands start when the client names no root (default: the current directory)')
@@ -187,6 +190,17 @@ function addMcp(made: Command, version: string): void {
       const { mcp } = await import('./mcp.ts');
       await mcp(options, version);
     });
+}
+
+function addPool(made: Command): void {
+  made
+    .command('pool')
+    .description('show the machines of a pool, how busy they are, and why one cannot be reached')
+    .argument('<file>', 'the JSON file with the options of the pool')
+    .option('--try', 'make a place of its provider, and release it in the end')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText('after', '\nOn a terminal the table is live, until Ctrl-C. Exit code: 1 when no machine was reached.')
+    .action(pool);
 }
 
 function addDoctor(made: Command, version: string): void {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
@@ -5,16 +6,16 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
-import { analyze, BackgroundRegistry, BashSession, defaultRegistry, type SafetyOptions, type Target } from 'agent-bash';
+import { analyze, BackgroundRegistry, BashSession, defaultRegistry, type SafetyOptions, TargetPool } from 'agent-bash';
 import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
-import { type TargetFlags, targetOf } from './destination.ts';
+import { folderOf, type Place, type PoolFlags, placeOf } from './pool-file.ts';
 import { type EvidenceFlags, type RecordFlags, recordOf } from './record.ts';
 import { type ReduceFlags, reduceOf } from './reduce.ts';
 
-export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags, TargetFlags {
+export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, ReduceFlags, PoolFlags {
   cwd?: string;
   timeout?: number;
   idleTimeout?: number;
@@ -30,7 +31,7 @@ export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, Re
  */
 export async function mcp(options: McpOptions, version: string): Promise<void> {
   checkRules(options);
-  const target = await targetOf(options);
+  const target = await placeOf(options);
   try {
     await checkFolder(options, target);
     const instructions = options.session ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS;
@@ -80,8 +81,9 @@ function checkRules({ rule }: McpOptions): void {
 }
 
 /** Does so for the directory. */
-async function checkFolder({ cwd }: McpOptions, target: Target | undefined): Promise<void> {
-  if (cwd === undefined) return;
+async function checkFolder({ cwd }: McpOptions, target: Place | undefined): Promise<void> {
+  // A pool finds it out at the first command.
+  if (cwd === undefined || target instanceof TargetPool) return;
   const isThere = target
     ? ['directory', 'link'].includes((await target.stat(cwd))?.kind ?? '')
     : (await stat(cwd).catch(() => null))?.isDirectory();
@@ -89,17 +91,21 @@ async function checkFolder({ cwd }: McpOptions, target: Target | undefined): Pro
   throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no directory ${cwd}${target ? ` on ${target.id}` : ''}`);
 }
 
-function toolOptions(options: McpOptions, target: Target | undefined): McpToolsOptions {
+function toolOptions(options: McpOptions, target: Place | undefined): McpToolsOptions {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, rule, onAsk, evidence } = options;
-  const confine = confineOf(options, target?.info.cwd);
+  const folder = folderOf(target);
+  const confine = confineOf(options, folder);
+  // All commands of a client are one conversation.
+  const affinity = target instanceof TargetPool ? `mcp-${randomUUID()}` : undefined;
   const page = onAsk === 'page';
   const safety = { rules: rule as SafetyOptions['rules'], onAsk: page ? undefined : onAsk };
   // The tool looks for a relative path on this machine.
-  const cwd = target ? resolve(target.info.cwd, options.cwd ?? '') : options.cwd;
-  const registry = registryOf(options, target);
+  const cwd = target && folder !== '' ? resolve(folder, options.cwd ?? '') : options.cwd;
+  const registry = registryOf(options, target, affinity);
   return {
     page,
     target,
+    affinity,
     cwd,
     timeoutMs,
     idleTimeoutMs,
@@ -108,16 +114,20 @@ function toolOptions(options: McpOptions, target: Target | undefined): McpToolsO
     ...recordOf(options),
     evidence,
     reduce: reduceOf(options),
-    ...(options.session && { session: new BashSession({ target, cwd, confine }) }),
+    ...(options.session && { session: new BashSession({ target, affinity, cwd, confine }) }),
     // A registry holds background tasks. A command still ends at its limit.
-    ...(registry && { registry, onTimeout: 'kill' as const }),
+    ...((registry || affinity) && { registry, onTimeout: 'kill' as const }),
   };
 }
 
 /** Returns the registry of the tools; `undefined`: the user's default. */
-function registryOf({ dir }: McpOptions, target: Target | undefined): BackgroundRegistry | undefined {
-  if (dir !== undefined) return new BackgroundRegistry({ target, dir });
-  return target && defaultRegistry(target);
+function registryOf(
+  { dir }: McpOptions,
+  target: Place | undefined,
+  affinity: string | undefined,
+): BackgroundRegistry | undefined {
+  if (dir !== undefined) return new BackgroundRegistry({ target, affinity, dir });
+  return target && !(target instanceof TargetPool) ? defaultRegistry(target) : undefined;
 }
 
 /**

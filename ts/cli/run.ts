@@ -8,11 +8,12 @@ import { EXIT, Failure, print, printJson, readerGone, remark, write } from './co
 import { denials } from './denials.ts';
 import { onTarget, spaced, wordsOf } from './destination.ts';
 import { interruptible } from './interruption.ts';
+import { folderOf, type PoolFlags, placeOf } from './pool-file.ts';
 import { evidenceOf, type RecordFlags, recordLines, recordOf, type StrictFlags, strictCode } from './record.ts';
 import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
 
-interface RunOptions extends CommonOptions, ConfineFlags, RecordFlags, StrictFlags, ReduceFlags {
+interface RunOptions extends CommonOptions, PoolFlags, ConfineFlags, RecordFlags, StrictFlags, ReduceFlags {
   background?: boolean;
   timeout?: number;
   idleTimeout?: number;
@@ -29,6 +30,10 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   if (options.background && evidenceOf(options)) {
     const flag = options.evidence ? '--evidence' : '--strict';
     throw new Failure('ERR_BASH_INVALID_ARG', `${flag} is for a command in the foreground`, EXIT.usage);
+  }
+  if (options.background && options.pool !== undefined) {
+    const text = 'a task has to be found again: name the machine with --on in place of --pool';
+    throw new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
   }
   if (command.trim() === '-') {
     const text = "- is not a command: did you mean --stdin, as in agent-bash run --stdin 'bash -s'?";
@@ -81,8 +86,8 @@ async function foreground(
   const { timeout, idleTimeout, cwd, json, strict = false } = options;
   const reduces = reduce !== 'off';
   const interruption = interruptible();
-  await onTarget(options, interruption, async (target) => {
-    const folder = target?.info.cwd ?? process.cwd();
+  await onTarget(options, interruption, placeOf, async (target) => {
+    const folder = folderOf(target);
     const result = await bash(command, {
       target,
       cwd,
