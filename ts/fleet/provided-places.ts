@@ -63,7 +63,6 @@ export class ProvidedPlaces {
       if (signal.aborted) return this.release(place.id, false);
       checkProvided(place);
       this.#demand.take(place);
-      this.breaker.succeed();
     } catch (error) {
       const { id } = Object(place) as { id?: unknown };
       if (typeof id === 'string' && !(error instanceof DuplicateError)) this.release(id, true);
