@@ -285,6 +285,8 @@ export class Pool implements CallsOfPool, PoolParts {
   }
 
   async #close(): Promise<void> {
+    // Places that go are not replaced.
+    this.#provided?.stop();
     for (const call of this.#calls) call.giveUp(closedError());
     for (const place of [...this.#places.values()]) this.#remove(place, false);
     await Promise.all(this.#closing);
