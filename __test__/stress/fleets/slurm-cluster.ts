@@ -71,15 +71,16 @@ export class SlurmCluster {
     );
   }
 
-  /** Kills the daemon of a node and all processes of a job there, as a node does that loses its power. */
+  /** Kills the daemon of a node and all processes of a job there, as a node does that loses its power for a moment. */
   async killNode(name: string, job: string): Promise<void> {
-    const daemon = await this.run('pgrep', '-f', `^slurmd -D -N ${name}$`);
-    await this.run('kill', '-9', ...daemon.split('\n'));
-    await this.run(
-      'sh',
-      '-c',
-      `kill -9 $(grep -lazs "^SLURM_JOB_ID=${job}$" /proc/[0-9]*/environ | cut -d/ -f3) 2>/dev/null; pkill -9 -f "^slurmstepd: .${job}[.]"`,
-    );
+    const ofJob = `grep -lazs "^SLURM_JOB_ID=${job}$" /proc/[0-9]*/environ | cut -d/ -f3`;
+    const lines = [
+      `pkill -9 -f "^slurmd -D -N ${name}$"`,
+      `pkill -9 -f "^slurmstepd: .${job}[.]"`,
+      `kill -9 $(${ofJob}) 2>/dev/null`,
+      'true',
+    ];
+    await this.run('sh', '-c', lines.join('; '));
   }
 
   /** Ends all. */
