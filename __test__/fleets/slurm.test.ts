@@ -60,7 +60,7 @@ describe('a job', () => {
     const { jobs, directory } = provider({ sbatch: `env >variables; ${SLURM.sbatch}` });
     await jobs.acquire(request());
     const text = readFileSync(join(directory, 'variables'), 'utf8');
-    expect(text.match(/^S[A-Z]+_.*/gm)).toStrictEqual(['SLURM_CONF=/x']);
+    expect(text.match(/^S(?:LURM|BATCH|RUN)_.*/gm)).toStrictEqual(['SLURM_CONF=/x']);
   });
 
   test('runs commands in its batch step, and its end is that of the program there', async () => {

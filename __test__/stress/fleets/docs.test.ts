@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { blocks, examples, page, printed, promised } from '../../docs/examples.ts';
-import { finished, folder, hostEnv, until } from '../../support/index.ts';
+import { folder, until } from '../../support/index.ts';
 import { KubernetesNode, nodeTest } from './kubernetes-node.ts';
 
 const START_MS = 600_000;
