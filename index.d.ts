@@ -513,6 +513,14 @@ interface ConnectOptions {
    */
   connectTimeoutMs?: number | undefined;
   /**
+   * The target whose host program starts the transport: a container of a machine that is reached by ssh, or a pod behind
+   * a bastion. A cut of either is a cut. With `via` closed, this target is lost.
+   *
+   * @default this machine starts it
+   * @example await connect({ docker: 'web', via: await connect({ ssh: 'build1' }) });
+   */
+  via?: Target | undefined;
+  /**
    * The absolute path there of a host program that is installed, as in an image. Nothing is sent then.
    *
    * @default the program is searched for, and sent if it is not there

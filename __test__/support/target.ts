@@ -38,8 +38,9 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
   finished(() => target.close());
   const down = (on: boolean) =>
     on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true });
-  // What holds the transport is a child of this process.
-  const carriers = () => childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`));
+  // What holds the transport is a child of this process, or of the program of the target through which it leads.
+  const carriers = () =>
+    childrenOf(options.via?.info.pid ?? process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`));
   return {
     target,
     home,

@@ -13,6 +13,7 @@ import {
 } from '../core/checks.ts';
 import { BashError } from '../errors.ts';
 import { OPTION_TABLES } from '../options.ts';
+import { TARGET } from './handle.ts';
 import type { ConnectOptions, ContainerAddress, PodAddress, SshAddress, TargetAddress } from './types.ts';
 
 const nonEmpty: Check = (value, name) => {
@@ -59,6 +60,7 @@ const OPTIONS: Checks<ConnectOptions> = {
   detachMs: wholeNumber(0, 86_400_000),
   aliveMs: wholeNumber(1_000, 300_000),
   connectTimeoutMs: wholeNumber(1_000, 600_000),
+  via: TARGET,
   hostProgram: path,
   signal: isSignal,
 };

@@ -25,6 +25,7 @@ mod registry_table;
 mod request_transfer;
 mod session_table;
 mod target_facts;
+mod transport_carrying;
 mod undo_handlers;
 mod wire_listener;
 
