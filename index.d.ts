@@ -446,6 +446,11 @@ interface PodAddress {
   container?: string | undefined;
   /** The context; without it, the current one. */
   context?: string | undefined;
+  /**
+   * The uid of the pod, which is checked before each connection: a pod that is gone, or another one of the same name,
+   * is `ERR_BASH_TARGET` with the reason `lost`. Without it, any pod of the name is taken.
+   */
+  uid?: string | undefined;
   /** The client with its first arguments, in place of `kubectl`. */
   program?: string[] | undefined;
 }
@@ -513,8 +518,8 @@ interface ConnectOptions {
    */
   connectTimeoutMs?: number | undefined;
   /**
-   * The target whose host program starts the transport: a container of a machine that is reached by ssh, or a pod behind
-   * a bastion. A cut of either is a cut. With `via` closed, this target is lost.
+   * The target whose host program starts the transport: a container of a machine that is reached by ssh, or a pod
+   * behind a bastion. A cut of either link is a cut. Once `via` is closed, this target is lost.
    *
    * @default this machine starts it
    * @example await connect({ docker: 'web', via: await connect({ ssh: 'build1' }) });

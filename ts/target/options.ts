@@ -48,6 +48,7 @@ const ADDRESS = {
     namespace: type('string'),
     container: type('string'),
     context: type('string'),
+    uid: type('string'),
     program: strings,
   }),
   command: strings,

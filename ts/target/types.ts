@@ -34,6 +34,11 @@ export interface PodAddress {
   container?: string | undefined;
   /** The context; without it, the current one. */
   context?: string | undefined;
+  /**
+   * The uid of the pod, which is checked before each connection: a pod that is gone, or another one of the same name,
+   * is `ERR_BASH_TARGET` with the reason `lost`. Without it, any pod of the name is taken.
+   */
+  uid?: string | undefined;
   /** The client with its first arguments, in place of `kubectl`. */
   program?: string[] | undefined;
 }

@@ -1,5 +1,5 @@
-//! Transports that the program of a target starts, and whose bytes it passes on. A cut of this target is one of the link
-//! through it, whose own program would not see it.
+//! Transports that the program of a target starts, and whose bytes it passes on. A cut of this target is one of the
+//! link through it, whose own program would not see it.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::connection_attempt::{ReachedProgram, reach_program};
 use super::program_instance::{ProgramInstance, claim_program};
 use super::remote_target::{RemoteTarget, TargetState};
+use super::target_address::OTHER_POD;
 use super::target_error::{TargetError, TargetErrorReason};
 use super::target_run_updates::PROTOCOL_BROKEN;
 use super::target_settings::TargetSettings;
@@ -30,7 +31,6 @@ const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
 const VIA_CLOSED: &str = "the target through which it leads was closed";
-const POD_REPLACED: &str = "another pod has its name now";
 const PROGRAM_GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
 
 /// How serving a link ended.
@@ -54,7 +54,7 @@ impl TargetLoss {
     /// Returns the loss of a target that no later attempt reaches either.
     fn for_good(settings: &TargetSettings, error: TargetError) -> Self {
         let via_closed = settings.via.as_ref().is_some_and(|via| via.is_closed());
-        Self { why: if via_closed { VIA_CLOSED } else { POD_REPLACED }, error: Some(error) }
+        Self { why: if via_closed { VIA_CLOSED } else { OTHER_POD }, error: Some(error) }
     }
 }
 
