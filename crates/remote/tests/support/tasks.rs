@@ -58,6 +58,7 @@ pub async fn connect(home: &Path) -> Arc<RemoteTarget> {
     let words = ["env", "-i", "PATH=/usr/bin:/bin", &temp, &format!("HOME={home}"), "bash", "-c", relay, "relay"];
     let settings = TargetSettings {
         address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
+        via: None,
         id: "command:test".into(),
         cwd: None,
         lease: PATIENCE,
