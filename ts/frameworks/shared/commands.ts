@@ -165,7 +165,7 @@ export class Commands {
     this.#approver.forbid(rules);
   }
 
-  /** The files that commands reach: those of their world if they are confined, those of their target if they have one. */
+  /** The files that commands reach: those of their world, of their target, or both. */
   get disk(): Disk {
     const { owner } = this.lifetime;
     const { confine = innerOf(bash).defaults.confine, ...options } = this.options;
