@@ -6,8 +6,8 @@ const MAKE = `if [[ $2 && -d $2 && ! -L $2 && -O $2 ]]; then printf %s "$2"; exi
 mktemp -d -- "\${TMPDIR:-/tmp}/$1XXXXXXXXXX"`;
 
 const REMOVE = 'exec rm -rf -- "$1"';
-/** Removes a directory that is empty. */
-const REMOVE_EMPTY = 'rmdir -- "$1" 2> /dev/null; exit 0';
+/** Removes a directory that is empty. Writes a word if there are files in it. */
+const REMOVE_EMPTY = 'rmdir -- "$1" 2> /dev/null || [[ ! -d $1 ]] || printf kept';
 
 /**
  * A private directory on a target, of mode 0700 in the temporary directory there. It is made when it is first needed,
@@ -17,7 +17,9 @@ export class HomeThere {
   readonly #target: Target;
   readonly #prefix: string;
   #made: Promise<string> | null = null;
-  /** The host program that has made it. With another one, the machine may have been started anew. */
+  /** The path of the directory that was made last, and not removed. */
+  #known = '';
+  /** The host program that was there then. With another one, the machine may have been started anew. */
   #by = 0;
 
   /** `option` is the one that gives another directory. It is part of the name. */
@@ -28,19 +30,23 @@ export class HomeThere {
 
   /** The path of an existing directory. Rejects if it cannot be made. */
   get path(): Promise<string> {
-    const { pid } = this.#target.info;
-    if (this.#made === null || this.#by !== pid) this.#made = this.#make(this.#made);
-    this.#by = pid;
+    const { state, info } = this.#target;
+    if (this.#made === null || state === 'lost' || this.#by !== info.pid) this.#made = this.#make();
     return this.#made;
   }
 
-  async #make(before: Promise<string> | null): Promise<string> {
-    const known = (await before?.catch(() => '')) ?? '';
-    const making = answerOf(this.#target, MAKE, [this.#prefix, known], 'no private directory could be made');
-    making.catch(() => {
+  async #make(): Promise<string> {
+    this.#by = this.#target.info.pid;
+    try {
+      const words = [this.#prefix, this.#known];
+      const path = await answerOf(this.#target, MAKE, words, 'no private directory could be made');
+      this.#by = this.#target.info.pid;
+      this.#known = path.replace(/\n$/, '');
+      return this.#known;
+    } catch (error) {
       this.#made = null;
-    });
-    return (await making).replace(/\n$/, '');
+      throw error;
+    }
   }
 
   /** Removes the directory if nothing is in it. A later command gets another directory. */
@@ -54,10 +60,10 @@ export class HomeThere {
   }
 
   async #remove(script: string): Promise<void> {
-    const made = this.#made;
-    const path = await made?.catch(() => null);
-    if (path == null) return;
-    await answerOf(this.#target, script, [path], 'the private directory could not be removed');
-    if (this.#made === made) this.#made = null;
+    await this.#made?.catch(() => {});
+    const path = this.#known;
+    if (path === '') return;
+    const kept = await answerOf(this.#target, script, [path], 'the private directory could not be removed');
+    if (kept === '' && this.#known === path) [this.#known, this.#made] = ['', null];
   }
 }
