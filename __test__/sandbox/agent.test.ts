@@ -1,8 +1,9 @@
-import { type CommandRunner, createLocalSandbox, type RunParams } from 'agent-bash/sandbox';
+import type { CommandRunner, RunParams } from 'agent-bash/sandbox';
 import { generateText, stepCountIs, tool } from 'ai6';
 import { MockLanguageModelV3 } from 'ai6/test';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { inPlaces } from './places.ts';
 import { temporaryFolder, textOf } from './support.ts';
 
 // An agent as people wrote them for a remote sandbox: its tools find the sandbox in `experimental_context` and know
@@ -86,66 +87,68 @@ async function runAgent(sandbox: Context['sandbox'], model: MockLanguageModelV3,
   return { text: result.text, outputs: result.steps.flatMap((step) => step.toolResults.map((each) => each.output)) };
 }
 
-test('an agent made for a remote sandbox runs on the local one', async () => {
-  const folder = await temporaryFolder();
-  const sandbox = createLocalSandbox({ cwd: folder });
-  const model = modelThatCalls(
-    ['write_file', { path: 'src/greet.sh', content: 'echo "hello $1"\necho warning >&2\nexit 3\n' }],
-    ['bash', { command: 'cd src && bash greet.sh world' }],
-    ['bash', { command: 'no-such-program' }],
-    ['bash', { command: 'echo result >out.txt; pwd' }],
-    ['read_file', { path: 'out.txt' }],
-    ['read_file', { path: 'missing.txt' }],
-  );
-  const { text, outputs } = await runAgent(sandbox as Context['sandbox'], model);
-  expect(outputs).toEqual([
-    { success: true },
-    { stdout: 'hello world\n', stderr: 'warning\n', exitCode: 3 },
-    { stdout: '', stderr: expect.stringContaining('no-such-program'), exitCode: 127 },
-    { stdout: `${folder}\n`, stderr: '', exitCode: 0 },
-    { content: 'result\n' },
-    { error: 'no such file: missing.txt' },
-  ]);
-  expect(text).toBe('Done.');
-  await sandbox.stop();
-  expect(await textOf(await sandbox.readFile({ path: 'out.txt' }))).toBe('result\n');
-});
+inPlaces((place) => {
+  test('an agent made for a remote sandbox runs on the local one', async () => {
+    const folder = await temporaryFolder();
+    const sandbox = place.sandbox({ cwd: folder });
+    const model = modelThatCalls(
+      ['write_file', { path: 'src/greet.sh', content: 'echo "hello $1"\necho warning >&2\nexit 3\n' }],
+      ['bash', { command: 'cd src && bash greet.sh world' }],
+      ['bash', { command: 'no-such-program' }],
+      ['bash', { command: 'echo result >out.txt; pwd' }],
+      ['read_file', { path: 'out.txt' }],
+      ['read_file', { path: 'missing.txt' }],
+    );
+    const { text, outputs } = await runAgent(sandbox as Context['sandbox'], model);
+    expect(outputs).toEqual([
+      { success: true },
+      { stdout: 'hello world\n', stderr: 'warning\n', exitCode: 3 },
+      { stdout: '', stderr: expect.stringContaining('no-such-program'), exitCode: 127 },
+      { stdout: `${folder}\n`, stderr: '', exitCode: 0 },
+      { content: 'result\n' },
+      { error: 'no such file: missing.txt' },
+    ]);
+    expect(text).toBe('Done.');
+    await sandbox.stop();
+    expect(await textOf(await sandbox.readFile({ path: 'out.txt' }))).toBe('result\n');
+  });
 
-test('the same agent, the same answers, whichever sandbox it is given', async () => {
-  const calls: [keyof typeof tools, object][] = [
-    ['bash', { command: 'echo out; echo err >&2; exit 5' }],
-    ['read_file', { path: 'nothing-here' }],
-  ];
-  // The answers of a remote sandbox to the two calls.
-  const remote: Context['sandbox'] = {
-    runCommand: async () => ({
-      exitCode: 5,
-      stdout: async () => 'out\n',
-      stderr: async () => 'err\n',
-      output: async () => 'out\nerr\n',
-    }),
-    readFile: async () => null,
-    writeFiles: async () => {},
-  };
-  const local = createLocalSandbox({ cwd: await temporaryFolder() });
-  const there = await runAgent(remote, modelThatCalls(...calls));
-  const here = await runAgent(local as Context['sandbox'], modelThatCalls(...calls));
-  expect(here).toEqual(there);
-});
+  test('the same agent, the same answers, whichever sandbox it is given', async () => {
+    const calls: [keyof typeof tools, object][] = [
+      ['bash', { command: 'echo out; echo err >&2; exit 5' }],
+      ['read_file', { path: 'nothing-here' }],
+    ];
+    // The answers of a remote sandbox to the two calls.
+    const remote: Context['sandbox'] = {
+      runCommand: async () => ({
+        exitCode: 5,
+        stdout: async () => 'out\n',
+        stderr: async () => 'err\n',
+        output: async () => 'out\nerr\n',
+      }),
+      readFile: async () => null,
+      writeFiles: async () => {},
+    };
+    const local = place.sandbox({ cwd: await temporaryFolder() });
+    const there = await runAgent(remote, modelThatCalls(...calls));
+    const here = await runAgent(local as Context['sandbox'], modelThatCalls(...calls));
+    expect(here).toEqual(there);
+  });
 
-test('the abort signal of the call ends the command', async () => {
-  const controller = new AbortController();
-  let exitCode: number | undefined;
-  const local = createLocalSandbox({ onOutput: () => controller.abort() });
-  const sandbox = {
-    ...local,
-    async runCommand(params: RunParams) {
-      const run = await local.runCommand(params);
-      exitCode = run.exitCode;
-      return run;
-    },
-  } as unknown as Context['sandbox'];
-  const model = modelThatCalls(['bash', { command: 'echo started; sleep 1000' }]);
-  await runAgent(sandbox, model, controller.signal).catch(() => {});
-  expect(exitCode).toBe(130);
+  test('the abort signal of the call ends the command', async () => {
+    const controller = new AbortController();
+    let exitCode: number | undefined;
+    const local = place.sandbox({ onOutput: () => controller.abort() });
+    const sandbox = {
+      ...local,
+      async runCommand(params: RunParams) {
+        const run = await local.runCommand(params);
+        exitCode = run.exitCode;
+        return run;
+      },
+    } as unknown as Context['sandbox'];
+    const model = modelThatCalls(['bash', { command: 'echo started; sleep 1000' }]);
+    await runAgent(sandbox, model, controller.signal).catch(() => {});
+    expect(exitCode).toBe(130);
+  });
 });

@@ -40,7 +40,12 @@ test('a local sandbox has the contract’s shape', () => {
 });
 
 test('the entry exports what this version has, and no more', () => {
-  expect(Object.keys(entry)).toEqual(['createLocalSandbox', 'createLocalSandboxSession']);
+  expect(Object.keys(entry)).toEqual([
+    'createLocalSandbox',
+    'createLocalSandboxSession',
+    'createSandbox',
+    'createSandboxSession',
+  ]);
 });
 
 test('a detached command is typed by the literal that asks for it', async () => {

@@ -3,7 +3,7 @@ import { innerOf } from '../core/inner.ts';
 import type { Base } from './base.ts';
 import { invalid } from './errors.ts';
 import { type Ended, guarded, Output } from './output.ts';
-import { signalGroup } from './signal.ts';
+import type { Processes } from './processes.ts';
 import { type Started, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, RunParams } from './types.ts';
 
@@ -41,7 +41,10 @@ export function startProgram(base: Base, params: RunParams, tellPid: boolean): S
 }
 
 /** Returns the handle of a detached program. Resolves once it has started. */
-export async function detached({ pid, ended, abort, finished }: StartedProgram): Promise<DetachedCommand> {
+export async function detached(
+  { pid, ended, abort, finished }: StartedProgram,
+  processes: Processes,
+): Promise<DetachedCommand> {
   let running = true;
   const done = ended.then(finished);
   const settle = () => {
@@ -60,7 +63,7 @@ export async function detached({ pid, ended, abort, finished }: StartedProgram):
       const number = typeof signal === 'string' ? innerOf(bash).signalOf(signal)?.number : undefined;
       if (number === undefined) throw invalid(`unknown signal: ${signal}`);
       if (!running || group === null) return;
-      signalGroup(group, number);
+      await processes.signalGroup(group, number);
     },
   };
 }

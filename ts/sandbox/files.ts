@@ -1,10 +1,10 @@
 import type { Disk } from './disk.ts';
 import { invalid } from './errors.ts';
 import { locate } from './file.ts';
-import type { LocalSandbox } from './types.ts';
+import type { Sandbox } from './types.ts';
 
 /** The file methods of a sandbox whose directory is `folder`. */
-export function sandboxFiles(folder: string, disk: Disk): Pick<LocalSandbox, 'readFile' | 'writeFiles' | 'mkDir'> {
+export function sandboxFiles(folder: string, disk: Disk): Pick<Sandbox, 'readFile' | 'writeFiles' | 'mkDir'> {
   return {
     async readFile(file) {
       return disk.readable(locate(folder, file?.path, file?.cwd));

@@ -1,7 +1,8 @@
-export { createLocalSandbox } from './local.ts';
+export { createLocalSandbox, createSandbox } from './sandbox.ts';
 export type { CommandSetting, PathOptions, WriteOptions } from './session/options.ts';
-export { createLocalSandboxSession } from './session/session.ts';
+export { createLocalSandboxSession, createSandboxSession } from './session/session.ts';
 export type {
+  DisposableSandboxSession,
   LocalSandboxSession,
   SandboxDirectoryEntry,
   SandboxFileStat,
@@ -19,6 +20,9 @@ export type {
   DetachedCommand,
   LocalSandbox,
   LocalSessionOptions,
+  Losable,
   Recorded,
   RunParams,
+  Sandbox,
+  SandboxOptions,
 } from './types.ts';

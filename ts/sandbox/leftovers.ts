@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Survivor } from 'agent-bash';
 import { failure } from './errors.ts';
-import { type Process, processes } from './processes.ts';
+import type { Process, Processes } from './processes.ts';
 
 /** Time after the first SIGKILL before the remaining processes are reported, in ms. */
 const KILL_BOUND_MS = 5_000;
@@ -14,19 +14,21 @@ const KILL_BOUND_MS = 5_000;
 export class Leftovers {
   readonly #mark: string;
   readonly #graceMs: number;
+  readonly #processes: Processes;
   /** Start times by pid. */
   readonly #known = new Map<number, string>();
 
   /** `mark` is the environment entry, `NAME=value`, of this sandbox's commands. */
-  constructor(mark: string, graceMs: number) {
+  constructor(mark: string, graceMs: number, processes: Processes) {
     this.#mark = mark;
     this.#graceMs = graceMs;
+    this.#processes = processes;
   }
 
   /** Remembers the survivors of a command. */
   async remember(survivors: Survivor[]): Promise<void> {
     if (survivors.length === 0) return;
-    const alive = await processes(this.#mark);
+    const alive = await this.#processes.list(this.#mark);
     for (const { pid } of survivors) {
       const process = alive.get(pid);
       if (process) this.#known.set(pid, process.started);
@@ -40,7 +42,7 @@ export class Leftovers {
     // Counted from the first SIGKILL, not from the grace: on a busy machine no round may have run in between.
     let killed: number | undefined;
     for (let wait = 5; ; wait = Math.min(wait * 2, 100)) {
-      const left = this.#among(await processes(this.#mark));
+      const left = this.#among(await this.#processes.list(this.#mark));
       if (left.length === 0) return this.#known.clear();
       const now = performance.now();
       if (killed !== undefined && now > killed + KILL_BOUND_MS)
@@ -50,17 +52,12 @@ export class Leftovers {
         );
       const kill = now - begun >= this.#graceMs;
       if (kill) killed ??= now;
-      for (const process of left) {
-        // Children are remembered before their parent dies.
-        this.#known.set(process.pid, process.started);
-        const identity = `${process.pid} ${process.started}`;
-        if (kill) send(process.pid, 'SIGKILL');
-        else if (!asked.has(identity)) {
-          asked.add(identity);
-          send(process.pid, 'SIGTERM');
-          send(process.pid, 'SIGCONT');
-        }
-      }
+      // Children are remembered before their parent dies.
+      for (const { pid, started } of left) this.#known.set(pid, started);
+      const unasked = left.filter((process) => !asked.has(identityOf(process)));
+      for (const process of unasked) asked.add(identityOf(process));
+      if (kill) await this.#processes.signal(left, ['SIGKILL']);
+      else if (unasked.length > 0) await this.#processes.signal(unasked, ['SIGTERM', 'SIGCONT']);
       await pause(wait);
     }
   }
@@ -68,7 +65,7 @@ export class Leftovers {
   #among(alive: Map<number, Process>): Process[] {
     const ours = new Map<number, boolean>();
     const isOurs = (process: Process | undefined): boolean => {
-      if (process === undefined || process.pid === globalThis.process.pid) return false;
+      if (process === undefined || process.pid === this.#processes.host) return false;
       const judged = ours.get(process.pid);
       if (judged !== undefined) return judged;
       ours.set(process.pid, false);
@@ -81,11 +78,6 @@ export class Leftovers {
   }
 }
 
-/** Sends a signal to a process that may be gone or belong to another user by now. */
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The next round checks which processes are left in any case.
-  }
+function identityOf({ pid, started }: Process): string {
+  return `${pid} ${started}`;
 }

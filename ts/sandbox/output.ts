@@ -1,12 +1,16 @@
 import { constants } from 'node:buffer';
 import type { BashResult, OutputChunk } from 'agent-bash';
 import { failure } from './errors.ts';
-import type { CommandFinished, Confined, Recorded } from './types.ts';
+import type { CommandFinished, Confined, Losable, Recorded } from './types.ts';
+
+type Facts = Losable & Confined & Recorded;
 
 /** The exit of a command. */
 export interface Ended {
   exitCode: number;
   aborted: boolean;
+  /** The target that was lost before the command had ended there, or `null`. */
+  lost: string | null;
   /** The signal that ended it, or `null`. */
   signal: BashResult['signal'];
   survivors: BashResult['survivors'];
@@ -55,9 +59,10 @@ export class Output {
   }
 }
 
-/** Returns the fields of a result that only confined commands and recorded ones have. */
-export function factsOf({ confinement, runId, receipt, undo }: Omit<Ended, 'exitCode'>): Confined & Recorded {
+/** Returns the fields of a result that only lost commands, confined ones and recorded ones have. */
+export function factsOf({ lost, confinement, runId, receipt, undo }: Omit<Ended, 'exitCode'>): Facts {
   return {
+    ...(lost !== null && { lost: true }),
     ...(confinement && { confinement }),
     ...((receipt || undo) && { runId }),
     ...(receipt && { receipt }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { Leftovers } from './leftovers.ts';
+import { type Place, type Processes, processesOf } from './processes.ts';
 
 /** The variable that identifies the sandbox in its processes' environment. */
 const MARK = 'AGENT_BASH_SANDBOX';
@@ -15,13 +16,20 @@ interface Started {
 
 /** The commands that one sandbox has started, and the processes that they left running. */
 export class Running {
+  /** The processes of the machine that runs the commands. */
+  readonly processes: Processes;
   readonly #id = randomUUID();
   readonly #leftovers: Leftovers;
   readonly #running = new Map<Started, Promise<unknown>>();
   #startedAny = false;
 
-  constructor(graceMs: number = innerOf(bash).facts().request.defaultGraceMs) {
-    this.#leftovers = new Leftovers(`${MARK}=${this.#id}`, graceMs);
+  constructor({ graceMs, ...place }: Place & { graceMs?: number | undefined }) {
+    this.processes = processesOf(place);
+    this.#leftovers = new Leftovers(
+      `${MARK}=${this.#id}`,
+      graceMs ?? innerOf(bash).facts().request.defaultGraceMs,
+      this.processes,
+    );
   }
 
   /** The variable that each command receives. */

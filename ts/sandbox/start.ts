@@ -44,40 +44,30 @@ export interface Started {
 
 /**
  * Starts a command with a sandbox's options. The output is whole and unchanged and there is no time limit, unless the
- * options say otherwise.
+ * options say otherwise. `ready` are options that take time to make, in place of `base`.
  */
-export function start(base: Base, order: Order): Started {
+export function start(base: Base, order: Order, ready?: Promise<Base> | undefined): Started {
   const abort = linkedAbort([base.signal, order.signal]);
   let resolvePid: (pid: number | null) => void = () => {};
   const told = new Promise<number | null>((settle) => {
     resolvePid = settle;
   });
   const { streams } = order;
-  const options: BashOptions & Owned = {
-    sanitize: false,
-    ...(base.mode === undefined ? { timeoutMs: innerOf(bash).facts().request.maxLimitMs } : {}),
-    ...definedOnly(base),
-    cwd: resolve(base.cwd, order.cwd ?? '.'),
-    env: { ...base.env, ...order.env },
-    args: order.args,
-    signal: abort.controller.signal,
-    // All output arrives here, so the result need not keep a second copy.
-    truncate: { keep: 'tail', maxBytes: 1 },
-    spill: false,
-    onTimeout: 'kill',
-    onOutput: order.onOutput,
-    ...(base[OWNER] && { [OWNER]: base[OWNER] }),
-  };
   const started: Streams['started'] = (pid, input) => {
     streams?.started?.(pid, input);
     resolvePid(pid);
   };
-  const ended = bash(order.command, streams ? withStreams(options, { ...streams, started }) : options)
+  const run = (own: Base) => {
+    const options = optionsOf(own, order, abort.controller.signal);
+    return bash(order.command, streams ? withStreams(options, { ...streams, started }) : options);
+  };
+  const ended = (ready ? ready.then(run) : run(base))
     .finally(abort.unlink)
     // Nothing moves to the background here, so only a command that is lost has no exit code.
-    .then(({ exitCode, status, signal, survivors, confinement, runId, receipt, undo }) => ({
+    .then(({ exitCode, status, target, signal, survivors, confinement, runId, receipt, undo }) => ({
       exitCode: exitCode ?? LOST,
       aborted: status === 'aborted',
+      lost: status === 'lost' ? target : null,
       signal,
       survivors,
       confinement,
@@ -89,5 +79,23 @@ export function start(base: Base, order: Order): Started {
     pid: Promise.race([told, ended.then(() => null)]),
     ended,
     abort: () => abort.controller.abort(),
+  };
+}
+
+function optionsOf(base: Base, order: Order, signal: AbortSignal): BashOptions & Owned {
+  return {
+    sanitize: false,
+    ...(base.mode === undefined ? { timeoutMs: innerOf(bash).facts().request.maxLimitMs } : {}),
+    ...definedOnly(base),
+    cwd: resolve(base.cwd, order.cwd ?? '.'),
+    env: { ...base.env, ...order.env },
+    args: order.args,
+    signal,
+    // All output arrives here, so the result need not keep a second copy.
+    truncate: { keep: 'tail', maxBytes: 1 },
+    spill: false,
+    onTimeout: 'kill',
+    onOutput: order.onOutput,
+    ...(base[OWNER] && { [OWNER]: base[OWNER] }),
   };
 }

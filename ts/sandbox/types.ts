@@ -1,4 +1,4 @@
-import type { BashOptions, Confinement, Receipt, UndoCoverage } from 'agent-bash';
+import type { BashOptions, Confinement, Receipt, Target, UndoCoverage } from 'agent-bash';
 import type { SignalName } from '../core/signals.ts';
 
 /**
@@ -28,7 +28,19 @@ export type LocalSessionOptions = {
    * @example createLocalSandbox({ home: '/srv/home' });
    */
   home?: string | undefined;
-} & Omit<BashOptions, 'cwd' | 'env'>;
+} & Omit<BashOptions, 'cwd' | 'env' | 'target' | 'affinity'>;
+
+/** The options of a sandbox of this machine, and the machine. */
+export type SandboxOptions = LocalSessionOptions & {
+  /**
+   * The machine that has the files and runs the commands: a target of `connect`. `cwd` and `home` are then paths there,
+   * and relative ones begin at the directory of the target.
+   *
+   * @default this machine
+   * @example createSandbox({ target: await connect({ ssh: 'build1' }), cwd: 'project' });
+   */
+  target?: Target | undefined;
+};
 
 /** One program to run. */
 export interface RunParams {
@@ -68,6 +80,15 @@ export interface RunParams {
   signal?: AbortSignal | undefined;
 }
 
+/** The field of a result whose target was lost. */
+export interface Losable {
+  /**
+   * `true`: the target was lost before the command had ended, and may have done all, some or nothing of its work;
+   * `exitCode` is 255. Left out otherwise.
+   */
+  lost?: true;
+}
+
 /** The field that results have in a sandbox with `confine`. */
 export interface Confined {
   /** The parts that the confinement held, and the denials. Left out without `confine`, and if nothing was started. */
@@ -85,7 +106,7 @@ export interface Recorded {
 }
 
 /** The end and the output of a program. */
-export interface CommandFinished extends Confined, Recorded {
+export interface CommandFinished extends Losable, Confined, Recorded {
   /**
    * 0…255; 128 + n after signal n, 127 for a missing program, 126 for a program that cannot be run, 130 after an abort.
    */
@@ -119,10 +140,10 @@ export interface CommandRunner {
 }
 
 /**
- * A sandbox on this machine with the shape of a remote sandbox. Without `confine`, commands and paths reach whatever
- * the user can reach. With `confine`, commands and the methods for files reach the same files.
+ * A sandbox on this machine, or on a target, with the shape of a remote sandbox. Without `confine`, commands and paths
+ * reach whatever the user can reach. With `confine`, commands and the methods for files reach the same files.
  */
-export interface LocalSandbox extends CommandRunner {
+export interface Sandbox extends CommandRunner {
   /**
    * Starts a program and resolves once it has been started. It keeps Node alive while it runs, and ends with the host.
    */
@@ -142,3 +163,6 @@ export interface LocalSandbox extends CommandRunner {
    */
   stop(): Promise<void>;
 }
+
+/** A sandbox of `createLocalSandbox`. */
+export type LocalSandbox = Sandbox;

@@ -3,6 +3,7 @@ import { createLocalSandboxSession, type SandboxSession } from 'agent-bash/sandb
 import type { Experimental_SandboxSession } from 'ai7';
 import { describe, expect, test } from 'vitest';
 import { held } from '../../support/confined/index.ts';
+import { inPlaces } from '../places.ts';
 import { bytesOf, sessionInFolder, streamOf, textOf } from './support.ts';
 
 // The common behaviour of the published session and ours, tested with the same cases.
@@ -10,12 +11,16 @@ type Published = Awaited<
   ReturnType<Awaited<ReturnType<ReturnType<typeof createJustBashSandbox>['createSession']>>['restricted']>
 >;
 
-const SESSIONS: [name: string, make: () => Promise<Published>, more: object][] = [
-  ['the published one', async () => (await createJustBashSandbox({ cwd: '/work' }).createSession()).restricted(), {}],
-  ['ours', async () => (await sessionInFolder()).session, held],
-];
+describe('the published one', () => {
+  behaves(async () => (await createJustBashSandbox({ cwd: '/work' }).createSession()).restricted(), {});
+});
 
-describe.each(SESSIONS)('%s', (_, make, more) => {
+describe('ours', () => {
+  inPlaces((place) => behaves(async () => (await place.sessionInFolder()).session, held));
+});
+
+/** Tests a session; `more` is in each of its results. */
+function behaves(make: () => Promise<Published>, more: object): void {
   test('run gives exit code and both streams', async () => {
     const session = await make();
     expect(await session.run({ command: 'echo out; echo err >&2; exit 4' })).toEqual({
@@ -148,7 +153,7 @@ describe.each(SESSIONS)('%s', (_, make, more) => {
     await session.writeTextFile({ path: 'file', content });
     expect(await session.readTextFile({ path: 'file', ...range })).toBe(expected);
   });
-});
+}
 
 test('ours has all twelve members, on a plain object, and they need no receiver', async () => {
   const { session } = await sessionInFolder();

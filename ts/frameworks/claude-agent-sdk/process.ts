@@ -10,8 +10,8 @@ import { decoder, type Input } from '../../core/streams.ts';
 import { OWNER } from '../../core/world.ts';
 import { failure } from '../../sandbox/errors.ts';
 import { type Ended, guarded, type Listener } from '../../sandbox/output.ts';
+import { signalGroupHere } from '../../sandbox/processes.ts';
 import { ByteStream } from '../../sandbox/session/bytes.ts';
-import { signalGroup } from '../../sandbox/signal.ts';
 import { type Started, start } from '../../sandbox/start.ts';
 import { Lifetime } from '../shared/lifetime.ts';
 import { writableTo } from '../shared/writable.ts';
@@ -53,7 +53,12 @@ export class ClaudeProcess extends EventEmitter {
   #stderr = '';
 
   /** `onEnd` is called before `exit` is emitted. */
-  constructor(launch: Launch, base: BashOptions, onStderr: Listener | undefined, onEnd: (end: Ended) => void) {
+  constructor(
+    launch: Launch,
+    base: Omit<BashOptions, 'target'>,
+    onStderr: Listener | undefined,
+    onEnd: (end: Ended) => void,
+  ) {
     super();
     this.stdout = Readable.fromWeb(this.#out.stream as ReadableStream);
     this.stdin = writing(
@@ -81,19 +86,19 @@ export class ClaudeProcess extends EventEmitter {
    */
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
     if (this.#isOver) return false;
-    if (this.#pid !== null && !this.#hasExited) signalGroup(this.#pid, signal);
+    if (this.#pid !== null && !this.#hasExited) signalGroupHere(this.#pid, signal);
     this.killed = true;
     if (this.#pid === null || signal === 'SIGKILL') this.#started?.abort();
     return true;
   }
 
   /** Runs to the end. Rejects if nothing could be started. */
-  async #run(launch: Launch, base: BashOptions, tell: Listener): Promise<Ended> {
+  async #run(launch: Launch, base: Omit<BashOptions, 'target'>, tell: Listener): Promise<Ended> {
     const { command, args, env, signal } = launch;
     const cwd = resolve(launch.cwd ?? base.cwd ?? '.');
-    const lifetime = new Lifetime(cwd, base.graceMs, false);
+    const lifetime = new Lifetime(cwd, base, false);
     try {
-      const whole: BashOptions = {
+      const whole: Omit<BashOptions, 'target'> = {
         env: { ...(await unattended()), ...definedOnly(env) },
         inheritEnv: 'none',
         safety: 'off',

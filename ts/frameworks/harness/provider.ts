@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { BashError } from 'agent-bash';
+import { join } from 'node:path';
+import { BashError, type Target } from 'agent-bash';
 import { onAbort } from '../../core/abort.ts';
-import { claim, copyFiles, makeOnce, makeStaging } from '../../sandbox/folders.ts';
+import { FOLDERS_HERE, type Folders, makeOnce } from '../../sandbox/folders.ts';
+import { FoldersThere } from '../../sandbox/folders-there.ts';
 import { Exchange } from '../../sandbox/session/exchange.ts';
 import { PrivateHome } from '../../sandbox/session/home.ts';
-import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
+import { HomeThere } from '../../sandbox/session/home-there.ts';
+import type { DisposableSandboxSession } from '../../sandbox/session/types.ts';
 import type { Reached } from './policy.ts';
+import { LocalPorts, TargetPorts } from './ports.ts';
 import { networkSession } from './session.ts';
 import { HOME, settingOf } from './setting.ts';
 import type {
@@ -21,8 +22,8 @@ import type {
 type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[0]>;
 
 /**
- * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, each in a folder
- * of its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
+ * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, or on a target,
+ * each in a folder of its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
  * hosts of `networkPolicy`. The call itself starts and writes nothing.
  *
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `cwd` and for a policy that cannot
@@ -31,23 +32,25 @@ type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[
  * @example const agent = new HarnessAgent({ harness, sandbox: harnessSandbox({ dir: '/srv/agents' }) });
  */
 export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1SandboxProvider {
-  const { dir: given, ports, network, networkUnder, open } = settingOf(options);
-  const dir = new SessionsDirectory(given);
+  const { dir: given, target, ports, network, networkUnder, open } = settingOf(options);
+  const folders = target ? new FoldersThere(target) : FOLDERS_HERE;
+  const dir = new SessionsDirectory(folders, given, target);
   const sessions = new Sessions();
-  const folderOf = (id: unknown) => {
+  const folderOf = async (id: unknown) => {
     if (typeof id !== 'string' || id === '') throw invalid('sessionId is no text');
-    return join(dir.path, nameOf('session', id));
+    return join(await dir.path(), nameOf('session', id));
   };
   const sessionIn = (folder: string, id: string, reached: Reached) => {
     const made: HarnessV1NetworkSandboxSession = networkSession({
-      ...{ id, folder, ports, networkUnder },
+      ...{ id, folder, folders, ports, networkUnder },
+      reachable: target ? new TargetPorts(target) : new LocalPorts(),
       network: reached,
       policyFile: policyFileOf(folder),
       open: (network) => open(folder, network, ports),
       onStopped: () => sessions.release(made),
       onDestroyed: () => {
         sessions.forget(id, made);
-        dir.tidy();
+        return dir.tidy();
       },
     });
     return sessions.keep(id, made);
@@ -56,25 +59,27 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
   const createSession = async (wanted: Wanted) => {
     const { sessionId: id = randomUUID(), abortSignal, identity, onFirstCreate } = wanted;
     abortSignal?.throwIfAborted();
-    const folder = folderOf(id);
+    const folder = await folderOf(id);
     const taken = () => invalid(`there is a session "${id}" already`);
-    if (existsSync(folder)) throw taken();
+    if (await folders.isThere(folder)) throw taken();
     await dir.make();
-    const fill = (into: string) => prepare(into, (home) => open(home, network, []), onFirstCreate, abortSignal);
-    if (!(await makeFolder(dir.path, folder, identity, onFirstCreate !== undefined, fill, abortSignal))) throw taken();
+    const openIn = (home: string) => open(home, network, []);
+    const fill = (into: string) => prepare(folders, into, openIn, onFirstCreate, abortSignal);
+    const wish = { folder, identity, prepares: onFirstCreate !== undefined, fill, signal: abortSignal };
+    if (!(await makeFolder(folders, await dir.path(), wish))) throw taken();
     try {
       return sessionIn(folder, id, network);
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await folders.remove(folder);
       throw error;
     }
   };
 
   const resumeSession: HarnessV1SandboxProvider['resumeSession'] = async ({ sessionId: id, abortSignal }) => {
     abortSignal?.throwIfAborted();
-    const folder = folderOf(id);
-    if (!(await isFolder(folder))) throw invalid(`there is no session "${id}" in ${dir.path}`);
-    const policy = await policyIn(folder);
+    const folder = await folderOf(id);
+    if (!(await folders.isFolder(folder))) throw invalid(`there is no session "${id}" in ${await dir.path()}`);
+    const policy = await policyIn(folders, folder);
     const known = sessions.resumed(id);
     if (known && policy) await known.setNetworkPolicy?.(policy);
     if (known) return known;
@@ -92,28 +97,31 @@ export function harnessSandbox(options: HarnessSandboxOptions = {}): HarnessV1Sa
 
 /** The directory that has the folders of sessions. A temporary one goes when nothing is in it. */
 class SessionsDirectory {
+  readonly #folders: Folders;
   readonly #fixed: string;
-  readonly #temporary: PrivateHome | null;
+  readonly #temporary: PrivateHome | HomeThere | null;
   /** How many sessions are being made. */
   #making = 0;
 
-  constructor(given: string | undefined) {
-    this.#fixed = given === undefined ? '' : resolve(given);
-    this.#temporary = given === undefined ? new PrivateHome('dir') : null;
+  constructor(folders: Folders, given: string | undefined, target: Target | undefined) {
+    this.#folders = folders;
+    this.#fixed = given === undefined ? '' : folders.absolute(given);
+    const temporary = () => (target ? new HomeThere(target, 'dir') : new PrivateHome('dir'));
+    this.#temporary = given === undefined ? temporary() : null;
   }
 
   get isTemporary(): boolean {
     return this.#temporary !== null;
   }
 
-  get path(): string {
+  async path(): Promise<string> {
     return this.#temporary?.path ?? this.#fixed;
   }
 
   async make(): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    await this.#folders.make(await this.path());
     // What is in it stays as long as this process.
-    this.#temporary?.keepUntil(new Promise(() => {}));
+    if (this.#temporary instanceof PrivateHome) this.#temporary.keepUntil(new Promise(() => {}));
   }
 
   /** Keeps the directory while a session is made in it. */
@@ -123,12 +131,12 @@ class SessionsDirectory {
       return await making();
     } finally {
       this.#making -= 1;
-      this.tidy();
+      await this.tidy();
     }
   }
 
-  tidy(): void {
-    if (this.#making === 0) this.#temporary?.removeEmpty();
+  async tidy(): Promise<void> {
+    if (this.#making === 0) await this.#temporary?.removeEmpty();
   }
 }
 
@@ -170,12 +178,13 @@ class Sessions {
 
 /** Makes the home in a folder, and lets `onFirstCreate` do the rest. Nothing that it started goes on. */
 async function prepare(
+  folders: Folders,
   folder: string,
-  open: (folder: string) => LocalSandboxSession,
+  open: (folder: string) => DisposableSandboxSession,
   onFirstCreate: Wanted['onFirstCreate'],
   abortSignal: AbortSignal | undefined,
 ): Promise<void> {
-  await mkdir(join(folder, HOME), { mode: 0o700 });
+  await folders.makeNew(join(folder, HOME));
   if (!onFirstCreate) return;
   const first = new Exchange(open(folder));
   let forget: (() => void) | undefined;
@@ -192,30 +201,37 @@ async function prepare(
   abortSignal?.throwIfAborted();
 }
 
+/** A folder to make for a session. */
+interface Wish {
+  folder: string;
+  identity: string | undefined;
+  /** Whether `fill` does more than to make the home. */
+  prepares: boolean;
+  fill(folder: string): Promise<void>;
+  signal: AbortSignal | undefined;
+}
+
 /** Makes the folder of a session in one step. Resolves with `false` if it is there already. */
 async function makeFolder(
+  folders: Folders,
   dir: string,
-  folder: string,
-  identity: string | undefined,
-  prepares: boolean,
-  fill: (folder: string) => Promise<void>,
-  signal: AbortSignal | undefined,
+  { folder, identity, prepares, fill, signal }: Wish,
 ): Promise<boolean> {
-  const staging = await makeStaging(dir);
+  const staging = await folders.makeStaging(dir);
   try {
     const template = join(dir, nameOf('template', identity ?? ''));
-    if (identity === undefined || !(prepares || existsSync(template))) await fill(staging);
+    if (identity === undefined || !(prepares || (await folders.isThere(template)))) await fill(staging);
     else {
-      await makeOnce(dir, template, fill, signal);
-      await copyFiles(template, staging);
+      await makeOnce(folders, dir, template, fill, signal);
+      await folders.copy(template, staging);
     }
     signal?.throwIfAborted();
-    if (!(await claim(staging, folder))) return false;
+    if (!(await folders.claim(staging, folder))) return false;
     // An earlier session of this id may have left a policy.
-    await rm(policyFileOf(folder), { force: true });
+    await folders.remove(policyFileOf(folder));
     return true;
   } finally {
-    await rm(staging, { recursive: true, force: true });
+    await folders.remove(staging);
   }
 }
 
@@ -225,15 +241,10 @@ function nameOf(kind: string, id: string): string {
   return [kind, id.replace(/[^\w-]+/g, '_').slice(0, 40), digest].join('-');
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => null);
-  return found?.isDirectory() ?? false;
-}
-
 /** Reads the policy that this or another process has set in a session; `null` if none was. */
-async function policyIn(folder: string): Promise<HarnessV1NetworkPolicy | null> {
-  const file = policyFileOf(folder);
-  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : null;
+async function policyIn(folders: Folders, folder: string): Promise<HarnessV1NetworkPolicy | null> {
+  const text = await folders.read(policyFileOf(folder));
+  return text === null ? null : JSON.parse(text);
 }
 
 /** The file beside a session's folder, out of its reach, for the policy that was set. */

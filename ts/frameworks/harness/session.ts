@@ -1,10 +1,11 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { BashError } from 'agent-bash';
 import { messageOf } from '../../core/listener.ts';
+import type { Folders } from '../../sandbox/folders.ts';
 import { Exchange } from '../../sandbox/session/exchange.ts';
-import type { LocalSandboxSession } from '../../sandbox/session/types.ts';
+import type { DisposableSandboxSession } from '../../sandbox/session/types.ts';
 import type { Reached } from './policy.ts';
+import type { ReachablePorts } from './ports.ts';
 import type { HarnessV1NetworkPolicy, HarnessV1NetworkSandboxSession } from './types.ts';
 
 const PROTOCOLS = ['http', 'https', 'ws'];
@@ -13,29 +14,34 @@ const PROTOCOLS = ['http', 'https', 'ws'];
 export interface Setup {
   id: string;
   folder: string;
+  folders: Folders;
   /** The file for the policy that was set. */
   policyFile: string;
   ports: readonly number[];
+  /** The ways to these ports. */
+  reachable: ReachablePorts;
   /** The hosts that commands reach at first. */
   network: Reached;
   /** Returns the hosts under a policy. Throws for one that cannot be held. `null` without confinement. */
   networkUnder: ((policy: HarnessV1NetworkPolicy, folder: string) => Reached) | null;
-  /** Makes a local session whose commands reach these hosts. */
-  open(network: Reached): LocalSandboxSession;
+  /** Makes a session whose commands reach these hosts. */
+  open(network: Reached): DisposableSandboxSession;
   onStopped(): void;
-  onDestroyed(): void;
+  onDestroyed(): Promise<void>;
 }
 
 /** Makes the session of a harness. */
 export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
-  const { id, folder, policyFile, ports, networkUnder, open } = setup;
+  const { id, folder, folders, policyFile, ports, reachable, networkUnder, open } = setup;
   let { network } = setup;
   let destroyed: Promise<void> | null = null;
   const exchange = new Exchange(open(network));
-  const face = { ...exchange.face, description: described(exchange.face.description, ports) };
+  const face = { ...exchange.face, description: described(exchange.face.description, ports, reachable.machine) };
 
   const getPortUrl: HarnessV1NetworkSandboxSession['getPortUrl'] = async ({ port, protocol = 'http' }) => {
-    if (ports.includes(port) && PROTOCOLS.includes(protocol)) return `${protocol}://127.0.0.1:${port}`;
+    if (ports.includes(port) && PROTOCOLS.includes(protocol)) {
+      return `${protocol}://127.0.0.1:${await reachable.portTo(port)}`;
+    }
     const known = `its ports are ${ports.join(', ') || 'none'}, and its protocols ${PROTOCOLS.join(', ')}`;
     throw new BashError('ERR_BASH_INVALID_ARG', `session "${id}" has no ${protocol} at port ${port}: ${known}`);
   };
@@ -48,8 +54,7 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
       });
       const next = open(wanted);
       try {
-        await writeFile(`${policyFile}.new`, JSON.stringify(policy), { mode: 0o600 });
-        await rename(`${policyFile}.new`, policyFile);
+        await folders.replace(policyFile, JSON.stringify(policy));
       } catch (error) {
         await next[Symbol.asyncDispose]();
         throw error;
@@ -58,12 +63,13 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
       return next;
     });
   };
-  const remove = async (old: LocalSandboxSession) => {
+  const remove = async (old: DisposableSandboxSession) => {
     await old[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-    await rm(policyFile, { force: true });
+    await reachable.close();
+    await folders.remove(folder);
+    await folders.remove(policyFile);
     exchange.close(new BashError('ERR_BASH_CLOSED', `session "${id}" was destroyed`));
-    setup.onDestroyed();
+    await setup.onDestroyed();
     return old;
   };
   return {
@@ -73,7 +79,7 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
     ports,
     getPortEndpoint: async (options) => ({ url: await getPortUrl(options) }),
     getPortUrl,
-    stop: () => (destroyed ?? exchange.end()).then(setup.onStopped),
+    stop: () => (destroyed ?? exchange.end().then(() => reachable.close())).then(setup.onStopped),
     destroy() {
       destroyed ??= exchange.turn(remove).catch((error) => {
         destroyed = null;
@@ -86,7 +92,7 @@ export function networkSession(setup: Setup): HarnessV1NetworkSandboxSession {
   };
 }
 
-function described(description: string, ports: readonly number[]): string {
+function described(description: string, ports: readonly number[], machine: string): string {
   if (ports.length === 0) return description;
-  return `${description}\nServers at these ports are reached from the machine, at 127.0.0.1: ${ports.join(', ')}.`;
+  return `${description}\nServers at these ports are reached from ${machine}, at 127.0.0.1: ${ports.join(', ')}.`;
 }

@@ -1,12 +1,20 @@
-import type { BashOptions } from 'agent-bash';
+import type { BashOptions, Target } from 'agent-bash';
 import type { SandboxSession } from '../../sandbox/session/types.ts';
 
 /** Options of `harnessSandbox`. Those of `bash()` apply to each command, but `cwd` is the session's folder. */
-export type HarnessSandboxOptions = BashOptions & {
+export type HarnessSandboxOptions = Omit<BashOptions, 'target' | 'affinity'> & {
+  /**
+   * The machine that has the sessions: a target of `connect`. `dir` is then a path there, and ports are forwarded.
+   *
+   * @default this machine
+   * @example harnessSandbox({ target: await connect({ ssh: 'build1' }), dir: 'agents' });
+   */
+  target?: Target | undefined;
   /**
    * The directory that has the folders of sessions. Other processes find them there again.
    *
-   * @default a temporary directory, which goes with this process; its sessions cannot be resumed
+   * @default a temporary directory, which goes with this process; its sessions cannot be resumed. On a target it goes
+   * with its last session
    * @example harnessSandbox({ dir: '/srv/agents' });
    */
   dir?: string | undefined;
@@ -48,7 +56,7 @@ interface Endpoint {
 /** A session with its folder, its ports, its policy and its end. */
 export interface HarnessV1NetworkSandboxSession extends SandboxSession {
   readonly id: string;
-  /** The session's folder, absolute. */
+  /** The session's folder, absolute, on its machine. */
   readonly defaultWorkingDirectory: string;
   readonly ports: readonly number[];
   /** Resolves with the address of a declared port, at 127.0.0.1. Rejects with `ERR_BASH_INVALID_ARG` for others. */

@@ -143,7 +143,10 @@ class Sandbox {
 
   getInstructions(): string {
     const { folder: cwd, options } = this.#commands;
-    return describe({ ...options, cwd }, this.#env.HOME ?? process.env.HOME ?? homedir());
+    return describe(
+      { ...options, target: this.#commands.target, cwd },
+      this.#env.HOME ?? process.env.HOME ?? homedir(),
+    );
   }
 
   clone({ id, env, workingDirectory: cwd = this.#commands.folder, sandboxId }: Clone = {}): Sandbox {
@@ -171,7 +174,7 @@ class Sandbox {
   }
 
   get #isConfined(): boolean {
-    return isConfined({ ...this.#commands.options, cwd: '' });
+    return isConfined(this.#commands.options);
   }
 
   /** Makes the sandbox run if it does not. Returns whether its directory was made for that. */

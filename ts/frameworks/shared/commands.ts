@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { BashError, type BashOptions, type BashResult, bash } from 'agent-bash';
+import { BashError, type BashOptions, type BashResult, bash, type Target } from 'agent-bash';
 import { createBashTool } from '../../ai/bash-tool.ts';
 import { definedOnly } from '../../core/defined.ts';
 import { checkFunctions } from '../../core/functions.ts';
@@ -8,8 +8,8 @@ import { DECIDED, type Decided } from '../../core/ledger.ts';
 import { failureOf } from '../../core/listener.ts';
 import { type OptionTable, PLAIN } from '../../core/option-names.ts';
 import { OWNER, type Owned } from '../../core/world.ts';
-import { diskBase, isConfined } from '../../sandbox/base.ts';
-import { confinedDisk } from '../../sandbox/confined-disk.ts';
+import { checkTarget, denialOf, diskBase, isConfined } from '../../sandbox/base.ts';
+import { commandDisk } from '../../sandbox/command-disk.ts';
 import { type Disk, HOST_DISK } from '../../sandbox/disk.ts';
 import { type Order, start } from '../../sandbox/start.ts';
 import { approvedNotes, approvedOptions, NOT_RUN, unattended } from '../../tool/call/judge.ts';
@@ -54,6 +54,8 @@ export interface Settled extends Pick<BashResult, 'exitCode' | 'stdout'> {
 export class Commands {
   /** The options of each command. */
   readonly options: BashOptions;
+  /** The target that runs the commands and has the files. */
+  readonly target: Target | undefined;
   /** The directory that relative ones of commands start at, absolute. */
   readonly folder: string;
   /** All that the commands have started. */
@@ -71,10 +73,12 @@ export class Commands {
     checkFunctions(innerOf(bash), { onAfterRun });
     innerOf(bash).check(':', options);
     refuseBackground(options, 'each command runs to its end or its limit');
-    this.folder = resolve(options.cwd ?? '.');
+    checkTarget(options.target);
+    this.target = options.target;
+    this.folder = resolve(options.target?.info.cwd ?? '.', options.cwd ?? '.');
     this.options = options;
     this.#onAfterRun = onAfterRun;
-    this.lifetime = new Lifetime(this.folder, options.graceMs, options.registry !== undefined);
+    this.lifetime = new Lifetime(this.folder, options, options.registry !== undefined);
     this.#approver = new Approver(this.#judgedAs(options), approval);
   }
 
@@ -161,13 +165,14 @@ export class Commands {
     this.#approver.forbid(rules);
   }
 
-  /** The files that commands reach: those of their world if they are confined. */
+  /** The files that commands reach: those of their world, of their target, or both. */
   get disk(): Disk {
     const { owner } = this.lifetime;
     const { confine = innerOf(bash).defaults.confine, ...options } = this.options;
-    const base = diskBase({ ...options, confine, cwd: this.folder, [OWNER]: owner });
-    if (!isConfined(base)) return HOST_DISK;
-    return confinedDisk((order) => this.lifetime.add(start(base, withMark(order, this.lifetime.mark))));
+    const base = diskBase({ ...options, target: this.target, confine, cwd: this.folder, [OWNER]: owner });
+    if (!base.target && !isConfined(base)) return HOST_DISK;
+    const launch = (order: Order) => this.lifetime.add(start(base, withMark(order, this.lifetime.mark)));
+    return commandDisk(launch, denialOf(base));
   }
 
   /** Ends all that runs and all that commands have left running. Resolves when it is gone. */

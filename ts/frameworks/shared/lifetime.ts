@@ -1,9 +1,13 @@
-import { type BashResult, bash } from 'agent-bash';
+import { type BashOptions, type BashResult, bash } from 'agent-bash';
 import { linkedAbort } from '../../core/abort.ts';
 import { innerOf } from '../../core/inner.ts';
 import type { Owner } from '../../core/world.ts';
+import type { Processes } from '../../sandbox/processes.ts';
 import { Running } from '../../sandbox/running.ts';
 import type { Started } from '../../sandbox/start.ts';
+
+/** The machine that runs the commands of an adapter, and the grace of their ends. */
+type Placed = Pick<BashOptions, 'affinity' | 'graceMs' | 'target'>;
 
 /** All that one adapter has started: what runs, the processes that commands have left, and the worlds of both. */
 export class Lifetime {
@@ -11,21 +15,26 @@ export class Lifetime {
   readonly owner: Owner;
   readonly #running: Running;
   readonly #sharesTasks: boolean;
-  readonly #graceMs: number | undefined;
+  readonly #place: Placed;
   readonly #outer: Lifetime | undefined;
 
   /** `sharesTasks`: whether tasks belong to a registry of the host, which outlives the adapter. */
-  constructor(folder: string, graceMs: number | undefined, sharesTasks: boolean, outer?: Lifetime) {
+  constructor(folder: string, place: Placed, sharesTasks: boolean, outer?: Lifetime) {
     this.owner = outer?.owner ?? innerOf(bash).newOwner(folder);
-    this.#running = new Running(graceMs);
+    this.#running = new Running(place);
     this.#sharesTasks = sharesTasks;
-    this.#graceMs = graceMs;
+    this.#place = place;
     this.#outer = outer;
   }
 
   /** Makes a lifetime for a part of the commands, with the same worlds. It ends by itself, and not with this one. */
   within(): Lifetime {
-    return new Lifetime('', this.#graceMs, this.#sharesTasks, this);
+    return new Lifetime('', this.#place, this.#sharesTasks, this);
+  }
+
+  /** The processes of the machine that runs the commands. */
+  get processes(): Processes {
+    return this.#running.processes;
   }
 
   /** The variable by which processes of this adapter are found. Each command gets it, unless it may become a task. */

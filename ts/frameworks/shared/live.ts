@@ -1,5 +1,6 @@
+import { constants } from 'node:os';
 import { type BashOptions, type BashResult, type OutputChunk, PtySession } from 'agent-bash';
-import { signalGroup } from '../../sandbox/signal.ts';
+import { processesOf } from '../../sandbox/processes.ts';
 import type { Command } from './commands.ts';
 import { startWith } from './running-command.ts';
 import { atOnce, KEPT_BYTES, type Kept, keeper } from './tail.ts';
@@ -86,22 +87,26 @@ export class Live<End> {
     }
   }
 
-  readonly #inPipes = startWith({
-    fed: true,
-    started: (pid, input) => {
-      let written: Promise<unknown> = Promise.resolve();
-      this.#type = (chars) => {
-        const rest = chars.replaceAll(INTERRUPT, '');
-        if (rest.length < chars.length) signalGroup(pid, 'SIGINT');
-        if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
-      };
-      this.#onBegun();
-    },
-    // The pid may soon be that of another process.
-    over: () => {
-      this.#type = () => {};
-    },
-  });
+  async #inPipes(command: string, options: BashOptions): Promise<BashResult> {
+    const processes = processesOf(options);
+    const start = startWith({
+      fed: true,
+      started: (pid, input) => {
+        let written: Promise<unknown> = Promise.resolve();
+        this.#type = (chars) => {
+          const rest = chars.replaceAll(INTERRUPT, '');
+          if (rest.length < chars.length) processes.signalGroup(pid, constants.signals.SIGINT).catch(() => {});
+          if (rest !== '') written = written.then(() => input.write(Buffer.from(rest)));
+        };
+        this.#onBegun();
+      },
+      // The pid may soon be that of another process.
+      over: () => {
+        this.#type = () => {};
+      },
+    });
+    return await start(command, options);
+  }
 
   async #inTerminal(command: string, options: BashOptions): Promise<BashResult> {
     const terminal = new PtySession(options);

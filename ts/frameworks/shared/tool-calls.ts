@@ -51,7 +51,7 @@ export class ToolCalls {
     const options = ofOneConversation(rest);
     const sharesTasks = options.registry !== undefined;
     const { affinity, target = options.session?.options.target } = options;
-    this.#lifetime = new Lifetime(toolFolder(options), options.graceMs, sharesTasks);
+    this.#lifetime = new Lifetime(toolFolder(options), { graceMs: options.graceMs, target, affinity }, sharesTasks);
     this.#ownRegistry = options.registry === undefined ? new BackgroundRegistry({ target, affinity }) : null;
     this.registry = options.registry ?? (this.#ownRegistry as BackgroundRegistry);
     const owned: Owned = { [OWNER]: this.#lifetime.owner };

@@ -1,14 +1,17 @@
 import { decoder, type Input } from '../../core/streams.ts';
-import type { Base } from '../base.ts';
 import { failure, invalid } from '../errors.ts';
 import { factsOf, guarded, type Listener } from '../output.ts';
 import { type Started, start } from '../start.ts';
 import { ByteStream } from './bytes.ts';
+import type { Current } from './current.ts';
 import type { SandboxProcess, SandboxSpawnOptions, WritableSandboxProcess } from './types.ts';
 
-/** Starts a command whose streams the caller reads directly. `add` tracks it. Resolves once it runs. */
+/**
+ * Starts a command with the options of now, whose streams the caller reads directly. `add` tracks it. Resolves once it
+ * runs.
+ */
 export async function spawnProcess(
-  base: Base,
+  now: Current,
   options: SandboxSpawnOptions,
   add: (started: Started) => Started,
 ): Promise<SandboxProcess | WritableSandboxProcess> {
@@ -16,13 +19,13 @@ export async function spawnProcess(
   const output = new Output();
   let input: Input | undefined;
   const started = add(
-    startInto(base, options, output, (given) => {
+    startInto(now, options, output, (given) => {
       input = given;
     }),
   );
   const closed = started.ended.finally(() => output.close());
   const ended = closed.then((end) => {
-    if (end.aborted) for (const signal of [abortSignal, base.signal]) signal?.throwIfAborted();
+    if (end.aborted) for (const signal of [abortSignal, now.base.signal]) signal?.throwIfAborted();
     return { exitCode: end.exitCode, ...factsOf(end) };
   });
   // An unobserved rejection must not crash the host.
@@ -67,30 +70,34 @@ class Output {
 
 /** Starts the command with its output going into `output`. `onInput` receives its standard input once it runs. */
 function startInto(
-  base: Base,
-  { command, workingDirectory, env, abortSignal, stdin = false }: SandboxSpawnOptions,
+  { base, ready, env }: Current,
+  { command, workingDirectory, abortSignal, stdin = false }: SandboxSpawnOptions,
   output: Output,
   onInput: (input: Input) => void,
 ): Started {
   // Output that the caller wants cleaned is already text.
   const bytes = (base.sanitize ?? false) === false;
   const tellCaller = base.onOutput && asText(guarded(base.onOutput), bytes);
-  return start(base, {
-    command,
-    cwd: workingDirectory,
-    env,
-    signal: abortSignal,
-    onOutput: async (chunk) => {
-      await tellCaller?.(chunk);
-      await output[chunk.stream].push(Buffer.from(chunk.text, bytes ? 'latin1' : 'utf8'));
+  return start(
+    base,
+    {
+      command,
+      cwd: workingDirectory,
+      env,
+      signal: abortSignal,
+      onOutput: async (chunk) => {
+        await tellCaller?.(chunk);
+        await output[chunk.stream].push(Buffer.from(chunk.text, bytes ? 'latin1' : 'utf8'));
+      },
+      streams: {
+        bytes,
+        fed: stdin,
+        started: (_, given) => onInput(given),
+        over: () => output.waited(),
+      },
     },
-    streams: {
-      bytes,
-      fed: stdin,
-      started: (_, given) => onInput(given),
-      over: () => output.waited(),
-    },
-  });
+    ready,
+  );
 }
 
 /** Adapts the caller's output listener, which receives text, to bytes. */

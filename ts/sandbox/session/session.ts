@@ -1,19 +1,21 @@
 import { definedOnly } from '../../core/defined.ts';
 import { OWNER } from '../../core/world.ts';
-import { type Base, baseOf, diskBase, isConfined, withHome, withWritable } from '../base.ts';
-import { confinedDisk } from '../confined-disk.ts';
+import { type Base, baseOf, checkLocal, denialOf, diskBase, isConfined, withHome, withWritable } from '../base.ts';
+import { commandDisk } from '../command-disk.ts';
 import { describe } from '../description.ts';
 import { type Disk, HOST_DISK } from '../disk.ts';
 import { invalid } from '../errors.ts';
 import { factsOf, guarded, Output } from '../output.ts';
 import { Running } from '../running.ts';
 import { type Started, start } from '../start.ts';
-import type { LocalSessionOptions } from '../types.ts';
+import type { LocalSessionOptions, SandboxOptions } from '../types.ts';
+import type { Current } from './current.ts';
 import { sessionFiles } from './files.ts';
 import { PrivateHome } from './home.ts';
+import { HomeThere } from './home-there.ts';
 import { checkedCommand } from './options.ts';
 import { spawnProcess } from './process.ts';
-import type { LocalSandboxSession, SandboxSession } from './types.ts';
+import type { DisposableSandboxSession, SandboxSession } from './types.ts';
 
 /**
  * Creates a whole `SandboxSession` of ai 7 on this machine: `experimental_sandbox: createLocalSandboxSession()`. `bash
@@ -25,26 +27,46 @@ import type { LocalSandboxSession, SandboxSession } from './types.ts';
  * a `cwd` or `home` that is not a string, and for mode `'background'`. The call itself starts no command. With
  * `confine` it creates that directory, and begins the namespaces of the commands in the background.
  */
-export function createLocalSandboxSession(options: LocalSessionOptions = {}): LocalSandboxSession {
-  const { base, home } = baseOf('createLocalSandboxSession', options);
-  const running = new Running(options.graceMs);
-  const ownHome = home === undefined && base.env?.HOME === undefined ? new PrivateHome() : null;
+export function createLocalSandboxSession(options: LocalSessionOptions = {}): DisposableSandboxSession {
+  checkLocal('createLocalSandboxSession', 'createSandboxSession', options);
+  return make('createLocalSandboxSession', options);
+}
+
+/**
+ * Creates a session as `createLocalSandboxSession` does, on this machine or on a target: commands and files are there.
+ * A private home there stays if this process ends without the session's end.
+ *
+ * Throws `ERR_BASH_INVALID_ARG` also for a `target` that is none, and for a pool.
+ */
+export function createSandboxSession(options: SandboxOptions = {}): DisposableSandboxSession {
+  return make('createSandboxSession', options);
+}
+
+function make(entry: string, options: SandboxOptions): DisposableSandboxSession {
+  const { base, home } = baseOf(entry, options);
+  const { target } = base;
+  const running = new Running(base);
+  const isHomeless = home === undefined && base.env?.HOME === undefined;
+  const ownHome = isHomeless && target === undefined ? new PrivateHome() : null;
+  const homeThere = isHomeless && target !== undefined ? new HomeThere(target) : null;
   const add = (started: Started) => {
     ownHome?.keepUntil(started.ended);
     return running.add(started);
   };
   /** The options that a command starts with at this moment. */
-  const current = (given: Record<string, string> = {}) => {
+  const current = (given: Record<string, string> = {}): Current => {
     base.signal?.throwIfAborted();
-    const env = definedOnly(given) as Record<string, string>;
-    const needed = ownHome !== null && env.HOME === undefined;
+    const own = definedOnly(given) as Record<string, string>;
+    const env = { ...own, ...running.mark };
+    const needed = isHomeless && own.HOME === undefined;
     // All confined commands have one world, whatever their own HOME is.
-    const made = ownHome !== null && (needed || isConfined(base)) ? ownHome.path : null;
-    const own = made === null ? base : withWritable(base, made);
-    return { base: withHome(own, needed && made !== null ? made : home), env: { ...env, ...running.mark } };
+    const made = (path: string) => withHome(withWritable(base, path), needed ? path : home);
+    if (!isHomeless || !(needed || isConfined(base))) return { base: withHome(base, home), env };
+    if (homeThere) return { base, ready: homeThere.path.then(made), env };
+    return { base: made(ownHome?.path ?? ''), env };
   };
 
-  if (isConfined(base) && !base.signal?.aborted) begin(current());
+  if (!target && isConfined(base) && !base.signal?.aborted) begin(current());
   return {
     description: describe(base, home ?? base.env?.HOME ?? null),
 
@@ -54,16 +76,20 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
       const tellCaller = guarded(base.onOutput);
       const now = current(env);
       const { ended } = add(
-        start(now.base, {
-          command,
-          cwd: workingDirectory,
-          env: now.env,
-          signal: abortSignal,
-          onOutput: (chunk) => {
-            output.add(chunk);
-            return base.onOutput && tellCaller(chunk);
+        start(
+          now.base,
+          {
+            command,
+            cwd: workingDirectory,
+            env: now.env,
+            signal: abortSignal,
+            onOutput: (chunk) => {
+              output.add(chunk);
+              return base.onOutput && tellCaller(chunk);
+            },
           },
-        }),
+          now.ready,
+        ),
       );
       const end = await ended;
       return { exitCode: end.exitCode, ...output.streams(), ...factsOf(end) };
@@ -73,7 +99,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
       const { stdin } = checkedCommand(options);
       if (stdin !== undefined && typeof stdin !== 'boolean') throw invalid('stdin must be true or false');
       const now = current(options.env);
-      return spawnProcess(now.base, { ...options, env: now.env }, add);
+      return spawnProcess(now, options, add);
     }) as SandboxSession['spawn'],
 
     ...sessionFiles(base.cwd, diskOf(base, current, add)),
@@ -81,26 +107,29 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
     async [Symbol.asyncDispose]() {
       await running.end();
       base[OWNER]?.end();
-      await ownHome?.remove();
+      await (ownHome ?? homeThere)?.remove();
     },
   };
 }
 
 /** Begins the world of a session's commands. The private home is a part of the confinement, so it exists by now. */
-function begin({ base, env }: { base: Base; env: Record<string, string> }): void {
+function begin({ base, env }: Current): void {
   base[OWNER]?.begin({ ...base, env: { ...base.env, ...env } });
 }
 
-/** Returns the files that the session's own methods reach: the files that its commands reach, if they are confined. */
+/**
+ * Returns the files that the session's own methods reach: the files that its commands reach, if they are confined or on
+ * a target.
+ */
 function diskOf(
   base: Base,
-  current: (env?: Record<string, string>) => { base: Base; env: Record<string, string> },
+  current: (env?: Record<string, string>) => Current,
   add: (started: Started) => Started,
 ): Disk {
-  if (!isConfined(base)) return HOST_DISK;
-  // The private home is a part of the confinement, so the commands of now decide.
-  return confinedDisk((order) => {
-    const now = current(order.env);
-    return add(start(diskBase(now.base), { ...order, env: now.env }));
-  });
+  if (!base.target && !isConfined(base)) return HOST_DISK;
+  return commandDisk((order) => {
+    // The private home is a part of the confinement, so the commands of now decide. Without one, none is needed.
+    const now = current(isConfined(base) ? order.env : { ...order.env, HOME: '/' });
+    return add(start(diskBase(now.base), { ...order, env: now.env }, now.ready?.then(diskBase)));
+  }, denialOf(base));
 }

@@ -1,4 +1,4 @@
-import type { Confined, Recorded } from '../types.ts';
+import type { Confined, Losable, Recorded } from '../types.ts';
 import type { CommandSetting, PathOptions, WriteOptions } from './options.ts';
 
 /** A command of `run`. */
@@ -23,7 +23,7 @@ export interface SandboxSpawnOptions extends SandboxRunOptions {
 }
 
 /** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
-export interface SandboxRunResult extends Confined, Recorded {
+export interface SandboxRunResult extends Losable, Confined, Recorded {
   /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit of the caller. */
   exitCode: number;
   stdout: string;
@@ -45,7 +45,7 @@ export interface SandboxProcess {
    * Resolves at the end of the process, also if up to 64 MiB of each stream were not read. Rejects with the reason of
    * the `abortSignal` if the signal ended the process. May be called any number of times.
    */
-  wait(): Promise<{ exitCode: number } & Confined & Recorded>;
+  wait(): Promise<{ exitCode: number } & Losable & Confined & Recorded>;
   /**
    * Ends the process and everything it started: SIGTERM, grace, SIGKILL. Resolves when this is done; `wait()` then
    * gives 130. Does nothing if the process has ended.
@@ -140,10 +140,10 @@ export interface SandboxSession {
 }
 
 /**
- * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With `confine`,
- * commands and the methods for files reach the same files.
+ * A session on this machine, or on a target. Without `confine`, commands and paths reach whatever the user can reach.
+ * With `confine`, commands and the methods for files reach the same files.
  */
-export interface LocalSandboxSession extends SandboxSession {
+export interface DisposableSandboxSession extends SandboxSession {
   /**
    * Ends all that the session started, including processes that commands left running, and removes its private home.
    * The directory stays, and the session can go on being used. Rejects with `EPERM` and the pids when something is left
@@ -151,3 +151,6 @@ export interface LocalSandboxSession extends SandboxSession {
    */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** A session of `createLocalSandboxSession`. */
+export type LocalSandboxSession = DisposableSandboxSession;

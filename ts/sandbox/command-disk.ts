@@ -1,7 +1,9 @@
 import type { Input } from '../core/streams.ts';
 import type { Disk, FileType } from './disk.ts';
-import { failure, invalid } from './errors.ts';
+import { failure, invalid, lostError } from './errors.ts';
 import { type Content, cancelUnread, chunksOf } from './file.ts';
+import type { Ended } from './output.ts';
+import { codeOf } from './script.ts';
 import { ByteStream } from './session/bytes.ts';
 import type { Order, Started } from './start.ts';
 
@@ -49,17 +51,19 @@ const DELETE = `[[ -d $1 && ! -L $1 ]] && exit ${FOLDER}
 exec unlink -- "$1"`;
 
 /**
- * The files that confined commands reach, through commands in their world. A file that they cannot change or read
- * cannot be changed or read here either, and the private `/tmp` is theirs.
+ * The files that the commands of a sandbox reach, through commands like them: in the world of a confinement, on a
+ * target, or both. A file that they cannot change or read cannot be changed or read here either, and the private `/tmp`
+ * is theirs. `denies` is what forbids it, in errors.
  */
-export function confinedDisk(launch: Launch): Disk {
+export function commandDisk(launch: Launch, denies: string): Disk {
+  const check = (path: string, ended: Exited) => checkExit(path, ended, denies);
   const run = (script: string, path: string, signal?: AbortSignal) => runScript(launch, script, [path], signal);
   return {
     async readable(path, signal) {
-      const { exitCode } = await run(PROBE, path, signal);
-      if (exitCode === MISSING) return null;
-      check(path, { exitCode, stderr: '' });
-      return lazily(() => streamed(launch, path, signal));
+      const ended = await run(PROBE, path, signal);
+      if (ended.exitCode === MISSING) return null;
+      check(path, { ...ended, stderr: '' });
+      return lazily(() => streamed(launch, path, check, signal));
     },
 
     async bytes(path, signal) {
@@ -118,10 +122,13 @@ interface Feed {
   failed: AbortSignal;
 }
 
-interface Ran {
-  exitCode: number;
-  stdout: Buffer;
+/** How a script has ended. */
+interface Exited extends Pick<Ended, 'exitCode' | 'lost'> {
   stderr: string;
+}
+
+interface Ran extends Exited {
+  stdout: Buffer;
 }
 
 async function runScript(
@@ -154,11 +161,12 @@ async function runScript(
     },
   });
   try {
-    const { exitCode } = await Promise.race([started.ended, fault]);
+    const { exitCode, lost } = await Promise.race([started.ended, fault]);
     // A failed script reads no further, and its stream may stay silent forever.
     if (exitCode === 0) await feeding;
     signal?.throwIfAborted();
-    return { exitCode, stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };
+    const stderr = Buffer.concat(chunks.stderr).toString();
+    return { exitCode, lost, stdout: Buffer.concat(chunks.stdout), stderr };
   } catch (error) {
     started.abort();
     signal?.throwIfAborted();
@@ -209,7 +217,12 @@ function lazily(make: () => ReadableStream<Uint8Array>): ReadableStream<Uint8Arr
 }
 
 /** Returns the bytes of a file as they are read. An error of the command errors the stream. */
-function streamed(launch: Launch, path: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+function streamed(
+  launch: Launch,
+  path: string,
+  check: (path: string, ended: Exited) => void,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
   const bytes = new ByteStream();
   let stderr = '';
   const started = launch({
@@ -221,9 +234,9 @@ function streamed(launch: Launch, path: string, signal: AbortSignal | undefined)
   });
   let fault: unknown;
   const ended = started.ended
-    .then(({ exitCode, aborted }) => {
+    .then(({ exitCode, lost, aborted }) => {
       if (aborted) signal?.throwIfAborted();
-      check(path, { exitCode, stderr });
+      check(path, { exitCode, lost, stderr });
     })
     .catch((error) => {
       fault = error;
@@ -250,22 +263,9 @@ function streamed(launch: Launch, path: string, signal: AbortSignal | undefined)
   );
 }
 
-/** The words of the system in the locale C, and the codes that Node has for them. */
-const CODES: readonly (readonly [words: string, code: string])[] = [
-  ['Read-only file system', 'EROFS'],
-  ['Permission denied', 'EACCES'],
-  ['Operation not permitted', 'EPERM'],
-  ['Is a directory', 'EISDIR'],
-  ['Not a directory', 'ENOTDIR'],
-  ['No such file or directory', 'ENOENT'],
-  ['File exists', 'EEXIST'],
-  ['No space left on device', 'ENOSPC'],
-  ['File name too long', 'ENAMETOOLONG'],
-  ['Too many levels of symbolic links', 'ELOOP'],
-];
-
 /** Throws the error that a script reports by its exit code. */
-function check(path: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
+function checkExit(path: string, { exitCode, lost, stderr }: Exited, denies: string): void {
+  if (lost !== null) throw lostError(lost, `it may have been changed, or not: ${path}`);
   switch (exitCode) {
     case 0:
       return;
@@ -276,13 +276,13 @@ function check(path: string, { exitCode, stderr }: { exitCode: number; stderr: s
     case NO_FOLDER:
       throw failure('ENOTDIR', `is not a directory: ${path}`);
     case UNREADABLE:
-      throw failure('EACCES', `the confinement does not let it be read: ${path}`);
+      throw failure('EACCES', `${denies} not let it be read: ${path}`);
     case MISSING:
       throw failure('ENOENT', `no such file or directory: ${path}`);
   }
-  const [, code] = CODES.find(([words]) => stderr.includes(words)) ?? [];
+  const code = codeOf(stderr);
   const denied = code === 'EROFS' || code === 'EACCES' || code === 'EPERM';
-  if (denied) throw failure(code, `the confinement does not let it be changed: ${path}`);
+  if (denied) throw failure(code, `${denies} not let it be changed: ${path}`);
   if (code !== undefined) throw failure(code, `${stderr.trim()}`);
   throw invalid(
     `the file could not be used (exit code ${exitCode}): ${path}${stderr === '' ? '' : `: ${stderr.trim()}`}`,
