@@ -134,6 +134,7 @@ pub async fn run(target: &Arc<RemoteTarget>, order: TargetCommand) -> DistantRun
     let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
     let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
     let judged = judge_distant(raw, "test", None).expect("a command that may run");
+    let order = TargetCommand { mark: judged.outcome.run.clone(), ..order };
     match target.run(order, judged) {
         Ok(run) => within("the end", run.finish(OutputTakingListener(replies), inbox)).await,
         Err(error) => DistantRunEnd::Failed(error),
