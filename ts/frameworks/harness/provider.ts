@@ -23,8 +23,8 @@ type Wanted = NonNullable<Parameters<HarnessV1SandboxProvider['createSession']>[
 
 /**
  * Makes a provider of sandboxes for `HarnessAgent` of `@ai-sdk/harness` 1: sessions on this machine, or on a target,
- * each in a folder of its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is said, and reach the
- * hosts of `networkPolicy`. The call itself starts and writes nothing.
+ * each in a folder of its own with a private home. Commands are confined to that folder, unless `confine: 'off'` is
+ * said, and reach the hosts of `networkPolicy`. The call itself starts and writes nothing.
  *
  * Throws `ERR_BASH_INVALID_ARG` for invalid options, and `ERR_BASH_UNSUPPORTED` for `cwd` and for a policy that cannot
  * be held.
