@@ -202,6 +202,22 @@ inPlaces((place) => {
   });
 
   describe('a session', () => {
+    it('shows a sign of life while onFirstCreate runs', async () => {
+      const dir = folder();
+      const claim = () => readdirSync(dir).find((name) => name.endsWith('.claim')) as string;
+      const signed = (path: string, before: Date) =>
+        until(() => statSync(path).mtimeMs > before.getTime(), 'a sign of life', HANG);
+      const onFirstCreate = async () => {
+        const earlier = new Date(0);
+        utimesSync(join(dir, claim()), earlier, earlier);
+        await signed(join(dir, claim()), earlier);
+      };
+      await harnessSandbox({ dir, target: place.target, confine: 'off' }).createSession({
+        identity: 'one',
+        onFirstCreate,
+      });
+    });
+
     it('goes on with what runs when it was detached and is resumed in this process', async () => {
       const { start } = agentWith();
       const first = await start({ sessionId: 'one' });
@@ -311,19 +327,6 @@ describe('a session', () => {
     const printed = (await Promise.all([run(), run(), run()])).map(({ stdout }) => stdout.trim()).sort();
     expect(printed).toEqual(['made', 'made', 'made\nmade']);
     expect(readdirSync(dir).filter((name) => name.startsWith('making-') || name.endsWith('.claim'))).toEqual([]);
-  });
-
-  it('shows a sign of life while onFirstCreate runs', async () => {
-    const dir = folder();
-    const claim = () => readdirSync(dir).find((name) => name.endsWith('.claim')) as string;
-    const signed = (path: string, before: Date) =>
-      until(() => statSync(path).mtimeMs > before.getTime(), 'a sign of life', HANG);
-    const onFirstCreate = async () => {
-      const earlier = new Date(0);
-      utimesSync(join(dir, claim()), earlier, earlier);
-      await signed(join(dir, claim()), earlier);
-    };
-    await harnessSandbox({ dir, confine: 'off' }).createSession({ identity: 'one', onFirstCreate });
   });
 
   it('is kept while something may run in it, and once stopped only as long as the host has it', async () => {
