@@ -74,7 +74,7 @@ pub use safety::{analyze, command_outline, decide, safety_rules, undoable};
 pub use session::NativeSession;
 pub use shells::{WarmShells, warm_shells};
 pub use signals::{NativeSignal, signal_of};
-pub use target::{NativeForm, NativeProgram, NativeTarget, NativeTargetOptions};
+pub use target::{NativeForm, NativeProgram, NativeTarget, NativeTargetOptions, target_id};
 pub use target_run::NativeSessionThere;
 pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
 pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};

@@ -14,8 +14,8 @@ use super::result::NativeError;
 use super::thread_calls::ThreadCalls;
 use remote::client::{
     ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetError, TargetErrorReason, TargetProgram,
-    TargetSettings, TargetState, TargetStateChange, TargetTransition, UnansweredRequest, is_scriptable_path,
-    user_registry_directory,
+    TargetSettings, TargetState, TargetStateChange, TargetTransition, TransportOrigin, UnansweredRequest,
+    is_scriptable_path, user_registry_directory,
 };
 use runner::error::RunError;
 use runner::run::runtime;
@@ -55,6 +55,8 @@ pub struct NativeTargetOptions {
     pub address: String,
     /// The name in results. If left out, it is made of the address.
     pub id: Option<String>,
+    /// The number of the target whose program starts the transport.
+    pub via: Option<u32>,
     /// Time that work goes on there without a link, ms.
     pub lease_ms: f64,
     /// Silence that counts as a cut, ms.
@@ -121,12 +123,14 @@ impl NativeProgram {
 }
 
 impl NativeTargetOptions {
-    fn settings(self) -> Result<TargetSettings, RunError> {
+    fn settings(self, calls: &ThreadCalls) -> Result<TargetSettings, RunError> {
         let address = checked_address(&self.address)?;
         if let Some(path) = self.installed.as_deref().filter(|path| !is_scriptable_path(path)) {
             let problem = "is no absolute path, or has a quote, a backslash, `!` or a control character";
             return Err(RunError::InvalidArg(format!("hostProgram {problem}: {path:?}")));
         }
+        let via = self.via.map(|number| calls.target(number)).transpose()?;
+        let via = via.map(|via| via as Arc<dyn TransportOrigin>);
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
         Ok(TargetSettings {
             id: self.id.unwrap_or_else(|| address.id()),
@@ -134,6 +138,7 @@ impl NativeTargetOptions {
             lease: millis(self.lease_ms),
             alive: millis(self.alive_ms),
             patience: millis(self.patience_ms),
+            via,
             cwd: None,
             installed: self.installed,
             programs: self.programs.into_iter().map(NativeProgram::program).collect(),
@@ -164,7 +169,7 @@ impl Bridge {
     #[napi]
     pub fn connect(&self, options: NativeTargetOptions) -> u32 {
         let id = self.calls.next_number();
-        let started = options.settings().and_then(|settings| Ok((settings, runtime()?)));
+        let started = options.settings(&self.calls).and_then(|settings| Ok((settings, runtime()?)));
         let Some((settings, runtime)) = self.calls.start_or_report(id, started) else { return id };
         let calls = Arc::clone(&self.calls);
         let (give_up, given_up) = tokio::sync::oneshot::channel();

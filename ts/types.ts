@@ -158,7 +158,7 @@ export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> ex
 }
 
 /** Options of a command whose machine is chosen. */
-export type PlacedOptions = Omit<CommandOptions, 'target'> & { target?: Target | undefined };
+export type PlacedOptions = Omit<CommandOptions, 'target'> & Partial<Record<'target', Target | undefined>>;
 
 /**
  * Options with which a command cannot go to the background and cannot be lost, so that its result has an exit code.

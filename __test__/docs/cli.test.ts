@@ -8,7 +8,20 @@ test('docs/cli.md names every command and option that the help names', async () 
   const program = new Program();
   const { stdout } = await program.run('--help');
   const commands = [...stdout.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map((match) => match[1] ?? '');
-  expect(commands).toEqual(['ps', 'logs', 'kill', 'run', 'log', 'ui', 'undo', 'check', 'mcp', 'doctor', 'uninstall']);
+  expect(commands).toEqual([
+    'ps',
+    'logs',
+    'kill',
+    'run',
+    'log',
+    'ui',
+    'undo',
+    'check',
+    'mcp',
+    'doctor',
+    'pool',
+    'uninstall',
+  ]);
   for (const command of commands) {
     expect(text).toContain(`\n| \`${command} `);
     const help = (await program.run(command, '--help')).stdout;

@@ -12,6 +12,7 @@ const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
 const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
 const MCP = '__test__/stress/docs/docs/mcp.test.ts';
 const REMOTE = '__test__/docs/remote.test.ts';
+const FLEETS = '__test__/docs/fleets.test.ts';
 const CONTAINERS = '__test__/docs/containers.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
@@ -34,6 +35,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/evidence.md': { ts: EXAMPLES },
+  'docs/fleets.md': { json: FLEETS, ts: FLEETS, yaml: '__test__/stress/fleets/docs.test.ts' },
   'docs/frameworks.md': { ts: EXAMPLES },
   'docs/ledger.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },

@@ -9,7 +9,7 @@ export interface Scripted {
   calls(): string[];
 }
 
-/** Writes programs, each with these lines of bash. They find the arguments in `$@`, and how often `again` was called. */
+/** Writes programs, each with these lines of bash. `again FILE` tells how often it was called. */
 export function scripted(programs: Record<string, string>): Scripted {
   const directory = folder();
   for (const [name, lines] of Object.entries(programs)) {

@@ -12,12 +12,14 @@ import {
 } from 'agent-bash';
 import { createBashTool, createTerminalTool, createToolApproval } from 'agent-bash/ai';
 import { anthropicBash } from 'agent-bash/anthropic';
+import { agentSandboxes } from 'agent-bash/kubernetes';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell } from 'agent-bash/openai';
 import { instrument } from 'agent-bash/otel';
 import { startPage } from 'agent-bash/page';
 import { renderHtml, renderText } from 'agent-bash/render';
 import { createLocalSandbox, createLocalSandboxSession, createSandbox, createSandboxSession } from 'agent-bash/sandbox';
+import { slurmJobs } from 'agent-bash/slurm';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const registry = new BackgroundRegistry();
@@ -60,6 +62,8 @@ const ENTRIES: [name: string, call: (options: never) => unknown, right: string, 
   ['createSandboxSession', (options) => createSandboxSession(options), 'cwd', 'Cwd'],
   ['instrument', (options) => instrument(options), 'traceparent', 'traceParent'],
   ['startPage', async (options) => (await startPage(options)).close(), 'control', 'controls'],
+  ['agentSandboxes', (options) => agentSandboxes(options), 'warmPool', 'warmpools'],
+  ['slurmJobs', (options) => slurmJobs(options), 'login', 'logins'],
   ['renderText', (options) => renderText({ command: 'x', result: null }, options), 'colour', 'color'],
   ['renderHtml', (options) => renderHtml({ command: 'x', result: null }, options), 'previewLines', 'preview'],
 ];

@@ -140,6 +140,7 @@ describe('what cannot be connected', () => {
     ['a pod that is an option', { kubernetes: { pod: '--kubeconfig=x' } }, 'begins with `-`'],
     ['no pod', { kubernetes: {} }, 'kubernetes.pod'],
     ['a namespace that is an option', { kubernetes: { pod: 'p', namespace: '-n' } }, 'begins with `-`'],
+    ['a uid with a blank', { kubernetes: { pod: 'p', uid: 'a b' } }, 'has a blank'],
     ['a context with a newline', { kubernetes: { pod: 'p', context: 'a\nb' } }, 'has a blank'],
     ['no command', { command: [] }, 'names no program'],
     ['quoting of ssh', { ssh: 'a', quoting: 'argv' }, 'only an address by `command`'],

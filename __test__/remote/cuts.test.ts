@@ -1,9 +1,21 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, BashSession, bash, PtySession, type TargetEvent } from 'agent-bash';
+import { BackgroundRegistry, BashSession, bash, connect, PtySession, type TargetEvent } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { finished, mark, place, rejection, sleepers, state, until } from '../support/index.ts';
+import {
+  addressOf,
+  alive,
+  cutLink,
+  finished,
+  folder,
+  mark,
+  place,
+  rejection,
+  sleepers,
+  state,
+  until,
+} from '../support/index.ts';
 
 describe('a cut', () => {
   test('loses nothing of a command that runs on', async () => {
@@ -25,6 +37,24 @@ describe('a cut', () => {
     expect(result.notes.join('\n')).toContain('cut');
     expect(text).toBe('one\ntwo\n');
     expect(target.state).toBe('connected');
+  });
+
+  test('leaves a program that is itself what the transport has become, in a group of its own', async () => {
+    const home = folder();
+    // `env` becomes the shell, and that the program.
+    const target = await connect({ command: addressOf(home).command.slice(0, -4) });
+    finished(() => target.close());
+    const { pid } = target.info;
+    const ran = bash('touch began; until [ -e go ]; do sleep 0.01; done; exit 7', { target });
+    await until(() => existsSync(join(home, 'began')));
+    const back = new Promise((resolve) => target.on('reconnected', resolve));
+    cutLink(home);
+    await back;
+    writeFileSync(join(home, 'go'), '');
+    expect(await ran).toMatchObject({ status: 'exited', exitCode: 7 });
+    expect(target.info.pid).toBe(pid);
+    await target.close();
+    await until(() => !alive(pid));
   });
 
   test('lets calls wait, and each runs once', async () => {

@@ -31,6 +31,17 @@ export function addressOf(home: string): { command: string[] } {
   return { command: ['env', '-i', path, ...variables, 'bash', '-c', RELAY, 'relay'] };
 }
 
+/** What holds the transports of a target with this home: children of this process, or of another program. */
+const carriersOf = (home: string, holder: number) =>
+  childrenOf(holder).filter(({ argv }) => argv.some((word) => word.includes(home)));
+
+/** Cuts the link of a target with this home. The program there goes on, though the whole group ends. */
+export function cutLink(home: string, holder: number = process.pid): void {
+  for (const { pid } of carriersOf(home, holder)) {
+    for (const one of [...childrenOf(pid).map((transport) => -transport.pid), pid]) kill(one, 'SIGKILL');
+  }
+}
+
 /** Connects to a target on this machine, which is closed after the test. */
 export async function place(options: ConnectOptions = {}): Promise<Place> {
   const home = folder();
@@ -38,20 +49,14 @@ export async function place(options: ConnectOptions = {}): Promise<Place> {
   finished(() => target.close());
   const down = (on: boolean) =>
     on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true });
-  // What holds the transport is a child of this process.
-  const carriers = () => childrenOf(process.pid).filter(({ argv }) => argv.includes(`HOME=${home}`));
+  const holder = () => options.via?.info.pid ?? process.pid;
   return {
     target,
     home,
-    cut: () => {
-      // The program there goes on, though the transport's whole group is killed.
-      for (const { pid } of carriers()) {
-        for (const one of [...childrenOf(pid).map((transport) => -transport.pid), pid]) kill(one, 'SIGKILL');
-      }
-    },
+    cut: () => cutLink(home, holder()),
     freeze: () => {
       down(true);
-      for (const { pid } of carriers()) {
+      for (const { pid } of carriersOf(home, holder())) {
         kill(pid, 'SIGSTOP');
         finished(() => void kill(pid, 'SIGKILL'));
       }

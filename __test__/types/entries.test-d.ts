@@ -1,6 +1,6 @@
 // Not run: `tsc` over this file is the test. The entries for providers, sandboxes, MCP servers, tracing and views.
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { bash } from 'agent-bash';
+import { bash, type ProvidedTarget, type Target, type TargetProvider } from 'agent-bash';
 import {
   type BashToolError,
   type BashToolOptions,
@@ -12,6 +12,7 @@ import {
   formatResult,
 } from 'agent-bash/ai';
 import { type AnthropicBashOutput, anthropicBash, type ProviderTool } from 'agent-bash/anthropic';
+import { type AgentSandboxesOptions, agentSandboxes } from 'agent-bash/kubernetes';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'agent-bash/openai';
 import { type InstrumentOptions, instrument, type MeterLike, type TracerLike } from 'agent-bash/otel';
@@ -24,6 +25,7 @@ import {
   type LocalSandbox,
   type SandboxSession,
 } from 'agent-bash/sandbox';
+import { type SlurmJobsOptions, slurmJobs } from 'agent-bash/slurm';
 
 // The outputs that a call of the tool yields.
 export function outputs(output: BashToolOutput): string | number | null {
@@ -148,4 +150,17 @@ export async function served(options: PageOptions): Promise<string> {
   page.port satisfies number;
   await page.close();
   return page.url;
+}
+
+// Providers for pools.
+export async function places(login: Target | undefined, signal: AbortSignal): Promise<number | null> {
+  agentSandboxes({ warmPool: 'agents', namespace: undefined }) satisfies TargetProvider;
+  ({ warmPool: 'agents', leaseMs: undefined }) satisfies AgentSandboxesOptions;
+  ({ minutes: 5, login, args: ['--mem=1G'] }) satisfies SlurmJobsOptions;
+  // @ts-expect-error a pool is needed
+  agentSandboxes({});
+  // @ts-expect-error a time limit is needed
+  slurmJobs({ partition: 'debug' });
+  const place: ProvidedTarget = await slurmJobs({ minutes: 5 }).acquire({ affinity: null, signal });
+  return place.expiresAt;
 }

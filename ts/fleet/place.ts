@@ -85,13 +85,18 @@ export class Place extends PlaceLoad {
 
   async #connect(): Promise<Target> {
     if (this.#target) {
-      const cut = new Promise<never>((_, reject) => {
-        this.#onCut = () => reject(new CutError());
-      });
       if (this.#target.state === 'disconnected') throw new CutError();
-      // A target that is lost connects anew with its next call.
-      await Promise.race([this.#target.stat('.'), cut]);
-      return this.#target;
+      const target = this.#target;
+      try {
+        await new Promise<unknown>((resolve, reject) => {
+          this.#onCut = () => reject(new CutError());
+          // A target that is lost connects anew with its next call.
+          target.stat('.').then(resolve, reject);
+        });
+      } finally {
+        this.#onCut = () => {};
+      }
+      return target;
     }
     const target = await connectTo({
       ...(this.#address as TargetAddress & ConnectOptions),

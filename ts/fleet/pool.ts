@@ -124,6 +124,8 @@ export class Pool implements CallsOfPool, PoolParts {
   onFailure(place: Place, error: unknown): void {
     this.#keepFailure(error, place.id);
     if (place.provided) {
+      // Places that cannot be reached are made less and less often.
+      this.#provided?.breaker.fail();
       this.#remove(place, true);
     } else {
       place.breaker.fail();
@@ -191,6 +193,7 @@ export class Pool implements CallsOfPool, PoolParts {
     if (change === 'connected') {
       this.#lastFailure = null;
       place.breaker.succeed();
+      if (place.provided) this.#provided?.breaker.succeed();
     }
     if (change === 'lost') this.#placement.free(place, { lost: true });
     if (change === 'gone' || (change === 'lost' && place.provided)) this.#remove(place, true);
@@ -282,6 +285,8 @@ export class Pool implements CallsOfPool, PoolParts {
   }
 
   async #close(): Promise<void> {
+    // Places that go are not replaced.
+    this.#provided?.stop();
     for (const call of this.#calls) call.giveUp(closedError());
     for (const place of [...this.#places.values()]) this.#remove(place, false);
     await Promise.all(this.#closing);

@@ -63,7 +63,6 @@ export class ProvidedPlaces {
       if (signal.aborted) return this.release(place.id, false);
       checkProvided(place);
       this.#demand.take(place);
-      this.breaker.succeed();
     } catch (error) {
       const { id } = Object(place) as { id?: unknown };
       if (typeof id === 'string' && !(error instanceof DuplicateError)) this.release(id, true);
@@ -83,11 +82,16 @@ export class ProvidedPlaces {
     void released.finally(() => this.#releasing.delete(released));
   }
 
-  /** Asks for nothing more. Resolves when all answers have come and all places are given back. */
-  async close(): Promise<void> {
+  /** Asks for nothing more. What is still given is given back. */
+  stop(): void {
     this.#isClosed = true;
     this.breaker.close();
     for (const controller of this.#asking.keys()) controller.abort();
+  }
+
+  /** Asks for nothing more. Resolves when all answers have come and all places are given back. */
+  async close(): Promise<void> {
+    this.stop();
     await Promise.all(this.#asking.values());
     while (this.#releasing.size > 0) await Promise.all(this.#releasing);
   }

@@ -1,6 +1,10 @@
 /** Options of `agentSandboxes`. */
 export interface AgentSandboxesOptions {
-  /** The SandboxWarmPool from which sandboxes are claimed. */
+  /**
+   * The SandboxWarmPool from which sandboxes are claimed.
+   *
+   * @example agentSandboxes({ warmPool: 'agents' });
+   */
   warmPool: string;
   /**
    * The namespace of the warm pool and of the claims.

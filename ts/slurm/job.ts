@@ -88,8 +88,10 @@ export class SlurmJob {
       },
     });
     const [, id, cluster] = /^(\d+)(?:;(\S+))?$/m.exec(stdout) ?? [];
-    if (id === undefined)
-      throw placeError('protocol', `${this.#words}: sbatch has answered with something else`, stdout);
+    if (id === undefined) {
+      this.#doubtful = true;
+      throw placeError('protocol', `${this.#words} was answered with something else by sbatch`, stdout);
+    }
     const clusters = cluster === undefined ? [] : [`--clusters=${cluster}`];
     this.#job = { id, clusters, words: [...clusters, `--jobid=${id}`] };
     this.#state = 'it was submitted';

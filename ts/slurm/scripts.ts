@@ -53,7 +53,7 @@ done
 }
 
 /**
- * The script of a connection. Its arguments are the token, \`/bin/sh\`, \`-c\` and the text to start. The first line that
+ * The script of a connection. Its arguments are the token, `/bin/sh`, `-c` and the text to start. The first line that
  * comes back tells that the batch step has opened its ends. A step ends only when all of its processes have ended.
  */
 const RELAY = `umask 077; d=/tmp/agent-bash-$1; i=$$; n=0

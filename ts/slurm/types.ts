@@ -23,6 +23,10 @@ export interface SlurmJobsOptions {
    * @example slurmJobs({ args: ['--cpus-per-task=8', '--mem=16G'], minutes: 60 });
    */
   args?: string[] | undefined;
-  /** The time limit of a job, in minutes, a whole number from 1 to 525,600. It ends then, whatever runs in it. */
+  /**
+   * The time limit of a job, in minutes, a whole number from 1 to 525,600. It ends then, whatever runs in it.
+   *
+   * @example slurmJobs({ minutes: 60 });
+   */
   minutes: number;
 }

@@ -34,5 +34,5 @@ export function pathOn(target: unknown): (path: string) => string {
 export const TARGET: Check = (value, name) => {
   const there = thereOf(value);
   if (!there) throw invalid(name, value, 'a target of `connect`');
-  if (there.native.state === 'closed') throw new BashError('ERR_BASH_CLOSED', `target: ${there.id} was closed`);
+  if (there.native.state === 'closed') throw new BashError('ERR_BASH_CLOSED', `${name}: ${there.id} was closed`);
 };

@@ -6,7 +6,7 @@ import { failureOf } from '../core/listener.ts';
 import { loadNative } from '../core/native.ts';
 import { BashError } from '../errors.ts';
 import { channels, type ObservedTarget } from '../observe/channels.ts';
-import { keepThere } from './handle.ts';
+import { keepThere, thereOf } from './handle.ts';
 import { checkConnect, checkPath, checkPort, FORWARD, nativeAddress, REMOVE, WRITE } from './options.ts';
 import { programs } from './program.ts';
 import type {
@@ -86,12 +86,14 @@ function givenUp(id: string, patience: number, passed: number, signal: AbortSign
 
 function nativeOptions(to: TargetAddress & ConnectOptions): NativeTargetOptions {
   if (to.signal?.aborted) throw new BashError('ABORT_ERR', 'the connection was given up before it began');
+  const via = thereOf(to.via);
   return {
     address: nativeAddress(to),
     ...(to.name !== undefined && { id: to.name }),
     leaseMs: to.detachMs ?? LEASE_MS,
     aliveMs: to.aliveMs ?? ALIVE_MS,
     patienceMs: to.connectTimeoutMs ?? PATIENCE_MS,
+    ...(via && { via: via.native.number }),
     ...(to.hostProgram !== undefined && { installed: to.hostProgram }),
     ...programs(),
   };

@@ -48,7 +48,7 @@ const ADDRESS = {
     namespace: type('string'),
     container: type('string'),
     context: type('string'),
-    uid: nonEmpty,
+    uid: type('string'),
     program: strings,
   }),
   command: strings,
@@ -61,8 +61,8 @@ const OPTIONS: Checks<ConnectOptions> = {
   detachMs: wholeNumber(0, 86_400_000),
   aliveMs: wholeNumber(1_000, 300_000),
   connectTimeoutMs: wholeNumber(1_000, 600_000),
-  hostProgram: path,
   via: TARGET,
+  hostProgram: path,
   signal: isSignal,
 };
 

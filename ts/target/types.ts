@@ -34,7 +34,10 @@ export interface PodAddress {
   container?: string | undefined;
   /** The context; without it, the current one. */
   context?: string | undefined;
-  /** The uid of the pod. Another pod of this name is refused. */
+  /**
+   * The uid of the pod, which is checked before each connection: a pod that is gone, or another one of the same name,
+   * is `ERR_BASH_TARGET` with the reason `lost`. Without it, any pod of the name is taken.
+   */
   uid?: string | undefined;
   /** The client with its first arguments, in place of `kubectl`. */
   program?: string[] | undefined;
@@ -103,19 +106,20 @@ export interface ConnectOptions {
    */
   connectTimeoutMs?: number | undefined;
   /**
+   * The target whose host program starts the transport: a container of a machine that is reached by ssh, or a pod
+   * behind a bastion. A cut of either link is a cut. Once `via` is closed, this target is lost.
+   *
+   * @default this machine starts it
+   * @example await connect({ docker: 'web', via: await connect({ ssh: 'build1' }) });
+   */
+  via?: Target | undefined;
+  /**
    * The absolute path there of a host program that is installed, as in an image. Nothing is sent then.
    *
    * @default the program is searched for, and sent if it is not there
    * @example await connect({ docker: 'web', hostProgram: '/opt/agent-bash-host' });
    */
   hostProgram?: string | undefined;
-  /**
-   * The target whose host program starts the transport, as for Docker on an ssh host, or a pod behind a bastion.
-   *
-   * @default this machine
-   * @example await connect({ docker: 'web', via: await connect({ ssh: 'build1' }) });
-   */
-  via?: Target | undefined;
   /**
    * Ends the attempt to connect when it is aborted, which then rejects with `ABORT_ERR`.
    *

@@ -63,6 +63,9 @@ const ownerOf = (owner, kind, apiVersion) => {
 const isOwned = (resource, { metadata }) => resource.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid);
 const conditionOf = ({ status }) => status?.conditions?.find(({ type }) => type === 'Ready');
 const isReady = (resource) => conditionOf(resource)?.status === 'True';
+/** Finds the resource of this name in the namespace of another one. */
+const named = (resources, name, { metadata: { namespace } }) =>
+  resources.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
 const podNameOf = ({ metadata }) => metadata.annotations?.[POD_NAME] ?? metadata.name;
 
 /** Makes a Sandbox of a pool, for the pool itself or for a claim, and its pod. */
@@ -102,7 +105,7 @@ async function tellSandboxes({ pods, sandboxes }) {
 
 async function keepPools({ pools, templates, sandboxes }) {
   for (const pool of pools) {
-    const template = templates.find(({ metadata }) => metadata.name === pool.spec.sandboxTemplateRef.name);
+    const template = named(templates, pool.spec.sandboxTemplateRef.name, pool);
     const own = sandboxes.filter((sandbox) => isOwned(sandbox, pool));
     for (let missing = pool.spec.replicas - own.length; template && missing > 0; missing -= 1) {
       await sandboxOf(
@@ -119,7 +122,7 @@ async function keepPools({ pools, templates, sandboxes }) {
 
 /** Gives a claim the Sandbox that it has, one of the pool, or a new one. */
 async function serveClaim(claim, { pools, templates, sandboxes }) {
-  const pool = pools.find(({ metadata }) => metadata.name === claim.spec.warmPoolRef.name);
+  const pool = named(pools, claim.spec.warmPoolRef.name, claim);
   const { name } = claim.spec.warmPoolRef;
   if (!pool) return setReady(CLAIMS, claim, 'False', 'WarmPoolNotFound', `SandboxWarmPool "${name}" not found`);
   const own = sandboxes.find((sandbox) => isOwned(sandbox, claim));
@@ -140,7 +143,7 @@ async function serveClaim(claim, { pools, templates, sandboxes }) {
     Object.assign(warm, taken);
     return setReady(CLAIMS, claim, 'True', 'DependenciesReady', 'Pod is Ready', { sandbox: { name } });
   }
-  const template = templates.find(({ metadata }) => metadata.name === pool.spec.sandboxTemplateRef.name);
+  const template = named(templates, pool.spec.sandboxTemplateRef.name, pool);
   try {
     await sandboxOf(pool, template, claim, 'SandboxClaim', claim.metadata.name);
   } catch (error) {

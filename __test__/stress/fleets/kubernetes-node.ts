@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
@@ -147,6 +147,7 @@ const POD = {
 /** Makes a root file system of programs of this machine with their libraries. Returns its archive. */
 function image(root: string): string {
   for (const name of ['bin', 'etc', 'root', 'tmp', 'var/tmp']) mkdirSync(join(root, name), { recursive: true });
+  for (const name of ['tmp', 'var/tmp']) chmodSync(join(root, name), 0o1777);
   writeFileSync(join(root, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/bash\n');
   for (const name of PROGRAMS) {
     const path = execFileSync('realpath', [execFileSync('which', [name], { encoding: 'utf8' }).trim()], {

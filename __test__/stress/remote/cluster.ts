@@ -49,6 +49,8 @@ export class Cluster {
   readonly calls: Call[] = [];
   /** The answer to each exec in place of one: the status code of HTTP, the reason and the message of Kubernetes. */
   refusal: [number, string, string] | undefined;
+  /** The uid of the pod. `null`: there is no pod. */
+  uid: string | null = 'one';
   /** The phase of the pod. */
   phase = 'Running';
   /** Time in ms without a byte after which a new connection is cut. 0: never. */
@@ -132,7 +134,7 @@ export class Cluster {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname } = new URL(request.url ?? '', 'http://here');
     const [, kind, name] = /\/(pods|namespaces)\/([^/]+)$/.exec(pathname) ?? [];
-    const body = pathname === POD_PATH ? this.#describe() : DISCOVERY[pathname];
+    const body = pathname === POD_PATH && this.uid !== null ? this.#describe() : DISCOVERY[pathname];
     if (body) send(response, 200, body);
     else if (kind) send(response, 404, status(404, 'NotFound', `${kind} "${name}" not found`));
     else send(response, 400, status(400, 'BadRequest', `this server does not serve ${pathname}`));
@@ -140,7 +142,7 @@ export class Cluster {
 
   #describe(): object {
     const containers = CONTAINERS.map((name) => ({ name, image: 'image' }));
-    const metadata = { name: POD, namespace: NAMESPACE, uid: 'one' };
+    const metadata = { name: POD, namespace: NAMESPACE, uid: this.uid };
     return { kind: 'Pod', apiVersion: 'v1', metadata, spec: { containers }, status: { phase: this.phase } };
   }
 

@@ -106,6 +106,22 @@ describe('a pod', () => {
     expect(await bash('ls; exit 3', { target })).toMatchObject({ stdout: 'file\n', exitCode: 3 });
   });
 
+  clusterTest.each([null, 'two'])('with its uid is lost once its uid is %s, and no other pod is used', async (uid) => {
+    const cluster = await Cluster.start();
+    const kubernetes = { pod: POD, program: cluster.program, uid: 'one' };
+    await using target = await connect({ kubernetes });
+    const ran = bash(`sleep ${mark()}`, { target });
+    await bash('true', { target });
+    cluster.uid = uid;
+    const { length } = cluster.calls;
+    await cluster.startPod();
+    expect(await ran).toMatchObject({ status: 'lost', exitCode: null });
+    const lost = { code: 'ERR_BASH_TARGET', reason: 'lost', message: expect.stringContaining('the pod is gone') };
+    expect(await rejection(() => bash('true', { target }))).toMatchObject(lost);
+    expect(await rejection(() => connect({ kubernetes }))).toMatchObject(lost);
+    expect(cluster.calls).toHaveLength(length);
+  });
+
   clusterTest('that is gone for longer than the lease makes what ran lost, and heals', async () => {
     const { cluster, target } = await pod({ detachMs: 1_500 });
     const seconds = mark();

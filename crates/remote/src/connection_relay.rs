@@ -1,11 +1,12 @@
-//! Passes the bytes of a connection to the other side and back. Both sides of a forwarded port are this.
+//! Passes the bytes of a connection to the other side and back. Both sides of a forwarded port are this, and both sides
+//! of a transport on another target.
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::task::{Context, Poll};
 
 use nix::sys::socket::{Shutdown, shutdown};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 
 use crate::flow_control::{CHUNK, TRANSFER_CREDIT, TransferWindow};
 use crate::messages::TransferPart;
@@ -13,10 +14,64 @@ use crate::messages::TransferPart;
 /// Bytes of one read.
 const READ: usize = 32 * 1024;
 
+/// A stream whose bytes are passed on.
+#[derive(Clone, Copy)]
+pub enum RelayedStream<'a> {
+    /// A connection to a port. One that is reset has lost bytes.
+    Tcp(&'a TcpStream),
+    /// A process of ours. Once it reads no more it takes everything: what it has said before is still read.
+    Socket(&'a UnixStream),
+}
+
+impl RelayedStream<'_> {
+    async fn readable(self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.readable().await,
+            Self::Socket(stream) => stream.readable().await,
+        }
+    }
+
+    async fn writable(self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.writable().await,
+            Self::Socket(stream) => stream.writable().await,
+        }
+    }
+
+    fn try_read(self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.try_read(buffer),
+            Self::Socket(stream) => or_end(stream.try_read(buffer), 0),
+        }
+    }
+
+    fn try_write(self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.try_write(bytes),
+            Self::Socket(stream) => or_end(stream.try_write(bytes), bytes.len()),
+        }
+    }
+
+    fn end_writing(self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => Ok(shutdown(stream.as_raw_fd(), Shutdown::Write)?),
+            Self::Socket(stream) => or_end(shutdown(stream.as_raw_fd(), Shutdown::Write).map_err(Into::into), ()),
+        }
+    }
+}
+
+/// Returns this value for the errors of a process that is gone.
+fn or_end<T>(result: io::Result<T>, end: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Ok(end),
+        other => other,
+    }
+}
+
 /// Passes bytes until both directions have ended. `next`: what comes from the other side. `send`: passes a part to it.
 /// Returns whether all of them arrived.
 pub async fn relay_connection(
-    stream: &TcpStream,
+    stream: RelayedStream<'_>,
     next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
     send: impl Fn(TransferPart) -> bool,
 ) -> bool {
@@ -30,7 +85,7 @@ pub fn reset_on_drop(stream: &TcpStream) {
 }
 
 async fn relay_parts(
-    stream: &TcpStream,
+    stream: RelayedStream<'_>,
     mut next: impl FnMut(&mut Context<'_>) -> Poll<Option<TransferPart>>,
     send: impl Fn(TransferPart) -> bool,
 ) -> io::Result<()> {
@@ -75,7 +130,7 @@ async fn relay_parts(
         }
         if ended && writes && pending.is_empty() {
             writes = false;
-            shutdown(stream.as_raw_fd(), Shutdown::Write)?;
+            stream.end_writing()?;
         }
     }
     Ok(())

@@ -10,8 +10,10 @@
 //! | `frame_link` | passes frames over one connection until it is cut |
 //! | `random` | secrets, and names that nobody else has |
 //! | `flow_control`, `connection_relay` | the credit of a transfer, and a connection of a forwarded port |
+//! | `carrier_process` | the process that holds a transport, and what it says |
 //! | `program/` | the program: it takes links over, runs commands, and lingers while no link is there |
 
+mod carrier_process;
 pub mod client;
 mod connection_relay;
 mod flow_control;

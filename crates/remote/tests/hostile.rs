@@ -1,6 +1,7 @@
 //! What a compromised machine may send: the host gives it up, and neither hangs nor fills.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use capture::OutputStream;
@@ -9,9 +10,13 @@ use protocol::SurvivingProcess;
 use reduce::ReducedView;
 use reduce::class::OutputClass;
 use remote::client::{
-    DistantRunEnd, RemoteTarget, TargetAddress, TargetErrorReason, TargetSettings, TargetState, TransportQuoting,
+    DistantRunEnd, RemoteTarget, TargetAddress, TargetErrorReason, TargetSettings, TargetState, TransportOrigin,
+    TransportQuoting,
 };
-use remote::{GreetingFromProgram, MachineLoad, ProgramToken, TargetCall, TargetEvent, TargetFacts, encode};
+use remote::{
+    GreetingFromProgram, MachineLoad, ProgramToken, TargetCall, TargetEvent, TargetFacts, TargetResponse, TransferPart,
+    encode,
+};
 use runner::request::RawOptions;
 use runner::run::outcome::{CommandOutcome, CommandStatus};
 use runner::run::view_maker::ViewDraft;
@@ -21,9 +26,9 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use wire::{FrameKind, MAX_PAYLOAD, WireFrame};
 
-#[path = "support/own.rs"]
-mod own;
-use own::{PROGRAM, order};
+#[allow(dead_code, reason = "each file of tests uses its part")]
+mod support;
+use support::{PROGRAM, lines, order, run, settings as honest_settings};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,6 +52,7 @@ fn settings(file: &Path) -> TargetSettings {
     let words = ["bash", "-c", PLAYER, file.to_str().expect("text")];
     TargetSettings {
         address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
+        via: None,
         id: "command:test".into(),
         cwd: None,
         lease: Duration::ZERO,
@@ -105,6 +111,11 @@ fn message(run: u64, number: u64, payload: Vec<u8>) -> Vec<u8> {
 
 /// Connects to a machine that says this after its greeting, and runs a command there. Returns how the command ended.
 async fn run_against(said: &[u8], endless: bool) -> DistantRunEnd {
+    run_against_via(said, endless, None).await
+}
+
+/// As [`run_against`], through another machine.
+async fn run_against_via(said: &[u8], endless: bool, via: Option<Arc<RemoteTarget>>) -> DistantRunEnd {
     let folder = tempfile::tempdir().expect("a directory");
     let file = folder.path().join("said");
     std::fs::write(folder.path().join("said.greeting"), greeting()).expect("a file");
@@ -112,12 +123,14 @@ async fn run_against(said: &[u8], endless: bool) -> DistantRunEnd {
     if endless {
         std::fs::write(folder.path().join("said.endless"), b"").expect("a file");
     }
+    let via = via.map(|via| via as Arc<dyn TransportOrigin>);
+    let settings = TargetSettings { via, ..settings(&file) };
     let target =
-        timeout(PATIENCE, RemoteTarget::connect(settings(&file))).await.expect("in time").expect("a greeting of ours");
+        timeout(PATIENCE, RemoteTarget::connect(settings)).await.expect("in time").expect("a greeting of ours");
     let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
     let judged = judge_distant(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
-    let ended = match target.run(order("echo", "{}"), judged) {
+    let ended = match target.run(order("echo"), judged) {
         Ok(run) => timeout(PATIENCE, run.finish(IgnoringListener, inbox)).await.expect("in time"),
         Err(error) => DistantRunEnd::Failed(error),
     };
@@ -168,6 +181,63 @@ fn what_no_program_of_ours_says_gives_the_target_up() {
     let flood: Vec<u8> = (1..=200).flat_map(|number| message(1, number, flood.clone())).collect();
     assert!(given_up(&runtime.block_on(run_against(&flood, false))), "more output than the credit");
     assert!(given_up(&runtime.block_on(run_against(&[], true))), "output without end");
+}
+
+#[test]
+fn a_hostile_machine_behind_another_one_is_given_up_and_the_other_one_is_not() {
+    let runtime = Runtime::new().expect("a runtime");
+    let home = tempfile::tempdir().expect("a directory");
+    runtime.block_on(async {
+        let via = RemoteTarget::connect(honest_settings(home.path(), PATIENCE)).await.expect("a target");
+        let flood = encode(&TargetEvent::Output(OutputStream::Stdout, "x".repeat(64 * 1024))).expect("text");
+        let flood: Vec<u8> = (1..=200).flat_map(|number| message(1, number, flood.clone())).collect();
+        for (said, endless) in [(vec![0xff; 100], false), (flood, false), (Vec::new(), true)] {
+            let ended = run_against_via(&said, endless, Some(Arc::clone(&via))).await;
+            assert!(given_up(&ended), "{} bytes", said.len());
+            assert_eq!(run(&via, "seq -f 'line %g' 100", "{}").outcome().await.stdout, lines(100));
+        }
+        assert_eq!(via.state(), TargetState::Connected);
+        via.close();
+    });
+}
+
+#[test]
+fn a_hostile_machine_on_the_way_to_another_one_is_given_up() {
+    let runtime = Runtime::new().expect("a runtime");
+    let part = |part| encode(&TargetEvent::Part(part)).expect("bytes");
+    let bytes = |count| part(TransferPart::Bytes(vec![b'x'; count]));
+    let carried = |said: String| {
+        let answer = TargetEvent::Answered(TargetResponse::Carried(Some(255), said));
+        message(1, 2, encode(&answer).expect("text"))
+    };
+    let all =
+        |count, payload: Vec<u8>| (1..=count).flat_map(move |number| message(1, number, payload.clone())).collect();
+    let ended = |said: &str| [message(1, 1, part(TransferPart::End)), carried(said.to_owned())].concat();
+    let cases: [(&str, Vec<u8>); 6] = [
+        ("bytes past the credit", all(100, bytes(128 * 1024))),
+        ("empty parts without end", all(200_000, bytes(0))),
+        ("more taken than was sent", all(100, part(TransferPart::Taken(u64::MAX)))),
+        (
+            "an answer of another kind",
+            message(1, 1, encode(&TargetEvent::Answered(TargetResponse::Done)).expect("text")),
+        ),
+        ("control characters", ended("\u{1b}]0;evil\u{7}bad")),
+        ("words without end", ended(&"ä".repeat(100_000))),
+    ];
+    for (what, said) in cases {
+        let folder = tempfile::tempdir().expect("a directory");
+        let file = folder.path().join("said");
+        std::fs::write(folder.path().join("said.greeting"), greeting()).expect("a file");
+        std::fs::write(&file, said).expect("a file");
+        runtime.block_on(async {
+            let via = RemoteTarget::connect(settings(&file)).await.expect("a greeting of ours");
+            let behind = TargetSettings { via: Some(via), patience: Duration::from_secs(2), ..settings(&file) };
+            let connected = timeout(PATIENCE, RemoteTarget::connect(behind)).await.expect("in time");
+            let error = connected.err().unwrap_or_else(|| panic!("{what}: it is no target"));
+            assert!(error.stderr.len() <= 4 * 1024 && !error.stderr.contains('\u{1b}'), "{what}: {error:?}");
+            assert!(error.message.len() <= 8 * 1024 && !error.message.contains('\u{1b}'), "{what}: {error:?}");
+        });
+    }
 }
 
 #[test]

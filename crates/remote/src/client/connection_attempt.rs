@@ -11,6 +11,7 @@ use super::target_error::{TargetError, TargetErrorReason};
 use super::target_programs::{ProgramEncoding, TargetProgram};
 use super::target_settings::{MACHINES, TargetSettings};
 use super::transport_process::{TransportProcess, clean};
+use super::transport_via::ViaFailure;
 use crate::frame_link::LinkEnd;
 use crate::messages::{GreetingFromProgram, TargetFacts, clean_facts};
 use crate::random::random_name;
@@ -43,11 +44,7 @@ pub async fn reach_program(settings: &TargetSettings) -> Result<ReachedProgram, 
     })?;
     let wanted = BootstrapScript { programs: settings.programs.clone(), installed: settings.installed.clone(), mark };
     let argv = settings.address.transport_argv(&wanted.text());
-    let started = TransportProcess::start(&argv);
-    let mut transport = started.map_err(|error| {
-        let message = format!("{}: {error}", argv.first().map_or("", String::as_str));
-        TargetError::new(&settings.id, TargetErrorReason::Unreachable, &message, String::new())
-    })?;
+    let mut transport = TransportProcess::start(settings, argv).map_err(|end| via_error(settings, &end))?;
     let attempt = timeout(settings.patience, start(settings, &wanted, &mut transport)).await;
     let failure = match attempt {
         Ok(Ok((facts, sent))) => return Ok(ReachedProgram { transport, facts, sent }),
@@ -178,16 +175,26 @@ async fn describe_failure(
     let kind = settings.address.kind();
     match failure {
         ReachFailure::Known(reason, message) => {
-            let said = transport.stderr_text();
-            transport.drop_link();
+            let said = transport.give_up().await;
             TargetError::new(&settings.id, reason, &message, said)
         }
         ReachFailure::Ended(printed) => {
-            let (exit_code, said) = transport.last_words().await;
+            let (exit_code, said) = match transport.last_words().await {
+                Ok(words) => words,
+                Err(end) => return via_error(settings, &end),
+            };
             let reason = classify_failure(kind, &said, exit_code);
             let said = [said, clean(&printed)].join("\n").trim().to_owned();
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the connection ended").trim();
             TargetError::new(&settings.id, reason, last, said.clone())
         }
+    }
+}
+
+/// Returns the error of a transport that could not be started, or whose way is gone.
+fn via_error(settings: &TargetSettings, end: &ViaFailure) -> TargetError {
+    match end {
+        ViaFailure::Closed(why) => TargetError::lost(&settings.id, why),
+        ViaFailure::Failed(why) => TargetError::new(&settings.id, TargetErrorReason::Unreachable, why, String::new()),
     }
 }

@@ -1,6 +1,6 @@
 //! Why an attempt failed, read from what the transport said.
 
-use super::target_address::TargetKind;
+use super::target_address::{OTHER_POD, TargetKind};
 use super::target_error::TargetErrorReason;
 
 /// Words of a transport, in lower case, and what they mean. The first row that fits counts.
@@ -35,6 +35,7 @@ pub fn classify_failure(kind: TargetKind, said: &str, exit_code: Option<i32>) ->
     let said = said.to_lowercase();
     let known = WORDS.iter().find(|(words, _)| said.contains(words)).map(|(_, reason)| *reason);
     match (kind, exit_code) {
+        (TargetKind::Kubernetes, _) if said.contains(OTHER_POD) => TargetErrorReason::Lost,
         _ if said.starts_with(supervisor::CANNOT_START) => TargetErrorReason::Unreachable,
         // What ssh prints and its login shell prints are in one stream.
         (TargetKind::Ssh, Some(code)) if code != SSH_FAILED => TargetErrorReason::Shell,
@@ -78,6 +79,8 @@ mod tests {
                 Some(1),
                 TargetErrorReason::Unreachable,
             ),
+            (TargetKind::Kubernetes, OTHER_POD, Some(1), TargetErrorReason::Lost),
+            (TargetKind::Command, OTHER_POD, Some(1), TargetErrorReason::Shell),
             (TargetKind::Kubernetes, "error: You must be logged in to the server", Some(1), TargetErrorReason::Auth),
             (
                 TargetKind::Kubernetes,

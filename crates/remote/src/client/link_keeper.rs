@@ -10,7 +10,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::connection_attempt::{ReachedProgram, reach_program};
 use super::program_instance::{ProgramInstance, claim_program};
 use super::remote_target::{RemoteTarget, TargetState};
-use super::target_error::TargetError;
+use super::target_address::OTHER_POD;
+use super::target_error::{TargetError, TargetErrorReason};
 use super::target_run_updates::PROTOCOL_BROKEN;
 use super::target_settings::TargetSettings;
 use super::transport_process::TransportProcess;
@@ -29,6 +30,7 @@ const TAKEOVER_TIMEOUT: Duration = Duration::from_secs(10);
 const LAST_WAIT: Duration = Duration::from_millis(1500);
 
 const LEASE_ENDED: &str = "the link was down for longer than the lease";
+const VIA_CLOSED: &str = "the target through which it leads was closed";
 const PROGRAM_GONE: &str = "the program that ran it is gone: it was killed, or its machine was restarted";
 
 /// How serving a link ended.
@@ -36,9 +38,30 @@ enum ServedLinkEnd {
     /// The target was closed, or nobody has it any more.
     Over,
     /// What runs there is lost.
-    Lost(&'static str),
+    Lost(TargetLoss),
     /// The link is cut, with the reason.
     Cut(String),
+}
+
+/// Why what runs there is lost.
+struct TargetLoss {
+    why: &'static str,
+    /// The error of an attempt to connect, after which no other one is made.
+    error: Option<TargetError>,
+}
+
+impl TargetLoss {
+    /// Returns the loss of a target that no later attempt reaches either.
+    fn for_good(settings: &TargetSettings, error: TargetError) -> Self {
+        let via_closed = settings.via.as_ref().is_some_and(|via| via.is_closed());
+        Self { why: if via_closed { VIA_CLOSED } else { OTHER_POD }, error: Some(error) }
+    }
+}
+
+impl From<&'static str> for TargetLoss {
+    fn from(why: &'static str) -> Self {
+        Self { why, error: None }
+    }
 }
 
 /// Serves the target over this link and later ones, until the target is closed. A target that is lost connects anew
@@ -55,7 +78,7 @@ async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess)
     let mut pauses = RetryPauses::default();
     while let Some(kept) = DetachedTargetParts::detach_from(target) {
         let since = Instant::now();
-        let why = match serve(target, &mut transport, &kept).await {
+        let TargetLoss { why, error } = match serve(target, &mut transport, &kept).await {
             ServedLinkEnd::Over => return Some(transport),
             ServedLinkEnd::Lost(why) => {
                 // Its carrier says goodbye.
@@ -79,7 +102,7 @@ async fn serve_all(target: &Weak<RemoteTarget>, mut transport: TransportProcess)
         };
         if let Some(target) = target.upgrade() {
             // Before the loss is told: a call that is made for it connects anew.
-            target.refuse_runs(&TargetError::lost(target.id(), why));
+            target.refuse_runs(&error.unwrap_or_else(|| TargetError::lost(target.id(), why)));
             target.set_state(TargetState::Lost, why);
             target.lose_runs(why);
         }
@@ -156,14 +179,15 @@ async fn serve(
     let carried = carry_frames(&mut transport.link, &kept.post, kept.settings.alive, |message| {
         target.upgrade().map_or(Ok(()), |target| target.on_message(message.run, &message.payload))
     });
-    tokio::select! {
+    let cut = tokio::select! {
         biased;
-        () = kept.wait_until_closed() => ServedLinkEnd::Over,
-        cut = carried => match cut {
-            LinkEnd::Lost(error) => ServedLinkEnd::Cut(format!("the link is cut: {error}")),
-            // No program of ours says goodbye to its host.
-            LinkEnd::Goodbye | LinkEnd::Broken(_) => ServedLinkEnd::Lost(PROTOCOL_BROKEN),
-        },
+        () = kept.wait_until_closed() => return ServedLinkEnd::Over,
+        cut = carried => cut,
+    };
+    match cut {
+        LinkEnd::Lost(error) => ServedLinkEnd::Cut(transport.cut_reason(&error)),
+        // No program of ours says goodbye to its host.
+        LinkEnd::Goodbye | LinkEnd::Broken(_) => ServedLinkEnd::Lost(PROTOCOL_BROKEN.into()),
     }
 }
 
@@ -192,7 +216,7 @@ async fn reconnect_within_lease(
     target: &Weak<RemoteTarget>,
     kept: &DetachedTargetParts,
     pauses: &mut RetryPauses,
-) -> Option<Result<TransportProcess, &'static str>> {
+) -> Option<Result<TransportProcess, TargetLoss>> {
     let DetachedTargetParts { settings, post, facts, .. } = kept;
     let ends = Instant::now() + settings.lease;
     loop {
@@ -203,29 +227,34 @@ async fn reconnect_within_lease(
         }
         let left = ends.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Some(Err(LEASE_ENDED));
+            return Some(Err(LEASE_ENDED.into()));
         }
         let reached = tokio::select! {
             reached = timeout(left, reach_program(settings)) => reached,
             () = kept.wait_until_closed() => return None,
         };
-        if let Ok(Ok(reached)) = reached {
-            let mut resuming = pin!(resume(reached, post, facts));
-            let resumed = tokio::select! {
-                resumed = &mut resuming => resumed,
-                () = kept.wait_until_closed() => {
-                    // The earlier program hears the goodbye once it has the link.
-                    if let Ok(ResumeOutcome::TakenOver(transport)) = timeout(LAST_WAIT, resuming).await {
-                        transport.goodbye().await;
-                    }
-                    return None;
-                }
-            };
-            match resumed {
-                ResumeOutcome::TakenOver(transport) => return Some(Ok(transport)),
-                ResumeOutcome::Gone(reached) => return Some(adopt_new_program(target, settings, *reached).await),
-                ResumeOutcome::Elsewhere => {}
+        let reached = match reached {
+            Ok(Ok(reached)) => reached,
+            Ok(Err(error)) if error.reason == TargetErrorReason::Lost => {
+                return Some(Err(TargetLoss::for_good(settings, error)));
             }
+            Ok(Err(_)) | Err(_) => continue,
+        };
+        let mut resuming = pin!(resume(reached, post, facts));
+        let resumed = tokio::select! {
+            resumed = &mut resuming => resumed,
+            () = kept.wait_until_closed() => {
+                // The earlier program hears the goodbye once it has the link.
+                if let Ok(ResumeOutcome::TakenOver(transport)) = timeout(LAST_WAIT, resuming).await {
+                    transport.goodbye().await;
+                }
+                return None;
+            }
+        };
+        match resumed {
+            ResumeOutcome::TakenOver(transport) => return Some(Ok(transport)),
+            ResumeOutcome::Gone(reached) => return Some(adopt_new_program(target, settings, *reached).await),
+            ResumeOutcome::Elsewhere => {}
         }
     }
 }
@@ -268,8 +297,8 @@ async fn adopt_new_program(
     target: &Weak<RemoteTarget>,
     settings: &TargetSettings,
     reached: ReachedProgram,
-) -> Result<TransportProcess, &'static str> {
-    let Ok((instance, transport)) = claim_program(settings, reached).await else { return Err(PROGRAM_GONE) };
+) -> Result<TransportProcess, TargetLoss> {
+    let Ok((instance, transport)) = claim_program(settings, reached).await else { return Err(PROGRAM_GONE.into()) };
     if let Some(target) = target.upgrade() {
         target.switch_program(instance);
         target.lose_runs(PROGRAM_GONE);

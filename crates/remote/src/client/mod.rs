@@ -5,7 +5,9 @@
 //! | `target_address` | what names a target, and the transport that reaches it |
 //! | `target_programs` | the programs, and the forms in which they are sent |
 //! | `bootstrap_script` | the text that starts the program there |
-//! | `transport_process` | the process that holds the transport, and what it says |
+//! | `transport_process` | the transport of a link, here or on another target |
+//! | `transport_via`, `carried_transport` | a transport on another target: its link, and its bytes |
+//! | `relayed_request` | a question whose bytes are those of a stream |
 //! | `connection_attempt` | one attempt, from the transport to the first greeting |
 //! | `failure_reason` | why an attempt failed, read from what the transport said |
 //! | `target_run_updates` | what happens to a run there, on its way to the task that follows it |
@@ -27,6 +29,7 @@
 //! | `uninstall` | the end of the program, with all that is its own |
 
 mod bootstrap_script;
+mod carried_transport;
 mod connect;
 mod connection_attempt;
 mod distant_registry;
@@ -39,6 +42,7 @@ mod overdue_calls;
 mod partial_run_result;
 mod port_forward;
 mod program_instance;
+mod relayed_request;
 mod remote_target;
 #[cfg(test)]
 mod scripted_target;
@@ -52,6 +56,7 @@ mod target_requests;
 mod target_run_updates;
 mod target_settings;
 mod transport_process;
+mod transport_via;
 mod uninstall;
 mod untaken_output;
 
@@ -67,3 +72,4 @@ pub use target_error::{InvalidAddress, TargetError, TargetErrorReason};
 pub use target_programs::{ProgramEncoding, ProgramFile, TargetProgram};
 pub use target_requests::UnansweredRequest;
 pub use target_settings::TargetSettings;
+pub use transport_via::TransportOrigin;

@@ -3,18 +3,16 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::connect::TargetRunHandle;
+use super::relayed_request::relay_request;
 use super::remote_target::{RemoteTarget, TargetState};
-use super::target_run_updates::TargetRunUpdate;
-use crate::connection_relay::{relay_connection, reset_on_drop};
-use crate::messages::{TargetCall, TargetEvent, TargetRequest, TransferPart, system_code};
+use crate::connection_relay::{RelayedStream, reset_on_drop};
+use crate::messages::{TargetRequest, system_code};
 use runner::error::RunError;
 
 /// A port of this machine that leads to one of a target. Ends with the target, or when this is dropped.
@@ -137,38 +135,6 @@ async fn forward_connection(
     };
     tokio::select! {
         _ = cut => None,
-        whole = relay_forwarded(stream, &mut begun) => whole,
+        whole = relay_request(RelayedStream::Tcp(stream), &mut begun) => whole.ok().map(drop),
     }
-}
-
-async fn relay_forwarded(stream: &TcpStream, begun: &mut TargetRunHandle) -> Option<()> {
-    let TargetRunHandle { target, run, happened, .. } = begun;
-    let send = |part| target.outbox.send(*run, &TargetCall::Part(part)).is_ok();
-    let (mut ended, mut answered) = (false, false);
-    let next = |context: &mut Context<'_>| {
-        if answered {
-            return Poll::Pending;
-        }
-        match ready!(happened.poll_recv(context)) {
-            Some(TargetRunUpdate::Event(TargetEvent::Part(part))) => {
-                ended |= part == TransferPart::End;
-                Poll::Ready(Some(part))
-            }
-            // The last bytes may still wait to be written here.
-            Some(TargetRunUpdate::Event(TargetEvent::Answered(_))) if ended => {
-                answered = true;
-                Poll::Pending
-            }
-            _ => Poll::Ready(None),
-        }
-    };
-    let whole = relay_connection(stream, next, send).await;
-    while whole && !answered {
-        match happened.recv().await? {
-            TargetRunUpdate::Event(TargetEvent::Part(TransferPart::Taken(_))) => {}
-            TargetRunUpdate::Event(TargetEvent::Answered(_)) => answered = true,
-            _ => return None,
-        }
-    }
-    whole.then_some(())
 }

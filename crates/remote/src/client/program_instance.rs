@@ -33,7 +33,7 @@ pub(super) async fn claim_program(
             &settings.id,
             TargetErrorReason::Unreachable,
             &error.to_string(),
-            transport.stderr_text(),
+            transport.give_up().await,
         ));
     }
     Ok((ProgramInstance { post: Arc::new(LinkMailbox::told(facts.load)), facts: Arc::new(facts), sent }, transport))

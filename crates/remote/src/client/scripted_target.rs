@@ -34,6 +34,7 @@ pub(super) fn scripted_target() -> Arc<RemoteTarget> {
     };
     let settings = TargetSettings {
         address: TargetAddress::Command { command: Vec::new(), quoting: TransportQuoting::Argv },
+        via: None,
         id: text(),
         cwd: None,
         lease: Duration::ZERO,

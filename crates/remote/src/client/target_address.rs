@@ -45,7 +45,7 @@ pub enum TargetAddress {
         /// The context. `None`: the current one.
         #[serde(default)]
         context: Option<String>,
-        /// The uid of the pod.
+        /// The uid of the pod, which is checked before each connection. `None`: any pod of this name.
         #[serde(default)]
         uid: Option<String>,
         /// The program, with its first arguments.
@@ -130,6 +130,9 @@ const SSH: [&str; 23] = [
     "StdinNull=no",
 ];
 
+/// What a transport says that was to reach a pod with another uid.
+pub const OTHER_POD: &str = "the pod is gone, or another one has its name now";
+
 impl TargetAddress {
     /// Checks every name, so that none is read as an option or as something else.
     ///
@@ -147,11 +150,12 @@ impl TargetAddress {
             }
             Self::Docker(container) => container.check("docker"),
             Self::Podman(container) => container.check("podman"),
-            Self::Kubernetes { pod, namespace, container, context, program, .. } => {
+            Self::Kubernetes { pod, namespace, container, context, uid, program } => {
                 check_name("kubernetes.pod", Some(pod))?;
                 check_name("kubernetes.namespace", namespace.as_deref())?;
                 check_name("kubernetes.container", container.as_deref())?;
                 check_name("kubernetes.context", context.as_deref())?;
+                check_name("kubernetes.uid", uid.as_deref())?;
                 check_argv("kubernetes.program", program.as_deref())
             }
             Self::Command { command, .. } => check_argv("command", Some(command)),
@@ -220,16 +224,20 @@ impl TargetAddress {
             }
             Self::Docker(given) => container(given, "docker"),
             Self::Podman(given) => container(given, "podman"),
-            Self::Kubernetes { pod, namespace, container, context, program: given, .. } => {
-                let mut argv = program(given, "kubectl");
-                argv.extend(option("--context", context));
+            Self::Kubernetes { pod, namespace, container, context, uid, program: given } => {
+                let client: Vec<_> =
+                    program(given, "kubectl").into_iter().chain(option("--context", context)).collect();
+                let mut argv = client.clone();
                 argv.push("exec".to_owned());
                 argv.push("-i".to_owned());
                 argv.extend(option("--namespace", namespace));
                 argv.extend(option("--container", container));
                 argv.extend([pod.clone(), "--".to_owned()]);
                 argv.extend(in_argv());
-                argv
+                let Some(uid) = uid else { return argv };
+                let ask = client.into_iter().chain(["get".to_owned()]).chain(option("--namespace", namespace));
+                let checked = ["/bin/sh", "-c", &check_uid(ask, pod, uid), "sh"].map(str::to_owned);
+                checked.into_iter().chain(argv).collect()
             }
             Self::Command { command, quoting } => {
                 let mut argv = command.clone();
@@ -241,6 +249,16 @@ impl TargetAddress {
             }
         }
     }
+}
+
+/// Returns the text that asks for the uid of a pod, and becomes its arguments if it is this one.
+fn check_uid(ask: impl Iterator<Item = String>, pod: &str, uid: &str) -> String {
+    let quoted = |word: String| format!("'{}'", word.replace('\'', r"'\''"));
+    let name = if pod.contains('/') { vec![pod.to_owned()] } else { vec!["pod".to_owned(), pod.to_owned()] };
+    let rest = ["--ignore-not-found", "-o", "jsonpath={.metadata.uid}"].map(str::to_owned);
+    let ask: Vec<_> = ask.chain(name).chain(rest).map(quoted).collect();
+    let (ask, uid) = (ask.join(" "), quoted(uid.to_owned()));
+    format!(r#"u=`{ask} </dev/null` || exit; [ "$u" = {uid} ] && exec "$@"; echo "{OTHER_POD}" >&2; exit 1"#)
 }
 
 impl ContainerAddress {

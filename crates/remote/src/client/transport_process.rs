@@ -1,108 +1,98 @@
-//! The process that holds the transport, and what it says on standard error.
+//! The transport of a link: a process of this machine, or one of the target through which the link leads.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
-
-use crate::frame_link::{FrameLink, read};
-use runner::supervise::carrier;
-
-/// Most bytes that are kept of what a transport says.
-const MAX_STDERR: usize = 4 * 1024;
-/// Time a carrier whose link has ended may take to end, too.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time to read what a transport has said before it ended.
-const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
+use super::target_settings::TargetSettings;
+use super::transport_via::{TransportVia, ViaFailure};
+use crate::carrier_process::CarrierProcess;
+use crate::frame_link::FrameLink;
 
 /// A running transport.
 pub struct TransportProcess {
     /// The link through it.
     pub link: FrameLink,
-    /// The socket by which it is dropped.
-    control: OwnedFd,
-    messages: TransportStderr,
-    /// Completes with the exit code of the transport. `None` after a signal.
-    ended: JoinHandle<Option<i32>>,
+    place: TransportPlace,
 }
 
-/// What the transport says. It is read as long as this lives, so that a transport never waits for its reader.
-struct TransportStderr {
-    said: Arc<Mutex<Vec<u8>>>,
-    /// Completes when no process can say anything more.
-    reader: JoinHandle<()>,
-}
-
-impl Drop for TransportStderr {
-    fn drop(&mut self) {
-        self.reader.abort();
-    }
+/// Where the transport runs.
+enum TransportPlace {
+    /// On this machine.
+    Here(CarrierProcess),
+    /// On another target.
+    Via(TransportVia),
 }
 
 impl TransportProcess {
     /// Starts a transport with its arguments.
-    pub fn start(argv: &[String]) -> io::Result<Self> {
-        let (control, theirs) = sys::socket_pair()?;
-        let (frames, output) = sys::pipe()?;
-        sys::send(control.as_fd(), &[0], &[frames.as_raw_fd()])?;
-        let mut child = carrier(argv).stdin(theirs).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let input = child.stdout.take().map(OwnedFd::from).ok_or_else(missing)?;
-        let messages = child.stderr.take().map(OwnedFd::from).ok_or_else(missing)?;
-        let ended = tokio::task::spawn_blocking(move || child.wait().ok().and_then(|status| status.code()));
-        sys::set_nonblocking(&messages)?;
-        let messages = TransportStderr::read(sys::watch(messages, Interest::READABLE)?);
-        Ok(Self { link: FrameLink::new(input, output)?, control, messages, ended })
+    pub fn start(settings: &TargetSettings, argv: Vec<String>) -> Result<Self, ViaFailure> {
+        if let Some(via) = &settings.via {
+            let (link, via) = Arc::clone(via).start_transport(argv)?;
+            return Ok(Self { link, place: TransportPlace::Via(via) });
+        }
+        let program = argv.first().cloned().unwrap_or_default();
+        Self::start_here(&argv).map_err(|error| ViaFailure::Failed(format!("{program}: {error}")))
     }
 
-    /// Returns what the transport has said so far: the first 4 KiB, cleaned.
-    pub fn stderr_text(&self) -> String {
-        let said = self.messages.said.lock().unwrap_or_else(PoisonError::into_inner);
-        clean(&String::from_utf8_lossy(&said))
+    fn start_here(argv: &[String]) -> io::Result<Self> {
+        let (frames, output) = sys::pipe()?;
+        let (input, theirs) = sys::pipe()?;
+        let carrier = CarrierProcess::start(argv, &frames, theirs)?;
+        Ok(Self { link: FrameLink::new(input, output)?, place: TransportPlace::Here(carrier) })
     }
 
     /// Says goodbye to the program there, and waits until the transport has ended.
     pub async fn goodbye(self) {
-        let Self { link, control: _control, messages: _messages, ended } = self;
+        let Self { link, place } = self;
         drop(link);
-        // A fault in the thread that waits is no reason to wait for it.
-        let _exit_code = ended.await;
+        match place {
+            TransportPlace::Here(carrier) => carrier.wait().await,
+            TransportPlace::Via(via) => drop(via.last_words().await),
+        }
     }
 
-    /// Waits until the transport has ended, since its link has. Returns its exit code, and what it has said.
-    pub async fn last_words(mut self) -> (Option<i32>, String) {
-        let code = timeout(EXIT_TIMEOUT, &mut self.ended).await;
-        // A process that it has left behind may hold its standard error for longer.
-        let _held = timeout(STDERR_TIMEOUT, &mut self.messages.reader).await;
-        (code.ok().and_then(Result::ok).flatten(), self.stderr_text())
+    /// Waits until the transport has ended, since its link has. Returns its exit code, and what it has said, cleaned.
+    ///
+    /// # Errors
+    /// If the target through which it led is to blame.
+    pub async fn last_words(self) -> Result<(Option<i32>, String), ViaFailure> {
+        let Self { link, place } = self;
+        let (code, said) = match place {
+            TransportPlace::Here(carrier) => carrier.last_words().await,
+            TransportPlace::Via(via) => {
+                drop(link);
+                via.last_words().await?
+            }
+        };
+        Ok((code, clean(&said)))
+    }
+
+    /// Ends the transport, without a goodbye to the program there. Returns what it has said so far, cleaned.
+    pub async fn give_up(self) -> String {
+        let said = match self.place {
+            TransportPlace::Here(carrier) => {
+                carrier.drop_link();
+                carrier.stderr_text()
+            }
+            TransportPlace::Via(via) => via.give_up().await,
+        };
+        clean(&said)
     }
 
     /// Ends the transport, without a goodbye to the program there. Waits for nothing.
     pub fn drop_link(self) {
-        // It may have ended by itself.
-        let _gone = sys::send(self.control.as_fd(), &[0], &[]);
+        match self.place {
+            TransportPlace::Here(carrier) => carrier.drop_link(),
+            TransportPlace::Via(via) => via.drop_link(),
+        }
     }
-}
 
-impl TransportStderr {
-    fn read(messages: AsyncFd<OwnedFd>) -> Self {
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&said);
-        let reader = tokio::spawn(async move {
-            let mut buffer = [0; 1024];
-            while let Ok(count) = read(&messages, &mut buffer).await {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = MAX_STDERR - kept.len();
-                kept.extend(&buffer[..count.min(room)]);
-            }
-        });
-        Self { said, reader }
+    /// Returns why the link is cut, which this error has ended.
+    pub fn cut_reason(&self, error: &io::Error) -> String {
+        match &self.place {
+            TransportPlace::Via(via) if let Some(why) = via.cut_reason() => format!("the link is cut: {why}"),
+            _ => format!("the link is cut: {error}"),
+        }
     }
 }
 

@@ -31,6 +31,9 @@ pub enum TargetRequest {
     /// A connection to this port of this host, whose bytes are parts. Answered by [`TargetResponse::Done`] when both
     /// directions have ended.
     Dial(String, u16),
+    /// A transport with these arguments, whose bytes are parts. Answered by [`TargetResponse::Carried`] when it has
+    /// ended.
+    Carry(Vec<String>),
     /// Remove the program, and what it has made for itself, now and at its end. Answered by [`TargetResponse::Done`].
     Uninstall,
 }
@@ -46,7 +49,9 @@ impl TargetRequest {
     #[must_use]
     pub fn response_timeout(&self) -> Option<Duration> {
         match self {
-            Self::Session(..) | Self::Dial(..) | Self::Registry(_, TargetRegistryRequest::Open(_)) => None,
+            Self::Session(..) | Self::Dial(..) | Self::Carry(_) | Self::Registry(_, TargetRegistryRequest::Open(_)) => {
+                None
+            }
             Self::Registry(_, TargetRegistryRequest::Wait { until, .. }) => Some(until.timeout? + RESPONSE_TIMEOUT),
             Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(FILE_WORK_TIMEOUT),
             Self::File(_, TargetFileRequest::Remove(_)) => Some(FILE_WORK_TIMEOUT),
@@ -88,6 +93,8 @@ pub enum TargetResponse {
     /// Whether a warm shell is ready.
     Warm(bool),
 
+    /// The exit code of a transport, and what it has said on standard error, the first 4 KiB.
+    Carried(Option<i32>, String),
     /// The answer about a file.
     File(TargetFileResponse),
 }

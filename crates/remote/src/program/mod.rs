@@ -25,6 +25,7 @@ mod registry_table;
 mod request_transfer;
 mod session_table;
 mod target_facts;
+mod transport_carrying;
 mod undo_handlers;
 mod wire_listener;
 
@@ -32,7 +33,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use nix::unistd::{dup2_stdin, dup2_stdout};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::{dup2_stdin, dup2_stdout, getpid, getsid, setsid};
 use tokio::time::timeout;
 
 use crate::frame_link::{FrameLink, LinkEnd};
@@ -41,6 +43,7 @@ use host_service::serve;
 use installed_program::{InstalledProgram, remove_unused};
 use link_handover::{HandoverError, hand_over};
 use link_handover_socket::{LinkHandoverSocket, private_directory_candidates};
+use sys::ForkOutcome;
 
 pub use program_hash::matches_own_hash;
 
@@ -54,9 +57,11 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 /// Runs the program over standard input and output.
 #[must_use]
 pub fn main() -> ExitCode {
-    // A signal for the transport's process group is none for what runs here. Refused where this program is the
-    // transport itself, and so leads the group.
-    let _leader = rustix::process::setsid();
+    match leave_group() {
+        Ok(None) => {}
+        Ok(Some(ended)) => return ended,
+        Err(error) => eprintln!("agent-bash-host: a signal for the transport's process group ends it: {error}"),
+    }
     match std::env::current_exe() {
         Ok(own) => runner::supervise::use_own_program(own, SUPERVISOR_ARGUMENT),
         Err(error) => {
@@ -69,6 +74,29 @@ pub fn main() -> ExitCode {
         Err(error) => {
             eprintln!("agent-bash-host: {error}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// Leaves the process group of the transport, so that a signal for that is none for what runs here. Where this program
+/// is the transport itself, it leads the group and goes on as a child. Returns the exit code of that child.
+fn leave_group() -> std::io::Result<Option<ExitCode>> {
+    if setsid().is_ok() || getsid(None)? == getpid() {
+        return Ok(None);
+    }
+    let ForkOutcome::Parent(child) = sys::fork()? else {
+        setsid()?;
+        return Ok(None);
+    };
+    // What the child closes is closed.
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    loop {
+        match nix::sys::wait::waitpid(child, None) {
+            Err(nix::Error::EINTR) => {}
+            Ok(WaitStatus::Exited(_, 0)) => return Ok(Some(ExitCode::SUCCESS)),
+            Ok(_) | Err(_) => return Ok(Some(ExitCode::FAILURE)),
         }
     }
 }

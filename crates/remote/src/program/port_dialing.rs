@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::access_refusal::TargetAccessRefusal;
 use super::request_transfer::RequestTransfer;
 use super::session_table::ResponseFuture;
-use crate::connection_relay::{relay_connection, reset_on_drop};
+use crate::connection_relay::{RelayedStream, relay_connection, reset_on_drop};
 use crate::messages::{TargetEvent, TargetResponse};
 use runner::error::RunError;
 
@@ -26,7 +26,7 @@ pub fn dial(host: String, port: u16, exchange: RequestTransfer) -> ResponseFutur
         })?;
         let (post, run, mut parts) = exchange.split();
         let send = |part| post.send(run, &TargetEvent::Part(part)).is_ok();
-        if relay_connection(&stream, |context| parts.poll_next(context), send).await {
+        if relay_connection(RelayedStream::Tcp(&stream), |context| parts.poll_next(context), send).await {
             return Ok(TargetResponse::Done);
         }
         reset_on_drop(&stream);

@@ -13,6 +13,7 @@ use super::port_dialing::dial;
 use super::registry_table::{ReceivedRequest, RegistryTable};
 use super::request_transfer::RequestTransfer;
 use super::session_table::{ResponseFuture, SessionTable};
+use super::transport_carrying::carry;
 use super::undo_handlers::{find_newest_undo, list_undo_points, undo};
 use super::wire_listener::{OutputCredit, WireListener};
 use crate::flow_control::{MAX_RUNS, MAX_STANDING};
@@ -134,6 +135,7 @@ impl ProgramRuns {
                 self.files.handle_request(&path, of_file, RequestTransfer::open(asked))
             }
             TargetRequest::Dial(host, port) => dial(host, port, RequestTransfer::open(asked)),
+            TargetRequest::Carry(argv) => carry(argv, RequestTransfer::open(asked)),
             TargetRequest::Uninstall => {
                 let removed = self.uninstall();
                 Box::pin(async { removed.map(|()| TargetResponse::Done) })

@@ -20,12 +20,23 @@ pub struct RequestTransfer {
 }
 
 /// The parts of the host.
-pub struct TransferPartReceiver(UnboundedReceiver<TargetCall>);
+pub struct TransferPartReceiver {
+    calls: UnboundedReceiver<TargetCall>,
+    given_up: bool,
+}
 
 impl TransferPartReceiver {
     /// Returns the next part. `None`: the host has given the question up.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<TransferPart>> {
-        self.0.poll_recv(context).map(|call| if let Some(TargetCall::Part(part)) = call { Some(part) } else { None })
+        self.calls.poll_recv(context).map(|call| {
+            self.given_up |= matches!(call, Some(TargetCall::Abort));
+            if let Some(TargetCall::Part(part)) = call { Some(part) } else { None }
+        })
+    }
+
+    /// Returns whether the host has given the question up, and is not gone itself.
+    pub fn is_given_up(&self) -> bool {
+        self.given_up
     }
 
     async fn next(&mut self) -> Option<TransferPart> {
@@ -36,7 +47,12 @@ impl TransferPartReceiver {
 impl RequestTransfer {
     /// Opens the transfer of a question.
     pub fn open(ReceivedRequest { post, run, further }: ReceivedRequest) -> Self {
-        Self { post, run, parts: TransferPartReceiver(further), untaken: TransferWindow::default() }
+        Self {
+            post,
+            run,
+            parts: TransferPartReceiver { calls: further, given_up: false },
+            untaken: TransferWindow::default(),
+        }
     }
 
     /// Parts the ways of a transfer that is no sequence of steps.

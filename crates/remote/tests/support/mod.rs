@@ -62,6 +62,7 @@ pub fn settings(home: &Path, lease: Duration) -> TargetSettings {
     let words = ["env", "-i", "PATH=/usr/bin:/bin", &variables[0], &variables[1], "bash", "-c", relay, "relay"];
     TargetSettings {
         address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
+        via: None,
         id: "command:test".into(),
         cwd: None,
         lease,

@@ -58,6 +58,7 @@ pub async fn connect(home: &Path) -> Arc<RemoteTarget> {
     let words = ["env", "-i", "PATH=/usr/bin:/bin", &temp, &format!("HOME={home}"), "bash", "-c", relay, "relay"];
     let settings = TargetSettings {
         address: TargetAddress::Command { command: words.map(str::to_owned).to_vec(), quoting: TransportQuoting::Argv },
+        via: None,
         id: "command:test".into(),
         cwd: None,
         lease: PATIENCE,
@@ -133,6 +134,7 @@ pub async fn run(target: &Arc<RemoteTarget>, order: TargetCommand) -> DistantRun
     let (command, host_env) = (order.command.clone(), target.facts().0.environment.clone());
     let raw = RawOptions { command, cwd: "/".into(), host_env, ..raw };
     let judged = judge_distant(raw, "test", None).expect("a command that may run");
+    let order = TargetCommand { mark: judged.outcome.run.clone(), ..order };
     match target.run(order, judged) {
         Ok(run) => within("the end", run.finish(OutputTakingListener(replies), inbox)).await,
         Err(error) => DistantRunEnd::Failed(error),
