@@ -52,7 +52,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/rendering.md': { ts: EXAMPLES },
   'docs/running.md': { ts: EXAMPLES },
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },
-  'docs/sandbox.md': { js: '__test__/sandbox/docs.test.ts' },
+  'docs/sandbox.md': { js: '__test__/sandbox/docs.test.ts', ts: REMOTE },
   'docs/shells.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },

@@ -9,6 +9,7 @@ import { blocks, examples, page, printed, promised, source, table } from './exam
 
 const text = await page('remote.md');
 const readme = await source('README.md');
+const sandboxes = await page('sandbox.md');
 const found = blocks(text);
 const of = (kind: string) => found.filter((one) => one.kind === kind).map((one) => one.text);
 
@@ -26,7 +27,7 @@ function client(): string {
 
 describe('docs/remote.md', () => {
   const ofReadme = examples(readme).filter((example) => example.includes('connect('));
-  const all = [...examples(text), ...ofReadme].map((example, index) => ({ example, number: index + 1 }));
+  const all = [...examples(text), ...examples(sandboxes), ...ofReadme].map((example, index) => ({ example, number: index + 1 }));
 
   test('has examples, and each shows something', () => {
     expect(all.length).toBeGreaterThan(2);

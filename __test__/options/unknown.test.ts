@@ -18,7 +18,7 @@ import { agentsShell, openaiLocalShell, openaiShell } from 'agent-bash/openai';
 import { instrument } from 'agent-bash/otel';
 import { startPage } from 'agent-bash/page';
 import { renderHtml, renderText } from 'agent-bash/render';
-import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
+import { createLocalSandbox, createLocalSandboxSession, createSandbox, createSandboxSession } from 'agent-bash/sandbox';
 import { slurmJobs } from 'agent-bash/slurm';
 import { afterAll, describe, expect, it } from 'vitest';
 
@@ -58,6 +58,8 @@ const ENTRIES: [name: string, call: (options: never) => unknown, right: string, 
   ['registerBashTools', (options) => registerBashTools(null as never, options), 'prefix', 'prefixes'],
   ['createLocalSandbox', (options) => createLocalSandbox(options), 'home', 'homeDir'],
   ['createLocalSandboxSession', (options) => createLocalSandboxSession(options), 'signal', 'abortSignal'],
+  ['createSandbox', (options) => createSandbox(options), 'target', 'targets'],
+  ['createSandboxSession', (options) => createSandboxSession(options), 'cwd', 'Cwd'],
   ['instrument', (options) => instrument(options), 'traceparent', 'traceParent'],
   ['startPage', async (options) => (await startPage(options)).close(), 'control', 'controls'],
   [

@@ -22,8 +22,8 @@ export class HomeThere {
   /** The host program that was there then. With another one, the machine may have been started anew. */
   #by = 0;
 
-  /** `option` is the one that gives another directory. It is part of the name. */
-  constructor(target: Target, option: 'home' | 'dir' = 'home') {
+  /** `option` tells what it is for. It is part of the name. */
+  constructor(target: Target, option: 'home' | 'dir' | 'world' = 'home') {
     this.#target = target;
     this.#prefix = `agent-bash-${option}-`;
   }

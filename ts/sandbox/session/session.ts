@@ -48,7 +48,8 @@ function make(entry: string, options: SandboxOptions): DisposableSandboxSession 
   const running = new Running(base);
   const isHomeless = home === undefined && base.env?.HOME === undefined;
   const ownHome = isHomeless && target === undefined ? new PrivateHome() : null;
-  const homeThere = isHomeless && target !== undefined ? new HomeThere(target) : null;
+  // The world of confined commands ends once a directory that they may change is gone: no other way leads there.
+  const homeThere = target && (isHomeless || isConfined(base)) ? new HomeThere(target) : null;
   const add = (started: Started) => {
     ownHome?.keepUntil(started.ended);
     return running.add(started);
@@ -61,9 +62,9 @@ function make(entry: string, options: SandboxOptions): DisposableSandboxSession 
     const needed = isHomeless && own.HOME === undefined;
     // All confined commands have one world, whatever their own HOME is.
     const made = (path: string) => withHome(withWritable(base, path), needed ? path : home);
-    if (!isHomeless || !(needed || isConfined(base))) return { base: withHome(base, home), env };
-    if (homeThere) return { base, ready: homeThere.path.then(made), env };
-    return { base: made(ownHome?.path ?? ''), env };
+    const uses = needed || isConfined(base);
+    if (homeThere && uses) return { base, ready: homeThere.path.then(made), env };
+    return { base: ownHome && uses ? made(ownHome.path) : withHome(base, home), env };
   };
 
   if (!target && isConfined(base) && !base.signal?.aborted) begin(current());
