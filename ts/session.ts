@@ -135,6 +135,7 @@ export class BashSession {
 
   #runOnPool(pool: PoolParts, command: string, options: BashOptions, merged: BashOptions): Promise<SessionResult> {
     const run = async (target: Target, call: PlacedCall): Promise<SessionResult> => {
+      if (this.#closed) throw closed();
       const note = this.#moveTo(target);
       const placed = withRegistry({ ...merged, target });
       const result = await this.#runOn(command, options, placed);

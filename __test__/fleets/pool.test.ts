@@ -21,6 +21,7 @@ import {
   host,
   kill,
   mark,
+  packageRoot,
   place,
   rejection,
   sleepers,
@@ -28,9 +29,12 @@ import {
   until,
 } from '../support/index.ts';
 
+/** The program is not sent to each machine of each test, which takes most of their time. */
+const PROGRAM = join(packageRoot, 'agent-bash-host');
+
 /** Machines of a pool, on this one, with homes of their own. */
 function machines(...names: string[]) {
-  return names.map((name) => ({ ...addressOf(folder()), name }));
+  return names.map((name) => ({ ...addressOf(folder()), name, hostProgram: PROGRAM }));
 }
 
 /** A pool that is closed after the test. */
@@ -57,7 +61,12 @@ function provider(given: Partial<ProvidedTarget> = {}) {
   const released: [string, boolean][] = [];
   const acquire = async ({ affinity }: { affinity: string | null }): Promise<ProvidedTarget> => {
     acquired.push(affinity);
-    return { id: `made-${acquired.length}`, address: addressOf(folder()), expiresAt: null, ...given };
+    return {
+      id: `made-${acquired.length}`,
+      address: { ...addressOf(folder()), hostProgram: PROGRAM },
+      expiresAt: null,
+      ...given,
+    };
   };
   const release = async (id: string, { broken }: { broken: boolean }) => {
     released.push([id, broken]);
@@ -407,7 +416,12 @@ describe('what runs on a pool', () => {
     const places = await Promise.all([held(fleet), held(fleet), held(fleet)]);
     expect(await session.run('echo $X')).toMatchObject({ stdout: '2\n', cwd: '/usr' });
     for (const { release } of places) release();
+    const busy = await Promise.all(Array.from({ length: 8 }, () => held(fleet)));
+    const waiting = rejection(() => session.run('true'));
+    await until(() => fleet.stats().some(({ queued }) => queued === 1));
     await session.close();
+    for (const { release } of busy) release();
+    expect(await waiting).toMatchObject({ code: 'ERR_BASH_CLOSED' });
     expect(await rejection(() => session.run('true'))).toMatchObject({ code: 'ERR_BASH_CLOSED' });
   });
 
