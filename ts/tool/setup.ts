@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isAbsolute, join, resolve } from 'node:path';
 import { type BashOptions, bash, OutputStore, type Target } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
@@ -63,7 +62,7 @@ export function ofOneConversation<Options extends BashToolOptions>(options: Opti
   const { target, affinity, registry } = options;
   // Commands run where their registry is.
   const isWithout = affinity === undefined && registry === undefined && innerOf(bash).isPool(target);
-  return isWithout ? { ...options, affinity: `tool-${randomUUID()}` } : options;
+  return isWithout ? { ...options, affinity: `tool-${crypto.randomUUID()}` } : options;
 }
 
 /** Returns whether commands of a tool can have taps. */
