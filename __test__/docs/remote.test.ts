@@ -27,7 +27,10 @@ function client(): string {
 
 describe('docs/remote.md', () => {
   const ofReadme = examples(readme).filter((example) => example.includes('connect('));
-  const all = [...examples(text), ...examples(sandboxes), ...ofReadme].map((example, index) => ({ example, number: index + 1 }));
+  const all = [...examples(text), ...examples(sandboxes), ...ofReadme].map((example, index) => ({
+    example,
+    number: index + 1,
+  }));
 
   test('has examples, and each shows something', () => {
     expect(all.length).toBeGreaterThan(2);

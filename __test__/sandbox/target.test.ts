@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bash, type Target, TargetPool } from 'agent-bash';
+import { createBashTool } from 'agent-bash/ai';
 import { createLocalSandbox, createLocalSandboxSession, createSandbox, createSandboxSession } from 'agent-bash/sandbox';
 import { describe, expect, test } from 'vitest';
 import {
@@ -146,6 +147,26 @@ describe('a cut link', () => {
   });
 });
 
+test('an abort while there is no link settles what has not begun, also before there is a home', async () => {
+  const { session, home, target, cut, down } = await sessionThere();
+  down(true);
+  cut();
+  await state(target, 'disconnected');
+  const controller = new AbortController();
+  const running = session.run({ command: 'touch began', abortSignal: controller.signal });
+  const reading = rejection(() => session.readTextFile({ path: 'file', abortSignal: controller.signal }));
+  const reason = new Error('enough');
+  controller.abort(reason);
+  expect((await running).exitCode).toBe(130);
+  expect(await reading).toBe(reason);
+  expect(target.state).toBe('disconnected');
+  down(false);
+  await session.run({ command: 'touch later' });
+  expect(existsSync(join(home, 'began'))).toBe(false);
+  await session[Symbol.asyncDispose]();
+  expect(homesIn(home)).toEqual([]);
+});
+
 describe('a lost target', () => {
   test('leaves 255 and the output so far, and rejects what is done with files', async () => {
     const { session, home, target, cut, down } = await sessionThere({ detachMs: 300 });
@@ -180,6 +201,24 @@ describe('a lost target', () => {
     await heard[Symbol.asyncDispose]();
     expect(homesIn(home)).toEqual([]);
   });
+});
+
+test('a tool tells the model that the target of its sandbox was lost', async () => {
+  const { target, session, home, cut, down } = await sessionThere({ detachMs: 300 });
+  const tool = createBashTool({ sandbox: session });
+  const outputs: unknown[] = [];
+  const answering = (async () => {
+    const command = 'echo begun; touch begun; sleep 1000';
+    for await (const output of tool.execute({ command }, { toolCallId: '1' })) outputs.push(output);
+  })();
+  await until(() => existsSync(join(home, 'begun')));
+  down(true);
+  cut();
+  await answering;
+  expect(target.state).toBe('lost');
+  const notes = [expect.stringContaining('has lost the command with its target')];
+  expect(outputs.at(-1)).toMatchObject({ exitCode: 255, stdout: 'begun\n', notes });
+  down(false);
 });
 
 describe('the end', () => {

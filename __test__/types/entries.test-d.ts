@@ -1,6 +1,6 @@
 // Not run: `tsc` over this file is the test. The entries for providers, sandboxes, MCP servers, tracing and views.
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { bash, type ProvidedTarget, type Target, type TargetProvider } from 'agent-bash';
+import { bash, type ProvidedTarget, type Target, type TargetPool, type TargetProvider } from 'agent-bash';
 import {
   type BashToolError,
   type BashToolOptions,
@@ -12,6 +12,7 @@ import {
   formatResult,
 } from 'agent-bash/ai';
 import { type AnthropicBashOutput, anthropicBash, type ProviderTool } from 'agent-bash/anthropic';
+import { harnessSandbox } from 'agent-bash/harness';
 import { type AgentSandboxesOptions, agentSandboxes } from 'agent-bash/kubernetes';
 import { registerBashTools } from 'agent-bash/mcp';
 import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'agent-bash/openai';
@@ -22,6 +23,9 @@ import {
   type CommandFinished,
   createLocalSandbox,
   createLocalSandboxSession,
+  createSandbox,
+  createSandboxSession,
+  type DisposableSandboxSession,
   type LocalSandbox,
   type SandboxSession,
 } from 'agent-bash/sandbox';
@@ -106,6 +110,17 @@ export async function sandboxes() {
   const closed = await session.spawn({ command: 'cat' });
   // @ts-expect-error its input is closed
   closed.stdin;
+}
+
+export async function sandboxesOnTargets(target: Target, pool: TargetPool) {
+  (await createSandbox({ target, cwd: 'project' }).runCommand('ls')).lost satisfies true | undefined;
+  await using there: DisposableSandboxSession = createSandboxSession({ target });
+  (await there.run({ command: 'ls' })).lost satisfies true | undefined;
+  harnessSandbox({ target, dir: 'agents' });
+  // @ts-expect-error a pool has no place of its own
+  createSandbox({ target: pool });
+  // @ts-expect-error this one is of this machine
+  createLocalSandbox({ target });
 }
 
 export function tracing(tracer: Tracer, meter: Meter, maybe: Tracer | undefined) {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type BashOptions, bash } from 'agent-bash';
-import { linkedAbort } from '../core/abort.ts';
+import { linkedAbort, unlessAborted } from '../core/abort.ts';
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
 import { type Streams, withStreams } from '../core/streams.ts';
@@ -61,7 +61,13 @@ export function start(base: Base, order: Order, ready?: Promise<Base> | undefine
     const options = optionsOf(own, order, abort.controller.signal);
     return bash(order.command, streams ? withStreams(options, { ...streams, started }) : options);
   };
-  const ended = (ready ? ready.then(run) : run(base))
+  const { signal: aborted } = abort.controller;
+  // A command that is aborted before it can begin does not wait for its options.
+  const begin = async (made: Promise<Base>) => {
+    await unlessAborted(made, aborted);
+    return run(aborted.aborted ? base : await made);
+  };
+  const ended = (ready ? begin(ready) : run(base))
     .finally(abort.unlink)
     // Nothing moves to the background here, so only a command that is lost has no exit code.
     .then(({ exitCode, status, target, signal, survivors, confinement, runId, receipt, undo }) => ({

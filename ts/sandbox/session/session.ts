@@ -44,30 +44,15 @@ export function createSandboxSession(options: SandboxOptions = {}): DisposableSa
 
 function make(entry: string, options: SandboxOptions): DisposableSandboxSession {
   const { base, home } = baseOf(entry, options);
-  const { target } = base;
   const running = new Running(base);
-  const isHomeless = home === undefined && base.env?.HOME === undefined;
-  const ownHome = isHomeless && target === undefined ? new PrivateHome() : null;
-  // The world of confined commands ends once a directory that they may change is gone: no other way leads there.
-  const homeThere = target && (isHomeless || isConfined(base)) ? new HomeThere(target) : null;
+  const ownHome = ownHomeOf(base, home);
   const add = (started: Started) => {
-    ownHome?.keepUntil(started.ended);
+    if (ownHome instanceof PrivateHome) ownHome.keepUntil(started.ended);
     return running.add(started);
   };
-  /** The options that a command starts with at this moment. */
-  const current = (given: Record<string, string> = {}): Current => {
-    base.signal?.throwIfAborted();
-    const own = definedOnly(given) as Record<string, string>;
-    const env = { ...own, ...running.mark };
-    const needed = isHomeless && own.HOME === undefined;
-    // All confined commands have one world, whatever their own HOME is.
-    const made = (path: string) => withHome(withWritable(base, path), needed ? path : home);
-    const uses = needed || isConfined(base);
-    if (homeThere && uses) return { base, ready: homeThere.path.then(made), env };
-    return { base: ownHome && uses ? made(ownHome.path) : withHome(base, home), env };
-  };
+  const current = (given?: Record<string, string>) => currentOf({ base, home, ownHome, running }, given);
 
-  if (!target && isConfined(base) && !base.signal?.aborted) begin(current());
+  if (!base.target && isConfined(base) && !base.signal?.aborted) begin(current());
   return {
     description: describe(base, home ?? base.env?.HOME ?? null),
 
@@ -108,9 +93,39 @@ function make(entry: string, options: SandboxOptions): DisposableSandboxSession 
     async [Symbol.asyncDispose]() {
       await running.end();
       base[OWNER]?.end();
-      await (ownHome ?? homeThere)?.remove();
+      await ownHome?.remove();
     },
   };
+}
+
+/** What the options of a session's commands depend on. */
+interface Parts {
+  base: Base;
+  /** The home that the caller has given. */
+  home: string | undefined;
+  ownHome: PrivateHome | HomeThere | null;
+  running: Running;
+}
+
+/** Returns the private directory of a session, which is the home of its commands unless they have another. */
+function ownHomeOf(base: Base, home: string | undefined): PrivateHome | HomeThere | null {
+  const isHomeless = home === undefined && base.env?.HOME === undefined;
+  // A world of a target ends once a directory that its commands may change is gone: no other way leads there.
+  if (base.target) return isHomeless || isConfined(base) ? new HomeThere(base.target) : null;
+  return isHomeless ? new PrivateHome() : null;
+}
+
+/** Returns the options that a command starts with at this moment. `given` are its own variables. */
+function currentOf({ base, home, ownHome, running }: Parts, given: Record<string, string> = {}): Current {
+  base.signal?.throwIfAborted();
+  const own = definedOnly(given) as Record<string, string>;
+  const env = { ...own, ...running.mark };
+  const needed = [home, base.env?.HOME, own.HOME].every((each) => each === undefined);
+  // All confined commands have one world, whatever their own HOME is.
+  if (ownHome === null || !(needed || isConfined(base))) return { base: withHome(base, home), env };
+  const within = (path: string) => withHome(withWritable(base, path), needed ? path : home);
+  if (ownHome instanceof PrivateHome) return { base: within(ownHome.path), env };
+  return { base, ready: ownHome.path.then(within), env };
 }
 
 /** Begins the world of a session's commands. The private home is a part of the confinement, so it exists by now. */

@@ -37,6 +37,12 @@ function isDenial(given: unknown): boolean {
   return named && Number.isSafeInteger(count) && (grant === null || isRecord(grant));
 }
 
+/** Returns the note on a command whose target a sandbox of this package has lost; none for other commands. */
+export function lossIn(given: unknown): string[] {
+  const isLost = isRecord(given) && given.lost === true;
+  return isLost ? ['the sandbox has lost the command with its target: it may have done all, some or nothing'] : [];
+}
+
 /** The fields of a result about the changes of a command. */
 type Recorded = Pick<BashResult, 'runId' | 'receipt' | 'undo'>;
 

@@ -6,7 +6,7 @@ import { writeInSandbox } from './files.ts';
 import { checkSandboxOptions } from './options.ts';
 import { Output } from './output.ts';
 import { describeError, notStarted, type SandboxExit, type SandboxProcess, startInSandbox } from './process.ts';
-import { confinementIn, recordIn } from './record.ts';
+import { confinementIn, lossIn, recordIn } from './record.ts';
 
 /** Exit code for a command whose sandbox reports none. */
 const UNTOLD = 255;
@@ -67,6 +67,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       target: null,
       notes: [
         ...exit.notes,
+        ...lossIn(exit.record),
         ...exitNotes,
         ...(ending.silentMs === null ? [] : [innerOf(bash).NativeText.noteOfSilence(ending.silentMs)]),
         ...notes,
