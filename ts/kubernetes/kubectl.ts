@@ -1,6 +1,6 @@
 import type { BashError } from 'agent-bash';
 import { growingPauses, pause } from '../provider/pauses.ts';
-import { lastLine, placeError } from '../provider/place-error.ts';
+import { errorLine, placeError } from '../provider/place-error.ts';
 import { callProgram, type ProgramAnswer } from '../provider/program-call.ts';
 import { failureOf, type KubectlFailure } from './failures.ts';
 import type { SandboxSettings } from './options.ts';
@@ -79,6 +79,6 @@ export class Kubectl {
 }
 
 function failed(failing: string, { reason, remedy }: KubectlFailure, { timedOut, stderr }: ProgramAnswer): BashError {
-  const said = timedOut ? 'kubectl had no answer in time' : lastLine(stderr);
+  const said = timedOut ? 'kubectl had no answer in time' : errorLine(stderr);
   return placeError(reason, `${failing}: ${said}; ${remedy}`, stderr);
 }

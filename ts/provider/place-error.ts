@@ -14,7 +14,9 @@ export function givenUp(place: string, state: string): BashError {
   return new BashError('ABORT_ERR', `${place} was given up: ${state}`);
 }
 
-/** Returns the last line that a program has printed, for a message. */
-export function lastLine(said: string): string {
-  return visible(said.trimEnd().split('\n').at(-1) ?? '').slice(0, 500);
+/** Returns the line of what a program has printed that tells of its error, for a message. */
+export function errorLine(said: string): string {
+  const lines = said.trimEnd().split('\n');
+  const told = lines.findLast((line) => /error|unrecognized|refused/i.test(line)) ?? lines.at(-1) ?? '';
+  return visible(told).slice(0, 500);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConnectOptions, TargetAddress } from 'agent-bash';
 import { growingPauses, pause } from '../provider/pauses.ts';
-import { givenUp, lastLine, placeError } from '../provider/place-error.ts';
+import { errorLine, givenUp, placeError } from '../provider/place-error.ts';
 import { callProgram, type ProgramAnswer } from '../provider/program-call.ts';
 import { failureOf, neverBegins, type SlurmFailure } from './failures.ts';
 import type { JobSettings } from './options.ts';
@@ -136,7 +136,7 @@ export class SlurmJob {
       const failure = failureOf(answer);
       const mayTry = again(failure) && failure.passes && !signal?.aborted;
       if (!mayTry || performance.now() + wait > until) {
-        const said = answer.timedOut ? `${words[0]} had no answer in time` : lastLine(answer.stderr);
+        const said = answer.timedOut ? `${words[0]} had no answer in time` : errorLine(answer.stderr);
         throw placeError(failure.reason, `${this.#words} ${failing}: ${said}; ${failure.remedy}`, answer.stderr);
       }
       await pause(wait, signal);

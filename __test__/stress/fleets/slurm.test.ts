@@ -184,14 +184,13 @@ describe('a job that does not begin', () => {
   });
 
   clusterTest.each([
-    ['a partition that is missing', { partition: 'nowhere' }, 'unreachable'],
-    ['a time that is too long', { partition: 'short', minutes: 5 }, 'no-place'],
-    ['resources that no node has', { args: ['--mem=999999G'] }, 'no-place'],
-    ['an argument that does not exist', { args: ['--nonsense'] }, 'unreachable'],
-  ])('for %s is told', async (_, settings, reason) => {
+    ['a partition that is missing', { partition: 'nowhere' }, 'unreachable', 'sinfo'],
+    ['a time that is too long', { partition: 'short', minutes: 5 }, 'no-place', 'PartitionTimeLimit'],
+    ['resources that no node has', { args: ['--mem=999999G'] }, 'no-place', 'node configuration'],
+    ['an argument that does not exist', { args: ['--nonsense'] }, 'unreachable', '--nonsense'],
+  ])('for %s is told', async (_, settings, reason, words) => {
     const error = await rejection(() => slurmJobs({ minutes: 5, ...settings }).acquire(request()));
-    expect(error).toMatchObject({ code: 'ERR_BASH_TARGET', reason });
-    console.log(error.message);
+    expect(error).toMatchObject({ code: 'ERR_BASH_TARGET', reason, message: expect.stringContaining(words) });
     await noJob();
   });
 });
