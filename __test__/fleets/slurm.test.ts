@@ -46,7 +46,7 @@ describe('a job', () => {
     expect(calls()[1]).toContain('--jobs=7');
     await jobs.release(place.id, { broken: false });
     await jobs.release(place.id, { broken: false });
-    expect(calls().slice(2)).toStrictEqual(['scancel --quiet 7']);
+    expect(calls().slice(2)).toStrictEqual([expect.stringMatching(/^scancel --quiet --name=agent-bash-\w{32}$/)]);
     await until(() => !existsSync(meetingPlace(place.address)), 'nothing of it is left');
   });
 
@@ -147,7 +147,7 @@ describe('a pending job', () => {
       code: 'ABORT_ERR',
       message: expect.stringContaining('PENDING (Resources)'),
     });
-    expect(calls().at(-1)).toBe('scancel --quiet 7');
+    expect(calls().at(-1)).toMatch(/^scancel --quiet --name=agent-bash-\w{32}$/);
   });
 
   test('is cancelled on abort amid its submission', async () => {
@@ -157,7 +157,7 @@ describe('a pending job', () => {
     await until(() => calls().length === 1);
     given.abort();
     expect(await acquired).toMatchObject({ code: 'ABORT_ERR' });
-    expect(calls().at(-1)).toBe('scancel --quiet --clusters=east 7');
+    expect(calls().at(-1)).toMatch(/^scancel --quiet --clusters=east --name=agent-bash-\w{32}$/);
   });
 
   test('whose submission was not answered is cancelled by its name', async () => {

@@ -55,13 +55,16 @@ export class SlurmJob {
     throw new Error('unreachable');
   }
 
-  /** Ends the job, also one whose submission was never answered and may still arrive. */
+  /**
+   * Ends the job, also one whose submission was never answered and may still arrive. It is named by its random name: a
+   * controller that has lost its state uses numbers of jobs again.
+   */
   async cancel(): Promise<void> {
     if (!this.#job && !this.#doubtful) return;
-    const { id, clusters } = this.#job ?? { id: `--name=${this.#name}`, clusters: [] };
+    const words = ['scancel', '--quiet', ...(this.#job?.clusters ?? []), `--name=${this.#name}`];
     for (const wait of this.#job ? [0] : [0, 1_000, 3_000]) {
       await pause(wait);
-      await this.#call(['scancel', '--quiet', ...clusters, id], 'could not be cancelled', {
+      await this.#call(words, 'could not be cancelled', {
         accepts: ({ stderr }) => /Invalid job id|already complet/.test(stderr),
       });
     }

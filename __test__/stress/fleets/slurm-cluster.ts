@@ -60,7 +60,7 @@ export class SlurmCluster {
     await run('pkill', ['-9', '-f', `^/usr/bin/srun .*relay ${token}`]);
   }
 
-  /** Kills the controller, which comes back by itself. */
+  /** Ends the controller, which comes back by itself. */
   async restartController(): Promise<void> {
     await run(SCRIPT, ['restart', this.#directory]);
     await until(() =>

@@ -107,7 +107,7 @@ describe('the end of a job', () => {
   });
 
   clusterTest('comes with the lease', async () => {
-    const { target, token } = await job({ detachMs: 1_500 });
+    const { target, token } = await job({ detachMs: 1_500, aliveMs: 3_000 });
     const seconds = mark();
     const ran = bash(`sleep ${seconds}`, { target });
     await until(() => sleepers(seconds).length === 1);
