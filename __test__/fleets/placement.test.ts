@@ -60,6 +60,14 @@ describe('a call goes', () => {
     expect([call(), call(), call()].map(({ place }) => place)).toStrictEqual([third, second, first]);
   });
 
+  test('to a place that is connected before one that never was', () => {
+    const { all, placing, call } = placement(2, 4);
+    const [, warm] = all as [PlaceLoad, PlaceLoad];
+    warm.load = 9;
+    placing.rank(warm);
+    expect(call().place).toBe(warm);
+  });
+
   test('to a place without failures first', () => {
     const { all, placing, call } = placement(2, 4);
     const [first, second] = all as [PlaceLoad, PlaceLoad];

@@ -147,7 +147,7 @@ describe('a cut link', () => {
   });
 });
 
-test('an abort while there is no link settles what has not begun, also before there is a home', async () => {
+test('an abort while the link is down settles commands that have not begun, even before the session has a home', async () => {
   const { session, home, target, cut, down } = await sessionThere();
   down(true);
   cut();

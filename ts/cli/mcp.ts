@@ -11,7 +11,7 @@ import { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from 'agent-bash/ai';
 import { type McpToolsOptions, registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
-import { folderOf, type Place, type PoolFlags, placeOf } from './pool-file.ts';
+import { folderOf, openPlace, type Place, type PoolFlags } from './pool-file.ts';
 import { type EvidenceFlags, type RecordFlags, recordOf } from './record.ts';
 import { type ReduceFlags, reduceOf } from './reduce.ts';
 
@@ -31,7 +31,7 @@ export interface McpOptions extends ConfineFlags, EvidenceFlags, RecordFlags, Re
  */
 export async function mcp(options: McpOptions, version: string): Promise<void> {
   checkRules(options);
-  const target = await placeOf(options);
+  const target = await openPlace(options);
   try {
     await checkFolder(options, target);
     const instructions = options.session ? SESSION_INSTRUCTIONS : BASH_INSTRUCTIONS;

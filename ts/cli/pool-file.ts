@@ -80,27 +80,36 @@ async function providerOf(
   throw new Failure('ERR_BASH_INVALID_ARG', 'provider: it is an object with kubernetes or with slurm', EXIT.usage);
 }
 
-/** What commands run on: a target, or a pool that is closed with the login node of its provider. */
+/** What commands run on. */
 export type Place = Target | TargetPool;
 
+/** A pool that closes the login node of its provider, too. */
+class PoolOfFile extends TargetPool {
+  readonly #login: Target | undefined;
+
+  constructor({ options, login }: ReadPool) {
+    super(options);
+    this.#login = login;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#login?.close();
+  }
+}
+
 /** Opens the target or the pool of the flags; `undefined`: this machine. */
-export async function placeOf(flags: PoolFlags, signal?: AbortSignal): Promise<Place | undefined> {
+export async function openPlace(flags: PoolFlags, signal?: AbortSignal): Promise<Place | undefined> {
   const { pool: file } = flags;
   if (file === undefined) return targetOf(flags, signal);
   if (flags.on !== undefined || flags.sshConfig !== undefined || flags.linger !== undefined) {
     throw new Failure('ERR_BASH_INVALID_ARG', '--pool names the machines: leave --on and its options out', EXIT.usage);
   }
-  const { options, login } = await readPool(file, signal);
+  const read = await readPool(file, signal);
   try {
-    const pool = new TargetPool(options);
-    const close = pool.close.bind(pool);
-    pool.close = async () => {
-      await close();
-      await login?.close();
-    };
-    return pool;
+    return new PoolOfFile(read);
   } catch (error) {
-    await login?.close();
+    await read.login?.close();
     throw wrong(file, (error as Error).message);
   }
 }

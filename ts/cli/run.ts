@@ -8,7 +8,7 @@ import { EXIT, Failure, print, printJson, readerGone, remark, write } from './co
 import { denials } from './denials.ts';
 import { onTarget, spaced, wordsOf } from './destination.ts';
 import { interruptible } from './interruption.ts';
-import { folderOf, type PoolFlags, placeOf } from './pool-file.ts';
+import { folderOf, openPlace, type PoolFlags } from './pool-file.ts';
 import { evidenceOf, type RecordFlags, recordLines, recordOf, type StrictFlags, strictCode } from './record.ts';
 import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
@@ -86,7 +86,7 @@ async function foreground(
   const { timeout, idleTimeout, cwd, json, strict = false } = options;
   const reduces = reduce !== 'off';
   const interruption = interruptible();
-  await onTarget(options, interruption, placeOf, async (target) => {
+  await onTarget(options, interruption, openPlace, async (target) => {
     const folder = folderOf(target);
     const result = await bash(command, {
       target,

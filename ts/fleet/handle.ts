@@ -12,8 +12,8 @@ export interface PlacedCall {
   target(): Promise<Target>;
   /** The call has not begun on its target. It may be placed again. */
   retreat(error: BashError): void;
-  /** The call has ended as lost, so its affinity knows of the loss. */
-  tellLost(): void;
+  /** The run of the call has ended. With `isLost`, its affinity knows of the loss of its place. */
+  reportEnd(isLost: boolean): void;
   /** Returns why the affinity is not where it was, once. */
   takeNote(): string | null;
   /** Keeps the place while something of the call goes on there. */

@@ -8,8 +8,11 @@ import { Breaker } from './breaker.ts';
 import { PlaceLoad } from './placement.ts';
 import type { PlaceStats, ProvidedTarget } from './types.ts';
 
-/** What a place tells its pool. `'failed'`: an attempt to connect it. */
-export type PlaceChange = 'connected' | 'failed' | 'opened' | 'closed' | 'lost' | 'gone';
+/**
+ * What a place tells its pool. `'failed'`: an attempt to connect it. `'cut'`, `'back'`: its link, or the pause of its
+ * breaker is over. `'gone'`: its target was closed.
+ */
+export type PlaceChange = 'connected' | 'failed' | 'cut' | 'back' | 'lost' | 'gone';
 
 /** A machine of a pool, and what connects it. */
 export class Place extends PlaceLoad {
@@ -37,7 +40,7 @@ export class Place extends PlaceLoad {
     super();
     this.provided = provided;
     this.#onChange = onChange;
-    this.breaker = new Breaker(() => onChange(this, 'opened'));
+    this.breaker = new Breaker(() => onChange(this, 'back'));
     if (thereOf(given)) {
       this.#address = null;
       this.id = (given as Target).id;
@@ -76,7 +79,7 @@ export class Place extends PlaceLoad {
       this.#onChange(this, 'connected');
       return target;
     } catch (error) {
-      this.#onChange(this, error instanceof CutError ? 'closed' : 'failed', error);
+      this.#onChange(this, error instanceof CutError ? 'cut' : 'failed', error);
       throw error;
     } finally {
       this.#connecting = null;
@@ -128,14 +131,14 @@ export class Place extends PlaceLoad {
     this.#target = target;
     const on = (event: Parameters<Target['on']>[0], change: PlaceChange) => {
       const listener = () => {
-        if (change === 'closed') this.#onCut();
+        if (change === 'cut') this.#onCut();
         this.#onChange(this, change);
       };
       this.#listening.push([event, listener]);
       target.on(event, listener);
     };
-    on('disconnected', 'closed');
-    on('reconnected', 'opened');
+    on('disconnected', 'cut');
+    on('reconnected', 'back');
     on('lost', 'lost');
     on('closed', 'gone');
   }

@@ -39,11 +39,12 @@ export async function runOnPlace<Result extends BashResult>(
   const handle = handleOf(registry);
   const call = pool.call(affinity, signal);
   try {
+    let note: string | null = null;
     return await onPlace(call, async (target) => {
       handle?.bind(target);
-      const note = call.takeNote();
+      note ??= call.takeNote();
       const result = await use(target, call);
-      if (result.status === 'lost') call.tellLost();
+      call.reportEnd(result.status === 'lost');
       return note === null ? result : { ...result, notes: [note, ...result.notes] };
     });
   } catch (error) {

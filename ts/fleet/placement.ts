@@ -13,7 +13,8 @@ export class PlaceLoad implements Ranked {
   running = 0;
   /** Failed connections in a row. */
   failures = 0;
-  load = 0;
+  /** The load that the last heartbeat has told. A place that was never connected counts as the busiest. */
+  load = Number.POSITIVE_INFINITY;
   memoryFree = 0;
   /** The affinities that stay here. */
   readonly affinities = new Set<Affinity>();

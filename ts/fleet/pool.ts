@@ -30,6 +30,8 @@ export class Pool implements CallsOfPool, PoolParts {
   readonly #leaving = new Map<Place, Leaving>();
   readonly #closing = new Set<Promise<void>>();
   readonly #calls = new Set<PooledCall>();
+  /** Places of the provider that take runs or will. Each call that waits asks for it. */
+  #providedCount = 0;
   #lastFailure: string | null = null;
   #loadsReadAt = 0;
   #closed: Promise<void> | null = null;
@@ -70,8 +72,9 @@ export class Pool implements CallsOfPool, PoolParts {
     const anywhere = this.#placement.line.length;
     return [...this.#places.values()].map((place) => {
       place.readLoad();
-      const { id, state, running, line, load, memoryFree, breaker } = place;
+      const { id, state, running, line, memoryFree, breaker } = place;
       const queued = line.length + anywhere;
+      const load = Number.isFinite(place.load) ? place.load : 0;
       return { id, state, running, queued, load, memoryFree, brokenUntil: breaker.brokenUntil };
     });
   }
@@ -151,12 +154,13 @@ export class Pool implements CallsOfPool, PoolParts {
   #add(place: Place, of: string): void {
     if (this.#places.has(place.id)) throw new DuplicateError(`${of}: there are two places named ${place.id}`);
     this.#places.set(place.id, place);
+    if (place.provided) this.#providedCount += 1;
     this.#refresh(place);
   }
 
   #demand() {
     return {
-      places: () => [...this.#places.values()].filter(({ provided, isDraining }) => provided && !isDraining).length,
+      places: () => this.#providedCount,
       waiting: () => this.#placement.line.length,
       affinityOf: (index: number) => {
         const key = this.#placement.line.at(index)?.affinity?.key;
@@ -177,6 +181,8 @@ export class Pool implements CallsOfPool, PoolParts {
       this.#leases.set(place, lease);
     }
     this.#onIdle(place);
+    // The first call finds it warm, and a job of Slurm ends without a connection.
+    place.connect().catch(() => {});
   }
 
   #keepFailure(error: unknown, where: string): void {
@@ -192,6 +198,7 @@ export class Pool implements CallsOfPool, PoolParts {
     }
     if (change === 'connected') {
       this.#lastFailure = null;
+      place.readLoad();
       place.breaker.succeed();
       if (place.provided) this.#provided?.breaker.succeed();
     }
@@ -214,23 +221,26 @@ export class Pool implements CallsOfPool, PoolParts {
       onGone = resolve;
     });
     this.#leaving.set(place, { gone, onGone });
-    place.isDraining = true;
-    this.#refresh(place);
-    this.#placement.free(place, {
-      lost: false,
-      note: `${place.id} ${why}, where earlier calls ran; its files stay there`,
-    });
+    this.#retire(place);
+    const files = place.provided ? 'its files are gone' : 'its files stay there';
+    this.#placement.free(place, { lost: false, note: `${place.id} ${why}, where earlier calls ran; ${files}` });
     if (place.running === 0) this.#remove(place, false);
     else this.#provided?.ask();
     return gone;
   }
 
+  /** Lets a place take nothing new for good. */
+  #retire(place: Place): void {
+    if (place.provided && !place.isDraining) this.#providedCount -= 1;
+    place.isDraining = true;
+    this.#refresh(place);
+  }
+
   /** Gives a place up, and closes it. */
   #remove(place: Place, broken: boolean, why: Departure = { lost: true }): void {
     if (this.#places.get(place.id) !== place) return;
-    place.isDraining = true;
+    this.#retire(place);
     this.#places.delete(place.id);
-    this.#refresh(place);
     this.#placement.free(place, why);
     this.#leases.get(place)?.end();
     this.#leases.delete(place);
@@ -260,7 +270,7 @@ export class Pool implements CallsOfPool, PoolParts {
       const idle = this.#idle.get(place);
       if (!idle) return;
       const left = idle.since + idleMs - Date.now();
-      const isUsed = place.running > 0 || place.tasks > 0 || this.#demand().places() <= min;
+      const isUsed = place.running > 0 || place.tasks > 0 || this.#providedCount <= min;
       if (left <= 0 && !isUsed) {
         const note = `${place.id} was released, where earlier calls ran, since nothing ran there for ${idleMs} ms`;
         this.#remove(place, false, { lost: false, note: `${note}; its files are gone` });
@@ -294,7 +304,7 @@ export class Pool implements CallsOfPool, PoolParts {
   }
 }
 
-export function targetError(reason: NonNullable<BashError['reason']>, message: string): BashError {
+function targetError(reason: NonNullable<BashError['reason']>, message: string): BashError {
   return Object.assign(new BashError('ERR_BASH_TARGET', message), { reason, stderr: '' });
 }
 

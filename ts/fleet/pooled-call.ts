@@ -74,10 +74,12 @@ export class PooledCall implements PlacedCall {
     this.#leave(false);
   }
 
-  tellLost(): void {
-    if (!this.#affinity) return;
-    this.#affinity.isUntold = false;
-    this.#affinity.isTold = this.#affinity.place === this.#place;
+  reportEnd(isLost: boolean): void {
+    const affinity = this.#affinity;
+    if (!affinity) return;
+    if (isLost) affinity.isUntold = false;
+    // The loss of the place may still have to come. A run that has ended there since knows of no loss.
+    if (affinity.place === this.#place) affinity.isTold = isLost;
   }
 
   takeNote(): string | null {
@@ -169,6 +171,6 @@ class GivenUpError extends Error {
 }
 
 /** The error of a call that was aborted before it had a place. */
-export function abortedError(): BashError {
+function abortedError(): BashError {
   return new BashError('ABORT_ERR', 'the call was aborted before it had a place');
 }

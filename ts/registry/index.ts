@@ -75,9 +75,12 @@ export class BackgroundRegistry {
     const native = new (loadNative().NativeRegistry)(theBridge(), toNativeOptions(options));
     const failure = native.failure();
     if (failure) throw new BashError(failure.code as BashErrorCode, failure.message, failure.errno);
+    const left = this.#handle.native;
     this.#at = options.target;
     this.#handle.native = native;
     this.#listeners.bind(native);
+    // Its tasks are gone with their place, or go on in their directory.
+    if (left) settled({ begin: () => left.close(), kind: 'done', answer: () => undefined }).catch(() => {});
   }
 
   /** Returns the registry of the core; `null` if a pool has to say where it is. */

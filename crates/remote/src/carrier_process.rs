@@ -70,7 +70,7 @@ impl CarrierProcess {
         let _exit_code = self.ended.await;
     }
 
-    /// Waits until the transport has ended, since its output has. Returns its exit code, and what it has said.
+    /// Waits for the exit of a transport whose output has ended. Returns its exit code and its messages.
     pub async fn last_words(mut self) -> (Option<i32>, String) {
         let code = timeout(EXIT_TIMEOUT, &mut self.ended).await;
         // A process that it has left behind may hold its standard error for longer.

@@ -19,7 +19,7 @@ const READ: usize = 32 * 1024;
 pub enum RelayedStream<'a> {
     /// A connection to a port. One that is reset has lost bytes.
     Tcp(&'a TcpStream),
-    /// A process of ours. Once it reads no more it takes everything: what it has said before is still read.
+    /// A process of ours. After it stops reading, its remaining output is still relayed.
     Socket(&'a UnixStream),
 }
 

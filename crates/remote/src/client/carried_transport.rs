@@ -39,7 +39,7 @@ impl TransportOrigin for RemoteTarget {
     }
 }
 
-/// Passes the bytes of a transport on until it has ended. Returns its exit code, and what it has said.
+/// Relays the bytes of a transport until it exits. Returns its exit code and its messages.
 async fn relay_transport(
     mut begun: TargetRunHandle,
     stream: UnixStream,

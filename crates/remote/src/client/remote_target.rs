@@ -194,8 +194,8 @@ impl RemoteTarget {
         *self.instance() = instance;
     }
 
-    /// Tells the runs that have begun that they are lost. Those that stand go on in the next program. What was posted
-    /// and has never left this side has not begun.
+    /// Tells the runs that have begun that they are lost. Standing requests continue in the next program. A call whose
+    /// message never left this side has not begun.
     pub(super) fn lose_runs(&self, why: &'static str) {
         let _none_begins = self.lock_beginning();
         let unsent = self.outbox.on_program_lost();

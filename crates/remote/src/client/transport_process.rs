@@ -51,7 +51,7 @@ impl TransportProcess {
         }
     }
 
-    /// Waits until the transport has ended, since its link has. Returns its exit code, and what it has said, cleaned.
+    /// Waits for the exit of a transport whose link has ended. Returns its exit code and its messages, cleaned.
     ///
     /// # Errors
     /// If the target through which it led is to blame.
@@ -67,7 +67,7 @@ impl TransportProcess {
         Ok((code, clean(&said)))
     }
 
-    /// Ends the transport, without a goodbye to the program there. Returns what it has said so far, cleaned.
+    /// Ends the transport without a goodbye to the program there. Returns its messages so far, cleaned.
     pub async fn give_up(self) -> String {
         let said = match self.place {
             TransportPlace::Here(carrier) => {

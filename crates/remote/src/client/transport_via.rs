@@ -36,7 +36,7 @@ pub enum ViaFailure {
     Closed(String),
 }
 
-/// The exit code of a transport, and what it has said.
+/// The exit code and the messages of a transport.
 pub type TransportWords = (Option<i32>, String);
 
 /// A transport on another target.
@@ -50,7 +50,7 @@ pub struct TransportVia {
 }
 
 impl TransportVia {
-    /// Waits until the transport has ended, whose link has. Returns its exit code, and what it has said.
+    /// Waits for the exit of a transport whose link has ended. Returns its exit code and its messages.
     pub async fn last_words(self) -> Result<TransportWords, ViaFailure> {
         match timeout(WORDS_TIMEOUT, self.relay).await {
             Ok(Ok(ended)) => ended,
@@ -58,7 +58,7 @@ impl TransportVia {
         }
     }
 
-    /// Ends the transport, without a goodbye. Returns what it has said.
+    /// Ends the transport without a goodbye. Returns its messages.
     pub async fn give_up(self) -> String {
         let Self { relay, drops, .. } = self;
         // It may have ended by itself.

@@ -93,7 +93,7 @@ pub enum TargetResponse {
     /// Whether a warm shell is ready.
     Warm(bool),
 
-    /// The exit code of a transport, and what it has said on standard error, the first 4 KiB.
+    /// The exit code of a transport, and the first 4 KiB of its standard error.
     Carried(Option<i32>, String),
     /// The answer about a file.
     File(TargetFileResponse),

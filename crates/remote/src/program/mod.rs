@@ -78,8 +78,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Leaves the process group of the transport, so that a signal for that is none for what runs here. Where this program
-/// is the transport itself, it leads the group and goes on as a child. Returns the exit code of that child.
+/// Leaves the process group of the transport, so that signals to that group do not reach this program. A program that
+/// leads the group continues as a child. Returns the exit code of that child.
 fn leave_group() -> std::io::Result<Option<ExitCode>> {
     if setsid().is_ok() || getsid(None)? == getpid() {
         return Ok(None);
