@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { bash, connect, type ProvidedTarget, TargetPool } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { PlaceLoad, Placement, Waiter } from '../../../ts/fleet/placement.ts';
-import { addressOf, childrenOf, finished, folder, kill, until } from '../../support/index.ts';
+import { addressOf, childrenOf, finished, folder, host, kill, mark, sleepers, until } from '../../support/index.ts';
 
 /** A row of numbers that is the same for the same seed. */
 function randomOf(seed: number): (below: number) => number {
@@ -169,6 +169,31 @@ describe('1,000 commands of 100 conversations on 8 places', () => {
     300_000,
   );
 });
+
+test('a host that is killed at 100 moments leaves nothing on its machines after the lease', async () => {
+  const moments = Array.from({ length: 100 }, (_, index) => 100 + index * 30);
+  const group = 4;
+  let began = 0;
+  for (let first = 0; first < moments.length; first += group) {
+    const killed = moments.slice(first, first + group).map(async (moment) => {
+      const [one, other, seconds] = [folder(), folder(), mark()];
+      const targets = [one, other].map((home) => ({ ...addressOf(home), name: home, detachMs: 500 }));
+      const running = host(`
+        import { TargetPool } from 'agent-bash';
+        const target = new TargetPool({ targets: ${JSON.stringify(targets)} });
+        await Promise.all([1, 2, 3].map(() => bash('setsid sleep ${seconds} & sleep ${seconds}', { target })));`);
+      await new Promise((resolve) => setTimeout(resolve, moment));
+      const hasBegun = sleepers(seconds).length > 0;
+      kill(running.pid, 'SIGKILL');
+      const left = () => [...sleepers(seconds), ...programsIn(one), ...programsIn(other)];
+      await until(() => left().length === 0, `nothing is left of the host killed after ${moment} ms`);
+      return hasBegun;
+    });
+    began += (await Promise.all(killed)).filter(Boolean).length;
+  }
+  console.log(`${began} of 100 had begun commands`);
+  expect(began).toBeGreaterThan(30);
+}, 600_000);
 
 test('a warm place costs at most 1 ms, and 0.2 ms on top of a command', async () => {
   const pool = new TargetPool({ targets: [addressOf(folder())] });

@@ -3,10 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, bash, type ConnectOptions, connect } from 'agent-bash';
+import { BackgroundRegistry, bash, type ConnectOptions, connect, TargetPool } from 'agent-bash';
 import { slurmJobs } from 'agent-bash/slurm';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { finished, folder, mark, packageRoot, rejection, sleepers, state, timed, until } from '../../support/index.ts';
+import {
+  addressOf,
+  finished,
+  folder,
+  mark,
+  packageRoot,
+  rejection,
+  sleepers,
+  state,
+  timed,
+  until,
+} from '../../support/index.ts';
 import { clusterTest, SlurmCluster } from './slurm-cluster.ts';
 
 let directory = '';
@@ -40,6 +51,19 @@ async function job(options: ConnectOptions = {}, settings: object = {}) {
   finished(() => target.close());
   return { jobs, place, target, token: (place.address as { command: string[] }).command.at(-1) ?? '' };
 }
+
+clusterTest('a pool of jobs behind a login node runs the example of docs/fleets.md', async () => {
+  await using login = await connect({ ...addressOf(folder()), name: 'login' });
+  const pool = new TargetPool({ provider: slurmJobs({ login, partition: 'debug', minutes: 60 }), max: 4 });
+  finished(() => pool.close());
+  const runs = [1, 2].map(() => bash('echo "$SLURM_JOB_PARTITION"; hostname', { target: pool }));
+  for (const { stdout, target } of await Promise.all(runs)) {
+    expect(stdout).toMatch(/^debug\nnode[12]\n$/);
+    expect(target).toMatch(/^slurm:\d+$/);
+  }
+  await pool.close();
+  await noJob();
+});
 
 describe('a job', () => {
   clusterTest('runs commands on its node, and all bytes pass', async () => {
