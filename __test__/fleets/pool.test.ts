@@ -105,11 +105,11 @@ describe('a pool', () => {
   test('runs the calls of an affinity where their files are', async () => {
     const fleet = pool({ targets: machines('a', 'b') });
     const names = ['one', 'two', 'three', 'four'];
-    await Promise.all(names.map((name) => bash(`echo ${name} > file`, { target: fleet, affinity: name })));
-    const read = names.map((name) => bash('cat file', { target: fleet, affinity: name }));
+    await Promise.all(names.map((name) => bash(`echo ${name} > ${name}`, { target: fleet, affinity: name })));
+    const read = names.map((name) => bash(`cat ${name}`, { target: fleet, affinity: name }));
     const results = await Promise.all(read);
     expect(new Set(results.map(({ target }) => target))).toStrictEqual(new Set(['a', 'b']));
-    expect(results.filter(({ stdout }) => names.includes(stdout.trim())).length).toBe(4);
+    expect(results.map(({ stdout }) => stdout.trim())).toStrictEqual(names);
   });
 
   test('lets calls wait in its order when all places are full, and their time limits begin with them', async () => {
@@ -288,8 +288,12 @@ describe('a lost place', () => {
     const [left, next] = first.target === 'one' ? [one, other] : [other, one];
     const busy = await Promise.all([held(fleet), held(fleet)]);
     busy.find(({ id }) => id === next.id)?.release();
-    const ran = session.run('sleep 60');
-    await until(() => fleet.stats().find(({ id }) => id === left.id)?.running === 2);
+    let begun = false;
+    const onOutput = () => {
+      begun = true;
+    };
+    const ran = session.run('echo on; sleep 60', { onOutput });
+    await until(() => begun);
     killProgram(left);
     expect(await ran).toMatchObject({ status: 'lost', target: left.id });
     const went = await session.run('echo "[$X]"; pwd');
@@ -365,7 +369,12 @@ describe('places of a provider', () => {
     const { acquired, released, provider: made } = provider();
     const fleet = pool({ provider: made });
     const { target, release } = await held(fleet);
-    const ran = bash('sleep 60', { target });
+    let begun = false;
+    const onOutput = () => {
+      begun = true;
+    };
+    const ran = bash('echo on; sleep 60', { target, onOutput });
+    await until(() => begun);
     killProgram(target);
     expect(await ran).toMatchObject({ status: 'lost' });
     await until(() => released.length === 1);
