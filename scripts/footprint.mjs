@@ -2,8 +2,8 @@
  * The footprint of a test run: how many processes and how much memory it takes at once, and what it leaves behind. The
  * gate fails for either, on Linux.
  *
- * A process belongs to the run if it descends from this one or has the run's mark in its environment. Other work on the
- * machine, such as a second run, is not counted.
+ * A process belongs to the run if it descends from this one or has the run's directory in its environment: as its
+ * temporary directory, or in its home. Other work on the machine, such as a second run, is not counted.
  */
 import {
   chmodSync,
@@ -64,7 +64,7 @@ function cgroups(path = '/sys/fs/cgroup', depth = 4) {
   });
 }
 
-/** The living processes that descend from this one, or have the mark (`NAME=value`) in their environment. */
+/** The living processes that descend from this one, or have the mark anywhere in their environment. */
 export function processesOf(mark, seen = new Map()) {
   const pids = entries('/proc').filter((name) => /^\d+$/.test(name));
   const stats = pids.map((pid) => statOf(Number(pid))).filter((stat) => stat !== null);
@@ -79,7 +79,7 @@ export function processesOf(mark, seen = new Map()) {
   };
   const isMarked = ({ pid, start }) => {
     const key = `${pid} ${start}`;
-    if (!seen.has(key)) seen.set(key, text(`/proc/${pid}/environ`).split('\0').includes(mark));
+    if (!seen.has(key)) seen.set(key, text(`/proc/${pid}/environ`).includes(mark));
     return seen.get(key);
   };
   return stats.filter((stat) => stat.pid !== process.pid && (descends(stat.pid) || isMarked(stat)));
@@ -114,7 +114,6 @@ function within(path) {
 }
 
 export class Footprint {
-  #mark = `GATE_RUN=${process.pid}.${Date.now().toString(36)}`;
   #directory = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
   /** What outlives a run: saved outputs until they are old, as documented, and the state of its programs. */
   #kept = `agent-bash-${process.getuid?.()}`;
@@ -138,12 +137,11 @@ export class Footprint {
 
   /** Variables for the programs of the run, whose state is not that of the user who runs the tests. */
   get env() {
-    const [name, value] = this.#mark.split('=');
-    return { [name]: value, TMPDIR: this.#directory, XDG_STATE_HOME: join(this.#directory, this.#kept, 'state') };
+    return { TMPDIR: this.#directory, XDG_STATE_HOME: join(this.#directory, this.#kept, 'state') };
   }
 
   #look() {
-    const found = processesOf(this.#mark, this.#seen);
+    const found = processesOf(this.#directory, this.#seen);
     const memory = found.reduce((all, { pid }) => {
       const [, resident = 0, shared = 0] = text(`/proc/${pid}/statm`).split(' ').map(Number);
       return all + (resident - shared) * PAGE;
@@ -154,7 +152,7 @@ export class Footprint {
 
   /** What the run has left behind, a sentence for each thing. */
   #left() {
-    const processes = processesOf(this.#mark)
+    const processes = processesOf(this.#directory)
       .filter(({ state }) => state !== 'Z')
       .map(({ pid }) => `process ${pid}: ${text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 160)}`);
     const files = entries(this.#directory).filter((name) => name !== this.#kept);
@@ -174,9 +172,8 @@ export class Footprint {
 
   /** Kills every process of the run, and removes its directory. */
   clear() {
-    killAll(this.#mark);
-    // A process that was just killed may still be at work there.
-    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    killAll(this.#directory);
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends the run. Returns what is wrong with its footprint, a sentence each, after killing what is left. */

@@ -2,11 +2,18 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from './finished.ts';
+import { endProgramsAt } from './processes.ts';
 
-/** Creates an empty directory for one test, removed when the test has finished, or by another hook. */
+/**
+ * Creates an empty directory for one test. When the test has finished, or by another hook, processes whose home is there
+ * are ended, such as programs of targets, and it is removed.
+ */
 export function folder(hook: (remove: () => void) => void = finished): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
-  hook(() => remove(path));
+  hook(() => {
+    endProgramsAt(path);
+    remove(path);
+  });
   return path;
 }
 

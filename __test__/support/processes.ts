@@ -76,6 +76,21 @@ export function mentioning(text: string): Process[] {
   return processes().filter(({ argv, state }) => state !== 'Z' && argv.some((argument) => argument.includes(text)));
 }
 
+/** Ends the processes whose `HOME` is this directory, or below it. */
+export function endProgramsAt(home: string): void {
+  if (process.platform !== 'linux') return;
+  for (const { pid } of processes()) if (homeOf(pid).startsWith(home)) kill(pid, 'SIGKILL');
+}
+
+/** The `HOME` that a process was started with, or an empty text. */
+function homeOf(pid: number): string {
+  try {
+    return /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+}
+
 /** Sends a signal; false when there is no such process any more. */
 export function kill(pid: number, signal: NodeJS.Signals): boolean {
   try {
