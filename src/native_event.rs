@@ -21,7 +21,7 @@ use runner::run::outcome::{CommandOutcome, ReusedRun};
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone`, `undoPoints`,
 /// `checks`, `ledger`, `answered`, `connected`, `read` or `told`. A registry sends `taskExited` and `taskOutput`, a
-/// target `targetChanged`. All others come from a command that is still running.
+/// target `targetChanged`, a pool `watched`. All others come from a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -108,6 +108,8 @@ pub enum NativeEvent {
         /// Its bytes. `None`: it is missing.
         bytes: Option<Uint8Array>,
     },
+    /// Someone watches this process, and wants reports of a pool.
+    Watched,
     /// A target has answered, or a registry has listed its tasks.
     Told {
         /// The answer as JSON.

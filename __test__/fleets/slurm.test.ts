@@ -8,11 +8,10 @@ import { onPath, request, scripted } from './scripted.ts';
 
 /**
  * A Slurm of one node, which is this machine: sbatch starts the script, and srun starts what follows its options. The
- * job ends by scancel, as srun does when it is killed.
+ * job ends by scancel, as srun does when it is killed, or with the directory of the programs, which is its home.
  */
 const SLURM = {
-  sbatch:
-    'cat >script; env -i HOME=$HOME PATH=$PATH setsid sh script </dev/null >/dev/null 2>&1 & echo $! >pid; echo 7',
+  sbatch: 'cat >script; env -i HOME=$PWD PATH=$PATH setsid sh script </dev/null >/dev/null 2>&1 & echo $! >pid; echo 7',
   squeue: 'kill -0 `cat pid` && echo "RUNNING|`date -d "+5 minutes" +%s`|None"',
   srun: 'until [ "$1" = /bin/sh ]; do shift; done; exec "$@"',
   scancel: 'kill `cat pid` 2>/dev/null; true',
@@ -24,9 +23,6 @@ function provider(programs: Partial<typeof SLURM> = {}, options: object = {}) {
   onPath(script.directory);
   const path = join(script.directory, 'pid');
   const pid = () => (existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0);
-  finished(() => {
-    if (pid() !== 0 && runs()) process.kill(pid());
-  });
   const runs = () => existsSync(`/proc/${pid()}`);
   return { ...script, jobs: slurmJobs({ minutes: 5, ...options }), runs };
 }

@@ -163,15 +163,15 @@ describe.concurrent('hosts come and go', () => {
       console.log('TASK ' + id);
       setInterval(() => {}, 1e6);`);
     const [, id = ''] = await host.says(/TASK (\S+)/);
-    const shown = [await events.run(named('995')), await events.run(named('996'))];
+    await events.run(named('995'));
+    const { taskId } = await events.run(named('996'));
     // The directory is shared with another machine, which has started this task.
     const path = join(pages.state, 'agent-bash/tasks', `${id}.json`);
     const task = JSON.parse(readFileSync(path, 'utf8'));
     writeFileSync(path, JSON.stringify({ ...task, boot: `${task.boot}x`, hostName: 'other' }));
     host.process.kill('SIGKILL');
-    await events.run(({ id }) => id === `task:${shown[1]?.taskId}`);
+    await events.run(({ id }) => id === `task:${taskId}`);
     await until(() => !events.live.some(named('995')), 'the other one is gone');
-    expect(events.view.runs.has(`task:${shown[0]?.taskId}`)).toBe(false);
     writeFileSync(path, JSON.stringify(task));
   });
 

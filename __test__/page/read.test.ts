@@ -30,6 +30,7 @@ describe('a message of a host', () => {
       kind: 'command',
       command: '',
       cwd: '',
+      target: null,
       actor: null,
       startedAt: 0,
       state: 'waiting',

@@ -5,8 +5,8 @@ import { finished } from './finished.ts';
 import { endProgramsAt } from './processes.ts';
 
 /**
- * Creates an empty directory for one test. When the test has finished, or by another hook, processes whose home is there
- * are ended, such as programs of targets, and it is removed.
+ * Creates an empty directory for one test, removed when the test has finished, or by another hook. Processes whose home
+ * is there, such as programs of targets, are ended before.
  */
 export function folder(hook: (remove: () => void) => void = finished): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));

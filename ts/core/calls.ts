@@ -27,8 +27,10 @@ type AnswerKind =
 export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
 /** The event that a target sends unasked. */
 export type TargetChange = EventOf<'targetChanged'>;
+/** The events that come unasked. With the last one, a pool is asked for reports. */
+type UnaskedEvent = TaskEvent | TargetChange | EventOf<'watched'>;
 /** The events of a command before the last one. */
-export type RunEvent = Exclude<NativeEvent, EventOf<AnswerKind | 'error'> | TaskEvent | TargetChange>;
+export type RunEvent = Exclude<NativeEvent, EventOf<AnswerKind | 'error'> | UnaskedEvent>;
 
 /** A call of the core, which answers with events. */
 export interface Call<Kind extends AnswerKind, T> {
@@ -50,13 +52,11 @@ export interface Call<Kind extends AnswerKind, T> {
 }
 
 /** Calls that have not settled. */
-const pending = new Map<number, (event: Exclude<NativeEvent, TaskEvent | TargetChange>) => void>();
+const pending = new Map<number, (event: Exclude<NativeEvent, UnaskedEvent>) => void>();
 /** Calls that keep the process alive. */
 const held = new Set<number>();
-/** Listeners of registries, which do not keep the process alive. */
-const watchers = new Map<number, (event: TaskEvent) => void>();
-/** Listeners of targets, which do not keep the process alive. */
-const targets = new Map<number, (event: TargetChange) => void>();
+/** Listeners of registries, targets and pools, which do not keep the process alive. */
+const listeners = new Map<number, (event: UnaskedEvent) => void>();
 let bridge: Bridge | undefined;
 
 /** The way of this thread to the core. */
@@ -141,20 +141,21 @@ function errorOf({ error: told }: EventOf<'error'>, target: string | undefined, 
   return error;
 }
 
-/** Sets the listener of a registry; `null` removes it. */
-export function watchRegistry(id: number, listener: ((event: TaskEvent) => void) | null): void {
-  if (listener) watchers.set(id, listener);
-  else watchers.delete(id);
-}
-
-/** Sets the listener of a target; `null` removes it. */
-export function watchTarget(id: number, listener: ((event: TargetChange) => void) | null): void {
-  if (listener) targets.set(id, listener);
-  else targets.delete(id);
+/** Sets the listener of a registry, a target or a pool, which sends events of one type; `null` removes it. */
+export function listen<Event extends UnaskedEvent>(id: number, listener: ((event: Event) => void) | null): void {
+  if (listener) listeners.set(id, listener as (event: UnaskedEvent) => void);
+  else listeners.delete(id);
 }
 
 function dispatch(id: number, event: NativeEvent): void {
-  if (event.kind === 'taskExited' || event.kind === 'taskOutput') watchers.get(id)?.(event);
-  else if (event.kind === 'targetChanged') targets.get(id)?.(event);
-  else pending.get(id)?.(event);
+  switch (event.kind) {
+    case 'taskExited':
+    case 'taskOutput':
+    case 'targetChanged':
+    case 'watched':
+      listeners.get(id)?.(event);
+      break;
+    default:
+      pending.get(id)?.(event);
+  }
 }

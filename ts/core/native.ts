@@ -13,6 +13,7 @@ import type {
   lineBehindView,
   NativeLedger,
   NativeOwner,
+  NativePool,
   NativeRegistry,
   NativeSession,
   NativeSessionThere,
@@ -49,6 +50,7 @@ interface Native {
   NativeRegistry: typeof NativeRegistry;
   NativeSession: typeof NativeSession;
   NativeSessionThere: typeof NativeSessionThere;
+  NativePool: typeof NativePool;
   NativeTarget: typeof NativeTarget;
   NativeTerminal: typeof NativeTerminal;
   NativeText: typeof NativeText;

@@ -7,6 +7,7 @@ import { Place, type PlaceChange } from './place.ts';
 import { type Affinity, type Departure, Placement, type Waiter } from './placement.ts';
 import { type CallsOfPool, PooledCall } from './pooled-call.ts';
 import { DuplicateError, ProvidedPlaces } from './provided-places.ts';
+import { PoolReports, REPORTED } from './reports.ts';
 import type { PlaceStats, ProvidedTarget, TargetPoolOptions } from './types.ts';
 
 /** The age at which what is known of loads is read again, ms. Heartbeats tell it every few seconds. */
@@ -32,6 +33,7 @@ export class Pool implements CallsOfPool, PoolParts {
   readonly #calls = new Set<PooledCall>();
   /** Places of the provider that take runs or will. Each call that waits asks for it. */
   #providedCount = 0;
+  readonly #reports: PoolReports;
   #lastFailure: string | null = null;
   #loadsReadAt = 0;
   #closed: Promise<void> | null = null;
@@ -44,6 +46,7 @@ export class Pool implements CallsOfPool, PoolParts {
     this.#placement = new Placement(this.#bounds.perTarget);
     for (const one of targets) this.#add(this.#made(one, null), 'targets');
     this.#provided = provider ? new ProvidedPlaces(provider, this.#bounds, this.#demand()) : null;
+    this.#reports = new PoolReports(() => this.#report());
     this.#provided?.ask();
   }
 
@@ -68,9 +71,10 @@ export class Pool implements CallsOfPool, PoolParts {
     return [...this.#places.values()].flatMap(({ connected }) => connected ?? []);
   }
 
-  stats(): PlaceStats[] {
+  /** Returns the first places, at most this many. */
+  stats(most = Number.POSITIVE_INFINITY): PlaceStats[] {
     const anywhere = this.#placement.line.length;
-    return [...this.#places.values()].map((place) => {
+    return [...this.#places.values()].slice(0, most).map((place) => {
       place.readLoad();
       const { id, state, running, line, memoryFree, breaker } = place;
       const queued = line.length + anywhere;
@@ -145,6 +149,11 @@ export class Pool implements CallsOfPool, PoolParts {
     const name = (affinity?.lostPlace as Place | null)?.id ?? 'the place';
     const message = `${name} is lost, where earlier calls of this affinity ran, with its files; the next call runs elsewhere`;
     return Object.assign(targetError('lost', message), { target: name });
+  }
+
+  #report() {
+    const { perTarget } = this.#bounds;
+    return { perTarget, waiting: this.#placement.line.length, places: this.stats(REPORTED), count: this.#places.size };
   }
 
   #made(given: Target | (TargetAddress & ConnectOptions), provided: ProvidedTarget | null): Place {
@@ -301,6 +310,7 @@ export class Pool implements CallsOfPool, PoolParts {
     for (const place of [...this.#places.values()]) this.#remove(place, false);
     await Promise.all(this.#closing);
     await this.#provided?.close();
+    this.#reports.close();
   }
 }
 

@@ -20,23 +20,27 @@ export class History {
 
   /** Returns the newest runs that match the parameters of a URL, and the counts of all matching runs. */
   async list(parameters: URLSearchParams): Promise<PageHistory> {
-    const query = queryOf(parameters);
+    const { target, ...query } = queryOf(parameters);
     const newest: LedgerEntry[] = [];
     const numbers = new Numbers(query);
     const projects = new Map<string, Project>();
     const agents = new Set<string>();
+    const targets = new Set<string>();
     for await (const entry of readLedger({ ...query, limit: COUNTED + 1 })) {
+      if (target !== undefined && entry.target !== target) continue;
       if (newest.length < SENT) newest.push(entry);
       numbers.add(entry);
-      const project = this.#projects.of(entry.cwd);
+      const project = this.#projects.of(entry);
       projects.set(project.path, project);
       if (entry.actor?.agent) agents.add(entry.actor.agent);
+      if (entry.target !== null) targets.add(entry.target);
     }
     return {
       entries: await this.#shown(newest),
       ...numbers.result(),
       projects: [...projects.values()].sort((one, other) => one.name.localeCompare(other.name)),
       agents: [...agents].sort(),
+      targets: [...targets].sort(),
     };
   }
 
@@ -78,7 +82,7 @@ export class History {
     return entries.map((entry) => ({
       ...entry,
       ...commandOf(entry.command),
-      project: this.#projects.of(entry.cwd),
+      project: this.#projects.of(entry),
       undo: covers.get(entry.runId) ?? null,
     }));
   }
@@ -133,13 +137,17 @@ const FILTERS: Record<string, (value: string, name: string) => string | number |
   changed: String,
   text: String,
   runId: String,
+  target: String,
   since: timeOf,
   until: timeOf,
   failed: flagOf,
 };
 
+/** The filters of the ledger, and the target, by which the page filters itself. */
+type HistoryQuery = ReadLedgerOptions & { target?: string };
+
 /** Returns the filters of a URL without the empty ones. Throws `Refusal` for an unknown, repeated or wrong filter. */
-function queryOf(parameters: URLSearchParams): ReadLedgerOptions {
+function queryOf(parameters: URLSearchParams): HistoryQuery {
   const query: Record<string, unknown> = {};
   for (const [name, value] of parameters) {
     const read = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined;

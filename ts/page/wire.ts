@@ -1,6 +1,6 @@
 /** The messages between the server of the page and the browser app, as types only: each side is built separately. */
 import type { Finding, HighlightToken, LedgerEntry } from 'agent-bash';
-import type { Ask, Ended, Output, Run, Screen } from './host/protocol.ts';
+import type { Ask, Ended, Output, Pool, Run, Screen } from './host/protocol.ts';
 
 /** A project: the repository of a run's directory, or that directory. */
 export interface Project {
@@ -49,6 +49,12 @@ export interface PageHost {
   cwd: string;
 }
 
+/** A pool, with an id that is unique among all hosts. */
+export interface PagePool extends Omit<Pool, 'key'> {
+  id: string;
+  host: string;
+}
+
 /** The first event of a stream. */
 export interface Welcome {
   /** The id of the stream in requests. */
@@ -64,6 +70,7 @@ export interface PageState {
   ended: PageEnded[];
   asks: PageAsk[];
   hosts: PageHost[];
+  pools: PagePool[];
 }
 
 /** What changed since the last event. */
@@ -77,6 +84,10 @@ export interface PageChange {
   removed: string[];
   /** All hosts; `null` if they did not change. */
   hosts: PageHost[] | null;
+  /** Pools that are new or have reported themselves. */
+  pools: PagePool[];
+  /** The ids of pools that are gone. */
+  poolsGone: string[];
 }
 
 /** Output of the followed run. With `start`, it replaces all earlier output. */
@@ -139,6 +150,8 @@ export interface PageHistory {
   /** The projects and agents of the matching runs, sorted by name. */
   projects: Project[];
   agents: string[];
+  /** The targets of the matching runs, sorted. */
+  targets: string[];
 }
 
 /** The details of a run, requested when a person opens it. */

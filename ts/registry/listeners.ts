@@ -1,5 +1,5 @@
 import type { BackgroundTask, NativeRegistry } from '../../native.cjs';
-import { type EventOf, type TaskEvent, watchRegistry } from '../core/calls.ts';
+import { type EventOf, listen, type TaskEvent } from '../core/calls.ts';
 import { invalid } from '../core/checks.ts';
 import { failureOf } from '../core/listener.ts';
 import { evidenceOf } from '../evidence/json.ts';
@@ -26,7 +26,7 @@ export class RegistryListeners {
 
   /** Listens to another registry of the core. */
   bind(native: NativeRegistry): void {
-    if (this.#native) watchRegistry(this.#native.id, null);
+    if (this.#native) listen(this.#native.id, null);
     this.#native = native;
     for (const resolve of this.#awaited.values()) resolve();
     this.#awaited.clear();
@@ -92,7 +92,7 @@ export class RegistryListeners {
   #watch(): void {
     if (!this.#native) return;
     const { exit, output } = this.#wanted;
-    watchRegistry(this.#native.id, exit || output ? (event) => this.#onEvent(event) : null);
+    listen(this.#native.id, exit || output ? (event: TaskEvent) => this.#onEvent(event) : null);
     this.#native.watch(exit, output);
   }
 

@@ -1,6 +1,6 @@
 import type { NativeTarget, NativeTargetOptions } from '../../native.cjs';
 import { resolve } from '../core/builtins.ts';
-import { type Call, settled, type TargetChange, theBridge, watchTarget } from '../core/calls.ts';
+import { type Call, listen, settled, type TargetChange, theBridge } from '../core/calls.ts';
 import { checkFields, oneOf, type } from '../core/checks.ts';
 import { failureOf } from '../core/listener.ts';
 import { loadNative } from '../core/native.ts';
@@ -50,9 +50,9 @@ export async function connectTo(to: TargetAddress & ConnectOptions): Promise<Tar
   });
   const native = new (loadNative().NativeTarget)(theBridge(), connected.target);
   const target = new ConnectedTarget(native, connected.id, connected.targetKind as Target['kind']);
-  watchTarget(connected.target, (change) => {
+  listen(connected.target, (change: TargetChange) => {
     target.tell(change);
-    if (change.turn === 'closed') watchTarget(connected.target, null);
+    if (change.turn === 'closed') listen(connected.target, null);
   });
   target.tell({ turn: 'connected', reason: '', lost: [] });
   try {

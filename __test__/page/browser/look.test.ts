@@ -1,20 +1,9 @@
-import { createRequire } from 'node:module';
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
 import { folder } from '../../support/index.ts';
 import { type Page, Pages } from '../support.ts';
 import { busy as asking } from './busy.ts';
-import { browserTest, openTab } from './tab.ts';
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-/** Checks that axe finds no violation in the page as it is. */
-async function isSound(tab: BrowserPage, state: string): Promise<void> {
-  if (!(await tab.evaluate('window.axe !== undefined'))) await tab.addScriptTag({ path: AXE });
-  const found = await tab.evaluate<string[]>(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
-  expect(found, state).toEqual([]);
-}
+import { browserTest, isSound, openTab } from './tab.ts';
 
 /** Serves a page with each kind of run, an ended run with changes and denials, and a prompt. */
 async function busy(): Promise<Page> {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import {
   type Browser,
   type BrowserContextOptions,
@@ -6,7 +7,7 @@ import {
   chromium,
   type Locator,
 } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { finished, hasProgram, isRoot, testNeeding } from '../../support/index.ts';
 import type { Page } from '../support.ts';
 
@@ -55,4 +56,14 @@ export async function openTab(
 /** Returns the value of an expression about an element, which is `one`. */
 export function about<T>(element: Locator, expression: string): Promise<T> {
   return element.evaluate(new Function('one', `return ${expression}`) as (one: unknown) => T);
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Checks that axe finds no violation in the page as it is. */
+export async function isSound(tab: BrowserPage, state: string): Promise<void> {
+  if (!(await tab.evaluate('window.axe !== undefined'))) await tab.addScriptTag({ path: AXE });
+  const found = await tab.evaluate<string[]>(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
+  expect(found, state).toEqual([]);
 }

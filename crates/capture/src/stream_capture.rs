@@ -157,6 +157,17 @@ impl StreamCapture {
         self.store.live.as_mut()?.take(max_bytes)
     }
 
+    /// Gathers text for a live reader from now on, beginning with at most this many bytes of the text delivered so far.
+    /// Does nothing if there is a live reader.
+    pub fn begin_live(&mut self, max_bytes: usize) {
+        if self.store.live.is_none() {
+            let (kept, _) = self.kept_tail(max_bytes);
+            let mut live = UntakenLiveText::default();
+            live.push(kept);
+            self.store.live = Some(live);
+        }
+    }
+
     /// Returns the number of bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
         self.store.live.as_ref().map_or(0, UntakenLiveText::bytes)

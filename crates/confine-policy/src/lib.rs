@@ -47,7 +47,7 @@ pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
 pub use denial::{CommandDenials, DenialKind, DeniedOperation, LISTED, SuggestedGrant};
 pub use facts::facts;
 pub use hidden_reads::refused_reads;
-pub use make::make_policy;
+pub use make::{make_policy, profile_name};
 pub use option_paths::outermost_paths;
 pub use policy_cache::{forget_owner, policy_for_owner};
 pub use policy_environment::{PolicyEnvironment, RealHost};

@@ -119,6 +119,12 @@ fn parse_word<T: Copy>(
     value.ok_or_else(|| PolicyError::invalid(option, given.unwrap_or_default(), PolicyFault::NotOneOf(words)))
 }
 
+/// Returns the name of the profile that options as JSON ask for. `None` if they are none.
+pub fn profile_name(options: &str) -> Option<&'static str> {
+    let raw = RawConfine::from_json(options).ok()?;
+    profile(&raw).ok().map(|profile| profile.name())
+}
+
 fn profile(raw: &RawConfine) -> Result<PolicyProfile, PolicyError> {
     let values = [PolicyProfile::Workspace, PolicyProfile::ReadOnly];
     parse_word("confine.profile", raw.profile.as_deref(), "workspace, read-only", &values)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::host_message::{HostMessage, StateChange};
 use super::snapshot_publisher::{HostSnapshot, NumberedRunEnd};
-use runner::live::{ApprovalRequest, RunDescription};
+use runner::live::{ApprovalRequest, PoolDescription, RunDescription};
 
 /// Bytes of one message, as far as they are estimated.
 const MESSAGE: usize = 200 * 1024;
@@ -20,6 +20,7 @@ const REST: usize = 1024;
 pub struct ClientKnowledge {
     runs: HashMap<String, Arc<RunDescription>>,
     asks: HashSet<String>,
+    pools: HashMap<String, Arc<PoolDescription>>,
     /// The number of the last end; `None` before the first state.
     ends: Option<u64>,
 }
@@ -35,10 +36,12 @@ impl ClientKnowledge {
             None => {
                 now.runs.iter().for_each(|run| parts.run(run));
                 now.asks.iter().for_each(|ask| parts.ask(ask));
+                now.pools.iter().for_each(|pool| parts.pool(pool));
             }
         }
         self.runs = now.runs.iter().map(|run| (run.key.clone(), Arc::clone(run))).collect();
         self.asks = now.asks.iter().map(|ask| ask.key.clone()).collect();
+        self.pools = now.pools.iter().map(|pool| (pool.key.clone(), Arc::clone(pool))).collect();
         self.ends = Some(now.ends);
         parts.messages(known.is_none())
     }
@@ -57,6 +60,11 @@ impl ClientKnowledge {
         let mut answered: Vec<&String> = self.asks.iter().filter(|key| !waits.contains(key.as_str())).collect();
         answered.sort();
         answered.into_iter().for_each(|key| parts.answered(key));
+        let differs =
+            |pool: &&Arc<PoolDescription>| self.pools.get(&pool.key).is_none_or(|known| !Arc::ptr_eq(known, pool));
+        now.pools.iter().filter(differs).for_each(|pool| parts.pool(pool));
+        let is_gone = |key: &&String| now.pools.iter().all(|pool| pool.key != **key);
+        self.pools.keys().filter(is_gone).for_each(|key| parts.pool_gone(key));
     }
 }
 
@@ -73,6 +81,7 @@ impl ChangeParts {
         let names = run.actor.iter().flat_map(|actor| [&actor.agent, &actor.session, &actor.tool_call_id, &actor.user]);
         let names: usize = names.flatten().map(String::len).sum();
         let texts = run.command.len() + run.cwd.len() + 2 * run.last_line.len() + run.run_id.len() + names;
+        let texts = texts + run.target.as_ref().map_or(0, String::len);
         self.make_room(texts * WIDEST + run.ports.len() * 64);
         self.current.runs.push(Arc::clone(run));
     }
@@ -93,6 +102,17 @@ impl ChangeParts {
         self.current.answered.push(key.to_owned());
     }
 
+    fn pool(&mut self, pool: &Arc<PoolDescription>) {
+        let texts: usize = pool.report.places.iter().map(|place| place.id.len() + place.state.len()).sum();
+        self.make_room(texts * WIDEST + pool.report.places.len() * 160);
+        self.current.pools.push(Arc::clone(pool));
+    }
+
+    fn pool_gone(&mut self, key: &str) {
+        self.make_room(0);
+        self.current.pools_gone.push(key.to_owned());
+    }
+
     fn make_room(&mut self, bytes: usize) {
         let bytes = bytes + REST;
         if self.bytes > 0 && self.bytes + bytes > MESSAGE {
@@ -107,8 +127,8 @@ impl ChangeParts {
         let mut changes = self.done.into_iter();
         let mut messages = Vec::new();
         if is_first {
-            let StateChange { runs, asks, .. } = changes.next().unwrap_or_default();
-            messages.push(HostMessage::State { runs, asks });
+            let StateChange { runs, asks, pools, .. } = changes.next().unwrap_or_default();
+            messages.push(HostMessage::State { runs, asks, pools });
         }
         messages.extend(changes.filter(|change| !change.is_empty()).map(HostMessage::Change));
         messages
@@ -123,7 +143,7 @@ mod tests {
 
     use super::super::host_message::HOST_LINE;
     use super::*;
-    use runner::live::{LiveRunState, RunEnding, RunKind};
+    use runner::live::{LiveRunState, PoolReport, RunEnding, RunKind};
 
     fn run(key: &str, last_line: &str) -> Arc<RunDescription> {
         Arc::new(RunDescription {
@@ -132,6 +152,7 @@ mod tests {
             kind: RunKind::Command,
             command: "x".into(),
             cwd: "/".into(),
+            target: None,
             actor: None,
             started_at: 1,
             state: LiveRunState::Running,
@@ -142,8 +163,8 @@ mod tests {
             confinement: None,
             size: None,
             processes: None,
-            cpu_ms: 0,
-            memory: 0,
+            cpu_ms: None,
+            memory: None,
             pid: None,
             task_id: None,
             ports: Vec::new(),
@@ -186,7 +207,7 @@ mod tests {
             for message in messages {
                 assert!(message.to_line().len() <= HOST_LINE);
                 match message {
-                    HostMessage::State { runs, asks } => {
+                    HostMessage::State { runs, asks, .. } => {
                         *self = Self { ended: std::mem::take(&mut self.ended), ..Self::default() };
                         self.change(StateChange { runs, asks, ..StateChange::default() });
                     }
@@ -213,7 +234,7 @@ mod tests {
         asks: Vec<Arc<ApprovalRequest>>,
     ) -> HostSnapshot {
         let ends = gone.last().map_or(0, |gone| gone.number);
-        HostSnapshot { is_made: true, runs, gone: gone.into(), ends, asks }
+        HostSnapshot { is_made: true, runs, gone: gone.into(), ends, asks, pools: Vec::new() }
     }
 
     #[test]
@@ -221,11 +242,14 @@ mod tests {
         let mut known = ClientKnowledge::default();
         let (one, two) = (run("c1", ""), run("c2", ""));
         let first = known.catch_up(&snapshot(vec![one.clone(), two.clone()], Vec::new(), vec![ask("a1")]));
-        assert_eq!(first, [HostMessage::State { runs: vec![one.clone(), two], asks: vec![ask("a1")] }]);
+        assert_eq!(
+            first,
+            [HostMessage::State { runs: vec![one.clone(), two], asks: vec![ask("a1")], pools: Vec::new() }]
+        );
         let other = run("c2", "line");
         let now = snapshot(vec![one.clone(), other.clone()], Vec::new(), vec![ask("a2")]);
         let (asks, answered) = (vec![ask("a2")], vec!["a1".to_owned()]);
-        let change = StateChange { runs: vec![other.clone()], ended: Vec::new(), asks, answered };
+        let change = StateChange { runs: vec![other.clone()], asks, answered, ..StateChange::default() };
         assert_eq!(known.catch_up(&now), [HostMessage::Change(change)]);
         assert_eq!(known.catch_up(&now), []);
         let ends = vec![gone(1, "c2"), gone(2, "c3")];
@@ -234,6 +258,25 @@ mod tests {
         };
         assert_eq!(change.ended.iter().map(|end| end.key.as_str()).collect::<Vec<_>>(), ["c2", "c3"]);
         assert_eq!(change.runs.iter().map(|run| run.key.as_str()).collect::<Vec<_>>(), ["c3"], "it has come and gone");
+    }
+
+    #[test]
+    fn pools_come_as_they_report_themselves_and_go() {
+        let pool =
+            |key: &str| Arc::new(PoolDescription { key: key.into(), reported_at: 1, report: PoolReport::default() });
+        let shown = |pools: &[&Arc<PoolDescription>]| HostSnapshot {
+            pools: pools.iter().map(|pool| Arc::clone(pool)).collect(),
+            ..snapshot(Vec::new(), Vec::new(), Vec::new())
+        };
+        let (one, two, again) = (pool("p1"), pool("p2"), pool("p1"));
+        let mut known = ClientKnowledge::default();
+        let first = HostMessage::State { runs: Vec::new(), asks: Vec::new(), pools: vec![one.clone()] };
+        assert_eq!(known.catch_up(&shown(&[&one])), [first]);
+        let change =
+            |pools, pools_gone| HostMessage::Change(StateChange { pools, pools_gone, ..StateChange::default() });
+        assert_eq!(known.catch_up(&shown(&[&one, &two])), [change(vec![two.clone()], Vec::new())]);
+        assert_eq!(known.catch_up(&shown(&[&one, &two])), []);
+        assert_eq!(known.catch_up(&shown(&[&again])), [change(vec![again.clone()], vec!["p2".into()])]);
     }
 
     #[test]
@@ -287,7 +330,14 @@ mod tests {
                     _ => {}
                 }
                 if looks {
-                    let now = HostSnapshot { is_made: true, runs: runs.clone(), gone: ended.clone(), ends, asks: asks.clone() };
+                    let now = HostSnapshot {
+                        is_made: true,
+                        runs: runs.clone(),
+                        gone: ended.clone(),
+                        ends,
+                        asks: asks.clone(),
+                        pools: Vec::new(),
+                    };
                     page.take(known.catch_up(&now));
                     let shown: BTreeMap<_, _> = runs.iter().map(|run| (run.key.clone(), run.last_line.clone())).collect();
                     prop_assert_eq!(&page.runs, &shown);

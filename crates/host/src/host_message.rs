@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use runner::live::{ApprovalRequest, RunDescription, RunEndReport};
+use runner::live::{ApprovalRequest, PoolDescription, RunDescription, RunEndReport};
 
 /// The version of the protocol. A client names the one that it speaks.
 pub const PROTOCOL: u32 = 1;
@@ -166,6 +166,7 @@ pub struct ScreenMessage {
 
 /// The first part of the state, and what a change adds to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StateChange {
     /// Runs that are new or differ.
     pub runs: Vec<Arc<RunDescription>>,
@@ -175,12 +176,16 @@ pub struct StateChange {
     pub asks: Vec<Arc<ApprovalRequest>>,
     /// Questions that were answered or withdrawn.
     pub answered: Vec<String>,
+    /// Pools that are new or have reported themselves.
+    pub pools: Vec<Arc<PoolDescription>>,
+    /// Pools that are gone.
+    pub pools_gone: Vec<String>,
 }
 
 impl StateChange {
     /// Returns whether nothing has changed.
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.ended.is_empty() && self.asks.is_empty() && self.answered.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -198,6 +203,8 @@ pub enum HostMessage {
         runs: Vec<Arc<RunDescription>>,
         /// Questions that wait.
         asks: Vec<Arc<ApprovalRequest>>,
+        /// Pools of targets.
+        pools: Vec<Arc<PoolDescription>>,
     },
     /// What has changed since the last message.
     Change(StateChange),

@@ -12,8 +12,8 @@ use protocol::EndedBy;
 use receipt::recording::RunUndoCoverage;
 use receipt::{ChangeAttribution, GitState, ReceiptCompleteness, ReceiptCounts, RunReceipt};
 use runner::live::{
-    LiveRunState, RunChanges, RunDenials, RunEnding, RunKind, RunResourceUsage, RunWait, RunWaitReason, ServedPort,
-    UndoCover,
+    LiveRunState, PlaceReport, PoolReport, RunChanges, RunDenials, RunEnding, RunKind, RunResourceUsage, RunWait,
+    RunWaitReason, ServedPort, UndoCover,
 };
 
 fn examples(side: &str) -> serde_json::Map<String, Value> {
@@ -28,6 +28,7 @@ fn run() -> RunDescription {
         kind: RunKind::Command,
         command: "npm test".into(),
         cwd: "/home/joe/shop".into(),
+        target: Some("ssh:joe@build-3".into()),
         actor: Some(Actor {
             agent: Some("builder".into()),
             session: Some("s1".into()),
@@ -43,8 +44,8 @@ fn run() -> RunDescription {
         confinement: Some("workspace"),
         size: Some([80, 24]),
         processes: Some(5),
-        cpu_ms: 1250,
-        memory: 73_400_320,
+        cpu_ms: Some(1250),
+        memory: Some(73_400_320),
         pid: Some(4720),
         task_id: None,
         ports: vec![ServedPort { port: 3000, address: "127.0.0.1".into() }],
@@ -73,6 +74,7 @@ fn change() -> StateChange {
         run_id: "4711-1a2b-8".into(),
         kind: RunKind::Task,
         command: "npm run dev".into(),
+        target: None,
         actor: None,
         started_at: 1_763_960_470_000,
         state: LiveRunState::Running,
@@ -83,8 +85,8 @@ fn change() -> StateChange {
         confinement: None,
         size: None,
         processes: None,
-        cpu_ms: 40,
-        memory: 1_048_576,
+        cpu_ms: Some(40),
+        memory: Some(1_048_576),
         pid: Some(4731),
         task_id: Some("t0123456789ab".into()),
         ports: Vec::new(),
@@ -95,7 +97,28 @@ fn change() -> StateChange {
     let ended_at = 1_763_960_475_000;
     let ends = [("c7", ending()), ("c8", RunEnding::with_state_only(EndState::Refused))];
     let ended = ends.map(|(key, end)| Arc::new(RunEndReport { key: key.into(), ended_at, end })).into();
-    StateChange { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered: vec!["a1".into()] }
+    let (answered, pools_gone) = (vec!["a1".into()], vec!["p2".into()]);
+    StateChange { runs: vec![Arc::new(task)], ended, asks: Vec::new(), answered, pools: vec![pool()], pools_gone }
+}
+
+fn pool() -> Arc<PoolDescription> {
+    let busy = PlaceReport {
+        id: "ssh:joe@build-3".into(),
+        state: "connected".into(),
+        running: 4,
+        queued: 2,
+        load: 1.25,
+        memory_free: 2_147_483_648,
+        broken_until: None,
+    };
+    let broken = PlaceReport {
+        id: "ssh:joe@build-4".into(),
+        state: "new".into(),
+        broken_until: Some(1_763_960_480_000),
+        ..PlaceReport::default()
+    };
+    let report = PoolReport { per_target: 4, waiting: 2, places: vec![busy, broken], count: 2 };
+    Arc::new(PoolDescription { key: "p1".into(), reported_at: 1_763_960_474_000, report })
 }
 
 fn ending() -> RunEnding {
@@ -198,7 +221,7 @@ fn each_message_of_a_host_is_its_example() {
         ("closing", HostMessage::Error(closing)),
         ("done", HostMessage::Reply(RequestReply::of(1, Ok(())))),
         ("failed", HostMessage::Reply(RequestReply::of(5, Err(gone)))),
-        ("state", HostMessage::State { runs: vec![Arc::new(run())], asks: vec![Arc::new(ask())] }),
+        ("state", HostMessage::State { runs: vec![Arc::new(run())], asks: vec![Arc::new(ask())], pools: vec![pool()] }),
         ("change", HostMessage::Change(change())),
         ("output", HostMessage::Output(output)),
         ("screen", HostMessage::Screen(screen)),

@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use runner::live::{
-    self, ApprovalRequest, LiveRun, RunDescription, RunEndReport, RunUsageSample, TaskChanges, TaskSource, runs,
+    self, ApprovalRequest, LiveRun, PoolDescription, RunDescription, RunEndReport, RunUsageSample, TaskChanges,
+    TaskSource, runs,
 };
 
 /// Shortest time between two looks, and between two batches for a client: 30 in a second.
@@ -56,6 +57,8 @@ pub struct HostSnapshot {
     pub ends: u64,
     /// Questions that wait.
     pub asks: Vec<Arc<ApprovalRequest>>,
+    /// Pools that have reported themselves.
+    pub pools: Vec<Arc<PoolDescription>>,
 }
 
 type SnapshotSender = watch::Sender<Arc<HostSnapshot>>;
@@ -82,6 +85,7 @@ pub fn subscribe() -> watch::Receiver<Arc<HostSnapshot>> {
 async fn publish(sender: SnapshotSender) {
     let _end = EndOfPublisher(sender.clone());
     let _watching = runs().watch();
+    live::pools().ask();
     let mut look = SnapshotTaker::default();
     let mut next_sample = Instant::now();
     loop {
@@ -169,7 +173,8 @@ impl SnapshotTaker {
         self.shapes = shapes;
         self.usage.retain(|key, _| self.shapes.contains_key(key));
         let asks = live::asks().list();
-        HostSnapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks }
+        let pools = live::pools().list();
+        HostSnapshot { is_made: true, runs: list, gone: self.gone.clone(), ends: self.ends, asks, pools }
     }
 
     /// Returns the shape, or the one of the last snapshot if they are equal.
@@ -242,7 +247,8 @@ impl SnapshotTaker {
 
     fn sample(&mut self, commands: &[Arc<LiveRun>], sources: &[Arc<dyn TaskSource>]) {
         let commands = commands.iter().filter_map(|run| Some((run.key(), run.pid()?)));
-        let tasks = sources.iter().flat_map(|source| source.running(false)).map(|task| (task.id, task.pid));
+        let local = sources.iter().filter(|source| source.target().is_none());
+        let tasks = local.flat_map(|source| source.running(false)).map(|task| (task.id, task.pid));
         let shells: Vec<(String, i32)> = commands.chain(tasks).collect();
         let before = mem::replace(&mut self.usage, live::sample(&shells));
         for (key, usage) in &mut self.usage {

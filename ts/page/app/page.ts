@@ -14,9 +14,10 @@ import { Detail, type Subject } from './detail/detail.ts';
 import { HistoryView } from './history/history.ts';
 import { NowView } from './now/now.ts';
 import { statedRun } from './now/row.ts';
+import { PoolsView } from './pools/pools.ts';
 import { PortsView, servedBy } from './ports/ports.ts';
 
-type ViewName = 'Now' | 'History' | 'Ports';
+type ViewName = 'Now' | 'History' | 'Ports' | 'Pools';
 
 /** What a tab shows. A view that is not selected is not in the document. */
 interface View {
@@ -51,7 +52,7 @@ export class Page {
   readonly #views: Record<ViewName, View>;
   readonly #detail: Detail;
   /** The id of the open run or question of each view. */
-  readonly #chosen: Record<ViewName, string | null> = { Now: null, History: null, Ports: null };
+  readonly #chosen: Record<ViewName, string | null> = { Now: null, History: null, Ports: null, Pools: null };
   #followed: string | null = null;
   #isLost = false;
   /** Whether a run has ended since the last update. */
@@ -71,7 +72,8 @@ export class Page {
     };
     this.#now = new NowView(this.#context);
     this.#history = new HistoryView(this.#context);
-    this.#views = { Now: this.#now, History: this.#history, Ports: new PortsView(this.#context) };
+    const [ports, pools] = [new PortsView(this.#context), new PoolsView(this.#context)];
+    this.#views = { Now: this.#now, History: this.#history, Ports: ports, Pools: pools };
     this.#detail = new Detail(this.#context);
     this.#tabs = new Tabs(() => this.#switched());
     server.onEvent = (name, data) => this.#event(name, data);
@@ -246,7 +248,8 @@ export class Page {
   }
 
   #updateHead(): void {
-    const { live, asks, waiting, welcome, isFilled } = this.#store;
+    const { live, asks, waiting, pools, welcome, isFilled } = this.#store;
+    this.#tabs.offer('Pools', pools.size > 0);
     const needs = asks.size + waiting.length;
     const ports = servedBy(live).length;
     attribute(this.#needs, 'data-n', needs);

@@ -1,8 +1,8 @@
 import type { Actor } from 'agent-bash';
 import { commandOf, findingsOf } from '../command.ts';
-import type { Ask, Change, Run } from '../host/protocol.ts';
+import type { Ask, Change, Pool, Run } from '../host/protocol.ts';
 import { bareEnd } from '../host/read-end.ts';
-import type { PageAsk, PageChange, PageEnded, PageHost, PageRun, PageState } from '../wire.ts';
+import type { PageAsk, PageChange, PageEnded, PageHost, PagePool, PageRun, PageState } from '../wire.ts';
 import { Projects } from './project.ts';
 
 /** Most ended runs that are kept for tabs that are opened later. */
@@ -11,6 +11,8 @@ const KEPT = 100;
 const ACTORS = 1_000;
 /** Most runs, and most asks, of one host that are shown. */
 const SHOWN = 2_000;
+/** Most pools of one host that are shown. */
+const POOLS = 20;
 
 /** Returns the id of a run or an ask of a host. */
 export function idOf(host: string, key: string): string {
@@ -37,6 +39,7 @@ export class Board {
   readonly #hosts = new Map<string, PageHost>();
   readonly #runs = new Map<string, PageRun>();
   readonly #asks = new Map<string, PageAsk>();
+  readonly #pools = new Map<string, PagePool>();
   readonly #ended = new Map<string, { run: PageRun; end: PageEnded }>();
   /** The ids of each task. The first is the one that is shown. */
   readonly #tasks = new Map<string, string[]>();
@@ -58,6 +61,7 @@ export class Board {
       ended: ended.map(({ end }) => end),
       asks: [...this.#asks.values()],
       hosts: [...this.#hosts.values()],
+      pools: [...this.#pools.values()],
     };
   }
 
@@ -101,7 +105,8 @@ export class Board {
 
   /** Forgets everything. Listeners are not told: no tab is open. */
   clear(): void {
-    for (const map of [this.#hosts, this.#runs, this.#asks, this.#ended, this.#tasks, this.#actors]) map.clear();
+    for (const map of [this.#hosts, this.#runs, this.#asks, this.#pools]) map.clear();
+    for (const map of [this.#ended, this.#tasks, this.#actors]) map.clear();
   }
 
   /** Returns whether a host other than `gone`, which has ended, reports this task. */
@@ -114,10 +119,10 @@ export class Board {
    * Takes the state of a host that was connected. Returns the host's earlier runs that it no longer reports: they
    * ended, and their ends are not known.
    */
-  connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[] }): PageRun[] {
+  connected({ id: name, pid, program, cwd }: PageHost, state: { runs: Run[]; asks: Ask[]; pools: Pool[] }): PageRun[] {
     this.#hosts.set(name, { id: name, pid, program, cwd });
-    const ids = new Set([...state.runs, ...state.asks].map(({ key }) => idOf(name, key)));
-    const change = this.#changeOf(name, { ...state, ended: [], answered: [] });
+    const ids = new Set([...state.runs, ...state.asks, ...state.pools].map(({ key }) => idOf(name, key)));
+    const change = this.#changeOf(name, { ...state, ended: [], answered: [], poolsGone: [] });
     const lost = this.#keepOnly(name, ids, change);
     this.#emit({ ...change, hosts: [...this.#hosts.values()] });
     return lost;
@@ -141,7 +146,7 @@ export class Board {
     const change = empty();
     // The ended host of the task reported more of it.
     const { runId, actor } = this.#runs.get(this.#tasks.get(run.taskId)?.[0] ?? '') ?? run;
-    const project = this.#projects.of(run.cwd);
+    const project = this.#projects.of(run);
     this.#put({ ...run, ...commandOf(run.command), runId, actor, project }, change);
     this.#emit(change);
   }
@@ -162,32 +167,39 @@ export class Board {
     this.#emit(change);
   }
 
-  #changeOf(host: string, { runs, ended, asks, answered }: Change): PageChange {
+  #changeOf(host: string, { runs, ended, asks, answered, pools, poolsGone }: Change): PageChange {
     const change = empty();
     for (const { key, ...run } of runs) {
       const id = idOf(host, key);
       if (this.#isFull(this.#runs, id, host)) continue;
       const shown = commandOf(run.command, this.#runs.get(id));
-      this.#put({ ...run, ...shown, id, host, project: this.#projects.of(run.cwd) }, change);
+      this.#put({ ...run, ...shown, id, host, project: this.#projects.of(run) }, change);
     }
     for (const { key, ...end } of ended) this.#end({ ...end, id: idOf(host, key) }, change);
     for (const { key, ...ask } of asks) {
       const id = idOf(host, key);
       if (this.#isFull(this.#asks, id, host)) continue;
       const findings = findingsOf(ask.command, ask.cwd);
-      const shown = { ...commandOf(ask.command), findings, project: this.#projects.of(ask.cwd) };
+      const shown = { ...commandOf(ask.command), findings, project: this.#projects.of({ cwd: ask.cwd, target: null }) };
       const made = { ...ask, ...shown, id, host };
       this.#asks.set(made.id, made);
       change.asks.push(made);
     }
     for (const key of answered) this.#answered(idOf(host, key), change);
+    for (const { key, ...pool } of pools) {
+      const made = { ...pool, id: idOf(host, key), host };
+      if (this.#isFull(this.#pools, made.id, host, POOLS)) continue;
+      this.#pools.set(made.id, made);
+      change.pools.push(made);
+    }
+    for (const key of poolsGone) this.#poolGone(idOf(host, key), change);
     return change;
   }
 
-  /** Returns whether another run or ask of a host would exceed the most that are shown. */
-  #isFull(known: Map<string, { host: string | null }>, id: string, host: string): boolean {
-    if (known.size < SHOWN || known.has(id)) return false;
-    return [...known.values()].filter((one) => one.host === host).length >= SHOWN;
+  /** Returns whether another run, ask or pool of a host would exceed the most that are shown. */
+  #isFull(known: Map<string, { host: string | null }>, id: string, host: string, most = SHOWN): boolean {
+    if (known.size < most || known.has(id)) return false;
+    return [...known.values()].filter((one) => one.host === host).length >= most;
   }
 
   #isShown({ id, taskId }: PageRun): boolean {
@@ -239,11 +251,12 @@ export class Board {
     if (this.#ended.size > KEPT) this.#ended.delete(this.#ended.keys().next().value as string);
   }
 
-  /** Removes the runs and asks of a host other than those with these ids. Returns the runs that are now lost. */
+  /** Removes the runs, asks and pools of a host other than those with these ids. Returns the runs that are now lost. */
   #keepOnly(name: string, ids: Set<string>, change: PageChange): PageRun[] {
     const isMissing = ({ host, id }: { host: string | null; id: string }) => host === name && !ids.has(id);
     const lost = this.#drop([...this.#runs.values()].filter(isMissing), change);
     for (const ask of [...this.#asks.values()].filter(isMissing)) this.#answered(ask.id, change);
+    for (const pool of [...this.#pools.values()].filter(isMissing)) this.#poolGone(pool.id, change);
     return lost;
   }
 
@@ -275,13 +288,17 @@ export class Board {
     if (this.#asks.delete(id)) change.answered.push(id);
   }
 
+  #poolGone(id: string, change: PageChange): void {
+    if (this.#pools.delete(id)) change.poolsGone.push(id);
+  }
+
   #emit(change: PageChange): void {
-    const { runs, ended, asks, answered, removed, hosts } = change;
-    if (runs.length + ended.length + asks.length + answered.length + removed.length === 0 && !hosts) return;
+    const { hosts, ...lists } = change;
+    if (!hosts && Object.values(lists).every((list) => list.length === 0)) return;
     for (const listener of this.#listeners) listener(change);
   }
 }
 
 function empty(): PageChange {
-  return { runs: [], ended: [], asks: [], answered: [], removed: [], hosts: null };
+  return { runs: [], ended: [], asks: [], answered: [], removed: [], hosts: null, pools: [], poolsGone: [] };
 }

@@ -9,16 +9,20 @@ const KNOWN = 1_000;
 export class Projects {
   readonly #known = new Map<string, Project>();
 
-  /** Returns the repository that a directory belongs to, or the directory itself. */
-  of(cwd: string): Project {
+  /** Returns the repository that a directory belongs to. That of a target, and one outside of all, is its own. */
+  of({ cwd, target }: { cwd: string; target: string | null }): Project {
+    if (target !== null) return projectAt(cwd);
     const known = this.#known.get(cwd);
     if (known) return known;
-    const path = rootOf(cwd);
-    const project = { path, name: basename(path) || path };
+    const project = projectAt(rootOf(cwd));
     if (this.#known.size >= KNOWN) this.#known.clear();
     this.#known.set(cwd, project);
     return project;
   }
+}
+
+function projectAt(path: string): Project {
+  return { path, name: basename(path) || path };
 }
 
 function rootOf(cwd: string): string {

@@ -70,6 +70,7 @@ function runOf({
   tokens,
   project,
   cwd,
+  target,
   actor,
   startedAt,
   confinement,
@@ -78,7 +79,7 @@ function runOf({
 }: HistoryEntry): PageRun {
   return {
     ...bareRun(),
-    ...{ runId, command, tokens, project, cwd, actor, startedAt, confinement },
+    ...{ runId, command, tokens, project, cwd, target, actor, startedAt, confinement },
     id: runId,
     host: String(host.pid),
     undo: undo !== null,

@@ -37,9 +37,18 @@ export class OrphanedTasks {
 
   /** Shows running tasks that no host but `gone`, which has ended, reports, and the ends of tasks that were shown. */
   scan(gone?: string): void {
-    for (const task of this.#list()) {
+    const tasks = this.#list();
+    if (!tasks) return;
+    for (const task of tasks) {
       if (task.state === 'running') this.#show(task, gone);
       else if (this.#shown.delete(task.id)) this.#board.end(endOf(task));
+    }
+    const known = new Set(tasks.map(({ id }) => id));
+    for (const id of this.#shown) {
+      if (known.has(id)) continue;
+      // Its files are gone, or name another machine now.
+      this.#shown.delete(id);
+      this.#board.end({ id: idOfTask(id), ...bareEnd('lost', Date.now()) });
     }
   }
 
@@ -51,7 +60,7 @@ export class OrphanedTasks {
 
   /** Returns the path of a task's log; `null` for an unknown task. */
   log(taskId: string): string | null {
-    return this.#list().find(({ id }) => id === taskId)?.logPath ?? null;
+    return this.#list()?.find(({ id }) => id === taskId)?.logPath ?? null;
   }
 
   #again(): void {
@@ -59,16 +68,18 @@ export class OrphanedTasks {
     this.#timer = setTimeout(() => this.#again(), SCAN_MS);
   }
 
-  /** Returns the tasks of this machine: those that run elsewhere have no process here that could be stopped. */
-  #list(): BackgroundTask[] {
+  /**
+   * Returns the tasks of this machine: those that run elsewhere have no process here that could be stopped. `null`: the
+   * directory cannot be read, which `agent-bash ps` reports.
+   */
+  #list(): BackgroundTask[] | null {
     try {
       const registry = this.#open();
       const tasks = registry.list();
       const elsewhere = new Set(registry.notes.map((note) => ELSEWHERE.exec(note)?.[1]));
       return tasks.filter(({ id }) => !elsewhere.has(id));
     } catch {
-      // `agent-bash ps` reports a directory that cannot be read.
-      return [];
+      return null;
     }
   }
 

@@ -32,6 +32,8 @@ export interface Run {
   /** The command without its secrets, at most 8 KB. */
   command: string;
   cwd: string;
+  /** The id of the target that runs it; `null`: its host's machine does. */
+  target: string | null;
   actor: Actor | null;
   /** Unix time in ms. */
   startedAt: number;
@@ -46,7 +48,7 @@ export interface Run {
   confinement: string | null;
   /** Columns and rows of its terminal; `null` if it has none. */
   size: [columns: number, rows: number] | null;
-  /** The number of live processes; `null` if they were not counted yet. */
+  /** The number of live processes; `null` if they were not counted yet, or a target runs it. */
   processes: number | null;
   /** CPU time so far, in ms; `null` if it is not known. */
   cpuMs: number | null;
@@ -157,11 +159,43 @@ export interface Screen {
   end: boolean;
 }
 
+/** A place of a pool, as in `PlaceStats`. */
+export interface PoolPlace {
+  id: string;
+  state: string;
+  running: number;
+  queued: number;
+  /** 0: not known. */
+  load: number;
+  /** Bytes. 0: not known. */
+  memoryFree: number;
+  /** Unix time in ms; `null`: it is not avoided. */
+  brokenUntil: number | null;
+}
+
+/** A pool of targets, as it last reported itself. */
+export interface Pool {
+  /** The id of the pool in its host. */
+  key: string;
+  /** Unix time in ms. */
+  reportedAt: number;
+  /** The most runs on a place at once. */
+  perTarget: number;
+  /** The number of calls that wait for any place. */
+  waiting: number;
+  /** The first places. */
+  places: PoolPlace[];
+  /** The number of all places. */
+  count: number;
+}
+
 export interface Change {
   runs: Run[];
   ended: Ended[];
   asks: Ask[];
   answered: string[];
+  pools: Pool[];
+  poolsGone: string[];
 }
 
 /** A message of a host. */
@@ -170,7 +204,7 @@ export type HostMessage =
   | { error: { code: string; message: string } }
   | { re: number; ok: true }
   | { re: number; error: { code: string; message: string } }
-  | { state: { runs: Run[]; asks: Ask[] } }
+  | { state: { runs: Run[]; asks: Ask[]; pools: Pool[] } }
   | { change: Change }
   | { output: Output }
   | { screen: Screen };

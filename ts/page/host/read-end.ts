@@ -1,6 +1,7 @@
 import type { BashUsage, ChangeCounts, Denial, DenialGrant, GitChange } from 'agent-bash';
 import type { Changed, Ended, EndState } from './protocol.ts';
 import {
+  decimalOrNull,
   type Fields,
   fields,
   LAST_MS,
@@ -12,7 +13,6 @@ import {
   text,
   textOrNull,
   texts,
-  timeOrNull,
 } from './values.ts';
 
 const ENDS: EndState[] = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded', 'refused', 'lost'];
@@ -33,7 +33,7 @@ export function readEnd(given: Fields): Ended {
     endedAt: number(given.endedAt, LAST_MS),
     cause: textOrNull(given.cause),
     limitMs: numberOrNull(given.limitMs),
-    durationMs: timeOrNull(given.durationMs),
+    durationMs: decimalOrNull(given.durationMs),
     usage: given.usage ? usage(fields(given.usage)) : null,
     outputPath: textOrNull(given.outputPath),
     taskId: textOrNull(given.taskId),
@@ -51,7 +51,11 @@ export function readEnd(given: Fields): Ended {
 }
 
 function usage({ userMs, systemMs, maxRssBytes }: Fields): BashUsage {
-  return { userMs: timeOrNull(userMs) ?? 0, systemMs: timeOrNull(systemMs) ?? 0, maxRssBytes: number(maxRssBytes) };
+  return {
+    userMs: decimalOrNull(userMs) ?? 0,
+    systemMs: decimalOrNull(systemMs) ?? 0,
+    maxRssBytes: number(maxRssBytes),
+  };
 }
 
 function counts({ created, modified, deleted, renamed }: Fields): ChangeCounts {

@@ -1,7 +1,20 @@
 import type { Actor } from 'agent-bash';
-import type { Ask, Change, HostHello, HostMessage, Output, Run, RunKind, Screen, UndoCover } from './protocol.ts';
+import type {
+  Ask,
+  Change,
+  HostHello,
+  HostMessage,
+  Output,
+  Pool,
+  PoolPlace,
+  Run,
+  RunKind,
+  Screen,
+  UndoCover,
+} from './protocol.ts';
 import { readEnd } from './read-end.ts';
 import {
+  decimalOrNull,
   type Fields,
   fields,
   LAST_MS,
@@ -32,8 +45,8 @@ export function readMessage(line: string): HostMessage | null {
   if ('re' in message) return reply(number(message.re), message);
   if ('error' in message) return { error: failure(message.error) };
   if ('state' in message) {
-    const { runs, asks } = fields(message.state);
-    return { state: { runs: list(runs, run), asks: list(asks, ask) } };
+    const { runs, asks, pools } = fields(message.state);
+    return { state: { runs: list(runs, run), asks: list(asks, ask), pools: list(pools, pool, POOLS) } };
   }
   if ('change' in message) return { change: change(fields(message.change)) };
   if ('output' in message) return { output: output(fields(message.output)) };
@@ -86,6 +99,7 @@ function run(given: Fields): Run {
     kind: oneOf(given.kind, KINDS, 'command'),
     command: text(given.command),
     cwd: text(given.cwd),
+    target: textOrNull(given.target, 1_000),
     actor: actor(given.actor),
     startedAt: number(given.startedAt, LAST_MS),
     state: waiting ? 'waiting' : 'running',
@@ -132,12 +146,41 @@ function ask(given: Fields): Ask {
   };
 }
 
-function change({ runs, ended: ends, asks, answered }: Fields): Change {
+/** Most pools of a host, and most places of a pool. */
+const POOLS = 20;
+const PLACES = 200;
+
+function pool(given: Fields): Pool {
+  return {
+    key: text(given.key, NAME),
+    reportedAt: number(given.reportedAt, LAST_MS),
+    perTarget: number(given.perTarget),
+    waiting: number(given.waiting),
+    places: list(given.places, place, PLACES),
+    count: number(given.count),
+  };
+}
+
+function place(given: Fields): PoolPlace {
+  return {
+    id: text(given.id, NAME),
+    state: text(given.state, NAME),
+    running: number(given.running),
+    queued: number(given.queued),
+    load: decimalOrNull(given.load) ?? 0,
+    memoryFree: number(given.memoryFree),
+    brokenUntil: numberOrNull(given.brokenUntil, LAST_MS),
+  };
+}
+
+function change({ runs, ended: ends, asks, answered, pools, poolsGone }: Fields): Change {
   return {
     runs: list(runs, run),
     ended: list(ends, readEnd),
     asks: list(asks, ask),
     answered: texts(answered, LIST),
+    pools: list(pools, pool, POOLS),
+    poolsGone: texts(poolsGone, LIST),
   };
 }
 

@@ -29,8 +29,8 @@ export function numberOrNull(value: unknown, most = Number.MAX_SAFE_INTEGER): nu
   return Number.isFinite(value) ? Math.trunc(Math.min(most, Math.max(0, value as number))) : null;
 }
 
-/** Returns a time in ms, which may have decimals. */
-export function timeOrNull(value: unknown): number | null {
+/** Returns a number from 0 on, which may have decimals. */
+export function decimalOrNull(value: unknown): number | null {
   return Number.isFinite(value) ? Math.max(0, value as number) : null;
 }
 

@@ -1,4 +1,4 @@
-import type { PageAsk, PageChange, PageEnded, PageHost, PageRun } from '../wire.ts';
+import type { PageAsk, PageChange, PageEnded, PageHost, PagePool, PageRun } from '../wire.ts';
 
 /** Changes that wait for a tab, merged so that only the newest state of each run is sent. */
 export class Merged {
@@ -7,15 +7,20 @@ export class Merged {
   readonly #asks = new Map<string, PageAsk>();
   readonly #answered = new Set<string>();
   readonly #removed = new Set<string>();
+  readonly #pools = new Map<string, PagePool>();
+  readonly #poolsGone = new Set<string>();
   #hosts: PageHost[] | null = null;
 
   /** The number of changed runs, asks and other items. */
   get size(): number {
-    const { size: removed } = this.#removed;
-    return this.#runs.size + this.#ended.size + this.#asks.size + this.#answered.size + removed + (this.#hosts ? 1 : 0);
+    return this.#parts.reduce((sum, { size }) => sum + size, this.#hosts ? 1 : 0);
   }
 
-  add({ runs, ended, asks, answered, removed, hosts }: PageChange): void {
+  get #parts() {
+    return [this.#runs, this.#ended, this.#asks, this.#answered, this.#removed, this.#pools, this.#poolsGone];
+  }
+
+  add({ runs, ended, asks, answered, removed, hosts, pools, poolsGone }: PageChange): void {
     // Removals come first: the same change may show a removed run again under another id.
     for (const id of removed) {
       this.#runs.delete(id);
@@ -35,6 +40,14 @@ export class Merged {
       this.#asks.delete(id);
       this.#answered.add(id);
     }
+    for (const pool of pools) {
+      this.#pools.set(pool.id, pool);
+      this.#poolsGone.delete(pool.id);
+    }
+    for (const id of poolsGone) {
+      this.#pools.delete(id);
+      this.#poolsGone.add(id);
+    }
     if (hosts) this.#hosts = hosts;
   }
 
@@ -48,13 +61,15 @@ export class Merged {
       answered: [...this.#answered],
       removed: [...this.#removed],
       hosts: this.#hosts,
+      pools: [...this.#pools.values()],
+      poolsGone: [...this.#poolsGone],
     };
     this.clear();
     return change;
   }
 
   clear(): void {
-    for (const parts of [this.#runs, this.#ended, this.#asks, this.#answered, this.#removed]) parts.clear();
+    for (const parts of this.#parts) parts.clear();
     this.#hosts = null;
   }
 }

@@ -1,9 +1,10 @@
 //! A registry of tasks on a target.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -21,6 +22,7 @@ use crate::messages::{
 use protocol::state_directory;
 use protocol::task::{Task, TaskState, TaskStore, now_ms};
 use runner::error::RunError;
+use runner::live::{TaskChanges, TaskSource, runs};
 use runner::registry::{RegistryError, TaskCheck, TaskWatcher};
 
 /// The most tasks that are remembered of one registry.
@@ -48,6 +50,7 @@ pub struct DistantRegistry {
     opened: watch::Sender<Option<Result<TaskStore, TargetFailure>>>,
     /// Notified when the registry is closed without a word to the program.
     forgotten: Notify,
+    this: Weak<Self>,
 }
 
 /// What the program has told last.
@@ -103,7 +106,7 @@ impl DistantRegistry {
     pub fn open(target: &Arc<RemoteTarget>, opening: RegistryOpening, runtime: &Handle) -> Result<Arc<Self>, RunError> {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         let begun = target.begin_standing_request(open_ask(number, &opening))?;
-        let registry = Arc::new(Self {
+        let registry = Arc::new_cyclic(|this| Self {
             target: Arc::clone(target),
             number,
             run: begun.run,
@@ -112,7 +115,10 @@ impl DistantRegistry {
             known: Mutex::default(),
             opened: watch::Sender::new(None),
             forgotten: Notify::new(),
+            this: Weak::clone(this),
         });
+        let source: Weak<dyn TaskSource> = registry.this.clone();
+        runs().add_source(source);
         runtime.spawn(Arc::clone(&registry).follow(begun));
         Ok(registry)
     }
@@ -153,6 +159,7 @@ impl DistantRegistry {
     /// Adds a task that a command has become.
     pub fn remember_task(&self, task: Task) {
         self.known().add(task);
+        runs().on_change();
     }
 
     /// Asks for all tasks, and lists them.
@@ -337,6 +344,7 @@ impl DistantRegistry {
                     tasks.into_iter().for_each(|task| known.add(task));
                 }
                 self.opened.send_replace(Some(Ok(store)));
+                runs().on_change();
                 // No program was there to tell these ends.
                 self.tell_exits(ended);
                 // The watcher may have come after the question that opened it.
@@ -387,6 +395,7 @@ impl DistantRegistry {
                 known.gone.push_back(task);
             }
         }
+        runs().on_change();
         self.tell_exits(lost);
     }
 
@@ -394,6 +403,46 @@ impl DistantRegistry {
     fn tell_exits(&self, tasks: Vec<Task>) {
         if let Some(watcher) = self.exit_watcher() {
             tasks.into_iter().for_each(|task| watcher.exit(task, None, None));
+        }
+    }
+}
+
+/// Watchers see the tasks and may stop them. Their logs are there, and cannot be followed here.
+impl TaskSource for DistantRegistry {
+    fn target(&self) -> Option<&str> {
+        Some(self.target.id())
+    }
+
+    fn running(&self, _fresh: bool) -> Vec<Task> {
+        let known = self.known();
+        if known.closed {
+            return Vec::new();
+        }
+        known.tasks.values().filter(|task| task.is_running()).cloned().collect()
+    }
+
+    fn task(&self, id: &str) -> Option<Task> {
+        let known = self.known();
+        known.tasks.get(id).or_else(|| known.gone.iter().find(|task| task.id == id)).cloned()
+    }
+
+    fn readable(&self, _id: &str) -> Option<(Task, File, u64)> {
+        None
+    }
+
+    fn log_path(&self, id: &str) -> PathBuf {
+        self.store().map(|store| store.log_path(id)).unwrap_or_default()
+    }
+
+    fn changes(&self, _id: &str) -> TaskChanges {
+        TaskChanges::Unrecorded
+    }
+
+    fn stop(&self, id: &str) {
+        if let Some(registry) = self.this.upgrade() {
+            // A target that does not answer ends the task with its lease.
+            let asked = registry.kill(id.to_owned());
+            self.runtime.spawn(async move { drop(asked.await) });
         }
     }
 }

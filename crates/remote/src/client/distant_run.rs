@@ -17,12 +17,14 @@ use super::remote_target::{RemoteTarget, TargetState};
 use super::target_error::TargetError;
 use super::target_run_updates::{PROTOCOL_BROKEN, TARGET_CLOSED, TargetRunUpdate};
 use super::untaken_output::UntakenOutput;
+use super::watched_run::WatchedRun;
 use crate::flow_control::{MOST_UNREAD, credit_cost};
 use crate::messages::{
     RunMessage, TargetCall, TargetCommand, TargetCommandPlace, TargetEvent, TargetFailure, system_code,
 };
 use capture::{HARD_KEEP, OutputStream};
 use runner::error::RunError;
+use runner::live::WatcherOrder;
 use runner::pty::{CommandTerminal, DistantProgramMessage};
 use runner::run::outcome::{CommandOutcome, CommandStatus};
 use runner::run::{
@@ -65,6 +67,7 @@ pub struct DistantRun {
     /// Whether it waits for earlier commands of its session.
     has_turns: bool,
     shown: Option<DistantRunTerminal>,
+    watched: WatchedRun,
 }
 
 /// The terminal that shows a program there.
@@ -80,13 +83,24 @@ impl RemoteTarget {
     /// # Errors
     /// If the target was closed, or the command is too large.
     pub fn run(self: &Arc<Self>, order: TargetCommand, judged: JudgedDistantCommand) -> Result<DistantRun, RunError> {
+        self.run_shown(order, judged, None)
+    }
+
+    fn run_shown(
+        self: &Arc<Self>,
+        order: TargetCommand,
+        mut judged: JudgedDistantCommand,
+        shown: Option<DistantRunTerminal>,
+    ) -> Result<DistantRun, RunError> {
+        let terminal = shown.as_ref().map(|shown| &shown.terminal);
+        let watched = WatchedRun::register(&mut judged, &order.place, terminal);
         let arrived = PartialRunResult::new(matches!(order.place, TargetCommandPlace::Terminal { .. }));
         let has_turns = matches!(order.place, TargetCommandPlace::Session(_));
         let whole = if judged.has_view { HARD_KEEP } else { 0 };
         let most_bytes = BESIDE_OUTPUT + 4 * judged.most_text + 2 * whole;
         let mut begun = self.begin_command(order, usize::try_from(most_bytes).unwrap_or(usize::MAX))?;
         begun.happened.clean_output(judged.sanitize);
-        Ok(DistantRun { begun, judged, arrived, has_turns, shown: None })
+        Ok(DistantRun { begun, judged, arrived, has_turns, shown, watched })
     }
 
     /// Gives a command to the target, and shows it in a terminal. Its place becomes a terminal there.
@@ -104,13 +118,8 @@ impl RemoteTarget {
         let TerminalSize { cols, rows } = terminal.size();
         let place = TargetCommandPlace::Terminal { cols, rows, drawn: terminal.is_listened() };
         let shown = DistantRunTerminal { terminal: Arc::clone(terminal), for_program };
-        match self.run(TargetCommand { place, ..order }, judged) {
-            Ok(run) => Ok(DistantRun { shown: Some(shown), ..run }),
-            Err(error) => {
-                terminal.on_start_failed();
-                Err(error)
-            }
-        }
+        self.run_shown(TargetCommand { place, ..order }, judged, Some(shown))
+            .inspect_err(|_| terminal.on_start_failed())
     }
 }
 
@@ -125,8 +134,9 @@ impl DistantRun {
         if let Some(DistantRunTerminal { terminal, .. }) = &self.shown {
             distant_terminal::drain(terminal, &listener, &mut replies).await;
         }
+        self.watched.keep_last(&self.arrived);
         let JudgedDistantCommand { outcome: judged, entry, .. } = self.judged;
-        let distant = match ended {
+        let mut distant = match ended {
             DrivenRunEnd::Outcome(mut outcome, cwd, was_cut) => {
                 let mut notes = judged.notes;
                 notes.append(&mut outcome.notes);
@@ -149,6 +159,10 @@ impl DistantRun {
                 DistantRunEnd::Outcome(Box::new(outcome), None)
             }
         };
+        self.watched.end(match &mut distant {
+            DistantRunEnd::Outcome(outcome, _) => Some(outcome),
+            DistantRunEnd::Failed(_) | DistantRunEnd::Unreachable(_) => None,
+        });
         if let (Some(entry), DistantRunEnd::Outcome(outcome, _)) = (entry, &distant) {
             entry.close(outcome).await;
         }
@@ -168,15 +182,31 @@ impl DistantRun {
         let (terminal, mut for_program) =
             self.shown.as_mut().map(|shown| (&shown.terminal, &mut shown.for_program)).unzip();
         let (output, unsent, data) = Default::default();
-        let mut way = DistantRunDriver { target, run: *run, listener, entry, arrived, terminal, output, unsent, data };
+        let watched = &mut self.watched;
+        watched.on_driven();
+        let is_listened = judged.is_listened;
+        let run = *run;
+        let mut way = DistantRunDriver {
+            target,
+            run,
+            listener,
+            entry,
+            arrived,
+            terminal,
+            watched,
+            is_listened,
+            output,
+            unsent,
+            data,
+        };
         let mut state = target.state.subscribe();
         let grace = judged.grace;
         let (mut was_cut, mut abort_by) = (false, None);
         let until = judged.outcome.limit.map(|limit| limit + grace + HARD_BOUND + END_ARRIVAL_ALLOWANCE);
-        let mut overdue = pin!(wait_connected_for(target, *run, until.unwrap_or_default()));
+        let mut overdue = pin!(wait_connected_for(target, run, until.unwrap_or_default()));
         loop {
             let down = *state.borrow_and_update() == TargetState::Disconnected;
-            was_cut |= down && !target.outbox.is_unbegun(*run);
+            was_cut |= down && !target.outbox.is_unbegun(run);
             tokio::select! {
                 biased;
                 next = happened.recv() => match next {
@@ -198,12 +228,21 @@ impl DistantRun {
                 },
                 Some(reply) = replies.recv() => {
                     if matches!(reply, CallerReply::Abort) {
-                        if target.outbox.withdraw(*run) {
+                        if target.outbox.withdraw(run) {
                             return DrivenRunEnd::NeverBegan;
                         }
                         abort_by.get_or_insert_with(|| Instant::now() + grace + HARD_BOUND);
                     }
                     way.on_reply(reply);
+                }
+                order = way.watched.next_order() => {
+                    if matches!(order, WatcherOrder::Stop) {
+                        if target.outbox.withdraw(run) {
+                            return DrivenRunEnd::NeverBegan;
+                        }
+                        abort_by.get_or_insert_with(|| Instant::now() + grace + HARD_BOUND);
+                    }
+                    way.on_order(order);
                 }
                 () = sleep(RESEND_INTERVAL), if !way.unsent.is_empty() => way.send_unsent(),
                 Some(what) = distant_terminal::next(&mut for_program) => way.send(distant_terminal::call_for(what)),
@@ -229,6 +268,9 @@ struct DistantRunDriver<'a, L> {
     entry: Option<&'a DistantEntry>,
     arrived: &'a mut PartialRunResult,
     terminal: Option<&'a Arc<CommandTerminal>>,
+    watched: &'a mut WatchedRun,
+    /// Whether the caller listens to the output. Otherwise it comes for those who watch alone.
+    is_listened: bool,
     output: UntakenOutput,
     /// Bytes for the command that no room was left for.
     unsent: VecDeque<TargetCall>,
@@ -258,6 +300,7 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
             }
             self.unsent.pop_front();
         }
+        self.watched.on_input(0, 0);
     }
 
     /// Passes an event to the listener. `false`: no program of ours sends it.
@@ -266,7 +309,11 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
         match (event, self.terminal) {
             (TargetEvent::Output(stream, text), _) => {
                 self.arrived.output(stream, &text);
-                return self.output.push(stream, text, listener);
+                self.watched.on_output(stream, &text);
+                if self.is_listened {
+                    return self.output.push(stream, text, listener);
+                }
+                self.send(TargetCall::OutputTaken(credit_cost(text.len())));
             }
             (TargetEvent::Data(text), Some(terminal)) => {
                 self.arrived.output(OutputStream::Stdout, &text);
@@ -312,10 +359,37 @@ impl<L: CommandListener> DistantRunDriver<'_, L> {
         }
     }
 
+    /// Does what a person wants who watches.
+    fn on_order(&mut self, order: WatcherOrder) {
+        if self.watched.begins_to_listen() {
+            self.send(TargetCall::Listen);
+        }
+        match order {
+            WatcherOrder::Stop => {
+                self.watched.on_stop();
+                self.send(TargetCall::Abort);
+            }
+            WatcherOrder::Input(bytes) => {
+                let given = bytes.len();
+                self.send(TargetCall::Input(Some(bytes)));
+                self.watched.on_input(given, self.unsent_input());
+            }
+            WatcherOrder::Follow(tap) => self.watched.follow(tap, self.arrived),
+            WatcherOrder::ReportStatus => self.watched.report_status(self.arrived),
+        }
+    }
+
+    /// Returns the bytes of input that no room was left for.
+    fn unsent_input(&self) -> usize {
+        let bytes = |call: &TargetCall| if let TargetCall::Input(Some(bytes)) = call { bytes.len() } else { 0 };
+        self.unsent.iter().map(bytes).sum()
+    }
+
     /// Passes what the caller says to the program.
     fn on_reply(&mut self, reply: CallerReply) {
         let call = match reply {
             CallerReply::Abort => TargetCall::Abort,
+            CallerReply::Listen => TargetCall::Listen,
             CallerReply::OutputTaken(None) => TargetCall::OutputTaken(self.output.on_taken(self.listener)),
             CallerReply::OutputTaken(Some(error)) => {
                 self.output.stop();

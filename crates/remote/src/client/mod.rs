@@ -20,6 +20,7 @@
 //! | `link_keeper` | keeps a link to the target, until the lease ends |
 //! | `connect` | the first connection, and the one after a loss |
 //! | `distant_run` | one command there |
+//! | `watched_run` | that command for the people who watch this process |
 //! | `distant_terminal` | a terminal that shows a program there |
 //! | `target_requests` | one question |
 //! | `distant_registry` | a registry of tasks there |
@@ -59,6 +60,7 @@ mod transport_process;
 mod transport_via;
 mod uninstall;
 mod untaken_output;
+mod watched_run;
 
 pub use bootstrap_script::is_scriptable_path;
 pub use distant_registry::{AnswerFuture, DistantRegistry, user_registry_directory};

@@ -21,6 +21,8 @@ pub enum TargetCall {
     Ask(TargetRequest),
     /// Terminate the command, or give the question up.
     Abort,
+    /// Send output of the command from now on, beginning with the end of what is held.
+    Listen,
     /// The host has taken output, text of a terminal, or events of a registry, that cost this much of the credit.
     OutputTaken(u64),
     /// The listener failed on the last event, with this error.

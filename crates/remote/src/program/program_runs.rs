@@ -236,6 +236,7 @@ impl ProgramRuns {
             | TargetCall::Part(_) => return,
             TargetCall::ListenerFailed(error) => CallerReply::OutputTaken(Some(error)),
             TargetCall::Abort => CallerReply::Abort,
+            TargetCall::Listen => CallerReply::Listen,
             TargetCall::Input(bytes) => CallerReply::Input(bytes),
             TargetCall::Signal(signal) => CallerReply::Signal(signal),
             TargetCall::ViewTaken(failure) => CallerReply::ViewTaken(failure),

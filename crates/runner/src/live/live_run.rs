@@ -32,6 +32,8 @@ pub struct RunRegistration {
     pub command: String,
     /// The directory that it starts in.
     pub cwd: String,
+    /// The target that runs it. `None`: it runs on this machine.
+    pub target: Option<String>,
     /// Who asked for it.
     pub actor: Option<Actor>,
     /// Unix time, ms.
@@ -155,9 +157,9 @@ impl LiveRun {
         Some(self.pid.load(Ordering::Relaxed)).filter(|pid| *pid != 0)
     }
 
-    /// Returns the directory that it started in.
-    pub(super) fn cwd(&self) -> &str {
-        &self.facts.cwd
+    /// Returns the directory of this machine that it started in. `None`: a target runs it.
+    pub(super) fn local_cwd(&self) -> Option<&str> {
+        self.facts.target.is_none().then_some(&self.facts.cwd)
     }
 
     /// Returns its terminal.
@@ -357,16 +359,15 @@ impl LiveRun {
     /// Returns its description.
     pub fn describe(&self, usage: Option<&RunUsageSample>) -> RunDescription {
         let RunRegistration { run_id, kind, command, cwd, actor, started_at, limit, idle_limit, .. } = &self.facts;
-        let RunRegistration { confinement, undo, is_fed, terminal, .. } = &self.facts;
+        let RunRegistration { target, confinement, undo, is_fed, terminal, .. } = &self.facts;
         let ReportedRunState { run_id: renamed, last_line, waiting } = self.seen().clone();
-        let processes = usage.map(|usage| usage.processes);
-        let usage = usage.cloned().unwrap_or_default();
         RunDescription {
             key: self.key(),
             run_id: renamed.unwrap_or_else(|| run_id.clone()),
             kind: *kind,
             command: self.command.get_or_init(|| shown_command(command)).clone(),
             cwd: shown_directory(cwd.clone()),
+            target: target.clone(),
             actor: actor.clone().map(shown_actor),
             started_at: *started_at,
             state: if waiting.is_some() { LiveRunState::Waiting } else { LiveRunState::Running },
@@ -376,12 +377,12 @@ impl LiveRun {
             idle_ms: idle_limit.map(millis),
             confinement: *confinement,
             size: terminal.as_ref().map(|terminal| terminal.size()).map(|size| [size.cols, size.rows]),
-            processes,
-            cpu_ms: usage.cpu_ms,
-            memory: usage.memory,
+            processes: usage.map(|usage| usage.processes),
+            cpu_ms: usage.map(|usage| usage.cpu_ms),
+            memory: usage.map(|usage| usage.memory),
             pid: self.pid(),
             task_id: None,
-            ports: usage.ports,
+            ports: usage.map(|usage| usage.ports.clone()).unwrap_or_default(),
             undo: *undo,
             stdin: *is_fed || terminal.is_some(),
         }

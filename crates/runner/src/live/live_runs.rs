@@ -95,12 +95,15 @@ impl LiveRuns {
         self.sources().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Returns whether a command or task runs in a directory or below, besides the run with this number.
+    /// Returns whether a command or task of this machine runs in a directory or below, besides the run with this
+    /// number.
     pub fn has_run_in(&self, directory: &Path, but: Option<u64>) -> bool {
         let is_in = |cwd: &str| Path::new(cwd).canonicalize().is_ok_and(|cwd| cwd.starts_with(directory));
         let others: Vec<_> = self.lists().running.values().filter(|run| Some(run.number()) != but).cloned().collect();
-        others.iter().any(|run| is_in(run.cwd()))
-            || self.task_sources().iter().any(|source| source.running(false).iter().any(|task| is_in(&task.cwd)))
+        let sources = self.task_sources();
+        let mut local = sources.iter().filter(|source| source.target().is_none());
+        others.iter().any(|run| run.local_cwd().is_some_and(is_in))
+            || local.any(|source| source.running(false).iter().any(|task| is_in(&task.cwd)))
     }
 
     /// Returns the run with this key.

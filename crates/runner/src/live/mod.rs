@@ -7,6 +7,7 @@
 //! | `task_source`, `log_follower` | the tasks of its registries, and their logs |
 //! | `watcher_queue`, `watcher_text` | the output of a run on its way to one watcher |
 //! | `output_tail` | the end of the output of a run, for watchers who come later |
+//! | `pools` | pools of targets, as they report themselves |
 //! | `approvals` | questions about commands that have not started |
 //! | `run_usage` | processor time, memory and ports of a run |
 //! | `run_description`, `run_ending` | all of it in the shapes of the host's socket |
@@ -19,6 +20,7 @@ mod live_run;
 mod live_runs;
 mod log_follower;
 mod output_tail;
+mod pools;
 mod run_description;
 mod run_ending;
 mod run_usage;
@@ -34,6 +36,7 @@ pub(crate) use live_run::millis;
 pub use live_run::{LiveRun, RunRegistration};
 pub use live_runs::{EndedRun, LiveRuns, RegisteredRun, RunWatchGuard, runs};
 pub use log_follower::follow_log;
+pub use pools::{LivePool, LivePools, PlaceReport, PoolDescription, PoolReport, pools};
 pub use run_description::{
     ApprovalRequest, LiveRunState, RunDescription, RunKind, RunWait, RunWaitReason, ServedPort, UndoCover,
     shown_directory, without_secrets,

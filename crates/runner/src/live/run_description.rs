@@ -79,6 +79,8 @@ pub struct RunDescription {
     pub command: String,
     /// The directory that it started in.
     pub cwd: String,
+    /// The id of the target that runs it. `None`: it runs on this machine.
+    pub target: Option<String>,
     /// Who asked for it.
     pub actor: Option<Actor>,
     /// Unix time, ms.
@@ -97,13 +99,13 @@ pub struct RunDescription {
     pub confinement: Option<&'static str>,
     /// Columns and rows of its terminal.
     pub size: Option<[u16; 2]>,
-    /// Number of living processes. `None`: they were not counted yet.
+    /// Number of living processes. `None`: they were not counted yet, or are those of a target.
     pub processes: Option<u64>,
-    /// Processor time of its processes, ms.
-    pub cpu_ms: u64,
-    /// Memory that its processes use, bytes.
-    pub memory: u64,
-    /// The shell. `None` before its start.
+    /// Processor time of its processes, ms. `None`: it is not known.
+    pub cpu_ms: Option<u64>,
+    /// Memory that its processes use, bytes. `None`: it is not known.
+    pub memory: Option<u64>,
+    /// The shell. `None` before its start, and on a target.
     pub pid: Option<i32>,
     /// The task that it is.
     pub task_id: Option<String>,

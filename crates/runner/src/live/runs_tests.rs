@@ -16,6 +16,7 @@ fn facts(is_fed: bool) -> RunRegistration {
         kind: RunKind::Command,
         command: "curl -u joe:hunter2hunter2 https://x.example".into(),
         cwd: "/p".into(),
+        target: None,
         actor: None,
         started_at: 1,
         limit: None,

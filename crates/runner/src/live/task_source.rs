@@ -19,11 +19,15 @@ const END: u64 = 4 * 1024;
 
 /// A registry, as far as watchers need it.
 pub trait TaskSource: Send + Sync {
-    /// Returns the tasks of this machine that run. `fresh`: the directory is read, too, for those of other processes.
+    /// Returns the id of the target that has its tasks. `None`: this machine has them.
+    fn target(&self) -> Option<&str> {
+        None
+    }
+    /// Returns the tasks of that machine that run. `fresh`: the directory is read, too, for those of other processes.
     fn running(&self, fresh: bool) -> Vec<Task>;
     /// Returns the last known state of a task.
     fn task(&self, id: &str) -> Option<Task>;
-    /// Returns the state of a task, its log, and the end of its output there.
+    /// Returns the state of a task, its log, and the end of its output there. `None`: it cannot be read here.
     fn readable(&self, id: &str) -> Option<(Task, File, u64)>;
     /// Returns the path of a task's log.
     fn log_path(&self, id: &str) -> PathBuf;
@@ -51,8 +55,6 @@ pub fn describe_task(
     usage: Option<&RunUsageSample>,
     before: Option<&RunDescription>,
 ) -> RunDescription {
-    let processes = usage.map(|usage| usage.processes);
-    let usage = usage.cloned().unwrap_or_default();
     let command = || shown_command(&RunRegistration::beginning_of(&task.command));
     RunDescription {
         key: task.id.clone(),
@@ -60,6 +62,7 @@ pub fn describe_task(
         kind: RunKind::Task,
         command: before.map_or_else(command, |before| before.command.clone()),
         cwd: shown_directory(task.cwd.clone()),
+        target: source.target().map(str::to_owned),
         actor: None,
         started_at: task.started_at,
         state: LiveRunState::Running,
@@ -69,12 +72,12 @@ pub fn describe_task(
         idle_ms: task.idle_ms,
         confinement: task.confinement.as_ref().map(|confinement| confinement.profile.name()),
         size: None,
-        processes,
-        cpu_ms: usage.cpu_ms,
-        memory: usage.memory,
-        pid: Some(task.pid),
+        processes: usage.map(|usage| usage.processes),
+        cpu_ms: usage.map(|usage| usage.cpu_ms),
+        memory: usage.map(|usage| usage.memory),
+        pid: source.target().is_none().then_some(task.pid),
         task_id: Some(task.id.clone()),
-        ports: usage.ports,
+        ports: usage.map(|usage| usage.ports.clone()).unwrap_or_default(),
         undo: task.record.as_ref().is_some_and(|record| !record.store.as_os_str().is_empty()),
         stdin: false,
     }

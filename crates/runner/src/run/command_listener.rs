@@ -58,6 +58,8 @@ pub struct BlockedPrompt {
 pub enum CallerReply {
     /// Terminate the command.
     Abort,
+    /// Give the listener output from now on, beginning with the end of what is held.
+    Listen,
     /// The listener has taken the output, or failed with this error.
     OutputTaken(Option<String>),
     /// The listeners of a terminal have taken its text, or have changed.

@@ -11,18 +11,20 @@ use tokio::time::timeout;
 use super::guard;
 use super::ledger_notes::{PATIENCE, end_of};
 use super::ledger_opening::{entry_opening, record_refused, sweep_when_due};
+use super::live_registration::run_registration;
 use super::outcome::{CommandOutcome, CommandStatus};
 use crate::error::RunError;
 use crate::ledger_writes::{append_in_background, ledger_changes, verdict_word};
+use crate::live::RunRegistration;
 use crate::request::{CommandRequest, EvidenceLevel, PlannedRun, RawOptions, ReceiptLevel};
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
+use confine_policy::profile_name;
 use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
 use protocol::LedgerOpening;
 use sys::Signal;
 
 /// A command that may run on another machine.
-#[derive(Debug)]
 pub struct JudgedDistantCommand {
     /// The outcome of the command if it is not started, with the findings as notes.
     pub outcome: CommandOutcome,
@@ -38,6 +40,12 @@ pub struct JudgedDistantCommand {
     pub aborted: bool,
     /// The entry of the command in the ledger. `None`: it gets none.
     pub entry: Option<DistantEntry>,
+    /// The facts for the people who watch. `None`: they do not see it.
+    pub shown: Option<RunRegistration>,
+    /// Whether the caller listens to its output.
+    pub is_listened: bool,
+    /// Whether the text of its live output has a character for each byte.
+    pub keeps_bytes: bool,
 }
 
 /// Judges a command by the directory and the environment of the machine that will run it, which is named `target`.
@@ -46,6 +54,8 @@ pub struct JudgedDistantCommand {
 /// # Errors
 /// If the options are impossible, or the safety engine refuses the command.
 pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> Result<JudgedDistantCommand, RunError> {
+    let confinement = raw.confine.as_ref().and_then(|world| profile_name(&world.options));
+    let undo = raw.undo.is_some();
     // What can be confined, recorded and re-used is known there.
     let raw = RawOptions {
         confine: None,
@@ -56,6 +66,12 @@ pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> 
         ..raw
     };
     let mut request = PlannedRun::check(raw)?;
+    let shown = run_registration(&request).map(|shown| RunRegistration {
+        target: Some(target.to_owned()),
+        confinement,
+        undo,
+        ..shown
+    });
     if let Some(entry) = &mut request.entry {
         (entry.directory, entry.target) = (ledger, Some(target.to_owned()));
     }
@@ -68,8 +84,21 @@ pub fn judge_distant(raw: RawOptions, target: &str, ledger: Option<PathBuf>) -> 
     let outcome = CommandOutcome::not_started(&request);
     let most_text = request.truncate.most_kept() + NOTICES;
     let has_view = request.reduce.is_some();
+    let is_listened = request.live;
+    let keeps_bytes = request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes);
     let CommandRequest { grace, sanitize, aborted, .. } = *request;
-    Ok(JudgedDistantCommand { outcome, grace, sanitize, most_text, has_view, aborted, entry })
+    Ok(JudgedDistantCommand {
+        outcome,
+        grace,
+        sanitize,
+        most_text,
+        has_view,
+        aborted,
+        entry,
+        shown,
+        is_listened,
+        keeps_bytes,
+    })
 }
 
 impl JudgedDistantCommand {

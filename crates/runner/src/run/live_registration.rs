@@ -39,7 +39,7 @@ pub async fn given_up(replies: &mut UnboundedReceiver<CallerReply>, run: Option<
     }
 }
 
-/// Registers a command, if people are to see it.
+/// Registers a command of this machine, if people are to see it.
 pub fn register_run(request: &mut PlannedRun) -> Option<RegisteredRun> {
     let shown = runs().register(run_registration(request)?);
     request.live_run = Some(Arc::clone(shown.run()));
@@ -54,12 +54,14 @@ pub fn not_started(request: &mut PlannedRun, by: GivenUpBy) -> CommandOutcome {
     CommandOutcome::not_started(request)
 }
 
-fn run_registration(request: &PlannedRun) -> Option<RunRegistration> {
+/// Returns the facts of a command that is to be registered. `None`: people do not see it.
+pub fn run_registration(request: &PlannedRun) -> Option<RunRegistration> {
     Some(RunRegistration {
         run_id: request.mark.clone(),
         kind: request.shown_as?,
         command: RunRegistration::beginning_of(&request.command),
         cwd: request.cwd.to_string_lossy().into_owned(),
+        target: None,
         actor: request.actor.clone(),
         started_at: now_ms(),
         limit: request.limit,

@@ -48,6 +48,7 @@ pub use distant_command::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, 
 pub use drive::early_ends::HARD_BOUND;
 pub use facts::facts;
 pub use ledger_opening::{RefusedCommand, record_refusal};
+pub use live_registration::{STOPPED as STOPPED_BY_PERSON, run_ending};
 pub use shell_state_source::{ShellStateSource, StartingShellState, known_request, request_of};
 pub use warm_up::warm_up;
 pub use world_owner::WorldOwner;

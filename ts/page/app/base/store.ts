@@ -1,4 +1,14 @@
-import type { PageAsk, PageChange, PageEnded, PageEvents, PageHost, PageRun, PageState, Welcome } from '../../wire.ts';
+import type {
+  PageAsk,
+  PageChange,
+  PageEnded,
+  PageEvents,
+  PageHost,
+  PagePool,
+  PageRun,
+  PageState,
+  Welcome,
+} from '../../wire.ts';
 import { oneLine } from './format.ts';
 
 /** Time in ms for which an ended run stays in the view Now. */
@@ -17,10 +27,11 @@ export interface LiveRun {
   sample: { cpuMs: number; at: number } | null;
 }
 
-/** The state of the page: runs, questions and hosts. */
+/** The state of the page: runs, questions, pools and hosts. */
 export class Store {
   readonly runs = new Map<string, LiveRun>();
   readonly asks = new Map<string, PageAsk>();
+  readonly pools = new Map<string, PagePool>();
   hosts: PageHost[] = [];
   /** All hosts so far, also those that have ended. */
   readonly known = new Map<string, PageHost>();
@@ -80,16 +91,17 @@ export class Store {
     return changed;
   }
 
-  #replace({ runs, ended, asks, hosts }: PageState, now: number): void {
+  #replace({ runs, ended, asks, hosts, pools }: PageState, now: number): void {
     const ids = new Set(runs.map(({ id }) => id));
     for (const [id, { end }] of [...this.runs]) if (!ids.has(id) && (id !== this.chosen || !end)) this.runs.delete(id);
     this.asks.clear();
+    this.pools.clear();
     this.isFilled = true;
-    this.#change({ runs, ended, asks, hosts, answered: [], removed: [] }, now);
+    this.#change({ runs, ended, asks, hosts, answered: [], removed: [], pools, poolsGone: [] }, now);
     this.tick(now);
   }
 
-  #change({ runs, ended, asks, answered, removed, hosts }: PageChange, now: number): void {
+  #change({ runs, ended, asks, answered, removed, hosts, pools, poolsGone }: PageChange, now: number): void {
     for (const id of removed) this.runs.delete(id);
     for (const run of runs) this.runs.set(run.id, liveOf(run, this.runs.get(run.id), now));
     for (const end of ended) {
@@ -98,6 +110,8 @@ export class Store {
     }
     for (const ask of asks) this.asks.set(ask.id, ask);
     for (const id of answered) this.asks.delete(id);
+    for (const pool of pools) this.pools.set(pool.id, pool);
+    for (const id of poolsGone) this.pools.delete(id);
     if (hosts) this.hosts = hosts;
     for (const host of hosts ?? []) this.known.set(host.id, host);
   }

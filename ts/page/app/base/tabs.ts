@@ -42,6 +42,14 @@ export class Tabs {
     return panel;
   }
 
+  /** Offers a view or takes it away. The first view takes the place of a selected one that is taken away. */
+  offer(name: string, on: boolean): void {
+    const known = this.#tabs.find((one) => one.name === name);
+    if (!known || known.tab.hidden === !on) return;
+    show(known.tab, on);
+    if (!on && this.selected === name) this.select(this.#tabs[0]?.name ?? '');
+  }
+
   select(name: string): void {
     this.selected = name;
     for (const { name: one, tab, panel } of this.#tabs) {
@@ -53,11 +61,12 @@ export class Tabs {
   }
 
   #key({ key }: KeyboardEvent): void {
-    const at = this.#tabs.findIndex(({ name }) => name === this.selected);
-    const last = this.#tabs.length - 1;
+    const tabs = this.#tabs.filter(({ tab }) => !tab.hidden);
+    const at = tabs.findIndex(({ name }) => name === this.selected);
+    const last = tabs.length - 1;
     const to = { ArrowLeft: at === 0 ? last : at - 1, ArrowRight: at === last ? 0 : at + 1, Home: 0, End: last }[key];
     if (to === undefined) return;
-    const { name, tab } = this.#tabs[to] as Tab;
+    const { name, tab } = tabs[to] as Tab;
     this.select(name);
     tab.focus();
   }

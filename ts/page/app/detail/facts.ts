@@ -28,13 +28,19 @@ export function factsOfRun({ run, end, cpu }: LiveRun, agent: string, home: stri
     ['Project', visible(run.project.name)],
     ['Agent', visible(agent)],
     ['Started', clock(run.startedAt)],
-    ['Directory', run.cwd === run.project.path ? '' : shortPath(run.cwd, home)],
+    ['Target', visible(run.target ?? '')],
+    ['Directory', run.cwd === run.project.path ? '' : pathOf(run, home)],
     ['Limit', run.limitMs === null ? 'none' : duration(run.limitMs)],
     ...(run.idleMs === null ? [] : ([['Silence', `at most ${duration(run.idleMs)}`]] satisfies Fact[])),
     ...usage,
     ['Confined', run.confinement ?? 'no'],
     ...(run.size ? ([['Terminal', run.size.join(' × ')]] satisfies Fact[]) : []),
   ];
+}
+
+/** Returns the directory of a run. That of another machine has no home that is known here. */
+function pathOf({ cwd, target }: Pick<LedgerEntry, 'cwd' | 'target'>, home: string): string {
+  return target === null ? shortPath(cwd, home) : visible(cwd);
 }
 
 /** Returns the facts of a run of the ledger. Unless `isAlone`, those that `factsOfRun` returns are left out. */
@@ -45,7 +51,7 @@ export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: stri
     ['Agent', visible(actor?.agent ?? entry.host.program)],
     ['Started', `${day(entry.startedAt)}, ${clock(entry.startedAt)}`],
     ['Target', visible(entry.target ?? '')],
-    ['Directory', entry.target === null ? shortPath(entry.cwd, home) : visible(entry.cwd)],
+    ['Directory', pathOf(entry, home)],
     ['Confined', entry.confinement ?? 'no'],
   ];
   return [

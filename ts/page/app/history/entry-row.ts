@@ -16,7 +16,7 @@ export function entryRow(entry: HistoryEntry, open: () => void): HTMLElement {
     ['t', h('time', { datetime: new Date(entry.startedAt).toISOString() }, clock(entry.startedAt))],
     ['s', h('span', { class: `state tone-${tone}` }, icon(mark), word + decided)],
     ['c', command],
-    ['p', visible(entry.project.name)],
+    ['p', placeOf(entry)],
     ['who', visible(entry.actor?.agent ?? entry.host.program)],
     ['chg', changes(entry)],
     ['r', entry.durationMs === null ? '' : duration(entry.durationMs)],
@@ -24,6 +24,11 @@ export function entryRow(entry: HistoryEntry, open: () => void): HTMLElement {
   const row = h('tr', { 'data-run': entry.runId, 'data-state': entry.state });
   row.append(...cells.map(([name, cell]) => h('td', { class: name }, cell)));
   return row;
+}
+
+/** Returns the project of a run, with the machine if it is another one. */
+function placeOf({ project, target }: HistoryEntry): string {
+  return visible(target === null ? project.name : `${project.name} on ${target}`);
 }
 
 const SIGNS = [

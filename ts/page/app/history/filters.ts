@@ -1,6 +1,6 @@
 import { visible } from '../../../core/visible.ts';
 import type { PageHistory } from '../../wire.ts';
-import { fill, h, text } from '../base/dom.ts';
+import { fill, h, show, text } from '../base/dom.ts';
 import { count } from '../base/format.ts';
 
 const HOUR = 3_600_000;
@@ -19,6 +19,7 @@ export class Filters {
   readonly #text = input('Search', 'Search commands', 'field grow', 'search');
   readonly #project = h('select', { class: 'field', 'aria-label': 'Project' });
   readonly #agent = h('select', { class: 'field', 'aria-label': 'Agent' });
+  readonly #target = h('select', { class: 'field', 'aria-label': 'Target' });
   readonly #since = h('select', { class: 'field', 'aria-label': 'Since' });
   readonly #changed = input('Changed', 'Changed path', 'field mid', 'text');
   readonly #failed = h('input', { type: 'checkbox' });
@@ -28,9 +29,10 @@ export class Filters {
   /** `changed` is called when a person has changed a filter and stopped typing. */
   constructor(changed: () => void) {
     this.#since.append(...TIMES.map(([label], index) => option(label, String(index))));
-    this.options({ projects: [], agents: [] });
+    this.options({ projects: [], agents: [], targets: [] });
     const failed = h('label', { class: 'check' }, this.#failed, 'Failed only');
-    const fields = [this.#text, this.#project, this.#agent, this.#since, this.#changed, failed, this.#count];
+    const selects = [this.#project, this.#agent, this.#target, this.#since];
+    const fields = [this.#text, ...selects, this.#changed, failed, this.#count];
     this.element = h('form', { class: 'filters' }, ...fields);
     this.element.addEventListener('submit', (event) => event.preventDefault());
     this.element.addEventListener('input', () => {
@@ -54,6 +56,7 @@ export class Filters {
     set('text', this.#text.value);
     set('cwd', this.#project.value);
     set('agent', this.#agent.value);
+    set('target', this.#target.value);
     set('changed', this.#changed.value.trim());
     const [, ms = 0] = TIMES[Number(this.#since.value)] ?? [];
     if (ms > 0) query.since = String(Date.now() - ms);
@@ -61,19 +64,14 @@ export class Filters {
     return query;
   }
 
-  /** Offers these projects and agents, and the chosen ones. */
-  options({ projects, agents }: Pick<PageHistory, 'projects' | 'agents'>): void {
+  /** Offers these projects, agents and targets, and the chosen ones. Without a target there is nothing to choose. */
+  options({ projects, agents, targets }: Pick<PageHistory, 'projects' | 'agents' | 'targets'>): void {
     const chosen = this.#project.value;
     const known = projects.map(({ path, name }): [string, string] => [path, visible(name)]);
     offer(this.#project, 'All projects', known, chosen, visible(chosen.split('/').at(-1) ?? ''));
-    const agent = this.#agent.value;
-    offer(
-      this.#agent,
-      'All agents',
-      agents.map((name): [string, string] => [name, visible(name)]),
-      agent,
-      visible(agent),
-    );
+    offerNames(this.#agent, 'All agents', agents);
+    offerNames(this.#target, 'All machines', targets);
+    show(this.#target, this.#target.options.length > 1);
   }
 
   /** Shows how many runs match. */
@@ -84,6 +82,12 @@ export class Filters {
   focus(): void {
     this.#text.focus();
   }
+}
+
+function offerNames(select: HTMLSelectElement, all: string, names: string[]): void {
+  const chosen = select.value;
+  const options = names.map((name): [string, string] => [name, visible(name)]);
+  offer(select, all, options, chosen, visible(chosen));
 }
 
 function offer(

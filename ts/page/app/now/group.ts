@@ -16,6 +16,8 @@ export interface Group {
   key: string;
   name: string;
   path: string;
+  /** The target that runs them; `null`: the machine of the host. */
+  target: string | null;
   agent: string;
   /** The pid of the host; `null` if it has ended. */
   pid: number | null;
@@ -26,11 +28,11 @@ export interface Group {
 export function groupsOf(live: Iterable<LiveRun>, store: Store): Group[] {
   const groups = new Map<string, Group>();
   for (const one of live) {
-    const { project } = one.run;
+    const { project, target } = one.run;
     const agent = store.agentOf(one.run);
     const pid = store.starterOf(one.run);
-    const key = `${project.path}\n${agent}\n${pid}`;
-    const group = groups.get(key) ?? { key, name: project.name, path: project.path, agent, pid, runs: [] };
+    const key = `${project.path}\n${agent}\n${pid}\n${target}`;
+    const group = groups.get(key) ?? { key, ...project, target, agent, pid, runs: [] };
     group.runs.push(one);
     groups.set(key, group);
   }
@@ -53,7 +55,7 @@ export class GroupView {
   /** The ids of the folded runs. They change only while no person uses the list, so rows keep their place. */
   #folded = new Set<string>();
 
-  constructor(context: Context, { name, path, agent, pid }: Group) {
+  constructor(context: Context, { name, path, target, agent, pid }: Group) {
     this.#context = context;
     const { home } = context.store.welcome;
     const toggle = (change: () => void) => () => {
@@ -70,14 +72,18 @@ export class GroupView {
       toggle(() => (this.#isUnfolded = !this.#isUnfolded)),
       { class: 'more' },
     );
-    const where = h('span', { class: 'where', title: visible(path) }, shortPath(path, home));
+    const place = target === null ? shortPath(path, home) : visible(`${path} on ${target}`);
+    const where = h('span', { class: 'where', title: visible(path) }, place);
     const head = h('header', { class: 'group-head' }, h('h3', {}, visible(name)), where, this.#who);
     this.#gone.append(
       icon('lost'),
       h('span', {}, h('b', {}, 'The host has ended.'), ' Its task goes on and can be stopped here.'),
     );
     const parts = [head, this.#gone, this.#list, this.#all, this.#more, this.#ended];
-    const label = [name, agent, pid === null ? 'host gone' : `pid ${pid}`].filter(Boolean).map(visible).join(', ');
+    const label = [name, target && `on ${target}`, agent, pid === null ? 'host gone' : `pid ${pid}`]
+      .filter(Boolean)
+      .map(visible)
+      .join(', ');
     this.element = h('section', { class: 'group', 'aria-label': label }, ...parts);
   }
 

@@ -251,6 +251,14 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
                 }
                 self.deliver();
             }
+            CallerReply::Listen if !self.delivery.is_on() => {
+                self.delivery = OutputDelivery::new(true);
+                for reader in self.streams.all_mut() {
+                    reader.capture.begin_live(BATCH);
+                    self.delivery.on_text(reader.stream);
+                }
+                self.deliver();
+            }
             CallerReply::Input(more) => {
                 self.input.push(more);
                 self.write_input();
@@ -278,7 +286,7 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
                 self.pass_on(stream);
             }
             // The loop handles these.
-            CallerReply::Abort | CallerReply::Signal(_) | CallerReply::Order(_) => {}
+            CallerReply::Abort | CallerReply::Listen | CallerReply::Signal(_) | CallerReply::Order(_) => {}
         }
     }
 

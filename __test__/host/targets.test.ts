@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { addressOf, folder, until } from '../support/index.ts';
+import { Hosts, type Message } from './support.ts';
+
+/** The first lines of a host that has connected to a target. */
+const connected = (home: string) => `
+  import { BackgroundRegistry, BashSession, connect, PtySession, TargetPool } from 'agent-bash';
+  const target = await connect(${JSON.stringify({ ...addressOf(home), name: 'there' })});
+  setInterval(() => {}, 1e6);`;
+
+test('a command on a target is shown with it, its output is followed, and a person stops it', async () => {
+  const hosts = new Hosts();
+  const home = folder();
+  const host = hosts.start(`${connected(home)}
+    const command = "echo held; until [ -e go ]; do sleep 0.05; done; printf '\\\\e[31mlive\\\\e[0m\\\\n'; exec sleep 1000";
+    const ran = await bash(command, { target, actor: { agent: 'builder' } });
+    console.log(JSON.stringify([ran.status, ran.notes]));`);
+  const client = await hosts.client(host, true);
+  await client.watch();
+  const run = await client.run((run) => run.lastLine === 'held');
+  expect(run).toMatchObject({
+    kind: 'command',
+    target: 'there',
+    cwd: home,
+    actor: { agent: 'builder' },
+    state: 'running',
+    pid: null,
+    processes: null,
+    cpuMs: null,
+    memory: null,
+    ports: [],
+  });
+  await client.follow(run.key);
+  await until(() => client.text(run.key) === 'held\n', 'the held output');
+  writeFileSync(`${home}/go`, '');
+  await until(() => client.text(run.key).endsWith('live\n'), 'the new output');
+  expect(await client.request({ do: 'stop', run: run.key })).toMatchObject({ ok: true });
+  expect(await client.end(run.key)).toMatchObject({ state: 'aborted', cause: 'page' });
+  await host.says(/\["aborted",\[".*a person has stopped the command on the page/);
+});
+
+test('sessions, terminals and tasks of a target are shown as what they are', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`${connected(folder())}
+    const session = new BashSession({ target });
+    session.run('echo in a session; exec sleep 1001').catch(() => {});
+    const terminal = new PtySession({ target, cols: 40, rows: 5 });
+    terminal.start('printf "in a terminal"; exec sleep 1002').catch(() => {});
+    const tasks = new BackgroundRegistry({ target });
+    await tasks.start('exec sleep 1003');
+    console.log('READY');`);
+  await host.says(/READY/);
+  const client = await hosts.client(host, true);
+  await client.watch();
+  const named = (text: string) => client.run((run) => run.command.includes(text));
+  expect(await named('1001')).toMatchObject({ kind: 'session', target: 'there' });
+  const terminal = await named('1002');
+  expect(terminal).toMatchObject({ kind: 'terminal', target: 'there', size: [40, 5], pid: null });
+  await client.follow(terminal.key);
+  await client.message(({ screen }) => screen?.lines.some((line: string) => line.includes('in a terminal')));
+  const task = await named('1003');
+  expect(task).toMatchObject({ kind: 'task', target: 'there', pid: null, processes: null });
+  expect(await client.request({ do: 'stop', run: task.key })).toMatchObject({ ok: true });
+  expect(await client.end(task.key)).toMatchObject({ state: 'aborted' });
+});
+
+test('a command that nobody can start there has an end', async () => {
+  const hosts = new Hosts();
+  const home = folder();
+  const host = hosts.start(`${connected(home)}
+    process.on('SIGUSR1', () => bash('true', { target, cwd: 'nowhere' }).catch(({ code }) => console.log(code)));
+    bash('exec sleep 1000', { target }).catch(() => {});`);
+  const client = await hosts.client(host);
+  await client.watch();
+  await client.run((run) => run.command.includes('1000'));
+  host.process.kill('SIGUSR1');
+  await host.says(/ERR_BASH_CWD_NOT_FOUND/);
+  const { key } = await client.message(({ change }) => change?.runs.find((run: Message) => run.command === 'true'));
+  expect(await client.end(key)).toMatchObject({ state: 'refused' });
+});
+
+test('a pool reports its places while somebody watches, and goes with its end', async () => {
+  const hosts = new Hosts();
+  const host = hosts.start(`${connected(folder())}
+    const pool = new TargetPool({ targets: [target, { command: ['false'], name: 'other' }], perTarget: 3 });
+    process.on('SIGUSR1', () => pool.close());
+    bash('exec sleep 1000', { target: pool }).catch(() => {});`);
+  const client = await hosts.client(host);
+  await client.watch();
+  const places = ({ state, change }: Message) => (state ?? change)?.pools[0]?.places;
+  const busy = (message: Message) => places(message)?.some(({ running }: Message) => running === 1) && message;
+  const { state, change } = await client.message(busy);
+  const [pool] = (state ?? change).pools;
+  expect(pool).toMatchObject({ key: 'p1', perTarget: 3, waiting: 0, count: 2, reportedAt: expect.any(Number) });
+  expect(pool.places).toMatchObject([
+    { id: 'there', state: 'connected', running: 1, queued: 0, brokenUntil: null },
+    { id: 'other', state: 'new', running: 0 },
+  ]);
+  // It reports itself again, each second.
+  await client.message((message) => message.change?.pools[0]?.reportedAt > pool.reportedAt);
+  host.process.kill('SIGUSR1');
+  await client.message((message) => message.change?.poolsGone.includes('p1'));
+});
