@@ -236,6 +236,16 @@ describe('the end', () => {
     expect((await other.wait()).exitCode).toBe(130);
   });
 
+  test('of a sandbox and a session after that of their target finds nothing to do', async () => {
+    const { target, session } = await sessionThere();
+    const sandbox = createSandbox({ target });
+    await sandbox.runCommand('true');
+    expect(await session.run({ command: 'echo $HOME' })).toMatchObject({ exitCode: 0 });
+    await target.close();
+    await sandbox.stop();
+    await session[Symbol.asyncDispose]();
+  });
+
   test('of a sandbox ends what commands left running, of whatever group, and leaves others alone', async () => {
     const { target, home } = await place();
     const [sandbox, other] = [createSandbox({ target, graceMs: 300 }), createSandbox({ target })];

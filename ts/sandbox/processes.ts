@@ -66,7 +66,10 @@ export type Place = Pick<BashOptions, 'target' | 'affinity'>;
 /** Returns the processes of the machine that runs commands with these options. */
 export function processesOf({ target, affinity }: Place): Processes {
   if (target === undefined) return HERE;
-  return new ProcessesThere(() => innerOf(bash).placeOf(target, affinity) as Target | null);
+  return new ProcessesThere(() => {
+    const place = innerOf(bash).placeOf(target, affinity) as Target | null;
+    return place?.state === 'closed' ? null : place;
+  });
 }
 
 /** Writes the `stat` of each process, and after an empty one the paths of the environments with the entry `$1`. */
@@ -96,7 +99,10 @@ exit 0`;
 
 const SIGNAL_GROUP = `kill "-$1" -- "-$2"`;
 
-/** The processes of a target, by scripts that run there. `null`: a pool has given no place, or has lost it. */
+/**
+ * The processes of a target, by scripts that run there. `null`: a pool has given no place, or has lost it, or the target
+ * was closed, which has ended them.
+ */
 class ProcessesThere implements Processes {
   readonly #place: () => Target | null;
 

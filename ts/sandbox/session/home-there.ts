@@ -62,7 +62,8 @@ export class HomeThere {
   async #remove(script: string): Promise<void> {
     await this.#made?.catch(() => {});
     const path = this.#known;
-    if (path === '') return;
+    // A target that was closed cannot be reached any more.
+    if (path === '' || this.#target.state === 'closed') return;
     const kept = await answerOf(this.#target, script, [path], 'the private directory could not be removed');
     if (kept === '' && this.#known === path) [this.#known, this.#made] = ['', null];
   }
