@@ -100,8 +100,8 @@ exit 0`;
 const SIGNAL_GROUP = `kill "-$1" -- "-$2"`;
 
 /**
- * The processes of a target, by scripts that run there. `null`: a pool has given no place, or has lost it, or the target
- * was closed, which has ended them.
+ * The processes of a target, by scripts that run there. `null`: a pool has given no place, or has lost it, or the
+ * target was closed, which has ended them.
  */
 class ProcessesThere implements Processes {
   readonly #place: () => Target | null;
