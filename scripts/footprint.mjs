@@ -185,7 +185,11 @@ export class Footprint {
       left = this.#left();
     }
     clearInterval(this.#timer);
-    this.clear();
+    try {
+      this.clear();
+    } catch (error) {
+      left.push(`a process that is at work there: ${error.message}`);
+    }
     const [{ processes, memory }, most] = [this.peak, this.#most];
     return [
       ...left.map((what) => `left behind: ${what}`),

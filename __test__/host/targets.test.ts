@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addressOf, folder, until } from '../support/index.ts';
+import { addressOf, cutLink, folder, until } from '../support/index.ts';
 import { Hosts, type Message } from './support.ts';
 
 /** The first lines of a host that has connected to a target. */
@@ -40,13 +40,33 @@ test('a command on a target is shown with it, its output is followed, and a pers
   await host.says(/\["aborted",\[".*a person has stopped the command on the page/);
 });
 
-test('sessions, terminals and tasks of a target are shown as what they are', async () => {
+test('a person who watches holds no command up, also while the link is cut', async () => {
+  const hosts = new Hosts();
+  const home = folder();
+  const host = hosts.start(`${connected(home)}
+    const command = 'echo begun; until [ -e go ]; do sleep 0.05; done; head -c 32M /dev/zero | tr "\\\\0" x; touch done';
+    const { status, notes } = await bash(command, { target });
+    console.log(JSON.stringify([status, notes]));`);
+  const client = await hosts.client(host);
+  await client.watch();
+  const { key } = await client.run((run) => run.lastLine === 'begun');
+  await client.follow(key);
+  writeFileSync(`${home}/down`, '');
+  cutLink(home, host.pid);
+  writeFileSync(`${home}/go`, '');
+  await until(() => existsSync(`${home}/done`), 'the command goes on');
+  rmSync(`${home}/down`);
+  const [told] = await host.says(/\["exited".*/);
+  expect(told).not.toContain('onOutput');
+});
+
+test('a session, a terminal and a task on a target each have their kind, and a terminal takes input', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`${connected(folder())}
     const session = new BashSession({ target });
     session.run('echo in a session; exec sleep 1001').catch(() => {});
     const terminal = new PtySession({ target, cols: 40, rows: 5 });
-    terminal.start('printf "in a terminal"; exec sleep 1002').catch(() => {});
+    terminal.start('read -rp "Name: " name; echo "got $name"; exec sleep 1002').catch(() => {});
     const tasks = new BackgroundRegistry({ target });
     await tasks.start('exec sleep 1003');
     console.log('READY');`);
@@ -58,14 +78,18 @@ test('sessions, terminals and tasks of a target are shown as what they are', asy
   const terminal = await named('1002');
   expect(terminal).toMatchObject({ kind: 'terminal', target: 'there', size: [40, 5], pid: null });
   await client.follow(terminal.key);
-  await client.message(({ screen }) => screen?.lines.some((line: string) => line.includes('in a terminal')));
+  const shows = (text: string) =>
+    client.message(({ screen }) => screen?.lines.some((line: string) => line.includes(text)));
+  await shows('Name:');
+  expect(await client.request({ do: 'input', run: terminal.key, text: 'joe\n' })).toMatchObject({ ok: true });
+  await shows('got joe');
   const task = await named('1003');
   expect(task).toMatchObject({ kind: 'task', target: 'there', pid: null, processes: null });
   expect(await client.request({ do: 'stop', run: task.key })).toMatchObject({ ok: true });
   expect(await client.end(task.key)).toMatchObject({ state: 'aborted' });
 });
 
-test('a command that nobody can start there has an end', async () => {
+test('a command that cannot be started on its target is shown as refused', async () => {
   const hosts = new Hosts();
   const home = folder();
   const host = hosts.start(`${connected(home)}
@@ -80,7 +104,7 @@ test('a command that nobody can start there has an end', async () => {
   expect(await client.end(key)).toMatchObject({ state: 'refused' });
 });
 
-test('a pool reports its places while somebody watches, and goes with its end', async () => {
+test('a pool reports its places while somebody watches, until it is closed', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`${connected(folder())}
     const pool = new TargetPool({ targets: [target, { command: ['false'], name: 'other' }], perTarget: 3 });

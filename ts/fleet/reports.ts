@@ -15,13 +15,16 @@ export class PoolReports {
   /** `report` returns what `NativePool.report` takes. */
   constructor(report: () => object) {
     this.#report = report;
-    listen<EventOf<'watched'>>(this.#native.number, () => this.#tell());
+    // A pool that was forgotten without `close()` is not kept by this.
+    const weak = new WeakRef(this);
+    listen<EventOf<'watched'>>(this.#native.number, () => weak.deref()?.tell());
   }
 
-  #tell(): void {
+  /** Reports the pool, and again after a while if somebody watches. */
+  tell(): void {
     clearTimeout(this.#timer);
     if (this.#native.report(JSON.stringify(this.#report()))) {
-      this.#timer = setTimeout(() => this.#tell(), EVERY_MS).unref();
+      this.#timer = setTimeout(() => this.tell(), EVERY_MS).unref();
     }
   }
 

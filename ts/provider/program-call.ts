@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { bash, type Target } from 'agent-bash';
 
 /** A call of a program of a cluster, such as kubectl. */
@@ -28,14 +29,36 @@ export interface ProgramAnswer {
   stderr: string;
 }
 
+/**
+ * Programs that run at once. Each takes some tenths of a second of a processor: with more, all of them would be late.
+ * Those that follow something for a while are not counted.
+ */
+const AT_ONCE = 2 * availableParallelism();
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
 /** The most of each stream that is kept, in UTF-16 units. */
 const MOST_KEPT = 8 * 1024 * 1024;
 
 /**
  * Runs a program with the whole environment of this process, as the transport to the place has it. When this process
- * ends, the program ends, too.
+ * ends, the program ends, too. The time that it may take begins when it is its turn.
  */
 export async function callProgram(call: ProgramCall): Promise<ProgramAnswer> {
+  if (call.onLine) return run(call);
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
+  try {
+    return await run(call);
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+async function run(call: ProgramCall): Promise<ProgramAnswer> {
   const { argv, stdin, env, timeoutMs, target, signal, onLine } = call;
   const kept = { stdout: '', stderr: '' };
   let line = '';

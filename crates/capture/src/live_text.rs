@@ -26,6 +26,12 @@ impl UntakenLiveText {
         Some(batch)
     }
 
+    /// Drops all text that was not taken, and says so in its place.
+    pub(super) fn drop_untaken(&mut self) {
+        let notice = format!("\n[{} bytes were left out here]\n", self.bytes());
+        (self.text, self.taken) = (notice, 0);
+    }
+
     /// Returns the number of bytes that were not taken.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() - self.taken

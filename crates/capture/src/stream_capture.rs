@@ -168,6 +168,11 @@ impl StreamCapture {
         }
     }
 
+    /// Drops the text that the live reader has not taken, with a notice in its place.
+    pub fn drop_live(&mut self) {
+        self.store.live.iter_mut().for_each(UntakenLiveText::drop_untaken);
+    }
+
     /// Returns the number of bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
         self.store.live.as_ref().map_or(0, UntakenLiveText::bytes)

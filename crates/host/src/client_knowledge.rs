@@ -80,8 +80,8 @@ impl ChangeParts {
     fn run(&mut self, run: &Arc<RunDescription>) {
         let names = run.actor.iter().flat_map(|actor| [&actor.agent, &actor.session, &actor.tool_call_id, &actor.user]);
         let names: usize = names.flatten().map(String::len).sum();
-        let texts = run.command.len() + run.cwd.len() + 2 * run.last_line.len() + run.run_id.len() + names;
-        let texts = texts + run.target.as_ref().map_or(0, String::len);
+        let target = run.target.as_ref().map_or(0, String::len);
+        let texts = run.command.len() + run.cwd.len() + 2 * run.last_line.len() + run.run_id.len() + target + names;
         self.make_room(texts * WIDEST + run.ports.len() * 64);
         self.current.runs.push(Arc::clone(run));
     }

@@ -13,7 +13,7 @@ use runner::pty::CommandTerminal;
 use runner::run::outcome::CommandOutcome;
 use runner::run::{JudgedDistantCommand, STOPPED_BY_PERSON, run_ending};
 
-/// A run that watchers see, unless it is one that nobody sees.
+/// A run on a target, as the people who watch see it. Some runs are never shown, such as the start of a task.
 pub struct WatchedRun {
     registered: Option<RegisteredRun>,
     terminal: Option<Arc<CommandTerminal>>,
@@ -69,7 +69,7 @@ impl WatchedRun {
         }
     }
 
-    /// Records that somebody watches the run. Returns whether its output is to be asked for.
+    /// Records that somebody watches the run. Returns whether the target has to be asked for its output.
     pub fn begins_to_listen(&mut self) -> bool {
         !std::mem::replace(&mut self.is_live, true)
     }

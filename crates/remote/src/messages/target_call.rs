@@ -21,7 +21,7 @@ pub enum TargetCall {
     Ask(TargetRequest),
     /// Terminate the command, or give the question up.
     Abort,
-    /// Send output of the command from now on, beginning with the end of what is held.
+    /// Send the last output that is held of the command, and all that follows, for people who watch.
     Listen,
     /// The host has taken output, text of a terminal, or events of a registry, that cost this much of the credit.
     OutputTaken(u64),

@@ -58,7 +58,7 @@ pub struct BlockedPrompt {
 pub enum CallerReply {
     /// Terminate the command.
     Abort,
-    /// Give the listener output from now on, beginning with the end of what is held.
+    /// Give the listener the last output that is held, and all that follows, for people who watch.
     Listen,
     /// The listener has taken the output, or failed with this error.
     OutputTaken(Option<String>),

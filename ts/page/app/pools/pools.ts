@@ -41,7 +41,11 @@ export class PoolsView {
 
   update(): void {
     const pools = [...this.#context.store.pools.values()];
-    for (const pool of pools) fill(this.#bodyOf(pool.id), JSON.stringify([pool, isOld(pool)]), () => this.#rows(pool));
+    for (const pool of pools) {
+      // The rows stay while nothing but the time of the report changes.
+      const key = JSON.stringify([{ ...pool, reportedAt: 0 }, isOld(pool)]);
+      fill(this.#bodyOf(pool.id), key, () => this.#rows(pool));
+    }
     for (const body of this.#table.tBodies) {
       if (!pools.some(({ id }) => id === body.dataset.pool)) body.remove();
     }

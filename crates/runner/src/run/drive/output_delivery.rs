@@ -112,7 +112,7 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
 
     /// Returns whether a listener can still delay the result.
     pub fn may_delay(&self) -> bool {
-        self.delivery.is_on() || self.terminal_has_text()
+        self.delivery.may_delay() || self.terminal_has_text()
     }
 
     /// Returns whether a listener has not taken everything, or the caller has not said where a whole stream goes.
@@ -181,6 +181,9 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
                 self.pass_on(stream);
             }
         }
+        while let Some((stream, text)) = self.delivery.next_for_watchers(&mut self.streams) {
+            self.listener.output(stream, text);
+        }
         if let Some(terminal) = &self.terminal {
             terminal.finish_data();
             self.deliver_data();
@@ -193,6 +196,9 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
         self.moving.on_output(&reader.capture.take_journal());
         if reader.capture.wants_spill() && reader.spill(self.request) {
             self.listener.allocate(stream);
+        }
+        if self.delivery.leaves_out(reader.capture.live_bytes()) {
+            reader.capture.drop_live();
         }
         if reader.capture.live_bytes() > 0 {
             self.delivery.on_text(stream);
@@ -245,14 +251,15 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
         match reply {
             CallerReply::OutputTaken(failure) => {
                 self.delivery.on_taken();
-                if let Some(failure) = failure {
-                    self.delivery.stop();
+                if let Some(failure) = failure
+                    && self.delivery.stop()
+                {
                     self.notes.push(format!("the onOutput listener failed and was taken away: {failure}"));
                 }
                 self.deliver();
             }
             CallerReply::Listen if !self.delivery.is_on() => {
-                self.delivery = OutputDelivery::new(true);
+                self.delivery = OutputDelivery::for_watchers();
                 for reader in self.streams.all_mut() {
                     reader.capture.begin_live(BATCH);
                     self.delivery.on_text(reader.stream);
@@ -315,6 +322,8 @@ impl<'a, L: CommandListener> CommandOutput<'a, L> {
 
 /// The most bytes of text that one call of the listener gets.
 pub const BATCH: usize = 64 * 1024;
+/// The most bytes of a stream that wait for people who watch.
+const KEPT_FOR_WATCHERS: usize = 4 * BATCH;
 
 /// Streams of live text.
 pub trait LiveText {
@@ -334,11 +343,14 @@ impl LiveText for OutputStreams {
     }
 }
 
-/// The stream that the listener gets next, and whether the listener is still busy with the last batch.
+/// The stream that the listener gets next, and whether the listener is still busy with the last batch. People who watch
+/// hold nothing up: what they do not take is left out.
 #[derive(Debug, Default)]
 pub struct OutputDelivery {
     /// Whether the caller listens.
     on: bool,
+    /// Whether only people who watch listen.
+    is_for_watchers: bool,
     /// Whether a batch was not taken yet.
     in_flight: bool,
     queue: VecDeque<OutputStream>,
@@ -349,14 +361,38 @@ impl OutputDelivery {
         Self { on, ..Self::default() }
     }
 
-    /// Returns whether the caller listens.
+    /// Returns the delivery to people who watch.
+    pub fn for_watchers() -> Self {
+        Self { on: true, is_for_watchers: true, ..Self::default() }
+    }
+
+    /// Returns whether somebody listens.
     pub fn is_on(&self) -> bool {
         self.on
     }
 
+    /// Returns whether the listener can hold the command or its result up.
+    pub fn may_delay(&self) -> bool {
+        self.on && !self.is_for_watchers
+    }
+
+    /// Returns whether a stream has more text for people who watch than is kept for them.
+    pub fn leaves_out(&self, live_bytes: usize) -> bool {
+        self.on && self.is_for_watchers && live_bytes > KEPT_FOR_WATCHERS
+    }
+
+    /// Returns the next batch for people who watch, also while they are busy: the last ones, at the end.
+    pub fn next_for_watchers(&mut self, text: &mut impl LiveText) -> Option<(OutputStream, String)> {
+        if !self.is_for_watchers {
+            return None;
+        }
+        self.in_flight = false;
+        self.next(text)
+    }
+
     /// Returns whether reading of a stream with this much text pauses, so that a full pipe holds the command back.
     pub fn is_full(&self, live_bytes: usize) -> bool {
-        self.on && live_bytes >= BATCH
+        self.may_delay() && live_bytes >= BATCH
     }
 
     /// Records that a stream has text for the listener.
@@ -386,15 +422,17 @@ impl OutputDelivery {
         self.in_flight = false;
     }
 
-    /// Stops the delivery to the listener. Returns whether the listener still listened.
+    /// Stops the delivery to the listener. Returns whether the caller still listened.
     pub fn stop(&mut self) -> bool {
+        let listened = self.may_delay();
         self.queue.clear();
-        std::mem::take(&mut self.on)
+        self.on = false;
+        listened
     }
 
     /// Returns whether the listener has not taken everything yet.
     pub fn is_pending(&self) -> bool {
-        self.on && (self.in_flight || !self.queue.is_empty())
+        self.may_delay() && (self.in_flight || !self.queue.is_empty())
     }
 }
 
@@ -519,6 +557,9 @@ mod tests {
             let delivery = OutputDelivery::new(true);
             assert!(!delivery.is_full(BATCH - 1) && delivery.is_full(BATCH));
             assert!(!OutputDelivery::new(false).is_full(usize::MAX), "without a listener everything is read");
+            let watched = OutputDelivery::for_watchers();
+            assert!(!watched.is_full(usize::MAX) && !watched.may_delay(), "people who watch hold nothing up");
+            assert!(!watched.leaves_out(KEPT_FOR_WATCHERS) && watched.leaves_out(KEPT_FOR_WATCHERS + 1));
         }
 
         #[test]
