@@ -12,6 +12,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
 } from 'node:fs';
@@ -103,6 +104,18 @@ export function killAll(mark) {
   }
 }
 
+/** Names a process by its command and its directory, which tells the test that started it. */
+function described(pid) {
+  const command = text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 160);
+  let cwd = 'an unknown directory';
+  try {
+    cwd = readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // It has exited.
+  }
+  return `${command.trim()} in ${cwd}`;
+}
+
 /** Names what a directory has in it, which tells the test that made it. */
 function within(path) {
   const found = entries(path, { recursive: true, withFileTypes: true });
@@ -154,7 +167,7 @@ export class Footprint {
   #left() {
     const processes = processesOf(this.#directory)
       .filter(({ state }) => state !== 'Z')
-      .map(({ pid }) => `process ${pid}: ${text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 160)}`);
+      .map(({ pid }) => `process ${pid}: ${described(pid)}`);
     const files = entries(this.#directory).filter((name) => name !== this.#kept);
     const mounts = text('/proc/self/mountinfo')
       .split('\n')
