@@ -2773,8 +2773,8 @@ declare class BackgroundRegistry {
   /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
   get notes(): string[];
   /**
-   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on. May be
-   * called again, and resolves when all is done.
+   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on, except
+   * those whose `kill` was called before. May be called again, and resolves when all is done.
    */
   close(): Promise<void>;
   /** Same as `close()`. */

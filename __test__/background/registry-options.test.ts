@@ -121,6 +121,15 @@ describe('after close', () => {
     registry.off('exit', () => {});
   });
 
+  test('tasks that were killed before have ended', async () => {
+    const kept = new BackgroundRegistry({ dir: folder() });
+    const tasks = await Promise.all([1, 2, 3].map(() => kept.start('sleep 60', { cwd: folder() })));
+    const killed = kept.killAll();
+    await kept.close();
+    expect((await killed).map(({ task }) => task.state)).toEqual(['killed', 'killed', 'killed']);
+    for (const { pid } of tasks) expect(thrown(() => process.kill(pid ?? 0, 0)).code).toBe('ESRCH');
+  });
+
   test('Symbol.asyncDispose is close', async () => {
     await registry[Symbol.asyncDispose]();
     expect((await rejection(() => registry.check('t'))).code).toBe('ERR_BASH_CLOSED');

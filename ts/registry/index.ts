@@ -46,6 +46,8 @@ export class BackgroundRegistry {
   readonly #confine: ConfineSetting | undefined;
   readonly #owner: Owner;
   #closing: Promise<void> | undefined;
+  /** Calls of `kill` that have not ended. */
+  readonly #kills = new Set<Promise<BackgroundCheck>>();
 
   /**
    * Opens the directory, or makes it, and removes tasks that ended more than `retentionMs` ago.
@@ -207,11 +209,10 @@ export class BackgroundRegistry {
    * no process of it is left. A task that has ended is left alone, and its state and output are returned. Rejects with
    * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
-  async kill(task: TaskName): Promise<BackgroundCheck> {
-    const native = this.#own() ?? (await this.#placed());
-    const name = nameOf(task);
-    this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
-    return settled({ begin: () => native.kill(name), kind: 'check', answer: (event) => checkOf(event, this) });
+  kill(task: TaskName): Promise<BackgroundCheck> {
+    const killed = this.#kill(task);
+    this.#kills.add(killed);
+    return killed.finally(() => this.#kills.delete(killed));
   }
 
   /**
@@ -261,8 +262,8 @@ export class BackgroundRegistry {
   }
 
   /**
-   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on. May be
-   * called again, and resolves when all is done.
+   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on, except
+   * those whose `kill` was called before. May be called again, and resolves when all is done.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -284,10 +285,18 @@ export class BackgroundRegistry {
     return { ...options, ...(confine !== undefined && { confine }), [OWNER]: owner };
   }
 
+  async #kill(task: TaskName): Promise<BackgroundCheck> {
+    const native = this.#own() ?? (await this.#placed());
+    const name = nameOf(task);
+    this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
+    return settled({ begin: () => native.kill(name), kind: 'check', answer: (event) => checkOf(event, this) });
+  }
+
   async #close(): Promise<void> {
     const { native } = this.#handle;
     if (this.#temporary) this.#publishKill('close', () => true);
     this.#handle.closed = true;
+    await Promise.allSettled(this.#kills);
     try {
       if (native) await settled({ begin: () => native.close(), kind: 'done', answer: () => undefined });
     } finally {

@@ -38,7 +38,7 @@ describe.runIf(process.platform === 'linux')('the directory of a registry in a w
       }
       expect(registry.list().map(({ state }) => state)).toEqual(['running']);
     } finally {
-      registry.killAll();
+      await registry.killAll();
       await registry.close();
     }
   });
