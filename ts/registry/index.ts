@@ -296,7 +296,7 @@ export class BackgroundRegistry {
     const { native } = this.#handle;
     if (this.#temporary) this.#publishKill('close', () => true);
     this.#handle.closed = true;
-    await Promise.allSettled(this.#kills);
+    if (this.#kills.size > 0) await Promise.allSettled(this.#kills);
     try {
       if (native) await settled({ begin: () => native.close(), kind: 'done', answer: () => undefined });
     } finally {
