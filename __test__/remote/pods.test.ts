@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, connect, type Target } from 'agent-bash';
 import { expect, test } from 'vitest';
@@ -30,7 +30,11 @@ function pod() {
   const home = folder();
   const kubectl = join(home, 'kubectl');
   writeFileSync(kubectl, KUBECTL, { mode: 0o755 });
-  const be = (uid: string) => writeFileSync(join(home, 'uid'), `${uid}\n`);
+  // In one step: the program must not find the file empty.
+  const be = (uid: string) => {
+    writeFileSync(join(home, 'next'), `${uid}\n`);
+    renameSync(join(home, 'next'), join(home, 'uid'));
+  };
   be('one');
   const address = { pod: 'box', namespace: "it's", context: 'c', uid: 'one', program: [kubectl] };
   return { home, be, address, asked: () => readFileSync(join(home, 'asked'), 'utf8').trimEnd().split(/ *\n/) };
