@@ -26,10 +26,10 @@ export class History {
     const projects = new Map<string, Project>();
     const agents = new Set<string>();
     const targets = new Set<string>();
-    for await (const entry of readLedger({ ...query, limit: COUNTED + 1 })) {
+    for await (const entry of readLedger(query)) {
       if (target !== undefined && entry.target !== target) continue;
+      if (!numbers.add(entry)) break;
       if (newest.length < SENT) newest.push(entry);
-      numbers.add(entry);
       const project = this.#projects.of(entry);
       projects.set(project.path, project);
       if (entry.actor?.agent) agents.add(entry.actor.agent);
@@ -101,14 +101,14 @@ class Numbers {
     this.#from = since === undefined ? this.#until - DAY_MS : Number(since);
   }
 
-  add(entry: LedgerEntry): void {
-    if (this.#times.length >= COUNTED) {
-      this.#more = true;
-      return;
-    }
+  /** Counts a run. Returns false if there are more than are counted. */
+  add(entry: LedgerEntry): boolean {
+    this.#more = this.#times.length >= COUNTED;
+    if (this.#more) return false;
     this.#times.push([entry.startedAt, isFailed(entry)]);
     if (entry.state === 'lost') this.#lost += 1;
     this.#from = Math.min(this.#from, entry.startedAt);
+    return true;
   }
 
   result(): Pick<PageHistory, 'runs' | 'failed' | 'lost' | 'more' | 'from' | 'until' | 'bars'> {
