@@ -1,6 +1,7 @@
 import type { Actor } from 'agent-bash';
 import { commandOf, findingsOf } from '../command.ts';
 import type { Ask, Change, Pool, Run } from '../host/protocol.ts';
+import { POOLS } from '../host/read.ts';
 import { bareEnd } from '../host/read-end.ts';
 import type { PageAsk, PageChange, PageEnded, PageHost, PagePool, PageRun, PageState } from '../wire.ts';
 import { Projects } from './project.ts';
@@ -11,8 +12,6 @@ const KEPT = 100;
 const ACTORS = 1_000;
 /** Most runs, and most asks, of one host that are shown. */
 const SHOWN = 2_000;
-/** Most pools of one host that are shown. */
-const POOLS = 20;
 
 /** Returns the id of a run or an ask of a host. */
 export function idOf(host: string, key: string): string {

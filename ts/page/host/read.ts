@@ -146,8 +146,9 @@ function ask(given: Fields): Ask {
   };
 }
 
-/** Most pools of a host, and most places of a pool. */
-const POOLS = 20;
+/** Most pools of a host that are shown. */
+export const POOLS = 20;
+/** Most places of a pool that are shown. */
 const PLACES = 200;
 
 function pool(given: Fields): Pool {

@@ -43,8 +43,7 @@ export class PoolsView {
     const pools = [...this.#context.store.pools.values()];
     for (const pool of pools) {
       // The rows stay while nothing but the time of the report changes.
-      const key = JSON.stringify([{ ...pool, reportedAt: 0 }, isOld(pool)]);
-      fill(this.#bodyOf(pool.id), key, () => this.#rows(pool));
+      fill(this.#bodyOf(pool.id), JSON.stringify({ ...pool, reportedAt: 0 }), () => this.#rows(pool));
     }
     for (const body of this.#table.tBodies) {
       if (!pools.some(({ id }) => id === body.dataset.pool)) body.remove();
@@ -57,7 +56,7 @@ export class PoolsView {
   tick(now: number): void {
     for (const { id, reportedAt } of this.#context.store.pools.values()) {
       const age = this.#bodyOf(id).querySelector('time');
-      if (age) text(age, `reported ${ago(now - reportedAt)}`);
+      if (age) text(age, now - reportedAt > OLD_MS ? ` · reported ${ago(now - reportedAt)}` : '');
     }
   }
 
@@ -74,8 +73,7 @@ export class PoolsView {
     const { pid, program } = this.#context.store.known.get(host) ?? { pid: 0, program: '' };
     const words = [visible(program), `pid ${pid}`, count(pool.count, 'place')];
     if (waiting > 0) words.push(`${count(waiting, 'call')} ${waiting === 1 ? 'waits' : 'wait'} for any of them`);
-    const label = h('th', { scope: 'rowgroup', colspan: COLUMNS.length }, words.join(' · '));
-    if (isOld(pool)) label.append(' · ', h('time'));
+    const label = h('th', { scope: 'rowgroup', colspan: COLUMNS.length }, words.join(' · '), h('time'));
     const rows = [h('tr', { class: 'dayrow' }, label), ...places.map((place) => row(place, pool))];
     const more = pool.count - places.length;
     if (more > 0) rows.push(h('tr', {}, h('td', { colspan: COLUMNS.length }, `and ${count(more, 'more place')}`)));
@@ -100,8 +98,4 @@ function row(place: Place, { perTarget }: PagePool): HTMLElement {
 function statedPlace({ state, brokenUntil }: Place): Stated {
   if (brokenUntil !== null) return { word: `avoided until ${clock(brokenUntil)}`, tone: 'bad', mark: 'refuse' };
   return STATES[state] ?? { word: visible(state), tone: 'done', mark: 'task' };
-}
-
-function isOld({ reportedAt }: PagePool): boolean {
-  return Date.now() - reportedAt > OLD_MS;
 }
