@@ -104,7 +104,7 @@ test('a command that cannot be started on its target is shown as refused', async
   expect(await client.end(key)).toMatchObject({ state: 'refused' });
 });
 
-test('a pool reports its places while somebody watches, until it is closed', async () => {
+test('a watched pool reports its places until it is closed', async () => {
   const hosts = new Hosts();
   const host = hosts.start(`${connected(folder())}
     const pool = new TargetPool({ targets: [target, { command: ['false'], name: 'other' }], perTarget: 3 });

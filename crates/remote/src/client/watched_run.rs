@@ -69,7 +69,7 @@ impl WatchedRun {
         }
     }
 
-    /// Records that somebody watches the run. Returns whether the target has to be asked for its output.
+    /// Records a watcher. Returns true for the first one: the target has to be asked for the output.
     pub fn begins_to_listen(&mut self) -> bool {
         !std::mem::replace(&mut self.is_live, true)
     }

@@ -344,12 +344,12 @@ impl LiveText for OutputStreams {
 }
 
 /// The stream that the listener gets next, and whether the listener is still busy with the last batch. People who watch
-/// hold nothing up: what they do not take is left out.
+/// never delay the command: text that they do not take in time is dropped.
 #[derive(Debug, Default)]
 pub struct OutputDelivery {
-    /// Whether the caller listens.
+    /// Whether there is a listener.
     on: bool,
-    /// Whether only people who watch listen.
+    /// Whether the listeners are people who watch, and not the caller.
     is_for_watchers: bool,
     /// Whether a batch was not taken yet.
     in_flight: bool,
@@ -366,7 +366,7 @@ impl OutputDelivery {
         Self { on: true, is_for_watchers: true, ..Self::default() }
     }
 
-    /// Returns whether somebody listens.
+    /// Returns whether there is a listener: the caller, or people who watch.
     pub fn is_on(&self) -> bool {
         self.on
     }
