@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { IDLE } from '../host/support.ts';
-import { alive, finished, folder, until } from '../support/index.ts';
+import { alive, finished, folder, replaceFile, until } from '../support/index.ts';
 import { named, opened, Pages } from './support.ts';
 
 describe.concurrent('hosts come and go', () => {
@@ -168,11 +168,11 @@ describe.concurrent('hosts come and go', () => {
     // The directory is shared with another machine, which has started this task.
     const path = join(pages.state, 'agent-bash/tasks', `${id}.json`);
     const task = JSON.parse(readFileSync(path, 'utf8'));
-    writeFileSync(path, JSON.stringify({ ...task, boot: `${task.boot}x`, hostName: 'other' }));
+    finished(() => replaceFile(path, JSON.stringify(task)));
+    replaceFile(path, JSON.stringify({ ...task, boot: `${task.boot}x`, hostName: 'other' }));
     host.process.kill('SIGKILL');
     await events.run(({ id }) => id === `task:${taskId}`);
     await until(() => !events.live.some(named('995')), 'the other one is gone');
-    writeFileSync(path, JSON.stringify(task));
   });
 
   test('a task of a registry with its own directory is shown through its host', async () => {

@@ -1,8 +1,19 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, connect, type Target } from 'agent-bash';
 import { expect, test } from 'vitest';
-import { cutLink, finished, folder, mark, place, rejection, sleepers, state, until } from '../support/index.ts';
+import {
+  cutLink,
+  finished,
+  folder,
+  mark,
+  place,
+  rejection,
+  replaceFile,
+  sleepers,
+  state,
+  until,
+} from '../support/index.ts';
 
 /** Answers as kubectl does for a pod that is this machine, with the uid in a file. Writes down what it is asked for. */
 const KUBECTL = `#!/bin/bash
@@ -30,11 +41,7 @@ function pod() {
   const home = folder();
   const kubectl = join(home, 'kubectl');
   writeFileSync(kubectl, KUBECTL, { mode: 0o755 });
-  // In one step: the program must not find the file empty.
-  const be = (uid: string) => {
-    writeFileSync(join(home, 'next'), `${uid}\n`);
-    renameSync(join(home, 'next'), join(home, 'uid'));
-  };
+  const be = (uid: string) => replaceFile(join(home, 'uid'), `${uid}\n`);
   be('one');
   const address = { pod: 'box', namespace: "it's", context: 'c', uid: 'one', program: [kubectl] };
   return { home, be, address, asked: () => readFileSync(join(home, 'asked'), 'utf8').trimEnd().split(/ *\n/) };
