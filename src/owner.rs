@@ -1,16 +1,40 @@
 //! Owners of worlds: tools, sessions and registries whose confined commands belong together.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use napi_derive::napi;
 
 use super::request::NativeRequest;
 use super::session::NativeSession;
-use runner::run::{WorldOwner, known_request};
+use remote::client::RemoteTarget;
+use runner::run::{WorldOwner, known_request, runtime};
 use runner::session::first_request;
 use runner::snapshot::SnapshotRequest;
 
-/// An owner of worlds. Its worlds end with it: at a call of `end`, when it is collected, or when its thread ends.
+/// The targets with worlds of owners, by the owners' numbers.
+static TARGETS: Mutex<BTreeMap<u64, Vec<Weak<RemoteTarget>>>> = Mutex::new(BTreeMap::new());
+
+/// Adds a target on which an owner has a world from now on.
+pub fn add_target(owner: u64, target: &Arc<RemoteTarget>) {
+    let mut targets = TARGETS.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = targets.entry(owner).or_default();
+    if !known.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(target))) {
+        known.retain(|known| known.strong_count() > 0);
+        known.push(Arc::downgrade(target));
+    }
+}
+
+/// Ends the worlds that an owner has on targets.
+fn end_on_targets(owner: u64) {
+    let known = TARGETS.lock().unwrap_or_else(PoisonError::into_inner).remove(&owner);
+    for target in known.into_iter().flatten().filter_map(|target| target.upgrade()) {
+        let Ok(runtime) = runtime() else { return };
+        target.end_worlds(owner, runtime);
+    }
+}
+
+/// An owner of worlds. Its worlds end with it, those on targets too: at a call of `end`, when it is collected, or when its thread ends.
 #[napi]
 pub struct NativeOwner {
     owner: Arc<WorldOwner>,
@@ -47,6 +71,7 @@ impl NativeOwner {
     #[napi]
     pub fn end(&self) {
         self.owner.end();
+        end_on_targets(self.owner.number());
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::any_task_registry::AnyTaskRegistry;
 use super::native_event::NativeEvent;
+use super::owner::add_target;
 use super::registry_options::NativeRegistryOptions;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
@@ -197,7 +198,7 @@ impl ThreadCalls {
     /// Judges a command, and returns it as the program takes it, with the registry of its tasks there.
     fn judge_order(
         &self,
-        target: &RemoteTarget,
+        target: &Arc<RemoteTarget>,
         given: TargetCommandInput,
         own_cwd: Option<String>,
     ) -> Result<(TargetCommand, JudgedDistantCommand, Option<Arc<DistantRegistry>>), RunError> {
@@ -207,6 +208,7 @@ impl ThreadCalls {
         let given = RawOptions::from_json(&options)?;
         let options = if given.actor.is_some() { without_actor(&options) } else { options };
         let registry = task_of.or(given.registry_number).map(|number| self.distant_registry(number)).transpose()?;
+        let owner = given.confine.as_ref().map(|world| world.owner);
         let raw = RawOptions {
             command: command.clone(),
             cwd: if cwd.is_empty() { own_cwd.unwrap_or_default() } else { cwd.clone() },
@@ -217,6 +219,9 @@ impl ThreadCalls {
             ..given
         };
         let judged = judge_distant(raw, target.id(), ledger_directory(&sys::environment()))?;
+        if let Some(owner) = owner.filter(|owner| *owner != 0) {
+            add_target(owner, target);
+        }
         let number = registry.as_ref().map(|registry| registry.number());
         let mark = judged.outcome.run.clone();
         let order = TargetCommand {

@@ -21,31 +21,22 @@ export interface StartedProgram extends Started {
 }
 
 /** Starts a program with a sandbox's options. With `tellPid` its pid is known while it runs; otherwise it is `null`. */
-export function startProgram(
-  base: Base,
-  params: RunParams,
-  tellPid: boolean,
-  ready?: Promise<Base> | undefined,
-): StartedProgram {
+export function startProgram(base: Base, params: RunParams, tellPid: boolean): StartedProgram {
   const output = new Output();
   const tellCaller = guarded(base.onOutput);
   const long = longCommand(params);
-  const started = start(
-    base,
-    {
-      command: long?.command ?? REPLACE,
-      args: long ? long.args : [params.cmd, ...(params.args ?? [])],
-      cwd: params.cwd,
-      env: params.env,
-      signal: params.signal,
-      onOutput: (chunk) => {
-        output.add(chunk);
-        return base.onOutput && tellCaller(chunk);
-      },
-      ...(tellPid && { streams: { bytes: false, fed: false, over: () => {} } }),
+  const started = start(base, {
+    command: long?.command ?? REPLACE,
+    args: long ? long.args : [params.cmd, ...(params.args ?? [])],
+    cwd: params.cwd,
+    env: params.env,
+    signal: params.signal,
+    onOutput: (chunk) => {
+      output.add(chunk);
+      return base.onOutput && tellCaller(chunk);
     },
-    ready,
-  );
+    ...(tellPid && { streams: { bytes: false, fed: false, over: () => {} } }),
+  });
   return { ...started, finished: (end) => output.finished(end) };
 }
 

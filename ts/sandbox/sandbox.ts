@@ -1,11 +1,10 @@
 import { OWNER } from '../core/world.ts';
-import { type Base, baseOf, checkLocal, denialOf, diskBase, isConfined, withHome, withWritable } from './base.ts';
+import { baseOf, checkLocal, denialOf, diskBase, isConfined, withHome } from './base.ts';
 import { checked, detached, type StartedProgram, startProgram } from './command.ts';
 import { commandDisk } from './command-disk.ts';
 import { HOST_DISK } from './disk.ts';
 import { sandboxFiles } from './files.ts';
 import { Running } from './running.ts';
-import { HomeThere } from './session/home-there.ts';
 import { type Order, start } from './start.ts';
 import type {
   CommandFinished,
@@ -44,17 +43,11 @@ function make(entry: string, options: SandboxOptions): Sandbox {
   const running = new Running(own);
   base[OWNER]?.begin({ ...base, env: { ...base.env, ...running.mark } });
 
-  // The world of confined commands ends once a directory that they may change is gone: no other way leads there.
-  const world = own.target && isConfined(own) ? new HomeThere(own.target, 'world') : null;
-  const within = (options: Base) => world?.path.then((path) => withWritable(options, path));
-
   const launch = (params: RunParams, tellPid: boolean): StartedProgram =>
-    running.add(startProgram(base, { ...params, env: { ...params.env, ...running.mark } }, tellPid, within(base)));
+    running.add(startProgram(base, { ...params, env: { ...params.env, ...running.mark } }, tellPid));
 
-  const ofDisk = (order: Order) => {
-    const options = diskBase(own);
-    return running.add(start(options, { ...order, env: { ...order.env, ...running.mark } }, within(options)));
-  };
+  const ofDisk = (order: Order) =>
+    running.add(start(diskBase(own), { ...order, env: { ...order.env, ...running.mark } }));
   const isOfHost = own.target === undefined && !isConfined(own);
 
   async function runCommand(
@@ -73,7 +66,6 @@ function make(entry: string, options: SandboxOptions): Sandbox {
     async stop() {
       await running.end();
       base[OWNER]?.end();
-      await world?.remove();
     },
   };
 }

@@ -23,7 +23,7 @@ export class HomeThere {
   #by = 0;
 
   /** `option` tells what it is for. It is part of the name. */
-  constructor(target: Target, option: 'home' | 'dir' | 'world' = 'home') {
+  constructor(target: Target, option: 'home' | 'dir' = 'home') {
     this.#target = target;
     this.#prefix = `agent-bash-${option}-`;
   }

@@ -110,9 +110,8 @@ interface Parts {
 /** Returns the private directory of a session, which is the home of its commands unless they have another. */
 function ownHomeOf(base: Base, home: string | undefined): PrivateHome | HomeThere | null {
   const isHomeless = home === undefined && base.env?.HOME === undefined;
-  // A world of a target ends once a directory that its commands may change is gone: no other way leads there.
-  if (base.target) return isHomeless || isConfined(base) ? new HomeThere(base.target) : null;
-  return isHomeless ? new PrivateHome() : null;
+  if (!isHomeless) return null;
+  return base.target ? new HomeThere(base.target) : new PrivateHome();
 }
 
 /** Returns the options that a command starts with at this moment. `given` are its own variables. */

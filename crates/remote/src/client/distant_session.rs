@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::connect::TargetRunHandle;
 use super::distant_run::DistantRunEnd;
-use super::remote_target::{RemoteTarget, TargetState};
+use super::remote_target::RemoteTarget;
 use super::target_requests::UnansweredRequest;
 use super::target_run_updates::TargetRunUpdate;
 use crate::messages::{TargetCommandPlace, TargetRequest, TargetSessionRequest};
@@ -107,9 +107,7 @@ impl DistantSession {
 
     /// Refuses further commands. May be called again.
     pub fn close(self: &Arc<Self>, runtime: &Handle) {
-        if matches!(self.target.state(), TargetState::Connected | TargetState::Disconnected) {
-            runtime.spawn(self.target.request(TargetRequest::Session(self.number, TargetSessionRequest::Close)));
-        }
+        self.target.tell(TargetRequest::Session(self.number, TargetSessionRequest::Close), runtime);
         self.closed.notify_one();
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+
 use super::connect::TargetRunHandle;
 use super::distant_run::reported_error;
 use super::overdue_calls::{ANSWER_OVERDUE, wait_connected_for};
@@ -41,6 +43,18 @@ impl RemoteTarget {
         ask: TargetRequest,
     ) -> impl Future<Output = Result<TargetResponse, UnansweredRequest>> + Send + 'static {
         self.request_until(ask, std::future::pending())
+    }
+
+    /// Asks for what nobody waits for, unless the program is gone.
+    pub(super) fn tell(self: &Arc<Self>, ask: TargetRequest, runtime: &Handle) {
+        if matches!(self.state(), TargetState::Connected | TargetState::Disconnected) {
+            runtime.spawn(self.request(ask));
+        }
+    }
+
+    /// Ends the worlds there of an owner, whose number is that of its commands' `confine`.
+    pub fn end_worlds(self: &Arc<Self>, owner: u64, runtime: &Handle) {
+        self.tell(TargetRequest::EndWorlds(owner), runtime);
     }
 
     /// Like [`Self::request`]. Once the caller gives up, the program is asked for what there is.

@@ -25,6 +25,8 @@ pub enum TargetRequest {
     NewestToUndo(NewestUndoRequest),
     /// Start a warm shell for commands like this one. Answered by [`TargetResponse::Warm`].
     WarmUp(Box<TargetCommand>),
+    /// End the worlds of an owner, by the number that the host gave it. Answered by [`TargetResponse::Done`].
+    EndWorlds(u64),
 
     /// Something of the file with this absolute path. Answered by [`TargetResponse::File`].
     File(String, TargetFileRequest),
@@ -55,7 +57,7 @@ impl TargetRequest {
             Self::Registry(_, TargetRegistryRequest::Wait { until, .. }) => Some(until.timeout? + RESPONSE_TIMEOUT),
             Self::Undo(_) | Self::UndoPoints(_) | Self::NewestToUndo(_) | Self::Registry(..) => Some(FILE_WORK_TIMEOUT),
             Self::File(_, TargetFileRequest::Remove(_)) => Some(FILE_WORK_TIMEOUT),
-            Self::WarmUp(_) | Self::File(..) | Self::Uninstall => Some(RESPONSE_TIMEOUT),
+            Self::WarmUp(_) | Self::EndWorlds(_) | Self::File(..) | Self::Uninstall => Some(RESPONSE_TIMEOUT),
         }
     }
 

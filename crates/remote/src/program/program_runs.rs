@@ -27,7 +27,7 @@ use runner::error::RunError;
 use runner::pty::CommandTerminal;
 use runner::request::RawOptions;
 use runner::run::outcome::CommandOutcome;
-use runner::run::{CallerReply, LISTED_SURVIVORS, SubmittedCommand, request_of, warm_up};
+use runner::run::{CallerReply, LISTED_SURVIVORS, SubmittedCommand, end_worlds, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::SnapshotRequest;
 use wire::{MailboxMessage, WireError};
@@ -131,6 +131,10 @@ impl ProgramRuns {
             TargetRequest::UndoPoints(wanted) => list_undo_points(wanted),
             TargetRequest::NewestToUndo(wanted) => find_newest_undo(wanted),
             TargetRequest::WarmUp(order) => self.warm_up(*order),
+            TargetRequest::EndWorlds(owner) => {
+                end_worlds(owner);
+                Box::pin(async { Ok(TargetResponse::Done) })
+            }
             TargetRequest::File(path, of_file) => {
                 self.files.handle_request(&path, of_file, RequestTransfer::open(asked))
             }

@@ -12,6 +12,14 @@ use crate::supervise::HelperProcesses;
 /// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
+/// Ends the worlds of an owner, given by its number.
+pub fn end_worlds(owner: u64) {
+    confine_policy::forget_owner(owner);
+    if let Some(helpers) = HelperProcesses::if_made() {
+        helpers.end_worlds(owner);
+    }
+}
+
 /// An owner of worlds. Its worlds end with it.
 #[derive(Debug)]
 pub struct WorldOwner {
@@ -38,10 +46,7 @@ impl WorldOwner {
     /// Ends the owner's worlds, and the world that is being begun. May be called again.
     pub fn end(&self) {
         self.has_ended.store(true, Ordering::SeqCst);
-        confine_policy::forget_owner(self.number);
-        if let Some(helpers) = HelperProcesses::if_made() {
-            helpers.end_worlds(self.number);
-        }
+        end_worlds(self.number);
     }
 
     /// Begins the world of the first command in the background, with a warm shell. `first` returns the request of a
