@@ -216,7 +216,7 @@ async function byHand(name: string): Promise<string> {
 }
 
 nodeTest(
-  '50 claims at once through a rough proxy, with restarts: none is left, none is shared',
+  '50 claims at once through a rough proxy, with restarts of server and kubelet: none is left, none is shared',
   async () => {
     const seed = Number(process.env.AGENT_BASH_SEED ?? Date.now() % 1e6);
     console.log(`AGENT_BASH_SEED=${seed}`);
@@ -228,12 +228,13 @@ nodeTest(
       await place.renew?.(Date.now() + 300_000);
       return { id: place.id, uid };
     });
-    const restarts = (async () => {
-      for (const count of [5, 25]) {
+    const at = async (counts: number[], restart: () => Promise<void>) => {
+      for (const count of counts) {
         await until(async () => (await claims().catch(() => [])).length >= count, `${count} claims`, 200_000);
-        await node.restart();
+        await restart();
       }
-    })();
+    };
+    const restarts = Promise.all([at([5, 25], () => node.restart()), at([12, 20], () => node.restartKubelet())]);
     const outcomes = await Promise.allSettled(all);
     await restarts;
     const places = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
