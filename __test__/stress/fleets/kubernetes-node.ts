@@ -83,6 +83,12 @@ export class KubernetesNode {
     return text.split(' ').filter((name) => name !== '');
   }
 
+  /** Sets how many sandboxes of a pool are kept warm. */
+  async resize(pool: string, replicas: number): Promise<void> {
+    const patch = JSON.stringify({ spec: { replicas } });
+    await this.kubectl('patch', 'sandboxwarmpool', pool, '--type=merge', '--patch', patch);
+  }
+
   /** Kills the API server, which comes back by itself. */
   async restart(): Promise<void> {
     await run(SCRIPT, ['restart', this.#directory]);

@@ -1,14 +1,28 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { bash, connect } from 'agent-bash';
 import { agentSandboxes } from 'agent-bash/kubernetes';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { finished, packageRoot, rejection, state, timed, until } from '../../support/index.ts';
+import {
+  finished,
+  type Host,
+  host,
+  kill,
+  mark,
+  rejection,
+  sleepers,
+  state,
+  timed,
+  until,
+} from '../../support/index.ts';
 import { KubernetesNode, nodeTest } from './kubernetes-node.ts';
 
 const START_MS = 600_000;
+/** Sandboxes that are kept warm. */
+const REPLICAS = 2;
+/** The shortest lease that there is. */
+const LEASE_MS = 5_000;
+/** The label of sandboxes that are warm. */
+const WARM = 'agents.x-k8s.io/warm-pool-sandbox';
 
 let directory = '';
 let node: KubernetesNode;
@@ -16,8 +30,8 @@ let node: KubernetesNode;
 beforeAll(async () => {
   // A path of a socket may have no more than 107 bytes.
   directory = mkdtempSync('/tmp/agent-bash-node-');
-  node = await KubernetesNode.start(directory, 2);
-  await until(async () => (await ready()) === 2, 'the pool is warm', 120_000);
+  node = await KubernetesNode.start(directory, REPLICAS);
+  await until(async () => (await ready()) === REPLICAS, 'the pool is warm', 120_000);
 }, START_MS);
 
 afterAll(async () => {
@@ -28,15 +42,23 @@ afterAll(async () => {
 /** How many sandboxes of the pool are ready. */
 async function ready(): Promise<number> {
   const path = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
-  const text = await node.kubectl('get', 'sandboxes', '-l', 'agents.x-k8s.io/warm-pool-sandbox=agents', '-o', path);
+  const text = await node.kubectl('get', 'sandboxes', '-l', `${WARM}=agents`, '-o', path);
   return text.split(' ').filter((status) => status === 'True').length;
 }
 
 const claims = () => node.names('sandboxclaims');
 
-/** A provider of this node, whose claims the test leaves behind for nobody. */
+/** The names of claims, sandboxes and pods, without those that are warm. A warm sandbox has the name of its pod. */
+async function left(): Promise<string[]> {
+  const text = await node.kubectl('get', 'sandboxclaims,sandboxes,pods', '-o', 'json');
+  const { items } = JSON.parse(text) as { items: { metadata: { name: string; labels?: Record<string, string> } }[] };
+  const warm = items.filter(({ metadata }) => metadata.labels?.[WARM]).map(({ metadata }) => metadata.name);
+  return items.map(({ metadata }) => metadata.name).filter((name) => !warm.includes(name));
+}
+
+/** A provider of this node, of whose claims and pods the test leaves none behind. */
 function provider(options: { warmPool?: string; leaseMs?: number } = {}) {
-  finished(() => until(async () => (await claims()).length === 0, 'no claim is left', 60_000).then(() => {}));
+  finished(() => until(async () => (await left()).length === 0, 'nothing is left', 60_000).then(() => {}));
   return agentSandboxes({ warmPool: 'agents', program: node.program, ...options });
 }
 
@@ -164,24 +186,106 @@ nodeTest('a kubelet that is killed cuts the link, and nothing runs twice', async
 });
 
 nodeTest('the claim of a host that was killed goes by itself', async () => {
-  const sandboxes = provider();
-  // The kubelet may have been killed just before, and the host waits for one lease only.
-  const warm = await until(() => sandboxes.acquire(request()).catch(() => null), 'a warm pod', 60_000);
-  await sandboxes.release(warm.id, { broken: false });
-  const host = spawn(process.execPath, [join(import.meta.dirname, 'claiming-host.mjs'), ...node.program], {
-    cwd: packageRoot,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [id] = (await once(host.stdout, 'data')) as [Buffer];
-  const name = id.toString().trim().split('/')[1] ?? '';
+  provider();
+  const running = poolHost(mark());
+  const [, name = ''] = await running.says(/^has \S+\/(\S+)\n(?:renews\n)*runs$/m, 60_000);
   const started = performance.now();
   // It is renewed past its lease.
   await until(() => performance.now() - started > 9_000);
   expect(await claims()).toContain(name);
-  host.kill('SIGKILL');
+  kill(running.pid, 'SIGKILL');
   const [, time] = await timed(() => until(async () => !(await claims()).includes(name)));
   expect(time).toBeLessThan(9_000);
 });
+
+/**
+ * Starts a host with a pool of one sandbox, in which two commands sleep for this time. SIGTERM closes its pool. It
+ * prints a line when it begins to acquire, has, renews and releases the sandbox, and when a command runs.
+ */
+function poolHost(seconds: string): Host {
+  const options = { warmPool: 'agents', program: node.program, leaseMs: LEASE_MS };
+  return host(`
+    import { TargetPool } from 'agent-bash';
+    import { agentSandboxes } from 'agent-bash/kubernetes';
+    const sandboxes = agentSandboxes(${JSON.stringify(options)});
+    const provider = {
+      async acquire(request) {
+        console.log('acquires');
+        const place = await sandboxes.acquire(request);
+        console.log('has ' + place.id);
+        const renew = (until) => {
+          console.log('renews');
+          return place.renew(until);
+        };
+        return { ...place, renew };
+      },
+      release(...args) {
+        console.log('releases');
+        return sandboxes.release(...args);
+      },
+    };
+    const target = new TargetPool({ provider, max: 1 });
+    process.once('SIGTERM', () => target.close());
+    const onOutput = ({ text }) => process.stdout.write(text);
+    const run = () => bash('echo runs; setsid sleep ${seconds} & sleep ${seconds}', { target, onOutput });
+    await Promise.all([run(), run()]);`);
+}
+
+/** Parts of the life of a host, and at how many moments, this many ms apart, it is killed after their beginning. */
+const PARTS = [
+  { name: 'start', begins: /^/, count: 10, step: 50 },
+  { name: 'claim', begins: /^acquires$/m, count: 25, step: 60 },
+  { name: 'install', begins: /^has /m, count: 20, step: 60 },
+  { name: 'command', begins: /^runs$/m, count: 10, step: 100 },
+  { name: 'renewal', begins: /^runs$[\s\S]*^renews$/m, count: 15, step: 30 },
+  { name: 'close', begins: /^runs$/m, closes: true, count: 20, step: 60 },
+];
+
+nodeTest(
+  'a host that is killed at 100 moments leaves no claim and no pod after its lease',
+  async () => {
+    const hosts = 4;
+    await node.resize('agents', hosts);
+    finished(() => node.resize('agents', REPLICAS));
+    const moments = PARTS.flatMap(({ count, step, ...part }) =>
+      Array.from({ length: count }, (_, index) => ({ ...part, ms: index * step })),
+    );
+    const said: string[] = [];
+    let [behind, longest] = [0, 0];
+    for (let first = 0; first < moments.length; first += hosts) {
+      const seconds = mark();
+      const killed = moments.slice(first, first + hosts).map(async ({ begins, closes, ms }) => {
+        const running = poolHost(seconds);
+        await running.says(begins, 60_000);
+        if (closes) kill(running.pid, 'SIGTERM');
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        kill(running.pid, 'SIGKILL');
+        await running.ended();
+        said.push(running.stdout());
+      });
+      await Promise.all(killed);
+      behind += (await claims()).length;
+      const nothing = async () => sleepers(seconds).length === 0 && (await left()).length === 0;
+      const { name, ms } = moments[first] ?? {};
+      const [, time] = await timed(() =>
+        until(nothing, `nothing is left of hosts killed from ${ms} ms of their ${name} on`, LEASE_MS + 10_000),
+      );
+      longest = Math.max(longest, time);
+    }
+    const saying = (line: RegExp) => said.filter((text) => line.test(text)).length;
+    const [claimed, began] = [saying(/^has /m), saying(/^runs$/m)];
+    console.log(
+      `of ${said.length} killed hosts ${claimed} had claimed, ${began} had begun a command, ${saying(/^renews$/m)} had ` +
+        `begun to renew, ${saying(/^releases$/m)} to release; they left ${behind} claims, the last one gone after ` +
+        `${(longest / 1_000).toFixed(1)} s`,
+    );
+    expect(said).toHaveLength(100);
+    expect(claimed).toBeGreaterThan(60);
+    expect(began).toBeGreaterThan(40);
+    expect(behind).toBeGreaterThan(40);
+  },
+  900_000,
+);
 
 nodeTest('a cold claim takes about as long as by hand', async () => {
   const sandboxes = provider({ warmPool: 'cold' });
