@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Kubectl } from '../../ts/kubernetes/kubectl.ts';
+import { checkedSettings } from '../../ts/kubernetes/options.ts';
 import { callProgram } from '../../ts/provider/program-call.ts';
-import { folder } from '../support/index.ts';
+import { finished, folder } from '../support/index.ts';
+import { scripted } from './scripted.ts';
 
 test('programs of providers take turns, also after one that fails or is late', async () => {
   const log = join(folder(), 'log');
@@ -21,4 +24,20 @@ test('programs of providers take turns, also after one that fails or is late', a
     most = Math.max(most, running);
   }
   expect([running, most]).toEqual([0, 2 * availableParallelism()]);
+});
+
+test('a call that waits long for its turn is repeated all the same', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  finished(() => void vi.useRealTimers());
+  const script = scripted({ kubectl: '[ `again attempts` = 1 ] && { echo Conflict >&2; exit 1; }; echo done' });
+  const go = join(script.directory, 'go');
+  const others = Array.from({ length: 2 * availableParallelism() }, () =>
+    callProgram({ argv: ['sh', '-c', `until [ -e ${go} ]; do sleep 0.02; done`], timeoutMs: 60_000 }),
+  );
+  const kubectl = new Kubectl(checkedSettings({ warmPool: 'agents', program: [join(script.directory, 'kubectl')] }));
+  const called = kubectl.call(['get', 'pods'], { failing: 'pods could not be read' });
+  vi.advanceTimersByTime(60_000);
+  writeFileSync(go, '');
+  expect(await called).toMatchObject({ ok: true, stdout: 'done\n' });
+  await Promise.all(others);
 });

@@ -4,7 +4,7 @@ import { linkedAbort } from '../core/abort.ts';
 import { growingPauses, pause } from '../provider/pauses.ts';
 import { givenUp, placeError } from '../provider/place-error.ts';
 import { finalOf } from './failures.ts';
-import { Kubectl, RETRY_MS } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
 import type { SandboxSettings } from './options.ts';
 import {
   CLAIMS,
@@ -73,7 +73,7 @@ export class SandboxClaim {
       [...this.#in, 'patch', CLAIMS, this.name, '--type=merge', '--patch', patch, '-o', 'name'],
       {
         failing: `the ${this.#words} could not be renewed`,
-        until: performance.now() + Math.min(RETRY_MS, this.#settings.leaseMs / 2),
+        until: performance.now() + this.#settings.leaseMs / 2,
       },
     );
     this.endsAt = until;
@@ -87,7 +87,6 @@ export class SandboxClaim {
       const args = ['delete', CLAIMS, this.name, '--ignore-not-found', '--wait=false', '-o', 'name'];
       const { stdout } = await this.#kubectl.call([...this.#in, ...args], {
         failing: `the ${this.#words} could not be deleted, and ends by itself at ${new Date(this.endsAt).toISOString()}`,
-        until: performance.now() + RETRY_MS,
         accepts: ({ about }) => about === 'gone',
       });
       if (stdout.trim() !== '') return;
@@ -109,7 +108,7 @@ export class SandboxClaim {
       {
         failing: `the ${this.#words} could not be created`,
         stdin: JSON.stringify(newClaim(this.name, this.#settings.warmPool, this.endsAt)),
-        until: Math.min(this.#deadline, performance.now() + RETRY_MS),
+        until: this.#deadline,
         signal,
         // The answer of an earlier attempt was lost.
         accepts: ({ about }) => about === 'exists',
@@ -125,7 +124,7 @@ export class SandboxClaim {
   async #get(signal: AbortSignal): Promise<Resource> {
     const { failure, stdout } = await this.#kubectl.call([...this.#in, 'get', CLAIMS, this.name, '-o', 'json'], {
       failing: `the ${this.#words} could not be read`,
-      until: Math.min(this.#deadline, performance.now() + RETRY_MS),
+      until: this.#deadline,
       signal,
       accepts: ({ about }) => about === 'gone',
     });
@@ -188,7 +187,7 @@ export class SandboxClaim {
       const args = ['get', `${SANDBOXES}/${name}`, `pods/${pod}`, '--ignore-not-found', '-o', 'json'];
       const { stdout } = await this.#kubectl.call([...this.#in, ...args], {
         failing: `the sandbox ${name} of the ${this.#words} could not be read`,
-        until: Math.min(this.#deadline, performance.now() + RETRY_MS),
+        until: this.#deadline,
         signal,
       });
       const found = resourcesOf(stdout);

@@ -25,6 +25,8 @@ export interface ProgramAnswer {
   ok: boolean;
   /** Whether it took longer than its time. */
   timedOut: boolean;
+  /** How long it waited for its turn, ms. */
+  waitedMs: number;
   stdout: string;
   stderr: string;
 }
@@ -46,11 +48,13 @@ const MOST_KEPT = 8 * 1024 * 1024;
  * ends, the program ends, too. The time that it may take begins when it is its turn.
  */
 export async function callProgram(call: ProgramCall): Promise<ProgramAnswer> {
-  if (call.onLine) return run(call);
+  if (call.onLine) return { ...(await run(call)), waitedMs: 0 };
+  const asked = performance.now();
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;
+  const waitedMs = performance.now() - asked;
   try {
-    return await run(call);
+    return { ...(await run(call)), waitedMs };
   } finally {
     const next = waiting.shift();
     if (next) next();
@@ -58,7 +62,7 @@ export async function callProgram(call: ProgramCall): Promise<ProgramAnswer> {
   }
 }
 
-async function run(call: ProgramCall): Promise<ProgramAnswer> {
+async function run(call: ProgramCall): Promise<Omit<ProgramAnswer, 'waitedMs'>> {
   const { argv, stdin, env, timeoutMs, target, signal, onLine } = call;
   const kept = { stdout: '', stderr: '' };
   let line = '';

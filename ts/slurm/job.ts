@@ -9,7 +9,7 @@ import { batchScript, connection, outside } from './scripts.ts';
 
 /** Time a call may take: a busy controller is slow. */
 const CALL_MS = 30_000;
-/** Time in which failed calls are repeated. */
+/** Time in which failed calls are repeated, without their waiting for a turn. */
 const RETRY_MS = 30_000;
 /** The longest pause between two questions about a pending job. */
 const MOST_MS = 5_000;
@@ -130,11 +130,12 @@ export class SlurmJob {
 
   /** Calls a program of Slurm until it succeeds. */
   async #call(words: string[], failing: string, call: JobCall = {}): Promise<ProgramAnswer> {
-    const until = performance.now() + RETRY_MS;
+    let until = performance.now() + RETRY_MS;
     for (const wait of growingPauses(200, 2_000)) {
       const { stdin, signal, accepts, again = () => true } = call;
       const argv = outside(words);
       const answer = await callProgram({ argv, stdin, timeoutMs: CALL_MS, target: this.#settings.login });
+      until += answer.waitedMs;
       if (answer.ok || accepts?.(answer)) return answer;
       const failure = failureOf(answer);
       const mayTry = again(failure) && failure.passes && !signal?.aborted;
