@@ -40,6 +40,25 @@ test('a command on a target is shown with it, its output is followed, and a pers
   await host.says(/\["aborted",\[".*a person has stopped the command on the page/);
 });
 
+test('the output of a command is followed that people watch since it waited for its turn', async () => {
+  const hosts = new Hosts();
+  const home = folder();
+  const host = hosts.start(`${connected(home)}
+    const session = new BashSession({ target });
+    session.run('until [ -e go ]; do sleep 0.05; done').catch(() => {});
+    await session.run('echo in turn; exec sleep 1000');`);
+  const client = await hosts.client(host, true);
+  await client.watch();
+  const { key } = await client.run((run) => run.command.includes('in turn'));
+  await client.follow(key);
+  // What the target is told before this has an effect by now.
+  await client.run((run) => run.command.startsWith('until') && run.state === 'running');
+  writeFileSync(`${home}/go`, '');
+  await until(() => client.text(key) === 'in turn\n', 'the output of the second command');
+  expect(await client.request({ do: 'stop', run: key })).toMatchObject({ ok: true });
+  expect(await client.end(key)).toMatchObject({ state: 'aborted' });
+});
+
 test('a person who watches holds no command up, also while the link is cut', async () => {
   const hosts = new Hosts();
   const home = folder();

@@ -27,6 +27,10 @@ pub trait CommandListener: Send + Sync + 'static {
     fn prompt(&self, prompt: BlockedPrompt);
     /// A path is needed for a whole stream, answered with [`CallerReply::Allocated`].
     fn allocate(&self, stream: OutputStream);
+    /// Returns whether people watch. A [`CallerReply::Listen`] before the command starts has no effect.
+    fn is_watched(&self) -> bool {
+        false
+    }
 }
 
 /// The current view of a running command.

@@ -93,6 +93,9 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         if let Some(pid) = shell {
             output.on_start(pid);
         }
+        if listener.is_watched() {
+            output.on_reply(CallerReply::Listen);
+        }
         Ok(Self {
             request,
             shim,
