@@ -5,7 +5,7 @@ import { addressOf, alive, folder, host, mark, place, rejection, sleepers, until
 
 describe('a connection', () => {
   test('tells what the target is', async () => {
-    const { target, home } = await place();
+    const { target, home } = await place({ hostProgram: undefined });
     expect(target).toMatchObject({ id: 'there', kind: 'command', state: 'connected' });
     const { program, ...info } = target.info;
     expect(info).toStrictEqual({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ConnectOptions, connect, type Target } from 'agent-bash';
 import { finished } from './finished.ts';
 import { folder } from './folder.ts';
+import { packageRoot } from './host.ts';
 import { childrenOf, kill } from './processes.ts';
 import { until } from './until.ts';
 
@@ -42,10 +43,11 @@ export function cutLink(home: string, holder: number = process.pid): void {
   }
 }
 
-/** Connects to a target on this machine, which is closed after the test. */
+/** Connects to a target on this machine, which has the program already, and is closed after the test. */
 export async function place(options: ConnectOptions = {}): Promise<Place> {
   const home = folder();
-  const target = await connect({ ...addressOf(home), name: 'there', ...options });
+  const hostProgram = join(packageRoot, 'agent-bash-host');
+  const target = await connect({ ...addressOf(home), name: 'there', hostProgram, ...options });
   finished(() => target.close());
   const down = (on: boolean) =>
     on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true });
