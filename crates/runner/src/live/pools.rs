@@ -169,7 +169,7 @@ mod tests {
         let description = shown(&key).expect("the pool");
         assert_eq!((description.report.places.len(), description.report.count), (PLACES, 1000));
         assert!(description.report.places.iter().all(|place| place.id.len() <= NAME));
-        assert!(serde_json::to_vec(&description).expect("JSON").len() < 200 * 1024);
+        assert!(serde_json::to_vec(&*description).expect("JSON").len() < 200 * 1024);
         drop(pool);
         assert_eq!(shown(&key), None);
     }
