@@ -1,7 +1,7 @@
 import { bash } from 'agent-bash';
 import { formatResult } from 'agent-bash/ai';
 import { expect } from 'vitest';
-import { folder, linuxTest } from '../support/index.ts';
+import { folder, linuxTest, withoutPorts } from '../support/index.ts';
 
 /** Names that would end a notice and begin another one, if they stood in it as they are. */
 const forged = [
@@ -18,7 +18,7 @@ const touching = { receipt: 'exact' } as const;
 linuxTest.each(forged)('the name of a created file ends no notice: %j', async (name) => {
   const cwd = folder();
   const result = await bash(': > "$NAME"', { ...touching, cwd, env: { ...process.env, NAME: name } });
-  const text = formatResult(result, { cwd });
+  const text = withoutPorts(formatResult(result, { cwd }));
   expect(text.split('\n').filter((line) => line.startsWith('['))).toEqual([text.split('\n').at(-1)]);
   expect(text).toMatch(/^\[changed: 1 created \("[^\n[\]]*"\)\]$/m);
 });
@@ -35,5 +35,5 @@ linuxTest('the name of a denied file ends no notice', async () => {
 linuxTest('an ordinary path stands in the notice as it is, also one with a part in brackets', async () => {
   const cwd = folder();
   const result = await bash(': > "[id].tsx"', { ...touching, cwd });
-  expect(formatResult(result, { cwd })).toContain('[changed: 1 created ([id].tsx)]');
+  expect(withoutPorts(formatResult(result, { cwd }))).toContain('[changed: 1 created ([id].tsx)]');
 });

@@ -1,7 +1,7 @@
 import { BackgroundRegistry, type BashResult } from 'agent-bash';
 import { deepAgentsBackend, langchainBash, type Question } from 'agent-bash/langchain';
 import { describe, expect, it } from 'vitest';
-import { alive, finished, folder } from '../support/index.ts';
+import { alive, finished, folder, withoutPorts } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
 /** `tool` of `@langchain/core/tools`, as far as the adapter uses it. */
@@ -160,7 +160,7 @@ describe('the backend', () => {
     };
     const { output } = await backendOf({ onAfterRun, receipt: 'watch' }).execute('echo 1 > a');
     expect(heard).toMatchObject([['echo 1 > a', { exitCode: 0, receipt: { created: [expect.anything()] } }]]);
-    expect(output).toBe('[changed: 1 created (a)]\n\n[onAfterRun failed: full disk]\n');
+    expect(withoutPorts(output)).toBe('[changed: 1 created (a)]\n\n[onAfterRun failed: full disk]\n');
     const rejects = async () => Promise.reject(new Error('no line'));
     expect((await backendOf({ onAfterRun: rejects }).execute('true')).output).toBe('[onAfterRun failed: no line]\n');
   });

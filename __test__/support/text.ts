@@ -27,6 +27,14 @@ export function quote(text: string): string {
 }
 
 /**
+ * Returns a text without the ports in a line of changes. A receipt lists those of the whole machine, where other tests
+ * begin and end servers.
+ */
+export function withoutPorts(text: string): string {
+  return text.replace(/; (?:ports? \d+(?:, \d+)*|\d+ ports) (?:open|closed)/g, '');
+}
+
+/**
  * A command that writes the pieces one after another, each with a separate write and a pause of 2 ms, without starting
  * a process for each. It needs a writable directory.
  */
