@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BackgroundRegistry,
@@ -16,6 +16,7 @@ import { createBashTool } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
 import {
   addressOf,
+  alive,
   finished,
   folder,
   host,
@@ -193,6 +194,34 @@ describe('a pool', () => {
     const waiting = rejection(() => bash('true', { target: fleet }));
     await fleet.close();
     expect(await waiting).toMatchObject({ code: 'ERR_BASH_CLOSED' });
+  });
+
+  test('that nobody holds any more is kept for its runs and tasks, and closed after them', async () => {
+    const home = folder();
+    const running = host(
+      `
+      import { TargetPool } from 'agent-bash';
+      setInterval(gc, 20);
+      const pool = new WeakRef(new TargetPool({ targets: [${JSON.stringify(addressOf(home))}] }));
+      const { target, release } = await pool.deref().acquire();
+      release();
+      const made = (file) => 'until [ -e ' + file + ' ]; do sleep 0.01; done';
+      const { background } = await bash(made('over'), { target: pool.deref(), mode: 'background' });
+      console.log('RUNS', target.info.pid, background.pid);
+      console.log((await bash(made('go'), { target: pool.deref() })).status);
+      while (pool.deref()) await new Promise((resolve) => setTimeout(resolve, 20));
+      console.log('COLLECTED');
+      await new Promise((resolve) => target.on('closed', resolve));
+      console.log('CLOSED');`,
+      { execArgv: ['--expose-gc'] },
+    );
+    const [, ...pids] = await running.says(/RUNS (\d+) (\d+)/);
+    writeFileSync(join(home, 'go'), '');
+    await running.says(/exited\nCOLLECTED/);
+    expect(pids.map((pid) => alive(Number(pid)))).toStrictEqual([true, true]);
+    writeFileSync(join(home, 'over'), '');
+    await running.says(/CLOSED/);
+    await until(() => !pids.some((pid) => alive(Number(pid))), 'its program has ended');
   });
 
   test('that is idle keeps no process alive', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addressOf, cutLink, folder, until } from '../support/index.ts';
+import { addressOf, alive, cutLink, folder, linuxTest, until } from '../support/index.ts';
 import { Hosts, type Message } from './support.ts';
 
 /** The first lines of a host that has connected to a target. */
@@ -144,4 +144,29 @@ test('a watched pool reports its places until it is closed', async () => {
   await client.message((message) => message.change?.pools[0]?.reportedAt > pool.reportedAt);
   host.process.kill('SIGUSR1');
   await client.message((message) => message.change?.poolsGone.includes('p1'));
+});
+
+linuxTest('a pool that nobody holds any more is closed, and shown no longer', async () => {
+  const hosts = new Hosts();
+  const address = JSON.stringify({ ...addressOf(folder()), name: 'there' });
+  const running = hosts.start(
+    `
+    import { TargetPool } from 'agent-bash';
+    const use = async (pool) => {
+      const { target, release } = await pool.acquire();
+      release();
+      return target.info.pid;
+    };
+    console.log('PID', await use(new TargetPool({ targets: [${address}] })));
+    process.on('SIGUSR1', () => setInterval(gc, 20));
+    setInterval(() => {}, 1e6);`,
+    { execArgv: ['--expose-gc'] },
+  );
+  const [, pid] = await running.says(/PID (\d+)/);
+  const client = await hosts.client(running);
+  await client.watch();
+  await client.message(({ state, change }) => (state ?? change)?.pools.some(({ key }: Message) => key === 'p1'));
+  running.process.kill('SIGUSR1');
+  await client.message((message) => message.change?.poolsGone.includes('p1'));
+  await until(() => !alive(Number(pid)), 'the program there has ended');
 });

@@ -4,6 +4,9 @@ import { checkAcquire, checkPool } from './options.ts';
 import { Pool } from './pool.ts';
 import type { Fleet, PlaceStats, TargetPoolOptions } from './types.ts';
 
+/** Closes pools that nobody holds any more. The sessions, terminals and registries on a pool hold it. */
+const forgotten = new FinalizationRegistry<Pool>((pool) => pool.closeUnheld());
+
 /**
  * Machines that share the work. A pool is given as `target` wherever a `Target` is, to each call with its `affinity`:
  * calls with the same one run on the same place, where their files are.
@@ -12,7 +15,8 @@ import type { Fleet, PlaceStats, TargetPoolOptions } from './types.ts';
  * of the calls when all places are full, at most `queueMs`. It is placed again only if it never began. Three failed
  * connections in a row keep calls from a place for 5 s, and each further one for twice as long, up to 5 min.
  *
- * An idle pool keeps no process alive.
+ * An idle pool keeps no process alive. One that was forgotten without `close()` is closed some time after the last of
+ * its runs and tasks.
  */
 export class TargetPool implements Fleet {
   readonly #pool: Pool;
@@ -29,6 +33,7 @@ export class TargetPool implements Fleet {
     checkPool(options);
     this.#pool = new Pool(options);
     keepPool(this, this.#pool);
+    forgotten.register(this, this.#pool);
   }
 
   /**

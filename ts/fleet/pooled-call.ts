@@ -15,6 +15,9 @@ export interface CallsOfPool {
   dismiss(call: PooledCall, waiter: Waiter): void;
   /** A call leaves its place, in which it has begun or could not. */
   leave(place: Place, affinity: Affinity | null, hasBegun: boolean): void;
+  /** A task of an earlier call goes on in a place. */
+  onTask(place: Place): void;
+  onTaskEnd(place: Place): void;
   /** A place that was connected could not be used. */
   onFailure(place: Place, error: BashError): void;
   /** The error of a call that has waited for too long. */
@@ -91,10 +94,8 @@ export class PooledCall implements PlacedCall {
   holdUntil(over: Promise<unknown>): void {
     const place = this.#place;
     if (!place) return;
-    place.tasks += 1;
-    const done = () => {
-      place.tasks -= 1;
-    };
+    this.#pool.onTask(place);
+    const done = () => this.#pool.onTaskEnd(place);
     over.then(done, done);
   }
 

@@ -15,9 +15,7 @@ export class PoolReports {
   /** `report` returns what `NativePool.report` takes. */
   constructor(report: () => object) {
     this.#report = report;
-    // A pool that was forgotten without `close()` is not kept by this.
-    const weak = new WeakRef(this);
-    listen<EventOf<'watched'>>(this.#native.number, () => weak.deref()?.tell());
+    listen<EventOf<'watched'>>(this.#native.number, () => this.tell());
   }
 
   /** Reports the pool, and again after a while if somebody watches. */
