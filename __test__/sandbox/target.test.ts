@@ -145,6 +145,26 @@ describe('a cut link', () => {
     expect(await text).toBe('one two');
     expect(await cat.wait()).toEqual({ exitCode: 0, ...held });
   });
+
+  test('loses nothing of much input, while it waits for its reader and while it flows', async () => {
+    const { session, home, target, cut } = await sessionThere();
+    const command = 'until [ -e go ]; do sleep 0.01; done; cat > copy';
+    const copying = await session.spawn({ command, stdin: true });
+    const writer = copying.stdin.getWriter();
+    const write = (from: number, to: number) => writer.write(MUCH.subarray(from, to));
+    const first = write(0, MUCH.length / 2);
+    cut();
+    await state(target, 'disconnected');
+    await state(target, 'connected');
+    await writeFile(join(home, 'go'), '');
+    await first;
+    const second = write(MUCH.length / 2, MUCH.length);
+    cut();
+    await second;
+    await writer.close();
+    expect(await copying.wait()).toEqual({ exitCode: 0, ...held });
+    expect((await readFile(join(home, 'copy'))).equals(MUCH)).toBe(true);
+  });
 });
 
 test('an abort while the link is down settles commands that have not begun, even before the session has a home', async () => {
