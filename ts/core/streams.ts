@@ -6,6 +6,9 @@ import { internalKey } from './internal.ts';
  */
 const STREAMS: unique symbol = internalKey('streams');
 
+/** The most bytes of input that are passed on at once. The link to a target takes no message of more than 80 MiB. */
+const PIECE = 8 * 1024 * 1024;
+
 /** Returns the options of a command whose streams the caller takes. */
 export function withStreams<Options extends object>(options: Options, streams: Streams): Options {
   return { ...options, [STREAMS]: streams };
@@ -32,7 +35,7 @@ export interface Streams {
 export interface Input {
   /** Resolves once all bytes are written, or with `false` if no process reads them any more. One call at a time. */
   write(bytes: Uint8Array): Promise<boolean>;
-  /** Closes the input after the bytes that were written before. */
+  /** Closes the input. Call it after the last write has settled. */
   end(): void;
 }
 
@@ -70,7 +73,16 @@ export class StreamsEnd {
     return this.#streams.bytes ? this.#decoded(chunk) : chunk;
   }
 
-  #write(bytes: Uint8Array, feed: (bytes: Uint8Array) => void): Promise<boolean> {
+  async #write(bytes: Uint8Array, feed: (bytes: Uint8Array) => void): Promise<boolean> {
+    let rest = bytes;
+    while (rest.length > PIECE) {
+      if (!(await this.#pass(rest.subarray(0, PIECE), feed))) return false;
+      rest = rest.subarray(PIECE);
+    }
+    return this.#pass(rest, feed);
+  }
+
+  #pass(bytes: Uint8Array, feed: (bytes: Uint8Array) => void): Promise<boolean> {
     // The core answers no bytes after the exit of the shell.
     if (this.#over) return Promise.resolve(false);
     return new Promise((resolve) => {

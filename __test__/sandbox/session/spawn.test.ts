@@ -125,6 +125,15 @@ inPlaces((place) => {
     expect(await command.wait()).toEqual({ exitCode: 0, ...held });
   });
 
+  test('an input of more than a message to a target may have is written at once', async () => {
+    const { session } = await place.sessionInFolder();
+    const command = await session.spawn({ command: 'wc -c', stdin: true });
+    const writer = command.stdin.getWriter();
+    await writer.write(Buffer.alloc(81 * 1024 * 1024));
+    await writer.close();
+    expect((await textOf(command.stdout))?.trim()).toBe(`${81 * 1024 * 1024}`);
+  });
+
   test('input without a reader fails, and the command goes on', async () => {
     const { session } = await place.sessionInFolder();
     const command = await session.spawn({
