@@ -124,14 +124,20 @@ describe('agent-bash run --on', () => {
     [['--ssh-config', 'x'], '--ssh-config is about a connection: name the target with --on'],
     [['--on', 'docker:web', '--ssh-config', 'x'], '--ssh-config is for an ssh destination, and docker:web is none'],
     [['--on', 'build1', '--linger', 'long'], 'It must be a time such as'],
-  ])('%j is a wrong argument for each command, and nothing runs', async (flags, message) => {
-    const program = new Program();
-    for (const command of [['run', 'echo started'], ['ps'], ['logs'], ['kill', '1'], ['undo'], ['mcp']]) {
-      const { code, stdout, stderr } = await program.run(...command, ...flags);
-      expect({ command, code, stdout }).toEqual({ command, code: 2, stdout: '' });
-      expect(stderr).toContain(message);
-    }
+  ])('%j is a wrong argument, and nothing runs', async (flags, message) => {
+    const { code, stdout, stderr } = await new Program().run('run', 'echo started', ...flags);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
   });
+
+  test.each([[['ps']], [['logs']], [['kill', '1']], [['undo']], [['mcp']]])(
+    'a wrong target is one of %j, too',
+    async (command) => {
+      const { code, stdout, stderr } = await new Program().run(...command, '--on', 'pod:web');
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('A pod is pod:NAMESPACE/POD');
+    },
+  );
 
   sshTest('exits with 125 if the target cannot be reached, and says why', async () => {
     const { config } = sshHost();
