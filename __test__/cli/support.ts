@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { packageRoot, stateFolder, until } from '../support/index.ts';
@@ -35,11 +36,20 @@ export class Program {
     this.#env = { ...process.env, XDG_STATE_HOME: this.state, NODE_OPTIONS: '', ...env };
     for (const name of ['NO_COLOR', 'FORCE_COLOR']) if (!(name in env)) delete this.#env[name];
     onTestFinished(async () => {
+      if (!this.#mayHaveTasks()) return;
       const { code, stdout } = await this.run('ps', '--running', '--json');
       // A test may have removed variables of it.
       const ids = code === 0 ? (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id) : [];
       if (ids.length > 0) await this.run('kill', ...ids);
     });
+  }
+
+  /** Returns whether a task was started, as far as its directory is known. */
+  #mayHaveTasks(): boolean {
+    const { XDG_STATE_HOME } = this.#env;
+    if (!XDG_STATE_HOME) return true;
+    const tasks = join(XDG_STATE_HOME, 'agent-bash/tasks');
+    return existsSync(tasks) && readdirSync(tasks).some((name) => name.endsWith('.json'));
   }
 
   start(args: string[], stdio: StdioOptions = ['ignore', 'pipe', 'pipe'], cwd?: string): Run {
