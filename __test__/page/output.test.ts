@@ -5,7 +5,7 @@ import { folder, until } from '../support/index.ts';
 import { named, opened } from './support.ts';
 
 /** Output that may attack its reader. */
-const HOSTILE: [name: string, bytes: Buffer | string, shown?: RegExp][] = [
+const HOSTILE: [name: string, bytes: Buffer | string, shown: RegExp][] = [
   ['escape sequences', '\u001b[2J\u001b[1;1H\u001b]0;title\u0007\u001b[31mred\u001b[0m\u001b[?1049h\u001bc', /red/],
   ['a link of a terminal', '\u001b]8;;javascript:alert(1)\u0007click\u001b]8;;\u0007', /click/],
   ['a write to the clipboard', '\u001b]52;c;ZXZpbA==\u0007after', /after/],
@@ -26,18 +26,25 @@ const STYLES = /\u001b\[[\d;]*m/g;
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u0080-\u009f]/;
 
 describe.concurrent('hostile output', () => {
-  test.each(HOSTILE)('%s arrives as text in JSON', async (_, bytes, shown) => {
-    const file = join(folder(), 'hostile');
-    writeFileSync(file, Buffer.concat([Buffer.from(bytes), Buffer.from('\nthe end\n')]));
+  test('arrives as text in JSON', async () => {
+    const files = folder();
+    for (const [at, [, bytes]] of HOSTILE.entries()) {
+      writeFileSync(join(files, `hostile-${at}.`), Buffer.concat([Buffer.from(bytes), Buffer.from('\nthe end\n')]));
+    }
     const { pages, tab, events } = await opened(false);
-    pages.host(`bash('cat ${file}; sleep 1000').catch(() => {});`);
-    const run = await events.run(named('hostile'));
-    await tab.follow(events, run.id);
-    await until(() => events.text(run.id).endsWith('the end\n'), 'all of it');
-    const text = events.text(run.id);
-    expect(text).toMatch(shown ?? /./);
-    // Of escape sequences, only those of styles are left.
-    expect(text.replace(STYLES, '')).not.toMatch(CONTROLS);
+    pages.host(`
+      for (let at = 0; at < ${HOSTILE.length}; at++) {
+        bash('cat ${files}/hostile-' + at + '.; sleep 1000').catch(() => {});
+      }`);
+    for (const [at, [name, , shown]] of HOSTILE.entries()) {
+      const run = await events.run(named(`hostile-${at}.`));
+      await tab.follow(events, run.id);
+      await until(() => events.text(run.id).endsWith('the end\n'), `all of it: ${name}`);
+      const text = events.text(run.id);
+      expect(text, name).toMatch(shown);
+      // Of escape sequences, only those of styles are left.
+      expect(text.replace(STYLES, ''), name).not.toMatch(CONTROLS);
+    }
     // The stream has no other events, and no other fields, than those of the page.
     expect(new Set(events.all.map(({ name }) => name))).toEqual(new Set(['welcome', 'state', 'change', 'output']));
     expect(events.named('welcome')).toHaveLength(1);
@@ -57,23 +64,23 @@ describe.concurrent('hostile output', () => {
     expect(events.text(run.id).length + events.gap(run.id)).toBe(1_000_009);
   });
 
-  test.each(HOSTILE.filter(([name]) => !name.startsWith('NUL') && !name.startsWith('invalid')))(
-    '%s in a command and its actor is text',
-    async (_, given) => {
-      const word = `${given}`;
-      const { pages, tab, events } = await opened(false);
-      pages.host(`
-        const word = ${JSON.stringify(word)};
+  test('in a command and its actor is text', async () => {
+    const words = HOSTILE.filter(([name]) => !name.startsWith('NUL') && !name.startsWith('invalid'));
+    const { pages, tab, events } = await opened(false);
+    pages.host(`
+      for (const [at, word] of ${JSON.stringify(words.map(([, word]) => `${word}`))}.entries()) {
         const actor = { agent: word, session: word, user: word, toolCallId: word };
-        bash(': marked ' + "'" + word + "'" + '\\nsleep 1000', { actor, ledger: true }).catch(() => {});`);
-      const run = await events.run(named('marked'));
-      expect(run.actor.agent).toEqual(expect.any(String));
-      expect(run.tokens).toEqual(expect.any(Array));
-      const { json, headers, status } = await tab.get('/api/history');
-      expect([status, headers['content-type']]).toEqual([200, 'application/json']);
-      expect(json.entries).toHaveLength(1);
-      expect(json.agents).toHaveLength(1);
-      expect(new Set(events.all.map(({ name }) => name))).toEqual(new Set(['welcome', 'state', 'change']));
-    },
-  );
+        bash(': marked-' + at + ". '" + word + "'" + '\\nsleep 1000', { actor, ledger: true }).catch(() => {});
+      }`);
+    for (const [at, [name]] of words.entries()) {
+      const run = await events.run(named(`marked-${at}.`));
+      expect(run.actor.agent, name).toEqual(expect.any(String));
+      expect(run.tokens, name).toEqual(expect.any(Array));
+    }
+    const { json, headers, status } = await tab.get('/api/history');
+    expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+    expect(json.entries).toHaveLength(words.length);
+    expect(json.agents).toHaveLength(words.length);
+    expect(new Set(events.all.map(({ name }) => name))).toEqual(new Set(['welcome', 'state', 'change']));
+  });
 });

@@ -67,12 +67,14 @@ async function* states(tab: BrowserPage): AsyncGenerator<string> {
   yield 'ports';
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  browserTest(`axe finds no violation, low contrast included, in the ${colorScheme} scheme`, async () => {
-    const tab = await openTab(await busy(), { colorScheme, bypassCSP: true });
-    for await (const state of states(tab)) await isSound(tab, state);
-  });
-}
+browserTest('axe finds no violation, low contrast included, in the light and the dark scheme', async () => {
+  const page = await busy();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const tab = await openTab(page, { colorScheme, bypassCSP: true });
+    for await (const state of states(tab)) await isSound(tab, `${colorScheme}: ${state}`);
+    await tab.close();
+  }
+});
 
 browserTest('axe finds no violation in an approval, and in one project of two agents', async () => {
   const { tab } = await asking({ bypassCSP: true });
@@ -103,18 +105,21 @@ browserTest('axe finds no violation where nothing runs, nobody may act, or nobod
   await isSound(other, 'signed out');
 });
 
-for (const width of [360, 700, 960, 1_000, 1_440, 2_560]) {
-  browserTest(`nothing but output scrolls sideways at ${width} px`, async () => {
-    const tab = await openTab(await busy(), { viewport: { width, height: 760 } });
-    for await (const state of narrowStates(tab)) {
+browserTest('nothing but output scrolls sideways, at any width', async () => {
+  const page = await busy();
+  for (const width of [360, 700, 960, 1_000, 1_440, 2_560]) {
+    const tab = await openTab(page, { viewport: { width, height: 760 } });
+    for await (const shown of narrowStates(tab)) {
+      const state = `${shown} at ${width} px`;
       const scrolls = await tab.evaluate<string[]>(`[...document.querySelectorAll('body *:not(.log, .log *)')]
         .filter((one) => one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX))
         .map((one) => one.className)`);
       expect(scrolls, state).toEqual([]);
       expect(await tab.evaluate('document.documentElement.scrollWidth <= innerWidth'), state).toBe(true);
     }
-  });
-}
+    await tab.close();
+  }
+});
 
 /** Opens the states of the page at any width: a narrow page has one pane and a button that leads back. */
 async function* narrowStates(tab: BrowserPage): AsyncGenerator<string> {
