@@ -17,6 +17,7 @@ import {
   host,
   mark,
   type Place,
+  packageRoot,
   place,
   rejection,
   sleepers,
@@ -24,11 +25,14 @@ import {
   until,
 } from '../support/index.ts';
 
+/** The program is sent in one test alone, which takes most of its time. */
+const PROGRAM = join(packageRoot, 'agent-bash-host');
+
 /** A target, and another one behind it. */
 async function chain(options: ConnectOptions = {}): Promise<{ outer: Place; inner: Place }> {
-  const outer = await place({ name: 'outer' });
+  const outer = await place({ name: 'outer', hostProgram: PROGRAM });
   const { target: via } = outer;
-  return { outer, inner: await place({ name: 'inner', via, hostProgram: via.info.program.path, ...options }) };
+  return { outer, inner: await place({ name: 'inner', via, hostProgram: PROGRAM, ...options }) };
 }
 
 /** Waits for the next event of a target. */
@@ -65,7 +69,7 @@ describe('a target behind another one', () => {
     await using last = await connect({
       ...addressOf(home),
       via: inner.target,
-      hostProgram: inner.target.info.program.path,
+      hostProgram: PROGRAM,
     });
     expect(last.id).toBe('command:env');
     expect(await bash('cd; pwd', { target: last })).toMatchObject({ stdout: `${home}\n` });
@@ -181,7 +185,7 @@ describe('the way to a target behind another one', () => {
   test('leaves nothing when the host is killed', async () => {
     const homes = [folder(), folder()];
     const seconds = mark();
-    const [outer, inner] = homes.map((home) => JSON.stringify(addressOf(home)));
+    const [outer, inner] = homes.map((home) => JSON.stringify({ ...addressOf(home), hostProgram: PROGRAM }));
     const started = host(`
       import { connect } from 'agent-bash';
       const via = await connect({ ...${outer} });
@@ -198,7 +202,7 @@ describe('the way to a target behind another one', () => {
 
 describe('a target that cannot be reached through another one', () => {
   test('says so with the name of the other one', async () => {
-    const { target: via, cut, down } = await place({ name: 'outer', detachMs: 300 });
+    const { target: via, cut, down } = await place({ name: 'outer', detachMs: 300, hostProgram: PROGRAM });
     down(true);
     cut();
     await state(via, 'lost');
@@ -209,7 +213,7 @@ describe('a target that cannot be reached through another one', () => {
       message: expect.stringContaining('the target outer, through which it leads, cannot be used'),
     });
     down(false);
-    await using target = await connect({ ...addressOf(folder()), via });
+    await using target = await connect({ ...addressOf(folder()), via, hostProgram: PROGRAM });
     expect(target.state).toBe('connected');
   });
 
@@ -219,7 +223,7 @@ describe('a target that cannot be reached through another one', () => {
     [['yes', '--'], 'shell', 'printed more than'],
     [['head', '-c', '10000', '/dev/zero'], 'shell', ''],
   ])('as by %j says what its transport says there', async (command, reason, message) => {
-    const { target: via } = await place({ name: 'outer' });
+    const { target: via } = await place({ name: 'outer', hostProgram: PROGRAM });
     const failed = await rejection(() => connect({ command, via, connectTimeoutMs: 5_000 }));
     expect(failed).toMatchObject({ code: 'ERR_BASH_TARGET', reason, message: expect.stringContaining(message) });
     expect(await bash('echo on', { target: via })).toMatchObject({ stdout: 'on\n' });
@@ -234,7 +238,7 @@ describe('a target that cannot be reached through another one', () => {
   });
 
   test('is given up when its connection is', async () => {
-    const { target: via } = await place({ name: 'outer' });
+    const { target: via } = await place({ name: 'outer', hostProgram: PROGRAM });
     const seconds = mark();
     const abort = new AbortController();
     const given = rejection(() => connect({ command: ['bash', '-c', `sleep ${seconds}`], via, signal: abort.signal }));
