@@ -34,7 +34,8 @@ fn end_on_targets(owner: u64) {
     }
 }
 
-/// An owner of worlds. Its worlds end with it, those on targets too: at a call of `end`, when it is collected, or when its thread ends.
+/// An owner of worlds. Its worlds end with it, those on targets too: at a call of `end`, when it is collected, or when
+/// its thread ends.
 #[napi]
 pub struct NativeOwner {
     owner: Arc<WorldOwner>,
