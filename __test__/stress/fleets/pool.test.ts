@@ -171,22 +171,29 @@ describe('1,000 commands of 100 conversations on 8 places', () => {
 });
 
 test('a host that is killed at 100 moments leaves nothing on its machines after the lease', async () => {
-  const moments = Array.from({ length: 100 }, (_, index) => 100 + index * 30);
+  // From its start on, and from that of the first command on, whatever the speed of this machine is.
+  const moments = [
+    ...Array.from({ length: 60 }, (_, index) => ({ begins: /^/, ms: 100 + index * 30 })),
+    ...Array.from({ length: 40 }, (_, index) => ({ begins: /^runs$/m, ms: index * 30 })),
+  ];
   const group = 4;
   let began = 0;
   for (let first = 0; first < moments.length; first += group) {
-    const killed = moments.slice(first, first + group).map(async (moment) => {
+    const killed = moments.slice(first, first + group).map(async ({ begins, ms }) => {
       const [one, other, seconds] = [folder(), folder(), mark()];
       const targets = [one, other].map((home) => ({ ...addressOf(home), name: home, detachMs: 500 }));
       const running = host(`
         import { TargetPool } from 'agent-bash';
         const target = new TargetPool({ targets: ${JSON.stringify(targets)} });
-        await Promise.all([1, 2, 3].map(() => bash('setsid sleep ${seconds} & sleep ${seconds}', { target })));`);
-      await new Promise((resolve) => setTimeout(resolve, moment));
+        const onOutput = ({ text }) => process.stdout.write(text);
+        const run = () => bash('echo runs; setsid sleep ${seconds} & sleep ${seconds}', { target, onOutput });
+        await Promise.all([run(), run(), run()]);`);
+      await running.says(begins, 60_000);
+      await new Promise((resolve) => setTimeout(resolve, ms));
       const hasBegun = sleepers(seconds).length > 0;
       kill(running.pid, 'SIGKILL');
       const left = () => [...sleepers(seconds), ...programsIn(one), ...programsIn(other)];
-      await until(() => left().length === 0, `nothing is left of the host killed after ${moment} ms`);
+      await until(() => left().length === 0, `nothing is left of the host killed ${ms} ms after ${begins}`);
       return hasBegun;
     });
     began += (await Promise.all(killed)).filter(Boolean).length;
