@@ -59,8 +59,6 @@ struct CommandRoute {
     replies: UnboundedSender<CallerReply>,
     credit: Arc<OutputCredit>,
     terminal: Option<Arc<CommandTerminal>>,
-    /// Whether people watch.
-    watched: Arc<AtomicBool>,
 }
 
 /// A command that was given to the core.
@@ -107,16 +105,9 @@ impl ProgramRuns {
         let (replies, inbox) = unbounded_channel();
         let credit = Arc::<OutputCredit>::default();
         let terminal = command_terminal::terminal_for(order.place);
-        let watched = Arc::<AtomicBool>::default();
-        let way = CommandRoute {
-            replies: replies.clone(),
-            credit: Arc::clone(&credit),
-            terminal: terminal.clone(),
-            watched: Arc::clone(&watched),
-        };
+        let way = CommandRoute { replies: replies.clone(), credit: Arc::clone(&credit), terminal: terminal.clone() };
         let last = self.add(run, RunRoute::Command(way))?;
-        let post = Arc::clone(&self.post);
-        let listener = WireListener { post, run, credit, replies, terminal: terminal.clone(), watched };
+        let listener = WireListener { post: Arc::clone(&self.post), run, credit, replies, terminal: terminal.clone() };
         // Commands of a session have their turns in the order in which they arrive.
         let started = self.start_in_core(order, terminal);
         tokio::spawn(async move {
@@ -225,7 +216,7 @@ impl ProgramRuns {
     /// Passes the words of the host to a run. One that has just ended takes none.
     fn pass_call_on(&self, run: u64, call: TargetCall) {
         let running = self.running();
-        let CommandRoute { replies, credit, terminal, watched } = match running.get(&run) {
+        let CommandRoute { replies, credit, terminal } = match running.get(&run) {
             Some(RunRoute::Command(way)) => way,
             Some(RunRoute::Question(words)) => {
                 // It may have just been answered.
@@ -249,10 +240,7 @@ impl ProgramRuns {
             | TargetCall::Part(_) => return,
             TargetCall::ListenerFailed(error) => CallerReply::OutputTaken(Some(error)),
             TargetCall::Abort => CallerReply::Abort,
-            TargetCall::Listen => {
-                watched.store(true, Ordering::Relaxed);
-                CallerReply::Listen
-            }
+            TargetCall::Listen => CallerReply::Listen,
             TargetCall::Input(bytes) => CallerReply::Input(bytes),
             TargetCall::Signal(signal) => CallerReply::Signal(signal),
             TargetCall::ViewTaken(failure) => CallerReply::ViewTaken(failure),

@@ -1,7 +1,6 @@
 //! Sends the events of a run to its host.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -55,8 +54,6 @@ pub struct WireListener {
     pub replies: UnboundedSender<CallerReply>,
     /// The terminal of the command, if it has one.
     pub terminal: Option<Arc<CommandTerminal>>,
-    /// Whether people watch.
-    pub watched: Arc<AtomicBool>,
 }
 
 impl WireListener {
@@ -116,9 +113,5 @@ impl CommandListener for WireListener {
     fn allocate(&self, stream: OutputStream) {
         let refused = SpillAllocation::Failed("a command on a target has no artifact store".to_owned());
         self.reply(CallerReply::Allocated(stream, refused));
-    }
-
-    fn is_watched(&self) -> bool {
-        self.watched.load(Ordering::Relaxed)
     }
 }

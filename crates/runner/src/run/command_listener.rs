@@ -1,5 +1,6 @@
 //! The events of a running command for its caller, and the caller's replies.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,10 +28,6 @@ pub trait CommandListener: Send + Sync + 'static {
     fn prompt(&self, prompt: BlockedPrompt);
     /// A path is needed for a whole stream, answered with [`CallerReply::Allocated`].
     fn allocate(&self, stream: OutputStream);
-    /// Returns whether people watch. A [`CallerReply::Listen`] before the command starts has no effect.
-    fn is_watched(&self) -> bool {
-        false
-    }
 }
 
 /// The current view of a running command.
@@ -96,13 +93,35 @@ pub enum SpillAllocation {
     Failed(String),
 }
 
-/// Waits until the caller aborts.
-pub async fn aborted(replies: &mut UnboundedReceiver<CallerReply>) {
-    loop {
-        match replies.recv().await {
-            Some(CallerReply::Abort) => return,
-            Some(_) => {}
-            None => std::future::pending().await,
+/// The replies of a caller, in their order. What comes before the command runs is kept until then.
+pub struct CallerReplies {
+    channel: UnboundedReceiver<CallerReply>,
+    kept: VecDeque<CallerReply>,
+}
+
+impl CallerReplies {
+    /// Waits for the next reply. `None`: the caller's thread has ended.
+    pub async fn recv(&mut self) -> Option<CallerReply> {
+        match self.kept.pop_front() {
+            Some(reply) => Some(reply),
+            None => self.channel.recv().await,
         }
+    }
+
+    /// Waits until the caller aborts. Keeps all other replies.
+    pub async fn aborted(&mut self) {
+        loop {
+            match self.channel.recv().await {
+                Some(CallerReply::Abort) => return,
+                Some(reply) => self.kept.push_back(reply),
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+impl From<UnboundedReceiver<CallerReply>> for CallerReplies {
+    fn from(channel: UnboundedReceiver<CallerReply>) -> Self {
+        Self { channel, kept: VecDeque::new() }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc::UnboundedReceiver;
-
-use super::command_listener::{CallerReply, aborted};
+use super::command_listener::CallerReplies;
 use super::outcome::CommandOutcome;
 use crate::live::{
     LiveRun, RegisteredRun, RunChanges, RunDenials, RunEnding, RunRegistration, RunResourceUsage, millis, runs,
@@ -27,14 +25,14 @@ pub enum GivenUpBy {
 }
 
 /// Waits until the caller or a person gives up a command that has not started.
-pub async fn given_up(replies: &mut UnboundedReceiver<CallerReply>, run: Option<&LiveRun>) -> GivenUpBy {
+pub async fn given_up(replies: &mut CallerReplies, run: Option<&LiveRun>) -> GivenUpBy {
     let Some(run) = run else {
-        aborted(replies).await;
+        replies.aborted().await;
         return GivenUpBy::ByCaller;
     };
     tokio::select! {
         biased;
-        () = aborted(replies) => GivenUpBy::ByCaller,
+        () = replies.aborted() => GivenUpBy::ByCaller,
         () = run.stopped() => GivenUpBy::ByPerson,
     }
 }
@@ -106,6 +104,7 @@ mod tests {
     use crate::live::RunKind;
     use crate::pty::CommandTerminal;
     use crate::request::{CallerStreamOptions, CommandMode, RawOptions};
+    use crate::run::CallerReply;
     use ledger::Actor;
     use sys::TerminalSize;
 
@@ -143,10 +142,24 @@ mod tests {
     #[tokio::test]
     async fn a_command_is_given_up_before_its_start_by_its_caller_or_by_a_person() {
         let shown = runs().register(facts_of(RawOptions::default()).expect("shown"));
-        let (replies, mut inbox) = unbounded_channel();
+        let (replies, inbox) = unbounded_channel();
+        let mut inbox = CallerReplies::from(inbox);
         let _ = replies.send(CallerReply::Abort);
         assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUpBy::ByCaller);
         shown.run().stop();
         assert_eq!(given_up(&mut inbox, Some(shown.run())).await, GivenUpBy::ByPerson);
+    }
+
+    #[tokio::test]
+    async fn what_a_caller_says_before_the_start_is_kept_in_its_order() {
+        let (replies, inbox) = unbounded_channel();
+        let mut inbox = CallerReplies::from(inbox);
+        for reply in [CallerReply::Listen, CallerReply::Input(None), CallerReply::Abort, CallerReply::DataChanged] {
+            let _ = replies.send(reply);
+        }
+        assert_eq!(given_up(&mut inbox, None).await, GivenUpBy::ByCaller);
+        assert!(matches!(inbox.recv().await, Some(CallerReply::Listen)));
+        assert!(matches!(inbox.recv().await, Some(CallerReply::Input(None))));
+        assert!(matches!(inbox.recv().await, Some(CallerReply::DataChanged)));
     }
 }

@@ -40,9 +40,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use command_listener::{BlockedPrompt, CallerReply, CommandListener, LiveView, SpillAllocation, aborted};
+pub use command_listener::{BlockedPrompt, CallerReplies, CallerReply, CommandListener, LiveView, SpillAllocation};
 pub use completion::ShellAfter;
 pub use distant_command::{DistantEntry, JudgedDistantCommand, LISTED_SURVIVORS, judge_distant};
 pub use drive::early_ends::HARD_BOUND;
@@ -134,8 +133,9 @@ impl<B: ShellStateSource> SubmittedCommand<B> {
     pub async fn finish(
         self,
         listener: impl CommandListener,
-        mut replies: UnboundedReceiver<CallerReply>,
+        replies: impl Into<CallerReplies>,
     ) -> Result<FinishedRun, RunError> {
+        let mut replies = replies.into();
         let launch = match self {
             Self::Launched(launch) => *launch,
             Self::Unread(unread) => {
@@ -268,12 +268,13 @@ impl CommandLaunch {
     pub async fn finish(
         mut self,
         listener: impl CommandListener,
-        mut replies: UnboundedReceiver<CallerReply>,
+        replies: impl Into<CallerReplies>,
     ) -> Result<FinishedRun, RunError> {
         if self.request.aborted {
             return Ok(CommandOutcome::not_started(&self.request).into());
         }
         guard::judge(&mut self.request).map_err(|error| ledger_opening::record_refused(&self.request, error))?;
+        let mut replies = replies.into();
         if let Some(given) = self.give_again(&listener, &mut replies).await? {
             return Ok(given);
         }
@@ -290,7 +291,7 @@ impl CommandLaunch {
     async fn run_attempts(
         &mut self,
         listener: &impl CommandListener,
-        replies: &mut UnboundedReceiver<CallerReply>,
+        replies: &mut CallerReplies,
     ) -> Result<FinishedRun, RunError> {
         let mut tries = 0;
         let mut searched_again = false;
@@ -324,7 +325,7 @@ impl CommandLaunch {
     async fn run_attempt(
         &mut self,
         listener: &impl CommandListener,
-        replies: &mut UnboundedReceiver<CallerReply>,
+        replies: &mut CallerReplies,
     ) -> Result<FinishedRun, AttemptError> {
         let (launched, slot) = match self.launched.take() {
             Some(launched) => launched,
@@ -375,7 +376,7 @@ impl CommandLaunch {
         &mut self,
         running: RunningCommand,
         listener: &impl CommandListener,
-        replies: &mut UnboundedReceiver<CallerReply>,
+        replies: &mut CallerReplies,
     ) -> Result<FinishedRun, AttemptError> {
         let RunningCommand { mut child, pipes, shell, files } = running;
         let tap = child.take_tap();

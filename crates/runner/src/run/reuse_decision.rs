@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_blocking;
 use twox_hash::XxHash3_128;
 
-use super::command_listener::{CallerReply, CommandListener};
+use super::command_listener::{CallerReplies, CommandListener};
 use super::drive::producer_copy::ProducerCopier;
 use super::drive::stored_replay::replay;
 use super::filtered_reuse::FilteredReuse;
@@ -57,7 +56,7 @@ impl CommandLaunch {
     pub(super) async fn give_again(
         &mut self,
         listener: &impl CommandListener,
-        replies: &mut UnboundedReceiver<CallerReply>,
+        replies: &mut CallerReplies,
     ) -> Result<Option<FinishedRun>, RunError> {
         match self.decide_reuse().await {
             None => {}
@@ -120,7 +119,7 @@ impl CommandLaunch {
         stored: Arc<StoredRun>,
         root: &Path,
         listener: &impl CommandListener,
-        replies: &mut UnboundedReceiver<CallerReply>,
+        replies: &mut CallerReplies,
     ) -> Result<FinishedRun, RunError> {
         self.open_entry();
         let replayed = replay(&self.request, Arc::clone(&stored), listener, replies).await;

@@ -2,9 +2,7 @@
 
 use std::future::Future;
 
-use tokio::sync::mpsc::UnboundedReceiver;
-
-use super::command_listener::{CallerReply, aborted};
+use super::command_listener::CallerReplies;
 use crate::error::RunError;
 use crate::request::{PlannedRun, RawOptions};
 
@@ -50,12 +48,12 @@ impl<B: ShellStateSource> StartingShellState<B> {
     }
 
     /// Reads the state if necessary. A command that is aborted meanwhile gets no state.
-    pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<CallerReply>) -> Option<B::State> {
+    pub async fn resolve(self, raw: &mut RawOptions, replies: &mut CallerReplies) -> Option<B::State> {
         match self.into_known() {
             Ok(state) => state,
             Err(base) => tokio::select! {
                 biased;
-                () = aborted(replies) => {
+                () = replies.aborted() => {
                     raw.aborted = true;
                     None
                 }

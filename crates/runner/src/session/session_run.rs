@@ -3,17 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::mpsc::UnboundedReceiver;
-
 use super::session_command::{PreparedSessionCommand, SessionCommandRequest};
 use super::shell_session::{SessionTurn, ShellSession};
 use super::shell_state_files::ShellStateFiles;
 use crate::error::RunError;
 use crate::request::{PlannedRun, RawOptions};
 use crate::run::outcome::{CommandOutcome, CommandStatus};
-use crate::run::{
-    CallerReply, CommandListener, FinishedRun, ShellAfter, ShellStateSource, StartingShellState, aborted,
-};
+use crate::run::{CallerReplies, CommandListener, FinishedRun, ShellAfter, ShellStateSource, StartingShellState};
 use crate::snapshot::SnapshotRequest;
 use crate::supervise::{AdmissionSlot, CommandAdmission};
 
@@ -54,9 +50,9 @@ impl SessionRun {
     pub async fn finish(
         self,
         listener: impl CommandListener,
-        mut replies: UnboundedReceiver<CallerReply>,
+        replies: impl Into<CallerReplies>,
     ) -> Result<(CommandOutcome, PathBuf), RunError> {
-        let Self { mut turn, stage } = self;
+        let (Self { mut turn, stage }, mut replies) = (self, replies.into());
         let session = Arc::clone(turn.session());
         let prepared = match stage {
             SessionRunStage::Prepared(prepared) => *prepared,
@@ -111,7 +107,7 @@ impl SessionRun {
 async fn wait_for_turn(
     turn: &mut SessionTurn,
     command: &mut RawOptions,
-    replies: &mut UnboundedReceiver<CallerReply>,
+    replies: &mut CallerReplies,
 ) -> Result<Option<AdmissionSlot>, RunError> {
     if command.aborted {
         return Ok(None);
@@ -122,7 +118,7 @@ async fn wait_for_turn(
     };
     tokio::select! {
         biased;
-        () = aborted(replies) => {
+        () = replies.aborted() => {
             command.aborted = true;
             Ok(None)
         }

@@ -33,10 +33,9 @@ use early_ends::{CommandDeadlines, EarlyExitPipe, is_believable};
 use nix::unistd::Pid;
 use output_delivery::CommandOutput;
 use pipeline_tap::PipelineTap;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::command_listener::{CallerReply, CommandListener};
+use super::command_listener::{CallerReplies, CallerReply, CommandListener};
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use crate::live::LiveRun;
 use crate::proof::TestCounter;
@@ -60,7 +59,7 @@ pub struct CommandDriver<'a, S, L> {
     request: &'a PlannedRun,
     shim: S,
     /// The replies. `None` once the caller's thread has ended.
-    replies: Option<&'a mut UnboundedReceiver<CallerReply>>,
+    replies: Option<&'a mut CallerReplies>,
     output: CommandOutput<'a, L>,
     process: ShellExitState,
     deadlines: CommandDeadlines,
@@ -82,7 +81,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         (shim, pipes): (S, CommandPipes),
         shell: Option<i32>,
         listener: &'a L,
-        replies: &'a mut UnboundedReceiver<CallerReply>,
+        replies: &'a mut CallerReplies,
     ) -> io::Result<Self> {
         if let Some(run) = &request.live_run {
             run.on_driven();
@@ -92,9 +91,6 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
         let mut output = CommandOutput::new(request, pipes, listener, began)?;
         if let Some(pid) = shell {
             output.on_start(pid);
-        }
-        if listener.is_watched() {
-            output.on_reply(CallerReply::Listen);
         }
         Ok(Self {
             request,
@@ -518,10 +514,7 @@ impl<'a, S: ShimControl, L: CommandListener> CommandDriver<'a, S, L> {
 }
 
 /// Waits for the next reply of the caller, or order of a person. `None`: the caller's thread has ended.
-async fn next_reply(
-    replies: &mut Option<&mut UnboundedReceiver<CallerReply>>,
-    run: Option<&LiveRun>,
-) -> Option<CallerReply> {
+async fn next_reply(replies: &mut Option<&mut CallerReplies>, run: Option<&LiveRun>) -> Option<CallerReply> {
     let reply = async {
         match replies {
             Some(replies) => replies.recv().await,

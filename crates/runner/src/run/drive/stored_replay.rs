@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::Pid;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -18,7 +17,7 @@ use super::{CommandDriver, ShimControl};
 use crate::proof::TestCounter;
 use crate::request::PlannedRun;
 use crate::reuse::StoredRun;
-use crate::run::command_listener::{CallerReply, CommandListener};
+use crate::run::command_listener::{CallerReplies, CommandListener};
 use crate::run::completion::{CommandCompletion, EndSeenByShim, ExitUnknown, ShellAfter};
 use crate::supervise::ShimEvent;
 use capture::OutputStream;
@@ -42,7 +41,7 @@ pub async fn replay<'a, L: CommandListener>(
     request: &'a PlannedRun,
     stored: Arc<StoredRun>,
     listener: &'a L,
-    replies: &'a mut UnboundedReceiver<CallerReply>,
+    replies: &'a mut CallerReplies,
 ) -> io::Result<CommandCompletion<'a>> {
     let (stdout, to_stdout) = pipe()?;
     let (stderr, to_stderr) =

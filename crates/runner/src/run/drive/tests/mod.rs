@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
 use nix::unistd::Pid;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
 mod drain;
@@ -244,7 +244,8 @@ async fn drive_reporting(
     let (stderr, err) = (!request.merge).then(pipe).unzip();
     let (unread, stdin) = request.stdin.is_some().then(pipe).unzip();
     stdin.iter().for_each(|pipe| sys::set_nonblocking(pipe).expect("set"));
-    let ((shim, events), (replies, mut inbox)) = (unbounded_channel(), unbounded_channel());
+    let ((shim, events), (replies, inbox)) = (unbounded_channel(), unbounded_channel());
+    let mut inbox = CallerReplies::from(inbox);
     let pipes = CommandPipes { stdin, stdout, stderr, other_end: None };
     let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
     let recorder = RecordingListener(Arc::clone(&heard));
