@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+
 import { expect, test, vi } from 'vitest';
 import { Kubectl } from '../../ts/kubernetes/kubectl.ts';
-import { checkedSettings } from '../../ts/kubernetes/options.ts';
+import { checkedSettings as sandboxSettings } from '../../ts/kubernetes/options.ts';
 import { callProgram } from '../../ts/provider/program-call.ts';
+import { slurmJobs } from '../../ts/slurm/provider.ts';
 import { finished, folder } from '../support/index.ts';
-import { scripted } from './scripted.ts';
+import { onPath, request, scripted } from './scripted.ts';
 
 test('programs of providers take turns, also after one that fails or is late', async () => {
   const log = join(folder(), 'log');
@@ -26,18 +28,36 @@ test('programs of providers take turns, also after one that fails or is late', a
   expect([running, most]).toEqual([0, 2 * availableParallelism()]);
 });
 
-test('a call that waits long for its turn is repeated all the same', async () => {
+/** Programs of clusters of which the first attempt fails, and the calls that repeat it. */
+const REPEATED: [name: string, programs: Record<string, string>, call: () => Promise<unknown>][] = [
+  [
+    'kubectl',
+    { kubectl: '[ `again attempts` = 1 ] && { echo Conflict >&2; exit 1; }; echo done' },
+    () => new Kubectl(sandboxSettings({ warmPool: 'agents' })).call(['get', 'pods'], { failing: 'it failed' }),
+  ],
+  [
+    'sbatch',
+    {
+      sbatch: '[ `again attempts` = 1 ] && { echo "Unable to contact slurm controller" >&2; exit 1; }; echo 7',
+      squeue: 'echo "RUNNING|`date -d "+5 minutes" +%s`|None"',
+    },
+    () => slurmJobs({ minutes: 5 }).acquire(request()),
+  ],
+];
+
+test.each(REPEATED)('a call of %s that waits long for its turn is repeated all the same', async (_, programs, call) => {
   vi.useFakeTimers({ toFake: ['performance'] });
   finished(() => void vi.useRealTimers());
-  const script = scripted({ kubectl: '[ `again attempts` = 1 ] && { echo Conflict >&2; exit 1; }; echo done' });
+  const script = scripted(programs);
+  onPath(script.directory);
   const go = join(script.directory, 'go');
   const others = Array.from({ length: 2 * availableParallelism() }, () =>
     callProgram({ argv: ['sh', '-c', `until [ -e ${go} ]; do sleep 0.02; done`], timeoutMs: 60_000 }),
   );
-  const kubectl = new Kubectl(checkedSettings({ warmPool: 'agents', program: [join(script.directory, 'kubectl')] }));
-  const called = kubectl.call(['get', 'pods'], { failing: 'pods could not be read' });
+  const called = call();
   vi.advanceTimersByTime(60_000);
   writeFileSync(go, '');
-  expect(await called).toMatchObject({ ok: true, stdout: 'done\n' });
+  await called;
+  expect(script.calls().length).toBeGreaterThan(1);
   await Promise.all(others);
 });
