@@ -146,7 +146,7 @@ test('a watched pool reports its places until it is closed', async () => {
   await client.message((message) => message.change?.poolsGone.includes('p1'));
 });
 
-linuxTest('a pool that nobody holds any more is closed, and shown no longer', async () => {
+linuxTest('a pool that is dropped without close() is closed, and leaves the page', async () => {
   const hosts = new Hosts();
   const address = JSON.stringify({ ...addressOf(folder()), name: 'there' });
   const running = hosts.start(

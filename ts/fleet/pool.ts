@@ -36,8 +36,6 @@ export class Pool implements CallsOfPool, PoolParts {
   readonly #reports: PoolReports;
   #lastFailure: string | null = null;
   #loadsReadAt = 0;
-  /** Tasks of all places that go on. */
-  #tasks = 0;
   #isUnheld = false;
   #closed: Promise<void> | null = null;
 
@@ -106,7 +104,12 @@ export class Pool implements CallsOfPool, PoolParts {
   /** Closes the pool as soon as nothing of it runs: nobody can use it any more. */
   closeUnheld(): void {
     this.#isUnheld = true;
-    this.#closeUnused();
+    this.closeUnused();
+  }
+
+  closeUnused(): void {
+    if (!this.#isUnheld || this.#calls.size > 0) return;
+    if ([...this.#places.values()].every(({ tasks }) => tasks === 0)) this.close().catch(() => {});
   }
 
   request(waiter: Waiter): void {
@@ -127,18 +130,7 @@ export class Pool implements CallsOfPool, PoolParts {
   dismiss(call: PooledCall, waiter: Waiter): void {
     this.#calls.delete(call);
     this.#placement.dismiss(waiter);
-    this.#closeUnused();
-  }
-
-  onTask(place: Place): void {
-    place.tasks += 1;
-    this.#tasks += 1;
-  }
-
-  onTaskEnd(place: Place): void {
-    place.tasks -= 1;
-    this.#tasks -= 1;
-    this.#closeUnused();
+    this.closeUnused();
   }
 
   leave(place: Place, affinity: Affinity | null, hasBegun: boolean): void {
@@ -170,11 +162,6 @@ export class Pool implements CallsOfPool, PoolParts {
     const name = (affinity?.lostPlace as Place | null)?.id ?? 'the place';
     const message = `${name} is lost, where earlier calls of this affinity ran, with its files; the next call runs elsewhere`;
     return Object.assign(targetError('lost', message), { target: name });
-  }
-
-  /** Closes a pool that nobody holds, if no call and no task of it goes on. */
-  #closeUnused(): void {
-    if (this.#isUnheld && this.#calls.size === 0 && this.#tasks === 0) this.close().catch(() => {});
   }
 
   #report() {

@@ -15,9 +15,8 @@ export interface CallsOfPool {
   dismiss(call: PooledCall, waiter: Waiter): void;
   /** A call leaves its place, in which it has begun or could not. */
   leave(place: Place, affinity: Affinity | null, hasBegun: boolean): void;
-  /** A task of an earlier call goes on in a place. */
-  onTask(place: Place): void;
-  onTaskEnd(place: Place): void;
+  /** Closes the pool if nobody holds it, and no call and no task of it goes on. */
+  closeUnused(): void;
   /** A place that was connected could not be used. */
   onFailure(place: Place, error: BashError): void;
   /** The error of a call that has waited for too long. */
@@ -94,8 +93,11 @@ export class PooledCall implements PlacedCall {
   holdUntil(over: Promise<unknown>): void {
     const place = this.#place;
     if (!place) return;
-    this.#pool.onTask(place);
-    const done = () => this.#pool.onTaskEnd(place);
+    place.tasks += 1;
+    const done = () => {
+      place.tasks -= 1;
+      this.#pool.closeUnused();
+    };
     over.then(done, done);
   }
 
