@@ -2923,8 +2923,8 @@ declare function readTests(text: string, options?: ReadTestsOptions): TestCounts
  * of the calls when all places are full, at most `queueMs`. It is placed again only if it never began. Three failed
  * connections in a row keep calls from a place for 5 s, and each further one for twice as long, up to 5 min.
  *
- * An idle pool keeps no process alive. One that is dropped without `close()` is closed after its last run and task, once
- * it is garbage-collected.
+ * An idle pool keeps no process alive. One that is dropped without `close()` is closed after its last run and task,
+ * once it is garbage-collected.
  */
 declare class TargetPool implements Fleet {
   #private;

@@ -15,8 +15,8 @@ const forgotten = new FinalizationRegistry<Pool>((pool) => pool.closeUnheld());
  * of the calls when all places are full, at most `queueMs`. It is placed again only if it never began. Three failed
  * connections in a row keep calls from a place for 5 s, and each further one for twice as long, up to 5 min.
  *
- * An idle pool keeps no process alive. One that is dropped without `close()` is closed after its last run and task, once
- * it is garbage-collected.
+ * An idle pool keeps no process alive. One that is dropped without `close()` is closed after its last run and task,
+ * once it is garbage-collected.
  */
 export class TargetPool implements Fleet {
   readonly #pool: Pool;
