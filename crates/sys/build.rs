@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-const FLAGS: [&str; 16] = [
+const FLAGS: [&str; 9] = [
     "--edition=2024",
     "--crate-type=cdylib",
     "--crate-name=witness",
@@ -13,16 +13,20 @@ const FLAGS: [&str; 16] = [
     "-Clto",
     "-Cpanic=abort",
     "-Cstrip=symbols",
-    "-Clink-arg=-nostartfiles",
-    "-Clink-arg=-nostdlib",
-    "-Clink-arg=-Wl,--gc-sections",
-    "-Clink-arg=-Wl,-z,nodelete",
-    // Fewer parts to map, which each start of bash pays for.
-    "-Clink-arg=-Wl,-z,norelro",
-    "-Clink-arg=-Wl,-z,noseparate-code",
-    "-Clink-arg=-Wl,--build-id=none",
-    "-Clink-arg=-Wl,--no-eh-frame-hdr",
     "-Dwarnings",
+    // It has no start files and no libraries, which the standard library of musl would bring.
+    "-Clink-self-contained=no",
+];
+
+/// Options of the linker.
+const LINK: [&str; 6] = [
+    "--gc-sections",
+    "-znodelete",
+    // Fewer parts to map, which each start of bash pays for.
+    "-znorelro",
+    "-znoseparate-code",
+    "--build-id=none",
+    "--no-eh-frame-hdr",
 ];
 
 fn main() {
@@ -37,8 +41,15 @@ fn main() {
     rustc.args(FLAGS).arg("--target").arg(set("TARGET")).arg("-o").arg(&library).arg("witness/lib.rs");
     // A target whose C library is linked statically has no shared libraries otherwise.
     rustc.arg("-Ctarget-feature=-crt-static");
-    if let Ok(linker) = env::var("RUSTC_LINKER") {
-        rustc.arg(format!("-Clinker={linker}"));
+    // The compiler's own linker needs no C compiler for another kind of machine.
+    let is_foreign = set("TARGET") != set("HOST");
+    if is_foreign {
+        rustc.args(["-Clinker=rust-lld", "-Clinker-flavor=ld.lld"]);
+    } else {
+        rustc.args(["-Clink-arg=-nostartfiles", "-Clink-arg=-nostdlib"]);
+    }
+    for option in LINK {
+        rustc.arg(format!("-Clink-arg={}{option}", if is_foreign { "" } else { "-Wl," }));
     }
     let status = rustc.status().expect("rustc starts");
     assert!(status.success(), "the witness was not built: {status}");

@@ -1,7 +1,6 @@
 //! Answers that take time: opening a FIFO, connecting a socket. Each answer has a thread, so that other calls go on.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -64,7 +63,7 @@ impl AnswerThreads {
             // The order matters. A signal would interrupt an answer with a file, and its caller would get the
             // descriptor 0.
             if !sys::still_waits(listener.as_fd(), call.id) && !answers.load(Ordering::SeqCst) {
-                sys::wake_thread(thread.as_pthread_t());
+                sys::wake_thread(thread);
             }
         }
     }

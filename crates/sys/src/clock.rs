@@ -19,8 +19,8 @@ pub struct CivilTime {
     pub second: i32,
 }
 
-/// A function of libc that breaks a time down.
-type TimeBreakdown = unsafe extern "C" fn(*const libc::time_t, *mut libc::tm) -> *mut libc::tm;
+/// A function of libc that breaks a time down, which has 64 bits on all platforms.
+type TimeBreakdown = unsafe extern "C" fn(*const i64, *mut libc::tm) -> *mut libc::tm;
 
 /// Returns the moment (ms since 1970) in UTC.
 pub fn utc_time(at: u64) -> CivilTime {
@@ -34,7 +34,7 @@ pub fn local_time(at: u64) -> CivilTime {
 
 /// Breaks a time down. A year beyond the calendar of the system is the first one.
 fn broken_down(at: u64, calendar: TimeBreakdown) -> CivilTime {
-    let seconds = libc::time_t::try_from(at / 1000).unwrap_or(0);
+    let seconds = i64::try_from(at / 1000).unwrap_or(0);
     let mut parts = MaybeUninit::<libc::tm>::zeroed();
     // SAFETY: both pointers are valid for the call, and the function keeps neither.
     unsafe { calendar(&raw const seconds, parts.as_mut_ptr()) };

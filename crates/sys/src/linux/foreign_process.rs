@@ -2,6 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::thread::JoinHandleExt;
+use std::thread::JoinHandle;
 
 use nix::errno::Errno;
 use nix::unistd::Pid;
@@ -134,7 +136,9 @@ fn limit_capabilities(permitted: u32, effective: u32) -> nix::Result<()> {
 
 /// Wakes a thread of this process that a system call blocks, so that the call fails with `EINTR`. [`let_threads_wake`]
 /// was called before.
-pub fn wake_thread(thread: libc::pthread_t) {
+pub fn wake_thread<T>(thread: &JoinHandle<T>) {
+    // A number in glibc, a pointer in musl.
+    let thread = thread.as_pthread_t() as libc::pthread_t;
     // SAFETY: the caller has not joined the thread yet.
     unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
 }

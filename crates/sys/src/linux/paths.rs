@@ -146,11 +146,12 @@ pub fn existing_file(base: BorrowedFd<'_>, path: &CStr, last: bool) -> nix::Resu
 
 /// Returns whether the clock of this machine dates the files at a path, and not that of a server.
 pub fn has_own_clock(path: &Path) -> bool {
+    const XFS: FsType = FsType(0x5846_5342);
     const ZFS: FsType = FsType(0x2fc1_2fc1);
     const BCACHEFS: FsType = FsType(0xca45_1a4e);
     const LOCAL: [FsType; 8] = [
         statfs::EXT4_SUPER_MAGIC,
-        statfs::XFS_SUPER_MAGIC,
+        XFS,
         statfs::BTRFS_SUPER_MAGIC,
         statfs::TMPFS_MAGIC,
         statfs::OVERLAYFS_SUPER_MAGIC,

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use nix::errno::Errno;
 
@@ -86,7 +87,7 @@ pub fn use_tracing(_: bool) -> nix::Result<()> {
     Err(Errno::ENOSYS)
 }
 
-pub fn wake_thread(_: libc::pthread_t) {}
+pub fn wake_thread<T>(_: &JoinHandle<T>) {}
 
 pub fn let_threads_wake() {}
 
