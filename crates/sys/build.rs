@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-const FLAGS: [&str; 9] = [
+const FLAGS: [&str; 8] = [
     "--edition=2024",
     "--crate-type=cdylib",
     "--crate-name=witness",
@@ -14,8 +14,6 @@ const FLAGS: [&str; 9] = [
     "-Cpanic=abort",
     "-Cstrip=symbols",
     "-Dwarnings",
-    // It has no start files and no libraries, which the standard library of musl would bring.
-    "-Clink-self-contained=no",
 ];
 
 /// Options of the linker.
@@ -41,10 +39,11 @@ fn main() {
     rustc.args(FLAGS).arg("--target").arg(set("TARGET")).arg("-o").arg(&library).arg("witness/lib.rs");
     // A target whose C library is linked statically has no shared libraries otherwise.
     rustc.arg("-Ctarget-feature=-crt-static");
-    // The compiler's own linker needs no C compiler for another kind of machine.
+    // The compiler's own linker needs no C compiler for another kind of machine. The library has no start files, which
+    // come with the standard library of musl.
     let is_foreign = set("TARGET") != set("HOST");
     if is_foreign {
-        rustc.args(["-Clinker=rust-lld", "-Clinker-flavor=ld.lld"]);
+        rustc.args(["-Clinker=rust-lld", "-Clinker-flavor=ld.lld", "-Clink-self-contained=no"]);
     } else {
         rustc.args(["-Clink-arg=-nostartfiles", "-Clink-arg=-nostdlib"]);
     }
