@@ -26,8 +26,11 @@ function libc() {
 /** The platform of this machine. */
 export const here = `${process.platform}-${process.arch}${libc()}`;
 
+/** The target triple of a platform. */
+export const targetOf = (platform) => Object.keys(names).find((name) => names[name] === platform);
+
 /** The target triple of this machine, as cargo names it. */
-export const triple = Object.keys(names).find((name) => names[name] === here);
+export const triple = targetOf(here);
 
 /** The newest glibc that a released binary may need: the one that Node itself needs. */
 export const GLIBC = '2.28';

@@ -1,0 +1,84 @@
+/**
+ * Runs parts of the gate's tests on the machine that this is, for `npm run machines`: in a guest, in a chroot or here.
+ * `node scripts/machines/parts.mjs STEPS` takes an array of steps as JSON, and prints a line `ROW {…}` after each.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isMain, main, root, run } from '../process.mjs';
+import { titleOf, vitest } from '../runners.mjs';
+
+/** The parts, each with the directories and files below `__test__` that it runs. */
+export const PARTS = {
+  run: ['run', 'behaviour', 'supervise'],
+  background: ['background'],
+  sessions: ['session', 'warm'],
+  terminals: ['pty'],
+  confine: ['confine/contract'],
+  receipts: ['receipt'],
+  undo: ['undo'],
+  ledger: ['ledger'],
+  evidence: ['evidence'],
+  remote: ['remote'],
+};
+
+/** Reasons that a row names, and the characters of each. */
+const [REASONS, LENGTH] = [20, 200];
+
+const oneLine = (text) => text.replace(/\s+/g, ' ').trim().slice(0, LENGTH);
+
+/** The row of counts as `runners.mjs` makes them. */
+export const rowOf = (part, { passed, failed, skipped, failures }, seconds, why = []) => ({
+  part,
+  passed,
+  failed,
+  skipped,
+  why: [...why, ...failures.map((failure) => oneLine(`${titleOf(failure)}: ${failure.message}`))].slice(0, REASONS),
+  seconds: Math.round(seconds * 10) / 10,
+});
+
+/** Minutes that a part may take, against a hang. */
+const LIMIT = 40;
+
+/**
+ * Runs a step and resolves to its row.
+ *
+ * - `part`: a name of `PARTS`, or another one with `files`
+ * - `name`: what the row is called. Default: the part
+ * - `files`: the paths below `__test__` to run. Default: those of the part
+ * - `env`: more environment
+ */
+async function rowOfStep({ part, name = part, files = PARTS[part], env = {} }) {
+  const start = performance.now();
+  const paths = files.map((file) => `__test__/${file}${file.includes('.') ? '' : '/'}`);
+  const counts = await vitest(['--project=gate', ...paths], { env, limitMs: LIMIT * 60_000 });
+  const row = rowOf(name, counts, (performance.now() - start) / 1000);
+  if (row.passed + row.failed + row.skipped > 0) return row;
+  return { ...row, failed: 1, why: ['no test ran'] };
+}
+
+/** The words before a program that run it as the user `tester` of a guest. */
+const AS_TESTER = ['setpriv', '--reuid=tester', '--regid=tester', '--init-groups', '--reset-env', 'env'];
+
+/** Runs a step as another user: this script does it. */
+async function asTester(step) {
+  const directory = mkdtempSync(join(tmpdir(), 'agent-bash-tester-'));
+  chmodSync(directory, 0o777);
+  try {
+    const words = [...AS_TESTER, `PATH=${process.env.PATH}`, `TMPDIR=${directory}`, process.execPath, process.argv[1]];
+    await run(words, [JSON.stringify([step])], { allowFailure: true });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    process.chdir(root);
+    for (const { user, sysctls = {}, ...step } of JSON.parse(process.argv[2])) {
+      for (const [name, value] of Object.entries(sysctls)) await run('sysctl', ['-q', '-w', `${name}=${value}`]);
+      if (user === 'tester') await asTester(step);
+      else console.log(`ROW ${JSON.stringify(await rowOfStep(step))}`);
+    }
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Builds for other platforms than this machine's, with zig as the C compiler and linker: it brings the C libraries of
+ * all of them. `node scripts/machines/zig.mjs PLATFORM…` prints the directory with the binaries of each.
+ */
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { addon, GLIBC, hostProgram, supervisor, targetOf } from '../platform.mjs';
+import { Failed, isMain, main, root, run } from '../process.mjs';
+
+const minutes = 60_000;
+
+/** The directory of what is downloaded or built once for all clones. */
+export const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'agent-bash', 'machines');
+
+const ZIG = { 'cargo-zigbuild': '0.24.1', ziglang: '0.17.1' };
+
+/** Installs zig and cargo-zigbuild from PyPI, and resolves to the directory of their programs. */
+async function zig() {
+  const place = join(cache, `zig-${ZIG.ziglang}-${ZIG['cargo-zigbuild']}`);
+  const bin = join(place, 'bin');
+  if (existsSync(join(bin, 'cargo-zigbuild'))) return bin;
+  rmSync(place, { recursive: true, force: true });
+  const options = { output: 'keep', limitMs: 5 * minutes };
+  await run('python3', ['-m', 'venv', place], options);
+  const wanted = Object.entries(ZIG).map(([name, version]) => `${name}==${version}`);
+  await run(join(bin, 'python3'), ['-m', 'pip', 'install', '--quiet', ...wanted], options);
+  return bin;
+}
+
+/** Whether the standard library of a target is installed. */
+export async function hasStandardLibrary(target) {
+  const { stdout } = await run('rustc', ['--print', 'sysroot'], { output: 'keep' });
+  return existsSync(join(stdout.trim(), 'lib', 'rustlib', target, 'lib'));
+}
+
+/** Installs the standard library of a target, which rustup knows. */
+async function addStandardLibrary(target) {
+  if (await hasStandardLibrary(target)) return;
+  const options = { output: 'keep', limitMs: 5 * minutes, allowFailure: true };
+  const { code, output } = await run('rustup', ['target', 'add', target], options);
+  if (code !== 0) throw new Failed(`no standard library of Rust for ${target}: rustup target add failed`, output);
+}
+
+/** The environment and the words by which cargo builds for a platform, and cargo's name of its target. */
+export async function cross(platform) {
+  const target = targetOf(platform);
+  const [bin] = await Promise.all([zig(), addStandardLibrary(target)]);
+  const env = { PATH: [bin, process.env.PATH].join(delimiter), CARGO_INCREMENTAL: '0' };
+  const name = platform.endsWith('-gnu') ? `${target}.${GLIBC}` : target;
+  return { target, name, env };
+}
+
+/** The flags by which the addon and the supervisor use the musl of the system. */
+const dynamic = { RUSTFLAGS: '-C target-feature=-crt-static' };
+
+/**
+ * Builds addon, supervisor and, on Linux, the program for targets in a profile, and copies them into one directory.
+ * Resolves to its path.
+ */
+export async function build(platform, { profile = 'dev', ...options } = {}) {
+  const { target, name, env } = await cross(platform);
+  const words = ['build', '--profile', profile, '--target', name];
+  const own = ['-p', 'agent-bash', '--lib', '-p', supervisor, '--bin', supervisor];
+  const isMusl = platform.endsWith('-musl');
+  const hasProgram = platform.startsWith('linux');
+  const program = hasProgram ? ['-p', 'agent-bash-remote', '--bin', hostProgram] : [];
+  const all = { ...options, env: { ...env, ...(isMusl ? dynamic : {}) } };
+  await run('cargo-zigbuild', [...words, ...own, ...program], all);
+  const built = join(root, 'target', target, profile === 'dev' ? 'debug' : profile);
+  const out = join(root, 'target', 'cross', platform, profile);
+  mkdirSync(out, { recursive: true });
+  const library = platform.startsWith('darwin') ? 'libagent_bash.dylib' : 'libagent_bash.so';
+  copyFileSync(join(built, library), join(out, addon(platform)));
+  for (const program of [supervisor, ...(hasProgram ? [hostProgram] : [])]) {
+    copyFileSync(join(built, program), join(out, program));
+  }
+  return out;
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    for (const platform of process.argv.slice(2)) console.log(await build(platform));
+  });
+}
