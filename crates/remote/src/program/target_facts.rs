@@ -62,5 +62,5 @@ fn umask() -> u32 {
     let none = nix::sys::stat::Mode::empty();
     let mask = nix::sys::stat::umask(none);
     nix::sys::stat::umask(mask);
-    mask.bits()
+    mask.bits() as _
 }
