@@ -133,7 +133,9 @@ impl AttributeChange {
     /// Performs the change at a link of `/proc` to the open file.
     fn apply_at_link(&self, link: &CStr) -> Result<(), Errno> {
         match self {
-            Self::Mode(mode) => fchmodat(AT_FDCWD, link, Mode::from_bits_truncate(*mode), FchmodatFlags::FollowSymlink),
+            Self::Mode(mode) => {
+                fchmodat(AT_FDCWD, link, Mode::from_bits_truncate(*mode as _), FchmodatFlags::FollowSymlink)
+            }
             Self::Size(length) => nix::unistd::truncate(link, *length),
             // The number -1 means that an owner stays.
             Self::Own(user, group) => {

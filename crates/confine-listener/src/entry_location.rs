@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
+use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::sys::stat::{fstat, fstatat};
 
 use super::caller::{CallerTable, CallerThread};
@@ -192,8 +192,7 @@ pub(super) fn of_file(file: OwnedFd) -> Result<DirectoryEntryLocation, Unrecorde
     let lost = || UnrecordedSyscall::Missed(path.clone(), "its name is not known");
     let name = CString::new(name.as_bytes()).map_err(|_| lost())?;
     let text = CString::new(parent.as_os_str().as_bytes()).map_err(|_| lost())?;
-    let flags = OFlag::from_bits_retain(libc::O_PATH) | OFlag::O_DIRECTORY;
-    let directory = sys::open_path(AT_FDCWD, &text, flags.bits(), 0, LinkResolution::Nothing).map_err(|_| lost())?;
+    let directory = sys::open_directory(AT_FDCWD, &text, LinkResolution::Nothing).map_err(|_| lost())?;
     let found = fstatat(&directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).map_err(|_| lost())?;
     if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino) {
         return Err(lost());

@@ -18,7 +18,7 @@ use super::proc_links::{LINKS, path_of};
 use super::repositories_left::RepositoriesLeft;
 use super::syscall_reply::SyscallReply;
 use confine_world::filter::PRIVILEGED;
-use sys::{CHARACTERS, DIRECTORY, FIFO, LINK, LinkResolution, REGULAR};
+use sys::{CHARACTERS, DIRECTORY, FIFO, LINK, LinkResolution, O_PATH, REGULAR};
 
 /// The result of an attempt.
 pub(super) enum OpenStep {
@@ -201,7 +201,7 @@ fn reopen_for_caller(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: Ow
     let has = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
     let access = |flags: OFlag| flags & OFlag::O_ACCMODE;
     let enough = access(has) == OFlag::O_RDWR || access(has) == access(wish.flags);
-    if status.has_kind(REGULAR) && !has.contains(place_flag()) && !enough {
+    if status.has_kind(REGULAR) && !has.contains(OFlag::from_bits_retain(O_PATH)) && !enough {
         return Err(Errno::EACCES);
     }
     let file = if wish.changes() { asked.may_be_written(file)? } else { file };
@@ -210,11 +210,6 @@ fn reopen_for_caller(asked: &mut PendingSyscall<'_>, wish: OpenRequest, file: Ow
         Err(Errno::ENXIO) if status.has_kind(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait_for_fifo(asked, wish, &file),
         Err(errno) => Err(errno),
     }
-}
-
-/// `O_PATH`
-fn place_flag() -> OFlag {
-    OFlag::from_bits_retain(0o10_000_000)
 }
 
 /// The number of `/dev/tty`.

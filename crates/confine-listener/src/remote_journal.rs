@@ -125,8 +125,7 @@ impl RemoteEntryLocation {
         {
             return Some(directory);
         }
-        let flags = libc::O_PATH | libc::O_DIRECTORY;
-        let directory = sys::open_path(AT_FDCWD, &c_string(path).ok()?, flags, 0, LinkResolution::Nothing).ok()?;
+        let directory = sys::open_directory(AT_FDCWD, &c_string(path).ok()?, LinkResolution::Nothing).ok()?;
         Some(directories.remember(directory))
     }
 

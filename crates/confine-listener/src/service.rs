@@ -29,7 +29,7 @@ use super::{attributes, open, renames, sockets};
 use confine_gate::WorldStatusSlot;
 use confine_policy::{CommandDenials, DenialKind};
 use confine_world::{filter, filter::CREATES, filter::SyscallEntry, filter::SyscallHandling};
-use sys::SyscallArchitecture;
+use sys::{NAMELESS, SyscallArchitecture};
 
 /// Time between two looks at threads whose caller may be gone, ms.
 const SWEEP: u16 = 200;
@@ -389,8 +389,6 @@ fn reply_as_with_mounts(asked: &mut PendingSyscall<'_>, entry: &SyscallEntry) ->
     }
 }
 
-/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
-const NAMELESS: i32 = 0o20_000_000;
 /// The flags of `creat`.
 const CREAT: i32 = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
 

@@ -12,9 +12,8 @@ use super::file_change_journal::{DirectoryEntryLocation, PendingChangeKind, Pend
 use super::proc_links::c_string;
 use super::unrecorded_syscall::{UnrecordedSyscall, to_path};
 use confine_world::{filter::SyscallEntry, filter::SyscallHandling};
+use sys::{NAMELESS, O_PATH};
 
-/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
-const NAMELESS: i32 = 0o20_000_000;
 /// `RESOLVE_IN_ROOT`
 const IN_ROOT: u64 = 0x10;
 /// `AT_SYMLINK_NOFOLLOW`
@@ -299,5 +298,5 @@ impl SyscallReader<'_> {
 /// Returns whether an open with these flags can change a file or a name.
 fn may_change(flags: i32) -> bool {
     let has = |flag: i32| flags & flag != 0;
-    !has(NAMELESS) && !has(libc::O_PATH) && has(libc::O_ACCMODE | libc::O_TRUNC | libc::O_CREAT)
+    !has(NAMELESS) && !has(O_PATH) && has(libc::O_ACCMODE | libc::O_TRUNC | libc::O_CREAT)
 }

@@ -159,7 +159,7 @@ fn attach_file(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File>
             return Err(io::ErrorKind::NotADirectory.into());
         }
     }
-    accept_existing(sys::make_node(directory.as_fd(), last, libc::S_IFREG | 0o600, 0))?;
+    accept_existing(sys::make_node(directory.as_fd(), last, sys::REGULAR | 0o600, 0))?;
     let here: BorrowedFd<'_> = directory.as_fd();
     sys::attach_tree_at(tree, here, last)?;
     Ok(File::from(sys::open_place(here, last, false, LinkResolution::Texts)?))

@@ -153,3 +153,8 @@ pub const DIRECTORY: u32 = 0o040_000;
 pub const LINK: u32 = 0o120_000;
 /// `S_IFREG`
 pub const REGULAR: u32 = 0o100_000;
+
+/// `O_PATH`: opens a place, without access to its content.
+pub const O_PATH: i32 = 0o10_000_000;
+/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
+pub const NAMELESS: i32 = 0o20_000_000;

@@ -22,6 +22,8 @@ use confine_gate::{AddressFamilies, RequestedConnection};
 
 /// The kind of a socket, without its flags.
 const KIND: i32 = 0xf;
+/// `SOCK_CLOEXEC`
+const CLOEXEC: SockFlag = SockFlag::from_bits_retain(libc::O_CLOEXEC);
 
 fn host_network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
     asked.shared.beside.as_mut().ok_or(Errno::ENETUNREACH)
@@ -43,11 +45,11 @@ pub(crate) fn socket(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Err
     }
     let family = if family == libc::AF_INET6 { AddressFamily::Inet6 } else { AddressFamily::Inet };
     let flags = SockFlag::from_bits_truncate(kind & !KIND);
-    let socket = make(family, SockType::Stream, flags | SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp)?;
+    let socket = make(family, SockType::Stream, flags | CLOEXEC, SockProtocol::Tcp)?;
     let kept = socket.try_clone().map_err(|_| Errno::EMFILE)?;
     let inode = sys::file_status(kept.as_fd())?.id.1;
     host_network(asked)?.keep_socket(inode, kept);
-    Ok(SyscallReply::File(socket, flags.contains(SockFlag::SOCK_CLOEXEC)))
+    Ok(SyscallReply::File(socket, flags.contains(CLOEXEC)))
 }
 
 /// Returns whether this process may duplicate descriptors of its callers.
@@ -173,7 +175,7 @@ pub(crate) fn connect(asked: &mut PendingSyscall<'_>, address: CopiedSocketAddre
     let own = network.own;
     if socket.bound_port(own)?.is_none() {
         // The gate has to know the port before. Other clients may share their ports, as long as the servers differ.
-        socket.set(sockopt::IpBindAddressNoPort, is_inside(to.ip()))?;
+        sys::choose_port_late(socket.socket.as_fd(), is_inside(to.ip()))?;
         socket.bind_to_port(v6, own, 0)?;
     }
     let from = socket.bound_port(own)?.unwrap_or(0);

@@ -23,14 +23,11 @@ use super::bounds::{is_device, is_nameless, process_of};
 use super::path_lookup::{has_master, in_the_place_of};
 use super::permission::path_of_name;
 use confine_world::filter::PRIVILEGED;
-use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, LinkResolution};
+use sys::{BLOCKS, CHARACTERS, DIRECTORY, FIFO, LinkResolution, NAMELESS, O_PATH};
 
-/// `O_PATH`. No such descriptor can be handed in, and Landlock keeps the caller from places of processes outside.
-/// Without Landlock the caller gets a descriptor for reading, with those of its flags that count.
-const PLACE: i32 = libc::O_PATH;
+/// The flags that count beside `O_PATH`. No such descriptor can be handed in, and Landlock keeps the caller from places
+/// of processes outside. Without Landlock the caller gets a descriptor for reading.
 const OF_PLACE: i32 = libc::O_CLOEXEC | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
-const NAMELESS: i32 = 0o20_000_000;
 
 /// `open`
 pub(super) fn open(
@@ -40,10 +37,10 @@ pub(super) fn open(
     flags: i32,
     mode: u32,
 ) -> Result<SyscallReply, Errno> {
-    if flags & PLACE != 0 && asked.shared.settings.landlock {
+    if flags & O_PATH != 0 && asked.shared.settings.landlock {
         return Ok(SyscallReply::CONTINUE);
     }
-    let wish = OpenRequest::new(if flags & PLACE == 0 { flags } else { flags & OF_PLACE }, mode);
+    let wish = OpenRequest::new(if flags & O_PATH == 0 { flags } else { flags & OF_PLACE }, mode);
     if may_create(wish) && wish.mode & PRIVILEGED != 0 {
         return Err(Errno::EPERM);
     }

@@ -146,11 +146,15 @@ pub const ABSENT: SyscallRule = &[SyscallCase(&[Always], Refuse(ENOSYS))];
 
 /// Tests the flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write.
 pub const fn open_rule<const AT: usize>() -> SyscallRule {
-    const { &[SyscallCase(&[Bits(AT, O_PATH)], Allow), SyscallCase(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
+    const {
+        &[
+            SyscallCase(&[Bits(AT, sys::O_PATH.cast_unsigned())], Allow),
+            SyscallCase(&[Bits(AT, CREATES_OR_WRITES)], Ask),
+        ]
+    }
 }
 /// The flags of `open` by which a file may change.
 pub const CREATES_OR_WRITES: u32 = CREATES | WRITES;
-pub const O_PATH: u32 = 0o10_000_000;
 
 /// Refuses set-user-id bits, and asks about set-group-id bits, which the listener sets on directories only. Argument
 /// `at` is the mode.

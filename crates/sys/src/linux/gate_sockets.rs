@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, socketpair, sockopt};
 
 use crate::{PollEvent, PollInterest};
 
@@ -175,6 +175,12 @@ fn set_option<T>(socket: BorrowedFd<'_>, name: libc::c_int, value: &T) -> io::Re
     let done =
         unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, (&raw const *value).cast(), size) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Sets whether the kernel chooses a client's port at its connection only, so that clients of different servers share
+/// ports.
+pub fn choose_port_late(socket: BorrowedFd<'_>, late: bool) -> nix::Result<()> {
+    setsockopt(&socket, sockopt::IpBindAddressNoPort, &late)
 }
 
 /// Drops all packets for a socket of TCP, and for the connections that it accepts, that do not come from an address.

@@ -1,6 +1,7 @@
 //! macOS has no network namespaces, and so no gate.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -60,5 +61,15 @@ impl DescriptorPoller {
 
 /// Not supported.
 pub fn opening_packets() -> io::Result<OwnedFd> {
+    unsupported()
+}
+
+/// Not supported.
+pub fn choose_port_late(_: BorrowedFd<'_>, _: bool) -> nix::Result<()> {
+    Err(nix::errno::Errno::ENOSYS)
+}
+
+/// Not supported.
+pub fn accept_only_from(_: BorrowedFd<'_>, _: Ipv4Addr) -> io::Result<()> {
     unsupported()
 }
