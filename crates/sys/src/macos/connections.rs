@@ -12,6 +12,7 @@ pub fn listens_at(_: SocketAddr) -> bool {
     false
 }
 
+/// Always false.
 pub fn listens(_: Pid, _: u16) -> bool {
     false
 }

@@ -2,6 +2,7 @@
 
 use crate::KernelFeatures;
 
+/// Returns that none of them is here.
 pub fn kernel_features() -> KernelFeatures {
     KernelFeatures {
         pidfd: false,
@@ -13,6 +14,7 @@ pub fn kernel_features() -> KernelFeatures {
     }
 }
 
+/// Returns false.
 pub fn is_gvisor() -> bool {
     false
 }

@@ -156,6 +156,7 @@ pub fn landlock_version() -> u32 {
     0
 }
 
+/// Returns false.
 pub fn landlock_bounds_tcp() -> bool {
     false
 }
