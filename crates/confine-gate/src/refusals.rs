@@ -120,7 +120,7 @@ impl RefusalLog {
 }
 
 /// Returns refusals as large as one answer can hold.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) fn largest() -> GateRefusals {
     let mut refusals = GateRefusals::default();
     for n in 0..LISTED {

@@ -35,7 +35,7 @@ impl NamespacedSocketFactory {
     }
 
     /// Returns a spring whose other end is served by a caller of [`flow`].
-    #[cfg(test)]
+    #[cfg(all(test, target_os = "linux"))]
     pub fn from_socket(end: OwnedFd) -> Self {
         Self(end)
     }

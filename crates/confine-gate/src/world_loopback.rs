@@ -274,7 +274,7 @@ fn bind_port(ip: Ipv4Addr, port: u16) -> Result<(u16, OwnedFd), Errno> {
     Ok((bound.port(), socket))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
@@ -293,7 +293,6 @@ mod tests {
         TcpListener::bind((loopback.own, port)).expect("a server")
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_server_is_found_at_the_port_that_it_has_asked_for() {
         let (home, mut loopback) = claimed();
@@ -323,7 +322,6 @@ mod tests {
         assert_eq!(servers_of(&home.path().join("none")), None);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn families_share_a_port_or_do_not() {
         let (_home, mut loopback) = claimed();
@@ -340,7 +338,6 @@ mod tests {
         assert_eq!(loopback.server_at((Ipv4Addr::LOCALHOST, any).into()), Some(Ok((loopback.own, any).into())));
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn nobody_else_gets_the_port_of_a_server_that_has_ended() {
         let (_home, mut loopback) = claimed();
@@ -359,7 +356,6 @@ mod tests {
         assert_eq!(loopback.servers_at_port(10_000).count(), 0);
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn other_programs_are_not_heard_where_that_is_permitted() {
         let (_home, loopback) = claimed();

@@ -39,7 +39,7 @@ mod process_places;
 mod syntax_unit_walk;
 mod syntax_units;
 mod test_counts;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod traced_processes;
 mod unit_frames;

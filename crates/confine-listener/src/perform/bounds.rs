@@ -163,7 +163,7 @@ pub(super) fn process_of(path: &Path) -> Option<i32> {
     path.strip_prefix("/proc").ok()?.iter().next()?.to_str()?.parse().ok()
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
@@ -175,7 +175,6 @@ mod tests {
     const KEPT: [bool; 3] = [true, true, false];
     const ALL: [bool; 3] = [true; 3];
 
-    #[cfg(target_os = "linux")]
     fn check(policy: &ConfinementPolicy, rows: &[Row]) {
         let (_state, held, own) = confine_world::testing::held(policy);
         let mut bounds = WorldBounds::new(policy, held);
@@ -187,7 +186,6 @@ mod tests {
         }
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn paths_are_judged_as_the_policy_says() {
         let root = tempfile::tempdir_in("/var/lib").or_else(|_| tempfile::tempdir()).expect("a directory");

@@ -70,13 +70,12 @@ pub fn closing_code(descriptors: &[InheritedDescriptor]) -> String {
     if closed.is_empty() { closed } else { by("command", "\\command exec") + &by("exec", "\\exec") }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::process::Command;
 
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn closed_descriptors_stay_closed_in_a_group_of_hidden_output() {
         let code = closing_code(&[InheritedDescriptor::Script, InheritedDescriptor::Boot]);

@@ -310,7 +310,7 @@ impl SupervisorWorlds {
     }
 
     /// Returns the first processes of all worlds.
-    #[cfg(test)]
+    #[cfg(all(test, target_os = "linux"))]
     pub fn inits(&self) -> Vec<Pid> {
         self.inits.keys().copied().collect()
     }
