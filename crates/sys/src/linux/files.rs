@@ -43,6 +43,7 @@ pub fn close_inherited() {
     close_from_three();
 }
 
+/// Closes every descriptor except the standard ones.
 pub(crate) fn close_from_three() {
     // Every descriptor of ours is closed on exec. A kernel before 5.9 leaves the others open.
     // SAFETY: called before any code owns a descriptor above the standard ones.

@@ -18,6 +18,7 @@ pub fn oom_score() -> &'static CStr {
     })
 }
 
+/// Sets the OOM score of this process, if it may be raised so. Makes system calls only.
 pub(crate) fn raise_oom_score(score: &CStr) {
     // SAFETY: a constant C string.
     let fd = unsafe { libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };

@@ -1,5 +1,6 @@
 //! Constants of Linux, and this process as a helper.
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -14,8 +15,11 @@ use crate::machine::PidNamespace;
 
 /// Sockets that keep the borders of messages.
 pub(crate) const MESSAGES: nix::sys::socket::SockType = nix::sys::socket::SockType::SeqPacket;
+/// Flags by which a new socket is closed on exec.
 pub(crate) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
+/// Flags by which a closed socket is an error and no signal.
 pub(crate) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
+/// Flags by which received descriptors are closed on exec.
 pub(crate) const RECEIVE_FLAGS: i32 = libc::MSG_CMSG_CLOEXEC;
 /// The highest signal number.
 pub(crate) const LAST_SIGNAL: i32 = 64;
@@ -35,7 +39,7 @@ pub const LONGEST_LINE: usize = 4000;
 pub const HAS_SEATBELT: bool = false;
 
 /// Not supported.
-pub(crate) fn apply_profile(_: &std::ffi::CStr) -> Result<(), i32> {
+pub(crate) fn apply_profile(_: &CStr) -> Result<(), i32> {
     Err(libc::ENOSYS)
 }
 

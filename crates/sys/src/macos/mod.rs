@@ -22,7 +22,7 @@ mod warm_shell_access;
 mod witness;
 mod worlds;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ use nix::unistd::{Pid, Uid};
 
 use super::processes::{ExecVectors, become_program};
 use super::{LaunchError, LaunchStep, ProgramLaunch, ResourceUsage, UsageSample};
+use crate::machine::PidNamespace;
 pub use activity::*;
 pub use cgroup::*;
 pub use clone::*;
@@ -54,8 +55,11 @@ pub use worlds::*;
 
 /// Sockets that keep the borders of messages. macOS has no others.
 pub(super) const MESSAGES: nix::sys::socket::SockType = nix::sys::socket::SockType::Datagram;
+/// None: macOS sets the flag of a descriptor afterwards.
 pub(super) const SOCKET_FLAGS: i32 = 0;
+/// None: our processes ignore the signal of a closed socket.
 pub(super) const SEND_FLAGS: i32 = 0;
+/// None: macOS sets the flag of a descriptor afterwards.
 pub(super) const RECEIVE_FLAGS: i32 = 0;
 /// The highest signal number.
 pub(super) const LAST_SIGNAL: i32 = 31;
@@ -157,6 +161,7 @@ pub fn oom_score() -> &'static CStr {
     c""
 }
 
+/// Does nothing.
 pub(super) fn raise_oom_score(_: &CStr) {}
 
 /// Closes every descriptor except the standard ones. A host may leave some open for its children, and a helper would
@@ -169,9 +174,11 @@ pub fn close_inherited() {
     }
 }
 
-// Our own descriptors are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
+/// Does nothing: our own descriptors are closed on exec. Closing others by number could hit the pipe that reports a
+/// failed launch.
 pub(super) fn close_from_three() {}
 
+/// Does nothing, as [`close_from_three`].
 pub(super) fn close_on_exec_from_three() {}
 
 /// Does nothing.
@@ -308,7 +315,7 @@ pub fn open_descriptors() -> usize {
 }
 
 /// Returns `None`: macOS has no pid namespaces.
-pub fn pid_namespace() -> Option<crate::machine::PidNamespace> {
+pub fn pid_namespace() -> Option<PidNamespace> {
     None
 }
 
@@ -351,7 +358,7 @@ pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
 }
 
 /// Returns a path of a name in an open directory. macOS has none, and nothing calls it.
-pub fn path_in(directory: &impl AsFd, name: &std::ffi::OsStr) -> PathBuf {
+pub fn path_in(directory: &impl AsFd, name: &OsStr) -> PathBuf {
     PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
 }
 

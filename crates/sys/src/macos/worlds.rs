@@ -1,6 +1,6 @@
 //! macOS has no namespaces, no mounts of a process and no Landlock, and so no worlds.
 
-use std::ffi::{CStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::net::IpAddr;
@@ -232,7 +232,7 @@ impl DirectoryWatch {
     }
 
     /// Never called.
-    pub fn take_seen_kinds(&self, _: impl Fn(&std::ffi::OsStr) -> bool) -> SeenChangeKinds {
+    pub fn take_seen_kinds(&self, _: impl Fn(&OsStr) -> bool) -> SeenChangeKinds {
         match self.0 {}
     }
 
