@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-/// Only whole files can be cloned, which `std::fs::copy` does.
+/// Fails: only whole files can be cloned, which `std::fs::copy` does.
 pub fn clone_contents(_from: &File, _to: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -25,6 +25,7 @@ mod worlds;
 use std::ffi::{CStr, OsStr};
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ pub(super) const RECEIVE_FLAGS: i32 = 0;
 pub(super) const LAST_SIGNAL: i32 = 31;
 /// macOS counts the largest resident size in bytes.
 pub(super) const MAX_RSS_UNIT: u64 = 1;
-/// Orphans are reparented to launchd. A process that left the tree is only found by the mark in its environment.
+/// Orphans are reparented to launchd, and are found only by the mark in their environment.
 pub const ORPHANS_COME_BACK: bool = false;
 /// Whether `UTF-8` alone names a locale.
 pub const BARE_CHARSET_IS_LOCALE: bool = true;
@@ -107,7 +108,7 @@ pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Does nothing: macOS has no subreapers, so a daemon that leaves its session and clears its environment is not found.
+/// Does nothing: macOS has no subreapers. A process whose parent has exited is found only by the mark.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
@@ -156,7 +157,7 @@ const STEPS: [LaunchStep; 5] =
 /// macOS has no OOM score.
 pub const OOM_SCORE: i32 = 0;
 
-/// macOS has no OOM score.
+/// Returns nothing: macOS has no OOM score.
 pub fn oom_score() -> &'static CStr {
     c""
 }
@@ -248,7 +249,8 @@ pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
     Some(false)
 }
 
-/// Signals a process, unless the pid belongs to another process than `expected`.
+/// Signals a process, unless the pid belongs to another process than `expected`. A pid that is reused between the
+/// comparison and the signal is hit.
 pub fn signal_checked(pid: Pid, expected: ProcessIdentity, signal: super::Signal) {
     if identity(pid).is_some_and(|now| now.started == expected.started) {
         super::signal(pid, signal);
@@ -271,7 +273,8 @@ fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
     Some((count, buffer.split_off(4)))
 }
 
-/// Returns every process whose environment contains this entry (`NAME=VALUE`).
+/// Returns every process whose environment contains this entry (`NAME=VALUE`). The environments of protected programs
+/// and of other users are not shown.
 pub fn processes_with(entry: &str) -> Vec<Pid> {
     all_pids()
         .into_iter()
@@ -357,9 +360,17 @@ pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Returns a path of a name in an open directory. macOS has none, and nothing calls it.
+/// Returns the present path of a name in an open directory. It leads elsewhere once the directory is replaced.
 pub fn path_in(directory: &impl AsFd, name: &OsStr) -> PathBuf {
-    PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
+    let fd = directory.as_fd().as_raw_fd();
+    let mut path = [0_u8; libc::PATH_MAX as usize];
+    // SAFETY: the kernel writes a C string of at most `PATH_MAX` bytes.
+    let failed = unsafe { libc::fcntl(fd, libc::F_GETPATH, path.as_mut_ptr()) } < 0;
+    match CStr::from_bytes_until_nul(&path) {
+        Ok(path) if !failed => Path::new(OsStr::from_bytes(path.to_bytes())).join(name),
+        // There is nothing at this path.
+        _ => PathBuf::from(format!("/dev/fd/{fd}")).join(name),
+    }
 }
 
 /// Returns the whole path, below the current directory: macOS has no paths of open directories.

@@ -151,7 +151,7 @@ pub fn open_unread(_: &Path) -> io::Result<File> {
     unsupported()
 }
 
-/// macOS has no Landlock.
+/// Returns 0: macOS has no Landlock.
 pub fn landlock_version() -> u32 {
     0
 }
