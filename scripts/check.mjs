@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { guard } from '../bench/guard/guard.mjs';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
+import { hasStandardLibrary } from './machines/zig.mjs';
 import { makeOptions } from './options.mjs';
 import { supervisor, triple } from './platform.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
@@ -48,6 +49,26 @@ async function staticCodeCompiles(options) {
   await run('cargo', ['check', '--target', triple, '--package', 'agent-bash-sys'], { ...options, env });
 }
 
+/** Targets for which the gate compiles: each other system and C library, on another processor. */
+const FOREIGN = ['aarch64-apple-darwin', 'aarch64-unknown-linux-musl'];
+
+/** Compiles for other targets, as far as their standard libraries are installed. */
+async function foreignTargetsCompile(options) {
+  const there = await Promise.all(FOREIGN.map(hasStandardLibrary));
+  const targets = FOREIGN.filter((target, index) => {
+    if (!there[index])
+      console.log(`not compiled for ${target}: \`rustup target add ${target}\` installs what it needs`);
+    return there[index] && target !== triple;
+  });
+  if (targets.length === 0) return;
+  const words = ['check', ...targets.flatMap((target) => ['--target', target]), '-p', 'agent-bash', '-p', supervisor];
+  // Rust code is only checked, so the C code of dependencies needs no compiler.
+  await run('cargo', [...words, '-p', 'agent-bash-remote'], {
+    ...options,
+    env: { ...options?.env, CC: 'true', AR: 'true' },
+  });
+}
+
 /** Rust files that `cargo fmt` does not reach by itself, because a macro declares their modules. */
 function declaredByMacros() {
   const directory = join('crates', 'safety', 'src', 'rules');
@@ -79,6 +100,7 @@ export const checks = [
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
   ['static code', staticCodeCompiles],
+  ['other targets', foreignTargetsCompile],
   ['programs without crates of the addon', programsAreSmall],
   // The paths of whole commands need the optimized addon, whose build takes longer than all other checks.
   ['speed of pure paths', (options) => guard({ pure: true, ...options })],

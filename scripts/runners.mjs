@@ -66,7 +66,7 @@ function showing(place) {
 }
 
 /**
- * Runs vitest and counts its tests. `node` replaces this Node, `place` is where the run sees the clone, and `limitMs`
+ * Runs vitest and counts its tests. `skips` of the counts has the names of those skipped. `node` replaces this Node, `place` is where the run sees the clone, and `limitMs`
  * is a bound against a hang.
  */
 export async function vitest(args = [], { node = process.execPath, limitMs = 0, place = root, env = {} } = {}) {
@@ -103,6 +103,10 @@ function countsOf(report, place) {
     failed: failures.length,
     skipped: report.numPendingTests + (report.numTodoTests ?? 0),
     failures,
+    skips: report.testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status }) => status === 'skipped' || status === 'pending')
+      .map(({ fullName }) => fullName),
   };
 }
 

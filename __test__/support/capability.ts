@@ -30,9 +30,30 @@ export const linuxTest = test.runIf(isLinux);
 export function testNeeding(capability: string, there: boolean, onlyIn: NodeJS.Platform | 'any' = 'any') {
   if (there) return test;
   const elsewhere = onlyIn !== 'any' && onlyIn !== process.platform;
-  if (process.env.AGENT_BASH_CI !== '1' || elsewhere) return test.skip;
+  if (process.env.AGENT_BASH_CI !== '1' || elsewhere) return skippedWithout(capability);
   return ((name: string) =>
     test(name, () => {
       throw new Error(`this machine was to have ${capability}`);
     })) as unknown as typeof test.skip;
 }
+
+type Declare = (name: string, ...rest: unknown[]) => void;
+
+/** A test that is skipped. Its name says what is missing, which `npm run machines` reports. */
+function skippedWithout(capability: string) {
+  const named = (name: string) => `${name} [needs ${capability}]`;
+  const skip = (name: string, ...rest: unknown[]) => (test.skip as Declare)(named(name), ...rest);
+  return Object.assign(skip, {
+    each:
+      (...rows: unknown[]) =>
+      (name: string, ...rest: unknown[]) =>
+        (test.skip.each as (...rows: unknown[]) => Declare)(...rows)(named(name), ...rest),
+  }) as unknown as typeof test.skip;
+}
+
+/**
+ * A test of what ends within the tenth of a second for which the result of a command waits: an emulated machine starts
+ * no program in that time.
+ */
+export const promptTest =
+  process.env.AGENT_BASH_EMULATED === '1' ? skippedWithout('the speed of a real processor') : linuxTest;

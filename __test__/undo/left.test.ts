@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BackgroundCheck, BackgroundRegistry, type BashOptions, BashSession, bash } from 'agent-bash';
 import { describe, expect, onTestFinished } from 'vitest';
-import { folder, linuxTest, until } from '../support/index.ts';
+import { folder, linuxTest, promptTest, until } from '../support/index.ts';
 import { Site } from './support.ts';
 
 const UNDO = (site: Site) => ({ when: 'always' as const, dir: site.dir });
@@ -35,7 +35,7 @@ const ways: [string, (site: Site, command: string) => Promise<Run>][] = [
 
 describe('what a command has left running, and what ends before its result', () => {
   for (const [name, run] of ways) {
-    linuxTest(`is in the receipt and in the undo of ${name}`, async () => {
+    promptTest(`is in the receipt and in the undo of ${name}`, async () => {
       for (const command of BEHIND) {
         const site = new Site();
         site.write('d/f');
@@ -57,7 +57,7 @@ describe('what a command has left running, and what ends before its result', () 
   });
 
   for (const moved of [false, true]) {
-    linuxTest(`so with a task${moved ? ' that was moved' : ''}`, async () => {
+    promptTest(`so with a task${moved ? ' that was moved' : ''}`, async () => {
       const site = new Site();
       site.write('d/f');
       const left = await asTask(site, '(exec >&- 2>&- <&-; sleep .01; rm -r d) & true', moved);

@@ -13,6 +13,8 @@ mount -t overlay -o "lowerdir=$1:$0,upperdir=$2/upper,workdir=$2/work" overlay "
 cd "$2/root"
 mount --rbind /dev dev; mount --rbind /sys sys; mount -t proc proc proc
 mount -t tmpfs -o mode=1777 tmp tmp; mount -t tmpfs -o mode=755 run run
+# A kernel lays no overlay over the caches of a home that lies on one.
+mount -t tmpfs -o mode=700 root root
 ip link set lo up
 mkdir -p before; pivot_root . before; umount -l before
 export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failed, run } from '../process.mjs';
-import { cache } from './zig.mjs';
+import { cache, Missing } from './zig.mjs';
 
 const options = { output: 'keep', limitMs: 10 * 60_000 };
 
@@ -17,7 +17,7 @@ function archive() {
     const uri = /^(?:URIs:\s*|deb\s+(?:\[[^\]]*\]\s+)?)(https?:\/\/\S*\/debian)\/?\s/m.exec(readFileSync(file, 'utf8'));
     if (uri) return uri[1];
   }
-  throw new Failed("no Debian archive is named in apt's sources");
+  throw new Missing("no Debian archive is named in apt's sources");
 }
 
 /** Installs programs of this machine that are missing, by the package of each. */
@@ -26,7 +26,7 @@ export async function need(programs) {
     ['/usr/bin', '/usr/sbin', '/bin', '/sbin'].some((directory) => existsSync(join(directory, name)));
   const missing = Object.entries(programs).flatMap(([name, owner]) => (found(name) ? [] : [owner]));
   if (missing.length === 0) return;
-  if (process.getuid() !== 0) throw new Failed(`missing, and only root can install them: ${missing.join(', ')}`);
+  if (process.getuid() !== 0) throw new Missing(`missing, and only root can install them: ${missing.join(', ')}`);
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   await run('apt-get', ['-qq', 'update'], { ...options, env });
   await run('apt-get', ['-qq', '-y', '--no-install-recommends', 'install', ...missing], { ...options, env });

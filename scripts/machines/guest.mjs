@@ -155,7 +155,7 @@ exec /start
 
 /** What that starts, from the second disk: mounts, the job, and the end. */
 const START = `#!/bin/bash
-export HOME=/root LANG=C.UTF-8 TERM=dumb
+export HOME=/root LANG=C.UTF-8 TERM=dumb AGENT_BASH_EMULATED=1
 mount -t proc proc /proc; mount -t sysfs sys /sys; mkdir -p /dev/pts /dev/shm
 mount -t devpts -o gid=5,mode=620,ptmxmode=666 devpts /dev/pts; mount -t tmpfs -o mode=1777 shm /dev/shm
 mount -t tmpfs -o mode=755 run /run; mount -t tmpfs -o mode=1777 tmp /tmp; mount -t cgroup2 cgroup2 /sys/fs/cgroup

@@ -12,6 +12,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failed, main, root, since } from '../process.mjs';
 import { MACHINES } from './machines.mjs';
+import { Missing } from './zig.mjs';
 
 /** The rows of the last run of each machine and part, in the repository. */
 const RECORD = join(root, 'npm', 'machines.json');
@@ -27,8 +28,8 @@ async function rowsOf(name, parts) {
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     console.log(`${error.output}${error.message}`);
-    const failed = { part: 'machine', passed: 0, failed: 1, skipped: 0, why: [error.message], seconds: 0 };
-    rows = [...(error.rows ?? []), failed];
+    const [failed, skipped] = error instanceof Missing ? [0, 1] : [1, 0];
+    rows = [...(error.rows ?? []), { part: 'machine', passed: 0, failed, skipped, why: [error.message], seconds: 0 }];
   }
   console.log(`=== ${name}: ${since(start)}`);
   return rows.map((row) => ({ machine: name, ...row }));

@@ -27,15 +27,32 @@ const [REASONS, LENGTH] = [20, 200];
 
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim().slice(0, LENGTH);
 
+/** What the skipped tests need, or their names, each with how many there are. */
+function reasonsOf(skips) {
+  const counts = new Map();
+  for (const name of skips) {
+    const reason = /\[needs (.+)\]/.exec(name)?.[1] ?? name;
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...counts].map(([reason, count]) => `skipped ${count}: ${reason}`);
+}
+
 /** The row of counts as `runners.mjs` makes them. */
-export const rowOf = (part, { passed, failed, skipped, failures }, seconds, why = []) => ({
+export const rowOf = (part, { passed, failed, skipped, failures = [], skips = [] }, seconds, why = []) => ({
   part,
   passed,
   failed,
   skipped,
-  why: [...why, ...failures.map((failure) => oneLine(`${titleOf(failure)}: ${failure.message}`))].slice(0, REASONS),
+  why: [
+    ...why,
+    ...failures.map((failure) => oneLine(`${titleOf(failure)}: ${failure.message}`)),
+    ...reasonsOf(skips).map(oneLine),
+  ].slice(0, REASONS),
   seconds: Math.round(seconds * 10) / 10,
 });
+
+/** An emulated machine has two slow processors. */
+const isEmulated = process.env.AGENT_BASH_EMULATED === '1';
 
 /** Minutes that a part may take, against a hang. */
 const LIMIT = 40;
@@ -51,7 +68,8 @@ const LIMIT = 40;
 async function rowOfStep({ part, name = part, files = PARTS[part], env = {} }) {
   const start = performance.now();
   const paths = files.map((file) => `__test__/${file}${file.includes('.') ? '' : '/'}`);
-  const counts = await vitest(['--project=gate', ...paths], { env, limitMs: LIMIT * 60_000 });
+  const workers = isEmulated ? ['--maxWorkers=2'] : [];
+  const counts = await vitest(['--project=gate', ...workers, ...paths], { env, limitMs: LIMIT * 60_000 });
   const row = rowOf(name, counts, (performance.now() - start) / 1000);
   if (row.passed + row.failed + row.skipped > 0) return row;
   return { ...row, failed: 1, why: ['no test ran'] };
@@ -65,8 +83,11 @@ async function asTester(step) {
   const directory = mkdtempSync(join(tmpdir(), 'agent-bash-tester-'));
   chmodSync(directory, 0o777);
   try {
-    const words = [...AS_TESTER, `PATH=${process.env.PATH}`, `TMPDIR=${directory}`, process.execPath, process.argv[1]];
-    await run(words, [JSON.stringify([step])], { allowFailure: true });
+    const names = { PATH: process.env.PATH, TMPDIR: directory, ...(isEmulated && { AGENT_BASH_EMULATED: '1' }) };
+    const env = Object.entries(names).map(([name, value]) => `${name}=${value}`);
+    await run([...AS_TESTER, ...env, process.execPath, process.argv[1]], [JSON.stringify([step])], {
+      allowFailure: true,
+    });
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

@@ -13,6 +13,9 @@ const minutes = 60_000;
 /** The directory of what is downloaded or built once for all clones. */
 export const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'agent-bash', 'machines');
 
+/** The failure of what this machine lacks: a machine that cannot be had is skipped. */
+export class Missing extends Failed {}
+
 const ZIG = { 'cargo-zigbuild': '0.24.1', ziglang: '0.17.1' };
 
 /** Installs zig and cargo-zigbuild from PyPI, and resolves to the directory of their programs. */
@@ -39,20 +42,23 @@ async function addStandardLibrary(target) {
   if (await hasStandardLibrary(target)) return;
   const options = { output: 'keep', limitMs: 5 * minutes, allowFailure: true };
   const { code, output } = await run('rustup', ['target', 'add', target], options);
-  if (code !== 0) throw new Failed(`no standard library of Rust for ${target}: rustup target add failed`, output);
+  if (code !== 0) throw new Missing(`no standard library of Rust for ${target}: rustup target add failed`, output);
 }
 
 /** The environment and the words by which cargo builds for a platform, and cargo's name of its target. */
 export async function cross(platform) {
   const target = targetOf(platform);
   const [bin] = await Promise.all([zig(), addStandardLibrary(target)]);
-  const env = { PATH: [bin, process.env.PATH].join(delimiter), CARGO_INCREMENTAL: '0' };
+  const env = {
+    PATH: [bin, process.env.PATH].join(delimiter),
+    CARGO_INCREMENTAL: '0',
+    ...(platform.startsWith('darwin') && { RUSTFLAGS: `-Lframework=${join(root, 'scripts', 'macos')}` }),
+    // The addon and the supervisor use the musl of the system.
+    ...(platform.endsWith('-musl') && { RUSTFLAGS: '-C target-feature=-crt-static' }),
+  };
   const name = platform.endsWith('-gnu') ? `${target}.${GLIBC}` : target;
   return { target, name, env };
 }
-
-/** The flags by which the addon and the supervisor use the musl of the system. */
-const dynamic = { RUSTFLAGS: '-C target-feature=-crt-static' };
 
 /**
  * Builds addon, supervisor and, on Linux, the program for targets in a profile, and copies them into one directory.
@@ -62,11 +68,9 @@ export async function build(platform, { profile = 'dev', ...options } = {}) {
   const { target, name, env } = await cross(platform);
   const words = ['build', '--profile', profile, '--target', name];
   const own = ['-p', 'agent-bash', '--lib', '-p', supervisor, '--bin', supervisor];
-  const isMusl = platform.endsWith('-musl');
   const hasProgram = platform.startsWith('linux');
   const program = hasProgram ? ['-p', 'agent-bash-remote', '--bin', hostProgram] : [];
-  const all = { ...options, env: { ...env, ...(isMusl ? dynamic : {}) } };
-  await run('cargo-zigbuild', [...words, ...own, ...program], all);
+  await run('cargo-zigbuild', [...words, ...own, ...program], { ...options, env });
   const built = join(root, 'target', target, profile === 'dev' ? 'debug' : profile);
   const out = join(root, 'target', 'cross', platform, profile);
   mkdirSync(out, { recursive: true });

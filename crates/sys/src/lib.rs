@@ -29,6 +29,8 @@ mod status;
 mod syscall_filter;
 mod terminal;
 mod tree_watch;
+#[cfg(test)]
+mod twins_tests;
 mod usage_sample;
 #[cfg(feature = "tokio")]
 mod watch;
