@@ -66,8 +66,8 @@ function showing(place) {
 }
 
 /**
- * Runs vitest and counts its tests. `skips` of the counts has the names of those skipped. `node` replaces this Node, `place` is where the run sees the clone, and `limitMs`
- * is a bound against a hang.
+ * Runs vitest and counts its tests. `skips` of the counts has the names of those that were skipped. `node` replaces
+ * this Node, `place` is where the run sees the clone, and `limitMs` is a bound against a hang.
  */
 export async function vitest(args = [], { node = process.execPath, limitMs = 0, place = root, env = {} } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));

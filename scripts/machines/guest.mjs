@@ -169,7 +169,7 @@ echo "ENDED at $(cut -d' ' -f1 /proc/uptime) s"
 sync; /bin/busybox poweroff -f
 `;
 
-/** Lays out what a machine runs in a directory: the project as it is here with binaries of the platform, and the job. */
+/** Lays out what a machine runs in a directory: the project as it is here with its binaries, and the job. */
 export async function layJob(tree, { platform, binaries, job }) {
   const work = join(tree, 'work');
   mkdirSync(work, { recursive: true });
