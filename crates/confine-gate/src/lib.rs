@@ -61,6 +61,7 @@ mod world_loopback;
 
 pub use control::{GateControl, RequestedConnection};
 pub use link::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, RESOLV_CONF, WORLD_V4, WORLD_V6, is_resolver};
+pub use name_addresses::hosts_lines;
 pub use refusals::{ConnectionAttempt, CountedRefusal, GateRefusals};
 pub use serve::serve;
 pub use setup::{GateError, GateNamespaces, GateNetwork, GateSetup};

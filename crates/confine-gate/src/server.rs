@@ -112,7 +112,7 @@ impl GateServer {
         spring: Option<NamespacedSocketFactory>,
         pool: ResolverPool,
     ) -> io::Result<Self> {
-        let GateSetup { rules, exposed, network, lifeline, control, variable, board, .. } = setup;
+        let GateSetup { rules, names, exposed, network, lifeline, control, variable, board, .. } = setup;
         let mut listeners: Vec<_> =
             sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
         let (world, inside) = match network {
@@ -138,7 +138,7 @@ impl GateServer {
             entrances,
             inside,
             rules: Arc::new(rules),
-            names: NameAddressTable::default(),
+            names,
             pairs: UnpairedQueries::default(),
             recorder: RefusalRecorder::new(world, variable, board),
             pool,

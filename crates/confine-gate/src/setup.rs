@@ -9,6 +9,7 @@ use confine_policy::NetworkScope;
 
 use super::allowed_hosts::AllowedHosts;
 use super::control::GateControl;
+use super::name_addresses::NameAddressTable;
 use super::world_loopback::WorldLoopback;
 
 /// Why a gate could not be made.
@@ -66,6 +67,7 @@ pub enum GateNetwork {
 /// [`serve`](super::serve()) there.
 pub struct GateSetup {
     pub(super) rules: AllowedHosts,
+    pub(super) names: NameAddressTable,
     pub(super) exposed: Vec<TcpListener>,
     pub(super) network: GateNetwork,
     pub(super) lifeline: OwnedFd,
@@ -93,11 +95,11 @@ impl GateSetup {
             exposed.extend(bind(*port).map_err(|source| GateError::Expose { port: *port, source })?);
         }
         let (ours, theirs) = sys::packet_pair().map_err(GateError::at_step("a socket pair could not be made"))?;
-        let rules = AllowedHosts::new(network);
+        let (rules, names) = (AllowedHosts::new(network), NameAddressTable::new(network));
         let variable = variable.to_owned();
         let isolated = *network == NetworkScope::None;
         Ok((
-            Self { rules, exposed, network: place, lifeline, control: theirs, variable, isolated, board: None },
+            Self { rules, names, exposed, network: place, lifeline, control: theirs, variable, isolated, board: None },
             GateControl::new(ours),
         ))
     }

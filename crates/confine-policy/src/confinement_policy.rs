@@ -1,6 +1,6 @@
 //! A policy: the options of the caller, checked and resolved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,24 @@ pub struct AllowEntry {
     pub host: AllowHost,
     /// The port. `None`: 80 and 443.
     pub port: Option<u16>,
+}
+
+impl NetworkScope {
+    /// Returns the names that the list has as they are, each once.
+    pub fn listed_names(&self) -> BTreeSet<&str> {
+        let Self::Allow { entries, .. } = self else { return BTreeSet::new() };
+        entries.iter().filter_map(|entry| entry.host.name()).collect()
+    }
+}
+
+impl AllowHost {
+    /// Returns the name, if this is one.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Below(_) | Self::Net(..) => None,
+        }
+    }
 }
 
 /// The host of an [`AllowEntry`].

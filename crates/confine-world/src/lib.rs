@@ -88,7 +88,7 @@ use filter::SyscallFilterMode;
 pub use guard_freshness::GuardFreshness;
 pub use init_connection::InitConnection;
 pub use joined_world::{JoinedWorld, join};
-pub use listener_held_world::{ListenerHeldWorld, WorldCleanupProcess, show_file};
+pub use listener_held_world::{ListenerHeldWorld, NameFiles, WorldCleanupProcess, show_file};
 pub use make::{build, finish_world, probe};
 pub use name_guards::{GuardedDirectory, NameGuards};
 pub use private_directory::WorldLeftovers;

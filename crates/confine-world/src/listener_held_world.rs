@@ -17,7 +17,7 @@ use super::path_ends::PathEnds;
 use super::private_directory::PrivateDirectory;
 use super::process_roster::ProcessRoster;
 use super::protection_targets::{ProtectedPaths, ProtectionTargets};
-use confine_gate::RESOLV_CONF;
+use confine_gate::{RESOLV_CONF, hosts_lines};
 use confine_policy::{CacheAccess, ConfinementPolicy, NetworkScope, TmpPlacement};
 use sys::ForkOutcome;
 
@@ -34,6 +34,15 @@ const CACHES: [(&str, &str); 9] = [
     ("GOCACHE", "cache/go-build"),
 ];
 
+/// The files of a world by which programs look up names.
+#[derive(Debug, Clone)]
+pub struct NameFiles {
+    /// The file in the place of `/etc/resolv.conf`.
+    pub resolver: PathBuf,
+    /// The file in the place of `/etc/hosts`.
+    pub hosts: PathBuf,
+}
+
 /// The files and processes of a world without namespaces.
 #[derive(Debug, Clone)]
 pub struct ListenerHeldWorld {
@@ -43,8 +52,8 @@ pub struct ListenerHeldWorld {
     memory: Option<PathBuf>,
     /// The list of files that are shown.
     shown: PathBuf,
-    /// The file in the place of `/etc/resolv.conf`. `None`: that of the machine.
-    resolver: Option<PathBuf>,
+    /// The files by which programs look up names. `None`: those of the machine.
+    name_files: Option<NameFiles>,
     targets: Rc<RefCell<ProtectionTargets>>,
     /// The hidden paths as they are named, and the write roots.
     named: [Vec<PathBuf>; 2],
@@ -73,15 +82,21 @@ impl ListenerHeldWorld {
             own.push(private.path.join("cache"));
         }
         let shown = private.path.join(SHOWN);
-        let resolver = (policy.network != NetworkScope::Full).then(|| private.path.join("resolv.conf"));
-        if let Some(path) = &resolver {
+        let mut name_files = None;
+        if policy.network != NetworkScope::Full {
+            let [resolver, hosts] = ["resolv.conf", "hosts"].map(|name| private.path.join(name));
             // Datagrams do not reach the resolver.
-            std::fs::write(path, format!("{RESOLV_CONF}options use-vc\n"))?;
-            show_file(&private.path, path)?;
+            std::fs::write(&resolver, format!("{RESOLV_CONF}options use-vc\n"))?;
+            let of_machine = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+            std::fs::write(&hosts, format!("{}{of_machine}", hosts_lines(&policy.network)))?;
+            for file in [&resolver, &hosts] {
+                show_file(&private.path, file)?;
+            }
+            name_files = Some(NameFiles { resolver, hosts });
         }
         let targets = Rc::new(RefCell::new(ProtectionTargets::of(policy, git, false)));
         let named = [policy.hide.clone(), policy.write.clone()];
-        Ok(Self { own, memory, shown, resolver, targets, named, roster: ProcessRoster::create(&private.path)? })
+        Ok(Self { own, memory, shown, name_files, targets, named, roster: ProcessRoster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -94,9 +109,9 @@ impl ListenerHeldWorld {
         self.memory.as_deref()
     }
 
-    /// Returns the file in the place of `/etc/resolv.conf`. `None`: that of the machine.
-    pub fn resolver_file(&self) -> Option<&Path> {
-        self.resolver.as_deref()
+    /// Returns the files by which programs look up names. `None`: those of the machine.
+    pub fn name_files(&self) -> Option<&NameFiles> {
+        self.name_files.as_ref()
     }
 
     /// Returns the processes of the world.

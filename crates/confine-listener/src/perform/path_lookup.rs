@@ -50,7 +50,12 @@ pub(crate) fn resolve_path(
         matches!(word, b"self" | b"thread-self")
             || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
     };
-    if let ([b"etc", b"resolv.conf"], Some(path)) = (words.as_slice(), held.resolver_file()) {
+    let name_file = held.name_files().and_then(|files| match words.as_slice() {
+        [b"etc", b"resolv.conf"] => Some(&files.resolver),
+        [b"etc", b"hosts"] => Some(&files.hosts),
+        _ => None,
+    });
+    if let Some(path) = name_file {
         return Ok(CallerPath::Path(PathStart::Root, c_string(path.as_os_str().as_bytes())?));
     }
     match words.as_slice() {
