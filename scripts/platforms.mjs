@@ -1,9 +1,10 @@
 /**
- * Writes npm/<platform>/ and npm/agent-bash-host/ in the version of package.json: `npm run platforms`; `npm version`
+ * Writes npm/<platform>/, npm/agent-bash-host/ and npm/levels.json in the version of package.json: `npm run platforms`; `npm version`
  * calls it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LEVELS, levelsText } from './machines/levels.mjs';
 import { addon, hostMachines, hostProgram, manifest, platforms, supervisor } from './platform.mjs';
 import { main, root, run, tool } from './process.mjs';
 
@@ -16,6 +17,7 @@ function write(name, manifest, text) {
 }
 
 await main(async () => {
+  writeFileSync(LEVELS, levelsText());
   await run(tool('napi'), ['create-npm-dirs'], { output: 'keep' });
   for (const platform of platforms()) {
     const declared = JSON.parse(readFileSync(join(root, 'npm', platform, 'package.json'), 'utf8'));

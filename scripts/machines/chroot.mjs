@@ -2,7 +2,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from '../process.mjs';
-import { layJob, systemOf } from './guest.mjs';
+import { layJob } from './guest.mjs';
+import { systemOf } from './system.mjs';
 
 /** Mounts the system in namespaces of its own, and runs the job. */
 const ENTER = `set -eu

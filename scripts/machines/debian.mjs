@@ -32,23 +32,23 @@ export async function need(programs) {
   await run('apt-get', ['-qq', '-y', '--no-install-recommends', 'install', ...missing], { ...options, env });
 }
 
-/** Makes a directory of the cache by `act`, once. Resolves to its path. */
-export async function cached(name, act) {
-  const place = join(cache, name);
+/** Makes a directory of the cache by `act`, once for a version. Removes other versions. Resolves to its path. */
+export async function cached(name, version, act) {
+  const place = join(cache, `${name}@${version}`);
   if (existsSync(place)) return place;
-  const made = `${place}.${process.pid}`;
-  rmSync(made, { recursive: true, force: true });
-  mkdirSync(made, { recursive: true });
+  mkdirSync(cache, { recursive: true });
+  for (const other of readdirSync(cache).filter((entry) => entry.startsWith(`${name}@`))) {
+    rmSync(join(cache, other), { recursive: true, force: true });
+  }
+  const made = `${place}.new`;
+  mkdirSync(made);
   await act(made);
   renameSync(made, place);
   return place;
 }
 
-/**
- * Takes packages of a suite and an architecture from the archive into a directory. A name that ends with a star is that
- * of a package which names the wanted one as its dependency, as those of kernels do.
- */
-async function unpack(place, suite, arch, packages) {
+/** Takes the package that another one of a suite stands for from the archive, and unpacks it into a directory. */
+async function unpack(place, suite, arch, name) {
   const state = `${place}.apt`;
   for (const path of ['lists/partial', 'archives/partial']) mkdirSync(join(state, path), { recursive: true });
   writeFileSync(join(state, 'status'), '');
@@ -70,24 +70,19 @@ async function unpack(place, suite, arch, packages) {
   writeFileSync(join(state, 'conf'), text.join(''));
   const apt = { ...options, cwd: state, env: { APT_CONFIG: join(state, 'conf') } };
   await run('apt-get', ['-qq', 'update'], apt);
-  for (const name of packages) {
-    const { stdout } = await run('apt-cache', ['depends', name.replace('*', '')], apt);
-    const wanted = name.endsWith('*') ? /Depends: (\S+-\d\S*)/.exec(stdout)?.[1] : name;
-    if (!wanted) throw new Failed(`${suite} has no ${name} for ${arch}`);
-    await run('apt-get', ['-qq', 'download', wanted], apt);
-  }
+  const { stdout } = await run('apt-cache', ['depends', name], apt);
+  const wanted = /Depends: (\S+-\d\S*)/.exec(stdout)?.[1];
+  if (!wanted) throw new Failed(`${suite} has no ${name} for ${arch}`);
+  await run('apt-get', ['-qq', 'download', wanted], apt);
   for (const file of readdirSync(state).filter((name) => name.endsWith('.deb'))) {
     await run('dpkg-deb', ['-x', join(state, file), place], options);
   }
   rmSync(state, { recursive: true });
 }
 
-/** Packages of a suite, unpacked beside each other. Resolves to the directory. */
-export const packagesOf = (suite, arch, packages) =>
-  cached(`${packages.join('-').replaceAll('*', '')}-${suite}-${arch}`, (place) => unpack(place, suite, arch, packages));
-
 /** Debian's cloud kernel of a suite. It has NVMe, ext4 and the console built in, so that no initramfs is needed. */
-export const kernel = (suite, arch) => packagesOf(suite, arch, [`linux-image-cloud-${arch}*`]);
+export const kernel = (suite, arch) =>
+  cached(`kernel-${suite}-${arch}`, '1', (place) => unpack(place, suite, arch, `linux-image-cloud-${arch}`));
 
 /** Makes a Debian system in a directory from packages whose scripts do not run. */
 export async function system(place, arch, packages) {

@@ -7,15 +7,14 @@
  * Needs root and Debian's `apt` for all machines but the last two. What is downloaded or built once is kept in
  * `~/.cache/agent-bash/machines`.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Failed, main, root, since } from '../process.mjs';
+import { exclusively } from '../lock.mjs';
+import { Failed, main, since } from '../process.mjs';
+import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
-import { Missing } from './zig.mjs';
-
-/** The rows of the last run of each machine and part, in the repository. */
-const RECORD = join(root, 'npm', 'machines.json');
+import { cache, Missing } from './zig.mjs';
 
 /** The rows of a machine. One that cannot be had is a row of its own, skipped. */
 async function rowsOf(name, parts) {
@@ -51,14 +50,19 @@ function table(rows) {
   return [...lines, ...(why.length ? ['', ...why] : [])].join('\n');
 }
 
-/** Replaces the rows of the same machines and parts. */
-function record(rows) {
-  const old = JSON.parse(readFileSync(RECORD, 'utf8'));
-  const isNew = (row) => rows.some(({ machine, part }) => machine === row.machine && part === row.part);
-  const order = Object.keys(MACHINES);
-  const all = [...old.filter((row) => !isNew(row)), ...rows];
-  all.sort((one, other) => order.indexOf(one.machine) - order.indexOf(other.machine));
-  writeFileSync(RECORD, `${JSON.stringify(all, null, 2)}\n`);
+/** Runs the machines, prints the table and writes the rows. */
+async function all(named, parts, values) {
+  const rows = [];
+  for (const name of named.length > 0 ? named : Object.keys(MACHINES)) {
+    rows.push(...(await rowsOf(name, parts)));
+    if (values.json) {
+      mkdirSync(dirname(resolve(values.json)), { recursive: true });
+      writeFileSync(resolve(values.json), `${JSON.stringify(rows, null, 2)}\n`);
+    }
+  }
+  if (values.record) record(rows, Object.keys(MACHINES));
+  console.log(`\n${table(rows)}`);
+  if (rows.some(({ failed }) => failed > 0)) process.exitCode = 1;
 }
 
 await main(async () => {
@@ -73,15 +77,6 @@ await main(async () => {
   if (parts.length > 0 && named.length === 0) {
     throw new Failed(`no machine is called ${parts[0]}: \`npm run machines -- --list\` lists the machines`);
   }
-  const rows = [];
-  for (const name of named.length > 0 ? named : Object.keys(MACHINES)) {
-    rows.push(...(await rowsOf(name, parts)));
-    if (values.json) {
-      mkdirSync(dirname(resolve(values.json)), { recursive: true });
-      writeFileSync(resolve(values.json), `${JSON.stringify(rows, null, 2)}\n`);
-    }
-  }
-  if (values.record) record(rows);
-  console.log(`\n${table(rows)}`);
-  if (rows.some(({ failed }) => failed > 0)) process.exitCode = 1;
+  const waiting = (pid) => console.error(`waiting for the machines of process ${pid}`);
+  await exclusively(join(cache, 'turns'), () => all(named, parts, values), waiting);
 });

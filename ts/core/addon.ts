@@ -1,3 +1,4 @@
+import levels from '../../npm/levels.json';
 import { version } from '../../package.json';
 import { BashError } from '../errors.ts';
 import { createRequire, dirname, existsSync, isAbsolute, join } from './builtins.ts';
@@ -131,11 +132,17 @@ function missing(others: string[]): BashError {
         'or name the file in AGENT_BASH_ADDON.',
     );
   }
+  if (!platformNames().some((name) => name in levels)) {
+    return new BashError(
+      'ERR_BASH_UNSUPPORTED',
+      `agent-bash has no build for ${platform} ${arch}: it runs on Linux (x64 and arm64, glibc and musl) and macOS ` +
+        '(x64 and arm64), and on Windows inside WSL 2.',
+    );
+  }
   const names = likelierFirst(platformNames()).map((name) => `agent-bash-${name}`);
   return failure(
     `agent-bash found no addon for ${platform} ${arch}: no package ${names.join(' or ')} is installed beside it. ` +
-      'Install it again with optional dependencies (npm install --include=optional). ' +
-      'It runs on Linux (x64 and arm64, glibc and musl) and macOS (x64 and arm64).',
+      'Install it again with optional dependencies (npm install --include=optional).',
   );
 }
 

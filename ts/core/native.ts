@@ -88,7 +88,7 @@ export function refuseWindows(): void {
   if (process.platform === 'win32') {
     throw new BashError(
       'ERR_BASH_UNSUPPORTED',
-      'agent-bash does not run on Windows itself: run Node inside WSL (https://aka.ms/wsl), where bash lives.',
+      'agent-bash does not run on Windows itself: run Node inside WSL 2 (https://aka.ms/wsl), where bash lives.',
     );
   }
 }

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bash, safetyRules, type Target } from 'agent-bash';
+import levels from '../../../npm/levels.json';
 import { type Inner, innerOf } from '../../core/inner.ts';
 import { type Check, failed, fine, missing } from './check.ts';
 
@@ -25,7 +26,12 @@ export function addon(): Check {
   } catch (error) {
     return failed('addon', (error as Error).message, NOTHING_RUNS);
   }
-  return fine('addon', [addonFile() ?? 'loaded', libc()].filter((part) => part !== '').join(', '));
+  const file = addonFile() ?? 'loaded';
+  const found = [file, libc()].filter((part) => part !== '').join(', ');
+  const platform = /\.([^.]+)\.node$/.exec(file)?.[1] ?? '';
+  const level = (levels as Record<string, string>)[platform];
+  if (level !== 'built') return fine('addon', found);
+  return missing('addon', found, `the build for ${platform} was compiled and has not passed all tests: it is experimental`);
 }
 
 /** Returns the kernel's capabilities, or `null` if the addon cannot be asked. */

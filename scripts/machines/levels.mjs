@@ -1,0 +1,62 @@
+/** What npm/machines.json says of each platform: its level, and the table of docs/platforms.md. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { manifest, platforms } from '../platform.mjs';
+import { root } from '../process.mjs';
+import { PARTS } from './parts.mjs';
+
+const RECORD = join(root, 'npm', 'machines.json');
+
+/** The level of each platform, for the addon's loader and `doctor`. */
+export const LEVELS = join(root, 'npm', 'levels.json');
+
+/** The machine on which the tests of a platform run. The gate runs those of Linux x64 with glibc. */
+const MACHINE_OF = { 'linux-arm64-gnu': 'arm64', 'linux-x64-musl': 'musl-x64', 'linux-arm64-musl': 'musl-arm64' };
+
+/** The rows that `npm run machines -- --record` wrote for this version of the package. */
+export function recorded() {
+  const { version, rows } = JSON.parse(readFileSync(RECORD, 'utf8'));
+  return version === manifest().version ? rows : [];
+}
+
+/** Records rows in the place of those of the same machines and parts, in the order of the machines. */
+export function record(rows, order) {
+  const isNew = (row) => rows.some(({ machine, part }) => machine === row.machine && part === row.part);
+  const all = [...recorded().filter((row) => !isNew(row)), ...rows];
+  all.sort((one, other) => order.indexOf(one.machine) - order.indexOf(other.machine));
+  writeFileSync(RECORD, `${JSON.stringify({ version: manifest().version, rows: all }, null, 2)}\n`);
+  writeFileSync(LEVELS, levelsText());
+}
+
+/**
+ * The level of a platform: 'tested' if each part of the tests passed on its machine in this version, else 'built'. A
+ * platform that is in no list is refused.
+ */
+function levelOf(platform) {
+  if (platform === 'linux-x64-gnu') return 'tested';
+  const rows = recorded().filter(({ machine }) => machine === MACHINE_OF[platform]);
+  const passed = (part) => rows.some((row) => row.part === part && row.passed > 0 && row.failed === 0);
+  return Object.keys(PARTS).every(passed) ? 'tested' : 'built';
+}
+
+/** The text of npm/levels.json. */
+export const levelsText = () =>
+  `${JSON.stringify(Object.fromEntries(platforms().map((platform) => [platform, levelOf(platform)])), null, 2)}\n`;
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+
+/** The table of docs/platforms.md: a line for each machine and part. */
+export function recordedTable() {
+  const lines = recorded().map(({ machine, part, passed, failed, skipped, why, seconds }) =>
+    `| ${[machine, part, passed, failed, skipped, `${Math.round(seconds)} s`, why.map(cell).join('; ')].join(' | ')} |`.replace(
+      '|  |',
+      '| |',
+    ),
+  );
+  return [
+    '| machine | part | passed | failed | skipped | time | why |',
+    '|---|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}
