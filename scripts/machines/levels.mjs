@@ -23,7 +23,9 @@ export function recorded() {
 export function record(rows, order) {
   const isNew = (row) => rows.some(({ machine, part }) => machine === row.machine && part === row.part);
   const all = [...recorded().filter((row) => !isNew(row)), ...rows];
-  all.sort((one, other) => order.indexOf(one.machine) - order.indexOf(other.machine));
+  const parts = Object.keys(PARTS);
+  const place = ({ machine, part }) => order.indexOf(machine) * 100 + parts.indexOf(part);
+  all.sort((one, other) => place(one) - place(other));
   writeFileSync(RECORD, `${JSON.stringify({ version: manifest().version, rows: all }, null, 2)}\n`);
   writeFileSync(LEVELS, levelsText());
 }
