@@ -1,6 +1,6 @@
 /**
- * Writes npm/<platform>/, npm/agent-bash-host/ and npm/levels.json in the version of package.json: `npm run platforms`; `npm version`
- * calls it.
+ * Writes npm/<platform>/, npm/agent-bash-host/ and npm/levels.json in the version of package.json: `npm run platforms`;
+ * `npm version` calls it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
