@@ -31,7 +31,11 @@ export function addon(): Check {
   const platform = /\.([^.]+)\.node$/.exec(file)?.[1] ?? '';
   const level = (levels as Record<string, string>)[platform];
   if (level !== 'built') return fine('addon', found);
-  return missing('addon', found, `the build for ${platform} was compiled and has not passed all tests: it is experimental`);
+  return missing(
+    'addon',
+    found,
+    `the build for ${platform} was compiled and has not passed all tests: it is experimental`,
+  );
 }
 
 /** Returns the kernel's capabilities, or `null` if the addon cannot be asked. */
