@@ -2,7 +2,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from '../process.mjs';
+import { need } from './debian.mjs';
 import { layJob } from './guest.mjs';
+import { rowIn } from './parts.mjs';
 import { systemOf } from './system.mjs';
 
 /** Mounts the system in namespaces of its own, and runs the job. */
@@ -24,24 +26,19 @@ cd /work && exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 TERM=dumb bash /job
 
 /** Runs a job there, a script of bash in \`/work\` as root, and resolves to the rows that it printed. */
 export async function enter(name, { limitMs, ...machine }) {
+  await need({ setpriv: 'util-linux', unshare: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
   rmSync(place, { recursive: true, force: true });
   for (const directory of ['job', 'layers']) mkdirSync(join(place, directory), { recursive: true });
   const tree = join(await systemOf(machine), 'tree');
   await layJob(join(place, 'job'), machine);
-  const isolated = [
-    '--mount',
-    '--pid',
-    '--fork',
-    '--kill-child',
-    '--ipc',
-    '--uts',
-    '--net',
-    '--propagation',
-    'private',
-  ];
+  const isolated = '--mount --pid --fork --kill-child --ipc --uts --net --propagation private'.split(' ');
   const words = ['bash', '-c', ENTER, tree, join(place, 'job'), join(place, 'layers')];
-  const { stdout } = await run('unshare', [...isolated, ...words], { output: 'both', limitMs, allowFailure: true });
+  const { stdout } = await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...isolated, ...words], {
+    output: 'both',
+    limitMs,
+    allowFailure: true,
+  });
   rmSync(place, { recursive: true, force: true });
-  return [...stdout.matchAll(/ROW (\{.*\})$/gm)].map(([, row]) => JSON.parse(row));
+  return stdout.split('\n').map(rowIn).filter(Boolean);
 }

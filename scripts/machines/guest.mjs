@@ -18,6 +18,7 @@ import { createInterface } from 'node:readline';
 import { addon, hostProgram, supervisor } from '../platform.mjs';
 import { Failed, root, run } from '../process.mjs';
 import { kernel, need } from './debian.mjs';
+import { rowIn } from './parts.mjs';
 import { DEBIAN, systemOf } from './system.mjs';
 
 const options = { output: 'keep', limitMs: 10 * 60_000 };
@@ -106,7 +107,7 @@ async function jobDisk(place, { kind, suite, ...what }) {
  */
 export async function boot(name, { kind, libc = 'gnu', suite, onLine = () => {}, ...what }) {
   const { qemu, words, console: tty } = KINDS[kind];
-  await need({ [qemu[0]]: qemu[1] });
+  await need({ [qemu[0]]: qemu[1], setpriv: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
@@ -146,7 +147,7 @@ export async function boot(name, { kind, libc = 'gnu', suite, onLine = () => {},
 /** Runs qemu to its end. A guest that does not come up, or does not end, is killed. */
 function rowsOf(program, args, log, onLine) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
     const [rows, kept] = [[], createWriteStream(log)];
@@ -162,8 +163,8 @@ function rowsOf(program, args, log, onLine) {
       kept.write(`${line}\n`);
       if (line.includes('BOOTED ')) clearTimeout(up);
       if (line.includes('ENDED at ')) ended = true;
-      const row = /ROW (\{.*\})$/.exec(line.trimEnd())?.[1];
-      if (row) rows.push(JSON.parse(row));
+      const row = rowIn(line);
+      if (row) rows.push(row);
       onLine(line);
     });
     child.once('error', reject).once('close', (_, signal) => {

@@ -1,10 +1,10 @@
 /**
  * `npm run machines [-- NAME… [PART…]] [--json FILE]`: runs the project on each machine of machines.mjs, or on those
- * named, and prints a table machine × part. Words that name no machine are parts. `--json` writes its rows, each
+ * named, and prints a table machine × part. Words that name no machine name parts. `--json` writes its rows, each
  * `{ machine, part, passed, failed, skipped, why, seconds }`. `--record` writes them into npm/machines.json, from which
  * docs/platforms.md is generated. `--list` lists the machines.
  *
- * Needs root and Debian's `apt` for all machines but the last two. What is downloaded or built once is kept in
+ * All machines but the last two need root and Debian's `apt`. Downloads and systems are kept in
  * `~/.cache/agent-bash/machines`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,19 +16,28 @@ import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
 import { cache, Missing } from './zig.mjs';
 
-/** The rows of a machine. One that cannot be had is a row of its own, skipped. */
-async function rowsOf(name, parts) {
+/** A row without a result of tests. */
+const without = (part, why, state) => ({ part, passed: 0, failed: 0, skipped: 0, why: [why], seconds: 0, [state]: 1 });
+
+/** Runs parts of a machine. One that cannot be had is a row of its own, skipped. Each part that has no row failed. */
+async function rowsOf(name, asked) {
   const start = performance.now();
   const onLine = (line) => console.log(`${name.padEnd(10)} ${line}`);
   console.log(`\n=== ${name}: ${MACHINES[name].about}`);
-  let rows = [];
+  const rows = [];
   try {
-    rows = await MACHINES[name].run(name, { parts, onLine });
+    rows.push(...(await MACHINES[name].run(name, { parts: asked, onLine })));
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     console.log(`${error.output}${error.message}`);
-    const [failed, skipped] = error instanceof Missing ? [0, 1] : [1, 0];
-    rows = [...(error.rows ?? []), { part: 'machine', passed: 0, failed, skipped, why: [error.message], seconds: 0 }];
+    rows.push(
+      ...(error.rows ?? []),
+      without('machine', error.message, error instanceof Missing ? 'skipped' : 'failed'),
+    );
+  }
+  if (!rows.some(({ part }) => part === 'machine')) {
+    const lost = asked.filter((part) => !rows.some((row) => row.part === part));
+    rows.push(...lost.map((part) => without(part, 'ended without a result', 'failed')));
   }
   console.log(`=== ${name}: ${since(start)}`);
   return rows.map((row) => ({ machine: name, ...row }));
@@ -51,10 +60,11 @@ function table(rows) {
 }
 
 /** Runs the machines, prints the table and writes the rows. */
-async function all(named, parts, values) {
+async function all(named, words, values) {
   const rows = [];
-  for (const name of named.length > 0 ? named : Object.keys(MACHINES)) {
-    rows.push(...(await rowsOf(name, parts)));
+  for (const name of named) {
+    const { parts } = MACHINES[name];
+    rows.push(...(await rowsOf(name, words.length > 0 ? parts.filter((part) => words.includes(part)) : parts)));
     if (values.json) {
       mkdirSync(dirname(resolve(values.json)), { recursive: true });
       writeFileSync(resolve(values.json), `${JSON.stringify(rows, null, 2)}\n`);
@@ -69,13 +79,19 @@ await main(async () => {
   const options = { json: { type: 'string' }, record: { type: 'boolean' }, list: { type: 'boolean' } };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   if (values.list) {
-    for (const [name, { about }] of Object.entries(MACHINES)) console.log(`${name.padEnd(12)} ${about}`);
+    for (const [name, { about, parts }] of Object.entries(MACHINES)) {
+      console.log(`${name.padEnd(12)} ${about}: ${parts.join(', ')}`);
+    }
     return;
   }
-  const named = positionals.filter((word) => word in MACHINES);
-  const parts = positionals.filter((word) => !(word in MACHINES));
-  if (parts.length > 0 && named.length === 0) {
-    throw new Failed(`no machine is called ${parts[0]}: \`npm run machines -- --list\` lists the machines`);
+  const isMachine = (word) => Object.hasOwn(MACHINES, word);
+  const [machines, parts] = [positionals.filter(isMachine), positionals.filter((word) => !isMachine(word))];
+  const named = machines.length > 0 ? machines : Object.keys(MACHINES);
+  const known = named.flatMap((name) => MACHINES[name].parts);
+  for (const part of parts.filter((part) => !known.includes(part))) {
+    throw new Failed(
+      `${part} is no machine, and no part of ${named.join(', ')}: these are ${[...new Set(known)].join(', ')}`,
+    );
   }
   const waiting = (pid) => console.error(`waiting for the machines of process ${pid}`);
   await exclusively(join(cache, 'turns'), () => all(named, parts, values), waiting);

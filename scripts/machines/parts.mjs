@@ -22,6 +22,12 @@ export const PARTS = {
   remote: ['remote'],
 };
 
+/** The row in a line that a machine printed, or `null`. */
+export function rowIn(line) {
+  const row = /ROW (\{.*\})$/.exec(line.trimEnd())?.[1];
+  return row ? JSON.parse(row) : null;
+}
+
 /** Reasons that a row names, and the characters of each. */
 const [REASONS, LENGTH] = [20, 200];
 

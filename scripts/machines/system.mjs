@@ -64,7 +64,7 @@ async function putNode(tree, place, { kind, libc }) {
 async function compilePython(tree) {
   const python = join(tree, 'usr/lib');
   const version = readdirSync(python).find((name) => /^python3\.\d+$/.test(name));
-  await cached('compiled', version, async (place) => {
+  const compiled = await cached('compiled', version, async (place) => {
     await system(place, DEBIAN[process.arch], [
       'python3',
       'libc-bin',
@@ -75,7 +75,8 @@ async function compilePython(tree) {
     ]);
     const words = ['-m', 'compileall', '-q', '--invalidation-mode', 'unchecked-hash', `/usr/lib/${version}`];
     await run('chroot', [place, '/usr/bin/python3', ...words], { ...options, allowFailure: true });
-  }).then((place) => run('bash', ['-euc', COPY, join(place, 'usr/lib', version), join(python, version)], options));
+  });
+  await run('bash', ['-euc', COPY, join(compiled, 'usr/lib', version), join(python, version)], options);
 }
 
 /** Copies compiled modules. */
