@@ -45,7 +45,7 @@ impl RemoteTarget {
         self.request_until(ask, std::future::pending())
     }
 
-    /// Sends a request whose answer nobody needs, unless the program is gone.
+    /// Sends a request without waiting for an answer. Does nothing if the program is gone.
     pub(super) fn tell(self: &Arc<Self>, ask: TargetRequest, runtime: &Handle) {
         if matches!(self.state(), TargetState::Connected | TargetState::Disconnected) {
             runtime.spawn(self.request(ask));
