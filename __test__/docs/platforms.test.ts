@@ -14,11 +14,11 @@ if (process.env.UPDATE_DOCS === '1') {
   await writeFile(join(ROOT, NAME), text);
 }
 
-test('the page has what was recorded of each machine', async () => {
+test('the page lists the recorded rows', async () => {
   expect(place.exec(await source(NAME))?.[2]).toBe(recordedTable());
 });
 
-test('the page and the loader have the level of each platform', async () => {
+test('the page and npm/levels.json have the level of each platform', async () => {
   expect(await readFile(join(ROOT, 'npm/levels.json'), 'utf8')).toBe(levelsText());
   const page = await source(NAME);
   for (const [platform, level] of Object.entries(JSON.parse(levelsText()))) {

@@ -125,18 +125,18 @@ function missing(others: string[]): BashError {
         `Install version ${version} of that package.`,
     );
   }
-  if (!hasPackage()) {
-    return failure(
-      'agent-bash was bundled or copied without its addon: name it as external (esbuild: --external:agent-bash; Next.js: ' +
-        'serverExternalPackages) and have all of it where the bundle runs, as docs/bundling.md of the package shows, ' +
-        'or name the file in AGENT_BASH_ADDON.',
-    );
-  }
   if (!platformNames().some((name) => name in levels)) {
     return new BashError(
       'ERR_BASH_UNSUPPORTED',
       `agent-bash has no build for ${platform} ${arch}: it runs on Linux (x64 and arm64, glibc and musl) and macOS ` +
         '(x64 and arm64), and on Windows inside WSL 2.',
+    );
+  }
+  if (!hasPackage()) {
+    return failure(
+      'agent-bash was bundled or copied without its addon: name it as external (esbuild: --external:agent-bash; Next.js: ' +
+        'serverExternalPackages) and have all of it where the bundle runs, as docs/bundling.md of the package shows, ' +
+        'or name the file in AGENT_BASH_ADDON.',
     );
   }
   const names = likelierFirst(platformNames()).map((name) => `agent-bash-${name}`);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createSocketServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -87,6 +87,15 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
       confine,
     );
     expect(stdout).toBe('hello a.good.test');
+  });
+
+  test.runIf(withoutNamespaces)('a listed name is in /etc/hosts, for resolvers that use datagrams alone', async () => {
+    const confine = { network: { allow: ['good.test', '*.wide.test'], hosts: { 'good.test': '127.0.0.1' } } };
+    const { stdout } = await run(folder(), 'cat /etc/hosts', confine);
+    const lines = readFileSync('/etc/hosts', 'utf8').trimEnd();
+    expect(stdout.startsWith(`198.18.0.1 good.test\n${lines}\n`)).toBe(true);
+    expect(stdout).not.toContain('wide.test');
+    expect((await run(folder(), 'cat /etc/hosts', { network: 'full' })).stdout.trimEnd()).toBe(lines);
   });
 
   test.runIf(own)('an address is allowed by itself and by its network', async () => {

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Ended, Program } from '../../../cli/support.ts';
-import { folder, isLinux, linuxTest, mentioning, packageRoot, testNeeding } from '../../../support/index.ts';
+import { ADDON, folder, isLinux, linuxTest, mentioning, packageRoot, testNeeding } from '../../../support/index.ts';
 
 interface Check {
   name: string;
@@ -129,6 +129,14 @@ describe('doctor', () => {
     expect(check('bash')).toMatchObject({ state: 'failed', cost: 'no command runs' });
     expect(check('bash')?.found).toMatch(/bash/);
     expect(check('temporary-folder')).toMatchObject({ state: 'ok' });
+  });
+
+  test('a build that did not pass all tests is experimental', async () => {
+    const file = join(folder(), 'agent-bash.linux-arm64-musl.node');
+    copyFileSync(ADDON, file);
+    const { check } = reported(await new Program({ AGENT_BASH_ADDON: file }).run('doctor', '--json'));
+    const cost = 'the build for linux-arm64-musl was compiled and has not passed all tests: it is experimental';
+    expect(check('addon')).toMatchObject({ state: 'missing', cost });
   });
 
   test('without an addon it says why', async () => {
