@@ -96,6 +96,9 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
     expect(stdout.startsWith(`198.18.0.1 good.test\n${lines}\n`)).toBe(true);
     expect(stdout).not.toContain('wide.test');
     expect((await run(folder(), 'cat /etc/hosts', { network: 'full' })).stdout.trimEnd()).toBe(lines);
+    for (const hidden of ['/etc/hosts', '/etc']) {
+      expect((await run(folder(), 'cat /etc/hosts', { ...confine, hide: [hidden] })).stdout, hidden).toBe('');
+    }
   });
 
   test.runIf(own)('an address is allowed by itself and by its network', async () => {

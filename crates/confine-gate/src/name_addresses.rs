@@ -14,9 +14,8 @@ const MOST: u32 = 65_536;
 /// Returns the lines of `/etc/hosts` for the names that the list of a policy has as they are. Programs that ask a
 /// resolver by datagrams alone, as those of musl do, find these names where no datagram reaches one.
 pub fn hosts_lines(network: &NetworkScope) -> String {
-    let mut names = NameAddressTable::new(network);
-    let line = |name| format!("{} {name}\n", names.addresses_of(name).0);
-    network.listed_names().into_iter().map(line).collect()
+    let names = NameAddressTable::new(network).by_number;
+    (0..).zip(names).map(|(number, name)| format!("{} {name}\n", link::addresses_of(number).0)).collect()
 }
 
 /// Names and their addresses.

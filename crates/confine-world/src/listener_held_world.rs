@@ -39,8 +39,22 @@ const CACHES: [(&str, &str); 9] = [
 pub struct NameFiles {
     /// The file in the place of `/etc/resolv.conf`.
     pub resolver: PathBuf,
-    /// The file in the place of `/etc/hosts`.
-    pub hosts: PathBuf,
+    /// The file in the place of `/etc/hosts`. `None`: that of the machine, which the policy hides.
+    pub hosts: Option<PathBuf>,
+}
+
+/// Creates the file in the place of `/etc/hosts`, unless the policy hides that of the machine, whose lines it has.
+fn create_hosts_file(policy: &ConfinementPolicy, private: &PrivateDirectory) -> io::Result<Option<PathBuf>> {
+    let of_machine = Path::new("/etc/hosts");
+    let ends_at = of_machine.canonicalize().unwrap_or_else(|_| of_machine.to_owned());
+    if policy.hide.iter().any(|hidden| of_machine.starts_with(hidden) || ends_at.starts_with(hidden)) {
+        return Ok(None);
+    }
+    let file = private.path.join("hosts");
+    let lines = std::fs::read(of_machine).unwrap_or_default();
+    std::fs::write(&file, [hosts_lines(&policy.network).as_bytes(), &lines].concat())?;
+    show_file(&private.path, &file)?;
+    Ok(Some(file))
 }
 
 /// The files and processes of a world without namespaces.
@@ -84,15 +98,11 @@ impl ListenerHeldWorld {
         let shown = private.path.join(SHOWN);
         let mut name_files = None;
         if policy.network != NetworkScope::Full {
-            let [resolver, hosts] = ["resolv.conf", "hosts"].map(|name| private.path.join(name));
+            let resolver = private.path.join("resolv.conf");
             // Datagrams do not reach the resolver.
             std::fs::write(&resolver, format!("{RESOLV_CONF}options use-vc\n"))?;
-            let of_machine = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
-            std::fs::write(&hosts, format!("{}{of_machine}", hosts_lines(&policy.network)))?;
-            for file in [&resolver, &hosts] {
-                show_file(&private.path, file)?;
-            }
-            name_files = Some(NameFiles { resolver, hosts });
+            show_file(&private.path, &resolver)?;
+            name_files = Some(NameFiles { resolver, hosts: create_hosts_file(policy, private)? });
         }
         let targets = Rc::new(RefCell::new(ProtectionTargets::of(policy, git, false)));
         let named = [policy.hide.clone(), policy.write.clone()];

@@ -52,7 +52,7 @@ pub(crate) fn resolve_path(
     };
     let name_file = held.name_files().and_then(|files| match words.as_slice() {
         [b"etc", b"resolv.conf"] => Some(&files.resolver),
-        [b"etc", b"hosts"] => Some(&files.hosts),
+        [b"etc", b"hosts"] => files.hosts.as_ref(),
         _ => None,
     });
     if let Some(path) = name_file {
