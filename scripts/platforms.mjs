@@ -1,10 +1,10 @@
 /**
- * Writes npm/<platform>/, npm/agent-bash-host/ and npm/levels.json in the version of package.json: `npm run platforms`;
- * `npm version` calls it.
+ * `npm run platforms` writes npm/<platform>/, npm/agent-bash-host/, npm/levels.json and the tables of docs/platforms.md,
+ * in the version of package.json and from the rows of npm/machines.json.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LEVELS, levelsText } from './machines/levels.mjs';
+import { levelOf, writeLevels } from './machines/levels.mjs';
 import { addon, hostMachines, hostProgram, manifest, platforms, supervisor } from './platform.mjs';
 import { main, root, run, tool } from './process.mjs';
 
@@ -16,8 +16,14 @@ function write(name, manifest, text) {
   writeFileSync(join(folder, 'README.md'), `# ${manifest.name}\n\n${text}\n`);
 }
 
+/** What a README says of a level. */
+const LEVEL = {
+  tested: '**Tested**: each part of the tests passed on this platform, in this version.',
+  built: '**Experimental**: it compiles and links; the tests have not all passed on this platform in this version.',
+};
+
 await main(async () => {
-  writeFileSync(LEVELS, levelsText());
+  writeLevels();
   await run(tool('napi'), ['create-npm-dirs'], { output: 'keep' });
   for (const platform of platforms()) {
     const declared = JSON.parse(readFileSync(join(root, 'npm', platform, 'package.json'), 'utf8'));
@@ -28,7 +34,10 @@ await main(async () => {
       platform,
       declared,
       `The addon and the supervisor of \`agent-bash\` for ${platform}. npm installs this package together with \`agent-bash\`
-where it fits; there is no other use for it.`,
+where it fits; there is no other use for it.
+
+${LEVEL[levelOf(platform)]}
+\`docs/platforms.md\` of \`agent-bash\` says what was run where.`,
     );
   }
   const { version, keywords, license, engines } = manifest();

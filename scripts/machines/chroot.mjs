@@ -24,8 +24,8 @@ export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 cd /work && exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 TERM=dumb bash /job
 `;
 
-/** Runs a job there, a script of bash in \`/work\` as root, and resolves to the rows that it printed. */
-export async function enter(name, { limitMs, ...machine }) {
+/** Runs a job there, with `lay`, `job` and `onLine` of `boot`, and resolves to the rows that it printed. */
+export async function enter(name, { limitMs, onLine = () => {}, ...machine }) {
   await need({ setpriv: 'util-linux', unshare: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
   rmSync(place, { recursive: true, force: true });

@@ -3,19 +3,9 @@
  * All are emulated, 10 to 30 times slower, because nested virtualization is not to be had everywhere.
  */
 import { spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { addon, hostProgram, supervisor } from '../platform.mjs';
 import { Failed, root, run } from '../process.mjs';
 import { kernel, need } from './debian.mjs';
 import { rowIn } from './parts.mjs';
@@ -37,22 +27,27 @@ const KINDS = {
   },
 };
 
-/** Bytes of a guest's disk: sparse. */
-const DISK = '5G';
+/** Bytes of a guest's disk, sparse, and of the file system in its partition, which begins after a MiB. */
+const [DISK, SYSTEM] = ['5121M', '5G'];
 
 /** Minutes before which a guest has to be up, and before which it has to be off. */
 const [BOOT, LIFE] = [4, 150];
 
-/** The disk with the system of a kind of machines. */
+/** What the kernel finds the system by: disks are numbered in either order. */
+const PARTITION = { disk: '0x62617368', root: 'PARTUUID=62617368-01' };
+
+/** The disk with the system of a kind of machines: one partition. */
 async function disk(machine) {
   const place = await systemOf(machine);
-  const image = join(place, 'root.img');
+  const image = join(place, 'disk.img');
   if (existsSync(image)) return image;
-  await need({ mke2fs: 'e2fsprogs' });
+  await need({ mke2fs: 'e2fsprogs', sfdisk: 'fdisk' });
+  const table = `truncate -s "$1" "$0"; printf 'label: dos\\nlabel-id: ${PARTITION.disk}\\nstart=2048, type=83\\n' | sfdisk -q "$0"`;
+  await run('bash', ['-euc', table, `${image}.new`, DISK], options);
   // Later features of ext4 are none for older kernels.
   const features = '^metadata_csum,^metadata_csum_seed,^orphan_file';
-  const made = ['-q', '-t', 'ext4', '-O', features, '-d', join(place, 'tree'), '-E', 'root_owner=0:0'];
-  await run('mke2fs', [...made, `${image}.new`, DISK], options);
+  const made = ['-q', '-F', '-t', 'ext4', '-O', features, '-d', join(place, 'tree')];
+  await run('mke2fs', [...made, '-E', 'root_owner=0:0,offset=1048576', `${image}.new`, SYSTEM], options);
   renameSync(`${image}.new`, image);
   return image;
 }
@@ -67,22 +62,18 @@ mount -t securityfs security /sys/kernel/security 2>/dev/null
 ln -sfn /proc/self/fd /dev/fd; for n in 0:stdin 1:stdout 2:stderr; do ln -sfn /proc/self/fd/\${n%%:*} /dev/\${n#*:}; done
 chmod 666 /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx
 echo "BOOTED $(cut -d' ' -f1 /proc/uptime) s $(uname -srm)"
-depmod; modprobe -a overlay veth tun loop fuse 2>/dev/null; ip link set lo up
-cd /work && setsid -w bash /job </dev/null
+depmod; modprobe -a overlay veth tun loop fuse virtio_net 2>/dev/null; ip link set lo up
+ip link set eth0 up 2>/dev/null && ip addr add 10.0.2.15/24 dev eth0
+# A pipe, because programs of tests draw on a terminal.
+cd /work && setsid -w bash /job </dev/null 2>&1 | cat
 echo "ENDED at $(cut -d' ' -f1 /proc/uptime) s"
 sync; /bin/busybox poweroff -f
 `;
 
-/** Lays out what a machine runs in a directory: the project as it is here with its binaries, and the job. */
-export async function layJob(tree, { platform, binaries, job }) {
-  const work = join(tree, 'work');
-  mkdirSync(work, { recursive: true });
-  const { stdout } = await run('git', ['ls-files', '-co', '--exclude-standard'], options);
-  const list = `${tree}.list`;
-  writeFileSync(list, `${stdout}dist\nnative.d.cts\n`);
-  await run('bash', ['-c', 'tar c --ignore-failed-read -T "$0" | tar x -C "$1"', list, work], options);
-  rmSync(list);
-  for (const name of [addon(platform), supervisor, hostProgram]) copyFileSync(join(binaries, name), join(work, name));
+/** Lays out the disk of a job: what `lay` puts into its directory, and the job itself. */
+export async function layJob(tree, { lay, job }) {
+  mkdirSync(join(tree, 'work'), { recursive: true });
+  await lay(tree);
   writeFileSync(join(tree, 'job'), job);
 }
 
@@ -101,11 +92,23 @@ async function jobDisk(place, { kind, suite, ...what }) {
   return image;
 }
 
+/** The words of qemu for a network of two ports, with nothing else on it. */
+const network = ({ there, here }) => [
+  ...['-device', 'virtio-net-pci,netdev=net', '-netdev'],
+  `user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:${there}-:${there},guestfwd=tcp:10.0.2.100:${here}-tcp:127.0.0.1:${here}`,
+];
+
 /**
- * Boots a guest, runs a job in it, a script of bash in \`/work\` as root, and resolves to the rows that it printed. The
- * console is kept in `target/machines/NAME.log`.
+ * Boots a guest, runs a job in it, and resolves to the rows that it printed. The console is kept in
+ * `target/machines/NAME.log`.
+ *
+ * - `lay`: puts files into the directory that it is given, as into the root of the guest
+ * - `job`: a script of bash, which root runs in `/work`
+ * - `ports`: a port `there` of the guest that this machine reaches at 127.0.0.1, and one `here` of this machine that the
+ *   guest reaches at 10.0.2.100. Default: no network
+ * - `onLine`: receives each line of the console
  */
-export async function boot(name, { kind, libc = 'gnu', suite, onLine = () => {}, ...what }) {
+export async function boot(name, { kind, libc = 'gnu', suite, ports, onLine = () => {}, ...what }) {
   const { qemu, words, console: tty } = KINDS[kind];
   await need({ [qemu[0]]: qemu[1], setpriv: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
@@ -118,7 +121,7 @@ export async function boot(name, { kind, libc = 'gnu', suite, onLine = () => {},
     'boot',
     readdirSync(join(files, 'boot')).find((file) => file.startsWith('vmlinuz')),
   );
-  const append = `console=${tty} root=/dev/nvme0n1 rootfstype=ext4 rw init=/init panic=-1 quiet`;
+  const append = `console=${tty} root=${PARTITION.root} rootfstype=ext4 rw init=/init panic=-1 quiet`;
   const drive = (id, file) => ['-drive', `if=none,id=${id},format=raw,file=${file},snapshot=on`];
   const args = [
     ...words,
@@ -134,7 +137,7 @@ export async function boot(name, { kind, libc = 'gnu', suite, onLine = () => {},
       '-no-reboot',
     ],
     ...['-serial', 'stdio', '-kernel', vmlinuz, '-append', append],
-    // One controller with two namespaces: two controllers are numbered in either order.
+    ...(ports ? network(ports) : []),
     ...[...drive('root', image), '-device', 'nvme,id=disk,serial=disk'],
     ...['-device', 'nvme-ns,drive=root,bus=disk,nsid=1'],
     ...[...drive('job', second), '-device', 'nvme-ns,drive=job,bus=disk,nsid=2', '-device', 'virtio-rng-pci'],

@@ -1,4 +1,4 @@
 /** The text of npm/levels.json. */
 export function levelsText(): string;
 /** The table of docs/platforms.md. */
-export function recordedTable(): string;
+export function pageText(text?: string): string;

@@ -8,7 +8,7 @@ import { PARTS } from './parts.mjs';
 const RECORD = join(root, 'npm', 'machines.json');
 
 /** The level of each platform, for the addon's loader and `doctor`. */
-export const LEVELS = join(root, 'npm', 'levels.json');
+const LEVELS = join(root, 'npm', 'levels.json');
 
 /** The machine on which the tests of a platform run. The gate runs those of Linux x64 with glibc. */
 const MACHINE_OF = { 'linux-arm64-gnu': 'arm64', 'linux-x64-musl': 'musl-x64', 'linux-arm64-musl': 'musl-arm64' };
@@ -27,14 +27,13 @@ export function record(rows, order) {
   const place = ({ machine, part }) => order.indexOf(machine) * 100 + parts.indexOf(part);
   all.sort((one, other) => place(one) - place(other));
   writeFileSync(RECORD, `${JSON.stringify({ version: manifest().version, rows: all }, null, 2)}\n`);
-  writeFileSync(LEVELS, levelsText());
 }
 
 /**
  * The level of a platform: 'tested' if each part of the tests passed on its machine in this version, else 'built'. A
  * platform that is in no list is refused.
  */
-function levelOf(platform) {
+export function levelOf(platform) {
   if (platform === 'linux-x64-gnu') return 'tested';
   const rows = recorded().filter(({ machine }) => machine === MACHINE_OF[platform]);
   const passed = (part) => rows.some((row) => row.part === part && row.passed > 0 && row.failed === 0);
@@ -48,7 +47,7 @@ export const levelsText = () =>
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 /** The table of docs/platforms.md: a line for each machine and part. */
-export function recordedTable() {
+function recordedTable() {
   const lines = recorded().map(({ machine, part, passed, failed, skipped, why, seconds }) =>
     `| ${[machine, part, passed, failed, skipped, `${Math.round(seconds)} s`, why.map(cell).join('; ')].join(' | ')} |`.replace(
       '|  |',
@@ -61,4 +60,24 @@ export function recordedTable() {
     ...lines,
     '',
   ].join('\n');
+}
+
+const PAGE = join(root, 'docs', 'platforms.md');
+
+/** The text of docs/platforms.md with the recorded levels and rows in it. */
+export function pageText(text = readFileSync(PAGE, 'utf8')) {
+  const levels = text.replace(
+    /^(\| `[^`]+` \| `([^`]+)` \|.*\|) \w+ \|$/gm,
+    (_, start, platform) => `${start} ${levelOf(platform)} |`,
+  );
+  return levels.replace(
+    /(<!-- machines: [^\n]* -->\n\n).*?(\n<!-- end -->)/s,
+    (_, start, end) => start + recordedTable() + end,
+  );
+}
+
+/** Writes npm/levels.json and docs/platforms.md. */
+export function writeLevels() {
+  writeFileSync(LEVELS, levelsText());
+  writeFileSync(PAGE, pageText());
 }

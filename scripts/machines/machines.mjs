@@ -1,4 +1,7 @@
 /** The machines on which the promises of docs/platforms.md are tried, each with what it runs. */
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addon, hostProgram, supervisor } from '../platform.mjs';
 import { Failed, run } from '../process.mjs';
 import { NONE, vitest } from '../runners.mjs';
 import { setUp } from '../setup.mjs';
@@ -9,6 +12,8 @@ import { build, cross } from './zig.mjs';
 
 const minutes = 60_000;
 
+const options = { output: 'keep', limitMs: 20 * minutes };
+
 const ALL = Object.keys(PARTS).map((part) => ({ part }));
 
 /** What a step's row is called. */
@@ -17,22 +22,36 @@ const nameOf = ({ part, name = part }) => name;
 /** Steps as a script of a machine. */
 const job = (steps) => `node scripts/machines/parts.mjs '${JSON.stringify(steps)}'\n`;
 
-/** Builds the project for a platform of Linux, and its TypeScript layer here. Resolves to what a machine runs. */
-async function built(platform, job) {
-  const binaries = await build(platform, { output: 'keep' });
+/** Lays out the project as it is here, with its TypeScript layer, and binaries for a platform of Linux. */
+async function project(platform) {
+  const binaries = await build(platform, options);
   await setUp();
-  return { platform, binaries, job };
+  return async (tree) => {
+    const work = join(tree, 'work');
+    const { stdout } = await run('git', ['ls-files', '-co', '--exclude-standard'], options);
+    const list = `${tree}.list`;
+    writeFileSync(list, `${stdout}dist\nnative.d.cts\n`);
+    await run('bash', ['-c', 'tar c --ignore-failed-read -T "$0" | tar x -C "$1"', list, work], options);
+    rmSync(list);
+    for (const name of [addon(platform), supervisor, hostProgram]) copyFileSync(join(binaries, name), join(work, name));
+  };
 }
 
-/** A machine in qemu. */
-const guest = (about, { kind, libc = 'gnu', suite, steps }) => ({
+/** A machine of its own, which `start` starts with a job, and on which `steps` are run. */
+const machine = (about, platform, steps, start, jobOf = job) => ({
   about,
+  platform,
+  start,
   parts: steps.map(nameOf),
   async run(name, { parts, onLine }) {
     const asked = steps.filter((step) => parts.includes(nameOf(step)));
-    return boot(name, { kind, libc, suite, onLine, ...(await built(`linux-${kind}-${libc}`, job(asked))) });
+    return start(name, { lay: await project(platform), job: jobOf(asked), onLine });
   },
 });
+
+/** A machine in qemu. */
+const guest = (about, { kind, libc = 'gnu', suite, steps, jobOf }) =>
+  machine(about, `linux-${kind}-${libc}`, steps, (name, what) => boot(name, { kind, libc, suite, ...what }), jobOf);
 
 /** Steps as an ordinary user, with settings of the kernel. */
 const asUser = (steps, sysctls) => steps.map((step) => ({ ...step, user: 'tester', sysctls }));
@@ -53,9 +72,9 @@ const FILES = {
 };
 
 /** The tests of receipts and undo with their projects on file systems, as a script of a guest. */
-const filesJob = (names) =>
-  names
-    .map((name) => {
+const filesJob = (steps) =>
+  steps
+    .map(({ part: name }) => {
       const make = FILES[name];
       const step = { part: name, files: ['receipt', 'undo'], env: { TMPDIR: `/mnt/${name}` } };
       const failed = JSON.stringify({ part: name, ...NONE, failures: undefined, skipped: 1, seconds: 0 });
@@ -85,7 +104,6 @@ async function whole(part, act) {
 async function macos(part) {
   const [act, arch] = part.split(' ');
   const platform = `darwin-${arch}`;
-  const options = { output: 'keep', limitMs: 20 * minutes };
   if (act === 'link') return whole(part, () => build(platform, options));
   const { name, env } = await cross(platform);
   const more = act === 'clippy' ? ['--', '-D', 'warnings'] : [];
@@ -131,27 +149,16 @@ export const MACHINES = {
     ],
   }),
   'x64-old': guest('x64, Linux 5.10', { kind: 'x64', suite: 'bullseye', steps: ALL }),
-  'musl-x64': {
-    about: 'x64, musl, the kernel of this machine',
-    parts: Object.keys(PARTS),
-    async run(name, { parts }) {
-      const asked = ALL.filter(({ part }) => parts.includes(part));
-      return enter(name, {
-        kind: 'x64',
-        libc: 'musl',
-        limitMs: 40 * minutes,
-        ...(await built('linux-x64-musl', job(asked))),
-      });
-    },
-  },
+  'musl-x64': machine('x64, musl, the kernel of this machine', 'linux-x64-musl', ALL, (name, what) =>
+    enter(name, { kind: 'x64', libc: 'musl', limitMs: 40 * minutes, ...what }),
+  ),
   'musl-arm64': guest('arm64, musl, Linux 6.12', { kind: 'arm64', libc: 'musl', suite: 'trixie', steps: ALL }),
-  files: {
-    about: 'file systems of projects and stores, on Linux 6.1',
-    parts: Object.keys(FILES),
-    async run(name, { parts, onLine }) {
-      return boot(name, { kind: 'x64', suite: 'bookworm', onLine, ...(await built('linux-x64-gnu', filesJob(parts))) });
-    },
-  },
+  files: guest('file systems of projects and stores, on Linux 6.1', {
+    kind: 'x64',
+    suite: 'bookworm',
+    steps: Object.keys(FILES).map((part) => ({ part })),
+    jobOf: filesJob,
+  }),
   runtimes: here('Node 20, 22, 24, 26 and Bun', RUNTIMES, runtime),
   'macos-check': here('macOS, compiled, linted and linked', MAC, macos),
 };

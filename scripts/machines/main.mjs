@@ -2,7 +2,7 @@
  * `npm run machines [-- NAME… [PART…]] [--json FILE]`: runs the project on each machine of machines.mjs, or on those
  * named, and prints a table machine × part. Words that name no machine name parts. `--json` writes its rows, each
  * `{ machine, part, passed, failed, skipped, why, seconds }`. `--record` writes them into npm/machines.json, from which
- * docs/platforms.md is generated. `--list` lists the machines.
+ * `npm run platforms` makes docs/platforms.md, npm/levels.json and the packages' READMEs. `--list` lists the machines.
  *
  * All machines but the last two need root and Debian's `apt`. Downloads and systems are kept in
  * `~/.cache/agent-bash/machines`.
@@ -11,7 +11,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exclusively } from '../lock.mjs';
-import { Failed, main, since } from '../process.mjs';
+import { Failed, main, root, run, since } from '../process.mjs';
 import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
 import { cache, Missing } from './zig.mjs';
@@ -70,7 +70,10 @@ async function all(named, words, values) {
       writeFileSync(resolve(values.json), `${JSON.stringify(rows, null, 2)}\n`);
     }
   }
-  if (values.record) record(rows, Object.keys(MACHINES));
+  if (values.record) {
+    record(rows, Object.keys(MACHINES));
+    await run(process.execPath, [join(root, 'scripts', 'platforms.mjs')]);
+  }
   console.log(`\n${table(rows)}`);
   if (rows.some(({ failed }) => failed > 0)) process.exitCode = 1;
 }

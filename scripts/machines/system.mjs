@@ -27,7 +27,8 @@ const NODE = 22;
 const INIT = `#!/bin/bash
 export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 mountpoint -q /dev || mount -t devtmpfs dev /dev
-tar x -C / -f /dev/nvme0n2
+# The job's disk is the one without a partition.
+for disk in /dev/nvme0n1 /dev/nvme0n2; do [ -e "\${disk}p1" ] || tar x -C / -f "$disk"; done
 exec /start
 `;
 
