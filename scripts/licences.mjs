@@ -74,22 +74,26 @@ function textsOf(crate) {
   return [readFileSync(join(folder, best), 'utf8')];
 }
 
-/** The npm packages that come along: in node_modules of the tarball, or copied into dist by the bundler. */
-function npmPackages() {
+/** The names of the npm packages that come along: in node_modules of the tarball, or copied into dist by the bundler. */
+export function bundled() {
   const names = new Set(manifest().bundleDependencies);
   const dist = join(root, 'dist');
   for (const file of readdirSync(dist).filter((name) => /\.[cm]js$/.test(name))) {
     const text = readFileSync(join(dist, file), 'utf8');
     for (const [, name] of text.matchAll(/^\s*\/\/#region .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm)) names.add(name);
   }
-  return [...names].sort().map((name) => {
+  return [...names].sort();
+}
+
+/** These packages with their licences. */
+const npmPackages = () =>
+  bundled().map((name) => {
     const folder = join(root, 'node_modules', name);
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
     if (!licence) throw new Failed(`${name} comes along in the package, and without a licence text`);
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return { name: `${name} ${version} (npm)`, text: readFileSync(join(folder, licence), 'utf8') };
   });
-}
 
 /** The whole file. Works under the very same text share it. */
 export async function thirdParty() {

@@ -1,5 +1,7 @@
 /** The platform of this machine. */
 export const here: string;
+/** All platforms. */
+export function platforms(): string[];
 /** The file of a platform's addon. */
 export function addon(platform: string): string;
 /** The newest glibc that a released binary may need. */

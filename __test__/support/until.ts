@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 export const HANG = 10_000;
 
+/** The bound of a wait, in ms. On an emulated machine a confined command begins after seconds. */
+const WAIT = (process.env.AGENT_BASH_EMULATED === '1' ? 6 : 1) * 2 * HANG;
+
 /** The time in ms that a call may take which has nothing to wait for. */
 export const PROMPT = 1_500;
 
@@ -13,7 +16,7 @@ export const PROMPT = 1_500;
 export async function until<T>(
   condition: () => T | Promise<T>,
   what = condition.toString(),
-  bound = 2 * HANG,
+  bound = WAIT,
 ): Promise<Exclude<T, false | undefined | null | '' | 0>> {
   const end = performance.now() + bound;
   for (;;) {
@@ -25,7 +28,7 @@ export async function until<T>(
 }
 
 /** Fails if `promise` has not settled within a bound that only a hang reaches. */
-export async function settles<T>(promise: Promise<T>, bound = 2 * HANG): Promise<T> {
+export async function settles<T>(promise: Promise<T>, bound = WAIT): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not settled within ${bound} ms`)), bound);

@@ -92,11 +92,14 @@ async function jobDisk(place, { kind, suite, ...what }) {
   return image;
 }
 
-/** The words of qemu for a network of two ports, with nothing else on it. */
-const network = ({ there, here }) => [
-  ...['-device', 'virtio-net-pci,netdev=net', '-netdev'],
-  `user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:${there}-:${there},guestfwd=tcp:10.0.2.100:${here}-tcp:127.0.0.1:${here}`,
-];
+/** Where a guest reaches the shells of this machine. */
+export const SHELLS = { host: '10.0.2.100', port: 7000 };
+
+/** The words of qemu for a network with nothing on it but a port of the guest, and shells of this machine. */
+const networkOf = ({ port, shell }) => {
+  const forward = `hostfwd=tcp:127.0.0.1:${port}-:${port},guestfwd=tcp:${SHELLS.host}:${SHELLS.port}-cmd:${shell}`;
+  return ['-device', 'virtio-net-pci,netdev=net', '-netdev', `user,id=net,restrict=on,${forward}`];
+};
 
 /**
  * Boots a guest, runs a job in it, and resolves to the rows that it printed. The console is kept in
@@ -104,11 +107,11 @@ const network = ({ there, here }) => [
  *
  * - `lay`: puts files into the directory that it is given, as into the root of the guest
  * - `job`: a script of bash, which root runs in `/work`
- * - `ports`: a port `there` of the guest that this machine reaches at 127.0.0.1, and one `here` of this machine that the
- *   guest reaches at 10.0.2.100. Default: no network
+ * - `network`: a `port` of the guest, which is one of 127.0.0.1, too, and a program `shell` of this machine, which is
+ *   started for each connection of the guest to `SHELLS`. Default: no network
  * - `onLine`: receives each line of the console
  */
-export async function boot(name, { kind, libc = 'gnu', suite, ports, onLine = () => {}, ...what }) {
+export async function boot(name, { kind, libc = 'gnu', suite, network, onLine = () => {}, ...what }) {
   const { qemu, words, console: tty } = KINDS[kind];
   await need({ [qemu[0]]: qemu[1], setpriv: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
@@ -137,7 +140,7 @@ export async function boot(name, { kind, libc = 'gnu', suite, ports, onLine = ()
       '-no-reboot',
     ],
     ...['-serial', 'stdio', '-kernel', vmlinuz, '-append', append],
-    ...(ports ? network(ports) : []),
+    ...(network ? networkOf(network) : []),
     ...[...drive('root', image), '-device', 'nvme,id=disk,serial=disk'],
     ...['-device', 'nvme-ns,drive=root,bus=disk,nsid=1'],
     ...[...drive('job', second), '-device', 'nvme-ns,drive=job,bus=disk,nsid=2', '-device', 'virtio-rng-pci'],

@@ -14,6 +14,7 @@ import { exclusively } from '../lock.mjs';
 import { Failed, main, root, run, since } from '../process.mjs';
 import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
+import { table } from './parts.mjs';
 import { cache, Missing } from './zig.mjs';
 
 /** A row without a result of tests. */
@@ -41,22 +42,6 @@ async function rowsOf(name, asked) {
   }
   console.log(`=== ${name}: ${since(start)}`);
   return rows.map((row) => ({ machine: name, ...row }));
-}
-
-/** The table machine × part, and the reasons behind it. */
-function table(rows) {
-  const lines = rows.map(({ machine, part, passed, failed, skipped, seconds }) =>
-    [
-      machine.padEnd(12),
-      part.padEnd(32),
-      `${passed} passed`,
-      `${failed} failed`,
-      `${skipped} skipped`,
-      `${seconds} s`,
-    ].join('  '),
-  );
-  const why = rows.flatMap(({ machine, part, why }) => why.map((reason) => `${machine} ${part}: ${reason}`));
-  return [...lines, ...(why.length ? ['', ...why] : [])].join('\n');
 }
 
 /** Runs the machines, prints the table and writes the rows. */

@@ -57,6 +57,22 @@ export const rowOf = (part, { passed, failed, skipped, failures = [], skips = []
   seconds: Math.round(seconds * 10) / 10,
 });
 
+/** The table machine × part, and the reasons behind it. */
+export function table(rows) {
+  const lines = rows.map(({ machine, part, passed, failed, skipped, seconds }) =>
+    [
+      machine.padEnd(12),
+      part.padEnd(32),
+      `${passed} passed`,
+      `${failed} failed`,
+      `${skipped} skipped`,
+      `${seconds} s`,
+    ].join('  '),
+  );
+  const why = rows.flatMap(({ machine, part, why }) => why.map((reason) => `${machine} ${part}: ${reason}`));
+  return [...lines, ...(why.length ? ['', ...why] : [])].join('\n');
+}
+
 /** An emulated machine has two slow processors. */
 const isEmulated = process.env.AGENT_BASH_EMULATED === '1';
 

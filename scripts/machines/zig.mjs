@@ -61,23 +61,28 @@ export async function cross(platform) {
 }
 
 /**
- * Builds addon, supervisor and, on Linux, the program for targets in a profile, and copies them into one directory.
- * Resolves to its path.
+ * Builds addon, supervisor and, on Linux, the program for targets, and copies them into one directory. Resolves to its
+ * path. With `full` each has its profile of a release; by default all have the one that compiles fastest.
  */
-export async function build(platform, { profile = 'dev', ...options } = {}) {
+export async function build(platform, { full = false, ...options } = {}) {
   const { target, name, env } = await cross(platform);
-  const words = ['build', '--profile', profile, '--target', name];
-  const own = ['-p', 'agent-bash', '--lib', '-p', supervisor, '--bin', supervisor];
-  const hasProgram = platform.startsWith('linux');
-  const program = hasProgram ? ['-p', 'agent-bash-remote', '--bin', hostProgram] : [];
-  await run('cargo-zigbuild', [...words, ...own, ...program], { ...options, env });
-  const built = join(root, 'target', target, profile === 'dev' ? 'debug' : profile);
-  const out = join(root, 'target', 'cross', platform, profile);
+  const out = join(root, 'target', 'cross', platform, full ? 'release' : 'dev');
   mkdirSync(out, { recursive: true });
   const library = platform.startsWith('darwin') ? 'libagent_bash.dylib' : 'libagent_bash.so';
-  copyFileSync(join(built, library), join(out, addon(platform)));
-  for (const program of [supervisor, ...(hasProgram ? [hostProgram] : [])]) {
-    copyFileSync(join(built, program), join(out, program));
+  const parts = [
+    { words: ['-p', 'agent-bash', '--lib'], profile: 'release', file: library, to: addon(platform) },
+    { words: ['-p', supervisor, '--bin', supervisor], profile: 'supervisor', file: supervisor },
+    ...(platform.startsWith('linux')
+      ? [{ words: ['-p', 'agent-bash-remote', '--bin', hostProgram], profile: 'host', file: hostProgram }]
+      : []),
+  ];
+  // One compilation for all that have one profile.
+  const calls = full ? parts : [{ profile: 'dev', words: parts.flatMap(({ words }) => words) }];
+  for (const { profile, words } of calls) {
+    await run('cargo-zigbuild', ['build', '--profile', profile, '--target', name, ...words], { ...options, env });
+  }
+  for (const { profile, file, to = file } of parts) {
+    copyFileSync(join(root, 'target', target, full ? profile : 'debug', file), join(out, to));
   }
   return out;
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { platforms } from '../../../scripts/platform.mjs';
 import { type Ended, HOST, PACKING, type PackedProject, packedProject, root, run } from './packed.ts';
 
 let project: PackedProject;
@@ -122,7 +123,7 @@ describe('the packages', () => {
 
   test('ask for the platform packages in their own version', async () => {
     const main = JSON.parse(await readFile(join(project.folder, 'node_modules', 'agent-bash', 'package.json'), 'utf8'));
-    const names = (await readdir(join(root, 'npm'))).filter((name) => name !== HOST);
+    const names = platforms();
     expect(main.optionalDependencies).toEqual(
       Object.fromEntries(names.map((name) => [`agent-bash-${name}`, main.version])),
     );

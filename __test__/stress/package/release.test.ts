@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { PACKING, root, run } from './packed.ts';
+
+let clone: string;
+let version: string;
+let head: string;
+
+const env = {
+  ...process.env,
+  GIT_AUTHOR_NAME: 'tester',
+  GIT_AUTHOR_EMAIL: 'tester@example.com',
+  GIT_COMMITTER_NAME: 'tester',
+  GIT_COMMITTER_EMAIL: 'tester@example.com',
+};
+
+const git = async (...words: string[]) => (await run('git', words, clone, env)).stdout.trim();
+const read = (name: string) => readFile(join(clone, name), 'utf8');
+const tag = (...words: string[]) => run(process.execPath, ['scripts/release/tag.mjs', ...words], clone, env, PACKING);
+
+beforeAll(async () => {
+  clone = await mkdtemp(join(tmpdir(), 'agent-bash-tag-'));
+  await run('git', ['clone', '--quiet', root, clone], root, env);
+  await symlink(join(root, 'node_modules'), join(clone, 'node_modules'));
+  await writeFile(join(clone, '.git/info/exclude'), 'node_modules\n');
+  head = await git('rev-parse', 'HEAD');
+  version = JSON.parse(await read('package.json')).version;
+});
+
+beforeEach(async () => {
+  await git('reset', '--quiet', '--hard', head);
+  for (const name of (await git('tag', '--list')).split('\n').filter(Boolean)) await git('tag', '--delete', name);
+});
+
+afterAll(() => rm(clone, { recursive: true, force: true }));
+
+test(
+  'a release is dated and tagged, and the next version stands everywhere',
+  async () => {
+    expect(await tag('7.8.9')).toMatchObject({ code: 0 });
+    expect((await git('log', '--format=%s', `${head}..`)).split('\n')).toEqual(['Begin 7.8.9', `Release ${version}`]);
+    expect(await git('log', '-1', '--format=%s', `v${version}`)).toBe(`Release ${version}`);
+    expect(await git('show', `v${version}:CHANGELOG.md`)).toMatch(
+      new RegExp(`^## ${version} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, 'm'),
+    );
+    expect(await git('status', '--porcelain')).toBe('');
+
+    expect(await read('CHANGELOG.md')).toMatch(new RegExp(`^## 7\\.8\\.9 \\(unreleased\\)\n\n## ${version} \\(`, 'm'));
+    for (const name of [
+      'package.json',
+      'package-lock.json',
+      'npm/linux-x64-gnu/package.json',
+      'npm/agent-bash-host/package.json',
+    ]) {
+      expect(JSON.parse(await read(name)).version).toBe('7.8.9');
+    }
+    expect(await read('Cargo.toml')).toContain('\nversion = "7.8.9"\n');
+    expect(await read('Cargo.lock')).toContain('name = "agent-bash-sys"\nversion = "7.8.9"\n');
+    // No machine has run the tests of that version.
+    expect(JSON.parse(await read('npm/levels.json'))).toMatchObject({ 'linux-arm64-gnu': 'built' });
+  },
+  PACKING,
+);
+
+test(
+  'by itself the next version is a minor one',
+  async () => {
+    expect(await tag()).toMatchObject({ code: 0 });
+    const [major, minor] = version.split('.').map(Number);
+    expect(JSON.parse(await read('package.json')).version).toBe(`${major}.${Number(minor) + 1}.0`);
+  },
+  PACKING,
+);
+
+test.each([
+  ['a version that is none', () => tag('next'), 'next is no version: X.Y.Z'],
+  [
+    'a work tree with changes',
+    async () => {
+      await writeFile(join(clone, 'README.md'), 'other');
+      return tag();
+    },
+    'the work tree has changes: commit them first',
+  ],
+  [
+    'a version that has a tag',
+    async () => {
+      await git('tag', `v${version}`);
+      return tag();
+    },
+    ' exists already',
+  ],
+  [
+    'a version that CHANGELOG.md does not name',
+    async () => {
+      await writeFile(join(clone, 'CHANGELOG.md'), '# Changelog\n');
+      await git('commit', '--all', '--quiet', '--message', 'Forget');
+      return tag();
+    },
+    'CHANGELOG.md has no version ',
+  ],
+])('it refuses %s, and changes nothing', async (_, act, message) => {
+  const before = await git('rev-parse', 'HEAD');
+  const { code, stderr } = await act();
+  expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  expect((await git('log', '--format=%s', `${before}..`)).includes('Release')).toBe(false);
+});
