@@ -84,12 +84,14 @@ async function unpack(place, suite, arch, name) {
 export const kernel = (suite, arch) =>
   cached(`kernel-${suite}-${arch}`, '1', (place) => unpack(place, suite, arch, `linux-image-cloud-${arch}`));
 
-/** Makes a Debian system in a directory from packages whose scripts do not run. */
-export async function system(place, arch, packages) {
+/** Makes a Debian system of a suite in a directory from packages whose scripts do not run. */
+export async function system(place, suite, arch, packages) {
   await need({ mmdebstrap: 'mmdebstrap' });
   const late = '--aptopt=Acquire::Check-Valid-Until "false"';
-  const words = ['--quiet', '--variant=extract', `--architectures=${arch}`, late, `--include=${packages.join(',')}`];
-  await run('mmdebstrap', [...words, 'trixie', place, archive()], options);
+  // Older suites have no package for /bin, which is a link in all of them.
+  const words = ['--quiet', '--variant=extract', '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr'];
+  const what = [`--architectures=${arch}`, late, `--include=${packages.join(',')}`];
+  await run('mmdebstrap', [...words, ...what, suite, place, archive()], options);
   // What the scripts of these packages would have done.
   await run('bash', ['-euc', AFTERWARDS, place], options);
 }

@@ -105,19 +105,21 @@ const networkOf = ({ port, shell }) => {
  * Boots a guest, runs a job in it, and resolves to the rows that it printed. The console is kept in
  * `target/machines/NAME.log`.
  *
+ * - `suite`: the suite of Debian whose kernel it has
+ * - `debian`: the suite of its system. Default: the newest one
  * - `lay`: puts files into the directory that it is given, as into the root of the guest
  * - `job`: a script of bash, which root runs in `/work`
  * - `network`: a `port` of the guest, which is one of 127.0.0.1, too, and a program `shell` of this machine, which is
  *   started for each connection of the guest to `SHELLS`. Default: no network
  * - `onLine`: receives each line of the console
  */
-export async function boot(name, { kind, libc = 'gnu', suite, network, onLine = () => {}, ...what }) {
+export async function boot(name, { kind, libc = 'gnu', suite, debian, network, onLine = () => {}, ...what }) {
   const { qemu, words, console: tty } = KINDS[kind];
   await need({ [qemu[0]]: qemu[1], setpriv: 'util-linux' });
   const place = join(root, 'target', 'machines', name);
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
-  const [image, files] = [await disk({ kind, libc }), await kernel(suite, DEBIAN[kind])];
+  const [image, files] = [await disk({ kind, libc, debian }), await kernel(suite, DEBIAN[kind])];
   const second = await jobDisk(place, { kind, suite, ...what });
   const vmlinuz = join(
     files,

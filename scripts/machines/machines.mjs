@@ -50,8 +50,14 @@ const machine = (about, platform, steps, start, jobOf = job) => ({
 });
 
 /** A machine in qemu. */
-const guest = (about, { kind, libc = 'gnu', suite, steps, jobOf }) =>
-  machine(about, `linux-${kind}-${libc}`, steps, (name, what) => boot(name, { kind, libc, suite, ...what }), jobOf);
+const guest = (about, { kind, libc = 'gnu', suite, debian, steps, jobOf }) =>
+  machine(
+    about,
+    `linux-${kind}-${libc}`,
+    steps,
+    (name, what) => boot(name, { kind, libc, suite, debian, ...what }),
+    jobOf,
+  );
 
 /** Steps as an ordinary user, with settings of the kernel. */
 const asUser = (steps, sysctls) => steps.map((step) => ({ ...step, user: 'tester', sysctls }));
@@ -124,7 +130,7 @@ async function runtime(part) {
   return rowOf(part, { ...counts, skips, skipped: skips.length }, (performance.now() - start) / 1000);
 }
 
-const RUNTIMES = ['Node 20', 'Node 22', 'Node 24', 'Node 26', 'Bun 1'];
+const RUNTIMES = ['Node 20', 'Node 22', 'Node 24', 'Node 26', 'Bun 1', 'Deno 2'];
 
 /** What runs on this machine, part by part. */
 const here = (about, parts, rowOfPart) => ({
@@ -148,7 +154,12 @@ export const MACHINES = {
       ...asUser([{ part: 'confine', name: 'confine without user namespaces' }], WITHOUT_NAMESPACES),
     ],
   }),
-  'x64-old': guest('x64, Linux 5.10', { kind: 'x64', suite: 'bullseye', steps: ALL }),
+  'x64-old': guest('x64, Linux 5.10, with the glibc 2.31, bash 5.1 and git of its time', {
+    kind: 'x64',
+    suite: 'bullseye',
+    debian: 'bullseye',
+    steps: ALL,
+  }),
   'musl-x64': machine('x64, musl, the kernel of this machine', 'linux-x64-musl', ALL, (name, what) =>
     enter(name, { kind: 'x64', libc: 'musl', limitMs: 40 * minutes, ...what }),
   ),
@@ -159,6 +170,6 @@ export const MACHINES = {
     steps: Object.keys(FILES).map((part) => ({ part })),
     jobOf: filesJob,
   }),
-  runtimes: here('Node 20, 22, 24, 26 and Bun', RUNTIMES, runtime),
+  runtimes: here('Node 20, 22, 24 and 26, Bun and Deno', RUNTIMES, runtime),
   'macos-check': here('macOS, compiled, linted and linked', MAC, macos),
 };

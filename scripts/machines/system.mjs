@@ -62,11 +62,11 @@ async function putNode(tree, place, { kind, libc }) {
 }
 
 /** Compiles Python's own modules, which programs of root would do while a test looks on. */
-async function compilePython(tree) {
+async function compilePython(tree, suite) {
   const python = join(tree, 'usr/lib');
   const version = readdirSync(python).find((name) => /^python3\.\d+$/.test(name));
-  const compiled = await cached('compiled', version, async (place) => {
-    await system(place, DEBIAN[process.arch], [
+  const compiled = await cached(`compiled-${version}`, '1', async (place) => {
+    await system(place, suite, DEBIAN[process.arch], [
       'python3',
       'libc-bin',
       'base-passwd',
@@ -84,16 +84,16 @@ async function compilePython(tree) {
 const COPY = 'cd "$0" && find . -name "*.pyc" -print0 | tar c --null -T - | tar x -C "$1"';
 
 /** The system of a kind of machines, without the project: Debian, Node, and the development dependencies. */
-export function systemOf({ kind, libc }) {
+export function systemOf({ kind, libc, debian = 'trixie' }) {
   const hash = createHash('sha256');
   for (const file of SOURCES) hash.update(readFileSync(join(root, file)));
   const id = hash.digest('hex').slice(0, 12);
   const packages = libc === 'musl' ? [...PACKAGES, 'musl'] : PACKAGES;
-  return cached(`system-${kind}-${libc}`, id, async (place) => {
+  return cached(`system-${debian}-${kind}-${libc}`, id, async (place) => {
     const tree = join(place, 'tree');
-    await system(tree, DEBIAN[kind], packages);
+    await system(tree, debian, DEBIAN[kind], packages);
     await putNode(tree, place, { kind, libc });
-    await compilePython(tree);
+    await compilePython(tree, debian);
     const work = join(tree, 'work');
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(root, file), join(work, file));
     const npms = { gnu: 'glibc', musl: 'musl' };

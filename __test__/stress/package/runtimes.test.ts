@@ -18,13 +18,13 @@ beforeAll(async () => {
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 
-describe.each(programs)('in an empty project, $title', ({ title, spec, file = '' }) => {
+describe.each(programs)('in an empty project, $title', ({ title, spec, file = '', words = [] }) => {
   const test = testNeeding(`${title} (${spec} from the registry)`, file !== '');
-  const start = (script: string) => run(file, [script], project.folder, project.env);
+  const start = (script: string) => run(file, [...words, script], project.folder, project.env);
 
   test('reports its own version', async () => {
     const { stdout } = await run(file, ['--version'], project.folder, project.env);
-    expect(stdout).toMatch(new RegExp(`^v?${spec.slice(spec.lastIndexOf('@') + 1)}\\.`));
+    expect(stdout).toMatch(new RegExp(`^(v|deno )?${spec.slice(spec.lastIndexOf('@') + 1)}\\.`));
   });
 
   test('runs each surface from an ES module, and ends by itself', async () => {
@@ -63,7 +63,7 @@ describe.each(programs)('in an empty project, $title', ({ title, spec, file = ''
   });
 
   test('leaves nothing when it is killed', async () => {
-    const host = spawn(file, ['held.mjs'], {
+    const host = spawn(file, [...words, 'held.mjs'], {
       cwd: project.folder,
       env: project.env,
       stdio: ['ignore', 'pipe', 'inherit'],

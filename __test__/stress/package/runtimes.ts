@@ -12,6 +12,8 @@ export interface Runtime {
   spec: string;
   /** The program in that package. */
   program: string;
+  /** Its words before a script. */
+  words?: string[];
 }
 
 const node = (major: number): Runtime => ({
@@ -26,6 +28,12 @@ const bunArch = process.arch === 'arm64' ? 'aarch64' : process.arch;
 export const runtimes: Runtime[] = [
   ...[20, 22, 24, 26].map(node),
   { title: 'Bun 1', spec: `@oven/bun-${process.platform}-${bunArch}@1`, program: 'bin/bun' },
+  {
+    title: 'Deno 2',
+    spec: `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}@2`,
+    program: 'deno',
+    words: ['run', '--allow-all'],
+  },
 ];
 
 /** The program of a runtime, fetched once and kept beside the dependencies; `undefined` where it cannot be had. */
