@@ -74,7 +74,7 @@ function textsOf(crate) {
   return [readFileSync(join(folder, best), 'utf8')];
 }
 
-/** The names of the npm packages that come along: in node_modules of the tarball, or copied into dist by the bundler. */
+/** The npm packages that come along, each with its version: in node_modules of the tarball, or copied into dist by the bundler. */
 export function bundled() {
   const names = new Set(manifest().bundleDependencies);
   const dist = join(root, 'dist');
@@ -82,16 +82,18 @@ export function bundled() {
     const text = readFileSync(join(dist, file), 'utf8');
     for (const [, name] of text.matchAll(/^\s*\/\/#region .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm)) names.add(name);
   }
-  return [...names].sort();
+  return [...names].sort().map((name) => {
+    const { version } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+    return { name, version };
+  });
 }
 
 /** These packages with their licences. */
 const npmPackages = () =>
-  bundled().map((name) => {
+  bundled().map(({ name, version }) => {
     const folder = join(root, 'node_modules', name);
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
     if (!licence) throw new Failed(`${name} comes along in the package, and without a licence text`);
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return { name: `${name} ${version} (npm)`, text: readFileSync(join(folder, licence), 'utf8') };
   });
 

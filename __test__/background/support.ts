@@ -15,12 +15,13 @@ import {
   processOf,
   settles,
   until,
+  WAIT,
 } from '../support/index.ts';
 
 export type RegistryOptions = ConstructorParameters<typeof BackgroundRegistry>[0];
 
 /** A bound in ms on work that includes a grace of 2 s, against a hang. */
-export const SOON = 40_000;
+export const SOON = 2 * WAIT;
 
 /** A registry that is closed after the test, with its tasks ended. */
 export function registry(options?: RegistryOptions): BackgroundRegistry {

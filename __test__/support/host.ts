@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { addon, here } from '../../scripts/platform.mjs';
 import { CONFINED_BY_DEFAULT, confined } from './confined/index.ts';
 import { finished } from './finished.ts';
-import { settles, until } from './until.ts';
+import { settles, until, WAIT } from './until.ts';
 import { moduleOf, way } from './way.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
@@ -80,7 +80,7 @@ export function host(
       }
     },
     ended: async () => {
-      const [code, signal] = await settles(closed, 40_000);
+      const [code, signal] = await settles(closed, 2 * WAIT);
       return { code, signal };
     },
   };

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const HANG = 10_000;
 
 /** The bound of a wait, in ms. On an emulated machine a confined command begins after seconds. */
-const WAIT = (process.env.AGENT_BASH_EMULATED === '1' ? 6 : 1) * 2 * HANG;
+export const WAIT = (process.env.AGENT_BASH_EMULATED === '1' ? 6 : 1) * 2 * HANG;
 
 /** The time in ms that a call may take which has nothing to wait for. */
 export const PROMPT = 1_500;

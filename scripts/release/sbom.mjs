@@ -2,7 +2,7 @@
  * Lists the components of the packages in CycloneDX: npm's own `npm sbom` for the main package, and cargo-cyclonedx, which
  * is installed at its first use, for the binaries.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundled } from '../licences.mjs';
 import { cache } from '../machines/zig.mjs';
@@ -33,7 +33,8 @@ async function ofCrate(bin, crate, platform, file) {
   await run(join(bin, 'cargo-cyclonedx'), [...words, ...where], options);
   // It writes one beside the manifest of each crate of the workspace.
   const { stdout } = await run('git', ['ls-files', '--others', '--', `*${name}.json`], options);
-  renameSync(join(root, crate, `${name}.json`), file);
+  const text = readFileSync(join(root, crate, `${name}.json`), 'utf8');
+  writeFileSync(file, text.replaceAll(`path+file://${root}`, 'path+file://.'));
   for (const other of stdout.trim().split('\n')) rmSync(join(root, other), { force: true });
 }
 
@@ -45,9 +46,11 @@ export async function writeSboms(out) {
   const { components, dependencies, ...rest } = JSON.parse(stdout);
   const [own] = dependencies.filter(({ ref }) => ref === rest.metadata.component['bom-ref']);
   // Of what is installed, only this comes along.
-  const kept = components.filter((one) => bundled().includes(one.name) && !one.scope?.includes('optional'));
+  const comesAlong = new Set(bundled().map(({ name, version }) => `${name}@${version}`));
+  const kept = components.filter(({ name, version }) => comesAlong.has(`${name}@${version}`));
   const refs = kept.map((one) => one['bom-ref']);
   const graph = [{ ...own, dependsOn: refs }, ...refs.map((ref) => ({ ref, dependsOn: [] }))];
+  rest.metadata.component.name = name;
   const main = { ...rest, components: kept, dependencies: graph };
   writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(main, null, 2)}\n`);
   const bin = await tool();
