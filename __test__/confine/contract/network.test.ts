@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -53,6 +55,73 @@ async def go():
 asyncio.run(go())'`,
 };
 
+/** Uses sockets of UDP in each way, and prints what each use gives. Arguments: a port and a path of the host. */
+const DATAGRAMS = `
+import ctypes, errno, json, os, socket, struct, sys
+port, path = int(sys.argv[1]), sys.argv[2]
+here, there = ("127.0.0.1", port), ("192.0.2.1", 9)
+def code(act, *words):
+    try: return act(*words) or "done"
+    except OSError as e: return errno.errorcode[e.errno]
+def udp(family=socket.AF_INET): return socket.socket(family, socket.SOCK_DGRAM, socket.IPPROTO_UDP)
+def connected(to=here):
+    s = udp(socket.AF_INET6 if ":" in to[0] else socket.AF_INET); s.connect(to); return s
+def asked(to):
+    s = connected(to); return [s.getsockname()[0], s.getpeername()[0], s.getpeername()[1]]
+def by_path(act): return code(act, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM, fileno=udp().detach()))
+def passed():
+    a, b = socket.socketpair(); socket.send_fds(a, [b"x"], [connected().detach()])
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM, fileno=socket.recv_fds(b, 1, 1)[1][0])
+def many(s, to):
+    name = struct.pack("=HH4s8x", socket.AF_INET, socket.htons(to[1]), socket.inet_aton(to[0]))
+    text = ctypes.create_string_buffer(b"x"); name = ctypes.create_string_buffer(name)
+    part = ctypes.create_string_buffer(struct.pack("PN", ctypes.addressof(text), 1))
+    head = struct.pack("PI4xPNPNi4xI4x", ctypes.addressof(name), 16, ctypes.addressof(part), 1, 0, 0, 0, 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.sendmmsg(s.fileno(), head, 1, 0) < 0: raise OSError(ctypes.get_errno(), "")
+def again():
+    s = connected(("::1", 9)); s.connect(("::ffff:127.0.0.1", 9)); return s.getsockname()[0]
+print(json.dumps({
+    "families": [asked(("127.0.0.1", 65535)), asked(("::1", 65535)), again(), udp().getsockname()],
+    "configured": socket.getaddrinfo("localhost", 80, proto=socket.IPPROTO_TCP, flags=socket.AI_ADDRCONFIG)[0][4][1],
+    "no peer": code(udp().getpeername),
+    "connect": code(udp().connect, there),
+    "sendto": [code(udp().sendto, b"x", to) for to in (here, there)],
+    "sendmsg": [code(udp().sendmsg, [b"x"], [], 0, to) for to in (here, there)],
+    "sendmmsg": [code(many, udp(), to) for to in (here, there)],
+    "connected": [code(connected().send, b"x"), code(os.write, connected().detach(), b"x"), code(connected().sendto, b"x", here)],
+    "copies": [code(connected().dup().send, b"x"), code(passed().send, b"x"), code(passed().sendmsg, [b"x"], [], 0, here)],
+    "bind": [code(udp().bind, ("127.0.0.1", 0)), code(udp(socket.AF_INET6).bind, ("::", 0))],
+    "recv": code(udp().recv, 1),
+    "multicast": code(udp().setsockopt, socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("224.0.0.9") * 2),
+    "path": [by_path(lambda s: s.sendto(b"x", path)), by_path(lambda s: s.sendmsg([b"x"], [], 0, path)), by_path(lambda s: s.connect(path))],
+    "others": [code(socket.socket, socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP), code(socket.socket, socket.AF_UNIX, socket.SOCK_DGRAM)],
+}))`;
+
+/** Servers of datagrams on the host: a port, a path, and all that they receive. */
+async function datagramServers(path: string): Promise<{ port: number; heard: () => string }> {
+  let heard = '';
+  const note = (data: Buffer) => {
+    heard += data;
+  };
+  const socket = createSocket('udp4', note).bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const serve = `import os, socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind("${path}"); os.write(1, b"bound.")
+while True: os.write(1, s.recv(9))`;
+  const child = spawn('python3', ['-c', serve]);
+  child.stdout.on('data', note);
+  onTestFinished(() => {
+    socket.close();
+    child.kill();
+  });
+  await until(() => heard === 'bound.');
+  const client = createSocket('udp4');
+  client.send('sent.', socket.address().port, '127.0.0.1', () => client.close());
+  await until(() => heard === 'bound.sent.');
+  return { port: socket.address().port, heard: () => heard };
+}
+
 describe.runIf(process.platform === 'linux')('network', () => {
   test("'none': its own loopback, nothing else, and no name resolves", async () => {
     const port = await server();
@@ -99,6 +168,37 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
     for (const hidden of ['/etc/hosts', '/etc']) {
       expect((await run(folder(), 'cat /etc/hosts', { ...confine, hide: [hidden] })).stdout, hidden).toBe('');
     }
+  });
+
+  test.runIf(withoutNamespaces)('a socket of UDP tells the families of addresses, and sends nothing', async () => {
+    const cwd = folder();
+    const path = join(cwd, 'host');
+    const { port, heard } = await datagramServers(path);
+    const command = `python3 -c '${DATAGRAMS}' ${port} ${path}`;
+    for (const confine of [allowing(port), {}]) {
+      const { stdout, stderr, confinement } = await run(cwd, command, confine);
+      expect(JSON.parse(stdout || '{}'), stderr).toEqual({
+        families: [['127.0.0.1', '127.0.0.1', 65_535], ['::1', '::1', 65_535], '::ffff:127.0.0.1', ['0.0.0.0', 0]],
+        configured: 80,
+        'no peer': 'ENOTCONN',
+        connect: 'ENETUNREACH',
+        sendto: ['EACCES', 'EACCES'],
+        sendmsg: ['ENOTCONN', 'ENOTCONN'],
+        sendmmsg: ['ENOTCONN', 'ENOTCONN'],
+        connected: ['ENOTCONN', 'ENOTCONN', 'EACCES'],
+        copies: ['ENOTCONN', 'ENOTCONN', 'ENOTCONN'],
+        bind: ['EACCES', 'EACCES'],
+        recv: 'ENOTCONN',
+        multicast: 'ENOTSUP',
+        path: ['EACCES', 'ENOTCONN', 'EACCES'],
+        others: ['EACCES', 'EPERM'],
+      });
+      // No entry of a list allows datagrams.
+      const outside = confine.network ? { target: '192.0.2.1:9/udp', grant: null } : { target: '192.0.2.1:9' };
+      const network = confinement?.denied.filter(({ kind }) => kind === 'network');
+      expect(network).toMatchObject([{ ...outside, count: 2 }, { target: path }]);
+    }
+    expect(heard()).toBe('bound.sent.');
   });
 
   test.runIf(own)('an address is allowed by itself and by its network', async () => {

@@ -117,4 +117,11 @@ impl DenialLog {
             self.denials.add(DenialKind::Network, &address.to_string(), program, Some(grant));
         }
     }
+
+    /// Counts datagrams that lead out of a world with a gate, which does not see them. No grant allows datagrams.
+    pub fn record_datagrams(&mut self, network: &NetworkScope, address: SocketAddr, program: &str) {
+        if *network != NetworkScope::None && !is_resolver(address) {
+            self.denials.add(DenialKind::Network, &format!("{address}/udp"), program, None);
+        }
+    }
 }

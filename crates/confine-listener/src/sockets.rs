@@ -14,7 +14,7 @@ use nix::errno::Errno;
 
 use super::caller_path::CallerPath;
 use super::pending_syscall::PendingSyscall;
-use super::perform::internet_sockets;
+use super::perform::{datagram_placeholders, internet_sockets};
 use super::proc_links::{c_string, link_of, path_of};
 use super::settings::ListenerSettings;
 use super::socket_address::CopiedSocketAddress;
@@ -35,7 +35,10 @@ pub(super) fn connect(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Er
         record_connection(asked, outside);
     }
     if asked.shared.beside.is_some() && !address.is_local() {
-        return internet_sockets::connect(asked, address);
+        return match datagram_placeholders::find(asked) {
+            Some(placeholder) => datagram_placeholders::connect(asked, placeholder, &address),
+            None => internet_sockets::connect(asked, address),
+        };
     }
     if is_left_to_kernel(asked, &address) && address.path().is_none() {
         return Ok(SyscallReply::CONTINUE);
@@ -125,7 +128,10 @@ fn stay_inside(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) ->
 pub(super) fn bind(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     let address = CopiedSocketAddress::read(asked, 1, 2)?;
     if asked.shared.beside.is_some() && !address.is_local() {
-        return internet_sockets::bind(asked, &address);
+        return match datagram_placeholders::find(asked) {
+            Some(_) => Err(Errno::EACCES),
+            None => internet_sockets::bind(asked, &address),
+        };
     }
     if is_left_to_kernel(asked, &address) {
         return Ok(SyscallReply::CONTINUE);
@@ -186,7 +192,8 @@ fn as_written(
     Ok((written.as_os_str() == found.as_os_str()).then_some(current))
 }
 
-/// `sendto` with an address. No socket exists that could send to a path, so the call is only recorded.
+/// `sendto` with an address. No socket exists that could send to a path, so the call is only recorded, and refused
+/// where a socket stands for one of UDP.
 pub(super) fn send(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno> {
     if let Ok(address) = CopiedSocketAddress::read(asked, 4, 5)
         && let Some(outside) = address.address_outside_world()
@@ -194,7 +201,10 @@ pub(super) fn send(asked: &mut PendingSyscall<'_>) -> Result<SyscallReply, Errno
     {
         record_connection(asked, outside);
     }
-    Ok(SyscallReply::CONTINUE)
+    match datagram_placeholders::find(asked) {
+        Some(_) => datagram_placeholders::send(asked),
+        None => Ok(SyscallReply::CONTINUE),
+    }
 }
 
 fn record_connection(asked: &mut PendingSyscall<'_>, outside: SocketAddr) {

@@ -5,7 +5,7 @@ use nix::errno::Errno;
 use super::super::name_creation::SyscallPathPair;
 use super::super::pending_syscall::PendingSyscall;
 use super::super::syscall_reply::SyscallReply;
-use super::{entries, inotify_watch, internet_sockets, open, processes};
+use super::{datagram_placeholders, entries, inotify_watch, internet_sockets, open, processes};
 use confine_world::{filter::SyscallEntry, filter::SyscallHandling};
 
 const AT_FDCWD: i32 = libc::AT_FDCWD;
@@ -37,10 +37,20 @@ pub(crate) fn perform_call(
         SyscallHandling::Watch => inotify_watch::watch(asked),
         SyscallHandling::Process => processes::reach_process(asked, entry),
         SyscallHandling::Socket if matches!(asked.int(0), libc::AF_INET | libc::AF_INET6) => {
-            internet_sockets::socket(asked)
+            if datagram_placeholders::is_wanted(asked) {
+                datagram_placeholders::create(asked)
+            } else {
+                internet_sockets::socket(asked)
+            }
         }
         SyscallHandling::Listen => internet_sockets::listen(asked),
-        SyscallHandling::Name => internet_sockets::name(asked, entry.name == "getpeername"),
+        SyscallHandling::Name => {
+            let peer = entry.name == "getpeername";
+            match datagram_placeholders::find(asked) {
+                Some(placeholder) => datagram_placeholders::name(asked, placeholder, peer),
+                None => internet_sockets::name(asked, peer),
+            }
+        }
         _ => return None,
     })
 }

@@ -21,11 +21,11 @@ use super::super::syscall_reply::SyscallReply;
 use confine_gate::{AddressFamilies, RequestedConnection};
 
 /// The kind of a socket, without its flags.
-const KIND: i32 = 0xf;
+pub(super) const KIND: i32 = 0xf;
 /// `SOCK_CLOEXEC`
-const CLOEXEC: SockFlag = SockFlag::from_bits_retain(libc::O_CLOEXEC);
+pub(super) const CLOEXEC: SockFlag = SockFlag::from_bits_retain(libc::O_CLOEXEC);
 
-fn host_network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
+pub(super) fn host_network<'a>(asked: &'a mut PendingSyscall<'_>) -> Result<&'a mut HostNetworkFallback, Errno> {
     asked.shared.beside.as_mut().ok_or(Errno::ENETUNREACH)
 }
 
@@ -64,6 +64,14 @@ fn may_duplicate(asked: &mut PendingSyscall<'_>) -> Result<bool, Errno> {
     Ok(may)
 }
 
+/// Returns the inode of the socket of a call's first argument.
+pub(super) fn socket_inode(asked: &mut PendingSyscall<'_>) -> Result<u64, Errno> {
+    let link = c_string(format!("fd/{}", asked.int(0)))?;
+    let name = sys::link_text(asked.caller()?.directory.as_fd(), &link).map_err(|_| Errno::EBADF)?;
+    let number = |name: &str| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+    name.to_str().ok().and_then(number).ok_or(Errno::ENOTSOCK)
+}
+
 /// A socket of a caller.
 struct CallerSocket {
     socket: OwnedFd,
@@ -79,10 +87,7 @@ impl CallerSocket {
         let (socket, made) = if may_duplicate(asked)? {
             (asked.socket()?, None)
         } else {
-            let link = c_string(format!("fd/{}", asked.int(0)))?;
-            let name = sys::link_text(asked.caller()?.directory.as_fd(), &link).map_err(|_| Errno::EBADF)?;
-            let number = |name: &str| name.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
-            let inode: u64 = name.to_str().ok().and_then(number).ok_or(Errno::ENOTSOCK)?;
+            let inode = socket_inode(asked)?;
             let made = &host_network(asked)?.made;
             let kept = made.iter().find(|(other, _)| *other == inode).ok_or(Errno::EACCES)?;
             (kept.1.try_clone().map_err(|_| Errno::EMFILE)?, Some(inode))
@@ -158,7 +163,7 @@ fn internet_address(name: &SockaddrStorage) -> Option<SocketAddr> {
 }
 
 /// Returns whether an address means the world itself.
-fn is_inside(ip: IpAddr) -> bool {
+pub(super) fn is_inside(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     ip.is_loopback() || ip.is_unspecified()
 }
@@ -261,7 +266,10 @@ fn program_address(asked: &mut PendingSyscall<'_>, peer: bool) -> Option<(Socket
 }
 
 /// Writes an address to the memory of a caller, as much of it as it has room for.
-fn write_address(asked: &mut PendingSyscall<'_>, address: &CopiedSocketAddress) -> Result<SyscallReply, Errno> {
+pub(super) fn write_address(
+    asked: &mut PendingSyscall<'_>,
+    address: &CopiedSocketAddress,
+) -> Result<SyscallReply, Errno> {
     let [_, at, length, ..] = asked.call.args;
     let thread = asked.call.thread;
     let room = asked.copy_bytes(2, size_of::<u32>())?;

@@ -11,6 +11,7 @@
 //! | `entries` | removes, renames and links names |
 //! | `processes` | signals to other processes, and how they are scheduled |
 //! | `internet_sockets` | sockets of the internet |
+//! | `datagram_placeholders` | sockets in the place of those of UDP, which send nothing |
 //! | `inotify_watch` | watches of directories |
 //!
 //! Each act copies its arguments once, resolves the path below directories that are open, judges the open thing by the
@@ -19,6 +20,7 @@
 
 mod bounds;
 mod calls;
+pub(super) mod datagram_placeholders;
 mod entries;
 mod inotify_watch;
 pub(super) mod internet_sockets;

@@ -57,6 +57,8 @@ const TABLE: &[(&str, [u64; 6], FilterReturn)] = &[
     ("socket", [2, 2, 0, 0, 0, 0], Notify),
     ("socket", [2, 1, 132, 0, 0, 0], Errno(93)),
     ("socket", [1, 1, 0, 0, 0, 0], Allow),
+    ("socket", [1, 0o2_000_005, 0, 0, 0, 0], Allow),
+    ("socket", [1, 0o2_000_002, 0, 0, 0, 0], Notify),
     ("socket", [40, 1, 0, 0, 0, 0], Notify),
     ("listen", [3, 9, 0, 0, 0, 0], Notify),
     ("getsockname", [3, 1, 1, 0, 0, 0], Notify),
