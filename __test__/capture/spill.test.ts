@@ -12,7 +12,18 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { bash, TRUNCATE } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { chomp, folder, host, hostEnv, hostResult, isRoot, packageRoot, seq, until } from '../support/index.ts';
+import {
+  chomp,
+  folder,
+  host,
+  hostEnv,
+  hostResult,
+  isRoot,
+  packageRoot,
+  rootTest,
+  seq,
+  until,
+} from '../support/index.ts';
 
 // Another user can run our programs only if the package's directory and all above it are accessible to everyone.
 const reachableByAll = packageRoot
@@ -155,7 +166,7 @@ describe('a planted file is refused', () => {
     else expect(second.truncation.stdout?.spillError).toBeTruthy();
   });
 
-  test.runIf(isRoot)('a directory of another user (root only can show it)', async () => {
+  rootTest('a directory of another user (root only can show it)', async () => {
     const TMPDIR = folder();
     hostEnv({ TMPDIR });
     const first = await bash('seq 20000');

@@ -221,7 +221,7 @@ describe('an entry of the ledger', () => {
   test('has the silence that was its limit, and what the command waited for, without output and arguments', async () => {
     const ledger = new Ledger();
     const asks = await ledger.run('printf "Overwrite? [y/N] "; sleep 60', { idleTimeoutMs: 400 });
-    const reads = await ledger.run('mkfifo p; bash -c "read x < p" - $SECRET', {
+    const reads = await ledger.run('mkfifo p; bash -c "echo; read x < p" - $SECRET', {
       cwd: folder(),
       env: { SECRET: '--token=hunter2hunter2' },
       idleTimeoutMs: 400,
@@ -275,9 +275,12 @@ describe('a task in the ledger', () => {
   test('that a command becomes at its limit has one entry', async () => {
     const ledger = new Ledger();
     const tasks = registry();
-    const result = await ledger.run('sleep 0.6; exit 9', { registry: tasks, onTimeout: 'background', timeoutMs: 200 });
+    const cwd = folder();
+    const options = { cwd, registry: tasks, onTimeout: 'background', timeoutMs: 200 } as const;
+    const result = await ledger.run('until [ -e go ]; do sleep 0.05; done; exit 9', options);
     expect(result.status).toBe('backgrounded');
     expect(await ledger.of(result)).toMatchObject({ state: 'backgrounded', taskId: result.background?.id });
+    writeFileSync(join(cwd, 'go'), '');
     await tasks.wait(result.background?.id ?? '');
     expect(await ledger.of(result)).toMatchObject({ state: 'exited', exitCode: 9 });
   });

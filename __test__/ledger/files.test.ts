@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Program } from '../cli/support.ts';
-import { folder, hostResult, isRoot, linuxTest, until } from '../support/index.ts';
+import { folder, hostResult, linuxTest, rootTest, until } from '../support/index.ts';
 import { Ledger } from './support.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
@@ -110,7 +110,7 @@ describe('the files of the ledger', () => {
     expect(await ledger.read()).toEqual([]);
   });
 
-  test.runIf(isRoot)('are not written to if one belongs to another user', async () => {
+  rootTest('are not written to if one belongs to another user', async () => {
     for (const path of ['file', 'directory'] as const) {
       const ledger = new Ledger();
       mkdirSync(ledger.directory, { recursive: true });

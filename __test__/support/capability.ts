@@ -40,7 +40,7 @@ export function testNeeding(capability: string, there: boolean, onlyIn: NodeJS.P
 type Declare = (name: string, ...rest: unknown[]) => void;
 
 /** A test that is skipped. Its name says what is missing, which `npm run machines` reports. */
-function skippedWithout(capability: string) {
+export function skippedWithout(capability: string) {
   const named = (name: string) => `${name} [needs ${capability}]`;
   const skip = (name: string, ...rest: unknown[]) => (test.skip as Declare)(named(name), ...rest);
   return Object.assign(skip, {
@@ -57,3 +57,6 @@ function skippedWithout(capability: string) {
  */
 export const promptTest =
   process.env.AGENT_BASH_EMULATED === '1' ? skippedWithout('the speed of a real processor') : linuxTest;
+
+/** A test that needs root. */
+export const rootTest = isRoot ? linuxTest : skippedWithout('root');

@@ -5,8 +5,8 @@ import { describe, expect } from 'vitest';
 import { linuxTest, until } from '../support/index.ts';
 import { Site } from './support.ts';
 
-/** The command says that it has made its changes, and waits. A fifth of a second later it is known to rest. */
-const RESTS = '; touch ready; until [ -e go ]; do sleep 0.4; done; rm -f go ready';
+/** The command says that it has made its changes, and waits, without a process. A fifth of a second later it rests. */
+const RESTS = '; touch ready; until [ -e go ]; do read -rt 0.4 -u 9; done 9<> <(:); rm -f go ready';
 /** The command goes on making changes. */
 const BUSY = '; touch ready; until [ -e go ]; do echo > busy; sleep 0.02; done; rm -f go ready busy';
 

@@ -63,6 +63,7 @@ ln -sfn /proc/self/fd /dev/fd; for n in 0:stdin 1:stdout 2:stderr; do ln -sfn /p
 chmod 666 /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx
 echo "BOOTED $(cut -d' ' -f1 /proc/uptime) s $(uname -srm)"
 depmod; modprobe -a overlay veth tun loop fuse virtio_net 2>/dev/null; ip link set lo up
+modprobe dummy && ip link add own type dummy && ip addr add 198.51.100.2/24 dev own && ip link set own up
 ip link set eth0 up 2>/dev/null && ip addr add 10.0.2.15/24 dev eth0
 # A pipe, because programs of tests draw on a terminal.
 cd /work && setsid -w bash /job </dev/null 2>&1 | cat

@@ -4,7 +4,7 @@ import { type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult, isRoot, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
-import { withoutNamespaces } from '../support/held.ts';
+import { namespacesTest, withoutNamespaces } from '../support/held.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
   bash(command, { cwd, confine, timeoutMs: 20_000, ...options });
@@ -134,7 +134,7 @@ describe.runIf(process.platform === 'linux')('files', () => {
   });
 
   // Where a listener holds the files, others are seen, and cannot be opened.
-  test.skipIf(withoutNamespaces)('devices are those of everyday programs', async () => {
+  namespacesTest('devices are those of everyday programs', async () => {
     const { stdout } = await run(
       folder(),
       'for f in /dev/*; do [ -c $f ] && [ ! -L $f ] && echo ${f##*/}; done; ls -d /dev/pts',

@@ -3,7 +3,7 @@ import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { type BashOptions, BashSession, bash, undo } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../support/index.ts';
+import { folder, testNeeding } from '../../support/index.ts';
 import { users } from '../support/users.ts';
 
 const GIT = 'git -c user.name=a -c user.email=b@c';
@@ -167,7 +167,7 @@ describe.runIf(process.platform === 'linux')('what a command leaves in a reposit
     expect(readdirSync(cwd)).toEqual(['sub']);
   });
 
-  test.runIf(user?.able).each(['sub', 'sub/.git', 'sub/.git/hooks'])(
+  testNeeding('an ordinary user to run as', user?.able === true).each(['sub', 'sub/.git', 'sub/.git/hooks'])(
     'although the command may not look into %s any more',
     async (locked) => {
       const cwd = folder();

@@ -8,8 +8,8 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundRegistry, type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, until } from '../../support/index.ts';
-import { withoutNamespaces } from '../support/held.ts';
+import { folder, testNeeding, until } from '../../support/index.ts';
+import { listenerTest, withoutNamespaces } from '../support/held.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
   bash(command, { cwd, confine, timeoutMs: 20_000, ...options });
@@ -158,7 +158,7 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
     expect(stdout).toBe('hello a.good.test');
   });
 
-  test.runIf(withoutNamespaces)('a listed name is in /etc/hosts, for resolvers that use datagrams alone', async () => {
+  listenerTest('a listed name is in /etc/hosts, for resolvers that use datagrams alone', async () => {
     const confine = { network: { allow: ['good.test', '*.wide.test'], hosts: { 'good.test': '127.0.0.1' } } };
     const { stdout } = await run(folder(), 'cat /etc/hosts', confine);
     const lines = readFileSync('/etc/hosts', 'utf8').trimEnd();
@@ -170,7 +170,7 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
     }
   });
 
-  test.runIf(withoutNamespaces)('a socket of UDP tells the families of addresses, and sends nothing', async () => {
+  listenerTest('a socket of UDP tells the families of addresses, and sends nothing', async () => {
     const cwd = folder();
     const path = join(cwd, 'host');
     const { port, heard } = await datagramServers(path);
@@ -201,14 +201,17 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
     expect(heard()).toBe('bound.sent.');
   });
 
-  test.runIf(own)('an address is allowed by itself and by its network', async () => {
-    const port = await server(own as string);
-    const url = `http://${own}:${port}`;
-    for (const entry of [`${own}:${port}`, `${(own as string).replace(/\d+$/, '0')}/24:${port}`])
-      expect((await run(folder(), `curl -s ${url}`, { network: { allow: [entry] } })).stdout, entry).toBe(
-        `hello ${own}`,
-      );
-  });
+  testNeeding('an address besides the loopback', own !== undefined)(
+    'an address is allowed by itself and by its network',
+    async () => {
+      const port = await server(own as string);
+      const url = `http://${own}:${port}`;
+      for (const entry of [`${own}:${port}`, `${(own as string).replace(/\d+$/, '0')}/24:${port}`])
+        expect((await run(folder(), `curl -s ${url}`, { network: { allow: [entry] } })).stdout, entry).toBe(
+          `hello ${own}`,
+        );
+    },
+  );
 
   test('a denied host is a denial with the smallest grant', async () => {
     const port = await server();

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, hostResult, isRoot, packageRoot } from '../../support/index.ts';
+import { folder, hostResult, packageRoot, rootTest } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
 
 const data = JSON.parse(readFileSync(join(packageRoot, 'crates/confine-policy/data/hidden.json'), 'utf8'));
@@ -26,7 +26,7 @@ describe.runIf(process.platform === 'linux')('secrets', () => {
     expect(seen).toBe('PLAIN');
   });
 
-  test.runIf(isRoot)('of the system cannot be read by root', async () => {
+  rootTest('of the system cannot be read by root', async () => {
     const { stdout } = await bash('cat /etc/shadow /etc/gshadow /etc/ssh/ssh_host_*_key; ls /etc/ssl/private', {
       cwd: folder(),
       confine: 'workspace',

@@ -6,7 +6,7 @@ import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { folder, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
-import { withoutNamespaces } from '../support/held.ts';
+import { namespacesTest } from '../support/held.ts';
 
 function registry(): BackgroundRegistry {
   const made = new BackgroundRegistry();
@@ -125,7 +125,7 @@ describe.runIf(process.platform === 'linux')('tasks', () => {
   });
 
   // Where a listener holds the files, the shown file is the one of the host, and nothing is in its way.
-  test.skipIf(withoutNamespaces)('files that are shown lead no command out of its world', async () => {
+  namespacesTest('files that are shown lead no command out of its world', async () => {
     const cwd = folder();
     const options = { cwd, confine: 'workspace', timeoutMs: 20_000 } as const;
     const { truncation } = await bash('seq 100000', options);
