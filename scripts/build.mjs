@@ -7,9 +7,10 @@
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addon, here, hostProgram, supervisor, triple } from './platform.mjs';
-import { Failed, isMain, main, root, run, tool } from './process.mjs';
+import { addon, here, hostProgram, supervisor, targetOf, triple } from './platform.mjs';
+import { isMain, main, root, run, tool } from './process.mjs';
 import { Stamp } from './stamp.mjs';
+import { addStandardLibrary } from './toolchain.mjs';
 
 /** The first build writes no files for incremental ones, which would take half as long again. */
 export const env = existsSync(join(root, 'target', triple ?? '', 'debug')) ? {} : { CARGO_INCREMENTAL: '0' };
@@ -32,8 +33,6 @@ export async function compileCrates(full, options) {
 const supervisorOf = ['--package', supervisor, '--bin', supervisor];
 const hostOf = process.platform === 'linux' ? ['--package', 'agent-bash-remote', '--bin', hostProgram] : [];
 const programs = hostOf.length > 0 ? [supervisor, hostProgram] : [supervisor];
-/** The profiles of full builds. */
-const PROFILES = { [supervisor]: 'supervisor', [hostProgram]: 'host' };
 
 /** The addon with its types, the supervisor, and on Linux the program for targets. */
 export const native = {
@@ -60,35 +59,41 @@ export const native = {
     if (full) {
       await napi(['--release', ...types, '--', '--lib'], options);
       await run('cargo', [...build, '--profile', 'supervisor', ...supervisorOf], { env, ...options });
-      if (programs.includes(hostProgram)) await program(options);
+      if (programs.includes(hostProgram)) {
+        copyFileSync(await program(options), join(root, 'target', triple, 'supervisor', hostProgram));
+      }
     } else {
       // One compilation for all.
       await napi([...types, '--', '--package', 'agent-bash', '--lib', ...supervisorOf, ...hostOf], options);
     }
     for (const name of programs) {
-      const profile = full ? PROFILES[name] : 'debug';
       // The old one may be running, and cannot be written to then.
       rmSync(join(root, name), { force: true });
-      copyFileSync(join(root, 'target', triple, profile, name), join(root, name));
+      copyFileSync(join(root, 'target', triple, full ? 'supervisor' : 'debug', name), join(root, name));
     }
   },
 };
 
 /**
- * Builds the program for other machines with the processor of this one, without a library of theirs. Resolves to its
- * path.
+ * Builds the program for other machines, static, with the musl and the linker that come with Rust. Resolves to its path.
+ *
+ * - `arch`: the processor there, as Node names it. Default: that of this machine
  */
-export async function program(options) {
-  if (process.platform !== 'linux') throw new Failed('the program for other machines is built on Linux');
+export async function program({ arch = process.arch, ...options } = {}) {
+  const target = targetOf(`linux-${arch}-musl`);
+  await addStandardLibrary(target);
   const flags = [
     '-C target-feature=+crt-static',
     '-C relocation-model=static',
     '-C force-unwind-tables=no',
-    `-C link-arg=-Wl,-T,${join(root, 'crates', 'remote', 'program.ld')}`,
+    '-C linker=rust-lld',
+    '-C linker-flavor=ld.lld',
+    '-C link-self-contained=yes',
+    `-C link-arg=-T${join(root, 'crates', 'remote', 'program.ld')}`,
   ];
-  const args = ['build', '--target', triple, '--profile', 'host', ...hostOf];
-  await run('cargo', args, { env: { ...env, RUSTFLAGS: flags.join(' ') }, ...options });
-  return join(root, 'target', triple, 'host', hostProgram);
+  const args = ['build', '--target', target, '--profile', 'host', '-p', 'agent-bash-remote', '--bin', hostProgram];
+  await run('cargo', args, { ...options, env: { ...env, ...options.env, RUSTFLAGS: flags.join(' ') } });
+  return join(root, 'target', target, 'host', hostProgram);
 }
 
 /**

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { guard } from '../bench/guard/guard.mjs';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
-import { hasStandardLibrary } from './machines/zig.mjs';
 import { makeOptions } from './options.mjs';
 import { supervisor, triple } from './platform.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
 import { suitesAreComplete } from './suites.mjs';
+import { hasStandardLibrary } from './toolchain.mjs';
 
 // Without a terminal biome would still write escape sequences around every character.
 const colours = process.stdout.isTTY ? [] : ['--colors=off'];
@@ -38,15 +38,6 @@ async function programsAreSmall(options) {
     const found = crates.filter((crate) => stdout.includes(`${crate} v`));
     if (found.length > 0) throw new Failed(`${program} is built with ${found.join(', ')}`);
   }
-}
-
-/**
- * Compiles what only the static program for other machines has, which no other step builds: `sys` has all code that
- * differs there.
- */
-async function staticCodeCompiles(options) {
-  const env = { ...options?.env, RUSTFLAGS: '-C target-feature=+crt-static' };
-  await run('cargo', ['check', '--target', triple, '--package', 'agent-bash-sys'], { ...options, env });
 }
 
 /** Targets for which the gate compiles: each other system and C library, on another processor. */
@@ -99,7 +90,6 @@ export const checks = [
   ['npm audit', audited],
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
-  ['static code', staticCodeCompiles],
   ['other targets', foreignTargetsCompile],
   ['programs without crates of the addon', programsAreSmall],
   // The paths of whole commands need the optimized addon, whose build takes longer than all other checks.

@@ -11,8 +11,8 @@ import { Failed, isMain, main, root, run } from './process.mjs';
 const FILE = join(root, 'LICENSE.third-party.txt');
 
 const HEAD = `agent-bash holds code of others. The binaries of each platform are linked with the crates below, unchanged, and with the
-standard library of Rust; those for musl also with its C library. The main package brings the npm packages below along. Where a work
-may be used under several licences, the one whose text stands here is used.
+standard library of Rust; those for musl, and the programs for targets, also with the C library musl. The main package brings the npm
+packages below along. Where a work may be used under several licences, the one whose text stands here is used.
 
 Written by \`npm run licences\`: do not edit.
 `;
@@ -37,7 +37,10 @@ const WITHOUT_TEXT = new Set(['napi', 'napi-sys']);
 /** Works that no lock file names. */
 const BESIDE = [
   { name: 'the Rust standard library', text: mit('Copyright (c) The Rust Project Contributors') },
-  { name: 'musl (in the binaries for musl)', text: mit('Copyright © 2005-2020 Rich Felker, et al.') },
+  {
+    name: 'musl (in the binaries for musl, and in the programs for targets)',
+    text: mit('Copyright © 2005-2020 Rich Felker, et al.'),
+  },
 ];
 
 /**

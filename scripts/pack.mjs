@@ -100,15 +100,15 @@ function layPlatform(folder, platform, from) {
 }
 
 /**
- * Lays out the package of the program for targets, with its forms for each machine. `from` names the directory of a
- * platform's binaries. Resolves to the list for the main package.
+ * Lays out the package of the program for targets, with its forms for each machine. `from` names the directory of
+ * the program for a processor. Resolves to the list for the main package.
  */
 async function layHost(folder, machines, from) {
   layDeclared(folder, hostProgram, hostProgram);
   const list = [];
-  for (const [platform, machine] of machines) {
+  for (const [arch, machine] of machines) {
     const name = `${hostProgram}.${machine}`;
-    copyBuilt(join(from(platform), hostProgram), folder, name);
+    copyBuilt(join(from(arch), hostProgram), folder, name);
     const file = join(folder, name);
     const program = readFileSync(file);
     writeFileSync(`${file}.gz`, gzipSync(program, { level: 9 }));
@@ -154,7 +154,9 @@ await main(async () => {
     };
     const from = (platform) => (artifacts ? resolve(artifacts, platform) : root);
     const packed = artifacts ? platforms() : [here];
-    const machines = Object.entries(hostMachines).filter(([platform]) => artifacts || platform === here);
+    const machines = Object.entries(hostMachines).filter(
+      ([arch]) => artifacts || (process.platform === 'linux' && arch === process.arch),
+    );
     const folders = [];
     for (const platform of packed) {
       folders.push(await lay(platform, (folder) => layPlatform(folder, platform, from(platform))));
@@ -163,7 +165,7 @@ await main(async () => {
     if (machines.length > 0) {
       folders.push(
         await lay(hostProgram, async (folder) => {
-          programs = await layHost(folder, machines, from);
+          programs = await layHost(folder, machines, (arch) => from(`linux-${arch}-musl`));
         }),
       );
     }

@@ -42,8 +42,8 @@ export const supervisor = 'agent-bash-supervisor';
 /** The program that runs commands on other machines, built on Linux alone, and the package that has it. */
 export const hostProgram = 'agent-bash-host';
 
-/** The machines of that package, as `uname -m` names them, by the platform that builds for each. */
-export const hostMachines = { 'linux-x64-gnu': 'x86_64', 'linux-arm64-gnu': 'aarch64' };
+/** The machines of that package, as `uname -m` names them, by their processors. */
+export const hostMachines = { x64: 'x86_64', arm64: 'aarch64' };
 
 /** The list of its programs, in the main package. */
 export const hostList = 'host-programs.json';

@@ -22,6 +22,9 @@ export class Failed extends Error {
   }
 }
 
+/** The failure of what this machine lacks, and the change has nothing to do with. */
+export class Missing extends Failed {}
+
 /** The time since `start` of `performance.now()`, in seconds, for people. */
 export const since = (start) => `${((performance.now() - start) / 1000).toFixed(1)} s`;
 

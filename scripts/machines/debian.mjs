@@ -4,8 +4,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failed, run } from '../process.mjs';
-import { cache, Missing } from './zig.mjs';
+import { Failed, Missing, run } from '../process.mjs';
+import { cache } from './zig.mjs';
 
 const options = { output: 'keep', limitMs: 10 * 60_000 };
 

@@ -11,11 +11,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exclusively } from '../lock.mjs';
-import { Failed, main, root, run, since } from '../process.mjs';
+import { Failed, Missing, main, root, run, since } from '../process.mjs';
 import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
 import { table } from './parts.mjs';
-import { cache, Missing } from './zig.mjs';
+import { cache } from './zig.mjs';
 
 /** A row without a result of tests. */
 const without = (part, why, state) => ({ part, passed: 0, failed: 0, skipped: 0, why: [why], seconds: 0, [state]: 1 });

@@ -5,16 +5,15 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { program } from '../build.mjs';
 import { addon, GLIBC, hostProgram, supervisor, targetOf } from '../platform.mjs';
-import { Failed, isMain, main, root, run } from '../process.mjs';
+import { isMain, main, root, run } from '../process.mjs';
+import { addStandardLibrary } from '../toolchain.mjs';
 
 const minutes = 60_000;
 
 /** The directory of what is downloaded or built once for all clones. */
 export const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'agent-bash', 'machines');
-
-/** The failure of what this machine lacks: a machine that cannot be had is skipped. */
-export class Missing extends Failed {}
 
 const ZIG = { 'cargo-zigbuild': '0.24.1', ziglang: '0.17.1' };
 
@@ -29,20 +28,6 @@ async function zig() {
   const wanted = Object.entries(ZIG).map(([name, version]) => `${name}==${version}`);
   await run(join(bin, 'python3'), ['-m', 'pip', 'install', '--quiet', ...wanted], options);
   return bin;
-}
-
-/** Whether the standard library of a target is installed. */
-export async function hasStandardLibrary(target) {
-  const { stdout } = await run('rustc', ['--print', 'sysroot'], { output: 'keep' });
-  return existsSync(join(stdout.trim(), 'lib', 'rustlib', target, 'lib'));
-}
-
-/** Installs the standard library of a target, which rustup knows. */
-async function addStandardLibrary(target) {
-  if (await hasStandardLibrary(target)) return;
-  const options = { output: 'keep', limitMs: 5 * minutes, allowFailure: true };
-  const { code, output } = await run('rustup', ['target', 'add', target], options);
-  if (code !== 0) throw new Missing(`no standard library of Rust for ${target}: rustup target add failed`, output);
 }
 
 /** The environment and the words by which cargo builds for a platform, and cargo's name of its target. */
@@ -72,17 +57,19 @@ export async function build(platform, { full = false, ...options } = {}) {
   const parts = [
     { words: ['-p', 'agent-bash', '--lib'], profile: 'release', file: library, to: addon(platform) },
     { words: ['-p', supervisor, '--bin', supervisor], profile: 'supervisor', file: supervisor },
-    ...(platform.startsWith('linux')
-      ? [{ words: ['-p', 'agent-bash-remote', '--bin', hostProgram], profile: 'host', file: hostProgram }]
-      : []),
   ];
+  const isLinux = platform.startsWith('linux');
+  const programs = isLinux ? ['-p', 'agent-bash-remote', '--bin', hostProgram] : [];
   // One compilation for all that have one profile.
-  const calls = full ? parts : [{ profile: 'dev', words: parts.flatMap(({ words }) => words) }];
+  const calls = full ? parts : [{ profile: 'dev', words: [...parts.flatMap(({ words }) => words), ...programs] }];
   for (const { profile, words } of calls) {
     await run('cargo-zigbuild', ['build', '--profile', profile, '--target', name, ...words], { ...options, env });
   }
-  for (const { profile, file, to = file } of parts) {
-    copyFileSync(join(root, 'target', target, full ? profile : 'debug', file), join(out, to));
+  const built = (profile, file) => join(root, 'target', target, full ? profile : 'debug', file);
+  for (const { profile, file, to = file } of parts) copyFileSync(built(profile, file), join(out, to));
+  if (isLinux) {
+    const [, arch] = platform.split('-');
+    copyFileSync(full ? await program({ ...options, arch }) : built('dev', hostProgram), join(out, hostProgram));
   }
   return out;
 }

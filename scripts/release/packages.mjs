@@ -12,7 +12,7 @@ const options = { output: 'keep', limitMs: 5 * 60_000 };
 const [PAIR, HOST] = [7e6, 16e6];
 
 /** What npm packs whatever "files" says, and we beside it. */
-const ALWAYS = ['package.json', 'README.md', 'LICENSE', 'LICENSE.third-party.txt', 'LICENSE.glibc.txt'];
+const ALWAYS = ['package.json', 'README.md', 'LICENSE', 'LICENSE.third-party.txt'];
 
 /** The first bytes of binaries that name their processor: of ELF, and of Mach-O. */
 const PROCESSORS = {

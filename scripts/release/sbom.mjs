@@ -55,7 +55,7 @@ export async function writeSboms(out) {
   writeFileSync(join(out, `${name}.cdx.json`), `${JSON.stringify(main, null, 2)}\n`);
   const bin = await tool();
   for (const platform of platforms()) await ofCrate(bin, '.', platform, join(out, `${name}-${platform}.cdx.json`));
-  for (const [platform, machine] of Object.entries(hostMachines)) {
-    await ofCrate(bin, 'crates/remote', platform, join(out, `${hostProgram}.${machine}.cdx.json`));
+  for (const [arch, machine] of Object.entries(hostMachines)) {
+    await ofCrate(bin, 'crates/remote', `linux-${arch}-musl`, join(out, `${hostProgram}.${machine}.cdx.json`));
   }
 }

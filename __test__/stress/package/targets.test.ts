@@ -125,7 +125,7 @@ describe('targets of an empty project', () => {
       const names = program?.forms.map(({ file }) => file) ?? [];
       const files = await readdir(at());
       expect(files.sort()).toEqual(
-        [...names, 'LICENSE', 'LICENSE.glibc.txt', 'LICENSE.third-party.txt', 'README.md', 'package.json'].sort(),
+        [...names, 'LICENSE', 'LICENSE.third-party.txt', 'README.md', 'package.json'].sort(),
       );
       const unpacked = gunzipSync(await readFile(join(at(), names[1] ?? '')));
       expect(createHash('sha256').update(unpacked).digest('hex')).toBe(program?.sha256);

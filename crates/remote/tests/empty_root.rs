@@ -31,21 +31,19 @@ fn libraries(program: &str) -> Option<Vec<String>> {
     status.success().then(|| text.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect())
 }
 
-/// Makes a root of bash and the program. Returns whether the program is static.
-fn fill(root: &Path) -> bool {
+/// Makes a root of bash and the program.
+fn fill(root: &Path) {
     for directory in ["proc", "dev", "tmp", "bin"] {
         fs::create_dir(root.join(directory)).expect("made");
     }
-    let own = libraries(PROGRAM);
-    let is_static = own.is_none();
-    for path in libraries("/bin/bash").expect("libraries").into_iter().chain(own.unwrap_or_default()) {
+    let own = libraries(PROGRAM).unwrap_or_default();
+    for path in libraries("/bin/bash").expect("libraries").into_iter().chain(own) {
         let place = root.join(&path[1..]);
         fs::create_dir_all(place.parent().expect("a directory")).expect("made");
         fs::copy(&path, place).expect("copied");
     }
     fs::copy("/bin/bash", root.join("bin/bash")).expect("copied");
     fs::copy(PROGRAM, root.join("program")).expect("copied");
-    is_static
 }
 
 /// Serves the link until this event comes.
@@ -78,7 +76,7 @@ async fn run(link: &mut FrameLink, post: &LinkMailbox, command: &str) -> Command
 #[tokio::test]
 async fn commands_run_where_nothing_but_bash_is() {
     let root = tempfile::tempdir().expect("a directory");
-    let is_static = fill(root.path());
+    fill(root.path());
     let mut child = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "bash", "-c", ENTER])
         .arg(root.path())
@@ -100,21 +98,18 @@ async fn commands_run_where_nothing_but_bash_is() {
     let outcome = run(&mut link, &post, "echo $BASH_VERSINFO; [[ ! -e /etc ]] && exit 3").await;
     assert_eq!((outcome.exit_code, outcome.stderr.as_str()), (Some(3), ""));
     assert!(outcome.stdout.trim().parse::<u32>().is_ok(), "{}", outcome.stdout);
-    // A program that is not static asks the C library, which knows no name without its files.
-    if is_static {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
-        post.send(2, &TargetCall::Ask(TargetRequest::Dial("localhost".into(), port))).expect("room");
-        post.send(2, &TargetCall::Part(TransferPart::End)).expect("room");
-        let accepted = std::thread::spawn(move || drop(listener.accept().expect("a connection")));
-        let answered = until(&mut link, &post, |event| match event {
-            TargetEvent::Answered(answer) => Some(answer),
-            TargetEvent::Failed(failure) => panic!("{failure:?}"),
-            _ => None,
-        });
-        assert_eq!(answered.await, TargetResponse::Done);
-        accepted.join().expect("no panic");
-    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    post.send(2, &TargetCall::Ask(TargetRequest::Dial("localhost".into(), port))).expect("room");
+    post.send(2, &TargetCall::Part(TransferPart::End)).expect("room");
+    let accepted = std::thread::spawn(move || drop(listener.accept().expect("a connection")));
+    let answered = until(&mut link, &post, |event| match event {
+        TargetEvent::Answered(answer) => Some(answer),
+        TargetEvent::Failed(failure) => panic!("{failure:?}"),
+        _ => None,
+    });
+    assert_eq!(answered.await, TargetResponse::Done);
+    accepted.join().expect("no panic");
     drop(link);
     let ended = child.wait_with_output().expect("our child");
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "");

@@ -4,6 +4,9 @@
 
 #![expect(unsafe_code, reason = "this module is the border to the operating system")]
 
+#[cfg(target_env = "musl")]
+mod allocator;
+
 mod activity;
 mod attributes;
 mod cgroup;

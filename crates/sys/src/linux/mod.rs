@@ -31,8 +31,6 @@ mod realtime;
 mod same_cpu;
 mod seccomp;
 mod shared_descriptor;
-#[cfg(any(test, target_feature = "crt-static"))]
-mod standalone;
 mod syscalls;
 mod tree_watch;
 mod usage;
