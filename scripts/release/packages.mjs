@@ -45,14 +45,14 @@ async function needsNoNewer(platform, file) {
 }
 
 /** Fails unless the files of a package are those that its manifest lists, with their modes. */
-async function filesAreListed(tarball, declared) {
+export async function filesAreListed(tarball, declared) {
   const listed = declared.files.filter((path) => !path.startsWith('!'));
   const isListed = (path) =>
     ALWAYS.includes(path) ||
     listed.some((one) => path === one || path.startsWith(`${one.replace(/\/$/, '')}/`)) ||
     (declared.bundleDependencies ?? []).some((name) => path.startsWith(`node_modules/${name}/`));
   const { stdout } = await run('tar', ['tvzf', tarball], options);
-  const entries = stdout.trim().split('\n');
+  const entries = stdout.trim().split('\n').filter((line) => !line.startsWith('d'));
   const files = entries.map((line) => ({ mode: line.slice(0, 10), path: /package\/(.*)$/.exec(line)[1] }));
   const wrong = [
     ...files.filter(({ path }) => !isListed(path)).map(({ path }) => `${path} is not listed`),

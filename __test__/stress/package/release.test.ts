@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { filesAreListed } from '../../../scripts/release/packages.mjs';
 import { PACKING, root, run } from './packed.ts';
 
 let clone: string;
@@ -106,4 +107,47 @@ test.each([
   const { code, stderr } = await act();
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
   expect((await git('log', '--format=%s', `${before}..`)).includes('Release')).toBe(false);
+});
+
+describe('the files of a package', () => {
+  let place: string;
+
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'agent-bash-files-'));
+  });
+
+  afterAll(() => rm(place, { recursive: true, force: true }));
+
+  /** A tarball with these files, each with its mode. */
+  async function tarball(files: Record<string, number>): Promise<string> {
+    await rm(join(place, 'package'), { recursive: true, force: true });
+    for (const [name, mode] of Object.entries(files)) {
+      const file = join(place, 'package', name);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, name, { mode });
+    }
+    const made = await run('tar', ['czf', 'made.tgz', 'package'], place);
+    expect(made.code).toBe(0);
+    return join(place, 'made.tgz');
+  }
+
+  const declared = { files: ['dist', '!dist/*.map', 'agent-bash-supervisor'] };
+  const right = { 'package.json': 0o644, 'dist/index.js': 0o644, 'agent-bash-supervisor': 0o755 };
+
+  test('are those that it lists', async () => {
+    await expect(filesAreListed(await tarball(right), declared)).resolves.toBeUndefined();
+  });
+
+  test.each([
+    ['one more', { ...right, 'notes.txt': 0o644 }, 'notes.txt is not listed'],
+    ['one less', { 'package.json': 0o644, 'agent-bash-supervisor': 0o755 }, 'dist is missing'],
+    ['a map', { ...right, 'dist/index.js.map': 0o644 }, 'dist/index.js.map does not belong there'],
+    [
+      'a program that is none',
+      { ...right, 'agent-bash-supervisor': 0o644 },
+      'agent-bash-supervisor has the mode -rw-r--r--',
+    ],
+  ])('%s is refused by its name', async (_, files, message) => {
+    await expect(filesAreListed(await tarball(files), declared)).rejects.toThrow(message);
+  });
 });
