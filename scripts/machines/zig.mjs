@@ -5,7 +5,6 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { program } from '../build.mjs';
 import { addon, GLIBC, hostProgram, supervisor, targetOf } from '../platform.mjs';
 import { isMain, main, root, run } from '../process.mjs';
 import { addStandardLibrary } from '../toolchain.mjs';
@@ -46,30 +45,28 @@ export async function cross(platform) {
 }
 
 /**
- * Builds addon, supervisor and, on Linux, the program for targets, and copies them into one directory. Resolves to its
- * path. With `full` each has its profile of a release; by default all have the one that compiles fastest.
+ * Builds addon and supervisor for a platform, and copies them into one directory. Resolves to its path. With `full` each
+ * has its profile of a release. By default both have the one that compiles fastest, and so has the program for targets,
+ * which comes along on Linux.
  */
 export async function build(platform, { full = false, ...options } = {}) {
   const { target, name, env } = await cross(platform);
   const out = join(root, 'target', 'cross', platform, full ? 'release' : 'dev');
   mkdirSync(out, { recursive: true });
   const library = platform.startsWith('darwin') ? 'libagent_bash.dylib' : 'libagent_bash.so';
+  const quick = { words: ['-p', 'agent-bash-remote', '--bin', hostProgram], file: hostProgram };
   const parts = [
     { words: ['-p', 'agent-bash', '--lib'], profile: 'release', file: library, to: addon(platform) },
     { words: ['-p', supervisor, '--bin', supervisor], profile: 'supervisor', file: supervisor },
+    ...(platform.startsWith('linux') && !full ? [quick] : []),
   ];
-  const isLinux = platform.startsWith('linux');
-  const programs = isLinux ? ['-p', 'agent-bash-remote', '--bin', hostProgram] : [];
   // One compilation for all that have one profile.
-  const calls = full ? parts : [{ profile: 'dev', words: [...parts.flatMap(({ words }) => words), ...programs] }];
+  const calls = full ? parts : [{ profile: 'dev', words: parts.flatMap(({ words }) => words) }];
   for (const { profile, words } of calls) {
     await run('cargo-zigbuild', ['build', '--profile', profile, '--target', name, ...words], { ...options, env });
   }
-  const built = (profile, file) => join(root, 'target', target, full ? profile : 'debug', file);
-  for (const { profile, file, to = file } of parts) copyFileSync(built(profile, file), join(out, to));
-  if (isLinux) {
-    const [, arch] = platform.split('-');
-    copyFileSync(full ? await program({ ...options, arch }) : built('dev', hostProgram), join(out, hostProgram));
+  for (const { profile, file, to = file } of parts) {
+    copyFileSync(join(root, 'target', target, full ? profile : 'debug', file), join(out, to));
   }
   return out;
 }

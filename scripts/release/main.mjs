@@ -12,6 +12,7 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { program } from '../build.mjs';
 import { exclusively } from '../lock.mjs';
 import { MACHINES } from '../machines/machines.mjs';
 import { table } from '../machines/parts.mjs';
@@ -35,7 +36,11 @@ async function built({ quick }) {
   const artifacts = join(place, 'artifacts');
   for (const platform of platforms()) {
     const start = performance.now();
-    cpSync(await build(platform, { full: !quick, ...keep }), join(artifacts, platform), { recursive: true });
+    const place = join(artifacts, platform);
+    cpSync(await build(platform, { full: !quick, ...keep }), place, { recursive: true });
+    // Those with musl bring the program for targets along.
+    const [, arch, libc] = platform.split('-');
+    if (libc === 'musl') cpSync(await program({ arch, quick, ...keep }), join(place, hostProgram));
     console.log(`${platform} is built: ${since(start)}`);
   }
   return artifacts;

@@ -52,7 +52,10 @@ export async function filesAreListed(tarball, declared) {
     listed.some((one) => path === one || path.startsWith(`${one.replace(/\/$/, '')}/`)) ||
     (declared.bundleDependencies ?? []).some((name) => path.startsWith(`node_modules/${name}/`));
   const { stdout } = await run('tar', ['tvzf', tarball], options);
-  const entries = stdout.trim().split('\n').filter((line) => !line.startsWith('d'));
+  const entries = stdout
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('d'));
   const files = entries.map((line) => ({ mode: line.slice(0, 10), path: /package\/(.*)$/.exec(line)[1] }));
   const wrong = [
     ...files.filter(({ path }) => !isListed(path)).map(({ path }) => `${path} is not listed`),
