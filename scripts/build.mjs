@@ -92,8 +92,12 @@ export async function program({ arch = process.arch, quick = false, ...options }
     '-C link-self-contained=yes',
     `-C link-arg=-T${join(root, 'crates', 'remote', 'program.ld')}`,
   ];
+  // Other flags than those of the addon for musl, which would build all crates anew each time.
+  const directory = join(root, 'target', 'program');
   const args = [
     'build',
+    '--target-dir',
+    directory,
     '--target',
     target,
     '--profile',
@@ -104,7 +108,7 @@ export async function program({ arch = process.arch, quick = false, ...options }
     hostProgram,
   ];
   await run('cargo', args, { ...options, env: { ...env, ...options.env, RUSTFLAGS: flags.join(' ') } });
-  return join(root, 'target', target, quick ? 'debug' : 'host', hostProgram);
+  return join(directory, target, quick ? 'debug' : 'host', hostProgram);
 }
 
 /**

@@ -36,10 +36,12 @@ export async function enter(name, { limitMs, onLine = () => {}, ...machine }) {
   const isolated = '--mount --pid --fork --kill-child --ipc --uts --net --propagation private'.split(' ');
   const words = ['bash', '-c', ENTER, tree, join(place, 'job'), join(place, 'layers')];
   const { stdout } = await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...isolated, ...words], {
-    output: 'both',
+    output: 'keep',
     limitMs,
     allowFailure: true,
   });
   rmSync(place, { recursive: true, force: true });
-  return stdout.split('\n').map(rowIn).filter(Boolean);
+  const lines = stdout.split('\n');
+  for (const line of lines) onLine(line);
+  return lines.map(rowIn).filter(Boolean);
 }

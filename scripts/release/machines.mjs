@@ -10,7 +10,7 @@ import { rowIn } from '../machines/parts.mjs';
 import { here, platforms } from '../platform.mjs';
 import { npm, root, run } from '../process.mjs';
 import { NONE } from '../runners.mjs';
-import { ofTarget, report } from './machine/checks.mjs';
+import { ENDED, ofTarget, report } from './machine/checks.mjs';
 
 /** The port of the shells of a guest. */
 const PORT = 7001;
@@ -27,17 +27,24 @@ async function layOut(place, tarballs, platform) {
   cpSync(dirname(dirname(cli)), join(place, 'npm'), { recursive: true });
 }
 
+/** The rows in the lines that a machine has printed, with one that failed if it has not come to its end. */
+function rowsIn(lines) {
+  const rows = lines.map(rowIn).filter(Boolean);
+  if (lines.some((line) => line.includes(ENDED))) return rows;
+  return [...rows, { part: 'all', ...NONE, failed: 1, why: ['it was not tried to the end'], seconds: 0 }];
+}
+
 /** Tries the packages on this machine. Resolves to the rows. */
 function triedHere(place) {
   const words = [join(place, 'tryout.mjs'), join(place, 'project')];
   const child = spawn(process.execPath, words, { cwd: place, stdio: ['ignore', 'pipe', 'inherit'] });
-  const rows = [];
+  const lines = [];
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       console.log(`${here} ${line}`);
-      rows.push(rowIn(line));
+      lines.push(line);
     });
-    child.once('error', reject).once('close', () => resolve(rows.filter(Boolean)));
+    child.once('error', reject).once('close', () => resolve(rowsIn(lines)));
   });
 }
 
@@ -45,7 +52,7 @@ function triedHere(place) {
 async function triedAcross(place, arch) {
   const link = [process.execPath, join(place, 'link.mjs'), '127.0.0.1', String(PORT)];
   const row = await report(`target of ${process.arch}`, ofTarget(join(place, 'project'), link, { arch }));
-  await run('bash', ['-c', 'echo "touch /release/done" | "$@"', 'done', ...link], { output: 'keep' });
+  await run(link[0], [...link.slice(1), 'touch', '/release/done'], { output: 'keep' });
   return row;
 }
 
@@ -58,16 +65,19 @@ async function triedOn(name, place) {
   const login = `exec env -i PATH='${process.env.PATH}' HOME='${process.env.HOME}' bash -s 2>/dev/null`;
   writeFileSync(shell, `#!/bin/sh\n${login}\n`, { mode: 0o755 });
   let across;
-  const rows = await start(name, {
+  const lines = [];
+  await start(name, {
     lay: (tree) => layOut(join(tree, 'release'), join(place, 'tarballs'), platform),
     job: `${peer ? `AGENT_BASH_PEER='${JSON.stringify(peer)}' ` : ''}node /release/tryout.mjs /release/project\n`,
     ...(peer && { network: { port: PORT, shell } }),
     onLine(line) {
       console.log(`${name.padEnd(10)} ${line}`);
+      lines.push(line);
       if (peer && line.includes('SERVING')) across ??= triedAcross(place, arch);
     },
   });
-  if (peer) rows.push((await across) ?? { part: `target of ${process.arch}`, ...NONE, failed: 1, why: ['not served'] });
+  const rows = rowsIn(lines);
+  if (across) rows.push(await across);
   return rows.map((row) => ({ machine: name, ...row }));
 }
 

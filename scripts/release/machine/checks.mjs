@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+/** The last line of tryout.mjs. */
+export const ENDED = 'tried to the end';
+
 /** The main package, as a project has it installed. */
 export const installed = (project) => createRequire(join(project, 'index.js'))('agent-bash');
 
@@ -30,7 +33,7 @@ export async function report(part, checks) {
 }
 
 /**
- * The checks of a target that `command` leads to.
+ * The checks of a target that `command` leads to, as words before those of a program there.
  *
  * - `arch`: the processor there
  * - `options`: more options of `connect`
@@ -38,49 +41,53 @@ export async function report(part, checks) {
 export function ofTarget(project, command, { arch, ...options }) {
   const { BackgroundRegistry, bash, connect, undo } = installed(project);
   let target;
+  const there = () => target ?? assert.fail('not connected');
   return {
     async connects() {
       target = await connect({ command, name: 'there', connectTimeoutMs: 120_000, ...options });
       assert.equal(target.info.arch, arch);
     },
     async 'a command has its output and its exit code'() {
-      const { stdout, stderr, exitCode } = await bash('echo out; echo error >&2; exit 3', { target });
+      const { stdout, stderr, exitCode } = await bash('echo out; echo error >&2; exit 3', { target: there() });
       assert.deepEqual([stdout, stderr, exitCode], ['out\n', 'error\n', 3]);
     },
     async 'a command reads its input'() {
-      const { stdout } = await bash('while read -r line; do echo "<$line>"; done', { target, stdin: 'one\ntwo\n' });
+      const { stdout } = await bash('while read -r line; do echo "<$line>"; done', {
+        target: there(),
+        stdin: 'one\ntwo\n',
+      });
       assert.equal(stdout, '<one>\n<two>\n');
     },
     async 'large output arrives whole'() {
       const hash = createHash('sha256');
       const command = 'for ((i = 0; i < 20000; i++)); do echo "$i"; done';
-      await bash(command, { target, onOutput: ({ text }) => void hash.update(text) });
+      await bash(command, { target: there(), onOutput: ({ text }) => void hash.update(text) });
       const expected = Array.from({ length: 20_000 }, (_, index) => `${index}\n`).join('');
       assert.equal(hash.digest('hex'), createHash('sha256').update(expected).digest('hex'));
     },
     async 'a tree ends at its limit'() {
       const command = '(while :; do read -rt 1 <> <(:); done) & echo "$!"; wait';
-      const { stdout, status } = await bash(command, { target, timeoutMs: 3000 });
+      const { stdout, status } = await bash(command, { target: there(), timeoutMs: 3000 });
       assert.equal(status, 'timed-out');
-      const left = await bash(`[ -d /proc/${Number(stdout)} ] && echo left`, { target });
+      const left = await bash(`[ -d /proc/${Number(stdout)} ] && echo left`, { target: there() });
       assert.equal(left.stdout, '');
     },
     async 'a task runs until it is killed'() {
-      const registry = new BackgroundRegistry({ target });
+      const registry = new BackgroundRegistry({ target: there() });
       const task = await registry.start('echo listening; while :; do read -rt 1 <> <(:); done');
       assert.equal((await registry.wait(task, { pattern: 'listening', timeoutMs: 60_000 })).matched, true);
       await registry.kill(task);
       await registry.close();
     },
     async 'a receipt names what changed, and undo takes it back'() {
-      const { stdout: cwd } = await bash('d=/tmp/receipt-$$; mkdir "$d"; printf %s "$d"', { target });
-      const { receipt, runId } = await bash('echo text >file', { target, cwd, receipt: 'exact', undo: true });
+      const { stdout: cwd } = await bash('d=/tmp/receipt-$$; mkdir "$d"; printf %s "$d"', { target: there() });
+      const { receipt, runId } = await bash('echo text >file', { target: there(), cwd, receipt: 'exact', undo: { when: 'always' } });
       assert.deepEqual([receipt.state, receipt.counts.created], ['known', 1]);
-      await undo(runId, { target });
-      assert.equal((await bash('echo *', { target, cwd })).stdout, '*\n');
+      await undo(runId, { target: there() });
+      assert.equal((await bash('echo *', { target: there(), cwd })).stdout, '*\n');
     },
     async closes() {
-      await target.close();
+      await there().close();
     },
   };
 }

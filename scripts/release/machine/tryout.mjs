@@ -8,9 +8,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { installed, ofTarget, report } from './checks.mjs';
+import { ENDED, installed, ofTarget, report } from './checks.mjs';
 import { ROOTS, rootFor } from './roots.mjs';
 
 const project = process.argv[2];
@@ -58,10 +58,11 @@ const ofPackage = {
     await session.run('cd / && mark=kept');
     assert.equal((await session.run('echo "$mark $PWD"')).stdout, 'kept /\n');
     await session.close();
-    const pty = new PtySession({ command: 'tty; read -r line; echo "<$line>"' });
-    await pty.write('typed\r');
-    assert.match((await pty.wait()).text, /<typed>/);
-    await pty.close();
+    const terminal = new PtySession();
+    await terminal.start('cat');
+    await terminal.write('typed\r');
+    await terminal.wait({ pattern: 'typed\\s+typed', timeoutMs: 60_000 });
+    await terminal.kill();
     const registry = new BackgroundRegistry();
     const task = await registry.start('echo begun');
     assert.equal((await registry.wait(task, { pattern: 'begun' })).matched, true);
@@ -69,14 +70,14 @@ const ofPackage = {
   },
 };
 
-/** A shell of this machine as a target, behind pipes. */
-const shell = ['env', '-i', `PATH=${process.env.PATH}`, `HOME=${process.env.HOME}`, 'bash'];
+/** This machine itself as a target. */
+const self = ['env', '-i', `PATH=${process.env.PATH}`, `HOME=${process.env.HOME}`];
 
 await report('packages', ofPackage);
-await report('target', ofTarget(project, shell, { arch: process.arch }));
+await report('target', ofTarget(project, self, { arch: process.arch }));
 if (process.getuid() === 0) {
   for (const name of Object.keys(ROOTS)) {
-    const { command, end, ...options } = await rootFor(name, join(project, 'node_modules', 'agent-bash-host'));
+    const { command, end, ...options } = rootFor(name, join(project, 'node_modules', 'agent-bash-host'));
     await report(`target: ${name}`, ofTarget(project, command, { arch: process.arch, ...options }));
     end();
   }
@@ -91,4 +92,4 @@ if (peer) {
   while (!existsSync(beside('done')) && Date.now() < end) await sleep(500);
   server.kill();
 }
-console.log(`${basename(import.meta.filename)} has ended`);
+console.log(ENDED);

@@ -67,6 +67,12 @@ const RECEIVE: &str = concat!(
     r#"{ a run "$f" 1; umask $v; exec "$f"; }; rm -f "$p/.$m"; fi; done; fi;; esac; done; a none $q"#,
 );
 
+/// Starts a program that is installed. In an image that has a shell and no `uname`, it tells itself which one it is.
+const START_INSTALLED: &str = concat!(
+    r#"f="FILE"; r() { a run "$f" 0; umask $v; exec "$f"; }; if [ "$w" ]; then [ -x "$f" ] && s "$f" && r; "#,
+    r#"else for h in HASHES; do "$f" sum $h </dev/null >/dev/null 2>&1 && r; done; fi; a hash"#,
+);
+
 impl BootstrapScript {
     /// Returns the text.
     #[must_use]
@@ -74,15 +80,14 @@ impl BootstrapScript {
         // The mark stands here in two parts: a shell that prints its commands does not print the mark.
         let (first, last) = self.mark.split_at(self.mark.len() / 2);
         let known: String = self.programs.iter().map(machine_branch).collect();
+        let bare = if self.installed.is_some() { r#""") ;; "# } else { "" };
         let begin = format!(
-            r#"v=`umask`; umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; *) a unsupported $w; exit 1;; esac; "#
+            r#"v=`umask`; umask 077; m={first}""{last}; u=`id -u`; w=`uname -sm`; a() {{ echo; echo "$m $*"; }}; case $w in Linux*) case `uname -m` in {known}*) a unsupported $w; exit 1;; esac;; {bare}*) a unsupported $w; exit 1;; esac; "#
         );
         let rest = match &self.installed {
             Some(path) => {
-                format!(
-                    r#"f="{}"; if [ -x "$f" ] && s "$f"; then a run "$f" 0; umask $v; exec "$f"; fi; a hash"#,
-                    escape_path(path)
-                )
+                let hashes: Vec<_> = self.programs.iter().map(|program| program.sha256.as_str()).collect();
+                START_INSTALLED.replace("HASHES", &hashes.join(" ")).replace("FILE", &escape_path(path))
             }
             None => format!("{CHECK_OWNER}{CHECK_PLACE}{SEARCH}{RECEIVE}").replace("/D-", &format!("/{DIRECTORY}-")),
         };

@@ -356,6 +356,19 @@ fn an_installed_program_is_checked_and_nothing_is_sent() {
 }
 
 #[test]
+fn where_nothing_but_a_shell_is_an_installed_program_tells_its_own_hash() {
+    for (code, expected) in [(0, true), (1, false)] {
+        let home = tempfile::tempdir().expect("a directory");
+        let file = home.path().join("host");
+        executable(&file, &format!("#!/bin/sh\nif [ \"$1\" = sum ]; then exit {code}; fi\n{}", PROGRAM.split_at(10).1));
+        let path = file.to_str().expect("text").to_owned();
+        let (answers, rest) = run_with(&wanted(Some(path.clone())), home.path(), &|_| Vec::new(), "/nowhere");
+        let found = if expected { BootstrapAnswer::Run(path, false) } else { BootstrapAnswer::Hash };
+        assert_eq!((answers, rest.starts_with("started by /")), (vec![found], expected));
+    }
+}
+
+#[test]
 fn a_system_without_a_program_is_told() {
     let program = TargetProgram { machine: "riscv64".into(), sha256: "0".repeat(64), bytes: 1, forms: Vec::new() };
     let wanted = BootstrapScript { programs: vec![program], ..wanted(None) };
