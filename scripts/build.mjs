@@ -75,7 +75,8 @@ export const native = {
 };
 
 /**
- * Builds the program for other machines, static, with the musl and the linker that come with Rust. Resolves to its path.
+ * Builds the program for other machines, static, with the musl and the linker that come with Rust. Resolves to its
+ * path.
  *
  * - `arch`: the processor there, as Node names it. Default: that of this machine
  * - `quick`: with the profile that compiles fastest

@@ -77,7 +77,10 @@ function textsOf(crate) {
   return [readFileSync(join(folder, best), 'utf8')];
 }
 
-/** The npm packages that come along, each with its version: in node_modules of the tarball, or copied into dist by the bundler. */
+/**
+ * The npm packages that come along, each with its version: in node_modules of the tarball, or copied into dist by
+ * the bundler.
+ */
 export function bundled() {
   const names = new Set(manifest().bundleDependencies);
   const dist = join(root, 'dist');

@@ -1,6 +1,6 @@
 /**
- * `npm run platforms` writes npm/<platform>/, npm/agent-bash-host/, npm/levels.json and the tables of docs/platforms.md,
- * in the version of package.json and from the rows of npm/machines.json.
+ * `npm run platforms` writes npm/<platform>/, npm/agent-bash-host/, npm/levels.json and the tables of
+ * docs/platforms.md, in the version of package.json and from the rows of npm/machines.json.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

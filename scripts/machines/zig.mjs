@@ -45,9 +45,9 @@ export async function cross(platform) {
 }
 
 /**
- * Builds addon and supervisor for a platform, and copies them into one directory. Resolves to its path. With `full` each
- * has its profile of a release. By default both have the one that compiles fastest, and so has the program for targets,
- * which comes along on Linux.
+ * Builds addon and supervisor for a platform, and copies them into one directory. Resolves to its path. With `full`
+ * each has its profile of a release. By default both have the one that compiles fastest, and so has the program for
+ * targets, which comes along on Linux.
  */
 export async function build(platform, { full = false, ...options } = {}) {
   const { target, name, env } = await cross(platform);

@@ -1,11 +1,13 @@
 /**
- * `npm run release`: a dry run of a release, from a work tree without changes. It builds all platforms, packs, checks each
- * package, lists its components, signs the checksums, installs the packages on each machine and uses them there. All is
- * below `target/release-run`: `tarballs/`, `programs/`, `sbom/`, `SHA256SUMS` with its signature, `packed.txt` with
- * the tarballs in the order of publishing, and `report.json` with a row for each part. It publishes nothing.
+ * `npm run release`: a dry run of a release, from a work tree without changes. It builds all platforms, packs,
+ * checks each package, lists its components, signs the checksums, installs the packages on each machine and uses
+ * them there. All is below `target/release-run`: `tarballs/`, `programs/`, `sbom/`, `SHA256SUMS` with its signature,
+ * `packed.txt` with the tarballs in the order of publishing, and `report.json` with a row for each part. It
+ * publishes nothing.
  *
  * - `--artifacts DIR`: takes the binaries from `DIR/<platform>/` and builds nothing, as the workflow does
- * - `--machines NAME,…`: tries the packages on these machines. Default: all of `npm run machines`; `none`: on this one only
+ * - `--machines NAME,…`: tries the packages on these machines. Default: all of `npm run machines`; `none`: on this
+ *   one only
  * - `--key FILE`: signs with this ssh key. Default: one that is made for this run
  * - `--quick`: builds the profile that compiles fastest, for work on these scripts
  */

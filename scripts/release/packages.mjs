@@ -85,8 +85,8 @@ function programsAreListed(folder, host) {
 }
 
 /**
- * The checks of all packages in a directory, by their names. Packages are unpacked into `place`. Those of a `quick` build
- * may have any size.
+ * The checks of all packages in a directory, by their names. Packages are unpacked into `place`. Those of a `quick`
+ * build may have any size.
  */
 export function ofPackages(tarballs, place, { quick }) {
   const { name, version } = manifest();

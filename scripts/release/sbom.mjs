@@ -1,6 +1,6 @@
 /**
- * Lists the components of the packages in CycloneDX: npm's own `npm sbom` for the main package, and cargo-cyclonedx, which
- * is installed at its first use, for the binaries.
+ * Lists the components of the packages in CycloneDX: npm's own `npm sbom` for the main package, and cargo-cyclonedx,
+ * which is installed at its first use, for the binaries.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

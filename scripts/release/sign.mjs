@@ -16,7 +16,10 @@ export function writeSums(place, directories) {
   writeFileSync(join(place, 'SHA256SUMS'), lines.join(''));
 }
 
-/** Signs `SHA256SUMS` with an ssh key, or with one that is made for it, and writes `allowed_signers` to check it with. */
+/**
+ * Signs `SHA256SUMS` with an ssh key, or with one that is made for it, and writes `allowed_signers` to check it
+ * with.
+ */
 export async function sign(place, given) {
   const made = join(place, 'key');
   for (const name of ['key', 'key.pub', 'SHA256SUMS.sig']) rmSync(join(place, name), { force: true });

@@ -1,7 +1,8 @@
 /**
- * `npm run release:tag -- [NEXT]`: makes the version of package.json a release. It dates CHANGELOG.md, commits and tags;
- * then it opens the version NEXT, by default the next minor one, everywhere that a version stands, in a second commit.
- * It pushes nothing. It refuses a work tree with changes, a tag that exists, and a CHANGELOG without this version.
+ * `npm run release:tag -- [NEXT]`: makes the version of package.json a release. It dates CHANGELOG.md, commits and
+ * tags; then it opens the version NEXT, by default the next minor one, everywhere that a version stands, in a second
+ * commit. It pushes nothing. It refuses a work tree with changes, a tag that exists, and a CHANGELOG without this
+ * version.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -81,7 +81,12 @@ export function ofTarget(project, command, { arch, ...options }) {
     },
     async 'a receipt names what changed, and undo takes it back'() {
       const { stdout: cwd } = await bash('d=/tmp/receipt-$$; mkdir "$d"; printf %s "$d"', { target: there() });
-      const { receipt, runId } = await bash('echo text >file', { target: there(), cwd, receipt: 'exact', undo: { when: 'always' } });
+      const { receipt, runId } = await bash('echo text >file', {
+        target: there(),
+        cwd,
+        receipt: 'exact',
+        undo: { when: 'always' },
+      });
       assert.deepEqual([receipt.state, receipt.counts.created], ['known', 1]);
       await undo(runId, { target: there() });
       assert.equal((await bash('echo *', { target: there(), cwd })).stdout, '*\n');

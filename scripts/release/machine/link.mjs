@@ -1,6 +1,6 @@
 /**
- * A way to another machine, over TCP: `node link.mjs serve PORT` starts a shell for each connection there, `node link.mjs
- * HOST PORT PROGRAM…` starts a program by one, with the streams of this process.
+ * A way to another machine, over TCP: `node link.mjs serve PORT` starts a shell for each connection there, `node
+ * link.mjs HOST PORT PROGRAM…` starts a program by one, with the streams of this process.
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';

@@ -35,7 +35,10 @@ mkdir -p "$R/bin" "$R/tmp" "$R/proc" "$R/dev"; chmod 1777 "$R/tmp"; cp -L /bin/b
 ldd /bin/bash | grep -o '/[^ ]*' | while read -r file; do mkdir -p "$R\${file%/*}"; cp -Ln "$file" "$R$file"; done
 `;
 
-/** Makes a root with the program of the package `host`. Resolves to what `ofTarget` takes, and `end`, which removes it. */
+/**
+ * Makes a root with the program of the package `host`. Resolves to what `ofTarget` takes, and `end`, which removes
+ * it.
+ */
 export function rootFor(name, host) {
   const { fill, mounts = '', ...options } = ROOTS[name];
   const place = mkdtempSync(join(tmpdir(), 'agent-bash-root-'));

@@ -2,8 +2,8 @@
  * Installs the packed packages into an empty project on the machine that this is, and uses them as a user would:
  * `node tryout.mjs PROJECT` with `npm/`, `tarballs/` and `README.md` beside it. Imports nothing of the sources.
  *
- * With `AGENT_BASH_PEER`, the link to a machine of another kind as JSON, it uses that as a target, and is a target for it
- * until there is a file `done` beside it.
+ * With `AGENT_BASH_PEER`, the link to a machine of another kind as JSON, it uses that as a target, and is a target
+ * for it until there is a file `done` beside it.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
