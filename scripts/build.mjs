@@ -22,7 +22,9 @@ export async function compileCrates(full, options) {
   const { stdout } = await run('cargo', ['metadata', '--no-deps', '--format-version', '1'], { output: 'keep' });
   const dependencies = JSON.parse(stdout).packages.flatMap((crate) => crate.dependencies);
   const names = new Set(
-    dependencies.filter(({ kind, path, optional }) => kind === null && !path && !optional).map(({ name }) => name),
+    dependencies
+      .filter(({ kind, path, optional, target }) => kind === null && !path && !optional && target === null)
+      .map(({ name }) => name),
   );
   const used = [...names].flatMap((name) => ['-p', name]);
   // napi names the target, too.

@@ -2,7 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashOptions, bash, warmUp } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, isLinux } from '../support/index.ts';
+import { folder, isLinux, WAIT } from '../support/index.ts';
 
 /** A command that could notice a witness, and its options. */
 const COMMANDS: [what: string, command: string, options?: BashOptions][] = [
@@ -32,7 +32,7 @@ const COMMANDS: [what: string, command: string, options?: BashOptions][] = [
 ];
 
 describe.runIf(isLinux)('a watched command sees the same', () => {
-  test.each(COMMANDS)('%s', { timeout: 120_000 }, async (_, command, options) => {
+  test.each(COMMANDS)('%s', { timeout: 6 * WAIT }, async (_, command, options) => {
     for (const warm of [false, true]) {
       const run = async (evidence: 'off' | 'status') => {
         const cwd = folder();

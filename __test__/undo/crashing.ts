@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Undone } from 'agent-bash';
 import { expect } from 'vitest';
-import { type Host, host, kill, shimsOf, supervisorOf, until } from '../support/index.ts';
+import { type Host, host, kill, shimsOf, supervisorOf, until, WAIT } from '../support/index.ts';
 import { Site } from './support.ts';
 
 /** Numbers below `limit`, the same row of them for each seed. */
@@ -67,7 +67,7 @@ async function undoOnceEnded(site: Site, runId: string): Promise<Undone> {
       }
     },
     'the run has ended',
-    30_000,
+    2 * WAIT,
   );
 }
 
