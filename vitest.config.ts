@@ -26,9 +26,6 @@ function confined(): TestProjectConfiguration {
   return { extends: true, test: { ...test, provide: { confined: true }, setupFiles } };
 }
 
-/** The time limit of a test in ms: only a hang reaches it. */
-const LIMIT = process.env.AGENT_BASH_EMULATED === '1' ? 360_000 : 60_000;
-
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -38,8 +35,8 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\/[^/]+\.[cm]js$/, /\/native\.cjs$/] } },
     // Tools for models would write into the ledger of whoever runs the tests.
     env: { AGENT_BASH_LEDGER: process.env.AGENT_BASH_LEDGER ?? 'off' },
-    testTimeout: LIMIT,
-    hookTimeout: LIMIT,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 10_000,
     // scripts/test.mjs repeats a failed test of the gate, and says so.
     retry: 0,

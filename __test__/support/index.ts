@@ -1,7 +1,8 @@
 import { vi } from 'vitest';
+import { WAIT } from './until.ts';
 
 // Generous bounds against a hang: a busy machine is slow.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+vi.setConfig({ testTimeout: 5 * WAIT, hookTimeout: 5 * WAIT });
 
 export * from './capability.ts';
 export * from './confined/index.ts';

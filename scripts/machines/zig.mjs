@@ -36,6 +36,8 @@ export async function cross(platform) {
   const env = {
     PATH: [bin, process.env.PATH].join(delimiter),
     CARGO_INCREMENTAL: '0',
+    // An emulated machine reads a program slowly, of which symbols are the larger part.
+    CARGO_PROFILE_DEV_STRIP: 'symbols',
     ...(platform.startsWith('darwin') && { RUSTFLAGS: `-Lframework=${join(root, 'scripts', 'macos')}` }),
     // The addon and the supervisor use the musl of the system.
     ...(platform.endsWith('-musl') && { RUSTFLAGS: '-C target-feature=-crt-static' }),
