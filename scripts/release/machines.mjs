@@ -57,7 +57,7 @@ async function triedAcross(place, arch) {
 }
 
 /** Tries the packages on another machine, and between that and this one where they are of different kinds. */
-async function triedOn(name, place) {
+async function triedOn(name, place, tarballs) {
   const { platform, start } = MACHINES[name];
   const [, arch] = platform.split('-');
   const peer = arch !== process.arch && { arch: process.arch, link: [SHELLS.host, String(SHELLS.port)], port: PORT };
@@ -67,7 +67,7 @@ async function triedOn(name, place) {
   let across;
   const lines = [];
   await start(name, {
-    lay: (tree) => layOut(join(tree, 'release'), join(place, 'tarballs'), platform),
+    lay: (tree) => layOut(join(tree, 'release'), tarballs, platform),
     job: `${peer ? `AGENT_BASH_PEER='${JSON.stringify(peer)}' ` : ''}node /release/tryout.mjs /release/project\n`,
     ...(peer && { network: { port: PORT, shell } }),
     onLine(line) {
@@ -90,7 +90,7 @@ export async function tried(tarballs, names) {
   try {
     await layOut(place, tarballs, here);
     const rows = (await triedHere(place)).map((row) => ({ machine: here, ...row }));
-    for (const name of names) rows.push(...(await triedOn(name, place)));
+    for (const name of names) rows.push(...(await triedOn(name, place, tarballs)));
     return rows;
   } finally {
     rmSync(place, { recursive: true, force: true });

@@ -80,7 +80,8 @@ export function ofTarget(project, command, { arch, ...options }) {
       await registry.close();
     },
     async 'a receipt names what changed, and undo takes it back'() {
-      const { stdout: cwd } = await bash('d=/tmp/receipt-$$; mkdir "$d"; printf %s "$d"', { target: there() });
+      const cwd = '/tmp/agent-bash-tryout';
+      await bash(`[ -d ${cwd} ] || mkdir ${cwd}`, { target: there() });
       const { receipt, runId } = await bash('echo text >file', {
         target: there(),
         cwd,
@@ -90,6 +91,7 @@ export function ofTarget(project, command, { arch, ...options }) {
       assert.deepEqual([receipt.state, receipt.counts.created], ['known', 1]);
       await undo(runId, { target: there() });
       assert.equal((await bash('echo *', { target: there(), cwd })).stdout, '*\n');
+      await bash(`rmdir ${cwd} 2>/dev/null || :`, { target: there() });
     },
     async closes() {
       await there().close();

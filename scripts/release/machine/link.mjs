@@ -9,7 +9,7 @@ const [host, port, ...program] = process.argv.slice(2);
 
 if (host === 'serve') {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  const server = createServer((socket) => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
     const shell = spawn('bash', ['-s'], { stdio: ['pipe', 'pipe', 'ignore'], env });
     socket.pipe(shell.stdin).on('error', () => {});
     shell.stdout.pipe(socket).on('error', () => {});
@@ -17,7 +17,7 @@ if (host === 'serve') {
   });
   server.listen(Number(port), '0.0.0.0', () => console.log('SERVING'));
 } else {
-  const socket = connect(Number(port), host);
+  const socket = connect({ port: Number(port), host, allowHalfOpen: true });
   // A shell reads one line of a pipe, and leaves the rest to what it becomes.
   socket.write(`exec ${program.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')}\n`);
   process.stdin.pipe(socket);

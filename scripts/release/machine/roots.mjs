@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const BUSYBOX =
-  'cp "$(command -v busybox)" "$R/bin/busybox"; "$R/bin/busybox" --install "$R/bin"; mkdir -m 700 "$R/root"';
+const BUSYBOX = 'cp "$(command -v busybox)" "$R/bin/busybox"; "$R/bin/busybox" --install "$R/bin"';
 
 /**
  * The roots by their names. In all commands `$R` is the root.
  *
  * - `fill`: the commands that fill it, beside bash. `$PROGRAM` is the program for targets, unpacked
  * - `mounts`: the commands that mount it, in a namespace of each connection
+ * - `home`: the home there. Default: /root
  * - `hostProgram`: the path of the program, where the image brings it along
  */
 export const ROOTS = {
@@ -21,6 +21,7 @@ export const ROOTS = {
   'busybox, read-only': {
     fill: `${BUSYBOX}; cp "$PROGRAM" "$R/agent-bash-host"`,
     mounts: 'mount -t tmpfs tmp "$R/tmp"; mount -o remount,bind,ro "$R"',
+    home: '/tmp',
     hostProgram: '/agent-bash-host',
   },
   'nothing but bash': {
@@ -31,7 +32,7 @@ export const ROOTS = {
 
 const FILL = `set -eu
 gunzip -c "$PACKED" >"$PROGRAM"; chmod 755 "$PROGRAM"
-mkdir -p "$R/bin" "$R/tmp" "$R/proc" "$R/dev"; chmod 1777 "$R/tmp"; cp -L /bin/bash "$R/bin/"
+mkdir -p "$R/bin" "$R/tmp" "$R/proc" "$R/dev"; mkdir -m 700 "$R/root"; chmod 1777 "$R/tmp"; mkdir "$R/tmp/agent-bash-tryout"; cp -L /bin/bash "$R/bin/"
 ldd /bin/bash | grep -o '/[^ ]*' | while read -r file; do mkdir -p "$R\${file%/*}"; cp -Ln "$file" "$R$file"; done
 `;
 
@@ -40,14 +41,14 @@ ldd /bin/bash | grep -o '/[^ ]*' | while read -r file; do mkdir -p "$R\${file%/*
  * it.
  */
 export function rootFor(name, host) {
-  const { fill, mounts = '', ...options } = ROOTS[name];
+  const { fill, mounts = '', home = '/root', ...options } = ROOTS[name];
   const place = mkdtempSync(join(tmpdir(), 'agent-bash-root-'));
   const [root, program] = [join(place, 'root'), join(place, 'agent-bash-host')];
   const machine = { x64: 'x86_64', arm64: 'aarch64' }[process.arch];
   const env = { ...process.env, R: root, PROGRAM: program, PACKED: join(host, `agent-bash-host.${machine}.gz`) };
   execFileSync('bash', ['-c', `${FILL}${fill}`], { env, stdio: ['ignore', 'inherit', 'inherit'] });
   const enter = `R=$0; mount --bind "$R" "$R"; mount -t proc proc "$R/proc"; mount --rbind /dev "$R/dev"; ${mounts}
-    exec env -i PATH=/bin HOME=/root "$(command -v chroot)" "$R" "$@"`;
+    exec env -i PATH=/bin HOME=${home} "$(command -v chroot)" "$R" "$@"`;
   const path = '/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin';
   const alone = ['env', '-i', `PATH=${path}`, 'unshare', '--mount', '--propagation', 'private'];
   const end = () => rmSync(place, { recursive: true });

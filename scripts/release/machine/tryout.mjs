@@ -86,8 +86,9 @@ if (process.getuid() === 0) {
 const peer = JSON.parse(process.env.AGENT_BASH_PEER ?? 'null');
 if (peer) {
   const link = beside('link.mjs');
-  await report(`target: ${peer.arch}`, ofTarget(project, [process.execPath, link, ...peer.link], peer));
-  const server = spawn(process.execPath, [link, 'serve', String(peer.port)], { stdio: 'inherit' });
+  const { arch, port } = peer;
+  await report(`target: ${arch}`, ofTarget(project, [process.execPath, link, ...peer.link], { arch }));
+  const server = spawn(process.execPath, [link, 'serve', String(port)], { stdio: 'inherit' });
   const end = Date.now() + 600_000;
   while (!existsSync(beside('done')) && Date.now() < end) await sleep(500);
   server.kill();
