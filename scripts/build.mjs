@@ -61,9 +61,6 @@ export const native = {
     if (full) {
       await napi(['--release', ...types, '--', '--lib'], options);
       await run('cargo', [...build, '--profile', 'supervisor', ...supervisorOf], { env, ...options });
-      if (programs.includes(hostProgram)) {
-        copyFileSync(await program(options), join(root, 'target', triple, 'supervisor', hostProgram));
-      }
     } else {
       // One compilation for all.
       await napi([...types, '--', '--package', 'agent-bash', '--lib', ...supervisorOf, ...hostOf], options);
@@ -71,7 +68,8 @@ export const native = {
     for (const name of programs) {
       // The old one may be running, and cannot be written to then.
       rmSync(join(root, name), { force: true });
-      copyFileSync(join(root, 'target', triple, full ? 'supervisor' : 'debug', name), join(root, name));
+      const built = join(root, 'target', triple, full ? 'supervisor' : 'debug', name);
+      copyFileSync(full && name === hostProgram ? await program(options) : built, join(root, name));
     }
   },
 };

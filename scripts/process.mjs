@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The root of the clone. */
@@ -22,7 +23,7 @@ export class Failed extends Error {
   }
 }
 
-/** The failure of what this machine lacks, and the change has nothing to do with. */
+/** A failure because this machine lacks something, which no change of the sources could mend. */
 export class Missing extends Failed {}
 
 /** The time since `start` of `performance.now()`, in seconds, for people. */
@@ -33,10 +34,11 @@ export const since = (start) => `${((performance.now() - start) / 1000).toFixed(
  *
  * - `output`: `'show'` (default), `'keep'` for the result, or `'both'`.
  * - `limitMs`: time after which the program and its process group are killed. Default: none.
+ * - `onLine`: receives each line of stdout at once, if the output is kept.
  * - `allowFailure`: resolve for every exit code. By default an exit code other than 0 is a `Failed`.
  */
 export function run(program, args, options = {}) {
-  const { output = 'show', env = {}, cwd = root, limitMs = 0, allowFailure = false } = options;
+  const { output = 'show', env = {}, cwd = root, limitMs = 0, onLine, allowFailure = false } = options;
   const [file, ...first] = [program].flat();
   const name = [file, ...first, ...args].map((word) => word.replace(`${root}/`, '')).join(' ');
   // The directory of this Node, or of the Node to run, is first on the PATH, so that `node` in a child starts the same
@@ -53,6 +55,7 @@ export function run(program, args, options = {}) {
     });
     const watch = watchChild(child, limitMs);
     const kept = keepOutput(child, output === 'both');
+    if (onLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLine);
     child.on('error', (error) => {
       watch.end();
       reject(new Failed(error.code === 'ENOENT' ? `${file} was not found` : `${name}: ${error.message}`));

@@ -37,11 +37,10 @@ export async function enter(name, { limitMs, onLine = () => {}, ...machine }) {
   const words = ['bash', '-c', ENTER, tree, join(place, 'job'), join(place, 'layers')];
   const { stdout } = await run('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...isolated, ...words], {
     output: 'keep',
+    onLine,
     limitMs,
     allowFailure: true,
   });
   rmSync(place, { recursive: true, force: true });
-  const lines = stdout.split('\n');
-  for (const line of lines) onLine(line);
-  return lines.map(rowIn).filter(Boolean);
+  return stdout.split('\n').map(rowIn).filter(Boolean);
 }

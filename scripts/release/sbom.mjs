@@ -45,7 +45,7 @@ export async function writeSboms(out) {
   const { stdout } = await run(npm, ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], options);
   const { components, dependencies, ...rest } = JSON.parse(stdout);
   const [own] = dependencies.filter(({ ref }) => ref === rest.metadata.component['bom-ref']);
-  // Of what is installed, only this comes along.
+  // npm lists all development dependencies. The package has only those that are bundled.
   const comesAlong = new Set(bundled().map(({ name, version }) => `${name}@${version}`));
   const kept = components.filter(({ name, version }) => comesAlong.has(`${name}@${version}`));
   const refs = kept.map((one) => one['bom-ref']);

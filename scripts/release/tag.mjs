@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { manifest } from '../platform.mjs';
-import { Failed, isMain, main, root, run } from '../process.mjs';
+import { Failed, isMain, main, npm, root, run } from '../process.mjs';
 
 const options = { output: 'keep' };
 
@@ -37,7 +37,7 @@ const after = (version) =>
 
 /** Writes a version wherever one stands. */
 async function setVersion(from, to) {
-  await run('npm', ['version', to, '--no-git-tag-version', '--ignore-scripts'], options);
+  await run(npm, ['version', to, '--no-git-tag-version', '--ignore-scripts'], options);
   replace('Cargo.toml', `version = "${from}"\n`, `version = "${to}"\n`);
   await run('cargo', ['update', '--workspace', '--offline'], options);
   await run(process.execPath, [join(root, 'scripts', 'platforms.mjs')], options);
@@ -57,13 +57,26 @@ async function tag(next) {
   if (await git('status', '--porcelain')) throw new Failed('the work tree has changes: commit them first');
   if (await git('tag', '--list', `v${version}`)) throw new Failed(`v${version} exists already`);
   if (!notesOf(version)) throw new Failed(`CHANGELOG.md says nothing of ${version}`);
+  const before = await git('rev-parse', 'HEAD');
+  try {
+    await release(version, following);
+  } catch (error) {
+    // The work tree had no changes, so this takes back ours alone.
+    await git('reset', '--quiet', '--hard', before);
+    await run('git', ['tag', '--delete', `v${version}`], { ...options, allowFailure: true });
+    throw error;
+  }
+  console.log(`v${version} is tagged, and ${following} begun. Push both: git push --follow-tags`);
+}
+
+/** Makes the two commits and the tag. */
+async function release(version, following) {
   replace('CHANGELOG.md', `## ${version} (unreleased)\n`, `## ${version} (${new Date().toISOString().slice(0, 10)})\n`);
   await commit(`Release ${version}`);
   await git('tag', '--annotate', `v${version}`, '--message', `agent-bash ${version}`);
   replace('CHANGELOG.md', `## ${version} (`, `## ${following} (unreleased)\n\n## ${version} (`);
   await setVersion(version, following);
   await commit(`Begin ${following}`);
-  console.log(`v${version} is tagged, and ${following} begun. Push both: git push --follow-tags`);
 }
 
 if (isMain(import.meta)) await main(() => tag(process.argv[2]));

@@ -21,6 +21,15 @@ const git = async (...words: string[]) => (await run('git', words, clone, env)).
 const read = (name: string) => readFile(join(clone, name), 'utf8');
 const tag = (...words: string[]) => run(process.execPath, ['scripts/release/tag.mjs', ...words], clone, env, PACKING);
 
+/** The same while git refuses this commit. */
+async function tagWithout(subject: string) {
+  const hook = join(clone, '.git/hooks/commit-msg');
+  await writeFile(hook, `#!/bin/sh\n! grep -q '^${subject}' "$1"\n`, { mode: 0o755 });
+  const ended = await tag();
+  await rm(hook);
+  return ended;
+}
+
 beforeAll(async () => {
   clone = await mkdtemp(join(tmpdir(), 'agent-bash-tag-'));
   await run('git', ['clone', '--quiet', root, clone], root, env);
@@ -71,6 +80,17 @@ test(
     expect(await tag()).toMatchObject({ code: 0 });
     const [major, minor] = version.split('.').map(Number);
     expect(JSON.parse(await read('package.json')).version).toBe(`${major}.${Number(minor) + 1}.0`);
+  },
+  PACKING,
+);
+
+test.each(['Release', 'Begin'])(
+  'if the commit "%s …" fails, nothing has changed',
+  async (subject) => {
+    expect(await tagWithout(subject)).toMatchObject({ code: 1 });
+    expect(await git('rev-parse', 'HEAD')).toBe(head);
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await git('tag', '--list')).toBe('');
   },
   PACKING,
 );

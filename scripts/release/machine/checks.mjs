@@ -69,14 +69,18 @@ export function ofTarget(project, command, { arch, ...options }) {
       const command = '(while :; do read -rt 1 <> <(:); done) & echo "$!"; wait';
       const { stdout, status } = await bash(command, { target: there(), timeoutMs: 3000 });
       assert.equal(status, 'timed-out');
-      const left = await bash(`[ -d /proc/${Number(stdout)} ] && echo left`, { target: there() });
+      assert.match(stdout, /^\d+\n$/);
+      const left = await bash(`[ -d /proc/${stdout.trim()} ] && echo left`, { target: there() });
       assert.equal(left.stdout, '');
     },
     async 'a task runs until it is killed'() {
       const registry = new BackgroundRegistry({ target: there() });
       const task = await registry.start('echo listening; while :; do read -rt 1 <> <(:); done');
       assert.equal((await registry.wait(task, { pattern: 'listening', timeoutMs: 60_000 })).matched, true);
+      const runs = async () => (await bash(`[ -d /proc/${task.pid} ] && echo yes`, { target: there() })).stdout;
+      assert.equal(await runs(), 'yes\n');
       await registry.kill(task);
+      assert.equal(await runs(), '');
       await registry.close();
     },
     async 'a receipt names what changed, and undo takes it back'() {

@@ -18,7 +18,7 @@ if (host === 'serve') {
   server.listen(Number(port), '0.0.0.0', () => console.log('SERVING'));
 } else {
   const socket = connect({ port: Number(port), host, allowHalfOpen: true });
-  // A shell reads one line of a pipe, and leaves the rest to what it becomes.
+  // The shell reads this line byte by byte, so the program finds all that follows.
   socket.write(`exec ${program.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')}\n`);
   process.stdin.pipe(socket);
   socket.pipe(process.stdout);
