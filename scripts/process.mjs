@@ -118,12 +118,16 @@ function keepOutput(child, shows) {
 /** Whether a module is the script that Node runs. */
 export const isMain = (meta) => realpathSync(process.argv[1]) === fileURLToPath(meta.url);
 
-/** Runs a script's main function. Prints its error, a `Failed` without a stack, and sets the exit code to 1. */
+/**
+ * Runs a script's main function. Prints its error, a `Failed` and a wrong option without a stack, and sets the exit
+ * code to 1.
+ */
 export async function main(act) {
   try {
     await act();
   } catch (error) {
     if (error instanceof Failed) console.error(`${error.output}${error.message}`);
+    else if (String(error.code).startsWith('ERR_PARSE_ARGS')) console.error(error.message);
     else console.error(error);
     process.exitCode = 1;
   }

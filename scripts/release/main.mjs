@@ -71,6 +71,8 @@ function machinesOf(text = tryable.join()) {
 /** Runs all steps, and writes what came of them. */
 async function release({ artifacts, machines, key, quick }) {
   const names = machinesOf(machines);
+  const lacking = artifacts && platforms().filter((platform) => !existsSync(join(artifacts, platform)));
+  if (lacking?.length > 0) throw new Failed(`${artifacts} has no binaries for ${lacking.join(', ')}`);
   const { stdout: changes } = await run('git', ['status', '--porcelain'], keep);
   if (changes && !quick) throw new Failed(`the work tree has changes, and a release is made of a commit:\n${changes}`);
   const { stdout: commit } = await run('git', ['rev-parse', 'HEAD'], keep);
