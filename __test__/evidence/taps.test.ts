@@ -340,7 +340,7 @@ describe.runIf(isLinux)('taps', () => {
       const { evidence } = await bash(`perl -e 'print "x" x 69000' | { ${reader} }`, { ...TAPS, cwd });
       writeFileSync(join(cwd, 'go'), '');
       expect(evidence?.tap).toMatchObject({ kept: true, bytes: 69_000, complete: true });
-      await expect.poll(() => statSync(join(cwd, 'kept')).size, { timeout: WAIT }).toBe(69_000);
+      await expect.poll(() => statSync(join(cwd, 'kept')).size, { timeout: WAIT / 2 }).toBe(69_000);
     });
 
     test('a reader that stays as a survivor still gets what the producer writes', async () => {
@@ -350,7 +350,7 @@ describe.runIf(isLinux)('taps', () => {
       const { survivors, evidence } = await bash(command, { ...TAPS, cwd });
       expect(survivors.length).toBeGreaterThan(0);
       expect(evidence?.tap).toMatchObject({ kept: true, lines: 1, complete: false });
-      await expect.poll(() => readFileSync(join(cwd, 'kept'), 'utf8'), { timeout: WAIT }).toBe('1\n2\n');
+      await expect.poll(() => readFileSync(join(cwd, 'kept'), 'utf8'), { timeout: WAIT / 2 }).toBe('1\n2\n');
     });
   });
 

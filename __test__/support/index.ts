@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { WAIT } from './until.ts';
 
 // Generous bounds against a hang: a busy machine is slow.
-vi.setConfig({ testTimeout: 5 * WAIT, hookTimeout: 5 * WAIT });
+vi.setConfig({ testTimeout: 4.5 * WAIT, hookTimeout: 4.5 * WAIT });
 
 export * from './capability.ts';
 export * from './confined/index.ts';

@@ -67,7 +67,7 @@ async function undoOnceEnded(site: Site, runId: string): Promise<Undone> {
       }
     },
     'the run has ended',
-    2 * WAIT,
+    1.5 * WAIT,
   );
 }
 

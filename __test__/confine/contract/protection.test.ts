@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BashSession, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, until } from '../../support/index.ts';
+import { folder, until, WAIT } from '../../support/index.ts';
 
 const python = (code: string) => `python3 -c '${code}'`;
 
@@ -86,8 +86,8 @@ client.send(b"x")`),
     await bash('git init -q .; git config a.b c', { cwd });
     await using session = new BashSession({ cwd, confine: 'workspace' });
     const wait = 'touch ready; until [ -e go ]; do sleep .01; done';
-    const tries = 'for n in {1..50}; do echo x >>.git/config; sleep .001; done; rm -f .git/config';
-    const running = session.run(`${wait}; ${tries}`);
+    const tries = 'for n in {1..200}; do echo x >>.git/config; sleep .001; done; rm -f .git/config';
+    const running = session.run(`${wait}; ${tries}`, { timeoutMs: 6 * WAIT });
     await until(() => readdirSync(cwd).includes('ready'));
     // Git replaces the file by a new one.
     await bash('git config a.b d', { cwd });
@@ -95,7 +95,7 @@ client.send(b"x")`),
     expect(before).toContain('b = d');
     writeFileSync(join(cwd, 'go'), '');
     const { exitCode, confinement } = await running;
-    expect([exitCode, confinement?.deniedTotal]).toEqual([1, 51]);
+    expect([exitCode, confinement?.deniedTotal]).toEqual([1, 201]);
     expect(readFileSync(join(cwd, '.git/config'), 'utf8')).toBe(before);
   });
 
