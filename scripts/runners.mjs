@@ -119,7 +119,7 @@ export const only = ({ file, name }) => {
 };
 
 // With the target of the set-up's build, the dependencies of that are reused.
-const TARGET = ['--lib', '--target', triple];
+const TARGET = ['--lib', '--test=*', '--target', triple];
 const ALL = ['--workspace', ...TARGET];
 const COLOUR = ['--color', process.stdout.isTTY ? 'always' : 'never'];
 

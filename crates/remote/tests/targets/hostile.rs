@@ -26,9 +26,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::timeout;
 use wire::{FrameKind, MAX_PAYLOAD, WireFrame};
 
-#[allow(dead_code, reason = "each file of tests uses its part")]
-mod support;
-use support::{PROGRAM, lines, order, run, settings as honest_settings};
+use crate::support::{PROGRAM, lines, order, run, settings as honest_settings};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -127,7 +125,8 @@ async fn run_against_via(said: &[u8], endless: bool, via: Option<Arc<RemoteTarge
     let settings = TargetSettings { via, ..settings(&file) };
     let target =
         timeout(PATIENCE, RemoteTarget::connect(settings)).await.expect("in time").expect("a greeting of ours");
-    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), ..RawOptions::default() };
+    // Only output that a listener has not taken waits here.
+    let raw = RawOptions { command: "echo".into(), cwd: "/".into(), live: true, ..RawOptions::default() };
     let judged = judge_distant(raw, "test", None).expect("a harmless command");
     let (_replies, inbox) = unbounded_channel();
     let ended = match target.run(order("echo"), judged) {

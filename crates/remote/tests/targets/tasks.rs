@@ -1,13 +1,11 @@
 //! Drives registries, undo and warm shells of a target as the addon does, over a transport of this machine.
 
-#[path = "support/tasks.rs"]
-mod support;
-
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::tasks::*;
 use protocol::task::{Task, TaskState};
 use remote::client::{DistantRegistry, DistantRunEnd, RemoteTarget, UnansweredRequest, user_registry_directory};
 use remote::{
@@ -16,7 +14,6 @@ use remote::{
 };
 use runner::registry::TaskCheck;
 use runner::run::outcome::CommandStatus;
-use support::*;
 use tokio::sync::oneshot;
 
 /// A task that outlives a test which fails does not stay for long.

@@ -14,9 +14,7 @@ use remote::{
 use runner::run::outcome::CommandOutcome;
 use tokio::time::timeout;
 
-#[path = "support/own.rs"]
-mod own;
-use own::{PROGRAM, order};
+use crate::support::{PROGRAM, order_with};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,7 +62,7 @@ async fn until<T>(link: &mut FrameLink, post: &LinkMailbox, mut found: impl FnMu
 }
 
 async fn run(link: &mut FrameLink, post: &LinkMailbox, command: &str) -> CommandOutcome {
-    post.send(1, &TargetCall::Run(Box::new(order(command, "{}")))).expect("room");
+    post.send(1, &TargetCall::Run(Box::new(order_with(command, "{}")))).expect("room");
     let ended = until(link, post, |event| match event {
         TargetEvent::Ended(outcome, _) => Some(outcome),
         TargetEvent::Failed(failure) => panic!("{failure:?}"),

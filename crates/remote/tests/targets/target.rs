@@ -17,9 +17,7 @@ use runner::run::outcome::CommandStatus;
 use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judge_distant};
 use sys::TerminalSize;
 
-#[allow(dead_code, reason = "each file of tests uses its part")]
-mod support;
-use support::{
+use crate::support::{
     PATIENCE, RunningTestCommand, begin, cut, is_gone, judgement, lines, order, run, run_in, run_in_terminal, settings,
     signal_carriers, until, within,
 };

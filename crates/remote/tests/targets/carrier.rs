@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use wire::{FrameKind, WireFrame, WireFrameReader};
 
+use crate::support::PROGRAM;
+
 /// A carrier that was started as a host does it.
 struct StartedCarrier {
     process: Child,
@@ -17,7 +19,7 @@ fn carrier(transport: &[&str]) -> StartedCarrier {
     let (control, theirs) = sys::socket_pair().expect("sockets");
     let (read, frames) = sys::pipe().expect("a pipe");
     sys::send(control.as_fd(), &[0], &[read.as_raw_fd()]).expect("room");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agent-bash-host"));
+    let mut command = Command::new(PROGRAM);
     let process = command.arg(supervisor::CARRY).args(transport).stdin(theirs).stdout(Stdio::piped()).spawn();
     StartedCarrier { process: process.expect("a carrier"), frames: frames.into(), control }
 }

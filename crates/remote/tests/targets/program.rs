@@ -15,9 +15,7 @@ use remote::{
 use runner::run::outcome::{CommandOutcome, CommandStatus};
 use tokio::time::timeout;
 
-#[path = "support/own.rs"]
-mod own;
-use own::PROGRAM;
+use crate::support::{PROGRAM, order_with};
 
 /// A bound against a hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,7 +67,7 @@ async fn begin(lease_ms: u64) -> StartedProgram {
 }
 
 fn order(command: &str, options: &str) -> TargetCall {
-    TargetCall::Run(Box::new(own::order(command, options)))
+    TargetCall::Run(Box::new(order_with(command, options)))
 }
 
 /// Serves the link until this event comes, and answers output if `takes`.
@@ -349,7 +347,7 @@ async fn events_of_a_registry_wait_for_a_host_that_takes_none() {
     post.send(1, &ask(TargetRegistryRequest::Open(opening))).expect("room");
     let long = "x".repeat(100_000);
     for run in 2..2 + TASKS {
-        let order = own::order(&format!(": {long}"), "{}");
+        let order = order_with(&format!(": {long}"), "{}");
         post.send(run, &TargetCall::Run(Box::new(TargetCommand { registry: Some(1), background: true, ..order })))
             .expect("room");
     }

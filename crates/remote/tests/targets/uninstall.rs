@@ -8,9 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use remote::client::{RemoteTarget, TargetAddress, TargetSettings, TargetState};
 
-#[allow(dead_code, reason = "each file of tests uses its part")]
-mod support;
-use support::{PATIENCE, PROGRAM, cut, program, run, settings, within};
+use crate::support::{PATIENCE, PROGRAM, cut, program, run, settings, within};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

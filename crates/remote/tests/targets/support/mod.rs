@@ -20,8 +20,13 @@ use runner::run::{BlockedPrompt, CallerReply, CommandListener, JudgedDistantComm
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-mod own;
-pub use own::PROGRAM;
+pub mod tasks;
+
+/// The program of this build, or the one that a variable names while the tests are compiled: the static one.
+pub const PROGRAM: &str = match option_env!("AGENT_BASH_HOST_PROGRAM") {
+    Some(path) => path,
+    None => env!("CARGO_BIN_EXE_agent-bash-host"),
+};
 
 /// A bound against a hang.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -165,7 +170,7 @@ pub fn begin(
     let (facts, _) = target.facts();
     let raw = RawOptions { command: command.into(), cwd: "/".into(), host_env: facts.environment.clone(), ..raw };
     let judged = judge_distant(raw, "test", None).expect("a command that may run");
-    let run = start(TargetCommand { cwd: cwd.into(), ..own::order(command, options) }, judged);
+    let run = start(TargetCommand { cwd: cwd.into(), ..order_with(command, options) }, judged);
     let listener = ear.clone();
     let ended = tokio::spawn(async move {
         match run {
@@ -195,8 +200,22 @@ impl RunningTestCommand {
     }
 }
 
+/// Returns an order for a shell, with these options.
+pub fn order_with(command: &str, options: &str) -> TargetCommand {
+    TargetCommand {
+        mark: String::new(),
+        command: command.into(),
+        cwd: "/".into(),
+        options: options.into(),
+        stdin: None,
+        place: TargetCommandPlace::Shell,
+        registry: None,
+        background: false,
+    }
+}
+
 pub fn order(command: &str) -> TargetCommand {
-    own::order(command, "{}")
+    order_with(command, "{}")
 }
 
 pub fn judgement() -> JudgedDistantCommand {

@@ -8,9 +8,7 @@ use remote::client::{RemoteTarget, TargetState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-#[allow(dead_code, reason = "each file of tests uses its part")]
-mod support;
-use support::{PATIENCE, cut, run, settings, within};
+use crate::support::{PATIENCE, cut, run, settings, within};
 
 async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");

@@ -9,9 +9,7 @@ use std::time::Duration;
 use remote::client::{RemoteTarget, TargetAddress, TargetSettings, TargetState, UnansweredRequest};
 use remote::{MAX_READ, TargetDirectoryEntry, TargetFileKind};
 
-#[allow(dead_code, reason = "each file of tests uses its part")]
-mod support;
-use support::{PATIENCE, cut, settings, within};
+use crate::support::{PATIENCE, cut, settings, within};
 
 async fn target_in(home: &Path) -> Arc<RemoteTarget> {
     let cwd = home.join("work");

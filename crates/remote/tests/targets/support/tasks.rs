@@ -9,8 +9,7 @@ use evidence::CommandEvidence;
 use protocol::task::Task;
 use receipt::recording::RunRecord;
 use remote::client::{
-    DistantRegistry, DistantRunEnd, ProgramEncoding, ProgramFile, RemoteTarget, TargetAddress, TargetProgram,
-    TargetSettings, TargetState, TransportQuoting,
+    DistantRegistry, DistantRunEnd, RemoteTarget, TargetAddress, TargetSettings, TargetState, TransportQuoting,
 };
 use remote::{RegistryOpening, TargetCommand};
 use runner::registry::TaskWatcher;
@@ -19,35 +18,9 @@ use runner::run::outcome::CommandOutcome;
 use runner::run::{BlockedPrompt, CallerReply, CommandListener, LiveView, judge_distant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::timeout;
 
-mod own;
-use own::PROGRAM;
-
-/// A bound against a hang.
-pub const PATIENCE: Duration = Duration::from_secs(30);
-
-pub async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("{what} took too long"))
-}
-
-/// Waits until something holds.
-pub async fn until(what: &str, holds: impl Fn() -> bool) {
-    within(what, async {
-        while !holds() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    })
-    .await;
-}
-
-fn program() -> TargetProgram {
-    let said = std::process::Command::new("sha256sum").arg(PROGRAM).output().expect("sha256sum");
-    let bytes = std::fs::metadata(PROGRAM).expect("the program").len();
-    let sha256 = String::from_utf8_lossy(&said.stdout)[..64].to_owned();
-    let forms = vec![ProgramFile { coding: ProgramEncoding::Raw, bytes, path: PROGRAM.into() }];
-    TargetProgram { machine: std::env::consts::ARCH.into(), sha256, bytes, forms }
-}
+use super::{PATIENCE, PROGRAM, order_with, program};
+pub use super::{is_gone, until, within};
 
 /// Connects to a target whose home is this directory. Its transport ends without the program there.
 pub async fn connect(home: &Path) -> Arc<RemoteTarget> {
@@ -96,10 +69,6 @@ fn kill(pid: i32) {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL).expect("our process");
 }
 
-pub fn is_gone(pid: i32) -> bool {
-    !Path::new(&format!("/proc/{pid}")).exists()
-}
-
 /// Returns the options of a registry.
 pub fn opening(dir: Option<&Path>) -> RegistryOpening {
     let dir = dir.map(Path::to_owned);
@@ -124,7 +93,7 @@ impl CommandListener for OutputTakingListener {
 }
 
 pub fn order(command: &str, registry: Option<u64>, background: bool, options: &str) -> TargetCommand {
-    TargetCommand { registry, background, ..own::order(command, options) }
+    TargetCommand { registry, background, ..order_with(command, options) }
 }
 
 /// Runs a command as the addon does.
