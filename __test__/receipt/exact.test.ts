@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished } from 'vitest';
-import { folder, linuxTest, mark, reaching, until } from '../support/index.ts';
+import { attributeTest, folder, linuxTest, mark, reaching, until } from '../support/index.ts';
 import { GIT, Site } from '../undo/support.ts';
 
 const NOTHING = { created: [], modified: [], deleted: [], renamed: [] };
@@ -239,7 +239,7 @@ describe('paths and kinds', () => {
     else expect(receipt?.why).toMatch(/name|link/);
   });
 
-  linuxTest('an attribute is a change of a file and of a directory, and an undo takes it back', async () => {
+  attributeTest()('an attribute is a change of a file and of a directory, and an undo takes it back', async () => {
     const site = new Site();
     site.write('a', 'four');
     site.write('dir/b');

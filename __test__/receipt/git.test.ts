@@ -1,6 +1,6 @@
 import { type BashResult, bash } from 'agent-bash';
 import { expect } from 'vitest';
-import { linuxTest } from '../support/index.ts';
+import { linuxTest, until } from '../support/index.ts';
 import { GIT, Site } from '../undo/support.ts';
 
 /** Runs a command beside a repository `p`, and returns its receipt. */
@@ -59,7 +59,8 @@ linuxTest('files of a repository that would hold a reader up are told as not kno
       for (const receipt of ['exact', 'watch'] as const) {
         const site = await withRepository();
         const run = (command: string) => bash(command, { cwd: site.path('p'), safety: 'off', receipt, env: GIT });
-        await run('true');
+        // A watch is known once it has read the tree.
+        await until(async () => (await run('true')).receipt?.state === 'known');
         const result = await run(`cd .git; rm -f ${file}; ${make} ${file}`);
         expect(result.receipt?.state, `${make} ${file}`).not.toBe('known');
         expect(result.receipt?.why, `${make} ${file}`).toContain('cannot be read');

@@ -1,4 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'vitest';
 
@@ -60,3 +62,26 @@ export const promptTest =
 
 /** A test that needs root. */
 export const rootTest = isRoot ? linuxTest : skippedWithout('root');
+
+/** Numbers of file systems, as `statfs` gives them. */
+const FILE_SYSTEM = { fuse: 0x65735546, nfs: 0x6969 };
+
+const { type: fileSystem } = statfsSync(tmpdir());
+
+/** A test that tells changes of others by their times: on FUSE and network file systems another clock sets those. */
+export const clockTest = Object.values(FILE_SYSTEM).includes(fileSystem)
+  ? skippedWithout("a file system with this machine's clock")
+  : linuxTest;
+
+/** Whether a user may set attributes of files in the temporary directory. */
+function hasAttributes() {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
+  const set = "import os, sys; os.setxattr(sys.argv[1], 'user.x', b'')";
+  const { status } = spawnSync('python3', ['-c', set, folder], { stdio: 'ignore' });
+  rmdirSync(folder);
+  return status === 0;
+}
+
+/** A test of attributes that a user has set. tmpfs has none before Linux 6.6. */
+export const attributeTest = () =>
+  hasAttributes() ? linuxTest : skippedWithout('attributes of users on the file system');
