@@ -35,15 +35,21 @@ export function withoutPorts(text: string): string {
 }
 
 /**
- * A command that writes the pieces one after another, each with a separate write and a pause of 2 ms, without starting
- * a process for each. It needs a writable directory.
+ * Seconds between two pieces. Bash before 5.2 waits without end if the time is over before it begins to read, as it can
+ * be on an emulated machine.
+ */
+const PAUSE = process.env.AGENT_BASH_EMULATED === '1' ? '.05' : '.002';
+
+/**
+ * A command that writes the pieces one after another, each with a separate write and a pause, without starting a
+ * process for each. It needs a writable directory.
  */
 export function drip(pieces: Iterable<Uint8Array>): string {
   let command = 'mkfifo .drip && exec 9<>.drip && rm .drip\n';
   for (const piece of pieces) {
     if (piece.length === 0) continue;
     const escapes = Array.from(piece, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-    command += `printf '${escapes}'; read -rt .002 -u 9\n`;
+    command += `printf '${escapes}'; read -rt ${PAUSE} -u 9\n`;
   }
   return `${command}exit 0`;
 }
