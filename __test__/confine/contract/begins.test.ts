@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { BashSession, bash, warmShells, warmUp } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { alive, folder, host, isRoot, rejection, until } from '../../support/index.ts';
+import { namespacesTest } from '../support/held.ts';
 import { stepped } from '../support/steps.ts';
 import { descendantsOf, helpersOf, isGone, LISTENER, SHIM, worldsOf } from '../support/world.ts';
 
@@ -36,23 +37,26 @@ const OWNERS = {
 describe.runIf(process.platform === 'linux')('the world of an owner that is confined', () => {
   const confine = 'workspace';
 
-  test.each(Object.entries(OWNERS))('is begun when its owner is made: %s', async (_, [make = '', run = '']) => {
-    const imports = `
+  namespacesTest.each(Object.entries(OWNERS))(
+    'is begun when its owner is made: %s',
+    async (_, [make = '', run = '']) => {
+      const imports = `
       import { createBashTool, createTerminalTool } from 'agent-bash/ai';
       import { registerBashTools } from 'agent-bash/mcp';
       import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
       const options = { cwd: ${JSON.stringify(folder())}, confine: 'workspace' };
       let one;`;
-    const { host: at, step } = stepped(SESSIONS + imports, [make, run]);
-    await step();
-    await until(() => helpersOf(at.pid, LISTENER).length === 1);
-    const begun = worldsOf(at.pid);
-    expect(begun).toHaveLength(1);
-    await step();
-    // The world of the command, and a blank one.
-    await until(() => worldsOf(at.pid).length === 2);
-    expect(worldsOf(at.pid)).toEqual(expect.arrayContaining(begun));
-  });
+      const { host: at, step } = stepped(SESSIONS + imports, [make, run]);
+      await step();
+      await until(() => helpersOf(at.pid, LISTENER).length === 1);
+      const begun = worldsOf(at.pid);
+      expect(begun).toHaveLength(1);
+      await step();
+      // The world of the command, and a blank one.
+      await until(() => worldsOf(at.pid).length === 2);
+      expect(worldsOf(at.pid)).toEqual(expect.arrayContaining(begun));
+    },
+  );
 
   test('has a warm shell for the first command', async () => {
     const before = warmShells();
@@ -63,7 +67,7 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
     expect(warmShells().used).toBe(before.used + 1);
   });
 
-  test('leaves nothing if its owner runs nothing', async () => {
+  namespacesTest('leaves nothing if its owner runs nothing', async () => {
     const { host: at, step } = stepped(SESSIONS, ["const one = session('/usr/bin');", 'await one.close();']);
     await step();
     await until(() => helpersOf(at.pid, LISTENER).length === 1);
@@ -79,7 +83,7 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
     expect(one.stdout()).toBe('up.\n');
   });
 
-  test('leaves nothing if owners are made and ended in a loop', async () => {
+  namespacesTest('leaves nothing if owners are made and ended in a loop', async () => {
     const { host: at, step } = stepped(SESSIONS, [
       `for (let n = 0; n < 200; n++) {
         const one = session('/usr/bin');
@@ -95,7 +99,7 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
     await until(() => worldsOf(at.pid).length === 1 && helpersOf(at.pid, LISTENER).length === 0);
   });
 
-  test('is one of few if owners are made and dropped', async () => {
+  namespacesTest('is one of few if owners are made and dropped', async () => {
     const { host: at, step } = stepped(SESSIONS, [
       "globalThis.kept = Array.from({ length: 20 }, () => session('/usr/bin'));",
       "const last = session('/usr/bin'); await last.run('true');",
@@ -170,7 +174,7 @@ describe.runIf(process.platform === 'linux')('the world of an owner that is conf
     expect([ran.exitCode, ran.confinement?.write]).toEqual([0, [join(base, 'main/.git'), cwd]]);
   });
 
-  test('is made by warmUp, whose command finds it', async () => {
+  namespacesTest('is made by warmUp, whose command finds it', async () => {
     const options = `{ cwd: ${JSON.stringify(folder())}, confine: 'workspace' }`;
     const { host: at, step } = stepped(SESSIONS, [`await warmUp(${options});`, `await bash('true', ${options});`]);
     await step();

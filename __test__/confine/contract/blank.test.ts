@@ -1,8 +1,21 @@
 import { readlinkSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { alive, folder, host, isRoot, kill, processes, supervisorOf, until } from '../../support/index.ts';
+import { describe, expect } from 'vitest';
+import {
+  alive,
+  folder,
+  host,
+  isRoot,
+  kill,
+  processes,
+  skippedWithout,
+  supervisorOf,
+  until,
+} from '../../support/index.ts';
+import { namespacesTest as test } from '../support/held.ts';
 import { type Stepped, stepped } from '../support/steps.ts';
 import { descendantsOf, isGone, type WorldFiles, worldsOf } from '../support/world.ts';
+
+const asRoot = isRoot ? test : skippedWithout('root');
 
 const session = (name: string) =>
   `const ${name} = new BashSession({ cwd: ${JSON.stringify(folder())}, confine: 'workspace' });`;
@@ -69,7 +82,7 @@ describe.runIf(process.platform === 'linux')('a blank world', () => {
     expect(said).toContain('network name.test');
   });
 
-  test.runIf(isRoot)('has no process but its own', async () => {
+  asRoot('has no process but its own', async () => {
     const { blank } = await withBlank();
     const space = (pid: number) => {
       try {

@@ -6,13 +6,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../observe/support.ts';
 import { folder, hostResult, testNeeding } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
+import { namespacesTest, withoutNamespaces } from '../support/held.ts';
 
 const confined = (command: string, cwd = folder()) => bash(command, { cwd, confine: 'workspace', timeoutMs: 20_000 });
 
 /** Takes the place of a shell: a process with mounts of its own, which a script makes. */
 const mounting = (script: string) => `exec unshare -Urm bash -c '${script}; exec "$@"' bash "$@"`;
 const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'x', '/mnt']).status === 0;
-const mounts = testNeeding('a user namespace with mounts', canMount);
+const mounts = withoutNamespaces ? namespacesTest : testNeeding('a user namespace with mounts', canMount);
 
 describe.runIf(process.platform === 'linux')('details', () => {
   test('events of the end of a run have its denials', async () => {
@@ -40,7 +41,7 @@ ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)'`);
     expect(confinement?.denied).toMatchObject([denial]);
   });
 
-  test('the only link that a program finds is the loopback', async () => {
+  namespacesTest('the only link that a program finds is the loopback', async () => {
     const { stdout } = await confined(`node -p 'Object.keys(os.networkInterfaces()).join()'`);
     expect(stdout).toBe('lo\n');
   });

@@ -3,7 +3,7 @@ import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { type BashOptions, BashSession, bash, undo } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, testNeeding } from '../../support/index.ts';
+import { folder, testNeeding, WAIT } from '../../support/index.ts';
 import { users } from '../support/users.ts';
 
 const GIT = 'git -c user.name=a -c user.email=b@c';
@@ -110,7 +110,7 @@ describe.runIf(process.platform === 'linux')('what a command leaves in a reposit
   test.each(ATTACKS)('is put out of force: %s', async (_, command, later, target) => {
     const cwd = folder();
     outside(cwd, `git init -q .; ${GIT} commit -q --allow-empty -m one`);
-    const result = await bash(command.replaceAll('EVIL', EVIL), { cwd, confine: 'workspace' });
+    const result = await bash(command.replaceAll('EVIL', EVIL), { cwd, confine: 'workspace', timeoutMs: WAIT });
     const said = outside(cwd, later);
     expect(
       [(readdirSync(cwd, { recursive: true }) as string[]).includes('ran'), existsSync(join(cwd, '../ran'))],
