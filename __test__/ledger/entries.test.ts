@@ -224,7 +224,8 @@ describe('an entry of the ledger', () => {
     const reads = await ledger.run('mkfifo p; bash -c "echo; read x < p" - $SECRET', {
       cwd: folder(),
       env: { SECRET: '--token=hunter2hunter2' },
-      idleTimeoutMs: 400,
+      // Time for a shell to get to its input, also on an emulated machine.
+      idleTimeoutMs: 1_000,
     });
     const hangs = await ledger.run('sleep 60', { idleTimeoutMs: 400 });
     const slow = await ledger.run('while echo x; do sleep 0.1; done', { idleTimeoutMs: 30_000, timeoutMs: 400 });
@@ -234,7 +235,7 @@ describe('an entry of the ledger', () => {
     });
     expect(reads.notes.join()).toContain('hunter2');
     const waitedFor = expect.stringMatching(/^waiting for input that nobody gives: bash \(pid \d+\) opens the FIFO/);
-    expect(await ledger.of(reads)).toMatchObject({ state: 'timed-out', silence: { ms: 400, waitedFor } });
+    expect(await ledger.of(reads)).toMatchObject({ state: 'timed-out', silence: { ms: 1_000, waitedFor } });
     expect(ledger.text()).not.toContain('hunter2');
     expect(await ledger.of(hangs)).toMatchObject({ state: 'timed-out', silence: { ms: 400, waitedFor: null } });
     expect(await ledger.of(slow)).toMatchObject({ state: 'timed-out', silence: null });
