@@ -37,14 +37,20 @@ async function project(platform) {
   };
 }
 
-/** A machine of its own, which `start` starts with a job, and on which `steps` are run. */
+/**
+ * A machine of its own, which `start` starts with a job, and on which `steps` are run. A part with a slash in its name
+ * is a path below `__test__`, which runs as the first step does.
+ */
 const machine = (about, platform, steps, start, jobOf = job) => ({
   about,
   platform,
   start,
   parts: steps.map(nameOf),
+  takesPaths: jobOf === job,
   async run(name, { parts, onLine }) {
-    const asked = steps.filter((step) => parts.includes(nameOf(step)));
+    const paths = parts.filter((part) => part.includes('/'));
+    const named = steps.filter((step) => parts.includes(nameOf(step)));
+    const asked = [...named, ...paths.map((path) => ({ ...steps[0], part: path, name: path, files: [path] }))];
     return start(name, { lay: await project(platform), job: jobOf(asked), onLine });
   },
 });

@@ -1,6 +1,7 @@
 /**
  * `npm run machines [-- NAME… [PART…]] [--json FILE]`: runs the project on each machine of machines.mjs, or on those
- * named, and prints a table machine × part. Words that name no machine name parts. `--json` writes its rows, each
+ * named, and prints a table machine × part. Words that name no machine name parts, or paths below `__test__`, such as
+ * `confine/contract/git.test.ts`, which are not recorded. `--json` writes its rows, each
  * `{ machine, part, passed, failed, skipped, why, seconds }`. `--record` writes them into npm/machines.json, from which
  * `npm run platforms` makes docs/platforms.md, npm/levels.json and the packages' READMEs. `--list` lists the machines.
  *
@@ -49,14 +50,18 @@ async function all(named, words, values) {
   const rows = [];
   for (const name of named) {
     const { parts } = MACHINES[name];
-    rows.push(...(await rowsOf(name, words.length > 0 ? parts.filter((part) => words.includes(part)) : parts)));
+    const asked = [...parts.filter((part) => words.includes(part)), ...words.filter((word) => word.includes('/'))];
+    rows.push(...(await rowsOf(name, words.length > 0 ? asked : parts)));
     if (values.json) {
       mkdirSync(dirname(resolve(values.json)), { recursive: true });
       writeFileSync(resolve(values.json), `${JSON.stringify(rows, null, 2)}\n`);
     }
   }
   if (values.record) {
-    record(rows, Object.keys(MACHINES));
+    record(
+      rows.filter(({ part }) => !part.includes('/')),
+      Object.keys(MACHINES),
+    );
     await run(process.execPath, [join(root, 'scripts', 'platforms.mjs')]);
   }
   console.log(`\n${table(rows)}`);
@@ -76,7 +81,8 @@ await main(async () => {
   const [machines, parts] = [positionals.filter(isMachine), positionals.filter((word) => !isMachine(word))];
   const named = machines.length > 0 ? machines : Object.keys(MACHINES);
   const known = named.flatMap((name) => MACHINES[name].parts);
-  for (const part of parts.filter((part) => !known.includes(part))) {
+  const takesPaths = named.every((name) => MACHINES[name].takesPaths);
+  for (const part of parts.filter((part) => !known.includes(part) && !(takesPaths && part.includes('/')))) {
     throw new Failed(
       `${part} is no machine, and no part of ${named.join(', ')}: these are ${[...new Set(known)].join(', ')}`,
     );
