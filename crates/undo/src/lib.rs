@@ -37,7 +37,9 @@ pub mod undo_traces;
 
 pub use change_journal::{ChangeJournal, ComingChange, JournalError};
 pub use directory_names::DirectoryNames;
-pub use execution::{ReportedConflict, UndoError, UndoOutcome, UndoRequest, read_ended_run, undo};
+pub use execution::{
+    OpenRoute, ReportedConflict, RouteError, UndoError, UndoOutcome, UndoRequest, apply_metadata, read_ended_run, undo,
+};
 pub use manifest::{CoverageExtent, ManifestEnd, ManifestHeader, ManifestPurpose, RunManifest, VERSION};
 pub use path_map::PathMap;
 pub use run_images::{KeepError, KeepMethod, RunImages, StoredSize, UndoLimits};

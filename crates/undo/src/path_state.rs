@@ -181,6 +181,17 @@ impl PathState {
         }
     }
 
+    /// Returns the owner, mode and attributes for a change, if anything exists.
+    pub fn meta_mut(&mut self) -> Option<&mut FileMeta> {
+        match self {
+            Self::Absent => None,
+            Self::File(FileState { meta, .. })
+            | Self::Directory(meta)
+            | Self::Link { meta, .. }
+            | Self::Other { meta, .. } => Some(meta),
+        }
+    }
+
     /// Returns the identity, if anything exists.
     pub fn id(&self) -> Option<FileIdentity> {
         self.meta().map(|meta| meta.id)

@@ -1,6 +1,9 @@
 //! The file that a path names at one moment.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::ChangedFileKind;
+use undo::path_state::{ExtendedAttribute, FileMeta, PathState};
 
 /// A file of any kind at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +54,41 @@ pub(super) enum FileComparison {
 }
 
 impl ObservedFile {
+    /// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
+    #[must_use]
+    pub fn of(state: &PathState, contents: ContentIdentity) -> Option<Self> {
+        let metadata = |meta: &FileMeta| ObservedMetadata {
+            mode: meta.mode,
+            uid: meta.uid,
+            gid: meta.gid,
+            attributes: hash(&meta.xattrs),
+        };
+        Some(match state {
+            PathState::Absent => return None,
+            PathState::File(file) => {
+                Self { kind: ChangedFileKind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
+            }
+            PathState::Directory(meta) => Self {
+                kind: ChangedFileKind::Directory,
+                bytes: 0,
+                metadata: metadata(meta),
+                contents: ContentIdentity::Unread,
+            },
+            PathState::Link { target, meta } => Self {
+                kind: ChangedFileKind::Link,
+                bytes: target.as_os_str().len() as u64,
+                metadata: ObservedMetadata { uid: meta.uid, gid: meta.gid, ..ObservedMetadata::default() },
+                contents: ContentIdentity::Hash(twox_hash::XxHash3_128::oneshot(target.as_os_str().as_encoded_bytes())),
+            },
+            PathState::Other { kind, device, meta } => Self {
+                kind: ChangedFileKind::Other,
+                bytes: 0,
+                metadata: metadata(meta),
+                contents: ContentIdentity::Hash(u128::from(*kind) << 64 | u128::from(*device)),
+            },
+        })
+    }
+
     /// Returns the size that a receipt shows.
     pub(super) fn receipt_size(&self) -> Option<u64> {
         matches!(self.kind, ChangedFileKind::File | ChangedFileKind::Link).then_some(self.bytes)
@@ -75,4 +113,16 @@ impl ObservedFile {
             _ => FileComparison::Unsure,
         }
     }
+}
+
+/// Returns a hash of attributes, or 0 without attributes.
+fn hash(attributes: &[ExtendedAttribute]) -> u64 {
+    if attributes.is_empty() {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    for attribute in attributes {
+        (&attribute.name, &attribute.value).hash(&mut hasher);
+    }
+    hasher.finish()
 }

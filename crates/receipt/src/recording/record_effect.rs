@@ -3,15 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::kept_run_files::KeptRunFiles;
-use crate::ChangedFileKind;
-use crate::net::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, ObservedMetadata, PathListing};
+use crate::net::{ChangeReplay, ContentIdentity, NetEffect, ObservedFile, PathListing};
 use undo::RunManifest;
-use undo::path_state::{self, FileIdentity, FileMeta};
+use undo::path_state::{self, FileIdentity};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";
@@ -140,7 +138,7 @@ impl<'a> CurrentFiles<'a> {
     /// Returns the touched places of before, with the files that were there.
     fn earlier_places(&self) -> impl Iterator<Item = (&'a Path, Option<ObservedFile>)> {
         self.numbered_earlier_places()
-            .map(|(path, node, number)| (path, observed_file(node, ContentIdentity::Hash(number))))
+            .map(|(path, node, number)| (path, ObservedFile::of(node, ContentIdentity::Hash(number))))
     }
 
     fn index(&self) -> &EarlierFiles<'a> {
@@ -153,7 +151,7 @@ impl<'a> CurrentFiles<'a> {
     /// Returns the file at a current path. Its contents have the number of the earlier contents that they equal.
     fn node(&self, path: &Path) -> Option<ObservedFile> {
         let node = self.kept.point.states_after_run.get(path)?;
-        let path_state::PathState::File(file) = node else { return observed_file(node, ContentIdentity::Unread) };
+        let path_state::PathState::File(file) = node else { return ObservedFile::of(node, ContentIdentity::Unread) };
         let partner = self.earlier_partner(path, file.meta.id);
         let contents = match partner {
             Some((number, before)) if before.size == file.size => match self.kept.is_same(before, file, path) {
@@ -163,7 +161,7 @@ impl<'a> CurrentFiles<'a> {
             },
             _ => ContentIdentity::Hash(0),
         };
-        observed_file(node, contents)
+        ObservedFile::of(node, contents)
     }
 
     /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place,
@@ -183,56 +181,6 @@ impl<'a> CurrentFiles<'a> {
             _ => None,
         }
     }
-}
-
-/// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
-fn observed_file(node: &path_state::PathState, contents: ContentIdentity) -> Option<ObservedFile> {
-    let metadata = |meta: &FileMeta| ObservedMetadata {
-        mode: meta.mode,
-        uid: meta.uid,
-        gid: meta.gid,
-        attributes: hash(&meta.xattrs),
-    };
-    Some(match node {
-        path_state::PathState::Absent => return None,
-        path_state::PathState::File(file) => {
-            ObservedFile { kind: ChangedFileKind::File, bytes: file.size, metadata: metadata(&file.meta), contents }
-        }
-        path_state::PathState::Directory(meta) => ObservedFile {
-            kind: ChangedFileKind::Directory,
-            bytes: 0,
-            metadata: metadata(meta),
-            contents: ContentIdentity::Unread,
-        },
-        path_state::PathState::Link { target, meta } => ObservedFile {
-            kind: ChangedFileKind::Link,
-            bytes: target.as_os_str().len() as u64,
-            metadata: ObservedMetadata { uid: meta.uid, gid: meta.gid, ..ObservedMetadata::default() },
-            contents: ContentIdentity::Hash(digest(target.as_os_str().as_encoded_bytes())),
-        },
-        path_state::PathState::Other { kind, device, meta } => ObservedFile {
-            kind: ChangedFileKind::Other,
-            bytes: 0,
-            metadata: metadata(meta),
-            contents: ContentIdentity::Hash(u128::from(*kind) << 64 | u128::from(*device)),
-        },
-    })
-}
-
-fn digest(bytes: &[u8]) -> u128 {
-    twox_hash::XxHash3_128::oneshot(bytes)
-}
-
-/// Returns a hash of attributes, or 0 without attributes.
-fn hash(attributes: &[path_state::ExtendedAttribute]) -> u64 {
-    if attributes.is_empty() {
-        return 0;
-    }
-    let mut hasher = DefaultHasher::new();
-    for attribute in attributes {
-        (&attribute.name, &attribute.value).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// Returns the tops of the work trees whose `.git` a run touched.

@@ -33,6 +33,8 @@ use std::io;
 use std::path::PathBuf;
 
 pub use self::disk_tree::DiskTree;
+pub use self::metadata::apply_metadata;
+pub use self::open_route::{OpenRoute, RouteError};
 pub use self::outcome::{ReportedConflict, UndoError, UndoOutcome, UndoRequest};
 use self::undo_executor::UndoExecutor;
 use super::change_journal::ChangeJournal;

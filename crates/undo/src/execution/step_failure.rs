@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::open_route::RouteError;
 use crate::change_journal::JournalError;
 
 /// Why a step was not taken.
@@ -26,6 +27,15 @@ impl From<JournalError> for StepFailure {
         match error {
             JournalError::NotKept(why) => Self::NotKept(why.to_string()),
             JournalError::System(error) => Self::System(error),
+        }
+    }
+}
+
+impl From<RouteError> for StepFailure {
+    fn from(error: RouteError) -> Self {
+        match error {
+            RouteError::Changed => Self::Changed,
+            RouteError::System(error) => Self::System(error),
         }
     }
 }

@@ -1,0 +1,96 @@
+//! The base as it was when a draft first touched a path.
+//!
+//! The overlay copies a file before it changes it, and keeps nothing of the original. So whether a person has changed
+//! the original since is told by its times: no program can set the time of the last change of anything about a file.
+//! What times cannot tell is kept here: after each command, for each path that it has touched first.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::layer::{DraftLayer, LayerChange};
+use undo::path_lookup::{hash_file, read_state};
+use undo::path_map::PathMap;
+use undo::path_state::{ContentHash, FileTime, PathState};
+
+/// The thing of the base when a draft first touched a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BaseThing {
+    /// The thing.
+    pub state: PathState,
+    /// The hash of a file that the draft has copied. `None`: it was not read.
+    pub contents: Option<ContentHash>,
+    /// Changes of the base count from here on.
+    pub since: FileTime,
+}
+
+/// The things of the base that a draft has touched.
+#[derive(Debug, Clone, Default)]
+pub struct BaseMemory(PathMap<BaseThing>);
+
+impl BaseMemory {
+    /// Returns the thing at a path when the draft first touched it. `None`: it was not noted.
+    pub fn get(&self, path: &Path) -> Option<&BaseThing> {
+        self.0.get(path)
+    }
+
+    /// Returns the time from which on changes of the base count at a path: that of the last commit of it or of a
+    /// directory above it, or `began`.
+    pub fn since(&self, path: &Path, began: FileTime) -> FileTime {
+        path.ancestors().filter_map(|above| self.0.get(above)).map(|thing| thing.since).fold(began, FileTime::max)
+    }
+
+    /// Adds a thing, which replaces an earlier one.
+    pub fn insert(&mut self, path: PathBuf, thing: BaseThing) {
+        self.0.insert(path, thing);
+    }
+
+    /// Returns what is to be noted now: the things of the base at paths that were touched since the last time.
+    ///
+    /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began.
+    ///
+    /// # Errors
+    /// If a directory of the draft cannot be read.
+    pub fn unnoted(&self, layer: &DraftLayer, began: FileTime) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+        let mut found = Vec::new();
+        layer.walk(&mut |LayerChange { path, draft, base }| {
+            if self.0.contains_key(&path) || draft.state.is_absent() {
+                return;
+            }
+            let is_unchanged = |path: &Path| changed_at(path).is_ok_and(|at| at.is_none_or(|at| at <= began));
+            // The time of a directory also tells of its entries.
+            if !base.is_directory() && !is_unchanged(&path) {
+                return;
+            }
+            let contents = (draft.is_copied && base.file().is_some()).then(|| hash_file(&path).ok()).flatten();
+            // The file may have changed while it was read.
+            if base.is_directory() || is_unchanged(&path) {
+                found.push((path, BaseThing { state: base, contents, since: began }));
+            }
+        })?;
+        Ok(found)
+    }
+}
+
+/// Returns the time of the last change of anything about a thing. `None`: nothing is there.
+///
+/// # Errors
+/// If the system refuses to answer.
+pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
+    match sys::path_status(path) {
+        Ok(status) => Ok(Some(FileTime { seconds: status.ctime.0, nanoseconds: status.ctime.1 })),
+        Err(error) if undo::path_lookup::is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the thing at a path that a commit has put there, so that it is no change by others.
+///
+/// # Errors
+/// If the system refuses to answer.
+pub fn committed_thing(path: &Path) -> io::Result<BaseThing> {
+    let state = read_state(path)?;
+    let since = changed_at(path)?.unwrap_or_else(FileTime::now);
+    Ok(BaseThing { state, contents: None, since })
+}

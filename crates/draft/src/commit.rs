@@ -1,0 +1,221 @@
+//! A commit: the changes of a draft move into the base, as a run that can be undone.
+//!
+//! Each change is recorded by the journal of undo before it is made, and things are renamed into their places where
+//! they can be. A commit that was killed goes on with the same list: what has been done is no difference any more.
+//!
+//! The base is a tree that other processes change meanwhile. So each step opens the directory of its path without
+//! following links, compares the thing there with the one that was planned, and leaves a thing alone that is another.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use super::difference::Difference;
+use super::layer::{make_merged, read_thing, strip};
+use undo::path_lookup::{RoutedPath, read_state};
+use undo::path_state::PathState;
+use undo::{ChangeJournal, ComingChange, JournalError, OpenRoute};
+
+/// What a commit takes, and what it leaves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommitOutcome {
+    /// The paths that were changed. A directory that was moved as a whole is one of them.
+    pub applied: Vec<PathBuf>,
+    /// The paths that stay in the draft, each with the reason.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+/// Why a step was not taken.
+#[derive(Debug, thiserror::Error)]
+enum StepFailure {
+    /// The thing is not as it was when the commit began.
+    #[error("it has just been changed")]
+    Changed,
+    /// A test ends the commit here, as a kill would.
+    #[error("stopped")]
+    Stopped,
+    #[error(transparent)]
+    Route(#[from] undo::RouteError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// A commit at work.
+pub struct Committer<'a> {
+    journal: &'a mut ChangeJournal,
+    /// Asked before each change, with its name. `true` ends the commit, as a kill would.
+    stops: &'a mut dyn FnMut(&str) -> bool,
+    outcome: CommitOutcome,
+}
+
+/// The commit was ended between two steps.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CommitStopped;
+
+impl<'a> Committer<'a> {
+    /// Begins a commit that records its changes here.
+    pub fn new(journal: &'a mut ChangeJournal, stops: &'a mut dyn FnMut(&str) -> bool) -> Self {
+        Self { journal, stops, outcome: CommitOutcome::default() }
+    }
+
+    /// Moves these differences of a layer into the base. They are sorted by path, and `all` are those of the layer.
+    /// A chosen one needs no directory that is left.
+    ///
+    /// # Errors
+    /// If `stops` says so.
+    pub fn take(mut self, chosen: &[&Difference], all: &[Difference]) -> Result<CommitOutcome, CommitStopped> {
+        let is_removal = |one: &&&Difference| {
+            !one.base.is_absent() && (one.draft.state.is_absent() || one.base.is_directory() != one.draft.state.is_directory())
+        };
+        self.show_base(chosen);
+        // What is in a directory goes before the directory.
+        for one in chosen.iter().rev().filter(is_removal) {
+            self.attempt(&one.path, |commit| commit.remove(one))?;
+        }
+        let paths: BTreeSet<&Path> = chosen.iter().map(|one| &*one.path).collect();
+        let mut moved: Option<&Path> = None;
+        for one in chosen.iter().filter(|one| !one.draft.state.is_absent()) {
+            if moved.is_some_and(|directory| one.path.starts_with(directory)) {
+                continue;
+            }
+            let is_left = |path: &Path| self.outcome.left.iter().any(|(left, _)| left == path);
+            if is_left(&one.path) {
+                continue;
+            }
+            let is_whole = || {
+                let from = all.partition_point(|other| other.path < one.path);
+                all[from..].iter().take_while(|other| other.path.starts_with(&one.path)).all(|other| paths.contains(&*other.path))
+            };
+            if one.draft.state.is_directory() && !one.base.is_directory() && is_whole() {
+                moved = Some(&one.path);
+                self.attempt(&one.path, |commit| commit.move_directory(one))?;
+            } else {
+                self.attempt(&one.path, |commit| commit.put(one))?;
+            }
+        }
+        self.outcome.applied.sort();
+        self.outcome.applied.dedup();
+        Ok(self.outcome)
+    }
+
+    /// Lets the base show through in all directories from which things move into it. What the draft shows stays.
+    fn show_base(&mut self, chosen: &[&Difference]) {
+        let mut done = BTreeSet::new();
+        for one in chosen {
+            for (place, path) in one.place.ancestors().zip(one.path.ancestors()).skip(1) {
+                if path.as_os_str().is_empty() || !done.insert(path.to_owned()) {
+                    break;
+                }
+                let is_opaque = read_thing(place).is_ok_and(|thing| thing.is_some_and(|thing| thing.is_opaque));
+                if is_opaque && let Err(failure) = make_merged(place, path) {
+                    self.outcome.left.push((path.to_owned(), failure.to_string()));
+                }
+            }
+        }
+    }
+
+    /// Takes a step. A failure leaves its path in the draft.
+    fn attempt(
+        &mut self,
+        path: &Path,
+        step: impl FnOnce(&mut Self) -> Result<(), StepFailure>,
+    ) -> Result<(), CommitStopped> {
+        match step(self) {
+            Ok(()) => self.outcome.applied.push(path.to_owned()),
+            Err(StepFailure::Stopped) => return Err(CommitStopped),
+            Err(failure) => self.outcome.left.push((path.to_owned(), failure.to_string())),
+        }
+        Ok(())
+    }
+
+    fn offer_stop(&mut self, name: &str) -> Result<(), StepFailure> {
+        if (self.stops)(name) { Err(StepFailure::Stopped) } else { Ok(()) }
+    }
+
+    /// Removes the thing of the base, and then the mark that hides it.
+    fn remove(&mut self, one: &Difference) -> Result<(), StepFailure> {
+        let route = OpenRoute::open(&one.path)?;
+        let at = route.as_routed_path();
+        check_unchanged(at, &one.base)?;
+        self.journal.record_before_change(at, ComingChange::Remove)?;
+        self.offer_stop("remove")?;
+        if one.base.is_directory() { fs::remove_dir(at.reach)? } else { fs::remove_file(at.reach)? }
+        self.offer_stop("removed")?;
+        if one.draft.state.is_absent() && read_thing(&one.place)?.is_some_and(|thing| thing.state.is_absent()) {
+            fs::remove_file(&one.place)?;
+        }
+        Ok(())
+    }
+
+    /// Moves a directory as a whole to where no directory is.
+    fn move_directory(&mut self, one: &Difference) -> Result<(), StepFailure> {
+        strip_below(&one.place)?;
+        self.rename_in(one, ComingChange::MakeDirectory)
+    }
+
+    /// Puts one thing into the base. A directory gets its metadata, and is made if it is missing.
+    fn put(&mut self, one: &Difference) -> Result<(), StepFailure> {
+        if !one.draft.state.is_directory() {
+            strip(&one.place)?;
+            let is_new = one.base.is_absent() || one.base.is_directory();
+            return self.rename_in(one, if is_new { ComingChange::Create } else { ComingChange::Remove });
+        }
+        let route = OpenRoute::open(&one.path)?;
+        let at = route.as_routed_path();
+        let meta = one.draft.state.meta().ok_or(StepFailure::Changed)?;
+        if one.base.is_directory() {
+            check_unchanged(at, &one.base)?;
+            self.journal.record_before_change(at, ComingChange::Meta)?;
+        } else {
+            self.journal.record_before_change(at, ComingChange::MakeDirectory)?;
+            self.offer_stop("make")?;
+            DirBuilder::new().mode(0o700).create(at.reach)?;
+        }
+        self.offer_stop("meta")?;
+        Ok(undo::apply_metadata(at.reach, &read_state(at.reach)?, meta)?)
+    }
+
+    /// Renames a thing of the draft into its place in the base.
+    fn rename_in(&mut self, one: &Difference, change: ComingChange<'_>) -> Result<(), StepFailure> {
+        let route = OpenRoute::open(&one.path)?;
+        let at = route.as_routed_path();
+        let over = if one.base.is_directory() != one.draft.state.is_directory() { &PathState::Absent } else { &one.base };
+        check_unchanged(at, over)?;
+        self.journal.record_before_change(at, change)?;
+        self.offer_stop("rename")?;
+        if over.is_absent() {
+            match sys::rename_new(&one.place, at.reach) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(StepFailure::Changed),
+                renamed => renamed?,
+            }
+        } else {
+            fs::rename(&one.place, at.reach)?;
+        }
+        self.offer_stop("renamed")
+    }
+}
+
+/// Fails if the thing at a path is not as it was planned.
+fn check_unchanged(at: RoutedPath<'_>, planned: &PathState) -> Result<(), StepFailure> {
+    let now = read_state(at.reach)?;
+    let is_same = match (&now, planned) {
+        (PathState::File(now), PathState::File(then)) => now.is_unwritten(then) && now.ctime == then.ctime,
+        // Its entries have paths of their own.
+        (PathState::Directory(now), PathState::Directory(then)) => now.id == then.id && now.has_same_metadata(then),
+        (now, then) => now == then,
+    };
+    if is_same { Ok(()) } else { Err(StepFailure::Changed) }
+}
+
+/// Takes the attributes of the overlay off everything in a directory that leaves the draft as a whole.
+fn strip_below(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { strip_below(&entry.path())? } else { strip(&entry.path())? }
+    }
+    strip(directory)
+}

@@ -1,0 +1,109 @@
+//! The paths at which a draft differs from its base, and those of them at which both have changed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::base_memory::{BaseMemory, changed_at};
+use super::layer::{DraftLayer, LayerChange, LayerThing};
+use undo::path_lookup::{has_equal_contents, hash_file};
+use undo::path_state::{FileTime, PathState};
+
+/// A path at which a draft differs from its base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The path in the base.
+    pub path: PathBuf,
+    /// The place of the thing in the draft, in `upper`.
+    pub place: PathBuf,
+    /// The thing of the draft: nothing if it was removed.
+    pub draft: LayerThing,
+    /// The thing of the base.
+    pub base: PathState,
+    /// Why the base has changed as well, in a few words. `None`: it has not.
+    pub conflict: Option<&'static str>,
+}
+
+/// Returns the differences of a layer, by path. A directory comes before what is in it.
+///
+/// # Errors
+/// If something cannot be read.
+pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> io::Result<Vec<Difference>> {
+    let mut changes = Vec::new();
+    layer.walk(&mut |change| changes.push(change))?;
+    let mut found = Vec::new();
+    // A directory of the base that is another one than that of which the draft knows.
+    let mut replaced: Option<PathBuf> = None;
+    for LayerChange { path, draft, base } in changes {
+        let place = layer.place_of(&path).unwrap_or_default();
+        replaced = replaced.filter(|directory| path.starts_with(directory));
+        if replaced.is_none() && is_replaced_directory(&path, &base, memory) {
+            replaced = Some(path.clone());
+        }
+        if !is_change(&path, &place, &draft, &base, memory)? {
+            continue;
+        }
+        let conflict = match replaced {
+            Some(_) => Some("a directory above it was replaced"),
+            None => base_change(&path, &draft, &base, began, memory)?,
+        };
+        found.push(Difference { path, place, draft, base, conflict });
+    }
+    Ok(found)
+}
+
+/// Returns whether a directory of the base is not the one that the draft has seen at this path.
+fn is_replaced_directory(path: &Path, base: &PathState, memory: &BaseMemory) -> bool {
+    let seen = memory.get(path).filter(|seen| seen.state.is_directory());
+    seen.is_some_and(|seen| base.is_directory() && seen.state.id() != base.id())
+}
+
+/// Returns whether the draft has changed the thing at a path, and the base does not have it alike. Times alone are no
+/// change.
+fn is_change(
+    path: &Path,
+    place: &Path,
+    draft: &LayerThing,
+    base: &PathState,
+    memory: &BaseMemory,
+) -> io::Result<bool> {
+    if draft.state.is_alike(base) && (base.file().is_none() || has_equal_contents(place, path)?) {
+        return Ok(false);
+    }
+    // The draft may only have a copy of what the base was.
+    let Some(seen) = memory.get(path).filter(|seen| seen.state.is_alike(&draft.state)) else { return Ok(true) };
+    match seen.contents {
+        Some(contents) => Ok(hash_file(place).ok() != Some(contents)),
+        None => Ok(seen.state.file().is_some()),
+    }
+}
+
+/// Returns how the base has changed at a path since the draft knows it.
+fn base_change(
+    path: &Path,
+    draft: &LayerThing,
+    base: &PathState,
+    began: FileTime,
+    memory: &BaseMemory,
+) -> io::Result<Option<&'static str>> {
+    let seen = memory.get(path);
+    if base.is_absent() {
+        let was_there = seen.is_some_and(|seen| !seen.state.is_absent());
+        return Ok(was_there.then_some("it was removed"));
+    }
+    if base.is_directory() && draft.state.is_directory() {
+        // Its time also tells of its entries.
+        let is_changed = seen.is_some_and(|seen| !seen.state.is_alike(base));
+        return Ok(is_changed.then_some("its mode, owner or attributes were changed"));
+    }
+    if base.is_directory() {
+        // What is in it has paths of its own.
+        return Ok(None);
+    }
+    let is_newer = changed_at(path)?.is_some_and(|at| at > memory.since(path, began));
+    let is_new = seen.is_some_and(|seen| seen.state.is_absent());
+    Ok(match (is_newer, is_new) {
+        (true, true) => Some("it was created"),
+        (true, false) => Some("it was changed"),
+        (false, _) => None,
+    })
+}

@@ -1,0 +1,24 @@
+//! Drafts: commands run in a copy-on-write view of a directory, and their changes are committed or thrown away later.
+//!
+//! The world of a draft's commands mounts an overlay over each drafted directory, at its own path (`confine-world`).
+//! The kernel writes all changes to directories of the draft. Everything else happens here, without any mount, and
+//! reads what the overlay has left.
+//!
+//! | step | where |
+//! |---|---|
+//! | what the overlay leaves | `layer.rs` |
+//! | the base when the draft first touched a path | `base_memory.rs` |
+//! | where draft and base differ, and where both changed | `difference.rs` |
+//! | what people see of it | `draft_effect.rs`, `patch.rs` |
+//! | the changes move into the base, as a run that can be undone | `commit.rs` |
+//!
+//! Runs in the host. Begin with `layer.rs`, then read `difference.rs`.
+
+pub mod base_memory;
+pub mod commit;
+pub mod difference;
+pub mod draft_effect;
+pub mod layer;
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -1,0 +1,292 @@
+//! Drafts of real overlays: a script runs in one, as a command does, and its changes are committed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use undo::path_state::FileTime;
+use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoRequest, UndoStore, VERSION};
+
+use crate::base_memory::{BaseMemory, committed_thing};
+use crate::commit::{CommitOutcome, Committer};
+use crate::difference::{Difference, differences};
+use crate::draft_effect::effect_of;
+use crate::layer::DraftLayer;
+
+/// A tree, a draft of it, and a store for undo.
+struct Scene {
+    _folder: TempDir,
+    layer: DraftLayer,
+    memory: BaseMemory,
+    began: FileTime,
+    store: UndoStore,
+}
+
+impl Scene {
+    /// Makes the tree by a script, and begins a draft of it.
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (base, room) = (folder.path().join("base"), folder.path().join("room"));
+        fs::create_dir(&base).expect("a directory");
+        let layer = DraftLayer { base, room };
+        for directory in [layer.upper(), layer.work()] {
+            fs::create_dir_all(directory).expect("a directory");
+        }
+        sh(&layer.base, script);
+        let store = UndoStore::open(&folder.path().join("undo")).expect("a store");
+        let began = tick(folder.path());
+        Self { _folder: folder, layer, memory: BaseMemory::default(), began, store }
+    }
+
+    /// Runs a script in the draft.
+    fn run(&mut self, script: &str) {
+        let DraftLayer { base, .. } = &self.layer;
+        let (upper, work) = (self.layer.upper(), self.layer.work());
+        let mount = format!(
+            "mount -t overlay overlay -o lowerdir={0},upperdir={1},workdir={2},userxattr {0} && cd {0} && {{\n{script}\n}}",
+            base.display(),
+            upper.display(),
+            work.display()
+        );
+        let mut command = Command::new("unshare");
+        command.args(["-Urm", "--propagation", "private", "bash", "-euc", &mount]);
+        assert!(command.status().expect("unshare").success(), "{script}");
+        for (path, thing) in self.memory.unnoted(&self.layer, self.began).expect("a walk") {
+            self.memory.insert(path, thing);
+        }
+    }
+
+    /// Runs a script in the tree, as a person does.
+    fn edit(&self, script: &str) {
+        sh(&self.layer.base, script);
+    }
+
+    fn differences(&self) -> Vec<Difference> {
+        differences(&self.layer, self.began, &self.memory).expect("a walk")
+    }
+
+    /// Returns the conflicts, relative to the tree.
+    fn conflicts(&self) -> Vec<(String, &'static str)> {
+        let found = self.differences().into_iter();
+        found.filter_map(|one| Some((self.short(&one.path), one.conflict?))).collect()
+    }
+
+    fn short(&self, path: &Path) -> String {
+        path.strip_prefix(&self.layer.base).expect("below").display().to_string()
+    }
+
+    /// Returns the changes as text: `+created`, `~modified`, `-deleted`, `from>to`.
+    fn effect(&self) -> String {
+        let effect = effect_of(&self.differences()).expect("an effect");
+        let list = |sign: &str, all: &[receipt::FileChange]| -> Vec<String> {
+            all.iter().map(|one| format!("{sign}{}", self.short(&one.path))).collect()
+        };
+        let renamed = effect.renamed.iter().map(|one| format!("{}>{}", self.short(&one.from), self.short(&one.to)));
+        let [created, modified, deleted] =
+            [list("+", &effect.created), list("~", &effect.modified), list("-", &effect.deleted)];
+        [created, modified, deleted, renamed.collect()].concat().join(" ")
+    }
+
+    fn header(&self, run: &str) -> ManifestHeader {
+        ManifestHeader {
+            version: VERSION,
+            run: run.into(),
+            command: "draft commit".into(),
+            cwd: self.layer.base.clone(),
+            at: 0,
+            machine: protocol::task::MachineIdentity::here().clone(),
+            purpose: ManifestPurpose::Undo,
+            tree: PathBuf::new(),
+        }
+    }
+
+    fn commit(&mut self, run: &str, chosen: impl Fn(&Difference) -> bool) -> CommitOutcome {
+        let mut journal =
+            ChangeJournal::begin(&self.store, self.header(run), UndoLimits::NONE).expect("a journal");
+        let all = self.differences();
+        let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
+        let outcome = Committer::new(&mut journal, &mut |_| false).take(&chosen, &all).expect("not stopped");
+        journal.finish(Vec::new()).expect("an end");
+        for path in &outcome.applied {
+            self.memory.insert(path.clone(), committed_thing(path).expect("a thing"));
+        }
+        outcome
+    }
+
+    fn undo(&self, run: &str) {
+        let undone = undo::undo(&self.store, run, UndoRequest::default()).expect("an undo");
+        assert!(undone.conflicts.is_empty(), "{:?}", undone.conflicts);
+    }
+
+    fn tree(&self) -> BTreeMap<String, String> {
+        tree_of(&self.layer.base)
+    }
+}
+
+fn sh(cwd: &Path, script: &str) {
+    let status = Command::new("bash").args(["-euc", script]).current_dir(cwd).status();
+    assert!(status.expect("bash").success(), "{script}");
+}
+
+/// Returns a time before which everything so far has changed.
+fn tick(folder: &Path) -> FileTime {
+    let began = FileTime::now();
+    let probe = folder.join("probe");
+    loop {
+        fs::write(&probe, "").expect("a file");
+        let data = fs::metadata(&probe).expect("a file");
+        let time = FileTime { seconds: data.ctime(), nanoseconds: data.ctime_nsec() };
+        if time > began {
+            return began;
+        }
+    }
+}
+
+/// Returns everything in a tree: kind, mode, attributes and contents, by the relative path.
+fn tree_of(top: &Path) -> BTreeMap<String, String> {
+    fn add(top: &Path, directory: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(directory).expect("a directory").flatten() {
+            let path = entry.path();
+            let data = fs::symlink_metadata(&path).expect("data");
+            let contents = if data.is_file() {
+                format!("{:?}", fs::read(&path).expect("a file"))
+            } else if data.is_symlink() {
+                format!("{:?}", fs::read_link(&path).expect("a link"))
+            } else {
+                String::new()
+            };
+            let mode = if data.is_symlink() { 0 } else { data.mode() };
+            let attributes = sys::attributes(&path).expect("attributes");
+            let name = path.strip_prefix(top).expect("below").display().to_string();
+            found.insert(name, format!("{mode:o} {attributes:?} {contents}"));
+            if data.is_dir() {
+                add(top, &path, found);
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    add(top, top, &mut found);
+    found
+}
+
+const TREE: &str = "mkdir -p d/e node/pkg; echo a >a; echo b >b; echo c >d/c; echo f >d/e/f; ln -s a link; \
+     seq 100 >node/pkg/index; echo x >node/pkg/x; chmod 700 d/e";
+
+/// Scripts, each with the changes that it makes.
+const ROWS: [(&str, &str); 22] = [
+    ("true", ""),
+    ("echo new >new", "+new"),
+    ("echo more >>a", "~a"),
+    ("touch a; touch d", ""),
+    ("rm a", "-a"),
+    ("rm -r d", "-d -d/c -d/e -d/e/f"),
+    ("mkdir -p x/y; echo 1 >x/y/z; echo 2 >x/w", "+x +x/w +x/y +x/y/z"),
+    ("mv a moved", "a>moved"),
+    ("mv a d/moved; echo x >a", "+d/moved ~a"),
+    ("chmod 755 d/e", "~d/e"),
+    ("chmod 600 a", "~a"),
+    ("rm a; mkdir a; echo 1 >a/b", "+a +a/b -a"),
+    ("rm -r d; echo d >d", "+d -d -d/c -d/e -d/e/f"),
+    ("rm -r d; mkdir d; echo new >d/new", "+d/new -d/c -d/e -d/e/f"),
+    ("rm -r d; mkdir d; chmod 700 d; echo c >d/c", "~d -d/e -d/e/f"),
+    ("ln -sf b link", "~link"),
+    ("rm link; mkfifo link", "+link -link"),
+    ("ln a hard; echo x >>hard", "+hard ~a"),
+    ("cp a tmp; echo x >>tmp; mv tmp a", "~a"),
+    ("mkdir n; mv a n/a; mv d/c n/c", "+n a>n/a d/c>n/c"),
+    ("echo b >b; echo a >a", ""),
+    ("mv a t; mv b a; mv t b", "~a ~b"),
+];
+
+#[test]
+fn changes_are_listed_and_a_commit_makes_the_tree_what_the_draft_shows() {
+    for (script, expected) in ROWS {
+        let mut scene = Scene::new(TREE);
+        let before = scene.tree();
+        let plain = tempfile::tempdir().expect("a directory");
+        sh(plain.path(), TREE);
+        sh(plain.path(), script);
+        scene.run(script);
+        assert_eq!(scene.tree(), before, "the tree is untouched: {script}");
+        assert_eq!(scene.effect(), expected, "{script}");
+        assert_eq!(scene.conflicts(), [], "{script}");
+        let outcome = scene.commit("r1", |_| true);
+        assert_eq!(outcome.left, [], "{script}");
+        assert_eq!(scene.tree(), tree_of(plain.path()), "{script}");
+        assert_eq!(scene.differences(), [], "nothing is left: {script}");
+        scene.undo("r1");
+        assert_eq!(scene.tree(), before, "undone: {script}");
+    }
+}
+
+/// What a draft does, what a person does meanwhile, and the conflicts.
+const BOTH: [(&str, &str, &[(&str, &str)]); 20] = [
+    ("echo more >>a", "echo theirs >b", &[]),
+    ("echo more >>a", "echo theirs >a", &[("a", "it was changed")]),
+    ("echo more >>a", "echo theirs >t; mv t a", &[("a", "it was changed")]),
+    ("echo more >>a", "rm a", &[("a", "it was removed")]),
+    ("echo more >>a", "chmod 600 a", &[("a", "it was changed")]),
+    ("echo more >>a", "touch -d '2001-01-01' a; echo x >a; touch -r b a", &[("a", "it was changed")]),
+    ("rm a", "echo theirs >a", &[("a", "it was changed")]),
+    ("rm a", "rm a", &[]),
+    ("echo same >a", "echo same >a", &[]),
+    ("rm -r d", "echo theirs >d/new", &[("d/new", "it was changed")]),
+    ("rm -r d", "echo theirs >d/e/f", &[("d/e/f", "it was changed")]),
+    ("echo 1 >new", "echo 2 >new", &[("new", "it was created")]),
+    ("echo 1 >new", "echo 1 >new", &[]),
+    ("mkdir new; echo 1 >new/x", "mkdir new; echo 2 >new/y", &[]),
+    ("mkdir new; echo 1 >new/x", "mkdir new; echo 2 >new/x", &[("new/x", "it was created")]),
+    ("echo more >>d/c", "mv d old; cp -r old d", &[("d/c", "a directory above it was replaced")]),
+    ("chmod 750 d/e", "chmod 711 d/e", &[("d/e", "its mode, owner or attributes were changed")]),
+    ("touch a", "echo theirs >a", &[]),
+    ("echo 1 >d/new", "chmod 711 d; echo x >d/other", &[]),
+    ("mv a moved", "echo theirs >a", &[("a", "it was changed")]),
+];
+
+#[test]
+fn a_path_that_both_have_changed_is_a_conflict_and_no_other_one_is() {
+    for (script, edit, expected) in BOTH {
+        let mut scene = Scene::new(TREE);
+        scene.run(script);
+        scene.edit(edit);
+        let found = scene.conflicts();
+        let found: Vec<_> = found.iter().map(|(path, why)| (path.as_str(), *why)).collect();
+        assert_eq!(found, expected, "{script} | {edit}");
+    }
+}
+
+#[test]
+fn later_commands_see_what_a_person_has_changed_meanwhile() {
+    let mut scene = Scene::new(TREE);
+    scene.run("echo mine >>a");
+    scene.edit("echo theirs >b; echo new >new; rm -r node");
+    scene.run("[ \"$(cat b new)\" = $'theirs\\nnew' ]; [ ! -e node ]; [ \"$(cat a)\" = $'a\\nmine' ]");
+    assert_eq!((scene.effect().as_str(), scene.conflicts()), ("~a", Vec::new()));
+}
+
+#[test]
+fn a_part_is_committed_and_the_rest_stays_a_draft() {
+    let mut scene = Scene::new(TREE);
+    scene.run("echo 1 >>a; echo 2 >>b; mkdir -p n/m; echo 3 >n/m/x; echo 4 >n/y; rm -r d; mkdir d; echo 5 >d/z");
+    let shown = "a:1 b:2 x:3 y:4 z:5 e:gone";
+    let show = "echo \"a:$(tail -n1 a) b:$(tail -n1 b) x:$(cat n/m/x) y:$(cat n/y) z:$(cat d/z) e:$([ -e d/e ] || echo gone)\"";
+    let check = format!("[ \"$({show})\" = '{shown}' ]");
+    scene.run(&check);
+    for part in ["a", "n/m/x", "d/z", "d/e/f"] {
+        let path = scene.layer.base.join(part);
+        let outcome = scene.commit(&part.replace('/', "-"), |one| {
+            one.path == path || path.starts_with(&one.path) && one.draft.state.is_directory()
+        });
+        assert_eq!(outcome.left, [], "{part}");
+        scene.run(&check);
+        assert_eq!(scene.conflicts(), [], "{part}");
+    }
+    scene.run("echo 6 >>a; echo 7 >>n/m/x");
+    assert_eq!(scene.conflicts(), [], "what was committed is no change of others");
+    let outcome = scene.commit("rest", |_| true);
+    assert_eq!(outcome.left, []);
+    scene.edit("[ \"$(cat a)\" = $'a\\n1\\n6' ]; [ \"$(cat n/m/x)\" = $'3\\n7' ]; [ ! -e d/e ]; [ \"$(cat d/z n/y)\" = $'5\\n4' ]");
+}
