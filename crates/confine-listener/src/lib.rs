@@ -5,7 +5,7 @@
 //! | `protocol`, `service` | messages of the shim and its listener; the loop over messages and calls |
 //! | `pending_syscall`, `caller`, `caller_path`, `syscall_reply` | one call, its thread, the place that its path names, its answer |
 //! | `recent_directories`, `own_mounts` | the directories of recent changes; the mounts of the world |
-//! | `open`, `name_creation`, `renames`, `attributes` | performed here: what opens, changes or names a file |
+//! | `open`, `name_creation`, `renames`, `directory_moves`, `attributes` | performed here: what opens, changes or names a file |
 //! | `linked_directories` | files with names where the command may change nothing |
 //! | `perform/` | performed here where no mounts bound a command: what they would bound |
 //! | `refused_changes` | recorded here: removals, and where Landlock alone bounds a command, other changes |
@@ -33,6 +33,7 @@ mod attributes;
 mod caller;
 mod caller_path;
 mod denial_log;
+mod directory_moves;
 mod entry_location;
 mod file_change_journal;
 mod guarded_names;

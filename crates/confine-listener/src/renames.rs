@@ -10,6 +10,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::caller_path::{PathStart, split_parent};
+use super::directory_moves;
 use super::name_creation::{SyscallPathPair, creation_reply};
 use super::pending_syscall::PendingSyscall;
 use super::syscall_reply::SyscallReply;
@@ -32,7 +33,13 @@ pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flag
         asked.check_guards(&from, &old)?;
     }
     let (source, target) = ((from.descriptor(), old.as_c_str()), (base.descriptor(), name.as_c_str()));
-    match sys::rename_file(source, target, flags) {
+    let renamed = match sys::rename_file(source, target, flags) {
+        Err(Errno::EXDEV) if flags & !sys::RENAME_NOREPLACE == 0 && directory_moves::is_in_overlay(source, target) => {
+            directory_moves::move_directory(source, target)
+        }
+        renamed => renamed,
+    };
+    match renamed {
         Err(Errno::EBUSY) if flags == 0 && changes_nothing(source, target) => {
             unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
             Ok(SyscallReply::DONE)

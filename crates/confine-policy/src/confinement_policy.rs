@@ -122,6 +122,17 @@ pub enum GitScope {
     },
 }
 
+/// A directory of which commands see a copy-on-write view, at its own path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DraftedDirectory {
+    /// The directory.
+    pub base: PathBuf,
+    /// The directory that gets the changes.
+    pub upper: PathBuf,
+    /// An empty directory on the file system of `upper`, in which the overlay prepares things.
+    pub work: PathBuf,
+}
+
 /// The limits for the commands of one world. All paths are absolute and have no symbolic link that existed when the
 /// policy was made. Equal policies of one owner share a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,6 +144,8 @@ pub struct ConfinementPolicy {
     /// Directories and files that may be changed. None lies below another. A world opens them without following links,
     /// because a command may have replaced one since.
     pub write: Vec<PathBuf>,
+    /// Write roots whose changes go elsewhere. They need namespaces.
+    pub drafted: Vec<DraftedDirectory>,
     /// What git may change besides.
     pub git: GitScope,
     /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
@@ -175,6 +188,11 @@ impl ConfinementPolicy {
             .filter(|part| *part != ConfinementPart::Network || self.network != NetworkScope::Full)
     }
 
+    /// Returns the draft of a write root.
+    pub fn drafted_at(&self, root: &Path) -> Option<&DraftedDirectory> {
+        self.drafted.iter().find(|drafted| drafted.base == root)
+    }
+
     /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
     /// required may not hold, so it limits nothing.
     pub fn command_reach(&self, root: &Path) -> CommandReach {
@@ -207,6 +225,7 @@ impl ConfinementPolicy {
             profile: PolicyProfile::Workspace,
             root: root.to_owned(),
             write: vec![root.to_owned()],
+            drafted: Vec::new(),
             git: GitScope::Repository { homes: Vec::new() },
             protect: Vec::new(),
             hide: Vec::new(),

@@ -1,13 +1,13 @@
 //! Caches of package managers in a world.
 
-use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::mount_layers::{LayerKind, MountLayer};
+use super::overlay_mount::overlay_of;
 use super::private_directory::PrivateDirectory;
 use super::step_failure::WorldStepFailure;
 use confine_policy::{CacheAccess, ConfinementPolicy};
@@ -86,23 +86,8 @@ fn make_room(own: &Path) -> io::Result<[PathBuf; 2]> {
     Ok(places)
 }
 
-/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world. The changes
-/// end with the world, so its end does not write them to the disk.
+/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world.
 fn mount_overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
     let [upper, work] = make_room(own)?;
-    // The mount uses descriptors, because commas and colons in a path would have a meaning.
-    let opened = [sys::open_unread(lower)?, sys::open_unread(&upper)?, sys::open_unread(&work)?];
-    let paths = opened.each_ref().map(|file| CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())));
-    let [lower, upper, work] = paths;
-    let (lower, upper, work) = (lower?, upper?, work?);
-    let options = [
-        (c"lowerdir", Some(lower.as_c_str())),
-        (c"upperdir", Some(upper.as_c_str())),
-        (c"workdir", Some(work.as_c_str())),
-        (c"userxattr", None),
-        (c"volatile", None),
-    ];
-    let mount = |options: &[_]| sys::new_mount(c"overlay", options, MountFlags::NO_DEVICES);
-    // Before Linux 5.10 the last option is unknown.
-    mount(&options).or_else(|_| mount(&options[..options.len() - 1]))
+    overlay_of(lower, &upper, &work)
 }

@@ -26,6 +26,8 @@ pub(super) struct ConstructedWorld {
     pub landlock: Option<OwnedFd>,
     pub protection: PathProtection,
     pub shown: ShownFiles,
+    /// The directories of which the world has a view.
+    pub drafted: Vec<PathBuf>,
 }
 
 /// The choices that are made before the policy of a world is known.
@@ -95,7 +97,8 @@ pub(super) fn build_world(
     let landlock = landlock_rules::ruleset(policy, place, own_network)?;
     (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
-    Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown })
+    let drafted = policy.drafted.iter().map(|drafted| drafted.base.clone()).collect();
+    Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown, drafted })
 }
 
 /// Turns a failure into a missing part if this machine lacks a feature. Any other failure stays a failure.

@@ -19,7 +19,7 @@ use super::private_directory::PrivateDirectory;
 use super::protection::PathProtection;
 use super::shown_files::ShownFiles;
 use super::step_failure::{StepContext, WorldStepFailure};
-use super::{cache_overlays, devices, mount_layers, read_scope_veils};
+use super::{cache_overlays, devices, mount_layers, overlay_mount, read_scope_veils};
 use confine_policy::{ConfinementPolicy, NetworkScope, OF_MACHINE, ReadScope, TmpPlacement};
 use sys::MountFlags;
 
@@ -63,12 +63,14 @@ pub(super) fn arrange_mounts(
 /// Returns the mounts through which files of the world can be changed. No other mount permits changes.
 fn writable_layers(policy: &ConfinementPolicy, git: &GitDirectoryGrants) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
-    let layer = |root: &PathBuf| match git.open(root) {
-        Some(directory) => {
+    let layer = |root: &PathBuf| match (policy.drafted_at(root), git.open(root)) {
+        (Some(drafted), _) => MountLayer::of(overlay_mount::view_of(drafted), root, MountFlags::NO_DEVICES)
+            .at_step(|| format!("the draft of {}", root.display())),
+        (None, Some(directory)) => {
             let tree = sys::copy_tree_at(directory.as_fd(), Path::new(""));
             MountLayer::of(tree, root, MountFlags::NO_DEVICES).at_step(|| format!("the mount of {}", root.display()))
         }
-        None => MountLayer::copy(root, root, MountFlags::NO_DEVICES),
+        (None, None) => MountLayer::copy(root, root, MountFlags::NO_DEVICES),
     };
     roots.map(layer).collect()
 }

@@ -54,7 +54,7 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     let [network, gate, landlock, control, terminals, first, second] =
         has.map(|has| has.then(|| next(&mut fds)).transpose());
     let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
-    let watches = first?.zip(second?);
+    let watches = first?.zip(second?).filter(|_| published.policy.drafted.is_empty());
     let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.try_clone()?, [first, second]));
     let freshness = watches.map(fresh).transpose()?;
     let namespaces =

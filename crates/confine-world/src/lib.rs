@@ -21,7 +21,7 @@
 //! | without namespaces | `namespaceless_world.rs`, `usable_mechanisms.rs`, `remedy.rs`, `listener_held_world.rs`, `process_roster.rs`; on macOS `macos_world.rs`, `seatbelt_profiles.rs` |
 //! | init, from first to last instruction | `init.rs`, `construct.rs`, `init_connection.rs`, `init_messages.rs`, `guard_freshness.rs` |
 //! | the network | `network.rs` |
-//! | the files | `files.rs`, `mount_layers.rs`, `devices.rs`, `cache_overlays.rs`, `read_scope_veils.rs` |
+//! | the files | `files.rs`, `mount_layers.rs`, `devices.rs`, `overlay_mount.rs`, `cache_overlays.rs`, `read_scope_veils.rs` |
 //! | hidden paths, and files that are shown in them | `hidden_covers.rs`, `path_ends.rs`, `empty_covers.rs`, `mount_table.rs`, `shown_files.rs` |
 //! | protected paths | `protection.rs`, `protection_targets.rs`, `repositories.rs`, `name_guards.rs` |
 //! | what git needs outside of the write roots | `git/` |
@@ -55,6 +55,7 @@ mod mount_table;
 mod name_guards;
 mod namespaceless_world;
 mod network;
+mod overlay_mount;
 mod path_ends;
 mod private_directory;
 mod process_roster;

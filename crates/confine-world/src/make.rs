@@ -56,8 +56,9 @@ pub fn finish_world(
             let BlankWorld { init, board, ended, control, private: [home, tmp], .. } = begun;
             let tmp = (policy.tmp == TmpPlacement::Private).then_some(tmp);
             notes.extend(own_loopback(policy));
-            let watched =
-                received.watches.map(|watches| board.try_clone().map(|board| GuardFreshness::new(board, watches)));
+            // Each command of a draft asks init, which makes the view fresh.
+            let watches = received.watches.filter(|_| policy.drafted.is_empty());
+            let watched = watches.map(|watches| board.try_clone().map(|board| GuardFreshness::new(board, watches)));
             let freshness = watched.transpose().at_step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
             let (way, home) = (ConfinementMechanism::Namespaces, Some(home));
@@ -123,6 +124,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         profile: PolicyProfile::ReadOnly,
         root: PathBuf::from("/"),
         write: Vec::new(),
+        drafted: Vec::new(),
         git: GitScope::None,
         protect: Vec::new(),
         hide: Vec::new(),

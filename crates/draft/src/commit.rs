@@ -69,7 +69,8 @@ impl<'a> Committer<'a> {
     /// If `stops` says so.
     pub fn take(mut self, chosen: &[&Difference], all: &[Difference]) -> Result<CommitOutcome, CommitStopped> {
         let is_removal = |one: &&&Difference| {
-            !one.base.is_absent() && (one.draft.state.is_absent() || one.base.is_directory() != one.draft.state.is_directory())
+            !one.base.is_absent()
+                && (one.draft.state.is_absent() || one.base.is_directory() != one.draft.state.is_directory())
         };
         self.show_base(chosen);
         // What is in a directory goes before the directory.
@@ -88,7 +89,10 @@ impl<'a> Committer<'a> {
             }
             let is_whole = || {
                 let from = all.partition_point(|other| other.path < one.path);
-                all[from..].iter().take_while(|other| other.path.starts_with(&one.path)).all(|other| paths.contains(&*other.path))
+                all[from..]
+                    .iter()
+                    .take_while(|other| other.path.starts_with(&one.path))
+                    .all(|other| paths.contains(&*other.path))
             };
             if one.draft.state.is_directory() && !one.base.is_directory() && is_whole() {
                 moved = Some(&one.path);
@@ -143,7 +147,11 @@ impl<'a> Committer<'a> {
         check_unchanged(at, &one.base)?;
         self.journal.record_before_change(at, ComingChange::Remove)?;
         self.offer_stop("remove")?;
-        if one.base.is_directory() { fs::remove_dir(at.reach)? } else { fs::remove_file(at.reach)? }
+        if one.base.is_directory() {
+            fs::remove_dir(at.reach)?
+        } else {
+            fs::remove_file(at.reach)?
+        }
         self.offer_stop("removed")?;
         if one.draft.state.is_absent() && read_thing(&one.place)?.is_some_and(|thing| thing.state.is_absent()) {
             fs::remove_file(&one.place)?;
@@ -183,7 +191,8 @@ impl<'a> Committer<'a> {
     fn rename_in(&mut self, one: &Difference, change: ComingChange<'_>) -> Result<(), StepFailure> {
         let route = OpenRoute::open(&one.path)?;
         let at = route.as_routed_path();
-        let over = if one.base.is_directory() != one.draft.state.is_directory() { &PathState::Absent } else { &one.base };
+        let over =
+            if one.base.is_directory() != one.draft.state.is_directory() { &PathState::Absent } else { &one.base };
         check_unchanged(at, over)?;
         self.journal.record_before_change(at, change)?;
         self.offer_stop("rename")?;

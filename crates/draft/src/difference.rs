@@ -59,13 +59,7 @@ fn is_replaced_directory(path: &Path, base: &PathState, memory: &BaseMemory) -> 
 
 /// Returns whether the draft has changed the thing at a path, and the base does not have it alike. Times alone are no
 /// change.
-fn is_change(
-    path: &Path,
-    place: &Path,
-    draft: &LayerThing,
-    base: &PathState,
-    memory: &BaseMemory,
-) -> io::Result<bool> {
+fn is_change(path: &Path, place: &Path, draft: &LayerThing, base: &PathState, memory: &BaseMemory) -> io::Result<bool> {
     if draft.state.is_alike(base) && (base.file().is_none() || has_equal_contents(place, path)?) {
         return Ok(false);
     }

@@ -134,8 +134,7 @@ pub fn read_thing(place: &Path) -> io::Result<Option<LayerThing>> {
         return Ok(Some(LayerThing::ABSENT));
     }
     let has = |meta: &FileMeta, name: &str| meta.xattrs.iter().any(|attribute| attribute.name == name);
-    let (is_copied, is_opaque) =
-        state.meta().map_or((false, false), |meta| (has(meta, ORIGIN), has(meta, OPAQUE)));
+    let (is_copied, is_opaque) = state.meta().map_or((false, false), |meta| (has(meta, ORIGIN), has(meta, OPAQUE)));
     if let Some(meta) = state.meta_mut() {
         meta.xattrs = std::mem::take(&mut meta.xattrs).into_iter().filter_map(shown_attribute).collect();
     }
@@ -184,12 +183,7 @@ pub fn make_merged(place: &Path, base: &Path) -> io::Result<()> {
     }
 }
 
-fn walk_entries(
-    upper: &Path,
-    base: &Path,
-    shows: BaseDirectory,
-    visit: &mut dyn FnMut(LayerChange),
-) -> io::Result<()> {
+fn walk_entries(upper: &Path, base: &Path, shows: BaseDirectory, visit: &mut dyn FnMut(LayerChange)) -> io::Result<()> {
     let names = sorted_names(upper)?;
     for name in &names {
         let (place, path) = (upper.join(name), base.join(name));

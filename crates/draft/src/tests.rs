@@ -104,16 +104,31 @@ impl Scene {
     }
 
     fn commit(&mut self, run: &str, chosen: impl Fn(&Difference) -> bool) -> CommitOutcome {
-        let mut journal =
-            ChangeJournal::begin(&self.store, self.header(run), UndoLimits::NONE).expect("a journal");
+        let journal = ChangeJournal::begin(&self.store, self.header(run), UndoLimits::NONE).expect("a journal");
+        self.commit_with(journal, chosen, &mut |_| false).expect("not stopped")
+    }
+
+    /// Goes on with a commit that was killed.
+    fn resume(&mut self, run: &str) -> CommitOutcome {
+        let manifest = undo::manifest::read(&self.store.manifest_path(run).expect("a path")).expect("a manifest");
+        let journal = ChangeJournal::resume(&self.store, &manifest).expect("a journal");
+        self.commit_with(journal, |_| true, &mut |_| false).expect("not stopped")
+    }
+
+    fn commit_with(
+        &mut self,
+        mut journal: ChangeJournal,
+        chosen: impl Fn(&Difference) -> bool,
+        stops: &mut dyn FnMut(&str) -> bool,
+    ) -> Option<CommitOutcome> {
         let all = self.differences();
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
-        let outcome = Committer::new(&mut journal, &mut |_| false).take(&chosen, &all).expect("not stopped");
+        let outcome = Committer::new(&mut journal, stops).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
         for path in &outcome.applied {
             self.memory.insert(path.clone(), committed_thing(path).expect("a thing"));
         }
-        outcome
+        Some(outcome)
     }
 
     fn undo(&self, run: &str) {
@@ -289,4 +304,37 @@ fn a_part_is_committed_and_the_rest_stays_a_draft() {
     let outcome = scene.commit("rest", |_| true);
     assert_eq!(outcome.left, []);
     scene.edit("[ \"$(cat a)\" = $'a\\n1\\n6' ]; [ \"$(cat n/m/x)\" = $'3\\n7' ]; [ ! -e d/e ]; [ \"$(cat d/z n/y)\" = $'5\\n4' ]");
+}
+
+#[test]
+fn a_commit_that_is_killed_at_any_moment_goes_on_and_leaves_no_path_half() {
+    for (script, _) in ROWS.into_iter().filter(|(_, changes)| !changes.is_empty()) {
+        for moment in 0.. {
+            let mut scene = Scene::new(TREE);
+            let before = scene.tree();
+            let plain = tempfile::tempdir().expect("a directory");
+            sh(plain.path(), TREE);
+            sh(plain.path(), script);
+            let after = tree_of(plain.path());
+            scene.run(script);
+            let journal = ChangeJournal::begin(&scene.store, scene.header("r1"), UndoLimits::NONE).expect("a journal");
+            let mut calls = 0;
+            let stopped = scene.commit_with(journal, |_| true, &mut |_| {
+                calls += 1;
+                calls > moment
+            });
+            if stopped.is_some() {
+                break;
+            }
+            for (path, thing) in scene.tree() {
+                let is_whole = [&before, &after].iter().any(|tree| tree.get(&path) == Some(&thing));
+                // A directory is made before it gets its mode, and a file may have lost one of its names.
+                assert!(is_whole || thing.starts_with("40700"), "{script}, killed at {moment}: {path} {thing}");
+            }
+            assert_eq!(scene.resume("r1").left, [], "{script}, killed at {moment}");
+            assert_eq!(scene.tree(), after, "{script}, killed at {moment}");
+            scene.undo("r1");
+            assert_eq!(scene.tree(), before, "{script}, killed at {moment}, undone");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Tests of commands in worlds.
 
 mod blank_world;
+mod drafts;
 mod files;
 mod git;
 mod git_elsewhere;

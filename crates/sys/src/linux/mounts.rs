@@ -9,8 +9,9 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxAttributes, StatxFlags, makedev, statx};
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
-    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
+    FsMountFlags, FsOpenFlags, FsPickFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+    fsconfig_create, fsconfig_reconfigure, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, fspick, move_mount,
+    open_tree, unmount,
 };
 use rustix::path::Arg;
 
@@ -128,6 +129,13 @@ pub fn new_mount(kind: &CStr, options: &[(&CStr, Option<&CStr>)], flags: MountFl
     }
     fsconfig_create(&context)?;
     Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, bits(flags))?)
+}
+
+/// Makes the kernel look up anew what it has found in the file system that is mounted at a path, apart from what is in
+/// use.
+pub fn drop_found_names(at: &Path) -> io::Result<()> {
+    let context = fspick(CWD, at, FsPickFlags::FSPICK_CLOEXEC)?;
+    Ok(fsconfig_reconfigure(&context)?)
 }
 
 /// Detaches the mounts at and below a path.

@@ -1,0 +1,40 @@
+//! Overlays: views of directories whose changes go elsewhere.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use confine_policy::DraftedDirectory;
+use sys::MountFlags;
+
+/// Returns a mount that shows the contents of `lower` and keeps changes in `upper`. Its end does not write them to the
+/// disk: the changes of a cache end with the world, and those of a draft are safe from everything but a power failure.
+pub(super) fn overlay_of(lower: &Path, upper: &Path, work: &Path) -> io::Result<OwnedFd> {
+    // The mount uses descriptors, because commas and colons in a path would have a meaning.
+    let opened = [sys::open_unread(lower)?, sys::open_unread(upper)?, sys::open_unread(work)?];
+    let paths = opened.each_ref().map(|file| CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())));
+    let [lower, upper, work] = paths;
+    let (lower, upper, work) = (lower?, upper?, work?);
+    let options = [
+        (c"lowerdir", Some(lower.as_c_str())),
+        (c"upperdir", Some(upper.as_c_str())),
+        (c"workdir", Some(work.as_c_str())),
+        (c"userxattr", None),
+        (c"volatile", None),
+    ];
+    let mount = |options: &[_]| sys::new_mount(c"overlay", options, MountFlags::NO_DEVICES);
+    // Before Linux 5.10 the last option is unknown.
+    mount(&options).or_else(|_| mount(&options[..options.len() - 1]))
+}
+
+/// Returns the view of a drafted directory.
+pub(super) fn view_of(drafted: &DraftedDirectory) -> io::Result<OwnedFd> {
+    // The kernel leaves this mark of an overlay that was not written to the disk, and refuses another one.
+    match fs::remove_dir_all(drafted.work.join("work/incompat")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    overlay_of(&drafted.base, &drafted.upper, &drafted.work)
+}
